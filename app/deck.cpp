@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// From text to a Deck: tree, overrides, schema, then the checks that need more than one key.
+#include "app/deck.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "app/deck_checks.hpp"
+#include "app/deck_section.hpp"
+#include "app/deck_settings.hpp"
+#include "app/deck_words.hpp"
+#include "app/yaml_tree.hpp"
+#include "md/potential.hpp"
+
+namespace app {
+namespace {
+
+// Beyond these limits numbers leave the fixed-point formats; no sensible deck comes near them.
+constexpr double longest_side = 1 << 20, fastest = 1e6, hottest = 1e6, densest = 1e6;
+constexpr std::int64_t last_step = 1'000'000'000'000'000;
+constexpr std::int64_t most_processes = 1 << 24;
+// The effective deck, which spells out every key of a slab, must itself stay below max_deck_nodes and max_deck_bytes.
+constexpr std::size_t most_slabs = 500;
+
+void read_potential(const Section& s, md::PotentialSpec& p) {
+    if (const Node* kind = s.find("kind")) {
+        const std::vector<std::string> kinds = md::potential_kinds();
+        p.kind = kinds[to_choice(*kind, s.path("kind"), kinds)];
+    }
+    s.number("epsilon", p.epsilon, {0, 1e6, true});
+    s.number("sigma", p.sigma, {0.001, 1000});
+    s.number("cutoff", p.cutoff, {0, 10, true});
+    s.number("softening", p.softening, {0, 10});
+    if (const Node* shift = s.find("shift"))
+        p.shift = static_cast<md::Shift>(to_choice(*shift, s.path("shift"), {"none", "energy", "force"}));
+}
+
+md::Slab read_slab(const Section& s) {
+    md::Slab slab;
+    const Node *lower = s.find("lower"), *upper = s.find("upper"), *cells = s.find("cells");
+    if (cells) {
+        for (const char* corner : {"lower", "upper"})
+            if (s.has(corner))
+                fail(s.find(corner)->where, fmt::format("{} beside cells", s.path(corner)),
+                     "remove one: cells fill the whole box");
+        const std::array<std::int64_t, 2> n = to_integer_pair(*cells, s.path("cells"), 1, std::int64_t{1} << 24);
+        slab.cells = {n[0], n[1]};
+    } else {
+        const char* remedy = "give lower and upper as [x, y], or cells with box: fit";
+        lower = &s.require("lower", remedy), upper = &s.require("upper", remedy);
+        slab.lower = to_number_pair(*lower, s.path("lower"), {-longest_side, longest_side});
+        slab.upper = to_number_pair(*upper, s.path("upper"), {-longest_side, longest_side});
+    }
+    if (const Node* lattice = s.find("lattice")) to_choice(*lattice, s.path("lattice"), {"hexagonal"});
+    s.number("density", slab.density, {0, densest, true});
+    s.number("temperature", slab.temperature, {0, hottest});
+    if (const Node* velocity = s.find("velocity"))
+        slab.velocity = to_number_pair(*velocity, s.path("velocity"), {-fastest, fastest});
+    return slab;
+}
+
+void read_box(const Section& s, Deck::System& system) {
+    const char* example = "[700.0, 300.0]";
+    const Node& box = s.require("box", "give its lengths, as in box: [700.0, 300.0], or box: fit");
+    if (box.kind == Node::Kind::scalar) {
+        if (box.text != "fit")
+            fail(box.where, fmt::format("{} can't be {}", s.path("box"), quote(box.text)),
+                 fmt::format("write two lengths as in {}, or fit", example));
+        system.box_fit = true;
+        return;
+    }
+    if (box.kind == Node::Kind::list && box.items.size() == 3)
+        fail(box.items[2].where, "a third dimension is not in this version yet", "give two lengths");
+    to_list(box, s.path("box"), 2, example);
+    system.box = to_number_pair(box, s.path("box"), {0, longest_side, true});
+}
+
+void read_system(const Section& s, Deck::System& system) {
+    read_box(s, system);
+    if (const Node* boundary = s.find("boundary")) {
+        const std::vector<Node>& items = to_list(*boundary, s.path("boundary"), 2, "[periodic, reflecting]");
+        for (int a = 0; a < 2; ++a)
+            system.boundary[a] = static_cast<Boundary>(
+                to_choice(items[a], fmt::format("{}.{}", s.path("boundary"), a), {"periodic", "reflecting"}));
+    }
+    if (const Node* seed = s.find("seed")) system.seed = to_unsigned(*seed, s.path("seed"));
+    read_potential(s.section("potential"), system.potential);
+    const Node& slabs = s.require("slabs", "give a list of slabs");
+    to_list(slabs, s.path("slabs"), 0, "slabs: [{lower: [0, 0], upper: [50, 50]}]");
+    if (slabs.items.empty()) fail(slabs.where, s.path("slabs") + " is empty", "give at least one slab");
+    if (slabs.items.size() > most_slabs)
+        fail(slabs.items[most_slabs].where, fmt::format("more than {} slabs", most_slabs), "merge some of them");
+    for (std::size_t i = 0; i < slabs.items.size(); ++i)
+        system.slabs.push_back(read_slab(s.element(slabs.items[i], "slabs", i)));
+}
+
+void read_run(const Section& s, Deck::Run& run) {
+    run.dt = to_number(s.require("dt", "give the time step, as in dt: 0.001"), s.path("dt"), {0, 0.03, true});
+    run.steps = to_integer(s.require("steps", "give the number of the last step, as in steps: 2000"), s.path("steps"),
+                           0, last_step);
+    if (const Node* precision = s.find("precision"))
+        run.precision = static_cast<md::Precision>(to_choice(*precision, s.path("precision"), {"mixed", "double"}));
+}
+
+void read_grid(const Section& s, double cutoff, Deck::Grid& grid) {
+    grid.cell = cutoff;
+    s.number("cell", grid.cell, {0, 10, true});
+    if (const Node* skin = s.find("skin"))
+        if (skin->kind != Node::Kind::scalar || skin->text != "auto")
+            grid.skin = to_number(*skin, s.path("skin"), {0, 10});
+    std::int64_t tile = grid.tile;
+    s.integer("tile", tile, 4, 512);
+    grid.tile = static_cast<int>(tile);
+}
+
+void read_balance(const Section& s, Deck::Balance& balance) {
+    s.integer("every", balance.every, 0, last_step);
+    if (const Node* processes = s.find("processes"))
+        if (processes->kind != Node::Kind::null)
+            balance.processes = to_integer(*processes, s.path("processes"), 1, most_processes);
+    const Section partition = s.section("partition");
+    if (const Node* kind = partition.find("kind"))
+        to_choice(*kind, partition.path("kind"), {"none"}, {"rcb", "chain", "nested"});
+}
+
+void read_output(const Section& s, Deck::Output& output) {
+    s.integer("every", output.every, 0, last_step);
+    s.integer("fields_every", output.fields_every, 0, last_step);
+    s.integer("trajectory_every", output.trajectory_every, 0, last_step);
+}
+
+}  // namespace
+
+Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
+    const std::string shown = printable(file);
+    Node root = parse_tree(text, {shown});
+    if (root.kind == Node::Kind::null)
+        fail(Origin{shown}.where(0, 0), "the deck is empty", "give at least system and run");
+    for (const std::string& setting : settings) {
+        if (root.kind != Node::Kind::map) break;  // the schema says so
+        apply_setting(root, setting);
+    }
+    const Section top(root, Origin{shown}.where(0, 0));
+    Deck deck;
+    deck.name = std::filesystem::path(file).stem().string();
+    for (const char* required : {"system", "run"}) top.require(required, fmt::format("add a section {}", required));
+    // Every section's keys are checked before any value: a misspelt key explains a missing one.
+    const Section system = top.section("system"), run = top.section("run"), grid = top.section("grid"),
+                  balance = top.section("balance"), output = top.section("output");
+    read_system(system, deck.system);
+    read_run(run, deck.run);
+    read_grid(grid, deck.system.potential.cutoff, deck.grid);
+    read_balance(balance, deck.balance);
+    read_output(output, deck.output);
+    complete_and_check(deck, [&](const std::string& path) { return locate(root, path, shown); });
+    return deck;
+}
+
+Deck load_deck(const std::string& path, const std::vector<std::string>& settings) {
+    const std::string shown = printable(path);
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) fail(shown, "it is a directory", "give a deck, a YAML file");
+    std::ifstream file(path, std::ios::binary);
+    const int reason = errno;
+    if (!file)
+        fail(shown, fmt::format("can't open the deck: {}", std::strerror(reason)),
+             "give the path of a readable YAML file");
+    // One byte more than allowed is enough to refuse it, however long it is.
+    std::string text(max_deck_bytes + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (file.bad()) fail(shown, "can't read the deck", "give a readable YAML file");
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return parse_deck(text, path, settings);
+}
+
+}  // namespace app

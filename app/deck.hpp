@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The deck: everything a run depends on, validated. Read on rank 0 only, then broadcast as its effective text, so that
+// all ranks parse the same bytes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "md/potential_spec.hpp"
+#include "md/slab.hpp"
+
+namespace app {
+
+enum class Boundary { periodic, reflecting };
+
+struct Deck {
+    std::string name;  ///< file name without folder and extension
+    struct System {
+        bool box_fit = false;                ///< box: fit (then one slab with `cells` and periodic boundaries)
+        std::array<double, 2> box{0, 0};     ///< lengths; with box_fit the fitted ones
+        std::array<Boundary, 2> boundary{Boundary::periodic, Boundary::periodic};
+        std::uint64_t seed = 1;
+        md::PotentialSpec potential;
+        std::vector<md::Slab> slabs;
+    } system;
+    struct Run {
+        double dt = 0.001;
+        std::int64_t steps = 0;              ///< number of the last step
+        md::Precision precision = md::Precision::mixed;
+    } run;
+    struct Grid {
+        double cell = 0;                     ///< smallest side of a cell; default: the cutoff
+        std::optional<double> skin;          ///< empty: auto
+        int tile = 32;                       ///< largest number of cells along a side of a tile
+    } grid;
+    struct Balance {
+        std::int64_t every = 0;              ///< steps; 0: never
+        std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
+        std::string partition_kind = "none"; ///< even and fixed
+    } balance;
+    struct Output {
+        std::int64_t every = 100, fields_every = 0, trajectory_every = 0;
+    } output;
+};
+
+/// Bad deck: one line `WHERE: WHAT; REMEDY`, WHERE being `file.yaml:line:column` or `--set key.path`.
+struct DeckError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Parses and validates the text of a deck. file: the name shown in messages; settings: `key.path=value` overrides, in order.
+/// Throws DeckError.
+Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {});
+
+/// Reads a deck file (at most 256 KiB) and parses it. Throws DeckError, for a missing or unreadable file too.
+Deck load_deck(const std::string& path, const std::vector<std::string>& settings = {});
+
+/// The effective deck as YAML: every key with its value; parsing it again gives an equal deck.
+std::string to_yaml(const Deck& deck);
+
+}  // namespace app

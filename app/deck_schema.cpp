@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "app/deck_schema.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace app {
+
+const std::vector<SectionKeys>& deck_schema() {
+    static const std::vector<SectionKeys> sections = {
+        {"", {"system", "run", "grid", "balance", "output"}, {"machine", "accelerator", "comm", "checkpoint", "load"}},
+        {"system", {"box", "boundary", "seed", "potential", "slabs"}, {}},
+        {"system.potential", {"kind", "epsilon", "sigma", "cutoff", "softening", "shift"}, {}},
+        {"system.slabs[]", {"lower", "upper", "cells", "lattice", "density", "temperature", "velocity"}, {}},
+        {"run", {"dt", "steps", "precision"}, {}},
+        {"grid", {"cell", "skin", "tile"}, {}},
+        {"balance", {"every", "processes", "partition"}, {"model", "compare", "clock", "noise"}},
+        {"balance.partition", {"kind"}, {"order", "patches_per_process", "cut", "sticky", "max_particles_per_process"}},
+        {"output", {"every", "fields_every", "trajectory_every"}, {}},
+    };
+    return sections;
+}
+
+const SectionKeys& section_keys(std::string_view path) {
+    const auto it =
+        std::find_if(deck_schema().begin(), deck_schema().end(), [&](const SectionKeys& s) { return s.path == path; });
+    assert(it != deck_schema().end());
+    return *it;
+}
+
+std::string home_of(std::string_view key) {
+    std::string home;
+    for (const SectionKeys& s : deck_schema())
+        if (std::find(s.known.begin(), s.known.end(), key) != s.known.end()) {
+            if (!home.empty()) return {};
+            home = s.path.empty() ? std::string(key) : s.path + "." + std::string(key);
+        }
+    return home;
+}
+
+}  // namespace app

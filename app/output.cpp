@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "app/output.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/snapshot.hpp"
+#include "comm/clock.hpp"
+
+namespace app {
+namespace {
+
+double peak_resident_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+std::string duration(double seconds) {
+    const auto s = static_cast<long long>(seconds + 0.5);
+    return s < 60 ? fmt::format("{:.1f} s", seconds) : s < 3600 ? fmt::format("{}:{:02} min", s / 60, s % 60)
+                                                                : fmt::format("{}:{:02}:{:02} h", s / 3600, s / 60 % 60, s % 60);
+}
+
+bool multiple(std::int64_t step, std::int64_t every) { return every > 0 && step % every == 0; }
+
+}  // namespace
+
+Output::Output(std::string directory, const Deck& deck, const comm::Communicator& comm, const comm::Topology& topology, Timers& timers, bool quiet)
+    : directory_(std::move(directory)), deck_(deck), comm_(comm), topology_(topology), timers_(timers),
+      quiet_(quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), start_(comm::now()), start_cpu_(comm::cpu_seconds()) {
+    bool good = true;
+    if (comm_.rank() == 0) {
+        std::error_code error;
+        std::filesystem::create_directories(directory_, error);
+        const auto open = [&](std::ofstream& file, const char* name, const char* head) {
+            file.open(directory_ + "/" + name, std::ios::trunc);
+            file << head << std::flush;
+            good = good && file.good();
+        };
+        std::ofstream effective;
+        open(effective, "deck.yaml", to_yaml(deck).c_str());
+        open(thermo_, "thermo.csv", "step,time,particles,kinetic,potential,total,momentum_x,momentum_y,temperature,pressure\n");
+        open(timing_, "timing.csv", "step,wall_seconds,cpu_seconds\n");
+    }
+    check(good, "files");
+}
+
+void Output::check(bool good, const std::string& file) const {
+    if (!comm_.all_agree(good))
+        throw OutputError(fmt::format("{}: cannot write {}; check that the directory is writable and not full, or choose another with --out",
+                                      directory_, file));
+}
+
+Due Output::due(std::int64_t step) const {
+    const Deck::Output& o = deck_.output;
+    return {multiple(step, o.every), multiple(step, o.fields_every), multiple(step, o.trajectory_every)};
+}
+
+void Output::sums(std::int64_t step, const Tiles& tiles) {
+    const Timed timed(timers_, Phase::output);
+    const Totals totals = tiles.totals();
+    const Thermo t = thermo(totals, tiles.setup().domain);
+    std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - start_cpu_) * 1e9)};
+    comm_.sum(cpu);
+    if (!first_) first_ = t;
+    last_ = t;
+    last_step_ = step;
+    particles_ = totals.particles;
+    largest_kinetic_ = std::max(largest_kinetic_, t.kinetic);
+    bool good = true;
+    if (comm_.rank() == 0) {
+        thermo_ << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", step, static_cast<double>(step) * deck_.run.dt, totals.particles, t.kinetic,
+                               t.potential, t.total(), t.momentum[0], t.momentum[1], t.temperature, t.pressure)
+                << std::flush;
+        timing_ << fmt::format("{},{:.6f},{:.6f}\n", step, comm::now() - start_, static_cast<double>(cpu[0]) * 1e-9) << std::flush;
+        good = thermo_.good() && timing_.good();
+        progress(step, t);
+    }
+    check(good, "thermo.csv");
+}
+
+void Output::progress(std::int64_t step, const Thermo& t) {
+    const double now = comm::now(), elapsed = now - start_;
+    const bool last = step == deck_.run.steps;
+    if (quiet_ || (!last && step > 0 && now - last_progress_ < (terminal_ ? 0.2 : 5.0))) return;
+    last_progress_ = now;
+    const double rate = elapsed > 0 ? static_cast<double>(step) / elapsed : 0;
+    const std::string left = step > 0 && !last ? duration(static_cast<double>(deck_.run.steps - step) / rate) : "-";
+    fmt::print("{}step {}/{}  total {:.8g}  T {:.5g}  p {:.5g}  {:.2f} M atom-steps/s  ETA {}{}", terminal_ ? "\r\033[K" : "", step, deck_.run.steps,
+               t.total(), t.temperature, t.pressure, rate * static_cast<double>(particles_) * 1e-6, left, terminal_ && !last ? "" : "\n");
+    std::fflush(stdout);
+}
+
+void Output::fields(std::int64_t step, const Tiles& tiles) {
+    const Timed timed(timers_, Phase::output);
+    write_fields(directory_, step, static_cast<double>(step) * deck_.run.dt, tiles, comm_);
+}
+
+void Output::state(std::int64_t step, const Tiles& tiles) {
+    const Timed timed(timers_, Phase::output);
+    write_trajectory_frame(directory_, step, static_cast<double>(step) * deck_.run.dt, tiles, comm_);
+}
+
+void Output::header(const Tiles& tiles, std::int64_t particles) {
+    particles_ = particles;
+    std::array<std::int64_t, 1> tile_count{static_cast<std::int64_t>(tiles.tiles().size())};
+    comm_.sum(std::span<std::int64_t>(tile_count));
+    if (quiet_) return;
+    const Setup& s = tiles.setup();
+    const balance::Grid grid = s.domain.grid();
+    fmt::print("steelyard {}: {}\n", STEELYARD_VERSION, deck_.name);
+    fmt::print("  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} patches, {} tiles\n", particles, s.domain.axis[0].real_length(),
+               s.domain.axis[1].real_length(), grid.cells[0], grid.cells[1], tiles.decomposition().processes(), tile_count[0]);
+    fmt::print("  {} precision, {} kernels, cutoff {:.4g}, skin {:.4g}{}, dt {:.4g}\n", s.precision == md::Precision::mixed ? "mixed" : "double",
+               s.kernels->isa, s.potential.cutoff, s.skin, deck_.grid.skin ? "" : " (auto)", deck_.run.dt);
+    fmt::print("  {} ranks x {} threads, {}; output in {}\n", comm_.size(), omp_get_max_threads(), topology_.binding, directory_);
+    std::fflush(stdout);
+}
+
+void Output::finish(const Tiles& tiles) {
+    const double wall = comm::now() - start_;
+    std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - start_cpu_) * 1e9)};
+    comm_.sum(cpu);
+    const std::uint64_t hash = tiles.state_hash();
+    std::vector<double> mine(timers_.all().begin(), timers_.all().end());
+    double known = 0;
+    for (double s : mine) known += s;
+    mine.push_back(wall - known);
+    mine.push_back(peak_resident_bytes());
+    mine.push_back(static_cast<double>(tiles.bytes()));
+    mine.push_back(static_cast<double>(tiles.particles()));
+    const auto spread = comm_.spread(mine);
+    const double rate = wall > 0 ? static_cast<double>(particles_) * static_cast<double>(deck_.run.steps) / wall : 0;
+    bool good = true;
+    if (comm_.rank() == 0) {
+        const Setup& s = tiles.setup();
+        const balance::Grid grid = s.domain.grid();
+        nlohmann::ordered_json j;
+        j["version"] = STEELYARD_VERSION;
+        j["deck"] = deck_.name;
+        j["ranks"] = comm_.size();
+        j["threads"] = omp_get_max_threads();
+        j["processes"] = tiles.decomposition().processes();
+        j["particles"] = particles_;
+        j["cells"] = grid.box().cells();
+        j["steps"] = deck_.run.steps;
+        j["wall_seconds"] = wall;
+        j["cpu_seconds"] = static_cast<double>(cpu[0]) * 1e-9;
+        j["atom_steps_per_second"] = rate;
+        j["state_hash"] = fmt::format("{:016x}", hash);
+        j["energy_first"] = first_->total();
+        j["energy_last"] = last_.total();
+        j["energy_drift"] = largest_kinetic_ > 0 ? (last_.total() - first_->total()) / largest_kinetic_ : 0.0;
+        j["overall_lbe"] = nlohmann::json::object();
+        j["clock"] = "wall";
+        j["precision"] = s.precision == md::Precision::mixed ? "mixed" : "double";
+        j["kernels"] = s.kernels->isa;
+        j["skin"] = s.skin;
+        j["rebuilds"] = tiles.rebuilds();
+        j["binding"] = topology_.binding;
+        j["host"] = topology_.host;
+        j["cpu_model"] = topology_.cpu_model;
+        const auto row = [&](std::size_t i) {
+            return nlohmann::ordered_json{{"min", spread[i].min}, {"mean", spread[i].mean}, {"max", spread[i].max}};
+        };
+        for (std::size_t i = 0; i < phase_names.size(); ++i) j["seconds"][std::string(phase_names[i])] = row(i);
+        j["seconds"]["other"] = row(phase_names.size());
+        j["peak_resident_bytes"] = row(phase_names.size() + 1);
+        j["particle_bytes"] = row(phase_names.size() + 2);
+        j["particles_per_rank"] = row(phase_names.size() + 3);
+        std::ofstream file(directory_ + "/summary.json", std::ios::trunc);
+        file << j.dump(2) << "\n" << std::flush;
+        good = file.good();
+    }
+    check(good, "summary.json");
+    if (quiet_) return;
+    fmt::print("\n  {:<12}{:>11}{:>11}{:>11}   {}\n", "seconds", "min", "mean", "max", "share of the run");
+    for (std::size_t i = 0; i <= phase_names.size(); ++i)
+        fmt::print("  {:<12}{:>11.3f}{:>11.3f}{:>11.3f}   {:5.1f} %\n", i < phase_names.size() ? phase_names[i] : "other", spread[i].min, spread[i].mean,
+                   spread[i].max, wall > 0 ? 100 * spread[i].mean / wall : 0.0);
+    fmt::print("  total {:.3f} s; {:.2f} M atom-steps/s, {:.2f} M per CPU second; {} rebuilds; {:.1f} bytes a particle in tiles, peak {:.1f} MB a rank\n",
+               wall, rate * 1e-6, cpu[0] > 0 ? static_cast<double>(particles_) * static_cast<double>(deck_.run.steps) / (static_cast<double>(cpu[0]) * 1e-3) : 0.0,
+               tiles.rebuilds(), particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0,
+               spread[phase_names.size() + 1].max * 1e-6);
+    fmt::print("  state hash {:016x}, energy drift {:.2e} of the largest kinetic energy\n", hash,
+               largest_kinetic_ > 0 ? (last_.total() - first_->total()) / largest_kinetic_ : 0.0);
+}
+
+}  // namespace app

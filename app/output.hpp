@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What a run writes: thermo.csv, timing.csv, fields, trajectory, summary.json, the progress line and the table at the end.
+#pragma once
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/deck.hpp"
+#include "app/step.hpp"
+#include "app/thermo.hpp"
+#include "comm/communicator.hpp"
+#include "comm/topology.hpp"
+
+namespace app {
+
+/// The output directory or a file in it cannot be written (exit code 5).
+struct OutputError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+class Output : public Observer {
+public:
+    /// Makes the directory and writes deck.yaml. Collective. Throws OutputError on all ranks.
+    Output(std::string directory, const Deck& deck, const comm::Communicator& comm, const comm::Topology& topology, Timers& timers, bool quiet);
+
+    Due due(std::int64_t step) const override;
+    void sums(std::int64_t step, const Tiles& tiles) override;
+    void fields(std::int64_t step, const Tiles& tiles) override;
+    void state(std::int64_t step, const Tiles& tiles) override;
+
+    /// What the run is, before the first step.
+    void header(const Tiles& tiles, std::int64_t particles);
+    /// summary.json and the table, after the last step.
+    void finish(const Tiles& tiles);
+
+private:
+    void progress(std::int64_t step, const Thermo& now);
+    void check(bool good, const std::string& file) const;
+
+    std::string directory_;
+    Deck deck_;
+    const comm::Communicator& comm_;
+    comm::Topology topology_;
+    Timers& timers_;
+    bool quiet_, terminal_;
+    std::ofstream thermo_, timing_;  // rank 0
+    double start_, start_cpu_, last_progress_ = 0;
+    std::int64_t particles_ = 0, last_step_ = 0;
+    std::optional<Thermo> first_;
+    Thermo last_;
+    double largest_kinetic_ = 0;
+};
+
+}  // namespace app

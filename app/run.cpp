@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "app/run.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/deck.hpp"
+#include "app/output.hpp"
+#include "app/setup.hpp"
+#include "app/step.hpp"
+#include "comm/topology.hpp"
+
+namespace app {
+namespace {
+
+// Rank 0 reads and validates; the others get the effective text, or the error, so that all go the same way.
+Deck read_deck(const Options& options, const comm::Communicator& comm) {
+    std::string text, error, name;
+    if (comm.rank() == 0) {
+        try {
+            const Deck deck = load_deck(options.deck, options.settings);
+            text = to_yaml(deck);
+            name = deck.name;
+        } catch (const DeckError& e) {
+            error = e.what();
+        }
+    }
+    comm.broadcast(error);
+    if (!error.empty()) throw DeckError(error);
+    comm.broadcast(text);
+    comm.broadcast(name);
+    Deck deck = parse_deck(text, name + ".yaml");
+    deck.name = name;
+    return deck;
+}
+
+std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int ranks) {
+    const std::int64_t processes = deck.balance.processes.value_or(ranks);
+    if (processes < ranks)
+        throw DeckError(fmt::format("balance.processes: {} processes cannot fill {} ranks; use at least one a rank", processes, ranks));
+    if (processes > grid.box().cells())
+        throw DeckError(fmt::format("balance.processes: {} processes for {} cells; use fewer ranks or processes", processes, grid.box().cells()));
+    return processes;
+}
+
+}  // namespace
+
+int run(const Options& options, const comm::Communicator& comm) {
+    const Deck deck = read_deck(options, comm);
+    const comm::Topology topology = comm::detect(comm);
+    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(topology.default_threads);
+    const char* isa = std::getenv("STEELYARD_ISA");
+    const Setup setup = make_setup(deck, isa ? isa : "");
+    const balance::Grid grid = setup.domain.grid();
+    const std::int64_t processes = process_count(deck, grid, comm.size());
+
+    Timers timers;
+    const std::string out = options.out.empty() ? "out/" + deck.name : options.out;
+    Output output(out, deck, comm, topology, timers, options.quiet);
+    Tiles tiles(setup, balance::Decomposition(grid, balance::even_partition(grid, processes), comm.size(), deck.grid.tile), comm, timers);
+    tiles.fill(deck);
+    output.header(tiles, particle_count(deck));
+    run_steps(tiles, 0, deck.run.steps, output);
+    output.finish(tiles);
+    return 0;
+}
+
+int check(const Options& options, const comm::Communicator& comm) {
+    const Deck deck = read_deck(options, comm);
+    const Setup setup = make_setup(deck, "");
+    const balance::Grid grid = setup.domain.grid();
+    const std::int64_t processes = process_count(deck, grid, comm.size());
+    const std::int64_t particles = particle_count(deck);
+    if (comm.rank() != 0) return 0;
+    // Per particle: 48 bytes of state, two packed positions with a frame of ghosts, rows of the mean number of neighbours.
+    const double tile = deck.grid.tile, frame = (tile + 2 * setup.frame) * (tile + 2 * setup.frame) / (tile * tile);
+    double densest = 0;
+    for (const md::Slab& s : deck.system.slabs) densest = std::max(densest, s.density);
+    const double neighbours = 3.15 * setup.radius() * setup.radius() * densest;
+    const double bytes = 48 + 16 * frame + 2.4 * neighbours + 8;
+    fmt::print("{}", to_yaml(deck));
+    fmt::print("# {} particles, {} x {} cells, {} patches on {} ranks, skin {:.4g}, about {:.1f} MB a rank\n", particles, grid.cells[0], grid.cells[1],
+               processes, comm.size(), setup.skin, bytes * static_cast<double>(particles) / comm.size() * 1e-6);
+    return 0;
+}
+
+}  // namespace app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "app/setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "md/initial.hpp"
+#include "md/potential.hpp"
+
+namespace app {
+namespace {
+
+// Measured on this kernel: one rebuild (sort, ghosts, rows) costs about as much as this many force passes without skin.
+constexpr double rebuild_cost = 5.0;
+
+double typical_speed(const Deck& deck) {
+    double speed = 0.1;
+    for (const md::Slab& s : deck.system.slabs)
+        speed = std::max(speed, std::hypot(s.velocity[0], s.velocity[1]) + 3 * std::sqrt(s.temperature));
+    return speed;
+}
+
+int cells_within(double distance, const md::Axis& axis) {
+    return static_cast<int>(std::ceil(distance / (static_cast<double>(axis.length / axis.cells) * md::kernel_unit)));
+}
+
+}  // namespace
+
+double choose_skin(double cutoff, double dt, double speed) {
+    double best = 0.1, lowest = 1e300;
+    for (double skin = 0.1; skin <= 1.0; skin += 0.02) {
+        const double ratio = 1 + skin / cutoff;
+        const double cost = ratio * ratio * (1 + rebuild_cost * std::min(1.0, 2 * speed * dt / skin));
+        if (cost < lowest) lowest = cost, best = skin;
+    }
+    return best;
+}
+
+Setup make_setup(const Deck& deck, const std::string& kernels) {
+    Setup s;
+    s.potential = deck.system.potential;
+    s.precision = deck.run.precision;
+    s.dt = deck.run.dt;
+    const double cutoff = s.potential.cutoff;
+    s.skin = deck.grid.skin ? *deck.grid.skin : std::min(choose_skin(cutoff, s.dt, typical_speed(deck)), 10.0 - cutoff);
+    for (int a = 0; a < 2; ++a) {
+        md::Axis& axis = s.domain.axis[a];
+        axis.length = md::to_kernel_units(deck.system.box[a]);
+        axis.periodic = deck.system.boundary[a] == Boundary::periodic;
+        axis.cells = std::max(1, static_cast<int>(std::floor(deck.system.box[a] / deck.grid.cell)));
+    }
+    // Between two rebuilds nobody moves further than half the skin and one more step of at most a cell.
+    for (const md::Axis& axis : s.domain.axis)
+        s.frame = std::max({s.frame, cells_within(s.radius(), axis), cells_within(s.skin / 2 + axis.cell_width(), axis)});
+    for (int a = 0; a < 2; ++a)
+        if (s.domain.axis[a].periodic && s.frame > s.domain.axis[a].cells)
+            throw DeckError(fmt::format("{}.yaml: the box is {} cells along {} and neighbours reach over {}; make the box longer, "
+                                        "the cells wider or the skin thinner", deck.name, s.domain.axis[a].cells, "xy"[a], s.frame));
+    // 2^k forces of at most 2^(17-k) can't leave 32 bits of 2^-14. 2^18 bounds what a sum of 2^13 pairs may hold in 64.
+    for (int k = 0; k < 32; ++k) s.narrow_r2[k] = md::smallest_safe_r2(s.potential, std::ldexp(0.999, 17 - k));
+    s.safe_r2 = md::smallest_safe_r2(s.potential, std::ldexp(1.0, 18));
+    s.kernels = &md::choose_kernels(kernels);
+    return s;
+}
+
+std::int64_t particle_count(const Deck& deck) {
+    std::int64_t n = 0;
+    for (const md::Slab& slab : deck.system.slabs) n += md::particle_count(slab);
+    return n;
+}
+
+}  // namespace app

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What follows from a deck before any particle exists: the fixed-point domain, the skin, the width of frames, force limits.
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "app/deck.hpp"
+#include "balance/decomposition.hpp"
+#include "md/domain.hpp"
+#include "md/kernels.hpp"
+
+namespace app {
+
+struct Setup {
+    md::Domain domain;
+    md::PotentialSpec potential;
+    md::Precision precision = md::Precision::mixed;
+    double skin = 0;
+    double dt = 0;
+    int frame = 1;  ///< cells around a tile: neighbours' reach, and how far a particle may move between rebuilds
+    std::array<double, 32> narrow_r2{};  ///< see md::StepArgs
+    double safe_r2 = 0;
+    const md::Kernels* kernels = nullptr;
+
+    double radius() const { return potential.cutoff + skin; }
+};
+
+/// Skin (lengths) that makes a step cheapest, for particles of a typical `speed`: a wider skin means more pairs in each
+/// step, a narrower one more rebuilds. Only time depends on it.
+double choose_skin(double cutoff, double dt, double speed);
+
+/// kernels: name of a kernel table or empty for the best. Throws DeckError when the deck's geometry cannot work,
+/// std::invalid_argument for the kernels.
+Setup make_setup(const Deck& deck, const std::string& kernels);
+
+/// Number of particles of all slabs.
+std::int64_t particle_count(const Deck& deck);
+
+}  // namespace app

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Thermodynamic quantities from the exact sums. Reduced units, mass 1, Boltzmann's constant 1.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/tiles.hpp"
+
+namespace app {
+
+struct Thermo {
+    double kinetic = 0, potential = 0;  ///< whole system
+    std::array<double, 2> momentum{0, 0};
+    double temperature = 0;             ///< in the frame of the centre of mass, 2 (N - 1) degrees of freedom
+    double pressure = 0;                ///< (N T + virial / 2) / area
+    double total() const { return kinetic + potential; }
+};
+
+inline Thermo thermo(const Totals& t, const md::Domain& domain) {
+    Thermo r;
+    const auto n = static_cast<double>(t.particles);
+    r.kinetic = std::ldexp(static_cast<double>(t.kinetic), -md::kinetic_bits);
+    r.potential = std::ldexp(static_cast<double>(t.energy), -md::energy_bits - 1);  // pairs are counted twice
+    const double virial = std::ldexp(static_cast<double>(t.virial), -md::energy_bits - 1);
+    for (int a = 0; a < 2; ++a) r.momentum[a] = static_cast<double>(t.momentum[a]) * md::velocity_unit;
+    if (n > 0) {
+        const double drift = (r.momentum[0] * r.momentum[0] + r.momentum[1] * r.momentum[1]) / (2 * n);
+        r.temperature = n > 1 ? std::max(0.0, r.kinetic - drift) / (n - 1) : 0.0;
+        r.pressure = (n * r.temperature + virial / 2) / domain.area();
+    }
+    return r;
+}
+
+}  // namespace app

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT
+#include "app/tiles.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "md/initial.hpp"
+#include "md/potential.hpp"
+
+namespace app {
+namespace {
+
+constexpr int counts_tag = 1, ghosts_tag = 2, migration_tag = 3;
+
+// Runs body(i) for i in [0, n) on all threads; an exception of any of them is thrown again here (it may not leave the region).
+template <class Body>
+void parallel_for(std::size_t n, Body body) {
+    std::exception_ptr error;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (std::size_t i = 0; i < n; ++i) {
+        try {
+            body(i);
+        } catch (...) {
+#pragma omp critical(steelyard_error)
+            error = std::current_exception();
+        }
+    }
+    if (error) std::rethrow_exception(error);
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& v) { return std::as_bytes(std::span(v)); }
+template <class T>
+std::span<std::byte> writable_bytes_of(std::vector<T>& v) { return std::as_writable_bytes(std::span(v)); }
+
+// Adds an image's shift to packed positions: each half on its own, both wrap.
+std::uint64_t shifted(std::uint64_t packed, std::uint32_t dx, std::uint32_t dy) {
+    return static_cast<std::uint32_t>(static_cast<std::uint32_t>(packed) + dx) |
+           static_cast<std::uint64_t>(static_cast<std::uint32_t>(static_cast<std::uint32_t>(packed >> 32) + dy)) << 32;
+}
+
+void copy_shifted(const std::uint64_t* from, std::int64_t n, std::uint64_t* to, std::uint32_t dx, std::uint32_t dy) {
+    if (dx == 0 && dy == 0) std::copy_n(from, n, to);
+    else std::transform(from, from + n, to, [=](std::uint64_t p) { return shifted(p, dx, dy); });
+}
+
+// A move as its target sees it.
+struct Seen {
+    balance::Box box;
+    std::uint32_t dx, dy;
+};
+Seen seen_by_target(const balance::Move& m, const md::Domain& domain) {
+    const balance::Grid grid = domain.grid();
+    return {balance::shifted(m.box, {m.image[0] * grid.cells[0], m.image[1] * grid.cells[1], 0}),
+            static_cast<std::uint32_t>(m.image[0] * domain.axis[0].length), static_cast<std::uint32_t>(m.image[1] * domain.axis[1].length)};
+}
+
+struct MigrationRecord {
+    balance::TileId target;
+    md::Particle particle;
+};
+
+}  // namespace
+
+Tiles::Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers)
+    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm),
+      mine_(decomposition_.processes_of(comm.rank())), scratch_(omp_get_max_threads()) {
+    for (std::int64_t p = mine_.begin; p < mine_.end; ++p) {
+        first_tile_.push_back(tiles_.size());
+        int t = 0;
+        for (const balance::Box& box : decomposition_.tiles_of(p)) {
+            tiles_.emplace_back(setup_.domain, box, setup_.frame);
+            ids_.push_back({p, t++});
+        }
+    }
+    pair_sums_.resize(tiles_.size());
+    results_.resize(tiles_.size());
+    force_x_.resize(tiles_.size());
+    force_y_.resize(tiles_.size());
+    make_plan();
+}
+
+void Tiles::make_plan() {
+    balance::FramePlan plan = balance::frame_plan(decomposition_, comm_.rank(), setup_.frame);
+    local_moves_.assign(tiles_.size(), {});
+    frame_boxes_.assign(tiles_.size(), {});
+    frame_owners_.assign(tiles_.size(), {});
+    std::map<int, Peer> peers;
+    std::vector<bool> remote(tiles_.size(), false);
+    for (const balance::Move& m : plan.incoming) {
+        const std::size_t t = local(m.target);
+        const int rank = decomposition_.rank_of(m.source.process);
+        if (rank == comm_.rank()) {
+            local_moves_[t].push_back(m);
+        } else {
+            remote[t] = true;
+            peers[rank].incoming.push_back(m);
+        }
+        frame_boxes_[t].push_back({seen_by_target(m, setup_.domain).box,
+                                   {m.image[0] * setup_.domain.axis[0].fixed_length(), m.image[1] * setup_.domain.axis[1].fixed_length()}});
+        frame_owners_[t].push_back(m.source);
+    }
+    for (const balance::Move& m : plan.outgoing) peers[decomposition_.rank_of(m.target.process)].outgoing.push_back(m);
+    peers_.clear();
+    for (auto& [rank, peer] : peers) {
+        peer.rank = rank;
+        peers_.push_back(std::move(peer));
+    }
+    inner_.clear();
+    rim_.clear();
+    for (std::size_t t = 0; t < tiles_.size(); ++t) (remote[t] ? rim_ : inner_).push_back(t);
+}
+
+void Tiles::fill(const Deck& deck) {
+    const std::size_t slabs = deck.system.slabs.size();
+    std::vector<std::int64_t> first_id{0};
+    for (const md::Slab& slab : deck.system.slabs) first_id.push_back(first_id.back() + md::particle_count(slab));
+    std::vector<md::Int128> sums(2 * slabs, 0);
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        std::vector<md::Particle> made;
+        for (std::size_t s = 0; s < slabs; ++s) {
+            const std::size_t begin = made.size();
+            md::make_particles(setup_.domain, deck.system.slabs[s], first_id[s], deck.system.seed, tiles_[t].box(), made);
+            md::Int128 sum_x = 0, sum_y = 0;
+            for (std::size_t i = begin; i < made.size(); ++i) sum_x += made[i].vx, sum_y += made[i].vy;
+#pragma omp critical(steelyard_sums)
+            sums[2 * s] += sum_x, sums[2 * s + 1] += sum_y;
+        }
+        tiles_[t].insert(made);
+    });
+    comm_.sum(sums);
+    // Each slab's mean velocity becomes what the deck says.
+    std::vector<std::array<std::int64_t, 2>> change(slabs);
+    for (std::size_t s = 0; s < slabs; ++s)
+        for (int a = 0; a < 2; ++a) {
+            const std::int64_t n = std::max<std::int64_t>(1, first_id[s + 1] - first_id[s]);
+            change[s][a] = std::llrint(deck.system.slabs[s].velocity[a] / md::velocity_unit) - static_cast<std::int64_t>(sums[2 * s + a] / n);
+        }
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        tiles_[t].change_velocities([&](const md::Particle& p) {
+            return change[std::upper_bound(first_id.begin(), first_id.end(), p.id) - first_id.begin() - 1];
+        });
+    });
+    displaced_ = true;
+}
+
+void Tiles::rebuild() {
+    migrate();
+    {
+        const Timed timed(timers_, Phase::neighbours);
+        parallel_for(tiles_.size(), [&](std::size_t t) { tiles_[t].sort(scratch_[omp_get_thread_num()]); });
+    }
+    {
+        const Timed timed(timers_, Phase::ghosts);
+        swap_counts();
+        parallel_for(tiles_.size(), [&](std::size_t t) {
+            for (const balance::Move& m : local_moves_[t]) {
+                const md::Tile& source = tiles_[local(m.source)];
+                const balance::Box to = seen_by_target(m, setup_.domain).box;
+                for (int x = 0; x < to.extent(0); ++x)
+                    for (int y = 0; y < to.extent(1); ++y)
+                        tiles_[t].count(to.lower[0] + x, to.lower[1] + y) = source.count(m.box.lower[0] + x, m.box.lower[1] + y);
+            }
+            tiles_[t].lay_slots(current_);
+        });
+        ghosts_filled_ = false;
+        start_ghosts();
+        finish_ghosts();
+        parallel_for(tiles_.size(), [&](std::size_t t) { fill_from_local(t); });
+        ghosts_filled_ = true;
+    }
+    const Timed timed(timers_, Phase::neighbours);
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        tiles_[t].build_rows(*setup_.kernels, md::lanes_of(setup_.precision), setup_.radius(), current_, scratch_[omp_get_thread_num()]);
+    });
+    displaced_ = false;
+    ++rebuilds_;
+}
+
+void Tiles::migrate() {
+    const Timed timed(timers_, Phase::migration);
+    std::vector<std::vector<Leaver>> leavers(tiles_.size());
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        tiles_[t].remove_leavers(frame_boxes_[t], [&](const md::Particle& p, int k) { leavers[t].push_back({frame_owners_[t][k], p}); });
+    });
+    std::map<int, std::size_t> place;
+    std::vector<int> ranks;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        place[peers_[i].rank] = i;
+        ranks.push_back(peers_[i].rank);
+    }
+    std::vector<std::vector<MigrationRecord>> sent(peers_.size()), received(peers_.size());
+    for (const auto& list : leavers)
+        for (const Leaver& l : list) {
+            const int rank = decomposition_.rank_of(l.target.process);
+            if (rank == comm_.rank()) tiles_[local(l.target)].insert({&l.particle, 1});
+            else sent[place.at(rank)].push_back({l.target, l.particle});
+        }
+    std::vector<std::int64_t> counts;
+    for (const auto& s : sent) counts.push_back(static_cast<std::int64_t>(s.size()));
+    counts = comm::swap_counts(comm_, ranks, counts);
+    std::vector<comm::Outgoing> out;
+    std::vector<comm::Incoming> in;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        received[i].resize(counts[i]);
+        out.push_back({peers_[i].rank, bytes_of(sent[i])});
+        in.push_back({peers_[i].rank, writable_bytes_of(received[i])});
+    }
+    exchange_.start(out, in, migration_tag);
+    exchange_.finish();
+    for (const auto& list : received)
+        for (const MigrationRecord& r : list) tiles_[local(r.target)].insert({&r.particle, 1});
+}
+
+void Tiles::swap_counts() {
+    std::vector<std::vector<std::int32_t>> sent(peers_.size()), received(peers_.size());
+    std::vector<comm::Outgoing> out;
+    std::vector<comm::Incoming> in;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        std::size_t cells = 0;
+        for (const balance::Move& m : peers_[i].outgoing) {
+            const md::Tile& source = tiles_[local(m.source)];
+            for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x)
+                for (int y = m.box.lower[1]; y < m.box.upper[1]; ++y) sent[i].push_back(source.count(x, y));
+        }
+        for (const balance::Move& m : peers_[i].incoming) cells += m.box.cells();
+        received[i].resize(cells);
+        out.push_back({peers_[i].rank, bytes_of(sent[i])});
+        in.push_back({peers_[i].rank, writable_bytes_of(received[i])});
+    }
+    exchange_.start(out, in, counts_tag);
+    exchange_.finish();
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        const std::int32_t* next = received[i].data();
+        for (const balance::Move& m : peers_[i].incoming) {
+            const balance::Box to = seen_by_target(m, setup_.domain).box;
+            for (int x = to.lower[0]; x < to.upper[0]; ++x)
+                for (int y = to.lower[1]; y < to.upper[1]; ++y) tiles_[local(m.target)].count(x, y) = *next++;
+        }
+        const auto particles = [](const std::vector<std::int32_t>& c) { std::size_t n = 0; for (std::int32_t k : c) n += k; return n; };
+        peers_[i].sent.resize(particles(sent[i]));
+        peers_[i].received.resize(particles(received[i]));
+    }
+}
+
+void Tiles::start_ghosts() {
+    std::vector<comm::Outgoing> out;
+    std::vector<comm::Incoming> in;
+    for (Peer& peer : peers_) {
+        std::uint64_t* next = peer.sent.data();
+        for (const balance::Move& m : peer.outgoing) {
+            const md::Tile& source = tiles_[local(m.source)];
+            for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x) {
+                const md::Tile::Run run = source.run(x, m.box.lower[1], m.box.upper[1]);
+                next = std::copy_n(source.packed(current_) + run.begin, run.size, next);
+            }
+        }
+        out.push_back({peer.rank, bytes_of(peer.sent)});
+        in.push_back({peer.rank, writable_bytes_of(peer.received)});
+    }
+    exchange_.start(out, in, ghosts_tag);
+}
+
+void Tiles::finish_ghosts() {
+    exchange_.finish();
+    for (Peer& peer : peers_) {
+        const std::uint64_t* next = peer.received.data();
+        for (const balance::Move& m : peer.incoming) {
+            const Seen to = seen_by_target(m, setup_.domain);
+            md::Tile& target = tiles_[local(m.target)];
+            for (int x = to.box.lower[0]; x < to.box.upper[0]; ++x) {
+                const md::Tile::Run run = target.run(x, to.box.lower[1], to.box.upper[1]);
+                copy_shifted(next, run.size, target.packed(current_) + run.begin, to.dx, to.dy);
+                next += run.size;
+            }
+        }
+    }
+}
+
+void Tiles::fill_from_local(std::size_t t) {
+    md::Tile& target = tiles_[t];
+    for (const balance::Move& m : local_moves_[t]) {
+        const md::Tile& source = tiles_[local(m.source)];
+        const Seen to = seen_by_target(m, setup_.domain);
+        for (int x = 0; x < to.box.extent(0); ++x) {
+            const md::Tile::Run from = source.run(m.box.lower[0] + x, m.box.lower[1], m.box.upper[1]);
+            const md::Tile::Run into = target.run(to.box.lower[0] + x, to.box.lower[1], to.box.upper[1]);
+            copy_shifted(source.packed(current_) + from.begin, from.size, target.packed(current_) + into.begin, to.dx, to.dy);
+        }
+    }
+}
+
+void Tiles::force_pass(md::Kick kick, bool sums, bool keep_forces) {
+    if (ghosts_filled_) {
+        const Timed timed(timers_, Phase::forces);
+        advance(inner_, kick, sums, keep_forces);
+        advance(rim_, kick, sums, keep_forces);
+    } else {
+        {
+            const Timed timed(timers_, Phase::ghosts);
+            start_ghosts();
+        }
+        {
+            const Timed timed(timers_, Phase::forces);
+            advance(inner_, kick, sums, keep_forces);
+        }
+        {
+            const Timed timed(timers_, Phase::ghosts);
+            finish_ghosts();
+        }
+        const Timed timed(timers_, Phase::forces);
+        advance(rim_, kick, sums, keep_forces);
+    }
+    ghosts_filled_ = true;
+    md::StepResult all;
+    for (const md::StepResult& r : results_) {
+        all.displacement2 = std::max(all.displacement2, r.displacement2);
+        if (r.fault.id < all.fault.id) all.fault = r.fault;
+    }
+    agree(all);
+    if (kick == md::Kick::first || kick == md::Kick::middle) {
+        current_ = 1 - current_;  // the kernels wrote the next positions
+        ghosts_filled_ = false;
+    }
+}
+
+void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool sums, bool keep_forces) {
+    const int potential = md::potential_index(setup_.potential.kind);
+    const auto step = setup_.kernels->step[potential][setup_.precision == md::Precision::mixed ? 0 : 1];
+    const auto& axis = setup_.domain.axis;
+    md::StepArgs args{};
+    args.potential = &setup_.potential;
+    args.narrow_r2 = setup_.narrow_r2.data();
+    args.safe_r2 = setup_.safe_r2;
+    args.dt = setup_.dt;
+    args.kick = kick;
+    args.sum_kinetic = sums;
+    for (int a = 0; a < 2; ++a) {
+        args.cell[a] = axis[a].cell_width();
+        args.length[a] = axis[a].fixed_length();
+    }
+    parallel_for(which.size(), [&](std::size_t i) {
+        const std::size_t t = which[i];
+        if (!ghosts_filled_) fill_from_local(t);
+        md::StepArgs mine = args;
+        for (int a = 0; a < 2; ++a)
+            if (!axis[a].periodic) {  // who can reach a wall before the next rebuild lies in the frame's width of it
+                mine.wall[a][0] = tiles_[t].box().lower[a] < setup_.frame;
+                mine.wall[a][1] = tiles_[t].box().upper[a] > axis[a].cells - setup_.frame;
+            }
+        if (keep_forces) {
+            force_x_[t].resize(tiles_[t].size());
+            force_y_[t].resize(tiles_[t].size());
+            mine.force_x = force_x_[t].data();
+            mine.force_y = force_y_[t].data();
+        }
+        const md::TileView view = tiles_[t].view(current_);
+        results_[t] = {};
+        step(view, mine, results_[t]);
+        if (sums) {
+            pair_sums_[t] = {};
+            setup_.kernels->pair_sums[potential](view, setup_.potential, md::lanes_of(setup_.precision), pair_sums_[t]);
+        }
+    });
+}
+
+// One reduction a step: how far anybody moved, and whether anybody failed.
+void Tiles::agree(const md::StepResult& mine) {
+    std::array<std::int64_t, 2> worst{std::bit_cast<std::int32_t>(mine.displacement2), mine.fault.kind != md::FaultKind::none};
+    comm_.max(worst);
+    if (worst[1]) {
+        std::array<std::int64_t, 1> id{mine.fault.id};
+        comm_.min(id);
+        std::array<std::int64_t, 1> kind{mine.fault.id == id[0] ? static_cast<std::int64_t>(mine.fault.kind) : 0};
+        comm_.max(kind);
+        throw md::SimulationError(fmt::format("particle {} {}", id[0],
+                                              kind[0] == static_cast<std::int64_t>(md::FaultKind::speed)
+                                                  ? "moves more than a cell in one step"
+                                                  : "feels a force out of the exact range"),
+                                  true);
+    }
+    const auto moved = std::bit_cast<float>(static_cast<std::int32_t>(worst[0]));
+    const double limit = setup_.skin / 2 / md::kernel_unit;
+    displaced_ = displaced_ || moved > limit * limit;
+}
+
+Totals Tiles::totals() const {
+    std::vector<md::Int128> s(7, 0);
+    for (std::size_t t = 0; t < tiles_.size(); ++t) {
+        s[0] += tiles_[t].size();
+        s[1] += results_[t].momentum[0];
+        s[2] += results_[t].momentum[1];
+        s[3] += results_[t].kinetic;
+        s[4] += pair_sums_[t].energy;
+        s[5] += pair_sums_[t].virial;
+        s[6] += pair_sums_[t].pairs;
+    }
+    comm_.sum(s);
+    return {static_cast<std::int64_t>(s[0]), static_cast<std::int64_t>(s[6]), {s[1], s[2]}, s[3], s[4], s[5]};
+}
+
+std::uint64_t Tiles::state_hash() const {
+    std::uint64_t mine = 0;
+#pragma omp parallel for reduction(+ : mine)
+    for (std::size_t t = 0; t < tiles_.size(); ++t)
+        for (std::int64_t i = 0; i < tiles_[t].size(); ++i) {
+            md::Particle p = tiles_[t].particle(i);
+            p.x = md::wrapped(p.x, setup_.domain.axis[0]);
+            p.y = md::wrapped(p.y, setup_.domain.axis[1]);
+            mine += md::particle_hash(p);
+        }
+    std::vector<md::Int128> sum{static_cast<md::Int128>(mine)};
+    comm_.sum(sum);
+    return static_cast<std::uint64_t>(sum[0]);
+}
+
+std::int64_t Tiles::particles() const {
+    std::int64_t n = 0;
+    for (const md::Tile& t : tiles_) n += t.size();
+    return n;
+}
+
+std::int64_t Tiles::bytes() const {
+    std::int64_t n = 0;
+    for (const md::Tile& t : tiles_) n += t.bytes();
+    for (const Peer& p : peers_) n += static_cast<std::int64_t>((p.sent.capacity() + p.received.capacity()) * sizeof(std::uint64_t));
+    return n;
+}
+
+std::array<double, 2> Tiles::force(std::size_t tile, std::int64_t own) const {
+    const double quantum = std::ldexp(1.0, -md::force_bits(setup_.precision));
+    return {static_cast<double>(force_x_[tile][own]) * quantum, static_cast<double>(force_y_[tile][own]) * quantum};
+}
+
+void Tiles::reverse() {
+    for (md::Tile& tile : tiles_)
+        tile.change_velocities([](const md::Particle& p) { return std::array<std::int64_t, 2>{-2 * p.vx, -2 * p.vy}; });
+}
+
+}  // namespace app

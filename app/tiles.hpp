@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// All tiles of this rank, and what they do together: fill ghosts, compute forces and integrate, migrate, rebuild. Joins md
+// (packing), balance (plans) and comm (bytes); OpenMP threads share the tiles.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/setup.hpp"
+#include "app/timers.hpp"
+#include "balance/plan.hpp"
+#include "comm/communicator.hpp"
+#include "comm/exchange.hpp"
+#include "md/tile.hpp"
+
+namespace app {
+
+/// Sums over all particles of all ranks at one whole step, exact.
+struct Totals {
+    std::int64_t particles = 0, pairs = 0;
+    std::array<md::Int128, 2> momentum{0, 0};  ///< 2^-40
+    md::Int128 kinetic = 0;                    ///< 2^-28
+    md::Int128 energy = 0, virial = 0;         ///< 2^-32, every pair counted twice
+};
+
+class Tiles {
+public:
+    Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers);
+
+    /// Makes the deck's particles that lie in this rank's cells.
+    void fill(const Deck& deck);
+
+    /// True when somebody moved further than half the skin since the last rebuild, or never built. All ranks agree.
+    bool displaced() const { return displaced_; }
+
+    /// Migrates particles to the tiles that own their cells, sorts, refills ghosts and builds neighbour rows.
+    void rebuild();
+
+    /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are computed.
+    /// sums: also add up energies and momenta at this whole step. keep_forces: see force(). Throws md::SimulationError on
+    /// all ranks alike.
+    void force_pass(md::Kick kick, bool sums, bool keep_forces = false);
+
+    /// The sums of the last force_pass with `sums`, over all ranks.
+    Totals totals() const;
+
+    /// Order-independent hash of the whole state (velocities at a whole step).
+    std::uint64_t state_hash() const;
+
+    std::int64_t particles() const;  ///< on this rank
+    std::int64_t bytes() const;      ///< held by tiles and buffers of this rank
+    std::int64_t rebuilds() const { return rebuilds_; }
+    const std::vector<md::Tile>& tiles() const { return tiles_; }
+    const balance::Decomposition& decomposition() const { return decomposition_; }
+    std::int64_t process_of(std::size_t tile) const { return ids_[tile].process; }
+    const Setup& setup() const { return setup_; }
+    /// Forces of a tile's particles after force_pass(..., keep_forces), own order.
+    std::array<double, 2> force(std::size_t tile, std::int64_t own) const;
+
+    /// Reverses all velocities.
+    void reverse();
+
+private:
+    struct Peer {
+        int rank;
+        std::vector<balance::Move> outgoing, incoming;  // ghost data to and from this rank
+        std::vector<std::uint64_t> sent, received;      // packed positions
+    };
+    struct Leaver {
+        balance::TileId target;
+        md::Particle particle;
+    };
+
+    std::size_t local(balance::TileId id) const { return static_cast<std::size_t>(first_tile_[id.process - mine_.begin] + id.tile); }
+    void make_plan();
+    void migrate();
+    void swap_counts();
+    void start_ghosts();
+    void finish_ghosts();
+    void fill_from_local(std::size_t tile);
+    void advance(const std::vector<std::size_t>& which, md::Kick kick, bool sums, bool keep_forces);
+    void agree(const md::StepResult& mine);
+
+    Setup setup_;
+    balance::Decomposition decomposition_;
+    const comm::Communicator& comm_;
+    Timers& timers_;
+    comm::Exchange exchange_;
+    balance::Range mine_;  // processes of this rank
+    std::vector<std::size_t> first_tile_;
+    std::vector<md::Tile> tiles_;
+    std::vector<balance::TileId> ids_;
+    std::vector<std::vector<balance::Move>> local_moves_;        // by target tile, sources on this rank
+    std::vector<std::vector<md::FrameBox>> frame_boxes_;         // by tile: who owns its frame
+    std::vector<std::vector<balance::TileId>> frame_owners_;
+    std::vector<std::size_t> inner_, rim_;                       // tiles without, with ghosts from other ranks
+    std::vector<Peer> peers_;
+    std::vector<std::vector<std::int64_t>> force_x_, force_y_;
+    std::vector<md::TileScratch> scratch_;                       // by thread
+    int current_ = 0;
+    bool displaced_ = true, ghosts_filled_ = false;
+    std::int64_t rebuilds_ = 0;
+    std::vector<md::PairSums> pair_sums_;   // by tile
+    std::vector<md::StepResult> results_;
+};
+
+}  // namespace app

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Where a step's wall time goes, by phase.
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "comm/clock.hpp"
+
+namespace app {
+
+enum class Phase { forces, neighbours, ghosts, migration, output, count };
+inline constexpr std::array<std::string_view, static_cast<int>(Phase::count)> phase_names{"forces", "neighbours", "ghosts", "migration", "output"};
+
+class Timers {
+public:
+    void add(Phase phase, double seconds) { seconds_[static_cast<int>(phase)] += seconds; }
+    double seconds(Phase phase) const { return seconds_[static_cast<int>(phase)]; }
+    const auto& all() const { return seconds_; }
+
+private:
+    std::array<double, static_cast<int>(Phase::count)> seconds_{};
+};
+
+/// Adds the time of its own life to a phase.
+class Timed {
+public:
+    Timed(Timers& timers, Phase phase) : timers_(timers), phase_(phase), start_(comm::now()) {}
+    ~Timed() { timers_.add(phase_, comm::now() - start_); }
+    Timed(const Timed&) = delete;
+    Timed& operator=(const Timed&) = delete;
+
+private:
+    Timers& timers_;
+    Phase phase_;
+    double start_;
+};
+
+}  // namespace app

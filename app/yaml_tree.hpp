@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// YAML text as a small tree that remembers where everything stands. yaml-cpp is used for its events only: its own nodes
+// accept duplicate keys, expand aliases and look keys up in linear time. What a deck has no use for is refused here
+// (anchors, aliases, tags, further documents), and size, depth and number of nodes are bounded.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace app {
+
+inline constexpr std::size_t max_deck_bytes = 256 * 1024;
+inline constexpr int max_deck_depth = 32;
+inline constexpr int max_deck_nodes = 10'000;  ///< keys count too
+
+struct NodeEntry;
+
+struct Node {
+    enum class Kind { null, scalar, list, map };
+    Kind kind = Kind::null;
+    bool quoted = false;  ///< scalar in quotes: text, never a number
+    std::string text;     ///< of a scalar
+    std::string where;    ///< `file:line:column` (from 1) or `--set key.path`
+    std::vector<Node> items;
+    std::vector<NodeEntry> entries;  ///< keys are unique
+
+    const NodeEntry* find(std::string_view key) const;
+    NodeEntry* find(std::string_view key);
+};
+
+struct NodeEntry {
+    std::string key;
+    std::string where;  ///< of the key
+    Node value;
+};
+
+/// What messages call a text: a name, followed by line and column if `positions`.
+struct Origin {
+    std::string name;
+    bool positions = true;
+
+    /// line, column: from 0.
+    std::string where(int line, int column) const;
+};
+
+/// Parses one YAML document; an empty text gives a null. Throws DeckError.
+Node parse_tree(const std::string& text, const Origin& origin);
+
+/// "a number or text", "a list" ...: what a node is, for messages.
+std::string describe(const Node& node);
+
+}  // namespace app

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Half-open boxes of cells. Everything that moves between tiles, processes and files is such a box.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace balance {
+
+/// Cells [lower, upper) on each axis; a 2D grid has one cell along z. May reach outside the grid (a ghost frame).
+struct Box {
+    std::array<int, 3> lower{0, 0, 0};
+    std::array<int, 3> upper{0, 0, 1};
+
+    constexpr int extent(int axis) const { return std::max(0, upper[axis] - lower[axis]); }
+    constexpr std::int64_t cells() const { return std::int64_t{extent(0)} * extent(1) * extent(2); }
+    constexpr bool empty() const { return cells() == 0; }
+    constexpr bool contains(std::array<int, 3> cell) const {
+        for (int a = 0; a < 3; ++a)
+            if (cell[a] < lower[a] || cell[a] >= upper[a]) return false;
+        return true;
+    }
+    friend constexpr bool operator==(const Box&, const Box&) = default;
+};
+
+/// The cells in both; empty if they don't meet.
+constexpr Box intersection(const Box& a, const Box& b) {
+    Box r;
+    for (int k = 0; k < 3; ++k) {
+        r.lower[k] = std::max(a.lower[k], b.lower[k]);
+        r.upper[k] = std::max(r.lower[k], std::min(a.upper[k], b.upper[k]));
+    }
+    return r;
+}
+
+/// `box` moved by `offset` cells.
+constexpr Box shifted(Box box, std::array<int, 3> offset) {
+    for (int k = 0; k < 3; ++k) {
+        box.lower[k] += offset[k];
+        box.upper[k] += offset[k];
+    }
+    return box;
+}
+
+/// `box` with a frame of `width[axis]` cells on both sides of each axis.
+constexpr Box framed(Box box, std::array<int, 3> width) {
+    for (int k = 0; k < 3; ++k) {
+        box.lower[k] -= width[k];
+        box.upper[k] += width[k];
+    }
+    return box;
+}
+
+}  // namespace balance

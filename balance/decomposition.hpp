@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Who owns which cells: patches of processes, processes of ranks, and the tiles into which a patch is cut for storage.
+// Every rank derives the same answers from the same patches, so nothing about ownership is ever sent.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "balance/box.hpp"
+
+namespace balance {
+
+/// The uniform grid: cells along each axis (one along z in 2D) and which axes wrap around.
+struct Grid {
+    std::array<int, 3> cells{1, 1, 1};
+    std::array<bool, 3> periodic{false, false, false};
+
+    Box box() const { return {{0, 0, 0}, cells}; }
+};
+
+/// A half-open range of indices.
+struct Range {
+    std::int64_t begin = 0, end = 0;
+    std::int64_t size() const { return end - begin; }
+};
+
+/// Splits `grid` into `processes` patches of about equal numbers of cells by recursive bisection of the longer side, in the
+/// order of the recursion. Throws std::invalid_argument when there are more processes than cells.
+std::vector<Box> even_partition(const Grid& grid, std::int64_t processes);
+
+/// Cuts a patch into pieces of at most `side` cells along x and y, as even as possible, x slowest.
+std::vector<Box> split_into_tiles(const Box& patch, int side);
+
+/// One tile, named the same way on all ranks: the process that owns it and its place among that process's tiles.
+struct TileId {
+    std::int64_t process = 0;
+    int tile = 0;
+    friend auto operator<=>(const TileId&, const TileId&) = default;
+};
+
+/// Patches (one box a process), the ranks that host them, and their tiles.
+class Decomposition {
+public:
+    /// patches: one box a process, tiling the grid; consecutive processes go to the same rank in equal blocks.
+    /// tile_side: see split_into_tiles.
+    Decomposition(Grid grid, std::vector<Box> patches, int ranks, int tile_side);
+
+    const Grid& grid() const { return grid_; }
+    const std::vector<Box>& patches() const { return patches_; }
+    std::int64_t processes() const { return static_cast<std::int64_t>(patches_.size()); }
+    int ranks() const { return ranks_; }
+    int rank_of(std::int64_t process) const;
+    Range processes_of(int rank) const;
+    std::vector<Box> tiles_of(std::int64_t process) const { return split_into_tiles(patches_[process], tile_side_); }
+
+    /// Calls visit(process) for every process whose patch meets `box` (inside the grid), in ascending order.
+    template <class Visit>
+    void for_each_process_in(const Box& box, Visit visit) const {
+        for (std::int64_t p : candidates(box))
+            if (!intersection(patches_[p], box).empty()) visit(p);
+    }
+
+private:
+    std::vector<std::int64_t> candidates(const Box& box) const;
+
+    Grid grid_;
+    std::vector<Box> patches_;
+    int ranks_;
+    int tile_side_;
+    // Buckets of cells that list the patches they meet: finding neighbours costs the same for any number of processes.
+    std::array<int, 2> bucket_cells_{1, 1}, buckets_{1, 1};
+    std::vector<std::int32_t> bucket_begin_, bucket_patch_;
+};
+
+}  // namespace balance

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "comm/exchange.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "comm/mpi_check.hpp"
+
+namespace comm {
+
+struct Exchange::Requests {
+    std::vector<MPI_Request> all;
+    std::vector<int> expected;  // bytes; of the receives, which come first
+};
+
+Exchange::Exchange(const Communicator& comm, std::size_t message_limit)
+    : limit_(message_limit), yield_(comm.oversubscribed()), requests_(std::make_unique<Requests>()) {}
+Exchange::~Exchange() = default;
+
+void Exchange::start(std::span<const Outgoing> out, std::span<const Incoming> in, int tag) {
+    const auto pieces = [this](std::size_t size, auto post) {
+        for (std::size_t at = 0; at < size; at += limit_) post(at, static_cast<int>(std::min(limit_, size - at)));
+    };
+    for (const Incoming& m : in)
+        pieces(m.bytes.size(), [&](std::size_t at, int n) {
+            requests_->all.emplace_back();
+            requests_->expected.push_back(n);
+            mpi_check(MPI_Irecv(m.bytes.data() + at, n, MPI_BYTE, m.rank, tag, MPI_COMM_WORLD, &requests_->all.back()), "MPI_Irecv");
+        });
+    for (const Outgoing& m : out)
+        pieces(m.bytes.size(), [&](std::size_t at, int n) {
+            requests_->all.emplace_back();
+            mpi_check(MPI_Isend(m.bytes.data() + at, n, MPI_BYTE, m.rank, tag, MPI_COMM_WORLD, &requests_->all.back()), "MPI_Isend");
+        });
+}
+
+void Exchange::finish() {
+    std::vector<MPI_Status> status(requests_->all.size());
+    wait_all(static_cast<int>(requests_->all.size()), requests_->all.data(), status.data(), yield_);
+    for (std::size_t i = 0; i < requests_->expected.size(); ++i) {
+        int n = 0;
+        MPI_Get_count(&status[i], MPI_BYTE, &n);
+        if (n != requests_->expected[i])
+            fatal(1, "exchange: " + std::to_string(n) + " bytes came from rank " + std::to_string(status[i].MPI_SOURCE) + " where " +
+                         std::to_string(requests_->expected[i]) + " were due; this is a bug");
+    }
+    requests_->all.clear();
+    requests_->expected.clear();
+}
+
+std::vector<std::int64_t> swap_counts(const Communicator& comm, std::span<const int> neighbours, std::span<const std::int64_t> counts) {
+    std::vector<std::int64_t> received(neighbours.size());
+    std::vector<Outgoing> out;
+    std::vector<Incoming> in;
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+        out.push_back({neighbours[i], std::as_bytes(counts.subspan(i, 1))});
+        in.push_back({neighbours[i], std::as_writable_bytes(std::span(received).subspan(i, 1))});
+    }
+    constexpr int counts_tag = 1000;
+    Exchange exchange(comm);
+    exchange.start(out, in, counts_tag);
+    exchange.finish();
+    return received;
+}
+
+}  // namespace comm

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Every MPI call's code is checked here. For comm/*.cpp only: includes mpi.h.
+#pragma once
+#include <mpi.h>
+#include <sched.h>
+
+#include <string>
+
+#include "comm/session.hpp"
+
+namespace comm {
+
+/// Ends the job when an MPI call failed: there is no way on, and the others would wait for ever.
+inline void mpi_check(int code, const char* what) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    fatal(1, std::string("MPI: ") + what + " failed: " + std::string(text, length) + "; check the network and the MPI installation");
+}
+
+/// MPI_Waitall. yield: give the core away while waiting, for nodes with more ranks than cores: a rank that spins there keeps
+/// the one it waits for from running (hundreds of times slower on two cores).
+inline void wait_all(int count, MPI_Request* requests, MPI_Status* statuses, bool yield) {
+    int done = 0;
+    while (yield && !done) {
+        mpi_check(MPI_Testall(count, requests, &done, statuses), "MPI_Testall");
+        if (!done) sched_yield();
+    }
+    if (!done) mpi_check(MPI_Waitall(count, requests, statuses), "MPI_Waitall");
+}
+
+}  // namespace comm

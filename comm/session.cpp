@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "comm/session.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "comm/clock.hpp"
+#include "comm/mpi_check.hpp"
+
+namespace comm {
+
+Session::Session(int& argc, char**& argv) {
+    int provided = 0;  // a simulated cluster says SINGLE; threads never call MPI at the same time, so any answer will do
+    mpi_check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+Session::~Session() { MPI_Finalize(); }
+
+void fatal(int code, std::string_view message) {
+    code = std::clamp(code, 1, 125);  // MPI_Abort(256) would report success
+    std::string line = "steelyard: error: " + std::string(message) + "\n";
+    std::replace(line.begin(), line.end() - 1, '\n', ' ');
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    int initialised = 0, finalised = 0;
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+    if (initialised && !finalised) MPI_Abort(MPI_COMM_WORLD, code);
+    _exit(code);
+}
+
+double now() { return MPI_Wtime(); }
+
+double cpu_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace comm

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "comm/topology.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+namespace comm {
+
+Topology detect(const Communicator& comm) {
+    Topology t;
+    char host[256] = "unknown";
+    gethostname(host, sizeof host - 1);
+    t.host = host;
+    std::string cpus;
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) == 0) {
+        if (hwloc_topology_load(topology) == 0) {
+            hwloc_bitmap_t mask = hwloc_bitmap_alloc();
+            if (hwloc_get_cpubind(topology, mask, HWLOC_CPUBIND_PROCESS) == 0) {
+                t.cores_available = std::max(1, hwloc_bitmap_weight(mask));
+                char text[256];
+                hwloc_bitmap_list_snprintf(text, sizeof text, mask);
+                cpus = text;
+            }
+            hwloc_bitmap_free(mask);
+            if (hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0))
+                if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) t.cpu_model = model;
+        }
+        hwloc_topology_destroy(topology);
+    }
+    // Ranks of one node with one mask share it: nobody bound them.
+    std::string sharing;
+    if (const std::vector<std::string> all = comm.gather(t.host + " " + cpus); comm.rank() == 0) {
+        std::map<std::string, int> users;
+        int most = 1;
+        for (const std::string& a : all) most = std::max(most, ++users[a]);
+        sharing = std::to_string(most);
+    }
+    comm.broadcast(sharing);
+    const int shared = std::stoi(sharing);
+    t.default_threads = std::max(1, t.cores_available / shared);
+    t.binding = fmt::format("cores {}{}", cpus.empty() ? "unknown" : cpus, shared > 1 ? fmt::format(" shared by {} ranks", shared) : "");
+    return t;
+}
+
+}  // namespace comm

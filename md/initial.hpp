@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Initial states: hexagonal lattices with thermal velocities. Every rank makes the particles of its own cells; ids, positions
+// and velocities depend on the deck alone.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/box.hpp"
+#include "md/domain.hpp"
+#include "md/slab.hpp"
+#include "md/tile.hpp"
+
+namespace md {
+
+/// Lattice constant of a hexagonal lattice of `density` particles per area: a = sqrt(2 / (sqrt(3) density)).
+double lattice_constant(double density);
+
+/// Number of particles of a slab.
+std::int64_t particle_count(const Slab& slab);
+
+/// Appends the slab's particles that lie in `cells`. Ids begin at first_id, row by row. Velocities are thermal only (normal
+/// with variance `temperature`, mass 1): drift and the slab's mean are the caller's, who knows all of it.
+void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_id, std::uint64_t seed,
+                    const balance::Box& cells, std::vector<Particle>& out);
+
+/// Order-independent state hash: add these over all particles (positions wrapped into the box).
+std::uint64_t particle_hash(const Particle& p);
+
+/// `position` (2^-40) moved into [0, length) on a periodic axis; unchanged on another.
+std::int64_t wrapped(std::int64_t position, const Axis& axis);
+
+}  // namespace md

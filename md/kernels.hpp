@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// The kernels of a step as plain function tables, one table for each instruction set; all give the same bits.
+// Arguments are raw views: a translation unit compiled for AVX-512 must not instantiate library templates that the linker
+// could then use everywhere.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "md/domain.hpp"
+#include "md/potential_spec.hpp"
+
+namespace md {
+
+/// Up to `lanes` particles that follow each other in a column; their neighbour rows are interleaved lane by lane.
+struct Cluster {
+    std::int32_t own;     ///< index of the first particle among the tile's own
+    std::int32_t slot;    ///< its slot
+    std::int32_t base;    ///< slot that row index 0 means
+    std::int32_t row;     ///< first element of the rows: element [k * lanes + lane] is lane's k-th neighbour
+    std::int32_t length;  ///< longest row; shorter ones are filled with a slot that is out of everyone's reach
+    std::int32_t count;   ///< particles, 1..lanes
+};
+
+/// What the kernels see of a tile. Slots hold packed positions of own particles and ghosts; the other arrays are in own order
+/// and readable up to 16 elements beyond their end.
+struct TileView {
+    const std::uint64_t* packed;
+    std::uint64_t* next;
+    std::int64_t *x, *y, *vx, *vy;
+    const std::int64_t* id;
+    const std::uint64_t* reference;
+    const Cluster* clusters;
+    std::int32_t cluster_count;
+    const std::uint16_t* rows;
+};
+
+/// Force sums are exact integers: quanta of 2^-14 (mixed) or 2^-32 (double).
+constexpr int force_bits(Precision p) { return p == Precision::mixed ? 14 : 32; }
+constexpr int lanes_of(Precision p) { return p == Precision::mixed ? 16 : 8; }
+inline constexpr int energy_bits = 32;   ///< pair energies and virials are rounded to 2^-32
+inline constexpr int kinetic_bits = 28;  ///< kinetic energies to 2^-28
+
+/// Velocity Verlet in half-kicks. first: half-kick, drift. middle: two half-kicks, drift. last: half-kick only, which leaves
+/// positions and velocities at the same time. none: forces and sums only, where they already are.
+enum class Kick { none, first, middle, last };
+
+struct StepArgs {
+    const PotentialSpec* potential;
+    const double* narrow_r2;  ///< [32]: from which r^2 on 2^k pairs can't leave 32 bits of force (mixed)
+    double safe_r2;           ///< closer pairs are out of the exact range
+    double dt;
+    Kick kick;
+    bool sum_kinetic;         ///< add up kinetic energy and momentum at the whole step
+    double cell[2];           ///< widths of a cell, lengths: nobody may move further in one step
+    bool wall[2][2];          ///< reflecting wall at the lower, upper end of each axis within this tile's reach
+    std::int64_t length[2];   ///< box, 2^-40
+    std::int64_t *force_x, *force_y;  ///< where to store the force quanta, own order; may be null
+};
+
+enum class FaultKind : std::int32_t { none, force_range, speed };
+struct Fault {
+    FaultKind kind = FaultKind::none;
+    std::int64_t id = INT64_MAX;  ///< the smallest id where several particles fail
+};
+
+struct StepResult {
+    float displacement2 = 0;  ///< largest since the last rebuild, squared kernel units
+    Int128 momentum[2] = {0, 0};        ///< 2^-40
+    Int128 kinetic = 0;                 ///< 2^-28
+    Fault fault;
+};
+
+struct PairSums {
+    Int128 energy = 0, virial = 0;  ///< 2^-32, every pair counted from both sides
+    std::int64_t pairs = 0;         ///< within the cutoff, from both sides
+};
+
+/// Neighbour rows of one cluster.
+struct RowsArgs {
+    const std::uint64_t* packed;
+    const std::int32_t* ranges;  ///< [2 * range_count]: runs of candidate slots
+    std::int32_t range_count;
+    Cluster cluster;             ///< own, slot, base, count set
+    std::int32_t lanes, dummy;   ///< dummy: slot out of reach, relative to base
+    double radius;               ///< cutoff + skin, lengths
+    float *x, *y;                ///< scratch for all candidates + 16
+    std::uint16_t *index, *lane_rows;  ///< scratch for all candidates + 16; 16 rows of `stride`, + 16
+    std::int32_t stride;         ///< at least all candidates + 16
+    std::uint16_t* out;          ///< rows, room for lanes * candidates + 16
+};
+
+struct Kernels {
+    const char* isa;
+    /// Forces on all own particles, then the half-kicks and the drift of args.kick, in one pass.
+    void (*step[8][2])(const TileView&, const StepArgs&, StepResult&);
+    /// Potential energy and virial of all own particles, in double precision.
+    void (*pair_sums[8])(const TileView&, const PotentialSpec&, int lanes, PairSums&);
+    /// Builds the rows of a cluster, returns the longest row's length.
+    std::int32_t (*rows)(const RowsArgs&);
+};
+
+/// The tables this processor can run, best first ("avx512", "avx2", "scalar").
+std::vector<const Kernels*> available_kernels();
+
+/// The best table, or the one named. Throws std::invalid_argument when this processor can't run it or there is none.
+const Kernels& choose_kernels(const std::string& name = "");
+
+}  // namespace md

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// The kernels' one text. Compiled once for each instruction set (STEELYARD_ISA); simd.hpp supplies the vectors.
+#include "md/kernels.hpp"
+#include "md/potential.hpp"
+#include "md/simd.hpp"
+
+namespace md::STEELYARD_ISA_NAME {
+namespace {
+
+constexpr double two_to(int n) { return n < 0 ? 1.0 / two_to(-n) : n == 0 ? 1.0 : 2.0 * two_to(n - 1); }
+// Adding 1.5 * 2^52 rounds a double of less than 2^51 to an integer, to even on a tie whatever its sign, and leaves that
+// integer in the low bits: sums of the bits are exact sums of the integers.
+constexpr double round_bias = 1.5 * two_to(52);
+
+HD std::int64_t lane_of(I64 a, int l) {
+    alignas(64) std::int64_t t[8];
+    store_first(t, a, 8);
+    return t[l];
+}
+
+HD void record(Fault& fault, FaultKind kind, const std::int64_t* id, unsigned lanes) {
+    for (; lanes; lanes &= lanes - 1) {
+        const std::int64_t i = id[__builtin_ctz(lanes)];
+        if (i < fault.id) fault = {kind, i};
+    }
+}
+
+// Reflection in place at walls half a quantum outside the first and last position: -1 - x and 2 L - 1 - x. Mirror images of
+// each other, and exact, so a reversed run still retraces its steps.
+HD void reflect(std::int64_t* x, std::int64_t* v, int n, const bool (&wall)[2], std::int64_t length) {
+    for (int l = 0; l < n; ++l) {
+        if (wall[0] && x[l] < 0) x[l] = -1 - x[l], v[l] = -v[l];
+        if (wall[1] && x[l] >= length) x[l] = 2 * length - 1 - x[l], v[l] = -v[l];
+    }
+}
+
+// Half-kicks, drift, new packed positions and checks of up to 8 particles with force sums fx, fy (quanta).
+struct Integrate {
+    const TileView& tile;
+    const StepArgs& args;
+    StepResult& result;
+    double kick;  // velocity quanta a force quantum gives in dt / 2
+    bool walls;
+
+    HD Integrate(const TileView& t, const StepArgs& a, StepResult& r, Precision p)
+        : tile(t), args(a), result(r), kick(a.dt / 2 * two_to(position_bits - force_bits(p))),
+          walls(a.wall[0][0] || a.wall[0][1] || a.wall[1][0] || a.wall[1][1]) {}
+
+    HD void operator()(int own, int slot, int n, I64 fx, I64 fy) {
+        const unsigned valid = n >= 8 ? 0xffu : (1u << n) - 1;
+        if (args.force_x) {
+            store_first(args.force_x + own, fx, n);
+            store_first(args.force_y + own, fy, n);
+        }
+        const F64 kick_x = to_f64(fx) * F64(kick), kick_y = to_f64(fy) * F64(kick);
+        const F64 limit(two_to(50));
+        unsigned bad = bits(beyond_51_bits(fx)) | bits(beyond_51_bits(fy)) | bits(not_below(abs(kick_x), limit)) |
+                       bits(not_below(abs(kick_y), limit));
+        if (bad & valid) record(result.fault, FaultKind::force_range, tile.id + own, bad & valid);
+        const I64 dvx = to_i64(kick_x), dvy = to_i64(kick_y);
+        const I64 old_vx = load_i64(tile.vx + own), old_vy = load_i64(tile.vy + own);
+        I64 vx = old_vx + dvx, vy = old_vy + dvy;
+        const bool whole_before = args.kick == Kick::none || args.kick == Kick::first;
+        if (args.sum_kinetic) whole_before ? sum(old_vx, old_vy, n) : sum(vx, vy, n);
+        if (args.kick == Kick::none) return;
+        if (args.kick == Kick::middle) vx = vx + dvx, vy = vy + dvy;
+        bad = bits(beyond_51_bits(vx)) | bits(beyond_51_bits(vy));
+        store_first(tile.vx + own, vx, n);
+        store_first(tile.vy + own, vy, n);
+        if (args.kick == Kick::last) {
+            if (bad & valid) record(result.fault, FaultKind::speed, tile.id + own, bad & valid);
+            return;
+        }
+        const F64 dx = to_f64(vx) * F64(args.dt), dy = to_f64(vy) * F64(args.dt);
+        bad |= bits(not_below(abs(dx), F64(args.cell[0] * two_to(position_bits)))) |
+               bits(not_below(abs(dy), F64(args.cell[1] * two_to(position_bits))));
+        if (bad & valid) record(result.fault, FaultKind::speed, tile.id + own, bad & valid);
+        I64 x = load_i64(tile.x + own) + to_i64(dx), y = load_i64(tile.y + own) + to_i64(dy);
+        store_first(tile.x + own, x, n);
+        store_first(tile.y + own, y, n);
+        if (walls) {
+            reflect(tile.x + own, tile.vx + own, n, args.wall[0], args.length[0]);
+            reflect(tile.y + own, tile.vy + own, n, args.wall[1], args.length[1]);
+            x = load_i64(tile.x + own);
+            y = load_i64(tile.y + own);
+        }
+        const I64 packed = pack_positions(x, y, kernel_shift);
+        store_first(tile.next + slot, packed, n);
+        const float d2 = largest_distance2(packed, tile.reference + own, n);
+        result.displacement2 = d2 > result.displacement2 ? d2 : result.displacement2;
+    }
+
+    HD void sum(I64 vx, I64 vy, int n) {
+        const F64 x = to_f64(vx) * F64(velocity_unit), y = to_f64(vy) * F64(velocity_unit);
+        const I64 energy = to_i64(fma(x, x, y * y) * F64(two_to(kinetic_bits - 1)));
+        for (int l = 0; l < n; ++l) {
+            result.momentum[0] += lane_of(vx, l);
+            result.momentum[1] += lane_of(vy, l);
+            result.kinetic += lane_of(energy, l);
+        }
+    }
+};
+
+// Pair arithmetic in floats, force sums in 32-bit integers, or in 64-bit ones where a close pair could overflow those.
+template <template <class> class P>
+void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) {
+    constexpr Precision precision = Precision::mixed;
+    const double s_unit = two_to(2 * kernel_bits);
+    const P<float> potential = make_potential<P, float>(*args.potential, {s_unit, two_to(force_bits(precision) - kernel_bits)});
+    const F32 cutoff2(static_cast<float>(args.potential->cutoff * args.potential->cutoff * s_unit));
+    const F32 safe2(static_cast<float>(args.safe_r2 * s_unit));
+    Integrate integrate(tile, args, result, precision);
+    const auto all = opaque_mask();
+
+    for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
+        const Cluster& cluster = tile.clusters[c];
+        const Positions16 here = load_positions16(tile.packed + cluster.slot);
+        const std::uint64_t* base = tile.packed + cluster.base;
+        const std::uint16_t* row = tile.rows + cluster.row;
+        const std::uint16_t* row_end = row + std::int64_t{cluster.length} * 16;
+        const auto pair = [&](const std::uint16_t* index, F32& s, F32& fx, F32& fy) __attribute__((always_inline)) {
+            const Positions16 there = gather_positions16(base, index, all);
+            const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y);
+            s = fma(dx, dx, dy * dy);
+            const F32 g = keep(less(s, cutoff2), potential.force_over_r(s));
+            fx = g * dx;
+            fy = g * dy;
+        };
+        I32 sum_x = i32(0), sum_y = i32(0);
+        F32 closest = cutoff2, s = cutoff2, fx = cutoff2, fy = cutoff2;
+        for (const std::uint16_t* index = row; index != row_end; index += 16) {
+            pair(index, s, fx, fy);
+            closest = min(closest, s);
+            sum_x = sum_x + to_i32(fx);
+            sum_y = sum_y + to_i32(fy);
+        }
+        I64 x_lo = low_half(sum_x), x_hi = high_half(sum_x), y_lo = low_half(sum_y), y_hi = high_half(sum_y);
+        const int size = 32 - __builtin_clz(static_cast<unsigned>(cluster.length) | 1u);
+        const F32 narrow2(static_cast<float>(args.narrow_r2[size] * s_unit));
+        const unsigned valid = (1u << cluster.count) - 1;
+        if (bits(less(closest, narrow2)) & valid) [[unlikely]] {
+            x_lo = x_hi = y_lo = y_hi = i64(0);
+            for (const std::uint16_t* index = row; index != row_end; index += 16) {
+                pair(index, s, fx, fy);
+                x_lo = x_lo + low_to_i64(fx), x_hi = x_hi + high_to_i64(fx);
+                y_lo = y_lo + low_to_i64(fy), y_hi = y_hi + high_to_i64(fy);
+            }
+            const unsigned bad = bits(less(closest, safe2)) & valid;
+            if (bad) record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
+        }
+        integrate(cluster.own, cluster.slot, cluster.count < 8 ? cluster.count : 8, x_lo, y_lo);
+        if (cluster.count > 8) integrate(cluster.own + 8, cluster.slot + 8, cluster.count - 8, x_hi, y_hi);
+    }
+}
+
+// Pair arithmetic in doubles, force sums in 64-bit integers.
+template <template <class> class P>
+void step_double(const TileView& tile, const StepArgs& args, StepResult& result) {
+    constexpr Precision precision = Precision::double_;
+    const double s_unit = two_to(2 * difference_bits);
+    const P<double> potential = make_potential<P, double>(*args.potential, {s_unit, two_to(force_bits(precision) - difference_bits)});
+    const F64 cutoff2(args.potential->cutoff * args.potential->cutoff * s_unit), safe2(args.safe_r2 * s_unit);
+    const F64 bias(round_bias);
+    const std::int64_t bias_bits = lane_of(bits_of(bias), 0);
+    Integrate integrate(tile, args, result, precision);
+    const auto all = opaque_mask();
+
+    for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
+        const Cluster& cluster = tile.clusters[c];
+        const Positions8 here = load_positions8(tile.packed + cluster.slot);
+        const std::uint64_t* base = tile.packed + cluster.base;
+        const std::uint16_t* row = tile.rows + cluster.row;
+        const std::uint16_t* row_end = row + std::int64_t{cluster.length} * 8;
+        I64 sum_x = i64(0), sum_y = i64(0);
+        F64 closest = cutoff2, dx = cutoff2, dy = cutoff2;
+        for (const std::uint16_t* index = row; index != row_end; index += 8) {
+            difference(here, gather_positions8(base, index, all), dx, dy);
+            const F64 s = fma(dx, dx, dy * dy);
+            closest = min(closest, s);
+            const F64 g = keep(less(s, cutoff2), potential.force_over_r(s));
+            sum_x = sum_x + bits_of(fma(g, dx, bias));
+            sum_y = sum_y + bits_of(fma(g, dy, bias));
+        }
+        const I64 biases = i64(static_cast<std::int64_t>(static_cast<std::uint64_t>(bias_bits) * static_cast<std::uint64_t>(cluster.length)));
+        const unsigned bad = bits(less(closest, safe2)) & ((1u << cluster.count) - 1);
+        if (bad) [[unlikely]] record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
+        integrate(cluster.own, cluster.slot, cluster.count, sum_x - biases, sum_y - biases);
+    }
+}
+
+template <template <class> class P>
+void pair_sums(const TileView& tile, const PotentialSpec& spec, int lanes, PairSums& out) {
+    const double s_unit = two_to(2 * difference_bits);
+    const P<double> potential = make_potential<P, double>(spec, {s_unit, 1.0});
+    const F64 cutoff2(spec.cutoff * spec.cutoff * s_unit), bias(round_bias);
+    const F64 quanta(two_to(energy_bits)), virial_quanta(two_to(energy_bits) / s_unit);
+    const auto bias_bits = static_cast<std::uint64_t>(lane_of(bits_of(bias), 0));
+    const auto all = opaque_mask();
+    for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
+        const Cluster& cluster = tile.clusters[c];
+        for (int first = 0; first < cluster.count; first += 8) {
+            const Positions8 here = load_positions8(tile.packed + cluster.slot + first);
+            I64 energy = i64(0), virial = i64(0);
+            std::int64_t pairs = 0;
+            const int n = cluster.count - first < 8 ? cluster.count - first : 8;
+            F64 dx = cutoff2, dy = cutoff2;
+            for (std::int32_t k = 0; k < cluster.length; ++k) {
+                const std::uint16_t* index = tile.rows + cluster.row + std::int64_t{k} * lanes + first;
+                difference(here, gather_positions8(tile.packed + cluster.base, index, all), dx, dy);
+                const F64 s = fma(dx, dx, dy * dy);
+                const M8 near = less(s, cutoff2);
+                pairs += __builtin_popcount(bits(near) & ((1u << n) - 1));
+                energy = energy + bits_of(fma(keep(near, potential.energy(s)), quanta, bias));
+                virial = virial + bits_of(fma(keep(near, potential.force_over_r(s)) * s, virial_quanta, bias));
+            }
+            const auto biases = bias_bits * static_cast<std::uint64_t>(cluster.length);
+            for (int l = 0; l < n; ++l) {
+                out.energy += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(energy, l)) - biases);
+                out.virial += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(virial, l)) - biases);
+            }
+            out.pairs += pairs;
+        }
+    }
+}
+
+// Two passes: all candidates against the cluster's bounding box, then each lane against the survivors.
+std::int32_t build_rows(const RowsArgs& a) {
+    const std::uint64_t* here = a.packed + a.cluster.slot;
+    const auto x_of = [](std::uint64_t p) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(p)); };
+    const auto y_of = [](std::uint64_t p) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(p >> 32)); };
+    const I32 x0 = i32(x_of(here[0])), y0 = i32(y_of(here[0]));
+    alignas(64) float lane_x[16], lane_y[16];
+    float low_x = 0, high_x = 0, low_y = 0, high_y = 0;
+    for (int l = 0; l < a.cluster.count; ++l) {
+        lane_x[l] = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(x_of(here[l])) - static_cast<std::uint32_t>(x_of(here[0]))));
+        lane_y[l] = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(y_of(here[l])) - static_cast<std::uint32_t>(y_of(here[0]))));
+        low_x = lane_x[l] < low_x ? lane_x[l] : low_x, high_x = lane_x[l] > high_x ? lane_x[l] : high_x;
+        low_y = lane_y[l] < low_y ? lane_y[l] : low_y, high_y = lane_y[l] > high_y ? lane_y[l] : high_y;
+    }
+    // Floats of 2^-26 lengths round by at most 2^-24 of their size; the radius grows by far more than that.
+    const double radius = a.radius * (1 + 1e-5) * two_to(kernel_bits);
+    const F32 radius2(static_cast<float>(radius * radius)), zero(0.0f);
+    const F32 mid_x((low_x + high_x) / 2), half_x((high_x - low_x) / 2), mid_y((low_y + high_y) / 2), half_y((high_y - low_y) / 2);
+
+    int candidates = 0;
+    for (int r = 0; r < a.range_count; ++r) {
+        const int begin = a.ranges[2 * r], end = a.ranges[2 * r + 1];
+        for (int j = begin; j < end; j += 16) {
+            const Positions16 p = load_positions16(a.packed + j);
+            const F32 x = to_f32(p.x - x0), y = to_f32(p.y - y0);
+            const F32 dx = max(abs(x - mid_x) - half_x, zero), dy = max(abs(y - mid_y) - half_y, zero);
+            const M16 near = both(first_of_16(end - j), less(fma(dx, dx, dy * dy), radius2));
+            compress(a.x + candidates, near, x);
+            compress(a.y + candidates, near, y);
+            candidates += compress(a.index + candidates, near, counting_from(j - a.cluster.base));
+        }
+    }
+    int length = 0, lengths[16] = {};
+    for (int l = 0; l < a.cluster.count; ++l) {
+        std::uint16_t* row = a.lane_rows + l * a.stride;
+        const F32 x(lane_x[l]), y(lane_y[l]);
+        const I32 self = i32(a.cluster.slot + l - a.cluster.base);
+        int n = 0;
+        for (int j = 0; j < candidates; j += 16) {
+            const F32 dx = load_f32(a.x + j) - x, dy = load_f32(a.y + j) - y;
+            const I32 index = load_indices(a.index + j);
+            const M16 near = both(both(first_of_16(candidates - j), less(fma(dx, dx, dy * dy), radius2)), differs(index, self));
+            n += compress(row + n, near, index);
+        }
+        lengths[l] = n;
+        length = n > length ? n : length;
+    }
+    for (int l = 0; l < a.lanes; ++l)
+        for (int k = lengths[l]; k < length; ++k) a.lane_rows[l * a.stride + k] = static_cast<std::uint16_t>(a.dummy);
+    for (int k = 0; k < length; ++k) gather_column16(a.out + k * a.lanes, a.lane_rows + k, a.stride);
+    return length;
+}
+
+// One entry a functor, in the order of Potentials.
+template <class... T>
+constexpr Kernels table(const char* isa, std::tuple<T...>*) {
+    Kernels k{};
+    k.isa = isa;
+    k.rows = build_rows;
+    int i = 0;
+    const auto add = [&]<template <class> class P>(P<double>*) {
+        k.step[i][0] = step_mixed<P>;
+        k.step[i][1] = step_double<P>;
+        k.pair_sums[i] = pair_sums<P>;
+        ++i;
+    };
+    (add(static_cast<T*>(nullptr)), ...);
+    return k;
+}
+static_assert(potential_count <= 8, "widen the tables in kernels.hpp");
+
+#define STEELYARD_QUOTE_(x) #x
+#define STEELYARD_QUOTE(x) STEELYARD_QUOTE_(x)
+constexpr Kernels all_kernels = table(STEELYARD_QUOTE(STEELYARD_ISA_NAME), static_cast<Potentials<double>*>(nullptr));
+
+}  // namespace
+
+const Kernels& kernels();
+const Kernels& kernels() { return all_kernels; }
+
+}  // namespace md::STEELYARD_ISA_NAME

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "md/potential.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace md {
+namespace {
+
+template <class Visit, std::size_t... I>
+void visit_all(Visit visit, std::index_sequence<I...>) {
+    (visit(static_cast<int>(I), static_cast<std::tuple_element_t<I, Potentials<double>>*>(nullptr)), ...);
+}
+
+template <class Visit>
+void for_each_potential(Visit visit) {
+    visit_all(visit, std::make_index_sequence<potential_count>{});
+}
+
+template <class P>
+PairValue value_at(const P& p, double r) {
+    return {p.energy(r * r), p.force_over_r(r * r) * r};
+}
+
+// Calls use(functor) with the double-precision functor of `spec`.
+template <class Use>
+void with_potential(const PotentialSpec& spec, Use use) {
+    const int index = potential_index(spec.kind);
+    if (index < 0) throw std::invalid_argument("unknown potential kind '" + spec.kind + "'");
+    for_each_potential([&]<template <class> class P>(int i, P<double>*) {
+        if (i == index) use(make_potential<P, double>(spec, {}));
+    });
+}
+
+}  // namespace
+
+std::vector<std::string> potential_kinds() {
+    std::vector<std::string> names;
+    for_each_potential([&](int, auto* p) { names.emplace_back(std::remove_pointer_t<decltype(p)>::name); });
+    return names;
+}
+
+int potential_index(const std::string& kind) {
+    const std::vector<std::string> names = potential_kinds();
+    const auto it = std::find(names.begin(), names.end(), kind);
+    return it == names.end() ? -1 : static_cast<int>(it - names.begin());
+}
+
+PairValue pair_value(const PotentialSpec& spec, double r) {
+    PairValue value;
+    if (r < spec.cutoff) with_potential(spec, [&](const auto& p) { value = value_at(p, r); });
+    return value;
+}
+
+double smallest_safe_r2(const PotentialSpec& spec, double limit) {
+    constexpr int samples = 1 << 14;
+    double safe = 0;
+    with_potential(spec, [&](const auto& p) {
+        for (int i = samples - 1; i >= 0; --i) {
+            const double r = spec.cutoff * i / samples;
+            const PairValue v = value_at(p, r);
+            const double worst = std::max({std::abs(v.force), std::abs(v.energy), std::abs(v.force) * r});
+            if (worst <= limit) continue;  // also false for a NaN
+            safe = spec.cutoff * (i + 1) / samples;
+            return;
+        }
+    });
+    return safe * safe;
+}
+
+}  // namespace md

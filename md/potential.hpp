@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Pair potentials. To add one: write a functor like those below and name it in `Potentials`.
+//
+// A functor is built for a scalar type T (float or double) and called with T or with a vector of T, so one text serves every
+// instruction set. It receives s = r^2 and returns F/r = -2 dU/ds and U, both with the shift folded in:
+// F/r + k and U + a + b s (Shift). Only + - * / fma appear, which IEEE rounds the same everywhere; that keeps the bits equal.
+#pragma once
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "md/hd.hpp"
+#include "md/potential_spec.hpp"
+
+namespace md {
+
+/// Units in which a kernel wants its numbers: r^2 arrives multiplied by `length2`, F/r must leave multiplied by `force`.
+/// Powers of two, so scaling changes no bits.
+struct Scale {
+    double length2 = 1, force = 1;
+};
+
+/// Constants that move F and U to zero at the cutoff: F/r + k, U + a + b s.
+struct ShiftTerms {
+    double k = 0, a = 0, b = 0;
+};
+
+/// 12-6 Lennard-Jones: U = 4 eps i3 (i3 - 1), F/r = (48 eps / sigma^2) iv i3 (i3 - 1/2), iv = sigma^2 / (s + softening^2).
+template <class T>
+struct LennardJones {
+    static constexpr std::string_view name = "lennard_jones";
+    T sigma2, softening2, repulsion, attraction, k, four_eps, a, b;
+
+    HD LennardJones(const PotentialSpec& p, Scale u, ShiftTerms t)
+        : sigma2(T(p.sigma * p.sigma * u.length2)),
+          softening2(T(p.softening * p.softening * u.length2)),
+          repulsion(T(48 * p.epsilon / (p.sigma * p.sigma) * u.force)),
+          attraction(T(-24 * p.epsilon / (p.sigma * p.sigma) * u.force)),
+          k(T(t.k * u.force)),
+          four_eps(T(4 * p.epsilon)),
+          a(T(t.a)),
+          b(T(t.b / u.length2)) {}
+
+    template <class V>
+    HD V force_over_r(V s) const {
+        const V iv = V(sigma2) / (s + V(softening2));
+        const V i3 = iv * iv * iv;
+        return fma(iv * i3, fma(i3, V(repulsion), V(attraction)), V(k));
+    }
+    template <class V>
+    HD V energy(V s) const {
+        const V iv = V(sigma2) / (s + V(softening2));
+        const V i3 = iv * iv * iv;
+        return fma(V(four_eps) * i3, i3 - V(T(1)), fma(V(b), s, V(a)));
+    }
+};
+
+/// Inverse-power soft spheres: U = eps (sigma^2 / (s + softening^2))^6, repulsive at every distance.
+template <class T>
+struct SoftSphere {
+    static constexpr std::string_view name = "soft_sphere";
+    T sigma2, softening2, repulsion, k, eps, a, b;
+
+    HD SoftSphere(const PotentialSpec& p, Scale u, ShiftTerms t)
+        : sigma2(T(p.sigma * p.sigma * u.length2)),
+          softening2(T(p.softening * p.softening * u.length2)),
+          repulsion(T(12 * p.epsilon / (p.sigma * p.sigma) * u.force)),
+          k(T(t.k * u.force)),
+          eps(T(p.epsilon)),
+          a(T(t.a)),
+          b(T(t.b / u.length2)) {}
+
+    template <class V>
+    HD V force_over_r(V s) const {
+        const V iv = V(sigma2) / (s + V(softening2));
+        const V i3 = iv * iv * iv;
+        return fma(iv * i3, V(repulsion) * i3, V(k));
+    }
+    template <class V>
+    HD V energy(V s) const {
+        const V iv = V(sigma2) / (s + V(softening2));
+        const V i3 = iv * iv * iv;
+        return fma(V(eps) * i3, i3, fma(V(b), s, V(a)));
+    }
+};
+
+/// Every potential a deck can name, in the order of kernel tables. The one line to extend.
+template <class T>
+using Potentials = std::tuple<LennardJones<T>, SoftSphere<T>>;
+
+inline constexpr int potential_count = std::tuple_size_v<Potentials<double>>;
+
+/// The constants that `spec.shift` asks for, from the unshifted potential at the cutoff.
+template <template <class> class P>
+HD ShiftTerms shift_terms(const PotentialSpec& spec) {
+    const P<double> plain(spec, {}, {});
+    const double s = spec.cutoff * spec.cutoff;
+    ShiftTerms t;
+    if (spec.shift == Shift::none) return t;
+    if (spec.shift == Shift::force) {
+        t.k = -plain.force_over_r(s);
+        t.b = -t.k / 2;  // dU/ds = -(F/r)/2
+    }
+    t.a = -plain.energy(s) - t.b * s;
+    return t;
+}
+
+/// The functor for `spec` in the kernel's units.
+template <template <class> class P, class T>
+HD P<T> make_potential(const PotentialSpec& spec, Scale scale) {
+    return P<T>(spec, scale, shift_terms<P>(spec));
+}
+
+/// Scalars fed to the functors use the standard library's correctly rounded fma.
+using std::fma;
+
+/// Names of all potentials, in table order.
+std::vector<std::string> potential_kinds();
+
+/// Place of `kind` in the tables, -1 if there is none.
+int potential_index(const std::string& kind);
+
+/// Energy and force of a pair at distance r (lengths) by the double-precision functor. For tests, limits and plots.
+struct PairValue {
+    double energy = 0, force = 0;  ///< force along r, positive when repulsive
+};
+PairValue pair_value(const PotentialSpec& spec, double r);
+
+/// Smallest r^2 from which on, up to the cutoff, |F|, |U| and |F r| stay finite and at most `limit`; sampled at 2^14 radii.
+double smallest_safe_r2(const PotentialSpec& spec, double limit);
+
+}  // namespace md

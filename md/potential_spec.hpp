@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What a deck says of the pair potential; the arithmetic is in potential.hpp.
+#pragma once
+#include <string>
+
+namespace md {
+
+enum class Shift { none, energy, force };
+enum class Precision { mixed, double_ };
+
+/// Pair potential with a cutoff. Reduced units: `epsilon` energy, `sigma`, `cutoff`, `softening` length.
+struct PotentialSpec {
+    std::string kind = "lennard_jones";  ///< a name of md::potential_kinds()
+    double epsilon = 1.0;
+    double sigma = 1.0;
+    double cutoff = 2.5;
+    double softening = 0.0;  ///< delta: r^2 -> r^2 + delta^2
+    Shift shift = Shift::energy;
+};
+
+}  // namespace md

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// AVX-512 (F, DQ, BW, VL). See simd.hpp for the rules.
+#pragma once
+#include <immintrin.h>
+
+namespace md::avx512 {
+
+// GCC drops the zeroed destination of a gather whose mask it knows to be full; the stale register then chains one gather to
+// the next (3 x slower). A mask it cannot see through keeps the zeroing.
+HD __mmask8 opaque_mask() {
+    __mmask8 m = 0xff;
+    asm("" : "+k"(m));
+    return m;
+}
+
+struct M16 { __mmask16 m; };
+struct M8 { __mmask8 m; };
+HD unsigned bits(M16 a) { return a.m; }
+HD unsigned bits(M8 a) { return a.m; }
+HD M16 both(M16 a, M16 b) { return {static_cast<__mmask16>(a.m & b.m)}; }
+HD M16 first_of_16(int n) { return {static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1)}; }
+
+struct I32 {
+    __m512i v;
+    HD friend I32 operator-(I32 a, I32 b) { return {_mm512_sub_epi32(a.v, b.v)}; }
+    HD friend I32 operator+(I32 a, I32 b) { return {_mm512_add_epi32(a.v, b.v)}; }
+};
+HD I32 i32(std::int32_t a) { return {_mm512_set1_epi32(a)}; }
+HD I32 load_indices(const std::uint16_t* p) {
+    return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+HD I32 counting_from(std::int32_t a) {
+    return {_mm512_add_epi32(_mm512_set1_epi32(a), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))};
+}
+HD M16 differs(I32 a, I32 b) { return {_mm512_cmpneq_epi32_mask(a.v, b.v)}; }
+
+struct F32 {
+    __m512 v;
+    HD F32(__m512 a) : v(a) {}
+    HD F32(float a) : v(_mm512_set1_ps(a)) {}
+    HD friend F32 operator+(F32 a, F32 b) { return _mm512_add_ps(a.v, b.v); }
+    HD friend F32 operator-(F32 a, F32 b) { return _mm512_sub_ps(a.v, b.v); }
+    HD friend F32 operator*(F32 a, F32 b) { return _mm512_mul_ps(a.v, b.v); }
+    HD friend F32 operator/(F32 a, F32 b) { return _mm512_div_ps(a.v, b.v); }
+};
+HD F32 fma(F32 a, F32 b, F32 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
+HD F32 min(F32 a, F32 b) { return _mm512_min_ps(a.v, b.v); }
+HD F32 max(F32 a, F32 b) { return _mm512_max_ps(a.v, b.v); }
+HD F32 abs(F32 a) { return _mm512_abs_ps(a.v); }
+HD M16 less(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+HD F32 keep(M16 m, F32 a) { return _mm512_maskz_mov_ps(m.m, a.v); }
+HD F32 to_f32(I32 a) { return _mm512_cvtepi32_ps(a.v); }
+HD I32 to_i32(F32 a) { return {_mm512_cvtps_epi32(a.v)}; }
+HD F32 load_f32(const float* p) { return _mm512_loadu_ps(p); }
+HD float lane(F32 a, int l) {
+    alignas(64) float t[16];
+    _mm512_store_ps(t, a.v);
+    return t[l];
+}
+HD float reduce_max(F32 a) { return _mm512_reduce_max_ps(a.v); }
+/// Writes the lanes of m one after the other; may write 16 elements. Returns how many count.
+HD int compress(float* out, M16 m, F32 a) {
+    _mm512_storeu_ps(out, _mm512_maskz_compress_ps(m.m, a.v));
+    return __builtin_popcount(m.m);
+}
+HD int compress(std::uint16_t* out, M16 m, I32 a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(m.m, a.v)));
+    return __builtin_popcount(m.m);
+}
+/// out[l] = rows[l * stride] for 16 lanes (reads one element further).
+HD void gather_column16(std::uint16_t* out, const std::uint16_t* rows, int stride) {
+    const __m512i at = _mm512_mullo_epi32(counting_from(0).v, _mm512_set1_epi32(stride));
+    const __m512i v = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), static_cast<__mmask16>(opaque_mask() * 0x101u), at, rows, 2);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_cvtepi32_epi16(v));
+}
+
+struct F64 {
+    __m512d v;
+    HD F64(__m512d a) : v(a) {}
+    HD F64(double a) : v(_mm512_set1_pd(a)) {}
+    HD friend F64 operator+(F64 a, F64 b) { return _mm512_add_pd(a.v, b.v); }
+    HD friend F64 operator-(F64 a, F64 b) { return _mm512_sub_pd(a.v, b.v); }
+    HD friend F64 operator*(F64 a, F64 b) { return _mm512_mul_pd(a.v, b.v); }
+    HD friend F64 operator/(F64 a, F64 b) { return _mm512_div_pd(a.v, b.v); }
+};
+HD F64 fma(F64 a, F64 b, F64 c) { return _mm512_fmadd_pd(a.v, b.v, c.v); }
+HD F64 min(F64 a, F64 b) { return _mm512_min_pd(a.v, b.v); }
+HD F64 max(F64 a, F64 b) { return _mm512_max_pd(a.v, b.v); }
+HD F64 abs(F64 a) { return _mm512_abs_pd(a.v); }
+HD M8 less(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LT_OQ)}; }
+HD M8 not_below(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_NLT_UQ)}; }
+HD F64 keep(M8 m, F64 a) { return _mm512_maskz_mov_pd(m.m, a.v); }
+HD double lane(F64 a, int l) {
+    alignas(64) double t[8];
+    _mm512_store_pd(t, a.v);
+    return t[l];
+}
+
+struct I64 {
+    __m512i v;
+    HD friend I64 operator+(I64 a, I64 b) { return {_mm512_add_epi64(a.v, b.v)}; }
+    HD friend I64 operator-(I64 a, I64 b) { return {_mm512_sub_epi64(a.v, b.v)}; }
+};
+HD I64 i64(std::int64_t a) { return {_mm512_set1_epi64(a)}; }
+HD I64 load_i64(const std::int64_t* p) { return {_mm512_loadu_si512(p)}; }
+HD void store_first(std::int64_t* p, I64 a, int n) {
+    _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(n >= 8 ? 0xff : (1u << n) - 1), a.v);
+}
+HD void store_first(std::uint64_t* p, I64 a, int n) { store_first(reinterpret_cast<std::int64_t*>(p), a, n); }
+HD F64 to_f64(I64 a) { return _mm512_cvtepi64_pd(a.v); }
+HD I64 to_i64(F64 a) { return {_mm512_cvtpd_epi64(a.v)}; }
+HD I64 bits_of(F64 a) { return {_mm512_castpd_si512(a.v)}; }
+/// Lanes not in [-2^51, 2^51).
+HD M8 beyond_51_bits(I64 a) {
+    const __m512i t = _mm512_srli_epi64(_mm512_add_epi64(a.v, _mm512_set1_epi64(std::int64_t{1} << 51)), 52);
+    return {_mm512_test_epi64_mask(t, t)};
+}
+HD I64 low_half(I32 a) { return {_mm512_cvtepi32_epi64(_mm512_castsi512_si256(a.v))}; }
+HD I64 high_half(I32 a) { return {_mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(a.v, 1))}; }
+/// Nearest integers of the lower and upper 8 floats.
+HD I64 low_to_i64(F32 a) { return {_mm512_cvtps_epi64(_mm512_castps512_ps256(a.v))}; }
+HD I64 high_to_i64(F32 a) { return {_mm512_cvtps_epi64(_mm512_extractf32x8_ps(a.v, 1))}; }
+HD I64 pack_positions(I64 x, I64 y, int shift) {
+    const __m512i lo = _mm512_and_si512(_mm512_srl_epi64(x.v, _mm_cvtsi32_si128(shift)), _mm512_set1_epi64(0xffffffffll));
+    const __m512i hi = _mm512_slli_epi64(_mm512_srl_epi64(y.v, _mm_cvtsi32_si128(shift)), 32);
+    return {_mm512_or_si512(lo, hi)};
+}
+/// Squared distance between packed positions, in floats of squared kernel units; its largest lane among the first n.
+HD float largest_distance2(I64 a, const std::uint64_t* reference, int n) {
+    const __m512i d = _mm512_sub_epi32(a.v, _mm512_maskz_loadu_epi64(static_cast<__mmask8>(n >= 8 ? 0xff : (1u << n) - 1), reference));
+    const __m512 f = _mm512_cvtepi32_ps(d), q = _mm512_mul_ps(f, f);
+    const __m512 swapped = _mm512_permute_ps(q, 0xb1);
+    return _mm512_mask_reduce_max_ps(static_cast<__mmask16>(n >= 8 ? 0xffff : (1u << (2 * n)) - 1), _mm512_add_ps(q, swapped));
+}
+
+/// Packed positions of 16 particles in a row, as two vectors.
+struct Positions16 { I32 x, y; };
+HD Positions16 unpack(__m512i a, __m512i b) {
+    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return {{_mm512_permutex2var_epi32(a, even, b)}, {_mm512_permutex2var_epi32(a, odd, b)}};
+}
+HD Positions16 load_positions16(const std::uint64_t* p) { return unpack(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8)); }
+HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t* index, __mmask8 all) {
+    const __m512i j = load_indices(index).v;
+    return unpack(_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), all, _mm512_castsi512_si256(j), base, 8),
+                  _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), all, _mm512_extracti64x4_epi64(j, 1), base, 8));
+}
+
+/// Packed positions of 8 particles. Differences come out as doubles in units of 2^-58 lengths: x and y are converted where
+/// they stand, in the upper half of 64 bits, which saves a shuffle and changes no bit.
+struct Positions8 { __m512i v; };
+inline constexpr int difference_bits = 58;
+HD Positions8 load_positions8(const std::uint64_t* p) { return {_mm512_loadu_si512(p)}; }
+HD Positions8 gather_positions8(const std::uint64_t* base, const std::uint16_t* index, __mmask8 all) {
+    const __m256i j = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(index)));
+    return {_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), all, j, base, 8)};
+}
+HD void difference(Positions8 a, Positions8 b, F64& dx, F64& dy) {
+    const __m512i d = _mm512_sub_epi32(a.v, b.v);
+    dx = _mm512_cvtepi64_pd(_mm512_slli_epi64(d, 32));
+    dy = _mm512_cvtepi64_pd(_mm512_and_si512(d, _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000ull))));
+}
+
+}  // namespace md::avx512

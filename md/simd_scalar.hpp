@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Plain loops, for any processor. See simd.hpp for the rules.
+#pragma once
+
+namespace md::scalar {
+
+HD unsigned char opaque_mask() { return 0; }
+
+struct M16 { unsigned m; };
+struct M8 { unsigned m; };
+HD unsigned bits(M16 a) { return a.m; }
+HD unsigned bits(M8 a) { return a.m; }
+HD M16 both(M16 a, M16 b) { return {a.m & b.m}; }
+HD M16 first_of_16(int n) { return {n >= 16 ? 0xffffu : (1u << n) - 1}; }
+
+#define STEELYARD_LANES(n) for (int l = 0; l < (n); ++l)
+
+struct I32 {
+    std::uint32_t v[16];  // unsigned: differences wrap
+    HD friend I32 operator-(I32 a, I32 b) { STEELYARD_LANES(16) a.v[l] -= b.v[l]; return a; }
+    HD friend I32 operator+(I32 a, I32 b) { STEELYARD_LANES(16) a.v[l] += b.v[l]; return a; }
+};
+HD I32 i32(std::int32_t a) { I32 r; STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(a); return r; }
+HD I32 load_indices(const std::uint16_t* p) { I32 r; STEELYARD_LANES(16) r.v[l] = p[l]; return r; }
+HD I32 counting_from(std::int32_t a) { I32 r; STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(a + l); return r; }
+HD M16 differs(I32 a, I32 b) { M16 r{0}; STEELYARD_LANES(16) r.m |= unsigned{a.v[l] != b.v[l]} << l; return r; }
+
+template <class T, int N>
+struct Real {
+    T v[N];
+    Real() = default;
+    HD Real(T a) { STEELYARD_LANES(N) v[l] = a; }
+    HD friend Real operator+(Real a, Real b) { STEELYARD_LANES(N) a.v[l] += b.v[l]; return a; }
+    HD friend Real operator-(Real a, Real b) { STEELYARD_LANES(N) a.v[l] -= b.v[l]; return a; }
+    HD friend Real operator*(Real a, Real b) { STEELYARD_LANES(N) a.v[l] *= b.v[l]; return a; }
+    HD friend Real operator/(Real a, Real b) { STEELYARD_LANES(N) a.v[l] /= b.v[l]; return a; }
+    HD friend Real min(Real a, Real b) { STEELYARD_LANES(N) a.v[l] = a.v[l] < b.v[l] ? a.v[l] : b.v[l]; return a; }
+    HD friend Real max(Real a, Real b) { STEELYARD_LANES(N) a.v[l] = a.v[l] > b.v[l] ? a.v[l] : b.v[l]; return a; }
+    HD friend T lane(const Real& a, int l) { return a.v[l]; }
+};
+using F32 = Real<float, 16>;
+using F64 = Real<double, 8>;
+HD F32 fma(F32 a, F32 b, F32 c) { STEELYARD_LANES(16) c.v[l] = __builtin_fmaf(a.v[l], b.v[l], c.v[l]); return c; }
+HD F64 fma(F64 a, F64 b, F64 c) { STEELYARD_LANES(8) c.v[l] = __builtin_fma(a.v[l], b.v[l], c.v[l]); return c; }
+HD F32 abs(F32 a) { STEELYARD_LANES(16) a.v[l] = __builtin_fabsf(a.v[l]); return a; }
+HD F64 abs(F64 a) { STEELYARD_LANES(8) a.v[l] = __builtin_fabs(a.v[l]); return a; }
+HD M16 less(F32 a, F32 b) { M16 r{0}; STEELYARD_LANES(16) r.m |= unsigned{a.v[l] < b.v[l]} << l; return r; }
+HD M8 less(F64 a, F64 b) { M8 r{0}; STEELYARD_LANES(8) r.m |= unsigned{a.v[l] < b.v[l]} << l; return r; }
+HD M8 not_below(F64 a, F64 b) { M8 r{0}; STEELYARD_LANES(8) r.m |= unsigned{!(a.v[l] < b.v[l])} << l; return r; }
+HD F32 keep(M16 m, F32 a) { STEELYARD_LANES(16) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0f; return a; }
+HD F64 keep(M8 m, F64 a) { STEELYARD_LANES(8) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0; return a; }
+HD F32 to_f32(I32 a) { F32 r; STEELYARD_LANES(16) r.v[l] = static_cast<float>(static_cast<std::int32_t>(a.v[l])); return r; }
+HD I32 to_i32(F32 a) {
+    I32 r;
+    STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(__builtin_lrintf(a.v[l]));
+    return r;
+}
+HD F32 load_f32(const float* p) { F32 r; STEELYARD_LANES(16) r.v[l] = p[l]; return r; }
+HD float reduce_max(F32 a) { float m = a.v[0]; STEELYARD_LANES(16) m = a.v[l] > m ? a.v[l] : m; return m; }
+HD int compress(float* out, M16 m, F32 a) { int n = 0; STEELYARD_LANES(16) if (m.m >> l & 1) out[n++] = a.v[l]; return n; }
+HD int compress(std::uint16_t* out, M16 m, I32 a) {
+    int n = 0;
+    STEELYARD_LANES(16) if (m.m >> l & 1) out[n++] = static_cast<std::uint16_t>(a.v[l]);
+    return n;
+}
+HD void gather_column16(std::uint16_t* out, const std::uint16_t* rows, int stride) { STEELYARD_LANES(16) out[l] = rows[l * stride]; }
+
+struct I64 {
+    std::uint64_t v[8];
+    HD friend I64 operator+(I64 a, I64 b) { STEELYARD_LANES(8) a.v[l] += b.v[l]; return a; }
+    HD friend I64 operator-(I64 a, I64 b) { STEELYARD_LANES(8) a.v[l] -= b.v[l]; return a; }
+};
+HD I64 i64(std::int64_t a) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(a); return r; }
+HD I64 load_i64(const std::int64_t* p) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(p[l]); return r; }
+HD void store_first(std::int64_t* p, I64 a, int n) { STEELYARD_LANES(8) if (l < n) p[l] = static_cast<std::int64_t>(a.v[l]); }
+HD void store_first(std::uint64_t* p, I64 a, int n) { STEELYARD_LANES(8) if (l < n) p[l] = a.v[l]; }
+HD F64 to_f64(I64 a) { F64 r; STEELYARD_LANES(8) r.v[l] = static_cast<double>(static_cast<std::int64_t>(a.v[l])); return r; }
+HD I64 to_i64(F64 a) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrint(a.v[l])); return r; }
+HD I64 bits_of(F64 a) { I64 r; __builtin_memcpy(&r, &a, sizeof r); return r; }
+HD M8 beyond_51_bits(I64 a) {
+    M8 r{0};
+    STEELYARD_LANES(8) r.m |= unsigned{((a.v[l] + (std::uint64_t{1} << 51)) >> 52) != 0} << l;
+    return r;
+}
+HD I64 widen(I32 a, int first) {
+    I64 r;
+    STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(a.v[first + l])});
+    return r;
+}
+HD I64 low_half(I32 a) { return widen(a, 0); }
+HD I64 high_half(I32 a) { return widen(a, 8); }
+HD I64 round_lanes(F32 a, int first) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrintf(a.v[first + l])); return r; }
+HD I64 low_to_i64(F32 a) { return round_lanes(a, 0); }
+HD I64 high_to_i64(F32 a) { return round_lanes(a, 8); }
+HD I64 pack_positions(I64 x, I64 y, int shift) {
+    STEELYARD_LANES(8) x.v[l] = (x.v[l] >> shift & 0xffffffffu) | (y.v[l] >> shift) << 32;
+    return x;
+}
+HD float largest_distance2(I64 a, const std::uint64_t* reference, int n) {
+    float m = 0;
+    STEELYARD_LANES(n) {
+        const auto dx = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l]) - static_cast<std::uint32_t>(reference[l])));
+        const auto dy = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l] >> 32) - static_cast<std::uint32_t>(reference[l] >> 32)));
+        const float d = dx * dx + dy * dy;
+        m = d > m ? d : m;
+    }
+    return m;
+}
+
+struct Positions16 { I32 x, y; };
+HD Positions16 load_positions16(const std::uint64_t* p) {
+    Positions16 r;
+    STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(p[l]), r.y.v[l] = static_cast<std::uint32_t>(p[l] >> 32);
+    return r;
+}
+HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t* index, unsigned char) {
+    Positions16 r;
+    STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(base[index[l]]), r.y.v[l] = static_cast<std::uint32_t>(base[index[l]] >> 32);
+    return r;
+}
+struct Positions8 { std::uint32_t x[8], y[8]; };
+inline constexpr int difference_bits = 26;
+HD Positions8 load_positions8(const std::uint64_t* p) {
+    Positions8 r;
+    STEELYARD_LANES(8) r.x[l] = static_cast<std::uint32_t>(p[l]), r.y[l] = static_cast<std::uint32_t>(p[l] >> 32);
+    return r;
+}
+HD Positions8 gather_positions8(const std::uint64_t* base, const std::uint16_t* index, unsigned char) {
+    Positions8 r;
+    STEELYARD_LANES(8) r.x[l] = static_cast<std::uint32_t>(base[index[l]]), r.y[l] = static_cast<std::uint32_t>(base[index[l]] >> 32);
+    return r;
+}
+HD void difference(const Positions8& a, const Positions8& b, F64& dx, F64& dy) {
+    STEELYARD_LANES(8) {
+        dx.v[l] = static_cast<std::int32_t>(a.x[l] - b.x[l]);
+        dy.v[l] = static_cast<std::int32_t>(a.y[l] - b.y[l]);
+    }
+}
+#undef STEELYARD_LANES
+
+}  // namespace md::scalar

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "md/tile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace md {
+namespace {
+
+constexpr int padding = 16;   // kernels read whole vectors
+constexpr int sub_rows = 4;   // slices of a cell's height by which its particles are sorted: shorter clusters, fewer candidates
+
+// Grows with little slack: a vector's doubling would cost more memory than everything else.
+template <class T>
+void fit(std::vector<T>& v, std::size_t n) {
+    if (n > v.capacity()) v.reserve(n + n / 32 + 16);
+    v.resize(n);
+}
+
+template <class T>
+void at_least(std::vector<T>& v, std::size_t n) {
+    if (v.size() < n) v.resize(n + n / 4);
+}
+
+template <class T>
+std::int64_t bytes_of(const std::vector<T>& v) { return static_cast<std::int64_t>(v.capacity() * sizeof(T)); }
+
+}  // namespace
+
+Tile::Tile(const Domain& domain, balance::Box box, int frame)
+    : axis_(domain.axis), box_(box), frame_(frame), columns_(box.extent(0) + 2 * frame), rows_(box.extent(1) + 2 * frame),
+      counts_(static_cast<std::size_t>(columns_) * rows_, 0), slot_(static_cast<std::size_t>(columns_) * (rows_ + 1), 0) {
+    resize(0);
+}
+
+std::int64_t Tile::bytes() const {
+    return 5 * bytes_of(id_) + bytes_of(reference_) + 2 * bytes_of(packed_[0]) + bytes_of(counts_) + bytes_of(slot_) +
+           bytes_of(clusters_) + bytes_of(rows_list_);
+}
+
+void Tile::resize(std::int64_t n) {
+    size_ = n;
+    for (auto* v : {&id_, &x_, &y_, &vx_, &vy_}) fit(*v, n + padding);
+}
+
+void Tile::insert(std::span<const Particle> particles) {
+    std::int64_t i = size_;
+    resize(size_ + static_cast<std::int64_t>(particles.size()));
+    for (const Particle& p : particles) {
+        id_[i] = p.id;
+        x_[i] = p.x;
+        y_[i] = p.y;
+        vx_[i] = p.vx;
+        vy_[i] = p.vy;
+        ++i;
+    }
+}
+
+int Tile::find(std::span<const FrameBox> boxes, std::array<int, 3> cell, std::int64_t own) const {
+    for (std::size_t k = 0; k < boxes.size(); ++k)
+        if (boxes[k].box.contains(cell)) return static_cast<int>(k);
+    throw SimulationError(fmt::format("particle {} at ({:.6g}, {:.6g}) is lost: it left the cells around its own", id_[own],
+                                      static_cast<double>(x_[own]) * position_unit, static_cast<double>(y_[own]) * position_unit));
+}
+
+void Tile::sort(TileScratch& scratch) {
+    const auto n = static_cast<std::size_t>(size_);
+    const int height = box_.extent(1);
+    const std::size_t bins = static_cast<std::size_t>(box_.extent(0)) * height * sub_rows;
+    at_least(scratch.key, n);
+    at_least(scratch.order, n);
+    at_least(scratch.values, n);
+    scratch.bin.assign(bins + 1, 0);
+    const double slices = sub_rows * axis_[1].cells / static_cast<double>(axis_[1].length);
+    for (std::size_t i = 0; i < n; ++i) {
+        const int cx = axis_[0].cell_of(x_[i]), cy = axis_[1].cell_of(y_[i]);
+        // The slice within the cell only orders candidates; rounding at its edges is harmless, cells are exact.
+        const int slice = static_cast<int>(static_cast<double>(y_[i] >> kernel_shift) * slices) - cy * sub_rows;
+        const std::uint32_t key = ((cx - box_.lower[0]) * height + (cy - box_.lower[1])) * sub_rows + std::clamp(slice, 0, sub_rows - 1);
+        scratch.key[i] = key;
+        ++scratch.bin[key + 1];
+    }
+    for (std::size_t b = 0; b < bins; ++b) scratch.bin[b + 1] += scratch.bin[b];
+    std::size_t b = 0;
+    for (int x = box_.lower[0]; x < box_.upper[0]; ++x)
+        for (int y = box_.lower[1]; y < box_.upper[1]; ++y, b += sub_rows)
+            count(x, y) = static_cast<std::int32_t>(scratch.bin[b + sub_rows] - scratch.bin[b]);
+    for (std::size_t i = 0; i < n; ++i) scratch.order[scratch.bin[scratch.key[i]]++] = static_cast<std::uint32_t>(i);
+    for (auto* v : {&id_, &x_, &y_, &vx_, &vy_}) {
+        for (std::size_t i = 0; i < n; ++i) scratch.values[i] = (*v)[scratch.order[i]];
+        std::copy_n(scratch.values.begin(), n, v->begin());
+    }
+}
+
+void Tile::lay_slots(int current) {
+    std::int64_t next = 0;
+    for (int c = 0; c < columns_; ++c) {
+        std::int32_t* slot = &slot_[static_cast<std::size_t>(c) * (rows_ + 1)];
+        for (int r = 0; r < rows_; ++r) {
+            slot[r] = static_cast<std::int32_t>(next);
+            next += counts_[static_cast<std::size_t>(c) * rows_ + r];
+        }
+        slot[rows_] = static_cast<std::int32_t>(next++);  // the slot out of reach
+    }
+    if (next > INT32_MAX / 2) throw SimulationError("a tile holds over 2^30 particles; make grid.tile smaller");
+    slots_ = static_cast<std::int32_t>(next);
+    for (auto& p : packed_) fit(p, slots_ + padding);
+    fit(reference_, size_ + padding);
+    const std::int64_t half_way_round = (axis_[0].length / axis_[0].cells) / 2 + (std::int64_t{1} << 31);
+    std::int64_t own = 0;
+    for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
+        const Run mine = run(x, box_.lower[1], box_.upper[1]);
+        for (std::int32_t k = 0; k < mine.size; ++k, ++own)
+            packed_[current][mine.begin + k] = reference_[own] = pack(x_[own], y_[own]);
+        const std::uint64_t far = pack((axis_[0].edge(x) + half_way_round) << kernel_shift, 0);
+        const std::int32_t last = slot_[slot_index(x, box_.upper[1] + frame_)];
+        packed_[0][last] = packed_[1][last] = far;
+    }
+}
+
+void Tile::build_rows(const Kernels& kernels, int lanes, double radius, int current, TileScratch& scratch) {
+    const auto cells_within = [radius](const Axis& a) {
+        return static_cast<int>(std::ceil(radius / (static_cast<double>(a.length / a.cells) * kernel_unit)));
+    };
+    const int reach_x = cells_within(axis_[0]), reach_y = cells_within(axis_[1]);
+    // Packed differences wrap at 64 lengths: a cluster and what it can reach must stay well inside half of that.
+    const double cell_height = axis_[1].cell_width();
+    const int cluster_rows = std::max(1, static_cast<int>((31.0 - radius) / cell_height));
+    clusters_.clear();
+    std::size_t used = 0;
+    std::int64_t own = 0;
+    for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
+        const int x0 = std::max(x - reach_x, box_.lower[0] - frame_), x1 = std::min(x + reach_x + 1, box_.upper[0] + frame_);
+        const std::int32_t base = slot_[slot_index(x0, box_.lower[1] - frame_)];
+        const std::int32_t end = slot_[slot_index(x1 - 1, box_.upper[1] + frame_)];
+        if (end - base > UINT16_MAX)
+            throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices; make grid.tile smaller",
+                                              end - base, x1 - x0));
+        const Run mine = run(x, box_.lower[1], box_.upper[1]);
+        int row = box_.lower[1];
+        for (std::int32_t done = 0; done < mine.size;) {
+            const std::int32_t slot = mine.begin + done;
+            while (slot_[slot_index(x, row + 1)] <= slot) ++row;
+            const int row_end = std::min(row + cluster_rows, box_.upper[1]);
+            const std::int32_t size = std::min({lanes, mine.size - done, slot_[slot_index(x, row_end)] - slot});
+            int last_row = row;
+            while (slot_[slot_index(x, last_row + 1)] < slot + size) ++last_row;
+            const int y0 = std::max(row - reach_y, box_.lower[1] - frame_), y1 = std::min(last_row + reach_y + 1, box_.upper[1] + frame_);
+            scratch.ranges.clear();
+            std::size_t candidates = 0;
+            for (int cx = x0; cx < x1; ++cx) {
+                const Run r = run(cx, y0, y1);
+                if (r.size == 0) continue;
+                scratch.ranges.push_back(r.begin);
+                scratch.ranges.push_back(r.begin + r.size);
+                candidates += r.size;
+            }
+            const std::size_t room = candidates + 2 * padding;
+            at_least(scratch.x, room);
+            at_least(scratch.y, room);
+            at_least(scratch.index, room);
+            at_least(scratch.lane_rows, 16 * room + padding);
+            at_least(scratch.rows, used + lanes * room);
+            RowsArgs args{};
+            args.packed = packed_[current].data();
+            args.ranges = scratch.ranges.data();
+            args.range_count = static_cast<std::int32_t>(scratch.ranges.size() / 2);
+            args.cluster = {static_cast<std::int32_t>(own), slot, base, static_cast<std::int32_t>(used), 0, size};
+            args.lanes = lanes;
+            args.dummy = slot_[slot_index(x, box_.upper[1] + frame_)] - base;
+            args.radius = radius;
+            args.x = scratch.x.data();
+            args.y = scratch.y.data();
+            args.index = scratch.index.data();
+            args.lane_rows = scratch.lane_rows.data();
+            args.stride = static_cast<std::int32_t>(room);
+            args.out = scratch.rows.data() + used;
+            args.cluster.length = kernels.rows(args);
+            clusters_.push_back(args.cluster);
+            used += static_cast<std::size_t>(args.cluster.length) * lanes;
+            if (used > INT32_MAX) throw SimulationError("the neighbour rows of a tile exceed 2^31 entries; make grid.tile smaller");
+            done += size;
+            own += size;
+        }
+    }
+    fit(rows_list_, used + padding);
+    std::copy_n(scratch.rows.begin(), used, rows_list_.begin());
+}
+
+TileView Tile::view(int current) {
+    return {packed_[current].data(), packed_[1 - current].data(), x_.data(), y_.data(), vx_.data(), vy_.data(), id_.data(),
+            reference_.data(), clusters_.data(), static_cast<std::int32_t>(clusters_.size()), rows_list_.data()};
+}
+
+}  // namespace md

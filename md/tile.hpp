@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// A tile: the particles of a small box of cells, the ghosts in a frame around it, and their neighbour rows.
+//
+// Storage is by columns of cells. A *slot* holds a packed position; slots run up each column of the framed box, cell by cell,
+// so that the particles of any box of cells are one contiguous run a column: ghosts, messages and candidates are such runs.
+// The other arrays hold own particles only (*own* order: the same order without ghosts). Each column ends with one slot that
+// is out of every particle's reach; it fills short neighbour rows.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "balance/box.hpp"
+#include "md/domain.hpp"
+#include "md/kernels.hpp"
+
+namespace md {
+
+/// One particle in exact integers: what migrates, and what a state is made of.
+struct Particle {
+    std::int64_t id;
+    std::int64_t x, y;    ///< 2^-40 lengths; in [0, box) but between rebuilds
+    std::int64_t vx, vy;  ///< 2^-40 lengths per time
+};
+
+/// The simulation cannot go on (lost or too fast particle, force out of range, too dense). what() names the particle.
+struct SimulationError : std::runtime_error {
+    explicit SimulationError(const std::string& what, bool all_ranks = false) : std::runtime_error(what), on_all_ranks(all_ranks) {}
+    bool on_all_ranks;  ///< every rank throws the same
+};
+
+/// Reusable buffers of one thread.
+struct TileScratch {
+    std::vector<std::uint32_t> key, order, bin;
+    std::vector<std::int64_t> values;
+    std::vector<float> x, y;
+    std::vector<std::uint16_t> index, lane_rows, rows;
+    std::vector<std::int32_t> ranges;
+};
+
+/// A box of cells of a tile's frame that another tile (or an image) owns. shift: what to add to the owner's positions to see
+/// them here, 2^-40.
+struct FrameBox {
+    balance::Box box;  ///< in this tile's cells, beyond the grid for images
+    std::array<std::int64_t, 2> shift;
+};
+
+class Tile {
+public:
+    /// box: own cells; frame: width of the ghost frame in cells.
+    Tile(const Domain& domain, balance::Box box, int frame);
+
+    const balance::Box& box() const { return box_; }
+    int frame() const { return frame_; }
+    std::int64_t size() const { return size_; }
+    std::int64_t ghosts() const { return slots_ - size_ - columns_; }
+    Particle particle(std::int64_t own) const { return {id_[own], x_[own], y_[own], vx_[own], vy_[own]}; }
+    std::int64_t bytes() const;
+
+    /// Adds particles (unsorted until sort()).
+    void insert(std::span<const Particle> particles);
+
+    /// Adds dv[0], dv[1] to the velocity of every particle p; dv = change(p).
+    template <class Change>
+    void change_velocities(Change change) {
+        for (std::int64_t i = 0; i < size_; ++i) {
+            const std::array<std::int64_t, 2> dv = change(particle(i));
+            vx_[i] += dv[0];
+            vy_[i] += dv[1];
+        }
+    }
+
+    /// Takes out every particle whose position is no longer in this tile's cells and calls
+    /// leave(particle with wrapped position, index of the FrameBox that holds it). Throws SimulationError for one that is in
+    /// none of them: it moved further than the frame, or left the box.
+    template <class Leave>
+    void remove_leavers(std::span<const FrameBox> frame_boxes, Leave leave) {
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < size_; ++i) {
+            const std::array<int, 3> cell{axis_[0].cell_of(x_[i]), axis_[1].cell_of(y_[i]), 0};
+            if (box_.contains(cell)) {
+                move_own(i, kept++);
+                continue;
+            }
+            const int k = find(frame_boxes, cell, i);
+            Particle p = particle(i);
+            p.x -= frame_boxes[k].shift[0];
+            p.y -= frame_boxes[k].shift[1];
+            leave(p, k);
+        }
+        resize(kept);
+    }
+
+    /// Sorts own particles into cells (and by height within a cell) and counts them.
+    void sort(TileScratch& scratch);
+
+    /// Number of particles in a cell of the framed box (grid coordinates of this tile).
+    std::int32_t& count(int cx, int cy) { return counts_[cell_index(cx, cy)]; }
+    std::int32_t count(int cx, int cy) const { return counts_[cell_index(cx, cy)]; }
+
+    /// Lays out the slots from the counts of all cells and writes own positions into buffer `current`.
+    void lay_slots(int current);
+
+    /// The run of slots of cells [y0, y1) in column x: first slot and number.
+    struct Run { std::int32_t begin, size; };
+    Run run(int x, int y0, int y1) const {
+        const std::int32_t begin = slot_[slot_index(x, y0)];
+        return {begin, slot_[slot_index(x, y1)] - begin};
+    }
+    std::uint64_t* packed(int buffer) { return packed_[buffer].data(); }
+    const std::uint64_t* packed(int buffer) const { return packed_[buffer].data(); }
+
+    /// Builds the neighbour rows for `radius` = cutoff + skin (lengths) from the positions in buffer `current`.
+    void build_rows(const Kernels& kernels, int lanes, double radius, int current, TileScratch& scratch);
+
+    /// What the kernels see; reads buffer `current`, writes the other.
+    TileView view(int current);
+
+private:
+    int cell_index(int cx, int cy) const { return (cx - box_.lower[0] + frame_) * rows_ + (cy - box_.lower[1] + frame_); }
+    int slot_index(int cx, int cy) const { return (cx - box_.lower[0] + frame_) * (rows_ + 1) + (cy - box_.lower[1] + frame_); }
+    void move_own(std::int64_t from, std::int64_t to) {
+        if (from == to) return;
+        id_[to] = id_[from];
+        x_[to] = x_[from];
+        y_[to] = y_[from];
+        vx_[to] = vx_[from];
+        vy_[to] = vy_[from];
+    }
+    int find(std::span<const FrameBox> boxes, std::array<int, 3> cell, std::int64_t own) const;
+    void resize(std::int64_t n);
+
+    std::array<Axis, 2> axis_;
+    balance::Box box_;
+    int frame_, columns_, rows_;  // of the framed box
+    std::int64_t size_ = 0;
+    std::int32_t slots_ = 0;
+    std::vector<std::int64_t> id_, x_, y_, vx_, vy_;
+    std::vector<std::uint64_t> reference_;  // packed positions at the last rebuild
+    std::array<std::vector<std::uint64_t>, 2> packed_;
+    std::vector<std::int32_t> counts_, slot_;
+    std::vector<Cluster> clusters_;
+    std::vector<std::uint16_t> rows_list_;
+};
+
+}  // namespace md

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+// Decks that are accepted: values, defaults, the fitted box, overrides, the effective deck; and a fuzz for what is not.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <random>
+
+#include "app/deck.hpp"
+#include "app/deck_number.hpp"
+#include "app/deck_words.hpp"
+
+namespace {
+
+using app::Deck;
+
+const std::string minimal =
+    "system:\n"
+    "  box: [100, 50]\n"
+    "  slabs:\n"
+    "    - {lower: [10, 10], upper: [40, 40]}\n"
+    "run: {dt: 0.001, steps: 10}\n";
+
+const std::string full =
+    "# comment\n"
+    "system:\n"
+    "  box: [700.0, 300.1]\n"
+    "  boundary: [periodic, reflecting]\n"
+    "  seed: 18446744073709551615\n"
+    "  potential: {kind: soft_sphere, epsilon: 1.5, sigma: 1.1, cutoff: 2.5, softening: 0.1, shift: force}\n"
+    "  slabs:\n"
+    "    - {lower: [50, 50], upper: [349, 250], lattice: hexagonal, density: 1.0, temperature: 0.05, velocity: [10.0, "
+    "0.0]}\n"
+    "    - {lower: [351, 50], upper: [650, 300.1], density: 0.3333333333333333, velocity: [-1e1, .5]}\n"
+    "run: {dt: 0.0005, steps: 2e3, precision: double}\n"
+    "grid: {cell: 2.75, skin: 0.3, tile: 16}\n"
+    "balance: {every: 5, processes: 2400, partition: {kind: none}}\n"
+    "output: {every: 50, fields_every: 500, trajectory_every: 1000}\n";
+
+const std::string fitted =
+    "system:\n"
+    "  box: fit\n"
+    "  slabs: [{cells: [40, 23], density: 0.9, temperature: 1}]\n"
+    "run: {dt: 0.001, steps: 0}\n";
+
+bool same(const md::Slab& a, const md::Slab& b) {
+    return a.lower == b.lower && a.upper == b.upper && a.cells == b.cells && a.density == b.density &&
+           a.temperature == b.temperature && a.velocity == b.velocity;
+}
+
+void check_same(const Deck& a, const Deck& b) {
+    CHECK(a.name == b.name);
+    CHECK(a.system.box_fit == b.system.box_fit);
+    CHECK(a.system.box == b.system.box);
+    CHECK(a.system.boundary == b.system.boundary);
+    CHECK(a.system.seed == b.system.seed);
+    const md::PotentialSpec &p = a.system.potential, &q = b.system.potential;
+    CHECK(p.kind == q.kind);
+    CHECK((p.epsilon == q.epsilon && p.sigma == q.sigma && p.cutoff == q.cutoff && p.softening == q.softening &&
+           p.shift == q.shift));
+    REQUIRE(a.system.slabs.size() == b.system.slabs.size());
+    for (std::size_t i = 0; i < a.system.slabs.size(); ++i) CHECK(same(a.system.slabs[i], b.system.slabs[i]));
+    CHECK((a.run.dt == b.run.dt && a.run.steps == b.run.steps && a.run.precision == b.run.precision));
+    CHECK((a.grid.cell == b.grid.cell && a.grid.skin == b.grid.skin && a.grid.tile == b.grid.tile));
+    CHECK((a.balance.every == b.balance.every && a.balance.processes == b.balance.processes));
+    CHECK(a.balance.partition_kind == b.balance.partition_kind);
+    CHECK((a.output.every == b.output.every && a.output.fields_every == b.output.fields_every));
+    CHECK(a.output.trajectory_every == b.output.trajectory_every);
+}
+
+std::string error_of(const std::string& text, const std::vector<std::string>& settings) {
+    try {
+        app::parse_deck(text, "deck.yaml", settings);
+    } catch (const app::DeckError& e) {
+        return e.what();
+    }
+    return "accepted";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a minimal deck has every default") {
+    const Deck d = app::parse_deck(minimal, "some/folder/small.yaml");
+    CHECK(d.name == "small");
+    CHECK_FALSE(d.system.box_fit);
+    CHECK(d.system.box == std::array<double, 2>{100, 50});
+    CHECK(d.system.boundary[1] == app::Boundary::periodic);
+    CHECK(d.system.seed == 1);
+    CHECK(d.system.potential.kind == "lennard_jones");
+    CHECK(d.system.potential.cutoff == 2.5);
+    CHECK(d.system.potential.shift == md::Shift::energy);
+    CHECK(d.system.slabs.at(0).density == 1.0);
+    CHECK(d.system.slabs.at(0).temperature == 0.0);
+    CHECK(d.run.precision == md::Precision::mixed);
+    CHECK(d.grid.cell == 2.5);
+    CHECK_FALSE(d.grid.skin);
+    CHECK(d.grid.tile == 32);
+    CHECK(d.balance.every == 0);
+    CHECK_FALSE(d.balance.processes);
+    CHECK(d.balance.partition_kind == "none");
+    CHECK(d.output.every == 100);
+}
+
+TEST_CASE("every key is read") {
+    const Deck d = app::parse_deck(full, "full.yaml");
+    CHECK(d.system.seed == UINT64_MAX);
+    CHECK(d.system.boundary == std::array{app::Boundary::periodic, app::Boundary::reflecting});
+    const md::PotentialSpec& p = d.system.potential;
+    CHECK(p.kind == "soft_sphere");
+    CHECK((p.epsilon == 1.5 && p.sigma == 1.1 && p.cutoff == 2.5 && p.softening == 0.1 && p.shift == md::Shift::force));
+    REQUIRE(d.system.slabs.size() == 2);
+    CHECK(d.system.slabs[0].temperature == 0.05);
+    CHECK(d.system.slabs[1].velocity == std::array<double, 2>{-10, 0.5});
+    CHECK((d.run.dt == 0.0005 && d.run.steps == 2000 && d.run.precision == md::Precision::double_));
+    CHECK((d.grid.cell == 2.75 && *d.grid.skin == 0.3 && d.grid.tile == 16));
+    CHECK((d.balance.every == 5 && *d.balance.processes == 2400));
+    CHECK((d.output.every == 50 && d.output.fields_every == 500 && d.output.trajectory_every == 1000));
+}
+
+TEST_CASE("box sides are whole numbers of 2^-26, and slabs end with them") {
+    const Deck d = app::parse_deck(full, "full.yaml");
+    const double scaled = std::ldexp(d.system.box[1], 26);
+    CHECK(scaled == std::round(scaled));
+    CHECK(d.system.box[1] != 300.1);
+    CHECK(std::abs(d.system.box[1] - 300.1) < 1e-8);
+    CHECK(d.system.slabs[1].upper[1] <= d.system.box[1]);
+}
+
+TEST_CASE("box: fit follows from cells and density") {
+    const Deck d = app::parse_deck(fitted, "fit.yaml");
+    CHECK(d.system.box_fit);
+    const double a = std::sqrt(2 / (std::sqrt(3.0) * 0.9));
+    CHECK(std::abs(d.system.box[0] - 40 * a) < 1e-8);
+    CHECK(std::abs(d.system.box[1] - 23 * a * std::sqrt(3.0)) < 2e-8);
+    CHECK(d.system.slabs[0].upper == d.system.box);
+    CHECK(2 * 40 * 23 / (d.system.box[0] * d.system.box[1]) == Approx(0.9));
+}
+
+TEST_CASE("the effective deck reads back as itself") {
+    for (const std::string& text : {minimal, full, fitted}) {
+        const Deck d = app::parse_deck(text, "deck.yaml");
+        const std::string effective = app::to_yaml(d);
+        INFO(effective);
+        const Deck again = app::parse_deck(effective, "deck.yaml");
+        check_same(d, again);
+        CHECK(app::to_yaml(again) == effective);
+    }
+    CHECK(contains(app::to_yaml(app::parse_deck(fitted, "deck.yaml")), "box: fit "));
+}
+
+TEST_CASE("arbitrary doubles survive the effective deck bit by bit") {
+    std::mt19937_64 random(7);
+    const auto real = [&](double low, double high) {
+        return low + (high - low) * static_cast<double>(random() >> 11) * 0x1p-53;
+    };
+    for (int i = 0; i < 300; ++i) {
+        Deck d = app::parse_deck(minimal, "deck.yaml");
+        md::Slab& s = d.system.slabs[0];
+        s.lower = {real(0, 10), real(0, 10)};
+        s.upper = {real(11, 50), real(11, 50)};
+        s.density = std::ldexp(real(1, 2), -static_cast<int>(random() % 60));
+        s.temperature = std::ldexp(real(1, 2), -static_cast<int>(random() % 900));
+        s.velocity = {real(-100, 100), -0.0};
+        d.run.dt = real(1e-9, 0.01);
+        d.grid.skin = real(0, 1);
+        check_same(d, app::parse_deck(app::to_yaml(d), "deck.yaml"));
+    }
+}
+
+TEST_CASE("as many slabs as a deck may have fit into the effective deck") {
+    std::string text = "system:\n  box: [100000, 50]\n  slabs:\n";
+    for (int i = 0; i < 500; ++i)
+        text += "    - {lower: [" + std::to_string(7 * i) + ".333333333333333, 1.3333333333333333], upper: [" +
+                std::to_string(7 * i + 5) +
+                ".12345678901234, 40.12345678901234], density: 0.3333333333333333, velocity: [1.2345678901234567, "
+                "-1.2345678901234567]}\n";
+    text += "run: {dt: 0.001, steps: 10}\n";
+    const Deck d = app::parse_deck(text, "deck.yaml");
+    check_same(d, app::parse_deck(app::to_yaml(d), "deck.yaml"));
+}
+
+TEST_CASE("YAML that people write is accepted") {
+    CHECK(app::parse_deck("\xEF\xBB\xBF" + minimal, "deck.yaml").run.steps == 10);
+    std::string crlf;
+    for (char c : "---\n" + minimal + "...\n") crlf += c == '\n' ? "\r\n" : std::string(1, c);
+    CHECK(app::parse_deck(crlf, "deck.yaml").run.steps == 10);
+    CHECK(app::parse_deck("# gr\xC3\xB6\xC3\x9F"
+                          "e\n" +
+                              minimal,
+                          "deck.yaml")
+              .run.steps == 10);
+    CHECK(app::parse_deck(minimal + "grid: {skin: 0}\n", "deck.yaml").grid.skin == 0.0);
+    CHECK_FALSE(app::parse_deck(minimal + "balance: {processes: null}\n", "deck.yaml").balance.processes);
+    CHECK_FALSE(app::parse_deck(minimal + "balance: {processes: }\n", "deck.yaml").balance.processes);
+}
+
+TEST_CASE("whole numbers are read exactly") {
+    using app::NumberStatus;
+    const auto value = [](const char* text) { return app::parse_signed(text).value; };
+    CHECK(value("1e6") == 1'000'000);
+    CHECK(value("1.5e1") == 15);
+    CHECK(value("2.0") == 2);
+    CHECK(value("200e-2") == 2);
+    CHECK(value("-0") == 0);
+    CHECK(value("+7") == 7);
+    CHECK(value("0e999999999999999999999") == 0);
+    CHECK(value("9223372036854775807") == INT64_MAX);
+    CHECK(value("-9223372036854775808") == INT64_MIN);
+    CHECK(value("9.007199254740993e15") == 9007199254740993);  // 2^53 + 1: not through a double
+    CHECK(app::parse_signed("9223372036854775808").status == NumberStatus::too_large);
+    CHECK(app::parse_signed("1e19").status == NumberStatus::too_large);
+    CHECK(app::parse_signed("-1e99999999999999999999").status == NumberStatus::too_large);
+    CHECK(app::parse_signed("1.5").status == NumberStatus::fraction);
+    CHECK(app::parse_signed("1e-1").status == NumberStatus::fraction);
+    CHECK(app::parse_signed("010").status == NumberStatus::leading_zero);
+    CHECK(app::parse_unsigned("18446744073709551615").value == UINT64_MAX);
+    CHECK(app::parse_unsigned("18446744073709551616").status == NumberStatus::too_large);
+    CHECK(app::parse_unsigned("-1").status == NumberStatus::too_small);
+    for (const char* bad :
+         {"", "+", "-", ".", "e5", "1e", "1e+", "1_000", "0x10", "0o17", "1 ", " 1", "1,5", "--1", "1.2.3", "12a"}) {
+        INFO(bad);
+        CHECK(app::parse_signed(bad).status == NumberStatus::not_a_number);
+        CHECK(app::parse_number(bad).status == NumberStatus::not_a_number);
+    }
+}
+
+TEST_CASE("real numbers are read exactly") {
+    using app::NumberStatus;
+    CHECK(app::parse_number("0.1").value == 0.1);
+    CHECK(app::parse_number("+.5").value == 0.5);
+    CHECK(app::parse_number("5.").value == 5);
+    CHECK(app::parse_number("-1E-3").value == -0.001);
+    CHECK(std::signbit(app::parse_number("-0").value));
+    CHECK(app::parse_number("1e400").status == NumberStatus::too_large);
+    CHECK(app::parse_number("1e-400").status == NumberStatus::too_small);
+    for (const char* bad : {".nan", ".NaN", "nan", ".inf", "-.inf", "inf", "+Infinity"})
+        CHECK(app::parse_number(bad).status == NumberStatus::not_finite);
+}
+
+TEST_CASE("settings override, add, and reach into lists, in order") {
+    const Deck d = app::parse_deck(
+        full, "deck.yaml",
+        {"grid.cell=3", "system.slabs.0.velocity=[1, 0]", "system.slabs.1.density=0.25", "balance.processes=null",
+         "run.steps=1", "run.steps=1e6", "system.box.0=800", "output={every: 7}", "grid.skin=auto"});
+    CHECK(d.grid.cell == 3);
+    CHECK(d.system.slabs[0].velocity == std::array<double, 2>{1, 0});
+    CHECK(d.system.slabs[1].density == 0.25);
+    CHECK_FALSE(d.balance.processes);
+    CHECK(d.run.steps == 1'000'000);
+    CHECK(d.system.box[0] == 800);
+    CHECK((d.output.every == 7 && d.output.fields_every == 0));
+    CHECK_FALSE(d.grid.skin);
+    CHECK(app::parse_deck(minimal, "deck.yaml", {"system.potential.cutoff=3"}).grid.cell == 3);
+    CHECK(app::parse_deck(minimal, "deck.yaml", {"balance.partition.kind=none"}).balance.partition_kind == "none");
+    // A bad value in the file may be overridden.
+    CHECK(app::parse_deck(minimal + "grid: {cell: wide}\n", "deck.yaml", {"grid.cell=4"}).grid.cell == 4);
+}
+
+TEST_CASE("a bad setting is named by its path") {
+    struct Case {
+        const char *setting, *where, *what;
+    };
+    const Case cases[] = {
+        {"balance.proceses=4", "--set balance.proceses: ", "did you mean 'processes'?"},
+        {"balnce.every=4", "--set balnce.every: ", "did you mean 'balance'?"},
+        {"system.slabs.0.velocty=[1, 0]", "--set system.slabs.0.velocty: ", "did you mean 'velocity'?"},
+        {"dt=0.1", "--set dt: ", "it belongs at run.dt"},
+        {"balance.model=b1", "--set balance.model: ", "balance.model is not in this version yet; remove it"},
+        {"checkpoint.every=5", "--set checkpoint.every: ", "checkpoint is not in this version yet"},
+        {"balance.processes=0", "--set balance.processes: ", "balance.processes is 0"},
+        {"balance.processes", "--set balance.processes: ", "no value"},
+        {"grid.cell=", "--set grid.cell: ", "grid.cell has no value"},
+        {"grid.cell=a: 1", "--set grid.cell: ", "must be a number"},
+        {"grid.cell=[1", "--set grid.cell: ", "close every bracket"},
+        {"grid.cell=&a 3", "--set grid.cell: ", "anchor"},
+        {"grid.cell=[1]]", "--set grid.cell: ", "not valid YAML"},
+        {"grid.cell=3\n...", "--set grid.cell: ", "line break"},
+        {"grid..cell=3", "--set grid..cell: ", "empty part"},
+        {"=3", "--set : ", "empty part"},
+        {"run.dt.x=3", "--set run.dt.x: ", "run.dt is '0.001' and has no keys"},
+        {"system.slabs.1.density=2", "--set system.slabs.1.density: ", "without element '1'"},
+        {"system.slabs.x.density=2", "--set system.slabs.x.density: ", "number its elements from 0 to 0"},
+        {"system.slabs.0.upper=[400, 20]", "--set system.slabs.0.upper: ", "outside the box"},
+        {"system.box=[8, 1]", "--set system.box: ", "slab 0 ends outside the box"},
+        {"grid.skin=9", "--set grid.skin: ", "cutoff + skin is 11.5"},
+        {"grid.skin={a: 1, a: 2}", "--set grid.skin: ", "stands twice"},
+    };
+    for (const Case& c : cases) {
+        const std::string error = error_of(minimal, {c.setting});
+        INFO(c.setting << "\n" << error);
+        if (std::string(c.setting) == "system.box=[8, 1]") {
+            CHECK(error.rfind("deck.yaml:4:", 0) == 0);  // the slab, in the file, is what no longer fits
+        } else {
+            CHECK(error.rfind(c.where, 0) == 0);
+        }
+        CHECK(contains(error, c.what));
+        CHECK(contains(error, "; "));
+        CHECK(error.find('\n') == std::string::npos);
+    }
+}
+
+TEST_CASE("suggestions") {
+    const std::vector<std::string> words = {"cutoff", "epsilon", "sigma"};
+    CHECK(app::closest("cutof", words) == "cutoff");
+    CHECK(app::closest("ctuoff", words) == "cutoff");
+    CHECK(app::closest("Sigma", words) == "sigma");
+    CHECK(app::closest("temperature", words).empty());
+    CHECK(app::closest(std::string(100'000, 'x'), words).empty());
+    CHECK(app::suggestion("zzz", words) == "use one of cutoff, epsilon, sigma");
+    CHECK(app::quote("a\nb\x1b\xC2\x85") == "'a\\x0ab\\x1b\\xc2\\x85'");
+    CHECK(app::quote(std::string(39, 'a') + "\xC3\xA9zz") == "'" + std::string(39, 'a') + "...'");
+}
+
+TEST_CASE("damaged decks are refused or accepted, never more") {
+    std::mt19937 random(20240);
+    std::size_t accepted = 0;
+    const std::string alphabet = "\n\t :,-[]{}#&*!|>'\"%@`?.0129eE+~abfsy\\\x00\xff\xc3";
+    const std::string bases[] = {full, fitted, app::to_yaml(app::parse_deck(full, "deck.yaml"))};
+    for (int i = 0; i < 5000; ++i) {
+        std::string text = bases[i % 3];
+        for (unsigned k = 0, n = 1 + random() % 4; k < n && !text.empty(); ++k) {
+            const std::size_t at = random() % text.size();
+            const char c = random() % 4 ? alphabet[random() % alphabet.size()] : static_cast<char>(random());
+            switch (random() % 4) {
+                case 0:
+                    text[at] = c;
+                    break;
+                case 1:
+                    text.insert(at, 1, c);
+                    break;
+                case 2:
+                    text.erase(at, 1 + random() % 3);
+                    break;
+                default:
+                    text.insert(at, text.substr(random() % text.size(), random() % 30));
+            }
+        }
+        try {
+            const Deck d = app::parse_deck(text, "deck.yaml");
+            app::parse_deck(app::to_yaml(d), "deck.yaml");
+            ++accepted;
+        } catch (const app::DeckError& e) {
+            const std::string error = e.what();
+            INFO(error);
+            if (error.find('\n') != std::string::npos || !contains(error, "; ") || error.rfind("deck.yaml:", 0) != 0)
+                FAIL(text);
+        } catch (const std::exception& e) {
+            FAIL(e.what() << "\n" << text);
+        }
+    }
+    CHECK(accepted > 100);
+    CHECK(accepted < 4000);
+}
+
+TEST_CASE("files") {
+    const std::string path = "test_deck_file.yaml";
+    std::ofstream(path) << minimal;
+    CHECK(app::load_deck(path).name == "test_deck_file");
+    CHECK(app::load_deck(path, {"run.steps=3"}).run.steps == 3);
+    std::ofstream(path) << "sytem: 1\n";
+    CHECK_THROWS_WITH(app::load_deck(path), "test_deck_file.yaml:1:1: unknown key 'sytem'; did you mean 'system'?");
+    std::ofstream(path) << minimal << '#' << std::string(256 * 1024, 'x');
+    CHECK_THROWS_WITH(app::load_deck(path), Catch::StartsWith("test_deck_file.yaml: it is larger than 256 KiB; "));
+    std::remove(path.c_str());
+    CHECK_THROWS_WITH(app::load_deck(path),
+                      Catch::StartsWith("test_deck_file.yaml: can't open the deck: No such file or directory; "));
+    CHECK_THROWS_WITH(app::load_deck("."), Catch::StartsWith(".: it is a directory; "));
+    CHECK_THROWS_AS(app::load_deck(""), app::DeckError);
+    CHECK_THROWS_AS(app::load_deck("no\nsuch"), app::DeckError);
+}

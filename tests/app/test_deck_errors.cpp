@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// Bad decks: each is refused with one line that says where, what and what to do.
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "app/deck.hpp"
+
+namespace {
+
+struct BadDeck {
+    std::string text;
+    int line, column;  ///< column 0: any
+    std::string what;
+};
+
+// A good deck of seven lines; cases replace or add lines.
+std::string deck(int line = 0, const std::string& replacement = "", const std::string& more = "") {
+    const char* lines[] = {
+        "system:",
+        "  box: [100, 50]",
+        "  boundary: [periodic, reflecting]",
+        "  potential: {cutoff: 2.5}",
+        "  slabs:",
+        "    - {lower: [10, 10], upper: [40, 40], velocity: [1, 0]}",
+        "run: {dt: 0.001, steps: 10}",
+    };
+    std::string text;
+    for (int i = 1; i <= 7; ++i)
+        text += (i == line ? replacement : lines[i - 1]) + std::string(i == line && replacement.empty() ? "" : "\n");
+    return text + more;
+}
+
+std::string grid(const std::string& keys) { return deck(0, "", "grid: {" + keys + "}\n"); }
+std::string balance(const std::string& keys) { return deck(0, "", "balance: {" + keys + "}\n"); }
+std::string output(const std::string& keys) { return deck(0, "", "output: {" + keys + "}\n"); }
+std::string slab(const std::string& keys) { return deck(6, "    - {" + keys + "}"); }
+std::string potential(const std::string& keys) { return deck(4, "  potential: {" + keys + "}"); }
+std::string fit(const std::string& slab, const std::string& boundary = "[periodic, periodic]") {
+    return "system:\n  box: fit\n  boundary: " + boundary + "\n  slabs:\n    - {" + slab +
+           "}\nrun: {dt: 0.001, steps: 1}\n";
+}
+std::string repeat(const std::string& s, int n) {
+    std::string out;
+    for (int i = 0; i < n; ++i) out += s;
+    return out;
+}
+
+const std::vector<BadDeck>& bad_decks() {
+    static const std::vector<BadDeck> decks = {
+        // Text and YAML
+        {"", 1, 1, "the deck is empty"},
+        {"# only a comment\n\n", 1, 1, "the deck is empty"},
+        {"---\n", 1, 1, "the deck is empty"},
+        {"just words\n", 1, 1, "the deck must be a map of keys, not 'just words'"},
+        {"- 1\n- 2\n", 1, 1, "the deck must be a map of keys, not a list"},
+        {deck(0, "", "---\nrun: 1\n"), 8, 1, "a second document begins here"},
+        {deck(0, "", "run: {dt: 0.002, steps: 3}\n"), 8, 1, "'run' stands twice"},
+        {deck(7, "run: {dt: 0.001, steps: 10, dt: 0.002}"), 7, 29, "'dt' stands twice"},
+        {deck(7, "run: &r {dt: 0.001, steps: 10}"), 7, 6, "anchor '&r'"},
+        {"a: &a [*a]\n", 1, 4, "anchor '&a'"},
+        {"a: *a\n", 1, 4, "not valid YAML"},
+        {deck(7, "run: {dt: !!float 0.001, steps: 10}"), 7, 11, "the tag 'tag:yaml.org,2002:float'"},
+        {deck(7, "run: !mine {dt: 0.001, steps: 10}"), 7, 6, "the tag '!mine'"},
+        {deck(7, "run: {dt: 0.001, steps: 10"), 8, 0, "not valid YAML"},
+        {deck(7, "run: {dt: 0.001: 2, steps: 10}"), 7, 0, "not valid YAML"},
+        {deck(4, "\tpotential: {}"), 4, 0, "not valid YAML"},
+        {deck(7, "run: \"dt"), 7, 6, "run must be a map of keys"},
+        {deck(7, "run: {dt: 0.001, ? [a] : 1}"), 7, 20, "a list in place of a key"},
+        {deck(7, "run: {dt: 0.001, ~: 1}"), 7, 18, "an empty key"},
+        {"a: " + repeat("[", 40) + repeat("]", 40) + "\n", 1, 35, "nested deeper than 32 levels"},
+        {"a: [" + repeat("1,", 10'000) + "1]\n", 1, 0, "more than 10000 keys and values"},
+        {deck(0, "", "# caf\xe9\n"), 8, 6, "byte 0xe9 is not valid UTF-8"},
+        {deck(0, "", "# \xed\xa0\x80\n"), 8, 3, "not valid UTF-8"},
+        {deck(0, "", "# \xc0\x80\n"), 8, 3, "not valid UTF-8"},
+        {deck(0, "", std::string("# \0\n", 4)), 8, 3, "a NUL byte"},
+        {deck(0, "", "# \x1b[31m\n"), 8, 3, "control character 0x1b"},
+        // Keys
+        {"sytem:\n" + deck().substr(8), 1, 1, "unknown key 'sytem'; did you mean 'system'?"},
+        {deck(0, "", "dt: 0.1\n"), 8, 1, "unknown key 'dt'; it belongs at run.dt"},
+        {deck(0, "", "zzz: 1\n"), 8, 1, "unknown key 'zzz'; use one of system, run, grid, balance, output"},
+        {deck(7, "run: {dt: 0.001, steps: 10, presision: mixed}"), 7, 29,
+         "unknown key 'presision' in run; did you mean 'precision'?"},
+        {potential("cut_off: 3"), 4, 15, "unknown key 'cut_off' in system.potential; did you mean 'cutoff'?"},
+        {slab("lower: [10, 10], uper: [40, 40]"), 6, 25,
+         "unknown key \'uper\' in system.slabs.0; did you mean 'upper'?"},
+        {deck(7, "run: {dt: 0.001, steps: 10, \"a\\nb\": 1}"), 7, 29, "unknown key 'a\\x0ab'"},
+        {deck(0, "", "<<: {a: 1}\n"), 8, 1, "unknown key '<<'"},
+        {deck(7, ""), 1, 1, "run is missing"},
+        {"run: {dt: 0.001, steps: 1}\n", 1, 1, "system is missing"},
+        {deck(2, ""), 1, 1, "system.box is missing"},
+        {"run: {dt: 0.001, steps: 1}\nsystem: {box: [10, 10]}\n", 2, 1, "system.slabs is missing"},
+        {deck(7, "run: {dt: 0.001}"), 7, 1, "run.steps is missing"},
+        {deck(7, "run: {steps: 1}"), 7, 1, "run.dt is missing"},
+        {slab("lower: [1, 1]"), 6, 0, "system.slabs.0.upper is missing"},
+        {deck(0, "", "grid:\n"), 8, 1, "grid is empty"},
+        {deck(0, "", "grid: 5\n"), 8, 7, "grid must be a map of keys, not '5'"},
+        {deck(0, "", "grid:\n  - cell\n"), 9, 0, "grid must be a map of keys, not a list"},
+        // Not in this version
+        {deck(0, "", "checkpoint: {every: 5}\n"), 8, 1, "checkpoint is not in this version yet; remove it"},
+        {deck(0, "", "machine: {nodes: 12}\n"), 8, 1, "machine is not in this version yet; remove it"},
+        {deck(0, "", "accelerator: {backend: none}\n"), 8, 1, "accelerator is not in this version yet; remove it"},
+        {deck(0, "", "comm: {order: plain}\n"), 8, 1, "comm is not in this version yet; remove it"},
+        {balance("model: a1"), 8, 11, "balance.model is not in this version yet; remove it"},
+        {balance("noise: 0.0"), 8, 11, "balance.noise is not in this version yet; remove it"},
+        {balance("partition: {kind: chain}"), 8, 29,
+         "balance.partition.kind: chain is not in this version yet; remove it"},
+        {balance("partition: {kind: none, order: morton}"), 8, 35,
+         "balance.partition.order is not in this version yet"},
+        {balance("partition: {kind: nonne}"), 8, 29, "balance.partition.kind can't be 'nonne'; did you mean 'none'?"},
+        {deck(2, "  box: [100, 50, 20]"), 2, 18, "a third dimension is not in this version yet"},
+        // Types and ranges
+        {deck(7, "run: {dt: fast, steps: 10}"), 7, 11, "run.dt must be a number, not 'fast'"},
+        {deck(7, "run: {dt: [1], steps: 10}"), 7, 11, "run.dt must be a number, not a list"},
+        {deck(7, "run: {dt: '0.001', steps: 10}"), 7, 11, "not the quoted text '0.001'; remove the quotes"},
+        {deck(7, "run: {dt: , steps: 10}"), 7, 7, "run.dt has no value"},
+        {deck(7, "run: {dt: .nan, steps: 10}"), 7, 11, "run.dt is '.nan'; use a finite number"},
+        {deck(7, "run: {dt: .inf, steps: 10}"), 7, 11, "run.dt is '.inf'; use a finite number"},
+        {deck(7, "run: {dt: 1e999, steps: 10}"), 7, 11, "too large to represent"},
+        {deck(7, "run: {dt: 0, steps: 10}"), 7, 11, "run.dt is 0; use a number above 0 and at most 0.03"},
+        {deck(7, "run: {dt: 0.031, steps: 10}"), 7, 11, "run.dt is 0.031"},
+        {deck(7, "run: {dt: 0.001, steps: 010}"), 7, 25, "run.steps is '010', with a leading zero"},
+        {deck(7, "run: {dt: 0.001, steps: 0x10}"), 7, 25, "run.steps must be a whole number, not '0x10'"},
+        {deck(7, "run: {dt: 0.001, steps: 1.5}"), 7, 25, "run.steps is '1.5', not a whole number"},
+        {deck(7, "run: {dt: 0.001, steps: -1}"), 7, 25, "run.steps is -1"},
+        {deck(7, "run: {dt: 0.001, steps: 9223372036854775808}"), 7, 25, "too large to represent"},
+        {deck(7, "run: {dt: 0.001, steps: true}"), 7, 25, "must be a whole number, not 'true'"},
+        {deck(7, "run: {dt: 0.001, steps: 10, precision: single}"), 7, 40,
+         "run.precision can't be 'single'; use one of mixed, double"},
+        {deck(4, "  seed: -3"), 4, 9, "system.seed is '-3'; use a whole number from 0 to 2^64 - 1"},
+        {deck(4, "  seed: 18446744073709551616"), 4, 9, "too large to represent"},
+        {potential("kind: lennard-jones"), 4, 21, "did you mean 'lennard_jones'?"},
+        {potential("kind: gravity"), 4, 21,
+         "system.potential.kind can't be 'gravity'; use one of lennard_jones, soft_sphere"},
+        {potential("shift: forces"), 4, 22, "did you mean 'force'?"},
+        {potential("sigma: 0"), 4, 22, "system.potential.sigma is 0"},
+        {potential("epsilon: -1"), 4, 24, "system.potential.epsilon is -1; use a number above 0"},
+        {potential("cutoff: 0"), 4, 23, "system.potential.cutoff is 0"},
+        {potential("cutoff: 11"), 4, 23, "system.potential.cutoff is 11"},
+        {potential("softening: -0.1"), 4, 26, "system.potential.softening is -0.1"},
+        {deck(3, "  boundary: periodic"), 3, 13, "system.boundary must be a list, not 'periodic'"},
+        {deck(3, "  boundary: [periodic]"), 3, 13, "system.boundary has 1 element, not 2"},
+        {deck(3, "  boundary: [periodic, open]"), 3, 24, "system.boundary.1 can't be 'open'"},
+        {grid("tile: 3"), 8, 14, "grid.tile is 3; use a whole number from 4 to 512"},
+        {grid("skin: automatic"), 8, 14, "grid.skin must be a number, not 'automatic'"},
+        {grid("skin: -0.1"), 8, 14, "grid.skin is -0.1"},
+        {balance("every: -5"), 8, 18, "balance.every is -5"},
+        {balance("processes: 0"), 8, 22, "balance.processes is 0"},
+        {output("every: -1"), 8, 17, "output.every is -1"},
+        {output("fields_every: often"), 8, 24, "output.fields_every must be a whole number"},
+        // Geometry
+        {deck(2, "  box: [0, 50]"), 2, 9, "system.box.0 is 0; use a number above 0"},
+        {deck(2, "  box: [100]"), 2, 8, "system.box has 1 element, not 2"},
+        {deck(2, "  box: fti"), 2, 8, "system.box can't be 'fti'"},
+        {deck(2, "  box: [100, 2000000]"), 2, 14, "system.box.1 is 2000000"},
+        {slab("lower: [10, 10], upper: [140, 40]"), 6, 33, "slab 0 ends outside the box, at x = 140"},
+        {slab("lower: [10, -1], upper: [40, 40]"), 6, 20, "slab 0 begins outside the box, at y = -1"},
+        {slab("lower: [40, 10], upper: [40, 40]"), 6, 33, "slab 0 has no width along x"},
+        {deck(6, "    - {lower: [10, 10], upper: [40, 40]}\n    - {lower: [39, 39], upper: [45, 45]}"), 7, 15,
+         "slab 1 overlaps slab 0"},
+        {slab("lower: [10, 10], upper: [40, 40], density: 0"), 6, 51, "system.slabs.0.density is 0"},
+        {slab("lower: [10, 10], upper: [40, 40], temperature: -1"), 6, 55, "system.slabs.0.temperature is -1"},
+        {slab("lower: [10, 10], upper: [40, 40], lattice: square"), 6, 51,
+         "system.slabs.0.lattice can't be 'square'; use hexagonal"},
+        {slab("lower: [10, 10], upper: [40, 40], velocity: [2500, 0]"), 6, 52, "cross a cell of 2.5 in one step"},
+        {slab("lower: [10, 10], upper: [40, 40], temperature: 200000"), 6, 55, "cross a cell of 2.5 in one step"},
+        {slab("lower: [10, 10], upper: [40, 40], velocity: 5"), 6, 52,
+         "system.slabs.0.velocity must be a list, not '5'"},
+        {"system:\n  box: [1000000, 1000000]\n  slabs: [{lower: [0, 0], upper: [999999, 999999], density: 2}]\nrun: "
+         "{dt: 0.001, steps: 1}\n",
+         3, 61, "particles, more than 2^40"},
+        {deck(5, "  slabs: []").substr(0, deck(5, "  slabs: []").find("    -")) + "run: {dt: 0.001, steps: 10}\n", 5,
+         10, "system.slabs is empty"},
+        {deck(6, "    - {lower: [10, 10], upper: [40, 40]}\n    - 5"), 7, 7,
+         "system.slabs.1 must be a map of keys, not '5'"},
+        {deck(6, repeat("    - {lower: [10, 10], upper: [40, 40]}\n", 501)), 506, 0, "more than 500 slabs"},
+        {slab("cells: [10, 10]"), 6, 15, "cells need a box that fits them"},
+        {slab("cells: [10, 10], lower: [1, 1]"), 6, 32, "system.slabs.0.lower beside cells"},
+        {fit("lower: [10, 10], upper: [40, 40]"), 5, 15, "box: fit needs a slab with cells"},
+        {fit("cells: [40, 20]", "[periodic, reflecting]"), 3, 24, "box: fit needs periodic boundaries"},
+        {fit("cells: [40, 20]}\n    - {cells: [40, 20]"), 6, 7, "box: fit with 2 slabs"},
+        {fit("cells: [40, 0]"), 5, 20, "system.slabs.0.cells.1 is 0"},
+        {fit("cells: [4, 20]"), 5, 0, "too short for a periodic axis"},
+        {fit("cells: [4000000, 20]"), 5, 0, "more than 2^20"},
+        {grid("cell: 2.4"), 8, 14, "grid.cell is 2.4, smaller than the cutoff 2.5; use at least 2.5"},
+        {grid("cell: 10.5"), 8, 14, "grid.cell is 10.5"},
+        {grid("skin: 8"), 8, 14, "cutoff + skin is 10.5, more than 10"},
+        {"system:\n  box: [5.5, 50]\n  slabs: [{lower: [0, 0], upper: [5, 5]}]\nrun: {dt: 0.001, steps: 1}\n", 2, 9,
+         "too short for a periodic axis"},
+        {"system:\n  box: [50, 6]\n  slabs: [{lower: [0, 0], upper: [5, 5]}]\nrun: {dt: 0.001, steps: 1}\ngrid: {skin: "
+         "0.6}\n",
+         2, 13, "too short for a periodic axis"},
+        {"system:\n  box: [50, 2]\n  boundary: [periodic, reflecting]\n  slabs: [{lower: [0, 0], upper: [5, 2]}]\nrun: "
+         "{dt: 0.001, steps: 1}\n",
+         2, 13, "shorter than a cell of 2.5"},
+        {"system:\n  box: [1e6, 50]\n  potential: {cutoff: 0.5}\n  slabs: [{lower: [0, 0], upper: [5, 2]}]\nrun: {dt: "
+         "0.001, steps: 1}\ngrid: {cell: 0.6}\n",
+         6, 14, "cells along x, more than 2^20"},
+        {balance("processes: 801"), 8, 22, "801 processes for 800 cells; use at most 800"},
+    };
+    return decks;
+}
+
+}  // namespace
+
+TEST_CASE("the deck that bad ones derive from is good") {
+    CHECK_NOTHROW(app::parse_deck(deck(), "deck.yaml"));
+    CHECK_NOTHROW(app::parse_deck(balance("processes: 800"), "deck.yaml"));
+    CHECK_NOTHROW(app::parse_deck(fit("cells: [40, 20]"), "deck.yaml"));
+}
+
+TEST_CASE("bad decks are refused where they are bad") {
+    REQUIRE(bad_decks().size() >= 48);
+    for (const BadDeck& bad : bad_decks()) {
+        std::string error = "accepted";
+        try {
+            app::parse_deck(bad.text, "deck.yaml");
+        } catch (const app::DeckError& e) {
+            error = e.what();
+        }
+        INFO(bad.text.substr(0, 400) << "\n=> " << error);
+        CHECK(error.rfind(
+                  "deck.yaml:" + std::to_string(bad.line) + ":" + (bad.column ? std::to_string(bad.column) + ":" : ""),
+                  0) == 0);
+        CHECK(error.find(bad.what) != std::string::npos);
+        CHECK(error.find("; ") != std::string::npos);
+        CHECK(error.find("; ") + 2 < error.size());
+        CHECK(error.find('\n') == std::string::npos);
+        CHECK(error.size() < 250);
+    }
+}
+
+TEST_CASE("hostile decks are refused quickly") {
+    const auto start = std::chrono::steady_clock::now();
+    const int most = 256 * 1024 - 2;
+    for (const char* unit : {"[", "{",   "- ", "? ", "a: ", "\"", "1,",  "a\n", "- a\n", "&a ", "!", "*a ",
+                             "'", "|\n", "#",  "%",  ":",   "-",  "{a,", "[a,", "\n",    "\t",  " "})
+        CHECK_THROWS_AS(app::parse_deck(repeat(unit, most / static_cast<int>(std::string(unit).size())), "deck.yaml"),
+                        app::DeckError);
+    std::string keys;
+    for (int i = 0; i < 20'000; ++i) keys += "k" + std::to_string(i) + ": 1\n";
+    CHECK_THROWS_AS(app::parse_deck(keys, "deck.yaml"), app::DeckError);
+    CHECK_THROWS_AS(app::parse_deck(std::string(most + 3, ' '), "deck.yaml"), app::DeckError);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    CHECK(seconds.count() < 20);
+}

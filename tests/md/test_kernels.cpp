@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+
+#include "tests/md/one_tile.hpp"
+
+using md::Precision;
+
+namespace {
+
+std::vector<md::PotentialSpec> potentials() {
+    std::vector<md::PotentialSpec> all;
+    for (const std::string& kind : md::potential_kinds())
+        for (const md::Shift shift : {md::Shift::none, md::Shift::energy, md::Shift::force})
+            for (const double softening : {0.0, 0.75}) all.push_back({kind, 1.1, 1.05, 2.5, softening, shift});
+    return all;
+}
+
+// Sparse enough to leave partly filled clusters, dense enough to have full ones; some cells stay empty.
+std::vector<md::Particle> sample() { return test::jittered(23, 1.08, 0.12, 3.0, 1.0); }
+const md::Domain box = test::walled_box(40.0, 2.5);
+
+}  // namespace
+
+TEST_CASE("forces are minus the gradient of the energy") {
+    const auto particles = sample();
+    for (const md::PotentialSpec& spec : potentials())
+        for (const Precision precision : {Precision::mixed, Precision::double_}) {
+            if (spec.shift == md::Shift::none) continue;  // the energy jumps at the cutoff: no finite difference there
+            test::OneTile t(box, spec, precision, md::choose_kernels(), particles);
+            t.pass(md::Kick::none, 0.001);
+            double rms = 0, worst = 0;
+            for (std::int64_t i = 0; i < t.tile.size(); i += 7) {
+                const std::size_t id = t.tile.particle(i).id;
+                const double h = 1e-5;
+                const double gx = (test::brute_energy(particles, spec, id, h, 0) - test::brute_energy(particles, spec, id, -h, 0)) / (2 * h);
+                const double gy = (test::brute_energy(particles, spec, id, 0, h) - test::brute_energy(particles, spec, id, 0, -h)) / (2 * h);
+                const auto f = t.force(i);
+                worst = std::max({worst, std::abs(f[0] + gx), std::abs(f[1] + gy)});
+                rms += f[0] * f[0] + f[1] * f[1];
+            }
+            rms = std::sqrt(rms / (static_cast<double>(t.tile.size()) / 7));
+            CAPTURE(spec.kind, spec.softening, static_cast<int>(spec.shift), static_cast<int>(precision), rms, worst);
+            // An energy shift leaves a kink at the cutoff, which a difference quotient may straddle: 1e-2 of jump at most.
+            const double kink = spec.shift == md::Shift::energy ? 0.05 : 0.0;
+            CHECK(worst < (precision == Precision::mixed ? 2e-4 : 3e-6) * rms + kink);
+            CHECK(rms > 1);
+        }
+}
+
+TEST_CASE("forces, energy, virial and pairs equal a double loop") {
+    const auto particles = sample();
+    for (const md::PotentialSpec& spec : potentials())
+        for (const Precision precision : {Precision::mixed, Precision::double_}) {
+            test::OneTile t(box, spec, precision, md::choose_kernels(), particles);
+            t.pass(md::Kick::none, 0.001);
+            double energy = 0, virial = 0, worst = 0, square = 0;
+            std::int64_t pairs = 0;
+            for (std::int64_t i = 0; i < t.tile.size(); ++i) {
+                const md::Particle a = t.tile.particle(i);
+                double fx = 0, fy = 0;
+                for (const md::Particle& b : particles) {
+                    if (a.id == b.id) continue;
+                    const double x = static_cast<double>((a.x >> 14) - (b.x >> 14)) * md::kernel_unit, y = static_cast<double>((a.y >> 14) - (b.y >> 14)) * md::kernel_unit;
+                    const double r = std::sqrt(x * x + y * y);
+                    if (r >= spec.cutoff) continue;
+                    const md::PairValue v = md::pair_value(spec, r);
+                    energy += v.energy;
+                    virial += v.force * r;
+                    fx += v.force / r * x;
+                    fy += v.force / r * y;
+                    ++pairs;
+                }
+                const auto f = t.force(i);
+                worst = std::max({worst, std::abs(fx - f[0]), std::abs(fy - f[1])});
+                square += fx * fx + fy * fy;
+            }
+            const md::PairSums s = t.pairs();
+            CAPTURE(spec.kind, spec.softening, static_cast<int>(spec.shift), static_cast<int>(precision));
+            CHECK(s.pairs == pairs);
+            CHECK(std::ldexp(static_cast<double>(s.energy), -md::energy_bits) == Approx(energy).epsilon(1e-9).margin(1e-5));
+            CHECK(std::ldexp(static_cast<double>(s.virial), -md::energy_bits) == Approx(virial).epsilon(1e-9).margin(1e-5));
+            // Mixed: floats, and each of some 20 pairs rounded to 2^-14.
+            const double rms = std::sqrt(square / static_cast<double>(t.tile.size())), rounding = 10 * std::ldexp(1.0, -14);
+            CHECK(worst < (precision == Precision::mixed ? 5e-5 * rms + rounding : 1e-9 * rms));
+        }
+}
+
+TEST_CASE("every instruction set gives the same bits") {
+    const auto particles = sample();
+    for (const md::PotentialSpec& spec : potentials())
+        for (const Precision precision : {Precision::mixed, Precision::double_}) {
+            std::vector<std::uint64_t> hashes;
+            std::vector<md::Int128> energies;
+            for (const md::Kernels* k : md::available_kernels()) {
+                test::OneTile t(box, spec, precision, *k, particles);
+                t.pass(md::Kick::first, 0.002);
+                for (int s = 0; s < 40; ++s) t.pass(md::Kick::middle, 0.002);
+                const md::StepResult r = t.pass(md::Kick::last, 0.002);
+                hashes.push_back(t.hash());
+                energies.push_back(r.kinetic + t.pairs().energy);
+            }
+            for (std::size_t i = 1; i < hashes.size(); ++i) {
+                CAPTURE(md::available_kernels()[i]->isa, spec.kind, static_cast<int>(precision));
+                CHECK(hashes[i] == hashes[0]);
+                CHECK((energies[i] == energies[0]));
+            }
+        }
+}
+
+TEST_CASE("two half-kicks are one kick, and a reversed run retraces its steps bit by bit, walls included") {
+    for (const Precision precision : {Precision::mixed, Precision::double_}) {
+        const auto particles = test::jittered(14, 1.1, 0.1, 0.4, 4.0);
+        const md::Domain small = test::walled_box(16.0, 2.5);
+        const double dt = 0.002;
+        test::OneTile merged(small, {}, precision, md::choose_kernels(), particles), split(small, {}, precision, md::choose_kernels(), particles);
+        const std::uint64_t start = merged.hash();
+        const auto run = [&](test::OneTile& t) {
+            t.pass(md::Kick::first, dt);
+            for (int s = 1; s < 200; ++s) t.pass(md::Kick::middle, dt);
+            t.pass(md::Kick::last, dt);
+        };
+        run(merged);
+        for (int s = 0; s < 200; ++s) {
+            split.pass(md::Kick::first, dt);
+            split.pass(md::Kick::last, dt);
+        }
+        CHECK(merged.hash() == split.hash());
+        CHECK(merged.hash() != start);
+        const auto reverse = [&] { merged.tile.change_velocities([](const md::Particle& p) { return std::array<std::int64_t, 2>{-2 * p.vx, -2 * p.vy}; }); };
+        reverse();
+        run(merged);
+        reverse();
+        CHECK(merged.hash() == start);
+    }
+}
+
+TEST_CASE("32-bit sums that could overflow are redone in 64 bits: same force, never wrapped") {
+    // Two particles so close that the pair force exceeds 2^17, but not the exact range.
+    md::PotentialSpec spec;
+    const double r = 0.52;  // 24 (2 r^-13 - r^-7) = 2.3e5
+    const auto at = [](std::int64_t id, double x) { return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(5.0 / md::position_unit), 0, 0}; };
+    for (const md::Kernels* k : md::available_kernels()) {
+        test::OneTile t(box, spec, Precision::mixed, *k, {at(0, 5.0), at(1, 5.0 + r)});
+        const md::StepResult result = t.pass(md::Kick::none, 1e-6);
+        CHECK(result.fault.kind == md::FaultKind::none);
+        const double expected = md::pair_value(spec, r).force;
+        CHECK(expected > 131072);
+        CHECK(t.force(0)[0] == Approx(-expected).epsilon(1e-5));
+        CHECK(t.force(1)[0] == Approx(expected).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("faults name the particle with the smallest id") {
+    const auto at = [](std::int64_t id, double x, double y, double v) {
+        return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit), std::llrint(v / md::velocity_unit), 0};
+    };
+    for (const md::Kernels* k : md::available_kernels())
+        for (const Precision precision : {Precision::mixed, Precision::double_}) {
+            CAPTURE(k->isa, static_cast<int>(precision));
+            test::OneTile close(box, {}, precision, *k, {at(7, 20, 20, 0), at(5, 20.1, 20, 0), at(3, 30, 30, 0)});
+            CHECK(close.pass(md::Kick::first, 0.001).fault.kind == md::FaultKind::force_range);
+            test::OneTile same(box, {}, precision, *k, {at(7, 20, 20, 0), at(5, 20, 20, 0), at(3, 30, 30, 0)});
+            const md::Fault overlap = same.pass(md::Kick::first, 0.001).fault;
+            CHECK(overlap.kind == md::FaultKind::force_range);
+            CHECK(overlap.id == 5);
+            test::OneTile fast(box, {}, precision, *k, {at(7, 20, 20, 3000), at(5, 10, 20, 2400), at(3, 30, 30, 2000)});
+            const md::Fault speed = fast.pass(md::Kick::first, 0.0011).fault;  // a cell is 2.5
+            CHECK(speed.kind == md::FaultKind::speed);
+            CHECK(speed.id == 5);
+            test::OneTile calm(box, {}, precision, *k, {at(7, 20, 20, 30), at(5, 10, 20, 24), at(3, 30, 30, 20)});
+            CHECK(calm.pass(md::Kick::first, 0.001).fault.kind == md::FaultKind::none);
+        }
+}
