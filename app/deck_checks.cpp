@@ -13,9 +13,9 @@ namespace {
 
 using Where = std::function<std::string(const std::string&)>;
 
-constexpr double quantum = 1.0 / (1 << 26);       // box sides are whole numbers of it: periodic images are exact
-constexpr double longest_side = 1 << 20;          // 2^60 position quanta; positions must not overflow on the way out
-constexpr double most_cells_along = 1 << 20;      //
+constexpr double quantum = 1.0 / (1 << 26);  // box sides are whole numbers of it: periodic images are exact
+constexpr double longest_side = 1 << 20;     // 2^60 position quanta; positions must not overflow on the way out
+constexpr double most_cells_along = 1 << 20;
 constexpr double most_particles = 1099511627776;  // 2^40
 constexpr double auto_skin_ratio = 1.12;          // least (cutoff + skin) / cutoff that an automatic skin needs
 constexpr double longest_reach = 10;              // kernels see differences of +-32

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// The engine as a whole on any number of ranks: one hash, conservation, reversal, faults.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "app/deck.hpp"
+#include "app/step.hpp"
+#include "app/thermo.hpp"
+#include "comm/communicator.hpp"
+
+using namespace app;
+
+namespace {
+
+const comm::Communicator& world() {
+    static const comm::Communicator c;
+    return c;
+}
+
+struct Record : Observer {
+    std::int64_t sums_every = 0, state_every = 0, fields_every = 0;
+    std::vector<Thermo> rows;
+    Due due(std::int64_t s) const override {
+        const auto on = [s](std::int64_t every) { return every > 0 && s % every == 0; };
+        return {on(sums_every), on(fields_every), on(state_every)};
+    }
+    void sums(std::int64_t, const Tiles& t) override { rows.push_back(thermo(t.totals(), t.setup().domain)); }
+    void fields(std::int64_t, const Tiles& t) override {
+        std::array<std::int64_t, 1> n{0};
+        for (const md::Tile& tile : t.tiles())
+            for (int x = tile.box().lower[0]; x < tile.box().upper[0]; ++x)
+                for (int y = tile.box().lower[1]; y < tile.box().upper[1]; ++y) n[0] += tile.count(x, y);
+        world().sum(std::span<std::int64_t>(n));
+        field_particles = n[0];
+    }
+    void state(std::int64_t, const Tiles&) override {}
+    std::int64_t field_particles = 0;
+};
+
+struct Run {
+    Timers timers;
+    Deck deck;
+    Tiles tiles;
+    Record record;
+
+    Run(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
+        : deck(parse_deck(text, "test.yaml", settings)), tiles(make(deck, processes)) {
+        tiles.fill(deck);
+    }
+    Tiles make(const Deck& d, std::int64_t processes) {
+        const Setup s = make_setup(d, "");
+        const balance::Grid grid = s.domain.grid();
+        return Tiles(s, balance::Decomposition(grid, balance::even_partition(grid, processes ? processes : world().size()), world().size(), d.grid.tile),
+                     world(), timers);
+    }
+    Run& steps(std::int64_t first, std::int64_t last) {
+        run_steps(tiles, first, last, record);
+        return *this;
+    }
+};
+
+const std::string collision = R"(
+system:
+  box: [90.0, 50.0]
+  boundary: [periodic, periodic]
+  seed: 3
+  slabs:
+    - {lower: [4, 6], upper: [42, 45], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [12.0, 1.0]}
+    - {lower: [44, 10], upper: [82, 49], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [-12.0, 0.0]}
+run: {dt: 0.0005, steps: 300}
+)";
+const std::string walls = R"(
+system:
+  box: [60.0, 40.0]
+  boundary: [reflecting, reflecting]
+  slabs:
+    - {lower: [4, 1], upper: [30, 38], lattice: hexagonal, density: 0.8, temperature: 1.0, velocity: [-9.0, 3.0]}
+run: {dt: 0.001, steps: 300}
+)";
+const std::string liquid = R"(
+system:
+  box: fit
+  slabs:
+    - {lattice: hexagonal, cells: [40, 23], density: 0.85, temperature: 1.0}
+  potential: {shift: force}
+run: {dt: 0.004, steps: 1000}
+)";
+
+}  // namespace
+
+TEST_CASE("one hash, whatever the tiles, the skin, the processes, and where the run stops to look") {
+    for (const std::string& deck : {collision, walls})
+        for (const char* precision : {"mixed", "double"}) {
+            std::set<std::uint64_t> hashes;
+            const auto hash_of = [&](std::vector<std::string> settings, std::int64_t processes, std::int64_t sums, std::int64_t state, std::int64_t fields) {
+                settings.push_back(std::string("run.precision=") + precision);
+                Run r(deck, settings, processes);
+                r.record.sums_every = sums;
+                r.record.state_every = state;
+                r.record.fields_every = fields;
+                r.steps(0, 150).steps(150, 300);
+                if (fields) CHECK(r.record.field_particles == r.tiles.totals().particles);
+                hashes.insert(r.tiles.state_hash());
+            };
+            hash_of({}, 0, 0, 0, 0);
+            hash_of({"grid.tile=6", "grid.skin=0.2"}, 40, 1, 0, 0);
+            hash_of({"grid.tile=11", "grid.skin=0.4"}, 13, 50, 7, 0);
+            hash_of({"grid.skin=0", "grid.cell=3.7"}, 0, 0, 0, 11);
+            CAPTURE(precision);
+            CHECK(hashes.size() == 1);
+        }
+}
+
+TEST_CASE("a run reversed retraces its steps bit by bit") {
+    for (const std::string& deck : {collision, walls}) {
+        Run r(deck);
+        const std::uint64_t start = r.tiles.state_hash();
+        r.steps(0, 200);
+        CHECK(r.tiles.state_hash() != start);
+        r.tiles.reverse();
+        r.steps(200, 400);
+        r.tiles.reverse();
+        CHECK(r.tiles.state_hash() == start);
+    }
+}
+
+TEST_CASE("momentum is conserved to rounding over 1000 steps") {
+    Run r(liquid);
+    r.steps(0, 1000);
+    double absolute = 0;
+    for (const md::Tile& t : r.tiles.tiles())
+        for (std::int64_t i = 0; i < t.size(); ++i)
+            absolute += std::hypot(static_cast<double>(t.particle(i).vx), static_cast<double>(t.particle(i).vy)) * md::velocity_unit;
+    const double sum_of_p = world().spread(std::array{absolute})[0].mean * world().size();
+    const Thermo &first = r.record.rows.front(), &last = r.record.rows.back();
+    for (int a = 0; a < 2; ++a) CHECK(std::abs(last.momentum[a] - first.momentum[a]) < 1e-12 * sum_of_p);
+    CHECK(last.kinetic != first.kinetic);
+}
+
+TEST_CASE("the energy error falls as dt^2") {
+    // Melt the lattice first, then the same stretch of time with dt, dt/2, dt/4; the root mean square of E - E0 along it.
+    const auto error = [](double dt, std::int64_t steps, std::int64_t every) {
+        Run r(liquid, {"run.precision=double", "run.dt=" + std::to_string(dt)});
+        r.record.sums_every = every;
+        r.steps(0, steps);
+        double square = 0, mean = 0;
+        for (const Thermo& t : r.record.rows) mean += t.total() / static_cast<double>(r.record.rows.size());
+        for (const Thermo& t : r.record.rows) square += (t.total() - mean) * (t.total() - mean);
+        return std::sqrt(square / static_cast<double>(r.record.rows.size()));
+    };
+    const double e1 = error(0.004, 100, 1), e2 = error(0.002, 200, 2), e4 = error(0.001, 400, 4);
+    CAPTURE(e1, e2, e4);
+    CHECK(e1 / e2 > 3.5);
+    CHECK(e1 / e2 < 4.5);
+    CHECK(e2 / e4 > 3.5);
+    CHECK(e2 / e4 < 4.5);
+}
+
+TEST_CASE("a particle that cannot be followed ends the run on all ranks, with its step and id") {
+    // One particle a slab: id 0 at x = 10, id 1 to its right, id 2 far away.
+    const auto message = [](const char* upper, const char* lower) -> std::string {
+        const std::string deck = std::string(R"(
+system:
+  box: [40.0, 30.0]
+  slabs:
+    - {lower: [10, 10], upper: [)") + upper + R"(, 10.4], lattice: hexagonal, density: 1.0}
+    - {lower: [)" + lower + R"(, 10], upper: [11.2, 10.4], lattice: hexagonal, density: 1.0}
+    - {lower: [30, 10], upper: [30.2, 10.4], lattice: hexagonal, density: 1.0}
+run: {dt: 0.01, steps: 300}
+)";
+        try {
+            Run r(deck);
+            REQUIRE(particle_count(r.deck) == 3);
+            r.steps(0, 300);
+        } catch (const md::SimulationError& e) {
+            CHECK(e.on_all_ranks);
+            return e.what();
+        }
+        return "no error";
+    };
+    CHECK(message("10.2", "10.3") == "step 0: particle 0 feels a force out of the exact range");
+    CHECK(message("10.2", "10.55") == "step 0: particle 0 moves more than a cell in one step");
+    CHECK(message("10.2", "11.1") == "no error");
+}
