@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Distributed HDF5 files. Writing: every rank writes its own part, all calls are collective with the same arguments but for
+// the data; a write error after the file was created ends the job (the others may be inside the same collective call).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "balance/box.hpp"
+#include "comm/communicator.hpp"
+
+namespace comm {
+
+/// A file cannot be created, opened or trusted. Thrown on all ranks alike.
+struct FileError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+enum class Element { float64, int64, uint64, int32 };
+template <class T>
+constexpr Element element_of() {
+    if constexpr (std::is_same_v<T, double>) return Element::float64;
+    else if constexpr (std::is_same_v<T, std::int64_t>) return Element::int64;
+    else if constexpr (std::is_same_v<T, std::uint64_t>) return Element::uint64;
+    else {
+        static_assert(std::is_same_v<T, std::int32_t>);
+        return Element::int32;
+    }
+}
+
+/// Cells of a 2D field that this rank owns: values row by row, y slowest.
+struct FieldBlock {
+    balance::Box box;
+    std::vector<std::int32_t> values;
+};
+
+class FileWriter {
+public:
+    /// Creates (or replaces) the file. Throws FileError.
+    FileWriter(const std::string& path, const Communicator& comm);
+    ~FileWriter();
+    FileWriter(const FileWriter&) = delete;
+    FileWriter& operator=(const FileWriter&) = delete;
+
+    void group(const std::string& path);
+    void attribute(const std::string& object, const std::string& name, const std::string& value);
+    void attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values);
+    /// scalar: a single value rather than an array of one.
+    void attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values, bool scalar = false);
+    void attribute(const std::string& object, const std::string& name, std::span<const double> values);
+    /// A small dataset, the same on all ranks.
+    template <class T>
+    void dataset(const std::string& path, std::span<const T> values) { write_small(path, element_of<T>(), values.data(), values.size()); }
+    /// All ranks' rows one after the other in rank order: [N] or [N, columns]; with `frame`, a leading dimension of 1.
+    template <class T>
+    void rows(const std::string& path, std::span<const T> mine, int columns = 1, bool frame = false) {
+        write_rows(path, element_of<T>(), mine.data(), mine.size() / columns, columns, frame);
+    }
+    /// A 2D field [ny, nx] from all ranks' blocks.
+    void field(const std::string& path, int nx, int ny, std::span<const FieldBlock> mine);
+    /// A second name for an object.
+    void link(const std::string& existing, const std::string& name);
+    /// Flushes and closes; the file is complete on return.
+    void close();
+
+private:
+    void write_small(const std::string& path, Element type, const void* data, std::size_t size);
+    void write_rows(const std::string& path, Element type, const void* data, std::size_t rows, int columns, bool frame);
+    struct Handles;
+    std::unique_ptr<Handles> handles_;
+    const Communicator& comm_;
+    std::string path_;
+};
+
+}  // namespace comm
