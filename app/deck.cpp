@@ -133,6 +133,14 @@ void read_output(const Section& s, Deck::Output& output) {
     s.integer("trajectory_every", output.trajectory_every, 0, last_step);
 }
 
+void read_checkpoint(const Section& s, Deck::Checkpoint& checkpoint) {
+    s.integer("every", checkpoint.every, 0, last_step);
+    s.integer("keep", checkpoint.keep, 1, 1000000);
+    if (const Node* limit = s.find("time_limit_seconds"))
+        if (limit->kind != Node::Kind::null)
+            checkpoint.time_limit_seconds = to_number(*limit, s.path("time_limit_seconds"), {0, 1e9, true});
+}
+
 }  // namespace
 
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
@@ -150,12 +158,14 @@ Deck parse_deck(const std::string& text, const std::string& file, const std::vec
     for (const char* required : {"system", "run"}) top.require(required, fmt::format("add a section {}", required));
     // Every section's keys are checked before any value: a misspelt key explains a missing one.
     const Section system = top.section("system"), run = top.section("run"), grid = top.section("grid"),
-                  balance = top.section("balance"), output = top.section("output");
+                  balance = top.section("balance"), output = top.section("output"),
+                  checkpoint = top.section("checkpoint");
     read_system(system, deck.system);
     read_run(run, deck.run);
     read_grid(grid, deck.system.potential.cutoff, deck.grid);
     read_balance(balance, deck.balance);
     read_output(output, deck.output);
+    read_checkpoint(checkpoint, deck.checkpoint);
     complete_and_check(deck, [&](const std::string& path) { return locate(root, path, shown); });
     return deck;
 }

@@ -44,6 +44,11 @@ struct Deck {
     struct Output {
         std::int64_t every = 100, fields_every = 0, trajectory_every = 0;
     } output;
+    struct Checkpoint {
+        std::int64_t every = 0;                       ///< steps; 0: only when stopped early
+        std::int64_t keep = 2;                        ///< newest checkpoints that stay
+        std::optional<double> time_limit_seconds;     ///< of wall time, then stop with a checkpoint
+    } checkpoint;
 };
 
 /// Bad deck: one line `WHERE: WHAT; REMEDY`, WHERE being `file.yaml:line:column` or `--set key.path`.

@@ -8,7 +8,7 @@ namespace app {
 
 const std::vector<SectionKeys>& deck_schema() {
     static const std::vector<SectionKeys> sections = {
-        {"", {"system", "run", "grid", "balance", "output"}, {"machine", "accelerator", "comm", "checkpoint", "load"}},
+        {"", {"system", "run", "grid", "balance", "output", "checkpoint"}, {"machine", "accelerator", "comm", "load"}},
         {"system", {"box", "boundary", "seed", "potential", "slabs"}, {}},
         {"system.potential", {"kind", "epsilon", "sigma", "cutoff", "softening", "shift"}, {}},
         {"system.slabs[]", {"lower", "upper", "cells", "lattice", "density", "temperature", "velocity"}, {}},
@@ -17,6 +17,7 @@ const std::vector<SectionKeys>& deck_schema() {
         {"balance", {"every", "processes", "partition"}, {"model", "compare", "clock", "noise"}},
         {"balance.partition", {"kind"}, {"order", "patches_per_process", "cut", "sticky", "max_particles_per_process"}},
         {"output", {"every", "fields_every", "trajectory_every"}, {}},
+        {"checkpoint", {"every", "keep", "time_limit_seconds"}, {}},
     };
     return sections;
 }

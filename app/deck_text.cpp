@@ -93,6 +93,12 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("  every: {}", deck.output.every), "steps between rows of thermo.csv; 0: never");
     out.add(fmt::format("  fields_every: {}", deck.output.fields_every), "steps; 0: never");
     out.add(fmt::format("  trajectory_every: {}", deck.output.trajectory_every), "steps; 0: never");
+    out.add("checkpoint:");
+    out.add(fmt::format("  every: {}", deck.checkpoint.every), "steps; 0: only when stopped early");
+    out.add(fmt::format("  keep: {}", deck.checkpoint.keep), "newest checkpoints that stay");
+    out.add(deck.checkpoint.time_limit_seconds ? fmt::format("  time_limit_seconds: {}", *deck.checkpoint.time_limit_seconds)
+                                               : "  time_limit_seconds: null",
+            "wall time, then stop with a checkpoint; null: none");
     return out.take();
 }
 

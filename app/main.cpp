@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Command line, and the one place where errors become exit codes: 2 deck or command line, 4 simulation, 5 output.
+// Command line, and the one place where errors become exit codes: 2 deck or command line, 3 checkpoint, 4 simulation, 5 output.
 #include <fmt/format.h>
 
 #ifdef __GLIBC__
@@ -40,8 +40,11 @@ int dispatch(int argc, char** argv, const comm::Communicator& comm) {
     };
     CLI::App* run = cli.add_subcommand("run", "run a deck");
     add_common(run);
+    run->add_option("--restart", options.restart, "go on from a checkpoint: FILE, or auto for the newest valid one in the output directory");
     run->add_option("--out", options.out, "output directory (default: out/<deck name>)");
     run->add_flag("--quiet", options.quiet, "no progress, no table");
+    CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
+    info->add_option("FILE", options.deck, "checkpoint")->required();
     CLI::App* check = cli.add_subcommand("check", "validate a deck; print it with all defaults, memory, cells, patches");
     add_common(check);
     try {
@@ -50,7 +53,7 @@ int dispatch(int argc, char** argv, const comm::Communicator& comm) {
         if (e.get_exit_code() == 0) return comm.rank() == 0 ? cli.exit(e) : 0;
         return fail(comm, 2, "command line: " + one_line(e.what()) + "; see steelyard --help");
     }
-    return *run ? app::run(options, comm) : app::check(options, comm);
+    return *run ? app::run(options, comm) : *info ? app::info(options, comm) : app::check(options, comm);
 }
 
 }  // namespace
@@ -67,6 +70,8 @@ int main(int argc, char** argv) {
         return dispatch(argc, argv, world);
     } catch (const app::DeckError& e) {  // every rank throws the same
         return fail(world, 2, e.what());
+    } catch (const app::InputError& e) {
+        return fail(world, 3, e.what());
     } catch (const app::OutputError& e) {
         return fail(world, 5, e.what());
     } catch (const md::SimulationError& e) {

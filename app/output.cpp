@@ -6,9 +6,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "app/signals.hpp"
 #include "app/snapshot.hpp"
 #include "comm/clock.hpp"
 
@@ -29,24 +32,58 @@ std::string duration(double seconds) {
 
 bool multiple(std::int64_t step, std::int64_t every) { return every > 0 && step % every == 0; }
 
+// The rows of a CSV file below `step`, head included; what a killed run left of an unfinished last line is dropped.
+std::string rows_before(const std::string& path, const std::string& head, std::int64_t step) {
+    std::ifstream file(path);
+    std::string kept = head, line;
+    std::getline(file, line);
+    if (line + "\n" != head) return kept;
+    while (std::getline(file, line)) {
+        if (file.eof() || std::count(line.begin(), line.end(), ',') != std::count(head.begin(), head.end(), ',')) break;
+        if (std::atoll(line.c_str()) >= step) break;
+        kept += line + "\n";
+    }
+    return kept;
+}
+
 }  // namespace
 
-Output::Output(std::string directory, const Deck& deck, const comm::Communicator& comm, const comm::Topology& topology, Timers& timers, bool quiet)
+Output::Output(std::string directory, const Deck& deck, const std::optional<CheckpointInfo>& restart, const comm::Communicator& comm,
+               const comm::Topology& topology, Timers& timers, bool quiet)
     : directory_(std::move(directory)), deck_(deck), comm_(comm), topology_(topology), timers_(timers),
       quiet_(quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), start_(comm::now()), start_cpu_(comm::cpu_seconds()) {
+    if (restart) {
+        first_step_ = restart->step;
+        energy_first_ = restart->energy_first;
+        largest_kinetic_ = restart->largest_kinetic;
+    }
     bool good = true;
     if (comm_.rank() == 0) {
         std::error_code error;
         std::filesystem::create_directories(directory_, error);
-        const auto open = [&](std::ofstream& file, const char* name, const char* head) {
-            file.open(directory_ + "/" + name, std::ios::trunc);
-            file << head << std::flush;
+        const auto open = [&](std::ofstream& file, const std::string& name, const std::string& text) {
+            // In one piece and in place of the old file, so that a run killed here loses no rows.
+            const std::string path = directory_ + "/" + name;
+            std::ofstream fresh(path + ".tmp", std::ios::trunc);
+            fresh << text << std::flush;
+            good = good && fresh.good();
+            fresh.close();
+            std::filesystem::rename(path + ".tmp", path, error);
+            file.open(path, std::ios::app);
             good = good && file.good();
         };
+        const std::string thermo_head = "step,time,particles,kinetic,potential,total,momentum_x,momentum_y,temperature,pressure\n", timing_head = "step,wall_seconds,cpu_seconds\n";
+        const std::string timing = restart ? rows_before(directory_ + "/timing.csv", timing_head, first_step_) : timing_head;
         std::ofstream effective;
-        open(effective, "deck.yaml", to_yaml(deck).c_str());
-        open(thermo_, "thermo.csv", "step,time,particles,kinetic,potential,total,momentum_x,momentum_y,temperature,pressure\n");
-        open(timing_, "timing.csv", "step,wall_seconds,cpu_seconds\n");
+        open(effective, "deck.yaml", to_yaml(deck));
+        open(thermo_, "thermo.csv", restart ? rows_before(directory_ + "/thermo.csv", thermo_head, first_step_) : thermo_head);
+        open(timing_, "timing.csv", timing);
+        if (timing != timing_head) {
+            const std::size_t last = timing.rfind('\n', timing.size() - 2) + 1;
+            std::sscanf(timing.c_str() + last, "%*d,%lf,%lf", &wall_before_, &cpu_before_);
+        }
+        if (!restart)  // another run's checkpoints must not be taken for this one's; its owner may still want them
+            for (const std::string& old : all_checkpoints(directory_)) std::filesystem::rename(old, old + ".previous", error);
     }
     check(good, "files");
 }
@@ -59,7 +96,14 @@ void Output::check(bool good, const std::string& file) const {
 
 Due Output::due(std::int64_t step) const {
     const Deck::Output& o = deck_.output;
-    return {multiple(step, o.every), multiple(step, o.fields_every), multiple(step, o.trajectory_every)};
+    const std::int64_t last = deck_.run.steps, every = deck_.checkpoint.every;
+    const bool first = step == first_step_;  // what the run that is continued has written, stays
+    Due due;
+    due.sums = multiple(step, o.every) || step == 0 || step == last;
+    due.fields = multiple(step, o.fields_every) && (!first || step == 0);
+    due.state = multiple(step, o.trajectory_every) && (!first || step == 0);
+    due.checkpoint = every > 0 && step > first_step_ && (multiple(step, every) || step == last);
+    return due;
 }
 
 void Output::sums(std::int64_t step, const Tiles& tiles) {
@@ -68,9 +112,8 @@ void Output::sums(std::int64_t step, const Tiles& tiles) {
     const Thermo t = thermo(totals, tiles.setup().domain);
     std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - start_cpu_) * 1e9)};
     comm_.sum(cpu);
-    if (!first_) first_ = t;
+    if (!energy_first_) energy_first_ = t.total();
     last_ = t;
-    last_step_ = step;
     particles_ = totals.particles;
     largest_kinetic_ = std::max(largest_kinetic_, t.kinetic);
     bool good = true;
@@ -78,7 +121,7 @@ void Output::sums(std::int64_t step, const Tiles& tiles) {
         thermo_ << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", step, static_cast<double>(step) * deck_.run.dt, totals.particles, t.kinetic,
                                t.potential, t.total(), t.momentum[0], t.momentum[1], t.temperature, t.pressure)
                 << std::flush;
-        timing_ << fmt::format("{},{:.6f},{:.6f}\n", step, comm::now() - start_, static_cast<double>(cpu[0]) * 1e-9) << std::flush;
+        timing_ << fmt::format("{},{:.6f},{:.6f}\n", step, wall_before_ + comm::now() - start_, cpu_before_ + static_cast<double>(cpu[0]) * 1e-9) << std::flush;
         good = thermo_.good() && timing_.good();
         progress(step, t);
     }
@@ -88,10 +131,11 @@ void Output::sums(std::int64_t step, const Tiles& tiles) {
 void Output::progress(std::int64_t step, const Thermo& t) {
     const double now = comm::now(), elapsed = now - start_;
     const bool last = step == deck_.run.steps;
-    if (quiet_ || (!last && step > 0 && now - last_progress_ < (terminal_ ? 0.2 : 5.0))) return;
+    const std::int64_t done = step - first_step_;
+    if (quiet_ || (!last && done > 0 && now - last_progress_ < (terminal_ ? 0.2 : 5.0))) return;
     last_progress_ = now;
-    const double rate = elapsed > 0 ? static_cast<double>(step) / elapsed : 0;
-    const std::string left = step > 0 && !last ? duration(static_cast<double>(deck_.run.steps - step) / rate) : "-";
+    const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
+    const std::string left = done > 0 && !last ? duration(static_cast<double>(deck_.run.steps - step) / rate) : "-";
     fmt::print("{}step {}/{}  total {:.8g}  T {:.5g}  p {:.5g}  {:.2f} M atom-steps/s  ETA {}{}", terminal_ ? "\r\033[K" : "", step, deck_.run.steps,
                t.total(), t.temperature, t.pressure, rate * static_cast<double>(particles_) * 1e-6, left, terminal_ && !last ? "" : "\n");
     std::fflush(stdout);
@@ -105,6 +149,22 @@ void Output::fields(std::int64_t step, const Tiles& tiles) {
 void Output::state(std::int64_t step, const Tiles& tiles) {
     const Timed timed(timers_, Phase::output);
     write_trajectory_frame(directory_, step, static_cast<double>(step) * deck_.run.dt, tiles, comm_);
+}
+
+void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
+    const Timed timed(timers_, Phase::output);
+    CheckpointInfo info;
+    info.step = step;
+    info.energy_first = energy_first_.value_or(0);
+    info.largest_kinetic = largest_kinetic_;
+    info.deck = deck_;
+    write_checkpoint(directory_, info, tiles, comm_);
+}
+
+std::int64_t Output::stop_wanted() const {
+    if (const int signal = signal_seen()) return signal;
+    constexpr std::int64_t time_is_up = 1000;
+    return deck_.checkpoint.time_limit_seconds && comm::now() - start_ > *deck_.checkpoint.time_limit_seconds ? time_is_up : 0;
 }
 
 void Output::header(const Tiles& tiles, std::int64_t particles) {
@@ -123,7 +183,7 @@ void Output::header(const Tiles& tiles, std::int64_t particles) {
     std::fflush(stdout);
 }
 
-void Output::finish(const Tiles& tiles) {
+void Output::finish(std::int64_t step, const Tiles& tiles) {
     const double wall = comm::now() - start_;
     std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - start_cpu_) * 1e9)};
     comm_.sum(cpu);
@@ -136,7 +196,9 @@ void Output::finish(const Tiles& tiles) {
     mine.push_back(static_cast<double>(tiles.bytes()));
     mine.push_back(static_cast<double>(tiles.particles()));
     const auto spread = comm_.spread(mine);
-    const double rate = wall > 0 ? static_cast<double>(particles_) * static_cast<double>(deck_.run.steps) / wall : 0;
+    const double atom_steps = static_cast<double>(particles_) * static_cast<double>(step - first_step_);
+    const double rate = wall > 0 ? atom_steps / wall : 0;
+    const double drift = largest_kinetic_ > 0 ? (last_.total() - energy_first_.value_or(last_.total())) / largest_kinetic_ : 0.0;
     bool good = true;
     if (comm_.rank() == 0) {
         const Setup& s = tiles.setup();
@@ -149,14 +211,15 @@ void Output::finish(const Tiles& tiles) {
         j["processes"] = tiles.decomposition().processes();
         j["particles"] = particles_;
         j["cells"] = grid.box().cells();
-        j["steps"] = deck_.run.steps;
+        j["steps"] = step;
+        j["first_step"] = first_step_;
         j["wall_seconds"] = wall;
         j["cpu_seconds"] = static_cast<double>(cpu[0]) * 1e-9;
         j["atom_steps_per_second"] = rate;
         j["state_hash"] = fmt::format("{:016x}", hash);
-        j["energy_first"] = first_->total();
+        j["energy_first"] = energy_first_.value_or(0);
         j["energy_last"] = last_.total();
-        j["energy_drift"] = largest_kinetic_ > 0 ? (last_.total() - first_->total()) / largest_kinetic_ : 0.0;
+        j["energy_drift"] = drift;
         j["overall_lbe"] = nlohmann::json::object();
         j["clock"] = "wall";
         j["precision"] = s.precision == md::Precision::mixed ? "mixed" : "double";
@@ -185,11 +248,10 @@ void Output::finish(const Tiles& tiles) {
         fmt::print("  {:<12}{:>11.3f}{:>11.3f}{:>11.3f}   {:5.1f} %\n", i < phase_names.size() ? phase_names[i] : "other", spread[i].min, spread[i].mean,
                    spread[i].max, wall > 0 ? 100 * spread[i].mean / wall : 0.0);
     fmt::print("  total {:.3f} s; {:.2f} M atom-steps/s, {:.2f} M per CPU second; {} rebuilds; {:.1f} bytes a particle in tiles, peak {:.1f} MB a rank\n",
-               wall, rate * 1e-6, cpu[0] > 0 ? static_cast<double>(particles_) * static_cast<double>(deck_.run.steps) / (static_cast<double>(cpu[0]) * 1e-3) : 0.0,
+               wall, rate * 1e-6, cpu[0] > 0 ? atom_steps / (static_cast<double>(cpu[0]) * 1e-3) : 0.0,
                tiles.rebuilds(), particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0,
                spread[phase_names.size() + 1].max * 1e-6);
-    fmt::print("  state hash {:016x}, energy drift {:.2e} of the largest kinetic energy\n", hash,
-               largest_kinetic_ > 0 ? (last_.total() - first_->total()) / largest_kinetic_ : 0.0);
+    fmt::print("  state hash {:016x} at step {}, energy drift {:.2e} of the largest kinetic energy\n", hash, step, drift);
 }
 
 }  // namespace app

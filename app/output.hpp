@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "app/checkpoint.hpp"
 #include "app/deck.hpp"
+#include "app/errors.hpp"
 #include "app/step.hpp"
 #include "app/thermo.hpp"
 #include "comm/communicator.hpp"
@@ -15,25 +17,24 @@
 
 namespace app {
 
-/// The output directory or a file in it cannot be written (exit code 5).
-struct OutputError : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
 class Output : public Observer {
 public:
-    /// Makes the directory and writes deck.yaml. Collective. Throws OutputError on all ranks.
-    Output(std::string directory, const Deck& deck, const comm::Communicator& comm, const comm::Topology& topology, Timers& timers, bool quiet);
+    /// Makes the directory and writes deck.yaml. restart: where the run goes on; rows of the CSV files from its step on are
+    /// dropped, the earlier ones stay. Collective. Throws OutputError on all ranks.
+    Output(std::string directory, const Deck& deck, const std::optional<CheckpointInfo>& restart, const comm::Communicator& comm,
+           const comm::Topology& topology, Timers& timers, bool quiet);
 
     Due due(std::int64_t step) const override;
     void sums(std::int64_t step, const Tiles& tiles) override;
     void fields(std::int64_t step, const Tiles& tiles) override;
     void state(std::int64_t step, const Tiles& tiles) override;
+    void checkpoint(std::int64_t step, const Tiles& tiles) override;
+    std::int64_t stop_wanted() const override;
 
     /// What the run is, before the first step.
     void header(const Tiles& tiles, std::int64_t particles);
-    /// summary.json and the table, after the last step.
-    void finish(const Tiles& tiles);
+    /// summary.json and the table, after the last step done.
+    void finish(std::int64_t step, const Tiles& tiles);
 
 private:
     void progress(std::int64_t step, const Thermo& now);
@@ -47,8 +48,10 @@ private:
     bool quiet_, terminal_;
     std::ofstream thermo_, timing_;  // rank 0
     double start_, start_cpu_, last_progress_ = 0;
-    std::int64_t particles_ = 0, last_step_ = 0;
-    std::optional<Thermo> first_;
+    std::int64_t particles_ = 0;
+    std::int64_t first_step_ = 0;
+    double wall_before_ = 0, cpu_before_ = 0;  // of the run that is continued
+    std::optional<double> energy_first_;
     Thermo last_;
     double largest_kinetic_ = 0;
 };

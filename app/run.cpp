@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/checkpoint.hpp"
 #include "app/deck.hpp"
 #include "app/output.hpp"
 #include "app/setup.hpp"
+#include "app/signals.hpp"
 #include "app/step.hpp"
 #include "comm/topology.hpp"
 
@@ -37,6 +39,8 @@ Deck read_deck(const Options& options, const comm::Communicator& comm) {
     return deck;
 }
 
+constexpr int stopped_early = 75;  // EX_TEMPFAIL: try again, with --restart
+
 std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int ranks) {
     const std::int64_t processes = deck.balance.processes.value_or(ranks);
     if (processes < ranks)
@@ -57,14 +61,35 @@ int run(const Options& options, const comm::Communicator& comm) {
     const balance::Grid grid = setup.domain.grid();
     const std::int64_t processes = process_count(deck, grid, comm.size());
 
-    Timers timers;
     const std::string out = options.out.empty() ? "out/" + deck.name : options.out;
-    Output output(out, deck, comm, topology, timers, options.quiet);
+    std::optional<CheckpointInfo> restart;
+    if (options.restart == "auto") restart = newest_checkpoint(out, comm);
+    else if (!options.restart.empty()) restart = read_checkpoint(options.restart, comm);
+    if (restart) {
+        require_same_system(deck, *restart);
+        if (restart->step > deck.run.steps)
+            throw InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart->path, restart->step, deck.run.steps));
+    }
+
+    watch_signals();
+    Timers timers;
+    Output output(out, deck, restart, comm, topology, timers, options.quiet);
     Tiles tiles(setup, balance::Decomposition(grid, balance::even_partition(grid, processes), comm.size(), deck.grid.tile), comm, timers);
-    tiles.fill(deck);
-    output.header(tiles, particle_count(deck));
-    run_steps(tiles, 0, deck.run.steps, output);
-    output.finish(tiles);
+    if (restart) load_particles(*restart, tiles, comm);
+    else tiles.fill(deck);
+    output.header(tiles, restart ? restart->particles : particle_count(deck));
+    const std::int64_t reached = run_steps(tiles, restart ? restart->step : 0, deck.run.steps, output);
+    output.finish(reached, tiles);
+    if (reached == deck.run.steps) return 0;
+    if (comm.rank() == 0) fmt::print(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n", reached, deck.run.steps);
+    return stopped_early;
+}
+
+int info(const Options& options, const comm::Communicator& comm) {
+    const CheckpointInfo c = read_checkpoint(options.deck, comm);
+    if (comm.rank() != 0) return 0;
+    fmt::print("{}\n  step {}, time {:.10g}, {} particles, state hash {:016x}; every byte verified\n\n{}", c.path, c.step,
+               static_cast<double>(c.step) * c.deck.run.dt, c.particles, c.state_hash, to_yaml(c.deck));
     return 0;
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/output.hpp"
+#include "app/errors.hpp"
 #include "comm/file.hpp"
 #include "md/initial.hpp"
 
@@ -68,25 +68,7 @@ void write_fields(const std::string& directory, std::int64_t step, double time, 
     if (!comm.all_agree(good)) throw OutputError(directory + ": cannot write " + name + ".xdmf; check that the disk is not full");
 }
 
-void write_trajectory_frame(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm) {
-    const auto n = static_cast<std::size_t>(tiles.particles());
-    std::vector<std::int64_t> id, exact;
-    std::vector<double> position, velocity, force;
-    id.reserve(n);
-    exact.reserve(4 * n);
-    for (auto* v : {&position, &velocity, &force}) v->reserve(3 * n);
-    for (std::size_t t = 0; t < tiles.tiles().size(); ++t)
-        for (std::int64_t i = 0; i < tiles.tiles()[t].size(); ++i) {
-            const md::Particle p = tiles.tiles()[t].particle(i);
-            const std::int64_t x = md::wrapped(p.x, tiles.setup().domain.axis[0]), y = md::wrapped(p.y, tiles.setup().domain.axis[1]);
-            id.push_back(p.id);
-            exact.insert(exact.end(), {x, y, p.vx, p.vy});
-            position.insert(position.end(), {static_cast<double>(x) * md::position_unit, static_cast<double>(y) * md::position_unit, 0.0});
-            velocity.insert(velocity.end(), {static_cast<double>(p.vx) * md::velocity_unit, static_cast<double>(p.vy) * md::velocity_unit, 0.0});
-            const std::array<double, 2> f = tiles.force(t, i);
-            force.insert(force.end(), {f[0], f[1], 0.0});
-        }
-    comm::FileWriter file(fmt::format("{}/trajectory_{}.h5", directory, step), comm);
+void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm, bool forces) {
     file.group("/h5md");
     file.attribute("/h5md", "version", std::array<std::int64_t, 2>{1, 1});
     file.group("/h5md/creator");
@@ -94,32 +76,69 @@ void write_trajectory_frame(const std::string& directory, std::int64_t step, dou
     file.attribute("/h5md/creator", "version", STEELYARD_VERSION);
     file.group("/h5md/author");
     file.attribute("/h5md/author", "name", "steelyard");
-    // Every element is a group of value, step and time; the ones of one frame share step and time.
+
+    // Every element is a group of value, step and time. One array at a time: a copy of everything would double the memory.
     const std::string all = "/particles/all";
-    const std::array<std::int64_t, 1> steps{step};
-    const std::array<double, 1> times{time};
-    const auto element = [&](const std::string& path, auto&& values, int columns) {
-        file.rows(path + "/value", std::span(std::as_const(values)), columns, true);
-        file.dataset(path + "/step", std::span<const std::int64_t>(steps));
-        file.dataset(path + "/time", std::span<const double>(times));
+    const auto stamp = [&](const std::string& path) {
+        file.dataset(path + "/step", std::span<const std::int64_t>(std::array{step}));
+        file.dataset(path + "/time", std::span<const double>(std::array{time}));
     };
-    element(all + "/position", position, 3);
-    element(all + "/velocity", velocity, 3);
-    element(all + "/force", force, 3);
-    element(all + "/id", id, 1);
+    const auto& axis = tiles.setup().domain.axis;
+    const auto gather = [&]<class T>(T, int columns, auto append) {
+        std::vector<T> values;
+        values.reserve(columns * tiles.particles());
+        for (std::size_t t = 0; t < tiles.tiles().size(); ++t)
+            for (std::int64_t i = 0; i < tiles.tiles()[t].size(); ++i) {
+                md::Particle p = tiles.tiles()[t].particle(i);
+                p.x = md::wrapped(p.x, axis[0]);
+                p.y = md::wrapped(p.y, axis[1]);
+                append(values, p, t, i);
+            }
+        return values;
+    };
+    const auto vectors = [&](const std::string& name, auto value) {
+        const std::vector<double> v = gather(0.0, 3, [&](auto& out, const md::Particle& p, std::size_t t, std::int64_t i) {
+            const std::array<double, 2> xy = value(p, t, i);
+            out.insert(out.end(), {xy[0], xy[1], 0.0});
+        });
+        file.rows(all + name + "/value", std::span<const double>(v), 3, true);
+        stamp(all + name);
+    };
+    vectors("/position", [](const md::Particle& p, auto...) {
+        return std::array{static_cast<double>(p.x) * md::position_unit, static_cast<double>(p.y) * md::position_unit};
+    });
+    vectors("/velocity", [](const md::Particle& p, auto...) {
+        return std::array{static_cast<double>(p.vx) * md::velocity_unit, static_cast<double>(p.vy) * md::velocity_unit};
+    });
+    if (forces) vectors("/force", [&](const md::Particle&, std::size_t t, std::int64_t i) { return tiles.force(t, i); });
+    {
+        const std::vector<std::int64_t> id = gather(std::int64_t{}, 1, [](auto& out, const md::Particle& p, auto...) { out.push_back(p.id); });
+        file.rows(all + "/id/value", std::span<const std::int64_t>(id), 1, true);
+        file.rows("/exact/id", std::span<const std::int64_t>(id));
+        stamp(all + "/id");
+    }
+    {
+        const std::vector<std::int64_t> state = gather(std::int64_t{}, 4, [](auto& out, const md::Particle& p, auto...) { out.insert(out.end(), {p.x, p.y, p.vx, p.vy}); });
+        file.rows("/exact/state", std::span<const std::int64_t>(state), 4);
+    }
+    file.attribute("/exact", "columns", "x, y in 2^-40 lengths, vx, vy in 2^-40 lengths per time");
+
     file.group(all + "/box");
     file.attribute(all + "/box", "dimension", std::array<std::int64_t, 1>{3}, true);
     std::vector<std::string> boundary;
-    for (const md::Axis& a : tiles.setup().domain.axis) boundary.push_back(a.periodic ? "periodic" : "none");
+    for (const md::Axis& a : axis) boundary.push_back(a.periodic ? "periodic" : "none");
     boundary.push_back("none");  // 2D: z = 0
     file.attribute(all + "/box", "boundary", boundary);
     const std::array<double, 2> box = box_lengths(tiles);
     std::vector<double> edges;  // the three edge vectors, written by rank 0
     if (comm.rank() == 0) edges = {box[0], 0, 0, 0, box[1], 0, 0, 0, 1};
-    element(all + "/box/edges", edges, 3);
-    file.rows("/exact/id", std::span<const std::int64_t>(id));
-    file.rows("/exact/state", std::span<const std::int64_t>(exact), 4);
-    file.attribute("/exact", "columns", "x, y in 2^-40 lengths, vx, vy in 2^-40 lengths per time");
+    file.rows(all + "/box/edges/value", std::span<const double>(edges), 3, true);
+    stamp(all + "/box/edges");
+}
+
+void write_trajectory_frame(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm) {
+    comm::FileWriter file(fmt::format("{}/trajectory_{}.h5", directory, step), comm);
+    write_particles(file, step, time, tiles, comm, true);
     file.close();
 }
 

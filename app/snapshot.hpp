@@ -6,6 +6,7 @@
 
 #include "app/tiles.hpp"
 #include "comm/communicator.hpp"
+#include "comm/file.hpp"
 
 namespace app {
 
@@ -16,5 +17,8 @@ void write_fields(const std::string& directory, std::int64_t step, double time, 
 /// trajectory_<step>.h5: ids, positions, velocities, forces in H5MD 1.1, the exact integers in /exact. Collective.
 /// Needs force_pass(..., keep_forces). Throws OutputError.
 void write_trajectory_frame(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm);
+
+/// The particles' part of a file: H5MD groups and the exact integers. Collective.
+void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm, bool forces);
 
 }  // namespace app

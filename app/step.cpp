@@ -7,29 +7,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace app {
 
-void run_steps(Tiles& tiles, std::int64_t first, std::int64_t last, Observer& observer) {
+std::int64_t run_steps(Tiles& tiles, std::int64_t first, std::int64_t last, Observer& observer) {
     std::int64_t step = first;
     try {
         for (;; ++step) {
-            const bool started = step != first;
+            const bool started = step != first, stopping = tiles.stop_wanted() != 0, final = step == last || stopping;
             Due due = observer.due(step);
-            due.sums |= step == first || step == last;
-            const bool whole = due.state || due.fields || step == last;
+            due.checkpoint |= stopping;
+            const bool whole = due.state || due.fields || due.checkpoint || final;
+            const std::int64_t stop = observer.stop_wanted();
 
             // Migrate, sort, ghosts, neighbour rows; also so that cell fields count everybody where they are.
             if (tiles.displaced() || due.fields) tiles.rebuild();
             if (whole) {
-                tiles.force_pass(started ? md::Kick::last : md::Kick::none, due.sums, due.state);
+                tiles.force_pass(started ? md::Kick::last : md::Kick::none, due.sums, due.state, stop);
             } else {
-                tiles.force_pass(started ? md::Kick::middle : md::Kick::first, due.sums);  // ghosts, forces, kick, drift
+                tiles.force_pass(started ? md::Kick::middle : md::Kick::first, due.sums, false, stop);  // ghosts, forces, kick, drift
             }
             if (due.sums) observer.sums(step, tiles);
             if (due.fields) observer.fields(step, tiles);
             if (due.state) observer.state(step, tiles);
-            if (step == last) return;
-            if (whole) tiles.force_pass(md::Kick::first, false);
+            if (due.checkpoint) observer.checkpoint(step, tiles);
+            if (final) return step;
+            if (whole) tiles.force_pass(md::Kick::first, false, false, std::max(stop, tiles.stop_wanted()));
         }
     } catch (const md::SimulationError& e) {
         throw md::SimulationError(fmt::format("step {}: {}", step, e.what()), e.on_all_ranks);

@@ -12,6 +12,7 @@ struct Due {
     bool sums = false;    ///< energies and momenta
     bool fields = false;  ///< cell fields
     bool state = false;   ///< all positions, velocities and forces at the same time
+    bool checkpoint = false;
 };
 
 /// Where a run's results go. All calls are collective.
@@ -22,9 +23,13 @@ public:
     virtual void sums(std::int64_t step, const Tiles& tiles) = 0;
     virtual void fields(std::int64_t step, const Tiles& tiles) = 0;
     virtual void state(std::int64_t step, const Tiles& tiles) = 0;
+    virtual void checkpoint(std::int64_t step, const Tiles& tiles) = 0;
+    /// Non-zero when this rank wants the run to stop; asked once a step, the largest answer of all ranks counts.
+    virtual std::int64_t stop_wanted() const = 0;
 };
 
-/// Advances from step `first` to step `last`; positions and velocities are at a whole step before and after.
-void run_steps(Tiles& tiles, std::int64_t first, std::int64_t last, Observer& observer);
+/// Advances from step `first` to step `last`, or to the step after somebody wanted to stop, which then ends with a checkpoint;
+/// positions and velocities are at a whole step before and after. Returns the step reached.
+std::int64_t run_steps(Tiles& tiles, std::int64_t first, std::int64_t last, Observer& observer);
 
 }  // namespace app

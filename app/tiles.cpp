@@ -150,6 +150,41 @@ void Tiles::fill(const Deck& deck) {
     displaced_ = true;
 }
 
+void Tiles::adopt(const std::vector<md::Particle>& particles) {
+    // Consecutive particles mostly lie in one patch, and in one tile: look there first.
+    const auto cell_of = [&](const md::Particle& p) { return std::array<int, 3>{setup_.domain.axis[0].cell_of(p.x), setup_.domain.axis[1].cell_of(p.y), 0}; };
+    std::vector<std::vector<std::byte>> to_rank(comm_.size());
+    balance::Box patch{{0, 0, 0}, {0, 0, 0}};
+    int rank = 0;
+    for (const md::Particle& p : particles) {
+        const std::array<int, 3> c = cell_of(p);
+        if (!patch.contains(c)) {
+            rank = -1;
+            decomposition_.for_each_process_in({c, {c[0] + 1, c[1] + 1, 1}}, [&](std::int64_t process) {
+                patch = decomposition_.patches()[process];
+                rank = decomposition_.rank_of(process);
+            });
+            if (rank < 0) throw md::SimulationError(fmt::format("particle {} of the checkpoint lies outside the box", p.id));
+        }
+        const auto bytes = std::as_bytes(std::span(&p, 1));
+        to_rank[rank].insert(to_rank[rank].end(), bytes.begin(), bytes.end());
+    }
+    const std::vector<std::byte> received = comm_.all_to_all(to_rank);
+    std::vector<std::vector<md::Particle>> by_tile(tiles_.size());
+    std::size_t tile = 0;
+    for (std::size_t at = 0; at < received.size(); at += sizeof(md::Particle)) {
+        md::Particle p;
+        std::memcpy(&p, received.data() + at, sizeof p);
+        const std::array<int, 3> c = cell_of(p);
+        if (!tiles_[tile].box().contains(c))
+            tile = std::find_if(tiles_.begin(), tiles_.end(), [&](const md::Tile& t) { return t.box().contains(c); }) - tiles_.begin();
+        by_tile[tile].push_back(p);
+    }
+    for (std::size_t t = 0; t < tiles_.size(); ++t)
+        if (!by_tile[t].empty()) tiles_[t].insert(by_tile[t]);
+    displaced_ = true;
+}
+
 void Tiles::rebuild() {
     migrate();
     {
@@ -296,7 +331,7 @@ void Tiles::fill_from_local(std::size_t t) {
     }
 }
 
-void Tiles::force_pass(md::Kick kick, bool sums, bool keep_forces) {
+void Tiles::force_pass(md::Kick kick, bool sums, bool keep_forces, std::int64_t stop) {
     if (ghosts_filled_) {
         const Timed timed(timers_, Phase::forces);
         advance(inner_, kick, sums, keep_forces);
@@ -323,7 +358,7 @@ void Tiles::force_pass(md::Kick kick, bool sums, bool keep_forces) {
         all.displacement2 = std::max(all.displacement2, r.displacement2);
         if (r.fault.id < all.fault.id) all.fault = r.fault;
     }
-    agree(all);
+    agree(all, stop);
     if (kick == md::Kick::first || kick == md::Kick::middle) {
         current_ = 1 - current_;  // the kernels wrote the next positions
         ghosts_filled_ = false;
@@ -370,10 +405,11 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
     });
 }
 
-// One reduction a step: how far anybody moved, and whether anybody failed.
-void Tiles::agree(const md::StepResult& mine) {
-    std::array<std::int64_t, 2> worst{std::bit_cast<std::int32_t>(mine.displacement2), mine.fault.kind != md::FaultKind::none};
+// One reduction a step: how far anybody moved, whether anybody failed, whether anybody was told to stop.
+void Tiles::agree(const md::StepResult& mine, std::int64_t stop) {
+    std::array<std::int64_t, 3> worst{std::bit_cast<std::int32_t>(mine.displacement2), mine.fault.kind != md::FaultKind::none, stop};
     comm_.max(worst);
+    stop_ = worst[2];
     if (worst[1]) {
         std::array<std::int64_t, 1> id{mine.fault.id};
         comm_.min(id);

@@ -33,6 +33,9 @@ public:
     /// Makes the deck's particles that lie in this rank's cells.
     void fill(const Deck& deck);
 
+    /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells. Collective.
+    void adopt(const std::vector<md::Particle>& particles);
+
     /// True when somebody moved further than half the skin since the last rebuild, or never built. All ranks agree.
     bool displaced() const { return displaced_; }
 
@@ -40,9 +43,11 @@ public:
     void rebuild();
 
     /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are computed.
+    /// stop: this rank's wish to stop; stop_wanted() is then the largest of all ranks'.
     /// sums: also add up energies and momenta at this whole step. keep_forces: see force(). Throws md::SimulationError on
     /// all ranks alike.
-    void force_pass(md::Kick kick, bool sums, bool keep_forces = false);
+    void force_pass(md::Kick kick, bool sums, bool keep_forces = false, std::int64_t stop = 0);
+    std::int64_t stop_wanted() const { return stop_; }
 
     /// The sums of the last force_pass with `sums`, over all ranks.
     Totals totals() const;
@@ -82,7 +87,7 @@ private:
     void finish_ghosts();
     void fill_from_local(std::size_t tile);
     void advance(const std::vector<std::size_t>& which, md::Kick kick, bool sums, bool keep_forces);
-    void agree(const md::StepResult& mine);
+    void agree(const md::StepResult& mine, std::int64_t stop);
 
     Setup setup_;
     balance::Decomposition decomposition_;
@@ -102,7 +107,7 @@ private:
     std::vector<md::TileScratch> scratch_;                       // by thread
     int current_ = 0;
     bool displaced_ = true, ghosts_filled_ = false;
-    std::int64_t rebuilds_ = 0;
+    std::int64_t rebuilds_ = 0, stop_ = 0;
     std::vector<md::PairSums> pair_sums_;   // by tile
     std::vector<md::StepResult> results_;
 };

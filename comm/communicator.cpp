@@ -29,7 +29,11 @@ Communicator::Communicator() {
     oversubscribed_ = crowded != 0;
 }
 
-void Communicator::barrier() const { mpi_check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
+void Communicator::barrier() const {
+    MPI_Request request;
+    mpi_check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+}
 
 void Communicator::broadcast(std::string& text) const {
     std::int64_t size = static_cast<std::int64_t>(text.size());
@@ -78,6 +82,25 @@ std::vector<Spread> Communicator::spread(std::span<const double> values) const {
     std::vector<Spread> out;
     for (std::size_t i = 0; i < values.size(); ++i) out.push_back({low[i], sums[i] / size_, high[i]});
     return out;
+}
+
+std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std::byte>> to_rank) const {
+    std::vector<int> sent(size_), received(size_), sent_at(size_, 0), received_at(size_, 0);
+    std::vector<std::byte> out;
+    for (int r = 0; r < size_; ++r) {
+        sent[r] = static_cast<int>(to_rank[r].size());
+        sent_at[r] = static_cast<int>(out.size());
+        out.insert(out.end(), to_rank[r].begin(), to_rank[r].end());
+    }
+    MPI_Request request;
+    mpi_check(MPI_Ialltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD, &request), "MPI_Ialltoall");
+    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    for (int r = 1; r < size_; ++r) received_at[r] = received_at[r - 1] + received[r - 1];
+    std::vector<std::byte> in(received_at.back() + received.back());
+    mpi_check(MPI_Ialltoallv(out.data(), sent.data(), sent_at.data(), MPI_BYTE, in.data(), received.data(), received_at.data(), MPI_BYTE, MPI_COMM_WORLD, &request),
+              "MPI_Ialltoallv");
+    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    return in;
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text) const {

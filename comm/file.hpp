@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "balance/box.hpp"
@@ -19,15 +20,16 @@ struct FileError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-enum class Element { float64, int64, uint64, int32 };
+enum class Element { float64, int64, uint64, int32, uint8 };
 template <class T>
 constexpr Element element_of() {
     if constexpr (std::is_same_v<T, double>) return Element::float64;
     else if constexpr (std::is_same_v<T, std::int64_t>) return Element::int64;
     else if constexpr (std::is_same_v<T, std::uint64_t>) return Element::uint64;
+    else if constexpr (std::is_same_v<T, std::int32_t>) return Element::int32;
     else {
-        static_assert(std::is_same_v<T, std::int32_t>);
-        return Element::int32;
+        static_assert(std::is_same_v<T, std::uint8_t>);
+        return Element::uint8;
     }
 }
 
@@ -39,8 +41,9 @@ struct FieldBlock {
 
 class FileWriter {
 public:
-    /// Creates (or replaces) the file. Throws FileError.
-    FileWriter(const std::string& path, const Communicator& comm);
+    /// Creates (or replaces) the file. front_bytes: room before the HDF5 part for a header of the caller's (a "user block": 0 or
+    /// a power of two from 512). Throws FileError.
+    FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes = 0);
     ~FileWriter();
     FileWriter(const FileWriter&) = delete;
     FileWriter& operator=(const FileWriter&) = delete;
@@ -69,6 +72,34 @@ public:
 private:
     void write_small(const std::string& path, Element type, const void* data, std::size_t size);
     void write_rows(const std::string& path, Element type, const void* data, std::size_t rows, int columns, bool frame);
+    struct Handles;
+    std::unique_ptr<Handles> handles_;
+    const Communicator& comm_;
+    std::string path_;
+};
+
+/// Reads what FileWriter wrote. All calls are collective and throw FileError on all ranks alike.
+class FileReader {
+public:
+    FileReader(const std::string& path, const Communicator& comm);
+    ~FileReader();
+    FileReader(const FileReader&) = delete;
+    FileReader& operator=(const FileReader&) = delete;
+
+    /// Length of a dataset's first dimension; checks that its type is T's and the other dimension `columns`.
+    template <class T>
+    std::int64_t row_count(const std::string& path, int columns = 1) { return count(path, element_of<T>(), columns); }
+    /// Rows [first, first + n) of [N] or [N, columns]; each rank names its own.
+    template <class T>
+    std::vector<T> rows(const std::string& path, std::int64_t first, std::int64_t n, int columns = 1) {
+        std::vector<T> data(n * columns);
+        read(path, element_of<T>(), data.data(), first, n, columns);
+        return data;
+    }
+
+private:
+    std::int64_t count(const std::string& path, Element type, int columns);
+    void read(const std::string& path, Element type, void* data, std::int64_t first, std::int64_t n, int columns);
     struct Handles;
     std::unique_ptr<Handles> handles_;
     const Communicator& comm_;

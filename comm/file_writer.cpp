@@ -30,14 +30,17 @@ struct FileWriter::Handles {
     }
 };
 
-FileWriter::FileWriter(const std::string& path, const Communicator& comm) : handles_(std::make_unique<Handles>()), comm_(comm), path_(path) {
+FileWriter::FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes)
+    : handles_(std::make_unique<Handles>()), comm_(comm), path_(path) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
     H5Pset_all_coll_metadata_ops(access, true);
     H5Pset_coll_metadata_write(access, true);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);  // older formats don't notice damaged metadata
-    handles_->file = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+    const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    H5Pset_userblock(creation, front_bytes);
+    handles_->file = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose);
     if (!comm_.all_agree(handles_->file.good()))
         throw FileError(path + ": cannot create it; check that the directory is writable and the disk not full");
     handles_->transfer = Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);

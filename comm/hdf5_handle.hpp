@@ -39,6 +39,7 @@ inline hid_t native(Element e) {
         case Element::int64: return H5T_NATIVE_INT64;
         case Element::uint64: return H5T_NATIVE_UINT64;
         case Element::int32: return H5T_NATIVE_INT32;
+        case Element::uint8: return H5T_NATIVE_UINT8;
     }
     return -1;
 }
@@ -50,6 +51,7 @@ inline hid_t stored(Element e) {
         case Element::int64: return H5T_STD_I64LE;
         case Element::uint64: return H5T_STD_U64LE;
         case Element::int32: return H5T_STD_I32LE;
+        case Element::uint8: return H5T_STD_U8LE;
     }
     return -1;
 }

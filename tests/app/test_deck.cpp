@@ -227,7 +227,7 @@ TEST_CASE("a bad setting is named by its path") {
         {"system.slabs.0.velocty=[1, 0]", "--set system.slabs.0.velocty: ", "did you mean 'velocity'?"},
         {"dt=0.1", "--set dt: ", "it belongs at run.dt"},
         {"balance.model=b1", "--set balance.model: ", "balance.model is not in this version yet; remove it"},
-        {"checkpoint.every=5", "--set checkpoint.every: ", "checkpoint is not in this version yet"},
+        {"machine.nodes=5", "--set machine.nodes: ", "machine is not in this version yet"},
         {"balance.processes=0", "--set balance.processes: ", "balance.processes is 0"},
         {"balance.processes", "--set balance.processes: ", "no value"},
         {"grid.cell=", "--set grid.cell: ", "grid.cell has no value"},

@@ -96,7 +96,8 @@ const std::vector<BadDeck>& bad_decks() {
         {deck(0, "", "grid: 5\n"), 8, 7, "grid must be a map of keys, not '5'"},
         {deck(0, "", "grid:\n  - cell\n"), 9, 0, "grid must be a map of keys, not a list"},
         // Not in this version
-        {deck(0, "", "checkpoint: {every: 5}\n"), 8, 1, "checkpoint is not in this version yet; remove it"},
+        {deck(0, "", "machine: {nodes: 5}\n"), 8, 1, "machine is not in this version yet; remove it"},
+        {deck(0, "", "checkpoint: {keep: 0}\n"), 8, 20, ""},
         {deck(0, "", "machine: {nodes: 12}\n"), 8, 1, "machine is not in this version yet; remove it"},
         {deck(0, "", "accelerator: {backend: none}\n"), 8, 1, "accelerator is not in this version yet; remove it"},
         {deck(0, "", "comm: {order: plain}\n"), 8, 1, "comm is not in this version yet; remove it"},

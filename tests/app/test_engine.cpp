@@ -21,11 +21,11 @@ const comm::Communicator& world() {
 }
 
 struct Record : Observer {
-    std::int64_t sums_every = 0, state_every = 0, fields_every = 0;
+    std::int64_t sums_every = 0, state_every = 0, fields_every = 0, first = 0, last = 0;
     std::vector<Thermo> rows;
     Due due(std::int64_t s) const override {
         const auto on = [s](std::int64_t every) { return every > 0 && s % every == 0; };
-        return {on(sums_every), on(fields_every), on(state_every)};
+        return {on(sums_every) || s == first || s == last, on(fields_every), on(state_every), false};
     }
     void sums(std::int64_t, const Tiles& t) override { rows.push_back(thermo(t.totals(), t.setup().domain)); }
     void fields(std::int64_t, const Tiles& t) override {
@@ -37,6 +37,8 @@ struct Record : Observer {
         field_particles = n[0];
     }
     void state(std::int64_t, const Tiles&) override {}
+    void checkpoint(std::int64_t, const Tiles&) override {}
+    std::int64_t stop_wanted() const override { return 0; }
     std::int64_t field_particles = 0;
 };
 
@@ -57,6 +59,8 @@ struct Run {
                      world(), timers);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
+        record.first = first;
+        record.last = last;
         run_steps(tiles, first, last, record);
         return *this;
     }
