@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs the Debian packages that are missing: what a build and the tests need, with --bench also LAMMPS, with --slow also
+# what the slow tests read our files with. Does nothing, quickly, when all are there.
+set -euo pipefail
+
+packages=(cmake ninja-build g++ pkg-config mpich libhdf5-mpich-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev
+    nlohmann-json3-dev libxxhash-dev libhwloc-dev python3 python3-numpy python3-matplotlib python3-h5py)
+for option in "$@"; do
+    case $option in
+        --bench) packages+=(lammps) ;;
+        --slow) packages+=(python3-mdanalysis) ;;
+        -h | --help) sed -n '3,5s/^# //p' "$0"; exit 0 ;;
+        *) echo "setup.sh: unknown option $option; see --help" >&2; exit 2 ;;
+    esac
+done
+
+missing=()
+for package in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+command -v apt-get >/dev/null || { echo "setup.sh: no apt-get here; install these yourself: ${missing[*]}" >&2; exit 1; }
+sudo=()
+[[ $(id -u) -eq 0 ]] || sudo=(sudo)
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+echo "installing: ${missing[*]}"
+for attempt in 1 2 3; do
+    if "${sudo[@]}" apt-get update >"$log" 2>&1 &&
+        "${sudo[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1; then
+        rm -f "$log"
+        exit 0
+    fi
+    sleep $((attempt * 5))
+done
+tail -n 20 "$log" >&2
+echo "setup.sh: the packages could not be installed; the log is $log" >&2
+exit 1

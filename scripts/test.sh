@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# test.sh [CTEST OPTIONS]: sets up, builds with warnings as errors, runs every test but those labelled slow, gpu or smpi.
+# `scripts/test.sh -L slow` runs the slow ones.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/test.sh; exit 0; }
+scripts/build.sh default -DSTEELYARD_WERROR=ON
+labels=(-LE 'slow|gpu|smpi')
+if [[ " $* " == *" -L slow "* ]]; then
+    labels=()
+    scripts/setup.sh --slow
+fi
+cd build
+exec ctest --output-on-failure --timeout 300 -j2 "${labels[@]}" "$@"
