@@ -16,9 +16,10 @@ namespace {
 constexpr double rebuild_cost = 5.0;
 
 double typical_speed(const Deck& deck) {
+    // The fastest of many particles, after a collision has turned the slabs' motion into heat.
     double speed = 0.1;
     for (const md::Slab& s : deck.system.slabs)
-        speed = std::max(speed, std::hypot(s.velocity[0], s.velocity[1]) + 3 * std::sqrt(s.temperature));
+        speed = std::max(speed, 1.5 * std::hypot(s.velocity[0], s.velocity[1]) + 4 * std::sqrt(s.temperature));
     return speed;
 }
 
@@ -58,9 +59,12 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
         if (s.domain.axis[a].periodic && s.frame > s.domain.axis[a].cells)
             throw DeckError(fmt::format("{}.yaml: the box is {} cells along {} and neighbours reach over {}; make the box longer, "
                                         "the cells wider or the skin thinner", deck.name, s.domain.axis[a].cells, "xy"[a], s.frame));
-    // 2^k forces of at most 2^(17-k) can't leave 32 bits of 2^-14. 2^18 bounds what a sum of 2^13 pairs may hold in 64.
-    for (int k = 0; k < 32; ++k) s.narrow_r2[k] = md::smallest_safe_r2(s.potential, std::ldexp(0.999, 17 - k));
-    s.safe_r2 = md::smallest_safe_r2(s.potential, std::ldexp(1.0, 18));
+    // n forces of at most 2^17 / n can't leave 32 bits of 2^-14; forces below 2^18 sum up in 64 bits in any number.
+    std::vector<double> limits;
+    for (int n = 0; n < md::narrow_rows; ++n) limits.push_back(n + 1 < md::narrow_rows ? std::ldexp(0.999, 17) / std::max(n, 1) : 0.0);
+    limits.push_back(std::ldexp(1.0, 18));
+    s.narrow_r2 = md::smallest_safe_r2(s.potential, limits);
+    s.safe_r2 = s.narrow_r2.back();
     s.kernels = &md::choose_kernels(kernels);
     return s;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What follows from a deck before any particle exists: the fixed-point domain, the skin, the width of frames, force limits.
 #pragma once
-#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "app/deck.hpp"
 #include "balance/decomposition.hpp"
@@ -18,7 +18,7 @@ struct Setup {
     double skin = 0;
     double dt = 0;
     int frame = 1;  ///< cells around a tile: neighbours' reach, and how far a particle may move between rebuilds
-    std::array<double, 32> narrow_r2{};  ///< see md::StepArgs
+    std::vector<double> narrow_r2;  ///< see md::StepArgs
     double safe_r2 = 0;
     const md::Kernels* kernels = nullptr;
 

@@ -45,9 +45,10 @@ inline constexpr int kinetic_bits = 28;  ///< kinetic energies to 2^-28
 /// positions and velocities at the same time. none: forces and sums only, where they already are.
 enum class Kick { none, first, middle, last };
 
+inline constexpr int narrow_rows = 256;  ///< longer rows are always summed in 64 bits
 struct StepArgs {
     const PotentialSpec* potential;
-    const double* narrow_r2;  ///< [32]: from which r^2 on 2^k pairs can't leave 32 bits of force (mixed)
+    const double* narrow_r2;  ///< [narrow_rows]: from which r^2 on so many pairs can't leave 32 bits of force (mixed)
     double safe_r2;           ///< closer pairs are out of the exact range
     double dt;
     Kick kick;

@@ -135,7 +135,7 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
             sum_y = sum_y + to_i32(fy);
         }
         I64 x_lo = low_half(sum_x), x_hi = high_half(sum_x), y_lo = low_half(sum_y), y_hi = high_half(sum_y);
-        const int size = 32 - __builtin_clz(static_cast<unsigned>(cluster.length) | 1u);
+        const int size = cluster.length < narrow_rows ? cluster.length : narrow_rows - 1;
         const F32 narrow2(static_cast<float>(args.narrow_r2[size] * s_unit));
         const unsigned valid = (1u << cluster.count) - 1;
         if (bits(less(closest, narrow2)) & valid) [[unlikely]] {

@@ -2,6 +2,7 @@
 #include "md/potential.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace md {
@@ -52,20 +53,26 @@ PairValue pair_value(const PotentialSpec& spec, double r) {
     return value;
 }
 
-double smallest_safe_r2(const PotentialSpec& spec, double limit) {
+std::vector<double> smallest_safe_r2(const PotentialSpec& spec, std::span<const double> limits) {
     constexpr int samples = 1 << 14;
-    double safe = 0;
+    std::vector<double> worst(samples);  // [i]: largest value from the cutoff inwards to radius cutoff * i / samples
     with_potential(spec, [&](const auto& p) {
+        double most = 0;
         for (int i = samples - 1; i >= 0; --i) {
             const double r = spec.cutoff * i / samples;
             const PairValue v = value_at(p, r);
-            const double worst = std::max({std::abs(v.force), std::abs(v.energy), std::abs(v.force) * r});
-            if (worst <= limit) continue;  // also false for a NaN
-            safe = spec.cutoff * (i + 1) / samples;
-            return;
+            for (const double x : {v.force, v.energy, v.force * r})
+                if (!(std::abs(x) <= most)) most = std::isfinite(x) ? std::abs(x) : std::numeric_limits<double>::infinity();
+            worst[i] = most;
         }
     });
-    return safe * safe;
+    std::vector<double> safe;
+    for (const double limit : limits) {
+        const auto first = std::partition_point(worst.begin(), worst.end(), [limit](double w) { return w > limit; });
+        const double r = spec.cutoff * static_cast<double>(first - worst.begin()) / samples;
+        safe.push_back(r * r);
+    }
+    return safe;
 }
 
 }  // namespace md

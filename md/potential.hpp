@@ -6,6 +6,7 @@
 // F/r + k and U + a + b s (Shift). Only + - * / fma appear, which IEEE rounds the same everywhere; that keeps the bits equal.
 #pragma once
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -129,7 +130,8 @@ struct PairValue {
 };
 PairValue pair_value(const PotentialSpec& spec, double r);
 
-/// Smallest r^2 from which on, up to the cutoff, |F|, |U| and |F r| stay finite and at most `limit`; sampled at 2^14 radii.
-double smallest_safe_r2(const PotentialSpec& spec, double limit);
+/// For each limit the smallest r^2 from which on, up to the cutoff, |F|, |U| and |F r| stay finite and at most that limit;
+/// sampled at 2^14 radii.
+std::vector<double> smallest_safe_r2(const PotentialSpec& spec, std::span<const double> limits);
 
 }  // namespace md

@@ -38,7 +38,7 @@ struct OneTile {
     md::Precision precision;
     double skin = 0.3;
     const md::Kernels& kernels;
-    std::array<double, 32> narrow{};
+    std::vector<double> narrow;
     double safe = 0;
     md::Tile tile;
     md::TileScratch scratch;
@@ -47,8 +47,11 @@ struct OneTile {
 
     OneTile(md::Domain d, md::PotentialSpec p, md::Precision precision_, const md::Kernels& k, const std::vector<md::Particle>& particles)
         : domain(d), potential(p), precision(precision_), kernels(k), tile(d, d.grid().box(), 2) {
-        for (int i = 0; i < 32; ++i) narrow[i] = md::smallest_safe_r2(p, std::ldexp(0.999, 17 - i));
-        safe = md::smallest_safe_r2(p, std::ldexp(1.0, 18));
+        std::vector<double> limits;
+        for (int n = 0; n + 1 < md::narrow_rows; ++n) limits.push_back(std::ldexp(0.999, 17) / std::max(n, 1));
+        limits.insert(limits.end(), {0.0, std::ldexp(1.0, 18)});
+        narrow = md::smallest_safe_r2(p, limits);
+        safe = narrow.back();
         tile.insert(particles);
         rebuild();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cmath>
 
 #include "md/potential.hpp"
@@ -45,9 +46,9 @@ TEST_CASE("textbook values") {
 TEST_CASE("the safe distance bounds every force beyond it") {
     for (const double limit : {100.0, 4096.0, 131072.0}) {
         const md::PotentialSpec spec;
-        const double safe = std::sqrt(md::smallest_safe_r2(spec, limit));
+        const double safe = std::sqrt(md::smallest_safe_r2(spec, std::array{limit})[0]);
         for (double r = safe; r < 2.5; r += 1e-3) CHECK(std::abs(md::pair_value(spec, r).force) <= limit);
         CHECK(std::abs(md::pair_value(spec, safe - 0.01).force) > limit);
     }
-    CHECK(md::smallest_safe_r2({"lennard_jones", 1, 1.2, 2.5, 0.75, md::Shift::force}, 4096) == 0);  // softened: finite everywhere
+    CHECK(md::smallest_safe_r2({"lennard_jones", 1, 1.2, 2.5, 0.75, md::Shift::force}, std::array{4096.0})[0] == 0);  // softened: finite everywhere
 }

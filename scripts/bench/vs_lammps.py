@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Pairs of runs, ours and LAMMPS's, one after the other; the median of the pairs' ratios is what counts.
+
+One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned, against
+LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up: LAMMPS's "Loop time" of its last run
+(times its CPU use on one core), ours the difference of two rows of timing.csv.
+"""
+import argparse
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+A = math.sqrt(2 / math.sqrt(3))  # lattice constant at density 1
+B = A * math.sqrt(3)
+
+
+def slab_deck(w, h, warm, steps):
+    """The geometry of lammps/slab.in: slabs of w x h lattice cells, a gap of two, vacuum around."""
+    mx, my, eps = 0.5 * w * A, 0.5 * h * B, 0.01
+    left, width, height = mx, w * A, h * B
+    right = left + width + 2 * A
+    box = [2 * mx + 2 * width + 2 * A, 2 * my + height]
+    slab = lambda x, v: (f"    - {{lower: [{x:.9f}, {my:.9f}], upper: [{x + width - eps:.9f}, {my + height - eps:.9f}], "
+                         f"lattice: hexagonal, density: 1.0, temperature: 0.05, velocity: [{v}, 0.0]}}\n")
+    return (f"system:\n  box: [{box[0]:.9f}, {box[1]:.9f}]\n  potential: {{shift: none}}\n  slabs:\n" + slab(left, 10.0) + slab(right, -10.0) +
+            f"run: {{dt: 0.0005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n")
+
+
+def liquid_deck(nx, ny, warm, steps):
+    return (f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n    - {{lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0}}\n"
+            f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n")
+
+
+CASES = {  # name: (LAMMPS input, its variables, deck, warm-up, timed steps, ours: ranks, threads, LAMMPS ranks)
+    "slab_1core": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 1, 1, 1),
+    "liquid_1core": ("liquid", dict(nx=420, ny=220), liquid_deck, 300, 600, 1, 1, 1),
+    "slab1m_1core": ("slab", dict(w=500, h=500), slab_deck, 200, 100, 1, 1, 1),
+    "slab_2ranks": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 2, 1, 2),
+    "slab_2threads": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 1, 2, 2),
+}
+
+
+def ours(case, precision, folder):
+    kind, sizes, deck, warm, steps, ranks, threads, _ = CASES[case]
+    path = os.path.join(folder, "deck.yaml")
+    with open(path, "w") as f:
+        f.write(deck(*sizes.values(), warm, steps))
+    command = ["build/steelyard", "run", path, "--out", folder, "--quiet", "--set", f"run.precision={precision}"]
+    if ranks > 1:
+        command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks)] + command
+    elif threads == 1:
+        command = ["taskset", "-c", "0"] + command
+    subprocess.run(command, check=True, env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
+    rows = {int(r["step"]): r for r in csv.DictReader(open(os.path.join(folder, "timing.csv")))}
+    key = "cpu_seconds" if ranks * threads == 1 else "wall_seconds"
+    seconds = float(rows[warm + steps][key]) - float(rows[warm][key])
+    summary = json.load(open(os.path.join(folder, "summary.json")))
+    return summary["particles"] * steps / seconds, summary
+
+
+def lammps(case):
+    kind, sizes, _, warm, steps, _, _, ranks = CASES[case]
+    command = ["lmp", "-log", "none", "-in", f"scripts/bench/lammps/{kind}.in"]
+    for name, value in dict(sizes, warm=warm, steps=steps).items():
+        command += ["-var", name, str(value)]
+    if ranks > 1:
+        command = ["mpiexec.openmpi", "--allow-run-as-root", "-n", str(ranks)] + command
+    else:
+        command = ["taskset", "-c", "0"] + command
+    text = subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1")).stdout
+    loop = re.findall(r"Loop time of ([\d.eE+-]+) on \d+ procs for \d+ steps with (\d+) atoms", text)[-1]
+    use = float(re.findall(r"([\d.]+)% CPU use", text)[-1]) / 100
+    return int(loop[1]) * steps / (float(loop[0]) * (use if ranks == 1 else 1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5, help="pairs of each case (default 5)")
+    parser.add_argument("--precision", choices=["mixed", "double"], default="mixed")
+    parser.add_argument("--only", nargs="*", choices=list(CASES), help="cases (default: all)")
+    arguments = parser.parse_args()
+    out = {"simulated": False, "precision": arguments.precision, "pairs": arguments.runs, "rates": {}}
+    print(f"{'case':<15}{'ours':>10}{'LAMMPS':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}")
+    for case in arguments.only or CASES:
+        mine, theirs = [], []
+        for _ in range(arguments.runs):
+            with tempfile.TemporaryDirectory() as folder:
+                rate, summary = ours(case, arguments.precision, folder)
+            mine.append(rate)
+            theirs.append(lammps(case))
+        ratios = [a / b for a, b in zip(mine, theirs)]
+        out["ratio_" + case] = statistics.median(ratios)
+        out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}
+        out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
+        print(f"{case:<15}{statistics.median(mine) / 1e6:>10.2f}{statistics.median(theirs) / 1e6:>10.2f}   {'':<14}"
+              f"{statistics.median(ratios):>9.2f}{min(ratios):>7.2f}{max(ratios):>7.2f}", flush=True)
+    os.makedirs("results/vs_lammps", exist_ok=True)
+    with open("results/vs_lammps/summary.json", "w") as f:
+        json.dump(out, f, indent=2)
+    print("wrote results/vs_lammps/summary.json")
+
+
+if __name__ == "__main__":
+    main()

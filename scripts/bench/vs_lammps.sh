@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# vs_lammps.sh [--runs N] [--precision mixed|double] [--only CASE ...]: our speed over that of LAMMPS's lj/cut/opt on the
+# same problems, in interleaved pairs. Writes results/vs_lammps/summary.json.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/bench/vs_lammps.sh; exit 0; }
+scripts/setup.sh --bench
+scripts/build.sh >/dev/null
+exec /usr/bin/python3 scripts/bench/vs_lammps.py "$@"

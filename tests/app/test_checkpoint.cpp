@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Damaged checkpoints: every byte counts, every truncation shows, on all ranks alike.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "app/checkpoint.hpp"
+#include "comm/communicator.hpp"
+
+using namespace app;
+
+namespace {
+
+const char* const deck_text = R"(
+system:
+  box: [40.0, 30.0]
+  slabs:
+    - {lower: [4, 4], upper: [18, 25], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [1.0, 1.0]}
+run: {dt: 0.001, steps: 10}
+)";
+
+struct Fixture {
+    comm::Communicator world;
+    Timers timers;
+    Deck deck = parse_deck(deck_text, "test.yaml");
+    std::string directory, path;
+    std::uint64_t hash = 0;
+
+    Tiles tiles() {
+        const Setup s = make_setup(deck, "");
+        const balance::Grid grid = s.domain.grid();
+        return Tiles(s, balance::Decomposition(grid, balance::even_partition(grid, world.size()), world.size(), deck.grid.tile), world, timers);
+    }
+    Fixture() {
+        if (world.rank() == 0) directory = (std::filesystem::temp_directory_path() / ("steelyard_test_" + std::to_string(getpid()))).string();
+        world.broadcast(directory);
+        if (world.rank() == 0) std::filesystem::create_directories(directory);
+        world.barrier();
+        Tiles t = tiles();
+        t.fill(deck);
+        hash = t.state_hash();
+        CheckpointInfo info;
+        info.step = 7;
+        info.energy_first = -1.25;
+        info.largest_kinetic = 3.5;
+        info.deck = deck;
+        write_checkpoint(directory, info, t, world);
+        path = directory + "/checkpoint_7.h5";
+    }
+    ~Fixture() {
+        world.barrier();
+        if (world.rank() == 0) std::filesystem::remove_all(directory);
+    }
+    /// True when the file is refused; all ranks must say the same.
+    bool refused(const std::string& file) {
+        bool no = false;
+        try {
+            const CheckpointInfo info = read_checkpoint(file, world);
+            Tiles t = tiles();
+            load_particles(info, t, world);
+        } catch (const InputError&) {
+            no = true;
+        }
+        const bool all_no = world.all_agree(no), all_yes = world.all_agree(!no);
+        CHECK((all_no || all_yes));
+        return no;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a checkpoint reads back exactly, on any number of ranks") {
+    Fixture f;
+    const CheckpointInfo info = read_checkpoint(f.path, f.world);
+    CHECK(info.step == 7);
+    CHECK(info.energy_first == -1.25);
+    CHECK(info.largest_kinetic == 3.5);
+    CHECK(to_yaml(info.deck) == to_yaml(f.deck));
+    CHECK(info.state_hash == f.hash);
+    Tiles t = f.tiles();
+    load_particles(info, t, f.world);
+    CHECK(t.state_hash() == f.hash);
+    CHECK(newest_checkpoint(f.directory, f.world)->step == 7);
+    CHECK_FALSE(newest_checkpoint(f.directory + "/nowhere", f.world));
+}
+
+TEST_CASE("every flipped byte and every truncation is refused") {
+    Fixture f;
+    const std::string damaged = f.directory + "/damaged.h5";
+    std::string good;
+    if (f.world.rank() == 0) {
+        std::ifstream in(f.path, std::ios::binary);
+        good.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    f.world.broadcast(good);
+    const auto with = [&](const std::string& bytes) {
+        if (f.world.rank() == 0) {
+            std::ofstream out(damaged, std::ios::binary | std::ios::trunc);
+            out << bytes;
+        }
+        f.world.barrier();
+        return f.refused(damaged);
+    };
+    CHECK_FALSE(with(good));
+    const std::size_t stride = f.world.size() == 1 ? 1 : 101;  // all of them on one rank
+    std::size_t accepted = 0, tried = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(20000, good.size()); i += stride) {
+        std::string bad = good;
+        bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
+        ++tried;
+        accepted += !with(bad);
+    }
+    for (std::size_t n = 0; n < good.size(); n += 64 * stride) {
+        ++tried;
+        accepted += !with(good.substr(0, n));
+    }
+    accepted += !with(good + "x");
+    accepted += !f.refused(f.directory + "/missing.h5");
+    accepted += !f.refused(f.directory);
+    CHECK(tried > (stride == 1 ? 20000 : 150));
+    CHECK(accepted == 0);
+}
+
+TEST_CASE("a restart keeps system and grid, and says which key differs") {
+    Fixture f;
+    const CheckpointInfo info = read_checkpoint(f.path, f.world);
+    const auto message = [&](const std::string& setting) -> std::string {
+        try {
+            require_same_system(parse_deck(deck_text, "test.yaml", {setting}), info);
+        } catch (const InputError& e) {
+            return e.what();
+        }
+        return "";
+    };
+    CHECK(message("run.dt=0.002").empty());
+    CHECK(message("output.every=3").empty());
+    CHECK(message("system.seed=5").find("system.seed differs") != std::string::npos);
+    CHECK(message("system.slabs.0.temperature=5").find("system.slabs.0.temperature differs") != std::string::npos);
+    CHECK(message("grid.cell=3").find("grid.cell differs") != std::string::npos);
+}

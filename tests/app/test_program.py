@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""Tests of the program as users run it: test_program.py BINARY MPIEXEC SOURCE GROUP [--full] [--other BINARY ...]
+
+Groups: command_line one_hash restarts signals full_disk kills readers. Every run has a time limit.
+"""
+import argparse
+import itertools
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("binary")
+parser.add_argument("mpiexec")
+parser.add_argument("source")
+parser.add_argument("group")
+parser.add_argument("--full", action="store_true")
+parser.add_argument("--other", action="append", default=[], help="another build that must give the same hashes (one_hash)")
+options = parser.parse_args()
+DECK = os.path.join(options.source, "inputs/tiny.yaml")
+failures = 0
+
+
+def check(condition, what):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAILED:", what, flush=True)
+
+
+def command(ranks, *arguments, binary=None):
+    start = [options.mpiexec, "-n", str(ranks)] if ranks else []
+    return start + [binary or options.binary] + [str(a) for a in arguments]
+
+
+def environment(threads=1, isa=None):
+    # Waiting threads sleep: with more threads than cores, spinning ones keep the others from running.
+    e = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
+    if isa:
+        e["STEELYARD_ISA"] = isa
+    return e
+
+
+def run(ranks, *arguments, threads=1, isa=None, binary=None, timeout=120, limit=None):
+    """Returns (exit code, standard error)."""
+    before = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
+    done = subprocess.run(command(ranks, *arguments, binary=binary), env=environment(threads, isa), timeout=timeout,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=before)
+    return done.returncode, done.stderr
+
+
+def settings(**keys):
+    return [x for k, v in keys.items() for x in ("--set", f"{k.replace('__', '.')}={v}")]
+
+
+def hash_of(out):
+    with open(os.path.join(out, "summary.json")) as f:
+        return json.load(f)["state_hash"]
+
+
+def rows(out):
+    with open(os.path.join(out, "thermo.csv")) as f:
+        return f.read()
+
+
+def checkpoints(out):
+    return sorted(int(n[11:-3]) for n in os.listdir(out) if n.startswith("checkpoint_") and n.endswith(".h5"))
+
+
+def command_line(tmp):
+    for arguments, code in [(["--version"], 0), (["--help"], 0), (["run", "--help"], 0), ([], 2), (["fly"], 2), (["run"], 2), (["run", "no_such.yaml"], 2),
+                            (["run", tmp], 2), (["run", DECK, "--set", "run.stepz=4"], 2), (["run", DECK, "--set", "run.steps"], 2), (["run", DECK, "--nonsense"], 2),
+                            (["check", DECK], 0), (["check", DECK, "--set", "balance.processes=0"], 2), (["info", DECK], 3), (["info", "no_such.h5"], 3),
+                            (["run", DECK, "--restart", DECK, "--out", tmp], 3), (["run", DECK, "--restart", "no_such.h5", "--out", tmp], 3),
+                            (["run", DECK, "--out", "/proc/nowhere"], 5)]:
+        for ranks in (0, 2):
+            got, text = run(ranks, *arguments)
+            check(got == code, f"{arguments} on {ranks} ranks: exit code {got}, not {code}: {text}")
+            if code:
+                check(text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text, f"{arguments} on {ranks} ranks: not one line with a remedy: {text!r}")
+    code, text = run(3, "run", DECK, "--out", tmp, *settings(balance__processes=2))
+    check(code == 2 and text.count("\n") == 1, f"fewer processes than ranks: {code} {text!r}")
+    # Two particles on top of each other, found after some steps by whichever rank owns them.
+    code, text = run(2, "run", DECK, "--out", tmp, "--quiet", *settings(run__dt=0.03, run__steps=50))
+    check(code == 4 and text.count("\n") == 1 and "particle" in text and "step" in text, f"a dt that is too long: {code} {text!r}")
+    # The effective deck gives the same run.
+    out = os.path.join(tmp, "a"), os.path.join(tmp, "b")
+    check(run(0, "run", DECK, "--out", out[0], "--quiet", *settings(run__steps=20))[0] == 0, "run")
+    check(run(0, "run", os.path.join(out[0], "deck.yaml"), "--out", out[1], "--quiet")[0] == 0, "run of the effective deck")
+    check(hash_of(out[0]) == hash_of(out[1]) and rows(out[0]) == rows(out[1]), "the effective deck gives another run")
+
+
+def one_hash(tmp):
+    """300 steps of a 20,000-particle collision over everything that must not matter."""
+    everything = list(itertools.product([1, 2, 3, 4, 7], [1, 2], [12, 32], ["0.2", "0.4", "auto"], [1, 50], [None, 40]))
+    chosen = everything if options.full else random.Random(1).sample(everything, 12)
+    for precision in ("mixed", "double"):
+        hashes = {}
+        def one(ranks, threads=1, isa=None, binary=None, **keys):
+            out = os.path.join(tmp, "o")
+            code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *settings(run__precision=precision, **keys), threads=threads, isa=isa, binary=binary)
+            check(code == 0, f"{ranks} ranks, {keys}: {code} {text}")
+            hashes.setdefault(hash_of(out), []).append((ranks, threads, isa, binary, keys))
+        for ranks, threads, tile, skin, every, processes in chosen:
+            keys = dict(grid__tile=tile, grid__skin=skin, output__every=every)
+            one(ranks, threads, **(dict(keys, balance__processes=processes) if processes else keys))
+        for binary in [options.binary] + options.other:
+            for isa in ("scalar", "avx2", "avx512"):
+                if isa == "scalar" or run(0, "run", DECK, "--out", os.path.join(tmp, "p"), "--quiet", *settings(run__steps=0), isa=isa)[0] == 0:
+                    one(0, isa=isa, binary=binary)
+        check(len(hashes) == 1, f"{precision}: {len(hashes)} hashes: {hashes}")
+        print(precision, sum(map(len, hashes.values())), "runs, hash", *hashes, flush=True)
+
+
+def restarts(tmp):
+    """Stopped in the middle on N ranks, continued on M: hash, rows and fields of the undisturbed run."""
+    whole = os.path.join(tmp, "whole")
+    keys = dict(run__steps=120, output__every=20)
+    check(run(1, "run", DECK, "--out", whole, "--quiet", *settings(**keys))[0] == 0, "whole run")
+    counts = [1, 2, 3, 4, 7]
+    for n, m in itertools.product(counts, counts) if options.full else [(1, 2), (2, 1), (2, 3), (4, 7), (7, 2)]:
+        out = os.path.join(tmp, f"{n}to{m}")
+        code, text = run(n, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=25))
+        check(code == 0 and checkpoints(out) == [50, 60], f"{n} ranks to step 60: {code} {text} {os.listdir(out)}")
+        os.remove(os.path.join(out, "checkpoint_60.h5"))
+        # Another number of threads, another checkpoint cadence; rows from step 50 on are written again.
+        code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, checkpoint__every=33), threads=2)
+        check(code == 0 and hash_of(out) == hash_of(whole), f"{n} -> {m} ranks: {code} {text}")
+        check(rows(out) == rows(whole), f"{n} -> {m} ranks: other rows")
+        # Another output cadence leaves the trajectory alone.
+        code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_99.h5"), *settings(run__steps=120, output__every=7, checkpoint__every=120))
+        check(code == 0 and hash_of(out) == hash_of(whole), f"{n} -> {m} ranks, other cadence: {code} {text}")
+        code, text = run(n, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
+        check(code == 0 and hash_of(out) == hash_of(whole), f"a finished run: {code} {text}")
+        check(os.path.exists(os.path.join(out, "checkpoint_120.h5")), "no checkpoint at the last step")
+        shutil.rmtree(out)
+    # A changed dt is allowed, a changed system or grid is not.
+    out = os.path.join(tmp, "changed")
+    run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60))
+    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, grid__tile=9))[0] == 3, "another grid.tile")
+    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(run__steps=40))[0] == 3, "run.steps before the checkpoint")
+    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__dt=0.0002))[0] == 0, "another dt")
+    # The newest is damaged: the previous one is used, and said so.
+    run(2, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__every=50))
+    with open(os.path.join(out, "checkpoint_120.h5"), "r+b") as f:
+        f.seek(100000)
+        byte = f.read(1)
+        f.seek(100000)
+        f.write(bytes([byte[0] ^ 1]))
+    code, text = run(3, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
+    check(code == 0 and "warning" in text and hash_of(out) == hash_of(whole), f"a damaged newest checkpoint: {code} {text}")
+
+
+def start(ranks, *arguments):
+    return subprocess.Popen(command(ranks, *arguments), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def wait_for_rows(out, n, process, seconds=30):
+    """Until thermo.csv has n rows: the run is under way."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            if rows(out).count("\n") > n:
+                return True
+        except OSError:
+            pass
+        time.sleep(0.005)
+    return False
+
+
+def signals(tmp):
+    steps = dict(run__steps=2000, output__every=20)
+    whole = os.path.join(tmp, "whole")
+    check(run(2, "run", DECK, "--out", whole, "--quiet", *settings(**steps))[0] == 0, "whole run")
+    for ranks, number in [(2, signal.SIGTERM), (2, signal.SIGINT), (2, signal.SIGUSR1), (0, signal.SIGTERM)]:
+        out = os.path.join(tmp, f"{ranks}_{number}")
+        process = start(ranks, "run", DECK, "--out", out, "--quiet", *settings(**steps))
+        check(wait_for_rows(out, 3, process), "the run does not start")
+        process.send_signal(number)
+        text = process.communicate(timeout=20)[1]
+        check(process.returncode == 75 and len(checkpoints(out)) == 1, f"{number!r} on {ranks} ranks: {process.returncode} {text} {os.listdir(out)}")
+        code, text = run(1, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**steps))
+        check(code == 0 and hash_of(out) == hash_of(whole) and rows(out) == rows(whole), f"after {number!r}: {code} {text}")
+    out = os.path.join(tmp, "limit")
+    code, text = run(2, "run", DECK, "--out", out, "--quiet", *settings(run__steps=10000000, checkpoint__time_limit_seconds=0.5))
+    check(code == 75 and len(checkpoints(out)) == 1 and "step" in text, f"time limit: {code} {text}")
+
+
+def full_disk(tmp):
+    keys = dict(run__steps=200, output__every=50, checkpoint__every=50)
+    # A file-size limit below a checkpoint's 2 MB.
+    for ranks in (1, 2):
+        out = os.path.join(tmp, f"limit{ranks}")
+        check(run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60)))[0] == 0, "first part")
+        begin = time.monotonic()
+        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), limit=1 << 20, timeout=60)
+        check(code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10, f"file-size limit on {ranks} ranks: {code} {text!r}")
+        check(run(0, "info", os.path.join(out, "checkpoint_60.h5"))[0] == 0, "the previous checkpoint does not load")
+        check(run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))[0] == 0, "restart after a full disk")
+    # A small tmpfs, where this user may mount one.
+    mount = os.path.join(tmp, "small")
+    os.mkdir(mount)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=5m", "tmpfs", mount], capture_output=True).returncode != 0:
+        print("no permission to mount a tmpfs: that part is left out")
+        return
+    try:
+        for ranks in (1, 2):
+            out = os.path.join(mount, "out")
+            begin = time.monotonic()
+            code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__keep=9), timeout=60)
+            check(code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10, f"full tmpfs on {ranks} ranks: {code} {text!r}")
+            left = checkpoints(out)
+            check(len(left) >= 1 and run(0, "info", os.path.join(out, f"checkpoint_{left[-1]}.h5"))[0] == 0, f"no valid checkpoint on the full disk: {os.listdir(out)}")
+            shutil.rmtree(out)
+    finally:
+        subprocess.run(["umount", mount], check=True)
+
+
+def processes_of(binary_marker):
+    """Process ids whose command line holds the marker."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                words = f.read().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == options.binary.encode() and binary_marker.encode() in words:
+            found.append(int(pid))
+    return found
+
+
+def kills(tmp):
+    """kill -9 of a rank or of mpiexec at random times; the job is gone, a restart goes on to the same end."""
+    keys = dict(run__steps=1500, output__every=30, checkpoint__every=10)
+    whole = os.path.join(tmp, "whole")
+    check(run(2, "run", DECK, "--out", whole, "--quiet", *settings(**dict(keys, checkpoint__every=0)))[0] == 0, "whole run")
+    rng = random.Random(5)
+    wanted, done, fresh = 60 if options.full else 6, 0, 0
+    slowest = 0.0
+    while done < wanted:
+        out = os.path.join(tmp, f"run{fresh}")
+        fresh += 1
+        while done < wanted:
+            process = start(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
+            # A random moment after the start: start-up, restart, steps and checkpoint writing are all hit.
+            time.sleep(rng.uniform(0.15, 0.9))
+            if process.poll() is not None:  # finished before the kill
+                break
+            ranks = processes_of(out)
+            if rng.random() < 0.5 and ranks:
+                os.kill(rng.choice(ranks), signal.SIGKILL)
+            else:
+                os.kill(process.pid, signal.SIGKILL)
+            begin = time.monotonic()
+            while time.monotonic() - begin < 10 and (process.poll() is None or processes_of(out)):
+                time.sleep(0.01)
+            slowest = max(slowest, time.monotonic() - begin)
+            check(process.poll() is not None and not processes_of(out), "the job outlives its kill")
+            process.stderr.close()
+            done += 1
+        code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
+        check(code == 0 and hash_of(out) == hash_of(whole) and rows(out) == rows(whole), f"after kills: {code} {text}")
+    print(f"{done} kills in {fresh} runs; the slowest job was gone after {slowest:.2f} s")
+    check(slowest < 5, f"a job took {slowest:.1f} s to go")
+
+
+def readers(tmp):
+    """h5py and, with --full, MDAnalysis read what the program says."""
+    import h5py
+    import numpy as np
+    out = os.path.join(tmp, "out")
+    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(run__steps=40, checkpoint__every=40, output__trajectory_every=40, output__fields_every=40))[0] == 0, "run")
+    path = os.path.join(out, "checkpoint_40.h5")
+    with h5py.File(path) as f, h5py.File(os.path.join(out, "trajectory_40.h5")) as t, h5py.File(os.path.join(out, "fields_40.h5")) as c:
+        g = f["particles/all"]
+        ids, exact = f["exact/id"][:], f["exact/state"][:]
+        check(np.array_equal(np.sort(ids), np.arange(len(ids))) and np.array_equal(g["id/value"][0], ids), "ids")
+        check(np.array_equal(g["position/value"][0][:, :2], exact[:, :2] * 2.0**-40) and not g["position/value"][0][:, 2].any(), "positions")
+        check(np.array_equal(g["velocity/value"][0][:, :2], exact[:, 2:] * 2.0**-40), "velocities")
+        check(np.array_equal(np.diag(g["box/edges/value"][0])[:2], [260.0, 140.0]) and g["box"].attrs["dimension"] == 3, "box")
+        check(g["position/step"][0] == 40 and abs(g["position/time"][0] - 0.02) < 1e-15, "step and time")
+        check(list(f["h5md"].attrs["version"]) == [1, 1], "H5MD version")
+        a, b = np.argsort(ids), np.argsort(t["exact/id"][:])
+        check(np.array_equal(exact[a], t["exact/state"][:][b]), "the trajectory frame holds another state")
+        check(np.abs(t["particles/all/force/value"][0].sum(axis=0)).max() == 0, "forces don't cancel exactly")
+        check(c["particles"][:].sum() == len(ids) and c["particles"].shape == (56, 104), "fields")
+        count, _, _ = np.histogram2d(exact[:, 1] * 2.0**-40, exact[:, 0] * 2.0**-40, bins=(56, 104), range=((0, 140), (0, 260)))
+        check(np.array_equal(count, c["particles"][:]), "fields count particles elsewhere")
+        with open(os.path.join(out, "thermo.csv")) as thermo:
+            last = thermo.read().splitlines()[-1].split(",")
+        check(abs(float(last[3]) - 0.5 * ((exact[:, 2:] * 2.0**-40) ** 2).sum()) < 1e-6 * float(last[3]), "kinetic energy")
+        positions, velocities = g["position/value"][0], g["velocity/value"][0]
+        if options.full:
+            import MDAnalysis
+            universe = MDAnalysis.Universe.empty(len(ids))
+            universe.load_new(path, format="H5MD", convert_units=False)
+            frame = universe.trajectory[0]
+            check(np.array_equal(frame.positions, positions.astype("f4")) and np.array_equal(frame.velocities, velocities.astype("f4")), "MDAnalysis: positions, velocities")
+            check(abs(frame.time - 0.02) < 1e-15 and frame.data["step"] == 40 and np.array_equal(frame.dimensions[:2], [260, 140]), f"MDAnalysis: time, step, box: {frame.time} {frame.data} {frame.dimensions}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    {f.__name__: f for f in (command_line, one_hash, restarts, signals, full_disk, kills, readers)}[options.group](folder)
+print("failed" if failures else "passed")
+sys.exit(1 if failures else 0)
