@@ -13,6 +13,7 @@
 #include "app/deck.hpp"
 #include "app/output.hpp"
 #include "app/run.hpp"
+#include "app/signals.hpp"
 #include "comm/communicator.hpp"
 #include "comm/session.hpp"
 
@@ -64,10 +65,13 @@ int main(int argc, char** argv) {
     // heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages, returned when freed.
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
+    app::survive_file_limits();
     comm::Session session(argc, argv);
     const comm::Communicator world;
     try {
-        return dispatch(argc, argv, world);
+        const int code = dispatch(argc, argv, world);
+        if (app::signal_seen()) comm::end_job(code);
+        return code;
     } catch (const app::DeckError& e) {  // every rank throws the same
         return fail(world, 2, e.what());
     } catch (const app::InputError& e) {

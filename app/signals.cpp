@@ -18,14 +18,14 @@ void note(int number) { seen = number; }
 
 }  // namespace
 
+void survive_file_limits() { std::signal(SIGXFSZ, SIG_IGN); }
+
 void watch_signals() {
     struct sigaction action {};
     action.sa_handler = note;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &action, nullptr);
 #ifdef __linux__
     // A launcher that is killed takes its ranks along: none may go on writing to files that a restart has taken over.
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -4,7 +4,10 @@
 
 namespace app {
 
-/// From now on these signals only note themselves; a write beyond the file-size limit fails instead of killing.
+/// A write beyond the file-size limit fails from now on, instead of killing the process.
+void survive_file_limits();
+
+/// From now on TERM, INT and USR1 only note themselves.
 void watch_signals();
 
 /// The number of the signal that came, 0 if none did.

@@ -32,6 +32,14 @@ void fatal(int code, std::string_view message) {
     _exit(code);
 }
 
+void end_job(int code) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) MPI_Abort(MPI_COMM_WORLD, code);
+    for (;;) pause();  // until the abort takes this rank along
+}
+
 double now() { return MPI_Wtime(); }
 
 double cpu_seconds() {

@@ -18,4 +18,8 @@ public:
 /// before MPI is initialised and after it is finalised, too.
 [[noreturn]] void fatal(int code, std::string_view message);
 
+/// Ends the whole job with `code` when every rank has called it: for ends on a signal, after which Hydra's mpiexec often
+/// reports 0 whatever the ranks return, but never forgets an abort.
+[[noreturn]] void end_job(int code);
+
 }  // namespace comm
