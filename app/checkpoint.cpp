@@ -116,16 +116,17 @@ std::vector<std::pair<std::int64_t, std::string>> checkpoints_in(const std::stri
 
 void write_body(const std::string& path, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm) {
     comm::FileWriter file(path, comm, front_bytes);
-    write_particles(file, info.step, static_cast<double>(info.step) * info.deck.run.dt, tiles, comm, false);
+    write_particles(file, info.step, info.clock.at(info.step), tiles, comm, false);
     const std::string deck = to_yaml(info.deck);
     file.dataset("/exact/deck", std::span(reinterpret_cast<const std::uint8_t*>(deck.data()), deck.size()));
     file.dataset("/exact/energies", std::span<const double>(std::array{info.energy_first, info.largest_kinetic}));
+    file.dataset("/exact/clock", std::span<const double>(std::array{static_cast<double>(info.clock.step), info.clock.time, info.clock.dt}));
     file.close();
 }
 
 }  // namespace
 
-void write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm) {
+std::int64_t write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm) {
     const std::string name = fmt::format("{}/checkpoint_{}.h5", directory, info.step), unfinished = name + ".tmp";
     std::array<std::int64_t, 1> particles{tiles.particles()};
     comm.sum(std::span<std::int64_t>(particles));
@@ -160,6 +161,7 @@ void write_checkpoint(const std::string& directory, const CheckpointInfo& info, 
         for (std::size_t i = static_cast<std::size_t>(info.deck.checkpoint.keep); good && i < all.size(); ++i) std::remove(all[i].second.c_str());
     }
     if (!comm.all_agree(good)) throw OutputError(name + ": cannot be flushed to the disk or renamed; check the disk");
+    return front.bytes;
 }
 
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm) {
@@ -178,6 +180,8 @@ CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator
         const std::vector<double> energies = file.rows<double>("/exact/energies", 0, 2);
         info.energy_first = energies[0];
         info.largest_kinetic = energies[1];
+        const std::vector<double> clock = file.rows<double>("/exact/clock", 0, 3);
+        info.clock = {static_cast<std::int64_t>(clock[0]), clock[1], clock[2]};
         info.deck = parse_deck(std::string(text.begin(), text.end()), path);
     } catch (const comm::FileError& e) {
         throw InputError(e.what());

@@ -18,18 +18,26 @@
 
 namespace app {
 
+/// Physical time of each step, also after dt was changed at a restart.
+struct Clock {
+    std::int64_t step = 0;     ///< where the present dt came into force
+    double time = 0, dt = 0;   ///< time of that step
+    double at(std::int64_t s) const { return time + static_cast<double>(s - step) * dt; }
+};
+
 /// What a checkpoint says of itself and of its run.
 struct CheckpointInfo {
     std::string path;
     std::int64_t step = 0, particles = 0;
     std::uint64_t state_hash = 0;
     double energy_first = 0, largest_kinetic = 0;  ///< for energy_drift
+    Clock clock;                                   ///< time of each step
     Deck deck;                                     ///< of the run that wrote it
 };
 
 /// Writes checkpoint_<step>.h5 into `directory`, then removes all but the newest `keep`. The velocities must be at the whole
-/// step. Throws OutputError (exit code 5) on all ranks when there is no space.
-void write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm);
+/// step. Returns the file's bytes. Throws OutputError (exit code 5) on all ranks when there is no space.
+std::int64_t write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm);
 
 /// Verifies a checkpoint and reads all but the particles. Throws InputError.
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm);

@@ -51,11 +51,13 @@ std::string rows_before(const std::string& path, const std::string& head, std::i
 Output::Output(std::string directory, const Deck& deck, const std::optional<CheckpointInfo>& restart, const comm::Communicator& comm,
                const comm::Topology& topology, Timers& timers, bool quiet)
     : directory_(std::move(directory)), deck_(deck), comm_(comm), topology_(topology), timers_(timers),
-      quiet_(quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), start_(comm::now()), start_cpu_(comm::cpu_seconds()) {
+      quiet_(quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), start_(comm::now()), start_cpu_(comm::cpu_seconds()), clock_{0, 0, deck.run.dt} {
     if (restart) {
         first_step_ = restart->step;
         energy_first_ = restart->energy_first;
         largest_kinetic_ = restart->largest_kinetic;
+        clock_ = restart->clock;
+        if (clock_.dt != deck.run.dt) clock_ = {first_step_, clock_.at(first_step_), deck.run.dt};
     }
     bool good = true;
     if (comm_.rank() == 0) {
@@ -118,7 +120,7 @@ void Output::sums(std::int64_t step, const Tiles& tiles) {
     largest_kinetic_ = std::max(largest_kinetic_, t.kinetic);
     bool good = true;
     if (comm_.rank() == 0) {
-        thermo_ << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", step, static_cast<double>(step) * deck_.run.dt, totals.particles, t.kinetic,
+        thermo_ << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", step, clock_.at(step), totals.particles, t.kinetic,
                                t.potential, t.total(), t.momentum[0], t.momentum[1], t.temperature, t.pressure)
                 << std::flush;
         timing_ << fmt::format("{},{:.6f},{:.6f}\n", step, wall_before_ + comm::now() - start_, cpu_before_ + static_cast<double>(cpu[0]) * 1e-9) << std::flush;
@@ -143,12 +145,12 @@ void Output::progress(std::int64_t step, const Thermo& t) {
 
 void Output::fields(std::int64_t step, const Tiles& tiles) {
     const Timed timed(timers_, Phase::output);
-    write_fields(directory_, step, static_cast<double>(step) * deck_.run.dt, tiles, comm_);
+    write_fields(directory_, step, clock_.at(step), tiles, comm_);
 }
 
 void Output::state(std::int64_t step, const Tiles& tiles) {
     const Timed timed(timers_, Phase::output);
-    write_trajectory_frame(directory_, step, static_cast<double>(step) * deck_.run.dt, tiles, comm_);
+    write_trajectory_frame(directory_, step, clock_.at(step), tiles, comm_);
 }
 
 void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
@@ -157,8 +159,12 @@ void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
     info.step = step;
     info.energy_first = energy_first_.value_or(0);
     info.largest_kinetic = largest_kinetic_;
+    info.clock = clock_;
     info.deck = deck_;
-    write_checkpoint(directory_, info, tiles, comm_);
+    const double start = comm::now();
+    checkpoints_.bytes += write_checkpoint(directory_, info, tiles, comm_);
+    checkpoints_.seconds += comm::now() - start;
+    ++checkpoints_.count;
 }
 
 std::int64_t Output::stop_wanted() const {
@@ -226,6 +232,7 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         j["kernels"] = s.kernels->isa;
         j["skin"] = s.skin;
         j["rebuilds"] = tiles.rebuilds();
+        j["checkpoints"] = {{"count", checkpoints_.count}, {"bytes", checkpoints_.bytes}, {"seconds", checkpoints_.seconds}};
         j["binding"] = topology_.binding;
         j["host"] = topology_.host;
         j["cpu_model"] = topology_.cpu_model;

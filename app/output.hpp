@@ -48,12 +48,17 @@ private:
     bool quiet_, terminal_;
     std::ofstream thermo_, timing_;  // rank 0
     double start_, start_cpu_, last_progress_ = 0;
+    Clock clock_;
     std::int64_t particles_ = 0;
     std::int64_t first_step_ = 0;
     double wall_before_ = 0, cpu_before_ = 0;  // of the run that is continued
     std::optional<double> energy_first_;
     Thermo last_;
     double largest_kinetic_ = 0;
+    struct {
+        std::int64_t count = 0, bytes = 0;
+        double seconds = 0;
+    } checkpoints_;
 };
 
 }  // namespace app

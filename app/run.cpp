@@ -89,7 +89,7 @@ int info(const Options& options, const comm::Communicator& comm) {
     const CheckpointInfo c = read_checkpoint(options.deck, comm);
     if (comm.rank() != 0) return 0;
     fmt::print("{}\n  step {}, time {:.10g}, {} particles, state hash {:016x}; every byte verified\n\n{}", c.path, c.step,
-               static_cast<double>(c.step) * c.deck.run.dt, c.particles, c.state_hash, to_yaml(c.deck));
+               c.clock.at(c.step), c.particles, c.state_hash, to_yaml(c.deck));
     return 0;
 }
 

@@ -147,6 +147,8 @@ def restarts(tmp):
     check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, grid__tile=9))[0] == 3, "another grid.tile")
     check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(run__steps=40))[0] == 3, "run.steps before the checkpoint")
     check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__dt=0.0002))[0] == 0, "another dt")
+    last = rows(out).splitlines()[-1].split(",")
+    check(last[0] == "120" and abs(float(last[1]) - (60 * 0.0005 + 60 * 0.0002)) < 1e-12, f"time after another dt: {last[:2]}")
     # The newest is damaged: the previous one is used, and said so.
     run(2, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__every=50))
     with open(os.path.join(out, "checkpoint_120.h5"), "r+b") as f:

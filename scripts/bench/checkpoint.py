@@ -1,0 +1,58 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Pairs: the checkpoints of a run of 4 M particles, then dd with fsync of as many bytes to the same folder.
+
+Our time is all that a checkpoint costs the run: space check, writing, reading back, comparing, fsync, rename.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+
+DECK = """system:
+  box: fit
+  slabs:
+    - {lattice: hexagonal, cells: [2000, 1000], density: 0.9, temperature: 1.0}
+run: {dt: 0.005, steps: 6}
+checkpoint: {every: 3, keep: 1}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5, help="pairs (default 5)")
+    parser.add_argument("--ranks", type=int, default=2)
+    arguments = parser.parse_args()
+    os.makedirs("results/checkpoint", exist_ok=True)
+    ratios, mine, theirs = [], [], []
+    print(f"{'bytes':>12}{'ours MB/s':>12}{'dd MB/s':>12}{'ratio':>8}")
+    for _ in range(arguments.runs):
+        with tempfile.TemporaryDirectory(dir="results/checkpoint") as folder:
+            path = os.path.join(folder, "deck.yaml")
+            with open(path, "w") as f:
+                f.write(DECK)
+            os.sync()
+            subprocess.run([shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(arguments.ranks), "build/steelyard", "run", path, "--out", folder, "--quiet"],
+                           check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+            wrote = json.load(open(os.path.join(folder, "summary.json")))["checkpoints"]
+            os.remove(os.path.join(folder, "checkpoint_6.h5"))
+            os.sync()
+            size = wrote["bytes"] // wrote["count"]
+            start = time.monotonic()
+            subprocess.run(["dd", "if=/dev/zero", f"of={folder}/dd", "bs=4M", f"count={-(-size // (4 << 20))}", "conv=fsync"], check=True, stderr=subprocess.DEVNULL)
+            theirs.append(os.path.getsize(f"{folder}/dd") / (time.monotonic() - start))
+            mine.append(wrote["bytes"] / wrote["seconds"])
+            ratios.append(mine[-1] / theirs[-1])
+            print(f"{size:>12}{mine[-1] * 1e-6:>12.0f}{theirs[-1] * 1e-6:>12.0f}{ratios[-1]:>8.2f}", flush=True)
+    print(f"median ratio {statistics.median(ratios):.2f}")
+    with open("results/checkpoint/summary.json", "w") as f:
+        json.dump({"simulated": False, "ranks": arguments.ranks, "bytes_per_second": mine, "dd_bytes_per_second": theirs, "ratio": statistics.median(ratios)}, f, indent=2)
+    print("wrote results/checkpoint/summary.json")
+
+
+if __name__ == "__main__":
+    main()

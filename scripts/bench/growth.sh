@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# growth.sh: time per particle-step and memory as the problem and the number of ranks grow. Writes results/growth/summary.json.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3s/^# //p' scripts/bench/growth.sh; exit 0; }
+scripts/build.sh >/dev/null
+exec /usr/bin/python3 scripts/bench/growth.py "$@"

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A collision in two stages, under Slurm, under PBS or in a plain shell. Stage 1 runs to t = 1 and checkpoints; stage 2 goes on
+# from there with another time step. From the project's root, after scripts/build.sh:
+#
+#   Slurm:  one=$(sbatch --parsable --export=ALL,STAGE=1 scripts/jobs/collision.sh)
+#           sbatch --dependency=afterok:$one --export=ALL,STAGE=2 scripts/jobs/collision.sh
+#   PBS:    one=$(qsub -v STAGE=1 scripts/jobs/collision.sh)
+#           qsub -W depend=afterok:$one -v STAGE=2 scripts/jobs/collision.sh
+#   shell:  STAGE=1 RANKS=2 scripts/jobs/collision.sh && STAGE=2 RANKS=2 scripts/jobs/collision.sh
+#
+# STAGE: 1 | 2.  RANKS: default, what the scheduler gave.  OUT: parent of the output directories (default out/collision).
+# FIRST, SECOND: the decks of the stages.  DT, STEPS: time step of stage 2, number of its last step.
+#
+# A job that runs out of time stops with a checkpoint and exit code 75; submit it again and it goes on (under Slurm it
+# requeues itself). The warning comes as SIGUSR1, which the batch shell must hand on to mpiexec.
+#SBATCH --job-name=steelyard
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=24
+#SBATCH --time=01:00:00
+#SBATCH --signal=B:USR1@120
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#PBS -N steelyard
+#PBS -l select=2:ncpus=24:mpiprocs=24
+#PBS -l walltime=01:00:00
+#PBS -j oe
+set -euo pipefail
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,16s/^# \{0,1\}//p' "$0"; exit 0; }
+cd "${SLURM_SUBMIT_DIR:-${PBS_O_WORKDIR:-$(dirname "${BASH_SOURCE[0]}")/../..}}"
+
+stage=${STAGE:?set STAGE to 1 or 2}
+ranks=${RANKS:-${SLURM_NTASKS:-$([[ -n ${PBS_NODEFILE:-} ]] && wc -l <"$PBS_NODEFILE" || echo 2)}}
+out=${OUT:-out/collision}
+first=${FIRST:-inputs/strip.yaml}
+second=${SECOND:-inputs/strip_t1.yaml}
+mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+
+case $stage in
+    1) arguments=(run "$first" --out "$out/stage1" --restart auto) ;;
+    2)
+        # An interrupted stage 2 goes on from its own checkpoint, a new one from the last of stage 1.
+        restart=auto
+        if ! compgen -G "$out/stage2/checkpoint_*.h5" >/dev/null; then
+            restart=$(find "$out/stage1" -name 'checkpoint_*.h5' | sort -V | tail -n 1)
+            [[ -n $restart ]] || { echo "collision.sh: no checkpoint in $out/stage1; run STAGE=1 first" >&2; exit 3; }
+        fi
+        arguments=(run "$second" --out "$out/stage2" --restart "$restart")
+        [[ -n ${DT:-} ]] && arguments+=(--set "run.dt=$DT")
+        [[ -n ${STEPS:-} ]] && arguments+=(--set "run.steps=$STEPS")
+        ;;
+    *) echo "collision.sh: STAGE is $stage; set it to 1 or 2" >&2; exit 2 ;;
+esac
+
+"$mpiexec" -n "$ranks" build/steelyard "${arguments[@]}" &
+job=$!
+trap 'signalled=1; kill -USR1 "$job" 2>/dev/null || true' USR1 TERM
+signalled=1
+while [[ $signalled -eq 1 ]]; do  # a signal ends `wait` early
+    signalled=0 code=0
+    wait "$job" || code=$?
+done
+if [[ $code -eq 75 && -n ${SLURM_JOB_ID:-} ]]; then
+    scontrol requeue "$SLURM_JOB_ID"
+fi
+exit "$code"
