@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "app/snapshot.hpp"
+#include "comm/clock.hpp"
 #include "comm/durable.hpp"
 #include "comm/file.hpp"
 #include "md/initial.hpp"
@@ -78,7 +79,7 @@ balance::Range share(std::int64_t n, const comm::Communicator& comm) {
 
 // Calls use(particles) for this rank's share of the file, a piece at a time, the same number of pieces on all ranks.
 void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::Communicator& comm, const std::function<void(std::vector<md::Particle>)>& use) {
-    constexpr std::int64_t piece = 1 << 18;
+    constexpr std::int64_t piece = 1 << 15;
     const balance::Range mine = share(particles, comm);
     const std::int64_t pieces = (particles / comm.size() + piece) / piece;
     for (std::int64_t k = 0; k < pieces; ++k) {
@@ -126,8 +127,11 @@ void write_body(const std::string& path, const CheckpointInfo& info, const Tiles
 
 }  // namespace
 
-std::int64_t write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm) {
+CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm) {
     const std::string name = fmt::format("{}/checkpoint_{}.h5", directory, info.step), unfinished = name + ".tmp";
+    CheckpointCost cost{.count = 1};
+    double start = comm::now();
+    const auto lap = [&](double& seconds) { seconds = comm::now() - start, start += seconds; };
     std::array<std::int64_t, 1> particles{tiles.particles()};
     comm.sum(std::span<std::int64_t>(particles));
     std::string lack;
@@ -140,28 +144,32 @@ std::int64_t write_checkpoint(const std::string& directory, const CheckpointInfo
     } catch (const comm::FileError& e) {
         throw OutputError(e.what());
     }
+    lap(cost.write_seconds);
     Front front{info.step, particles[0], 0, tiles.state_hash(), 0};
     std::string size;
     if (comm.rank() == 0) size = std::to_string(comm::file_size(unfinished));
     comm.broadcast(size);
-    front.bytes = std::stoll(size);
+    front.bytes = cost.bytes = std::stoll(size);
     front.body = comm::file_digest(unfinished, front_bytes, front.bytes, comm);
     bool good = comm.rank() != 0 || comm::write_front(unfinished, text_of(front));
     if (!comm.all_agree(good)) throw OutputError(name + ": cannot write it; check the disk");
+    // The digest was taken of the file itself; what is left to compare is its front, and the particles with those in memory.
     try {
-        verified_front(unfinished, comm);
-        good = hash_in_file(unfinished, particles[0], comm) == front.state_hash;
+        good = comm.rank() != 0 || comm::read_front(unfinished, front_bytes) == text_of(front);
+        good = comm.all_agree(good) && hash_in_file(unfinished, particles[0], comm) == front.state_hash;
     } catch (const std::runtime_error&) {
         good = false;
     }
     if (!comm.all_agree(good)) throw OutputError(name + ": what was written does not read back the same; check the disk and memory");
+    lap(cost.verify_seconds);
     if (comm.rank() == 0) {
         good = comm::sync_and_rename(unfinished, name);
         const auto all = checkpoints_in(directory);
         for (std::size_t i = static_cast<std::size_t>(info.deck.checkpoint.keep); good && i < all.size(); ++i) std::remove(all[i].second.c_str());
     }
     if (!comm.all_agree(good)) throw OutputError(name + ": cannot be flushed to the disk or renamed; check the disk");
-    return front.bytes;
+    lap(cost.remove_seconds);
+    return cost;
 }
 
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm) {

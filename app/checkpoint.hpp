@@ -35,9 +35,16 @@ struct CheckpointInfo {
     Deck deck;                                     ///< of the run that wrote it
 };
 
+struct CheckpointCost {
+    std::int64_t count = 0, bytes = 0;
+    double write_seconds = 0;   ///< making the file, up to its flush to the disk
+    double verify_seconds = 0;  ///< digest, reading back and comparing
+    double remove_seconds = 0;  ///< renaming it, removing old ones
+};
+
 /// Writes checkpoint_<step>.h5 into `directory`, then removes all but the newest `keep`. The velocities must be at the whole
-/// step. Returns the file's bytes. Throws OutputError (exit code 5) on all ranks when there is no space.
-std::int64_t write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm);
+/// step. Throws OutputError (exit code 5) on all ranks when there is no space.
+CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm);
 
 /// Verifies a checkpoint and reads all but the particles. Throws InputError.
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm);

@@ -161,10 +161,12 @@ void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
     info.largest_kinetic = largest_kinetic_;
     info.clock = clock_;
     info.deck = deck_;
-    const double start = comm::now();
-    checkpoints_.bytes += write_checkpoint(directory_, info, tiles, comm_);
-    checkpoints_.seconds += comm::now() - start;
-    ++checkpoints_.count;
+    const CheckpointCost cost = write_checkpoint(directory_, info, tiles, comm_);
+    checkpoints_.count += cost.count;
+    checkpoints_.bytes += cost.bytes;
+    checkpoints_.write_seconds += cost.write_seconds;
+    checkpoints_.verify_seconds += cost.verify_seconds;
+    checkpoints_.remove_seconds += cost.remove_seconds;
 }
 
 std::int64_t Output::stop_wanted() const {
@@ -232,7 +234,8 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         j["kernels"] = s.kernels->isa;
         j["skin"] = s.skin;
         j["rebuilds"] = tiles.rebuilds();
-        j["checkpoints"] = {{"count", checkpoints_.count}, {"bytes", checkpoints_.bytes}, {"seconds", checkpoints_.seconds}};
+        j["checkpoints"] = {{"count", checkpoints_.count}, {"bytes", checkpoints_.bytes}, {"write_seconds", checkpoints_.write_seconds},
+                            {"verify_seconds", checkpoints_.verify_seconds}, {"remove_seconds", checkpoints_.remove_seconds}};
         j["binding"] = topology_.binding;
         j["host"] = topology_.host;
         j["cpu_model"] = topology_.cpu_model;

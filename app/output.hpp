@@ -55,10 +55,7 @@ private:
     std::optional<double> energy_first_;
     Thermo last_;
     double largest_kinetic_ = 0;
-    struct {
-        std::int64_t count = 0, bytes = 0;
-        double seconds = 0;
-    } checkpoints_;
+    CheckpointCost checkpoints_;
 };
 
 }  // namespace app

@@ -77,31 +77,31 @@ void write_particles(comm::FileWriter& file, std::int64_t step, double time, con
     file.group("/h5md/author");
     file.attribute("/h5md/author", "name", "steelyard");
 
-    // Every element is a group of value, step and time. One array at a time: a copy of everything would double the memory.
+    // Every element is a group of value, step and time.
     const std::string all = "/particles/all";
     const auto stamp = [&](const std::string& path) {
         file.dataset(path + "/step", std::span<const std::int64_t>(std::array{step}));
         file.dataset(path + "/time", std::span<const double>(std::array{time}));
     };
     const auto& axis = tiles.setup().domain.axis;
-    const auto gather = [&]<class T>(T, int columns, auto append) {
-        std::vector<T> values;
-        values.reserve(columns * tiles.particles());
-        for (std::size_t t = 0; t < tiles.tiles().size(); ++t)
-            for (std::int64_t i = 0; i < tiles.tiles()[t].size(); ++i) {
+    const auto write = [&]<class T>(T, const std::string& path, int columns, bool frame, auto put) {  // put(to, particle, tile, own)
+        std::size_t t = 0;
+        std::int64_t i = 0;
+        file.rows<T>(path, tiles.particles(), columns, frame, [&](std::span<T> out) {
+            for (T* to = out.data(); to != out.data() + out.size(); to += columns, ++i) {
+                while (i == tiles.tiles()[t].size()) ++t, i = 0;
                 md::Particle p = tiles.tiles()[t].particle(i);
                 p.x = md::wrapped(p.x, axis[0]);
                 p.y = md::wrapped(p.y, axis[1]);
-                append(values, p, t, i);
+                put(to, p, t, i);
             }
-        return values;
+        });
     };
     const auto vectors = [&](const std::string& name, auto value) {
-        const std::vector<double> v = gather(0.0, 3, [&](auto& out, const md::Particle& p, std::size_t t, std::int64_t i) {
+        write(double{}, all + name + "/value", 3, true, [&](double* to, const md::Particle& p, std::size_t t, std::int64_t i) {
             const std::array<double, 2> xy = value(p, t, i);
-            out.insert(out.end(), {xy[0], xy[1], 0.0});
+            to[0] = xy[0], to[1] = xy[1], to[2] = 0;
         });
-        file.rows(all + name + "/value", std::span<const double>(v), 3, true);
         stamp(all + name);
     };
     vectors("/position", [](const md::Particle& p, auto...) {
@@ -111,16 +111,11 @@ void write_particles(comm::FileWriter& file, std::int64_t step, double time, con
         return std::array{static_cast<double>(p.vx) * md::velocity_unit, static_cast<double>(p.vy) * md::velocity_unit};
     });
     if (forces) vectors("/force", [&](const md::Particle&, std::size_t t, std::int64_t i) { return tiles.force(t, i); });
-    {
-        const std::vector<std::int64_t> id = gather(std::int64_t{}, 1, [](auto& out, const md::Particle& p, auto...) { out.push_back(p.id); });
-        file.rows(all + "/id/value", std::span<const std::int64_t>(id), 1, true);
-        file.rows("/exact/id", std::span<const std::int64_t>(id));
-        stamp(all + "/id");
-    }
-    {
-        const std::vector<std::int64_t> state = gather(std::int64_t{}, 4, [](auto& out, const md::Particle& p, auto...) { out.insert(out.end(), {p.x, p.y, p.vx, p.vy}); });
-        file.rows("/exact/state", std::span<const std::int64_t>(state), 4);
-    }
+    const auto put_id = [](std::int64_t* to, const md::Particle& p, auto...) { *to = p.id; };
+    write(std::int64_t{}, all + "/id/value", 1, true, put_id);
+    stamp(all + "/id");
+    write(std::int64_t{}, "/exact/id", 1, false, put_id);
+    write(std::int64_t{}, "/exact/state", 4, false, [](std::int64_t* to, const md::Particle& p, auto...) { to[0] = p.x, to[1] = p.y, to[2] = p.vx, to[3] = p.vy; });
     file.attribute("/exact", "columns", "x, y in 2^-40 lengths, vx, vy in 2^-40 lengths per time");
 
     file.group(all + "/box");

@@ -52,14 +52,14 @@ std::uint64_t file_digest(const std::string& path, std::int64_t from, std::int64
     for (std::int64_t b = comm.rank(); good && b < blocks; b += comm.size()) {
         const std::int64_t at = from + b * block_bytes, n = std::min(block_bytes, size - at);
         good = read_all(file, block.data(), n, at);
-        mine += XXH64(block.data(), n, static_cast<std::uint64_t>(b) + 1);  // the seed ties a block to its place
+        mine += XXH3_64bits_withSeed(block.data(), n, static_cast<std::uint64_t>(b) + 1);  // the seed ties a block to its place
     }
     std::array<Int128, 1> sum{static_cast<Int128>(mine)};
     comm.sum(sum);
     return comm.all_agree(good) ? static_cast<std::uint64_t>(sum[0]) : 0;
 }
 
-std::uint64_t text_digest(const std::string& text) { return XXH64(text.data(), text.size(), 0); }
+std::uint64_t text_digest(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
 std::int64_t file_size(const std::string& path) {
     struct stat s {};

@@ -3,6 +3,7 @@
 // the data; a write error after the file was created ends the job (the others may be inside the same collective call).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -60,18 +61,34 @@ public:
     /// All ranks' rows one after the other in rank order: [N] or [N, columns]; with `frame`, a leading dimension of 1.
     template <class T>
     void rows(const std::string& path, std::span<const T> mine, int columns = 1, bool frame = false) {
-        write_rows(path, element_of<T>(), mine.data(), mine.size() / columns, columns, frame);
+        write_rows(path, {element_of<T>(), sizeof(T), columns, frame}, static_cast<std::int64_t>(mine.size()) / columns,
+                   [&](std::int64_t first, std::int64_t) { return mine.data() + first * columns; });
+    }
+    /// The same from `n` rows that are made on the way, a cache-sized piece at a time: fill(values of the next rows).
+    template <class T, class Fill>
+    void rows(const std::string& path, std::int64_t n, int columns, bool frame, Fill fill) {
+        std::vector<T> buffer;
+        write_rows(path, {element_of<T>(), sizeof(T), columns, frame}, n, [&](std::int64_t, std::int64_t k) {
+            buffer.resize(k * columns);
+            fill(std::span<T>(buffer));
+            return buffer.data();
+        });
     }
     /// A 2D field [ny, nx] from all ranks' blocks.
     void field(const std::string& path, int nx, int ny, std::span<const FieldBlock> mine);
-    /// A second name for an object.
-    void link(const std::string& existing, const std::string& name);
     /// Flushes and closes; the file is complete on return.
     void close();
 
 private:
     void write_small(const std::string& path, Element type, const void* data, std::size_t size);
-    void write_rows(const std::string& path, Element type, const void* data, std::size_t rows, int columns, bool frame);
+    struct Shape {
+        Element type;
+        std::size_t size;
+        int columns;
+        bool frame;
+    };
+    /// piece(first, n): n of this rank's rows, called in ascending order.
+    void write_rows(const std::string& path, const Shape& shape, std::int64_t rows, const std::function<const void*(std::int64_t, std::int64_t)>& piece);
     struct Handles;
     std::unique_ptr<Handles> handles_;
     const Communicator& comm_;

@@ -6,7 +6,7 @@
 namespace comm {
 
 struct FileReader::Handles {
-    Handle file, transfer;
+    Handle file;
 };
 
 FileReader::FileReader(const std::string& path, const Communicator& comm) : handles_(std::make_unique<Handles>()), comm_(comm), path_(path) {
@@ -17,8 +17,6 @@ FileReader::FileReader(const std::string& path, const Communicator& comm) : hand
     H5Pset_all_coll_metadata_ops(access, true);
     handles_->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
     if (!comm_.all_agree(handles_->file.good())) throw FileError(path + ": is not a readable HDF5 file; use another checkpoint");
-    handles_->transfer = Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-    H5Pset_dxpl_mpio(handles_->transfer, H5FD_MPIO_COLLECTIVE);
 }
 
 FileReader::~FileReader() = default;
@@ -49,7 +47,7 @@ void FileReader::read(const std::string& path, Element type, void* data, std::in
         const Handle memory(H5Screate_simple(columns > 1 ? 2 : 1, size, nullptr), H5Sclose);
         if (n > 0 && first >= 0 && first + n <= total) H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, size, nullptr);
         else H5Sselect_none(space), H5Sselect_none(memory);
-        return H5Dread(d, native(type), memory, space, handles_->transfer, data) >= 0 && first + n <= total;
+        return H5Dread(d, native(type), memory, space, H5P_DEFAULT, data) >= 0 && first + n <= total;
     };
     if (!comm_.all_agree(done())) throw FileError(path_ + ": cannot read " + path + "; use another checkpoint");
 }

@@ -6,6 +6,11 @@
 #include "comm/mpi_check.hpp"
 
 namespace comm {
+namespace {
+
+constexpr std::int64_t piece_bytes = 1 << 20;
+
+}  // namespace
 
 struct FileWriter::Handles {
     Handle file, transfer;
@@ -90,22 +95,29 @@ void FileWriter::write_small(const std::string& path, Element type, const void* 
     Handles::check(H5Dwrite(d, native(type), space, space, handles_->transfer, data) >= 0, path_, path);
 }
 
-void FileWriter::write_rows(const std::string& path, Element type, const void* data, std::size_t rows, int columns, bool frame) {
-    const auto mine = static_cast<std::int64_t>(rows);
+void FileWriter::write_rows(const std::string& path, const Shape& shape, std::int64_t mine, const std::function<const void*(std::int64_t, std::int64_t)>& piece) {
     const std::int64_t before = comm_.exclusive_sum(mine);
     std::int64_t total = mine;
     comm_.sum(std::span(&total, 1));
     std::vector<hsize_t> extent, start, count;
-    if (frame) extent.push_back(1), start.push_back(0), count.push_back(1);
-    extent.push_back(total), start.push_back(before), count.push_back(mine);
-    if (columns > 1) extent.push_back(columns), start.push_back(0), count.push_back(columns);
-    const int rank = static_cast<int>(extent.size());
+    if (shape.frame) extent.push_back(1);
+    extent.push_back(total);
+    if (shape.columns > 1) extent.push_back(shape.columns);
+    const int rank = static_cast<int>(extent.size()), row = shape.frame ? 1 : 0;
+    start.assign(rank, 0);
+    count = extent;
     const Handle space(H5Screate_simple(rank, extent.data(), nullptr), H5Sclose);
-    const Handle memory(H5Screate_simple(rank, count.data(), nullptr), H5Sclose);
-    const Handle d = handles_->dataset(path_, path, type, space);
-    if (mine > 0) H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
-    else H5Sselect_none(space), H5Sselect_none(memory);
-    Handles::check(H5Dwrite(d, native(type), memory, space, handles_->transfer, data) >= 0, path_, path);
+    const Handle d = handles_->dataset(path_, path, shape.type, space);
+    // Contiguous rows: each rank writes its own without the others.
+    const std::int64_t most = std::max<std::int64_t>(1, piece_bytes / static_cast<std::int64_t>(shape.size * shape.columns));
+    for (std::int64_t first = 0; first < mine; first += most) {
+        const std::int64_t n = std::min(most, mine - first);
+        start[row] = before + first;
+        count[row] = n;
+        const Handle memory(H5Screate_simple(rank, count.data(), nullptr), H5Sclose);
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
+        Handles::check(H5Dwrite(d, native(shape.type), memory, space, H5P_DEFAULT, piece(first, n)) >= 0, path_, path);
+    }
 }
 
 void FileWriter::field(const std::string& path, int nx, int ny, std::span<const FieldBlock> mine) {
@@ -128,10 +140,6 @@ void FileWriter::field(const std::string& path, int nx, int ny, std::span<const 
         else H5Sselect_none(space), H5Sselect_none(memory);
         Handles::check(H5Dwrite(d, native(Element::int32), memory, space, handles_->transfer, have ? mine[i].values.data() : nullptr) >= 0, path_, path);
     }
-}
-
-void FileWriter::link(const std::string& existing, const std::string& name) {
-    Handles::check(H5Lcreate_hard(handles_->file, existing.c_str(), handles_->file, name.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0, path_, name);
 }
 
 void FileWriter::close() {
