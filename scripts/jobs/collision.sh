@@ -10,7 +10,7 @@
 #   shell:  STAGE=1 RANKS=2 scripts/jobs/collision.sh && STAGE=2 RANKS=2 scripts/jobs/collision.sh
 #
 # STAGE: 1 | 2.  RANKS: default, what the scheduler gave.  OUT: parent of the output directories (default out/collision).
-# FIRST, SECOND: the decks of the stages.  DT, STEPS: time step of stage 2, number of its last step.
+# FIRST, SECOND: the decks of the stages.  BINARY: default build/steelyard.  DT, STEPS: time step of stage 2, number of its last step.
 #
 # A job that runs out of time stops with a checkpoint and exit code 75; submit it again and it goes on (under Slurm it
 # requeues itself). The warning comes as SIGUSR1, which the batch shell must hand on to mpiexec.
@@ -43,7 +43,7 @@ case $stage in
         # An interrupted stage 2 goes on from its own checkpoint, a new one from the last of stage 1.
         restart=auto
         if ! compgen -G "$out/stage2/checkpoint_*.h5" >/dev/null; then
-            restart=$(find "$out/stage1" -name 'checkpoint_*.h5' | sort -V | tail -n 1)
+            restart=$(find "$out/stage1" -name 'checkpoint_*.h5' 2>/dev/null | sort -V | tail -n 1) || true
             [[ -n $restart ]] || { echo "collision.sh: no checkpoint in $out/stage1; run STAGE=1 first" >&2; exit 3; }
         fi
         arguments=(run "$second" --out "$out/stage2" --restart "$restart")
@@ -53,7 +53,7 @@ case $stage in
     *) echo "collision.sh: STAGE is $stage; set it to 1 or 2" >&2; exit 2 ;;
 esac
 
-"$mpiexec" -n "$ranks" build/steelyard "${arguments[@]}" &
+"$mpiexec" -n "$ranks" "${BINARY:-build/steelyard}" "${arguments[@]}" &
 job=$!
 trap 'signalled=1; kill -USR1 "$job" 2>/dev/null || true' USR1 TERM
 signalled=1

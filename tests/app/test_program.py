@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of the program as users run it: test_program.py BINARY MPIEXEC SOURCE GROUP [--full] [--other BINARY ...]
 
-Groups: command_line one_hash restarts signals full_disk kills readers. Every run has a time limit.
+Groups: command_line one_hash restarts stages signals full_disk kills readers. Every run has a time limit.
 """
 import argparse
 import itertools
@@ -160,6 +160,25 @@ def restarts(tmp):
     check(code == 0 and "warning" in text and hash_of(out) == hash_of(whole), f"a damaged newest checkpoint: {code} {text}")
 
 
+def stages(tmp):
+    """The two-stage job in a plain shell: t = 1 and a checkpoint, then another dt from there; and the checkpoint in restarts/."""
+    script = os.path.join(options.source, "scripts/jobs/collision.sh")
+    def job(stage, ranks, **more):
+        e = dict(environment(), STAGE=str(stage), RANKS=str(ranks), OUT=tmp, BINARY=options.binary, **more)
+        return subprocess.run(["bash", script], env=e, cwd=options.source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
+    check(job(2, 2).returncode == 3, "stage 2 without stage 1")
+    check(job(3, 2).returncode == 2, "no such stage")
+    done = job(1, 8)
+    check(done.returncode == 0 and checkpoints(os.path.join(tmp, "stage1")) == [1000], f"stage 1: {done.returncode} {done.stderr}")
+    done = job(2, 8, STEPS="1100", DT="0.0001")
+    check(done.returncode == 0, f"stage 2: {done.returncode} {done.stderr}")
+    last = rows(os.path.join(tmp, "stage2")).splitlines()[-1].split(",")
+    check(last[0] == "1100" and abs(float(last[1]) - 1.01) < 1e-9, f"stage 2 ends at {last[:2]}")
+    code, text = run(3, "run", os.path.join(options.source, "inputs/strip_t1.yaml"), "--restart", os.path.join(options.source, "restarts/strip_t1.h5"),
+                     "--out", os.path.join(tmp, "again"), "--quiet", *settings(run__steps=1100, run__dt=0.0001))
+    check(code == 0 and hash_of(os.path.join(tmp, "again")) == hash_of(os.path.join(tmp, "stage2")), f"from restarts/: {code} {text}")
+
+
 def start(ranks, *arguments):
     return subprocess.Popen(command(ranks, *arguments), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
@@ -312,6 +331,6 @@ def readers(tmp):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    {f.__name__: f for f in (command_line, one_hash, restarts, signals, full_disk, kills, readers)}[options.group](folder)
+    {f.__name__: f for f in (command_line, one_hash, restarts, stages, signals, full_disk, kills, readers)}[options.group](folder)
 print("failed" if failures else "passed")
 sys.exit(1 if failures else 0)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+
+#include <cstring>
+
+#include "comm/communicator.hpp"
+
+using comm::Int128;
+
+TEST_CASE("sums are exact beyond 64 bits") {
+    const comm::Communicator world;
+    // Terms of 2^100 and 1 of both signs: doubles or 64 bits would lose the ones.
+    const Int128 big = Int128{1} << 100;
+    std::vector<Int128> v{world.rank() % 2 ? -big : big + 1, Int128{world.rank()}, -1};
+    world.sum(v);
+    const Int128 even = (world.size() + 1) / 2, odd = world.size() / 2;
+    CHECK((v[0] == even * (big + 1) - odd * big));
+    CHECK((v[1] == Int128{world.size()} * (world.size() - 1) / 2));
+    CHECK((v[2] == -world.size()));
+}
+
+TEST_CASE("minima, maxima, sums over lower ranks, agreement") {
+    const comm::Communicator world;
+    std::vector<std::int64_t> low{world.rank(), -world.rank()}, high = low;
+    world.min(low);
+    world.max(high);
+    CHECK(low == std::vector<std::int64_t>{0, 1 - world.size()});
+    CHECK(high == std::vector<std::int64_t>{world.size() - 1, 0});
+    CHECK(world.exclusive_sum(world.rank() + 1) == std::int64_t{world.rank()} * (world.rank() + 1) / 2);
+    CHECK(world.all_agree(true));
+    CHECK(world.all_agree(world.rank() >= 0));
+    CHECK_FALSE(world.all_agree(world.rank() != world.size() - 1));
+    const double mine[] = {static_cast<double>(world.rank()), 5};
+    const auto spread = world.spread(mine);
+    CHECK(spread[0].min == 0);
+    CHECK(spread[0].max == world.size() - 1);
+    CHECK(spread[0].mean == Approx((world.size() - 1) / 2.0));
+    CHECK(spread[1].mean == 5);
+}
+
+TEST_CASE("texts and bytes reach whom they are for") {
+    const comm::Communicator world;
+    std::string text = world.rank() == 0 ? std::string(100000, 'x') + "end" : "other";
+    world.broadcast(text);
+    CHECK(text == std::string(100000, 'x') + "end");
+    const std::vector<std::string> all = world.gather(std::to_string(world.rank()));
+    CHECK(all.size() == (world.rank() == 0 ? world.size() : 0u));
+    for (std::size_t r = 0; r < all.size(); ++r) CHECK(all[r] == std::to_string(r));
+    // Rank a sends b + 1 bytes of value a to every rank b.
+    std::vector<std::vector<std::byte>> out(world.size());
+    for (int b = 0; b < world.size(); ++b) out[b].assign(b + 1, static_cast<std::byte>(world.rank()));
+    std::vector<std::byte> expected;
+    for (int a = 0; a < world.size(); ++a) expected.insert(expected.end(), world.rank() + 1, static_cast<std::byte>(a));
+    CHECK(world.all_to_all(out) == expected);
+}
