@@ -74,7 +74,7 @@ int run(const Options& options, const comm::Communicator& comm) {
     watch_signals();
     Timers timers;
     Output output(out, deck, restart, comm, topology, timers, options.quiet);
-    Tiles tiles(setup, balance::Decomposition(grid, balance::even_partition(grid, processes), comm.size(), deck.grid.tile), comm, timers);
+    Tiles tiles(setup, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)), comm.size(), deck.grid.tile), comm, timers);
     if (restart) load_particles(*restart, tiles, comm);
     else tiles.fill(deck);
     output.header(tiles, restart ? restart->particles : particle_count(deck));

@@ -151,18 +151,18 @@ void Tiles::fill(const Deck& deck) {
 }
 
 void Tiles::adopt(const std::vector<md::Particle>& particles) {
-    // Consecutive particles mostly lie in one patch, and in one tile: look there first.
+    // Consecutive particles mostly lie in one tile: look there first.
     const auto cell_of = [&](const md::Particle& p) { return std::array<int, 3>{setup_.domain.axis[0].cell_of(p.x), setup_.domain.axis[1].cell_of(p.y), 0}; };
     std::vector<std::vector<std::byte>> to_rank(comm_.size());
-    balance::Box patch{{0, 0, 0}, {0, 0, 0}};
+    balance::Box known{{0, 0, 0}, {0, 0, 0}};
     int rank = 0;
     for (const md::Particle& p : particles) {
         const std::array<int, 3> c = cell_of(p);
-        if (!patch.contains(c)) {
+        if (!known.contains(c)) {
             rank = -1;
-            decomposition_.for_each_process_in({c, {c[0] + 1, c[1] + 1, 1}}, [&](std::int64_t process) {
-                patch = decomposition_.patches()[process];
-                rank = decomposition_.rank_of(process);
+            decomposition_.for_each_tile_in({c, {c[0] + 1, c[1] + 1, 1}}, [&](const balance::TileId& id, const balance::Box& cells) {
+                known = cells;
+                rank = decomposition_.rank_of(id.process);
             });
             if (rank < 0) throw md::SimulationError(fmt::format("particle {} of the checkpoint lies outside the box", p.id));
         }

@@ -2,6 +2,7 @@
 #include "balance/decomposition.hpp"
 
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -58,10 +59,27 @@ std::vector<Box> split_into_tiles(const Box& patch, int side) {
     return tiles;
 }
 
-Decomposition::Decomposition(Grid grid, std::vector<Box> patches, int ranks, int tile_side)
-    : grid_(grid), patches_(std::move(patches)), ranks_(ranks), tile_side_(tile_side) {
-    // About one patch a bucket.
-    const double side = std::sqrt(static_cast<double>(grid_.box().cells()) / static_cast<double>(patches_.size()));
+Partition one_box_each(std::vector<Box> boxes) {
+    Partition p;
+    p.first.resize(boxes.size() + 1);
+    std::iota(p.first.begin(), p.first.end(), 0);
+    p.boxes = std::move(boxes);
+    return p;
+}
+
+Decomposition::Decomposition(Grid grid, Partition partition, int ranks, int tile_side) : grid_(grid), partition_(std::move(partition)), ranks_(ranks) {
+    for (std::int64_t p = 0; p < processes(); ++p) {
+        first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
+        int count = 0;
+        for (std::int64_t b = partition_.first[p]; b < partition_.first[p + 1]; ++b)
+            for (const Box& tile : split_into_tiles(partition_.boxes[b], tile_side)) {
+                tiles_.push_back(tile);
+                ids_.push_back({p, count++});
+            }
+    }
+    first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
+    // About one tile a bucket.
+    const double side = std::sqrt(static_cast<double>(grid_.box().cells()) / static_cast<double>(tiles_.size()));
     for (int a = 0; a < 2; ++a) {
         bucket_cells_[a] = std::clamp(static_cast<int>(side), 1, grid_.cells[a]);
         buckets_[a] = (grid_.cells[a] + bucket_cells_[a] - 1) / bucket_cells_[a];
@@ -72,12 +90,16 @@ Decomposition::Decomposition(Grid grid, std::vector<Box> patches, int ranks, int
                 visit(i * buckets_[1] + j);
     };
     bucket_begin_.assign(static_cast<std::size_t>(buckets_[0]) * buckets_[1] + 1, 0);
-    for (const Box& b : patches_) for_each_bucket(b, [this](int k) { ++bucket_begin_[k + 1]; });
+    for (const Box& b : tiles_) for_each_bucket(b, [this](int k) { ++bucket_begin_[k + 1]; });
     for (std::size_t k = 1; k < bucket_begin_.size(); ++k) bucket_begin_[k] += bucket_begin_[k - 1];
-    bucket_patch_.resize(bucket_begin_.back());
+    bucket_tile_.resize(bucket_begin_.back());
     std::vector<std::int32_t> next(bucket_begin_.begin(), bucket_begin_.end() - 1);
-    for (std::size_t p = 0; p < patches_.size(); ++p)
-        for_each_bucket(patches_[p], [&](int k) { bucket_patch_[next[k]++] = static_cast<std::int32_t>(p); });
+    for (std::size_t t = 0; t < tiles_.size(); ++t)
+        for_each_bucket(tiles_[t], [&](int k) { bucket_tile_[next[k]++] = static_cast<std::int32_t>(t); });
+}
+
+std::vector<Box> Decomposition::tiles_of(std::int64_t process) const {
+    return {tiles_.begin() + first_tile_[process], tiles_.begin() + first_tile_[process + 1]};
 }
 
 int Decomposition::rank_of(std::int64_t process) const {
@@ -96,7 +118,7 @@ std::vector<std::int64_t> Decomposition::candidates(const Box& box) const {
     for (int i = b.lower[0] / bucket_cells_[0]; i <= (b.upper[0] - 1) / bucket_cells_[0]; ++i)
         for (int j = b.lower[1] / bucket_cells_[1]; j <= (b.upper[1] - 1) / bucket_cells_[1]; ++j) {
             const int k = i * buckets_[1] + j;
-            found.insert(found.end(), bucket_patch_.begin() + bucket_begin_[k], bucket_patch_.begin() + bucket_begin_[k + 1]);
+            found.insert(found.end(), bucket_tile_.begin() + bucket_begin_[k], bucket_tile_.begin() + bucket_begin_[k + 1]);
         }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());

@@ -18,6 +18,17 @@ struct Grid {
     Box box() const { return {{0, 0, 0}, cells}; }
 };
 
+/// Boxes of process p: boxes[first[p]] .. boxes[first[p + 1]]. They tile the grid; a process may have none.
+struct Partition {
+    std::vector<Box> boxes;
+    std::vector<std::int64_t> first;
+    std::int64_t processes() const { return static_cast<std::int64_t>(first.size()) - 1; }
+    friend bool operator==(const Partition&, const Partition&) = default;
+};
+
+/// One box a process.
+Partition one_box_each(std::vector<Box> boxes);
+
 /// A half-open range of indices.
 struct Range {
     std::int64_t begin = 0, end = 0;
@@ -38,38 +49,41 @@ struct TileId {
     friend auto operator<=>(const TileId&, const TileId&) = default;
 };
 
-/// Patches (one box a process), the ranks that host them, and their tiles.
+/// Patches, the processes that own them, the ranks that host those, and their tiles.
 class Decomposition {
 public:
-    /// patches: one box a process, tiling the grid; consecutive processes go to the same rank in equal blocks.
+    /// partition: boxes that tile the grid, some for each process; consecutive processes go to the same rank in equal blocks.
     /// tile_side: see split_into_tiles.
-    Decomposition(Grid grid, std::vector<Box> patches, int ranks, int tile_side);
+    Decomposition(Grid grid, Partition partition, int ranks, int tile_side);
 
     const Grid& grid() const { return grid_; }
-    const std::vector<Box>& patches() const { return patches_; }
-    std::int64_t processes() const { return static_cast<std::int64_t>(patches_.size()); }
+    const Partition& partition() const { return partition_; }
+    std::int64_t processes() const { return partition_.processes(); }
     int ranks() const { return ranks_; }
     int rank_of(std::int64_t process) const;
     Range processes_of(int rank) const;
-    std::vector<Box> tiles_of(std::int64_t process) const { return split_into_tiles(patches_[process], tile_side_); }
+    /// Tiles of all patches of a process, in their order.
+    std::vector<Box> tiles_of(std::int64_t process) const;
 
-    /// Calls visit(process) for every process whose patch meets `box` (inside the grid), in ascending order.
+    /// Calls visit(tile, its cells) for every tile that meets `box` (inside the grid), in ascending order.
     template <class Visit>
-    void for_each_process_in(const Box& box, Visit visit) const {
-        for (std::int64_t p : candidates(box))
-            if (!intersection(patches_[p], box).empty()) visit(p);
+    void for_each_tile_in(const Box& box, Visit visit) const {
+        for (std::int64_t t : candidates(box))
+            if (!intersection(tiles_[t], box).empty()) visit(ids_[t], tiles_[t]);
     }
 
 private:
     std::vector<std::int64_t> candidates(const Box& box) const;
 
     Grid grid_;
-    std::vector<Box> patches_;
+    Partition partition_;
     int ranks_;
-    int tile_side_;
-    // Buckets of cells that list the patches they meet: finding neighbours costs the same for any number of processes.
+    std::vector<Box> tiles_;  // of all processes
+    std::vector<TileId> ids_;
+    std::vector<std::int64_t> first_tile_;  // by process
+    // Buckets of cells that list the tiles they meet: finding neighbours costs the same for any number of processes.
     std::array<int, 2> bucket_cells_{1, 1}, buckets_{1, 1};
-    std::vector<std::int32_t> bucket_begin_, bucket_patch_;
+    std::vector<std::int32_t> bucket_begin_, bucket_tile_;
 };
 
 }  // namespace balance

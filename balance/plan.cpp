@@ -32,20 +32,14 @@ FramePlan frame_plan(const Decomposition& decomposition, int rank, int width) {
                     const std::array<int, 3> image{ix, iy, 0};
                     // Sources of this tile's frame: its frame moved back by the image, met with the tiles that own it.
                     const Box seen = shifted(framed(tiles[t], frame), scaled(image, grid, -1));
-                    decomposition.for_each_process_in(seen, [&](std::int64_t q) {
-                        const std::vector<Box> others = decomposition.tiles_of(q);
-                        for (int u = 0; u < static_cast<int>(others.size()); ++u) {
-                            const TileId other{q, u};
-                            if (other == id && ix == 0 && iy == 0) continue;
-                            if (const Box box = intersection(seen, others[u]); !box.empty())
-                                plan.incoming.push_back({other, id, box, image});
-                            if (decomposition.rank_of(q) == rank) continue;
-                            // The mirror entry: what of this tile the other one sees.
-                            const std::array<int, 3> mirrored{-ix, -iy, 0};
-                            const Box theirs = shifted(framed(others[u], frame), scaled(mirrored, grid, -1));
-                            if (const Box box = intersection(theirs, tiles[t]); !box.empty())
-                                plan.outgoing.push_back({id, other, box, mirrored});
-                        }
+                    decomposition.for_each_tile_in(seen, [&](const TileId& other, const Box& cells) {
+                        if (other == id && ix == 0 && iy == 0) return;
+                        plan.incoming.push_back({other, id, intersection(seen, cells), image});
+                        if (decomposition.rank_of(other.process) == rank) return;
+                        // The mirror entry: what of this tile the other one sees.
+                        const std::array<int, 3> mirrored{-ix, -iy, 0};
+                        const Box theirs = shifted(framed(cells, frame), scaled(mirrored, grid, -1));
+                        if (const Box box = intersection(theirs, tiles[t]); !box.empty()) plan.outgoing.push_back({id, other, box, mirrored});
                     });
                 }
         }

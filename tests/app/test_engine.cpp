@@ -55,7 +55,7 @@ struct Run {
     Tiles make(const Deck& d, std::int64_t processes) {
         const Setup s = make_setup(d, "");
         const balance::Grid grid = s.domain.grid();
-        return Tiles(s, balance::Decomposition(grid, balance::even_partition(grid, processes ? processes : world().size()), world().size(), d.grid.tile),
+        return Tiles(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes ? processes : world().size())), world().size(), d.grid.tile),
                      world(), timers);
     }
     Run& steps(std::int64_t first, std::int64_t last) {

@@ -63,7 +63,7 @@ TEST_CASE("ranks host consecutive blocks of processes; both directions agree") {
     for (const int ranks : {1, 2, 3, 7, 16})
         for (const std::int64_t n : {16, 17, 40, 100}) {
             const Grid grid{{50, 40, 1}, {true, true, false}};
-            const Decomposition d(grid, even_partition(grid, n), ranks, 8);
+            const Decomposition d(grid, one_box_each(even_partition(grid, n)), ranks, 8);
             std::int64_t next = 0;
             for (int r = 0; r < ranks; ++r) {
                 const Range mine = d.processes_of(r);
@@ -76,17 +76,30 @@ TEST_CASE("ranks host consecutive blocks of processes; both directions agree") {
         }
 }
 
-TEST_CASE("the neighbour search finds what a scan of all patches finds") {
+TEST_CASE("the neighbour search finds what a scan of all tiles finds") {
     const Grid grid{{57, 43, 1}, {true, false, false}};
-    const Decomposition d(grid, even_partition(grid, 37), 3, 8);
+    // Two patches a process, and a process without any.
+    Partition partition = one_box_each(even_partition(grid, 36));
+    std::vector<std::int64_t> first{0, 0};
+    for (std::int64_t b = 2; b <= 36; b += 2) first.push_back(b);
+    partition.first = first;
+    const Decomposition d(grid, partition, 3, 8);
+    CHECK(d.processes() == 19);
+    CHECK(d.tiles_of(0).empty());
     for (int x = -3; x < 60; x += 4)
         for (int y = -3; y < 46; y += 3)
             for (const int w : {1, 5, 20}) {
                 const Box box{{x, y, 0}, {x + w, y + w / 2 + 1, 1}};
-                std::vector<std::int64_t> found, expected;
-                d.for_each_process_in(box, [&](std::int64_t p) { found.push_back(p); });
-                for (std::int64_t p = 0; p < d.processes(); ++p)
-                    if (!intersection(d.patches()[p], box).empty()) expected.push_back(p);
-                CHECK(found == expected);
+                std::vector<TileId> found, expected;
+                d.for_each_tile_in(box, [&](const TileId& id, const Box& cells) {
+                    found.push_back(id);
+                    CHECK(cells == d.tiles_of(id.process)[id.tile]);
+                });
+                for (std::int64_t p = 0; p < d.processes(); ++p) {
+                    const std::vector<Box> tiles = d.tiles_of(p);
+                    for (int t = 0; t < static_cast<int>(tiles.size()); ++t)
+                        if (!intersection(tiles[t], box).empty()) expected.push_back({p, t});
+                }
+                CHECK((found == expected));
             }
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Load models: from the times that processes were measured to need to a load of each cell.
+//
+// A model is a class that sees one process at a time; what it has to know of all processes it gets as exact sums or as a table
+// of a few numbers a process, the same on all members of the team. So results do not depend on who hosts what.
+// To add one: a file with a class derived from LoadModel, a line in `models` (load_model.cpp), a test. See docs/extend.md.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace balance {
+
+/// What the engine knows of a cell without measuring: particles in it, in the 3 x 3 and 5 x 5 cells around it.
+struct CellCounts {
+    std::int32_t n = 0, n3 = 0, n5 = 0;
+};
+
+/// One process since the last balancing. Cells come in a fixed order that depends on its boxes alone.
+struct ProcessView {
+    std::span<const CellCounts> cells;
+    std::span<double> state;  ///< what the model remembers of each cell, read and write; it stays with the cell, whoever owns it
+    double time = 0;          ///< measured compute seconds a step
+    std::int64_t index = 0;
+};
+
+/// Sums over all processes.
+struct Totals {
+    double time = 0;              ///< seconds a step
+    std::int64_t particles = 0, cells = 0, processes = 0;
+};
+
+/// Constants of all models (deck section balance.constants).
+struct ModelConstants {
+    double weight = 0.5;         ///< moving_average: of the new value, in (0, 1]
+    double threshold = 0;        ///< a1, b1: alpha of the paper, in [0, 0.1); 0 = off
+    bool start_uniform = false;  ///< before the first measurement: uniform loads instead of particle counts
+    double forgetting = 0.8;     ///< r1: weight of the past in the fit
+    double floor = 0.15;         ///< r1: smallest gain
+    double noise_weight = 16;    ///< r1: how many squared noise levels a deviation must beat
+    std::vector<double> costs{2e-9, 1.5e-8, 6e-10, 0};  ///< r1: first guess of seconds for a cell, a particle, n * n3, n * n5
+};
+
+class LoadModel {
+public:
+    virtual ~LoadModel() = default;
+
+    /// State of a cell before anything was measured.
+    virtual double first_state(const CellCounts& cell) const = 0;
+    /// Numbers of a process that the model wants to see of all processes, in rounds; called for round 0, 1, ... < rounds().
+    virtual int rounds() const { return 0; }
+    virtual std::vector<double> contribution(int /*round*/, const ProcessView&) const { return {}; }
+    /// rows: contribution of each process one after the other; times: seconds a step of each.
+    virtual void conclude(int /*round*/, std::span<const double> /*rows*/, std::span<const double> /*times*/) {}
+    /// New load of each cell of a process, seconds a step (any common unit will do). measured: false before the first
+    /// measurement, when time and totals hold nothing. Updates the state.
+    virtual void update(const ProcessView& process, const Totals& totals, bool measured, std::span<double> load) const = 0;
+    /// What conclude() has learnt; set_memory(memory()) on another object makes it equal.
+    virtual std::vector<double> memory() const { return {}; }
+    virtual void set_memory(std::span<const double>) {}
+};
+
+/// Throws std::invalid_argument for an unknown name.
+std::unique_ptr<LoadModel> make_model(const std::string& name, const ModelConstants& constants);
+
+/// Names of all models: the paper's six (Liu et al. 2015), then ours.
+std::vector<std::string> model_names();
+
+/// Load balance efficiency: mean over max; 1 where nothing was measured.
+double efficiency(std::span<const double> times);
+
+// One factory a model, each in its own file.
+std::unique_ptr<LoadModel> make_time_average(const ModelConstants&);
+std::unique_ptr<LoadModel> make_moving_average(const ModelConstants&);
+std::unique_ptr<LoadModel> make_particle_count(const ModelConstants&);
+std::unique_ptr<LoadModel> make_hybrid(const ModelConstants&);
+std::unique_ptr<LoadModel> make_a1(const ModelConstants&);
+std::unique_ptr<LoadModel> make_b1(const ModelConstants&);
+std::unique_ptr<LoadModel> make_r1(const ModelConstants&);
+
+}  // namespace balance

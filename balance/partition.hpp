@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// From a load field to the cells of each process: bisection into patches, patches along a curve, the curve cut among processes.
+// To add a partitioner: write a function from (team, grid, load, sizes, options, memory) to Partition and name it in
+// `partition_kinds` (partition.cpp).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "balance/bisection.hpp"
+#include "balance/chain.hpp"
+#include "balance/field.hpp"
+
+namespace balance {
+
+enum class Order { morton, hilbert, tree };
+/// Where the chain may be cut: between whole patches (Liu et al. 2015), between one-cell-wide strips of a patch, anywhere.
+enum class CutAt { patches, strips, cells };
+
+struct PartitionOptions {
+    std::string kind = "chain";
+    std::int64_t processes = 1;
+    Order order = Order::morton;
+    CutAt cut = CutAt::strips;
+    std::int64_t patches_per_process = 4;  ///< falls by itself where the grid can't hold so many of the minimum width
+    int min_width = 1;                     ///< of a patch, cells
+    bool sticky = true;                    ///< move cuts of the bisection only
+    std::int64_t max_size = 0;             ///< of a process, in the units of `size` (particles); 0: none
+};
+
+/// load: seconds in any unit, as integers, one a cell of this member's slab; size: particles of each cell (empty where there
+/// is no limit). memory: see bisect(); keep it from one balancing to the next. Collective, the same on all members, whatever
+/// their number. Throws std::invalid_argument when a limit can't be met or the kind is unknown.
+Partition make_partition(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::span<const std::int64_t> size,
+                         const PartitionOptions& options, std::vector<Split>& memory);
+
+/// Names of `partition.kind`.
+std::vector<std::string> partition_kind_names();
+
+/// `list` for to_boxes(): boxes of consecutive processes, hosted by members in equal blocks (as Decomposition deals them).
+BoxList boxes_by_process(const Partition& partition, int members);
+
+}  // namespace balance
