@@ -115,19 +115,40 @@ std::vector<std::pair<std::int64_t, std::string>> checkpoints_in(const std::stri
     return found;
 }
 
-void write_body(const std::string& path, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm) {
+constexpr int box_columns = 4;
+
+// Whatever the models have learnt, and who owns what.
+void write_balance(comm::FileWriter& file, const Rebalance& rebalance) {
+    file.dataset("/balance/step", std::span<const std::int64_t>(std::array{rebalance.last_step()}));
+    for (const Balanced& b : rebalance.models()) {
+        const std::string path = "/balance/" + b.name;
+        std::vector<std::int64_t> boxes, splits;
+        for (const balance::Box& box : b.partition.boxes) boxes.insert(boxes.end(), {box.lower[0], box.lower[1], box.upper[0], box.upper[1]});
+        for (const balance::Split& s : b.splits) splits.insert(splits.end(), {s.axis, s.left});
+        const std::vector<double> memory = b.model->memory();
+        file.dataset(path + "/boxes", std::span<const std::int64_t>(boxes));
+        file.dataset(path + "/first", std::span<const std::int64_t>(b.partition.first));
+        file.dataset(path + "/splits", std::span<const std::int64_t>(splits));
+        file.dataset(path + "/memory", std::span<const double>(memory));
+        file.dataset(path + "/sums", std::span<const double>(std::array{b.sum_mean, b.sum_max}));
+        file.rows(path + "/state", std::span<const double>(b.state));
+    }
+}
+
+void write_body(const std::string& path, const CheckpointInfo& info, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm) {
     comm::FileWriter file(path, comm, front_bytes);
     write_particles(file, info.step, info.clock.at(info.step), tiles, comm, false);
     const std::string deck = to_yaml(info.deck);
     file.dataset("/exact/deck", std::span(reinterpret_cast<const std::uint8_t*>(deck.data()), deck.size()));
     file.dataset("/exact/energies", std::span<const double>(std::array{info.energy_first, info.largest_kinetic}));
     file.dataset("/exact/clock", std::span<const double>(std::array{static_cast<double>(info.clock.step), info.clock.time, info.clock.dt}));
+    if (rebalance.on()) write_balance(file, rebalance);
     file.close();
 }
 
 }  // namespace
 
-CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm) {
+CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm) {
     const std::string name = fmt::format("{}/checkpoint_{}.h5", directory, info.step), unfinished = name + ".tmp";
     CheckpointCost cost{.count = 1};
     double start = comm::now();
@@ -135,12 +156,12 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     std::array<std::int64_t, 1> particles{tiles.particles()};
     comm.sum(std::span<std::int64_t>(particles));
     std::string lack;
-    if (comm.rank() == 0) lack = comm::lack_of_space(directory, particles[0] * 100 + (1 << 17));
+    if (comm.rank() == 0) lack = comm::lack_of_space(directory, particles[0] * 100 + (1 << 17) + rebalance.bytes() * comm.size() * 2);
     comm.broadcast(lack);
     if (!lack.empty()) throw OutputError(fmt::format("{}: a checkpoint {}; free some space or choose another --out", name, lack));
 
     try {
-        write_body(unfinished, info, tiles, comm);
+        write_body(unfinished, info, tiles, rebalance, comm);
     } catch (const comm::FileError& e) {
         throw OutputError(e.what());
     }
@@ -207,6 +228,35 @@ void load_particles(const CheckpointInfo& info, Tiles& tiles, const comm::Commun
         throw InputError(e.what());
     }
     if (tiles.state_hash() != info.state_hash) throw InputError(info.path + ": its particles don't match its state hash; use another checkpoint");
+}
+
+void load_balance(const CheckpointInfo& info, Rebalance& rebalance, const comm::Communicator& comm) {
+    if (!rebalance.on()) return;
+    try {
+        comm::FileReader file(info.path, comm);
+        if (!file.has("/balance/step")) return;
+        const auto all = [&]<class T>(T, const std::string& path) { return file.rows<T>(path, 0, file.row_count<T>(path)); };
+        for (Balanced& b : rebalance.models()) {
+            const std::string path = "/balance/" + b.name;
+            if (!file.has(path + "/boxes")) continue;
+            const std::vector<std::int64_t> first = all(std::int64_t{}, path + "/first"), boxes = all(std::int64_t{}, path + "/boxes"), splits = all(std::int64_t{}, path + "/splits");
+            if (static_cast<std::int64_t>(first.size()) != b.partition.processes() + 1) continue;
+            b.partition.first = first;
+            b.partition.boxes.clear();
+            for (std::size_t i = 0; i < boxes.size(); i += box_columns)
+                b.partition.boxes.push_back({{static_cast<int>(boxes[i]), static_cast<int>(boxes[i + 1]), 0}, {static_cast<int>(boxes[i + 2]), static_cast<int>(boxes[i + 3]), 1}});
+            b.splits.clear();
+            for (std::size_t i = 0; i < splits.size(); i += 2) b.splits.push_back({static_cast<std::int32_t>(splits[i]), static_cast<std::int32_t>(splits[i + 1])});
+            b.model->set_memory(all(double{}, path + "/memory"));
+            const std::vector<double> sums = all(double{}, path + "/sums");
+            b.sum_mean = sums[0], b.sum_max = sums[1];
+            const std::int64_t mine = rebalance.slab_cells();
+            b.state = file.rows<double>(path + "/state", comm.exclusive_sum(mine), mine);
+            if (b.name == rebalance.models().front().name) rebalance.set_last_step(all(std::int64_t{}, "/balance/step")[0]);
+        }
+    } catch (const comm::FileError& e) {
+        throw InputError(e.what());
+    }
 }
 
 std::vector<std::string> all_checkpoints(const std::string& directory) {

@@ -13,6 +13,7 @@
 
 #include "app/deck.hpp"
 #include "app/errors.hpp"
+#include "app/rebalance.hpp"
 #include "app/tiles.hpp"
 #include "comm/communicator.hpp"
 
@@ -44,13 +45,17 @@ struct CheckpointCost {
 
 /// Writes checkpoint_<step>.h5 into `directory`, then removes all but the newest `keep`. The velocities must be at the whole
 /// step. Throws OutputError (exit code 5) on all ranks when there is no space.
-CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const comm::Communicator& comm);
+CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm);
 
 /// Verifies a checkpoint and reads all but the particles. Throws InputError.
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm);
 
 /// Fills `tiles` with the particles, every rank reading its share of the file, and compares the state hash. Throws InputError.
 void load_particles(const CheckpointInfo& info, Tiles& tiles, const comm::Communicator& comm);
+
+/// Gives each model of `rebalance` what the same model knew when the checkpoint was written, as far as the number of processes
+/// is the same; others start anew. Throws InputError.
+void load_balance(const CheckpointInfo& info, Rebalance& rebalance, const comm::Communicator& comm);
 
 /// Paths of all checkpoints in a directory, newest first. This rank only.
 std::vector<std::string> all_checkpoints(const std::string& directory);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -117,14 +118,76 @@ void read_grid(const Section& s, double cutoff, Deck::Grid& grid) {
     grid.tile = static_cast<int>(tile);
 }
 
-void read_balance(const Section& s, Deck::Balance& balance) {
-    s.integer("every", balance.every, 0, last_step);
+bool to_bool(const Node& node, const std::string& path) { return to_choice(node, path, {"false", "true"}) == 1; }
+
+void read_partition(const Section& s, balance::PartitionOptions& p) {
+    if (const Node* kind = s.find("kind")) {
+        const std::vector<std::string> kinds = balance::partition_kind_names();
+        p.kind = kinds[to_choice(*kind, s.path("kind"), kinds, {"nested"})];
+    }
+    if (const Node* order = s.find("order")) p.order = static_cast<balance::Order>(to_choice(*order, s.path("order"), {"morton", "hilbert", "tree"}));
+    if (const Node* cut = s.find("cut")) p.cut = static_cast<balance::CutAt>(to_choice(*cut, s.path("cut"), {"patches", "strips", "cells"}));
+    if (const Node* sticky = s.find("sticky")) p.sticky = to_bool(*sticky, s.path("sticky"));
+    std::int64_t width = p.min_width;
+    s.integer("patches_per_process", p.patches_per_process, 1, 1000);
+    s.integer("min_width", width, 1, 1000);
+    p.min_width = static_cast<int>(width);
+    if (const Node* most = s.find("max_particles_per_process"))
+        if (most->kind != Node::Kind::null) p.max_size = to_integer(*most, s.path("max_particles_per_process"), 1, std::int64_t{1} << 50);
+}
+
+void read_constants(const Section& s, balance::ModelConstants& c) {
+    s.number("weight", c.weight, {0, 1, true});
+    s.number("threshold", c.threshold, {0, 0.1});
+    if (const Node* start = s.find("start")) c.start_uniform = to_choice(*start, s.path("start"), {"particles", "uniform"}) == 1;
+    s.number("forgetting", c.forgetting, {0, 1});
+    s.number("floor", c.floor, {0, 1});
+    s.number("noise_weight", c.noise_weight, {0, 1e6});
+    if (const Node* costs = s.find("costs")) {
+        const std::vector<Node>& items = to_list(*costs, s.path("costs"), 4, "[2e-9, 1.5e-8, 6e-10, 0]");
+        for (int i = 0; i < 4; ++i) c.costs[i] = to_number(items[i], fmt::format("{}.{}", s.path("costs"), i), {0, 1});
+    }
+}
+
+void read_work(const Section& s, balance::WorkCosts& w) {
+    constexpr NumberRange seconds{0, 1e-3};
+    s.number("cell", w.cell, seconds);
+    s.number("particle", w.particle, seconds);
+    s.number("candidate", w.candidate, seconds);
+    s.number("pair", w.pair, seconds);
+    s.number("spill", w.spill, seconds);
+    s.integer("capacity", w.capacity, 0, 1 << 30);
+    const Section region = s.section("region");
+    if (const Node* lower = region.find("lower")) w.region_lower = to_number_pair(*lower, region.path("lower"), {-longest_side, longest_side});
+    if (const Node* upper = region.find("upper")) w.region_upper = to_number_pair(*upper, region.path("upper"), {-longest_side, longest_side});
+    region.number("factor", w.region_factor, {0, 1000});
+}
+
+void read_balance(const Section& s, Deck::Balance& b) {
+    s.integer("every", b.every, 0, last_step);
+    const std::vector<std::string> models = balance::model_names();
+    if (const Node* model = s.find("model")) b.model = models[to_choice(*model, s.path("model"), models)];
+    if (const Node* compare = s.find("compare")) {
+        const std::vector<Node>& items = to_list(*compare, s.path("compare"), 0, "[time_average, hybrid]");
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const std::string& name = models[to_choice(items[i], fmt::format("{}.{}", s.path("compare"), i), models)];
+            if (name == b.model || std::find(b.compare.begin(), b.compare.end(), name) != b.compare.end())
+                fail(items[i].where, fmt::format("{} is there twice", name), "name each model once, the driver not at all");
+            b.compare.push_back(name);
+        }
+    }
     if (const Node* processes = s.find("processes"))
         if (processes->kind != Node::Kind::null)
-            balance.processes = to_integer(*processes, s.path("processes"), 1, most_processes);
-    const Section partition = s.section("partition");
-    if (const Node* kind = partition.find("kind"))
-        to_choice(*kind, partition.path("kind"), {"none"}, {"rcb", "chain", "nested"});
+            b.processes = to_integer(*processes, s.path("processes"), 1, most_processes);
+    if (const Node* clock = s.find("clock")) b.clock = static_cast<Timing>(to_choice(*clock, s.path("clock"), {"wall", "work"}));
+    if (const Node* migrate = s.find("migrate")) b.migrate = static_cast<Migrate>(to_choice(*migrate, s.path("migrate"), {"gain", "always"}));
+    s.number("noise", b.noise, {0, 1});
+    read_partition(s.section("partition"), b.partition);
+    read_constants(s.section("constants"), b.constants);
+    read_work(s.section("work"), b.work);
+    if (!b.compare.empty() && b.clock == Timing::wall)
+        fail(s.find("compare")->where, "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
+             "write clock: work, or run each model by itself");
 }
 
 void read_output(const Section& s, Deck::Output& output) {

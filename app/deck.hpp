@@ -9,12 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "balance/load_model.hpp"
+#include "balance/partition.hpp"
+#include "balance/work.hpp"
 #include "md/potential_spec.hpp"
 #include "md/slab.hpp"
 
 namespace app {
 
 enum class Boundary { periodic, reflecting };
+/// Where measured times come from: thread timers, or counted work (deterministic).
+enum class Timing { wall, work };
+/// always: whenever a balancing is due; gain: when what it is expected to save until the next exceeds what it costs.
+enum class Migrate { gain, always };
 
 struct Deck {
     std::string name;  ///< file name without folder and extension
@@ -38,8 +45,15 @@ struct Deck {
     } grid;
     struct Balance {
         std::int64_t every = 0;              ///< steps; 0: never
+        std::string model = "r1";            ///< the driver
+        std::vector<std::string> compare;    ///< evaluated beside it on the same trajectory
         std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
-        std::string partition_kind = "none"; ///< even and fixed
+        Timing clock = Timing::wall;
+        Migrate migrate = Migrate::gain;
+        double noise = 0;                    ///< relative, of the times that models see
+        balance::PartitionOptions partition; ///< (processes: see above)
+        balance::ModelConstants constants;
+        balance::WorkCosts work;
     } balance;
     struct Output {
         std::int64_t every = 100, fields_every = 0, trajectory_every = 0;

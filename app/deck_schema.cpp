@@ -14,8 +14,11 @@ const std::vector<SectionKeys>& deck_schema() {
         {"system.slabs[]", {"lower", "upper", "cells", "lattice", "density", "temperature", "velocity"}, {}},
         {"run", {"dt", "steps", "precision"}, {}},
         {"grid", {"cell", "skin", "tile"}, {}},
-        {"balance", {"every", "processes", "partition"}, {"model", "compare", "clock", "noise"}},
-        {"balance.partition", {"kind"}, {"order", "patches_per_process", "cut", "sticky", "max_particles_per_process"}},
+        {"balance", {"every", "model", "compare", "processes", "clock", "migrate", "noise", "partition", "constants", "work"}, {}},
+        {"balance.partition", {"kind", "order", "patches_per_process", "cut", "sticky", "min_width", "max_particles_per_process"}, {}},
+        {"balance.constants", {"weight", "threshold", "start", "forgetting", "floor", "noise_weight", "costs"}, {}},
+        {"balance.work", {"cell", "particle", "candidate", "pair", "region", "capacity", "spill"}, {}},
+        {"balance.work.region", {"lower", "upper", "factor"}, {}},
         {"output", {"every", "fields_every", "trajectory_every"}, {}},
         {"checkpoint", {"every", "keep", "time_limit_seconds"}, {}},
     };

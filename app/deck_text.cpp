@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The effective deck. Numbers are printed in the shortest form that reads back to the same bits.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -87,8 +88,44 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("  every: {}", deck.balance.every), "steps; 0: never");
     out.add(deck.balance.processes ? fmt::format("  processes: {}", *deck.balance.processes) : "  processes: null",
             "virtual processes; null: one a rank");
+    const Deck::Balance& b = deck.balance;
+    out.add(fmt::format("  model: {}", b.model), fmt::format("{}", fmt::join(balance::model_names(), ", ")));
+    out.add(fmt::format("  compare: [{}]", fmt::join(b.compare, ", ")), "models evaluated beside it (clock: work)");
+    out.add(fmt::format("  clock: {}", b.clock == Timing::wall ? "wall" : "work"), "wall: thread timers; work: counted, deterministic");
+    out.add(fmt::format("  migrate: {}", b.migrate == Migrate::gain ? "gain" : "always"), "gain: when it saves more than it costs; always");
+    out.add(fmt::format("  noise: {}", b.noise), "relative, on the times that models see (studies)");
+    const balance::PartitionOptions& q = b.partition;
+    static const char* const orders[] = {"morton", "hilbert", "tree"};
+    static const char* const cuts[] = {"patches", "strips", "cells"};
     out.add("  partition:");
-    out.add(fmt::format("    kind: {}", deck.balance.partition_kind), "none: even and fixed");
+    out.add(fmt::format("    kind: {}", q.kind), fmt::format("{}; none: even and fixed", fmt::join(balance::partition_kind_names(), ", ")));
+    out.add(fmt::format("    order: {}", orders[static_cast<int>(q.order)]), "of patches: morton, hilbert, tree");
+    out.add(fmt::format("    patches_per_process: {}", q.patches_per_process), "fewer where they would be too narrow");
+    out.add(fmt::format("    cut: {}", cuts[static_cast<int>(q.cut)]), "between patches, strips or cells");
+    out.add(fmt::format("    sticky: {}", q.sticky), "only the cuts of the bisection move");
+    out.add(fmt::format("    min_width: {}", q.min_width), "of a patch, cells");
+    out.add(q.max_size > 0 ? fmt::format("    max_particles_per_process: {}", q.max_size) : "    max_particles_per_process: null", "null: no limit");
+    const balance::ModelConstants& c = b.constants;
+    out.add("  constants:");
+    out.add(fmt::format("    weight: {}", c.weight), "moving_average: of the new value");
+    out.add(fmt::format("    threshold: {}", c.threshold), "a1, b1: alpha; 0: off");
+    out.add(fmt::format("    start: {}", c.start_uniform ? "uniform" : "particles"), "loads before the first measurement");
+    out.add(fmt::format("    forgetting: {}", c.forgetting), "r1: weight of the past in its fit");
+    out.add(fmt::format("    floor: {}", c.floor), "r1: smallest gain");
+    out.add(fmt::format("    noise_weight: {}", c.noise_weight), "r1: squared noise levels to beat");
+    out.add(fmt::format("    costs: [{}]", fmt::join(c.costs, ", ")), "r1: first guess, seconds of 1, n, n n3, n n5");
+    const balance::WorkCosts& w = b.work;
+    out.add("  work:");
+    out.add(fmt::format("    cell: {}", w.cell), "clock: work, seconds for each cell");
+    out.add(fmt::format("    particle: {}", w.particle), "particle");
+    out.add(fmt::format("    candidate: {}", w.candidate), "particle in the 3 x 3 cells around, / 2");
+    out.add(fmt::format("    pair: {}", w.pair), "pair within the cutoff");
+    out.add(fmt::format("    capacity: {}", w.capacity), "particles in a cell from which on each costs");
+    out.add(fmt::format("    spill: {}", w.spill), "so much for each there; 0 particles: off");
+    out.add("    region:", "cells that cost more for no visible reason");
+    out.add(fmt::format("      lower: {}", pair(w.region_lower)), "sigma");
+    out.add(fmt::format("      upper: {}", pair(w.region_upper)), "sigma");
+    out.add(fmt::format("      factor: {}", w.region_factor), "times");
     out.add("output:");
     out.add(fmt::format("  every: {}", deck.output.every), "steps between rows of thermo.csv; 0: never");
     out.add(fmt::format("  fields_every: {}", deck.output.fields_every), "steps; 0: never");

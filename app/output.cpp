@@ -49,8 +49,8 @@ std::string rows_before(const std::string& path, const std::string& head, std::i
 }  // namespace
 
 Output::Output(std::string directory, const Deck& deck, const std::optional<CheckpointInfo>& restart, const comm::Communicator& comm,
-               const comm::Topology& topology, Timers& timers, bool quiet)
-    : directory_(std::move(directory)), deck_(deck), comm_(comm), topology_(topology), timers_(timers),
+               const comm::Topology& topology, Timers& timers, const Rebalance& rebalance, bool quiet)
+    : directory_(std::move(directory)), deck_(deck), comm_(comm), topology_(topology), timers_(timers), rebalance_(rebalance),
       quiet_(quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), start_(comm::now()), start_cpu_(comm::cpu_seconds()), clock_{0, 0, deck.run.dt} {
     if (restart) {
         first_step_ = restart->step;
@@ -80,6 +80,12 @@ Output::Output(std::string directory, const Deck& deck, const std::optional<Chec
         open(effective, "deck.yaml", to_yaml(deck));
         open(thermo_, "thermo.csv", restart ? rows_before(directory_ + "/thermo.csv", thermo_head, first_step_) : thermo_head);
         open(timing_, "timing.csv", timing);
+        if (deck.balance.every > 0) {
+            const std::string head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,model_seconds,partition_seconds,migrate_seconds,"
+                                     "cells_moved,particles_moved,ghost_cells,lbe_observed,decision\n";
+            // A balancing comes before the checkpoint of its step.
+            open(balance_, "balance.csv", restart ? rows_before(directory_ + "/balance.csv", head, first_step_ + 1) : head);
+        }
         if (timing != timing_head) {
             const std::size_t last = timing.rfind('\n', timing.size() - 2) + 1;
             std::sscanf(timing.c_str() + last, "%*d,%lf,%lf", &wall_before_, &cpu_before_);
@@ -161,12 +167,21 @@ void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
     info.largest_kinetic = largest_kinetic_;
     info.clock = clock_;
     info.deck = deck_;
-    const CheckpointCost cost = write_checkpoint(directory_, info, tiles, comm_);
+    const CheckpointCost cost = write_checkpoint(directory_, info, tiles, rebalance_, comm_);
     checkpoints_.count += cost.count;
     checkpoints_.bytes += cost.bytes;
     checkpoints_.write_seconds += cost.write_seconds;
     checkpoints_.verify_seconds += cost.verify_seconds;
     checkpoints_.remove_seconds += cost.remove_seconds;
+}
+
+void Output::balanced(const std::vector<BalanceRow>& rows) {
+    const Timed timed(timers_, Phase::output);
+    if (comm_.rank() != 0) return;
+    for (const BalanceRow& r : rows)
+        balance_ << fmt::format("{},{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{},{}\n", r.step, r.model, r.driver ? 1 : 0, r.lbe, r.lbe_model, r.mean_seconds,
+                                r.max_seconds, r.model_seconds, r.partition_seconds, r.migrate_seconds, r.cells_moved, r.particles_moved, r.ghost_cells, r.lbe_observed, r.decision);
+    balance_ << std::flush;
 }
 
 std::int64_t Output::stop_wanted() const {
@@ -229,7 +244,9 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         j["energy_last"] = last_.total();
         j["energy_drift"] = drift;
         j["overall_lbe"] = nlohmann::json::object();
-        j["clock"] = "wall";
+        for (const auto& [name, lbe] : rebalance_.overall()) j["overall_lbe"][name] = lbe;
+        j["clock"] = deck_.balance.clock == Timing::wall ? "wall" : "work";
+        j["balance_bytes"] = rebalance_.bytes();
         j["precision"] = s.precision == md::Precision::mixed ? "mixed" : "double";
         j["kernels"] = s.kernels->isa;
         j["skin"] = s.skin;
@@ -261,6 +278,7 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
                wall, rate * 1e-6, cpu[0] > 0 ? atom_steps / (static_cast<double>(cpu[0]) * 1e-3) : 0.0,
                tiles.rebuilds(), particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0,
                spread[phase_names.size() + 1].max * 1e-6);
+    for (const auto& [name, lbe] : rebalance_.overall()) fmt::print("  overall LBE {:.2f} % with {} ({})\n", 100 * lbe, name, deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
     fmt::print("  state hash {:016x} at step {}, energy drift {:.2e} of the largest kinetic energy\n", hash, step, drift);
 }
 

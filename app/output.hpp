@@ -22,13 +22,14 @@ public:
     /// Makes the directory and writes deck.yaml. restart: where the run goes on; rows of the CSV files from its step on are
     /// dropped, the earlier ones stay. Collective. Throws OutputError on all ranks.
     Output(std::string directory, const Deck& deck, const std::optional<CheckpointInfo>& restart, const comm::Communicator& comm,
-           const comm::Topology& topology, Timers& timers, bool quiet);
+           const comm::Topology& topology, Timers& timers, const Rebalance& rebalance, bool quiet);
 
     Due due(std::int64_t step) const override;
     void sums(std::int64_t step, const Tiles& tiles) override;
     void fields(std::int64_t step, const Tiles& tiles) override;
     void state(std::int64_t step, const Tiles& tiles) override;
     void checkpoint(std::int64_t step, const Tiles& tiles) override;
+    void balanced(const std::vector<BalanceRow>& rows) override;
     std::int64_t stop_wanted() const override;
 
     /// What the run is, before the first step.
@@ -45,8 +46,9 @@ private:
     const comm::Communicator& comm_;
     comm::Topology topology_;
     Timers& timers_;
+    const Rebalance& rebalance_;
     bool quiet_, terminal_;
-    std::ofstream thermo_, timing_;  // rank 0
+    std::ofstream thermo_, timing_, balance_;  // rank 0
     double start_, start_cpu_, last_progress_ = 0;
     Clock clock_;
     std::int64_t particles_ = 0;

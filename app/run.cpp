@@ -73,12 +73,14 @@ int run(const Options& options, const comm::Communicator& comm) {
 
     watch_signals();
     Timers timers;
-    Output output(out, deck, restart, comm, topology, timers, options.quiet);
-    Tiles tiles(setup, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)), comm.size(), deck.grid.tile), comm, timers);
+    Rebalance rebalance(deck, grid, processes, comm, timers);
+    if (restart) load_balance(*restart, rebalance, comm);
+    Output output(out, deck, restart, comm, topology, timers, rebalance, options.quiet);
+    Tiles tiles(setup, balance::Decomposition(grid, rebalance.partition(), comm.size(), deck.grid.tile), comm, timers);
     if (restart) load_particles(*restart, tiles, comm);
     else tiles.fill(deck);
     output.header(tiles, restart ? restart->particles : particle_count(deck));
-    const std::int64_t reached = run_steps(tiles, restart ? restart->step : 0, deck.run.steps, output);
+    const std::int64_t reached = run_steps(tiles, rebalance, restart ? restart->step : 0, deck.run.steps, output);
     output.finish(reached, tiles);
     if (reached == deck.run.steps) return 0;
     if (comm.rank() == 0) fmt::print(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n", reached, deck.run.steps);

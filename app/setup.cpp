@@ -52,6 +52,8 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
         axis.periodic = deck.system.boundary[a] == Boundary::periodic;
         axis.cells = std::max(1, static_cast<int>(std::floor(deck.system.box[a] / deck.grid.cell)));
     }
+    s.time_tiles = deck.balance.every > 0 && deck.balance.clock == Timing::wall;
+    s.frame = deck.balance.every > 0 ? 2 : 1;  // load models look two cells far
     // Between two rebuilds nobody moves further than half the skin and one more step of at most a cell.
     for (const md::Axis& axis : s.domain.axis)
         s.frame = std::max({s.frame, cells_within(s.radius(), axis), cells_within(s.skin / 2 + axis.cell_width(), axis)});

@@ -21,6 +21,7 @@ struct Setup {
     std::vector<double> narrow_r2;  ///< see md::StepArgs
     double safe_r2 = 0;
     const md::Kernels* kernels = nullptr;
+    bool time_tiles = false;  ///< for balancing by the wall clock
 
     double radius() const { return potential.cutoff + skin; }
 };

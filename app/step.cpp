@@ -11,7 +11,7 @@
 
 namespace app {
 
-std::int64_t run_steps(Tiles& tiles, std::int64_t first, std::int64_t last, Observer& observer) {
+std::int64_t run_steps(Tiles& tiles, Rebalance& rebalance, std::int64_t first, std::int64_t last, Observer& observer) {
     std::int64_t step = first;
     try {
         for (;; ++step) {
@@ -21,8 +21,13 @@ std::int64_t run_steps(Tiles& tiles, std::int64_t first, std::int64_t last, Obse
             const bool whole = due.state || due.fields || due.checkpoint || final;
             const std::int64_t stop = observer.stop_wanted();
 
-            // Migrate, sort, ghosts, neighbour rows; also so that cell fields count everybody where they are.
-            if (tiles.displaced() || due.fields) tiles.rebuild();
+            // Also before cell fields and balancing, which count everybody where they are.
+            const bool balance = rebalance.due(step, tiles.displaced());
+            if (tiles.displaced() || due.fields || balance) {
+                tiles.rebin();                                              // migrate, sort
+                if (balance) observer.balanced(rebalance(step, tiles));     // measure, model, partition, migrate
+                tiles.build_rows();                                         // ghosts, neighbour rows
+            }
             if (whole) {
                 tiles.force_pass(started ? md::Kick::last : md::Kick::none, due.sums, due.state, stop);
             } else {

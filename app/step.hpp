@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "app/rebalance.hpp"
 #include "app/tiles.hpp"
 
 namespace app {
@@ -24,12 +25,13 @@ public:
     virtual void fields(std::int64_t step, const Tiles& tiles) = 0;
     virtual void state(std::int64_t step, const Tiles& tiles) = 0;
     virtual void checkpoint(std::int64_t step, const Tiles& tiles) = 0;
+    virtual void balanced(const std::vector<BalanceRow>& rows) = 0;
     /// Non-zero when this rank wants the run to stop; asked once a step, the largest answer of all ranks counts.
     virtual std::int64_t stop_wanted() const = 0;
 };
 
 /// Advances from step `first` to step `last`, or to the step after somebody wanted to stop, which then ends with a checkpoint;
 /// positions and velocities are at a whole step before and after. Returns the step reached.
-std::int64_t run_steps(Tiles& tiles, std::int64_t first, std::int64_t last, Observer& observer);
+std::int64_t run_steps(Tiles& tiles, Rebalance& rebalance, std::int64_t first, std::int64_t last, Observer& observer);
 
 }  // namespace app

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <tuple>
 #include <utility>
 
 #include "md/initial.hpp"
@@ -69,21 +70,43 @@ struct MigrationRecord {
 }  // namespace
 
 Tiles::Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers)
-    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm),
-      mine_(decomposition_.processes_of(comm.rank())), scratch_(omp_get_max_threads()) {
+    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), scratch_(omp_get_max_threads()) {
+    make_tiles();
+}
+
+// Tiles for the cells that the decomposition gives this rank; those that it had already stay as they are.
+void Tiles::make_tiles() {
+    const auto less = [](const balance::Box& a, const balance::Box& b) { return std::tie(a.lower, a.upper) < std::tie(b.lower, b.upper); };
+    std::map<balance::Box, md::Tile*, decltype(less)> kept(less);
+    for (md::Tile& tile : tiles_) kept.emplace(tile.box(), &tile);
+    std::vector<md::Tile> tiles;
+    mine_ = decomposition_.processes_of(comm_.rank());
+    first_tile_.clear();
+    ids_.clear();
     for (std::int64_t p = mine_.begin; p < mine_.end; ++p) {
-        first_tile_.push_back(tiles_.size());
+        first_tile_.push_back(tiles.size());
         int t = 0;
         for (const balance::Box& box : decomposition_.tiles_of(p)) {
-            tiles_.emplace_back(setup_.domain, box, setup_.frame);
+            if (const auto it = kept.find(box); it != kept.end()) tiles.push_back(std::move(*it->second));
+            else tiles.emplace_back(setup_.domain, box, setup_.frame);
             ids_.push_back({p, t++});
         }
     }
-    pair_sums_.resize(tiles_.size());
-    results_.resize(tiles_.size());
-    force_x_.resize(tiles_.size());
-    force_y_.resize(tiles_.size());
+    tiles_ = std::move(tiles);
+    pair_sums_.assign(tiles_.size(), {});
+    results_.assign(tiles_.size(), {});
+    force_x_.assign(tiles_.size(), {});
+    force_y_.assign(tiles_.size(), {});
+    tile_seconds_.assign(tiles_.size(), 0.0);
     make_plan();
+}
+
+// body(t) on this thread, which takes the tile's own time.
+template <class Body>
+void Tiles::timed(std::size_t t, Body body) {
+    const double start = setup_.time_tiles ? comm::thread_cpu_seconds() : 0;
+    body(t);
+    if (setup_.time_tiles) tile_seconds_[t] += comm::thread_cpu_seconds() - start;
 }
 
 void Tiles::make_plan() {
@@ -152,74 +175,145 @@ void Tiles::fill(const Deck& deck) {
 
 void Tiles::adopt(const std::vector<md::Particle>& particles) {
     // Consecutive particles mostly lie in one tile: look there first.
-    const auto cell_of = [&](const md::Particle& p) { return std::array<int, 3>{setup_.domain.axis[0].cell_of(p.x), setup_.domain.axis[1].cell_of(p.y), 0}; };
-    std::vector<std::vector<std::byte>> to_rank(comm_.size());
     balance::Box known{{0, 0, 0}, {0, 0, 0}};
-    int rank = 0;
+    balance::TileId id;
+    const auto look_up = [&](const md::Particle& p) {
+        const std::array<int, 3> c{setup_.domain.axis[0].cell_of(p.x), setup_.domain.axis[1].cell_of(p.y), 0};
+        if (known.contains(c)) return;
+        known = {{0, 0, 0}, {0, 0, 0}};
+        decomposition_.for_each_tile_in({c, {c[0] + 1, c[1] + 1, 1}}, [&](const balance::TileId& owner, const balance::Box& cells) { known = cells, id = owner; });
+        if (known.empty()) throw md::SimulationError(fmt::format("particle {} lies outside the box", p.id));
+    };
+    std::vector<std::vector<std::byte>> to_rank(comm_.size());
+    std::vector<std::vector<md::Particle>> by_tile(tiles_.size());
     for (const md::Particle& p : particles) {
-        const std::array<int, 3> c = cell_of(p);
-        if (!known.contains(c)) {
-            rank = -1;
-            decomposition_.for_each_tile_in({c, {c[0] + 1, c[1] + 1, 1}}, [&](const balance::TileId& id, const balance::Box& cells) {
-                known = cells;
-                rank = decomposition_.rank_of(id.process);
-            });
-            if (rank < 0) throw md::SimulationError(fmt::format("particle {} of the checkpoint lies outside the box", p.id));
+        look_up(p);
+        const int rank = decomposition_.rank_of(id.process);
+        if (rank == comm_.rank()) {
+            by_tile[local(id)].push_back(p);
+        } else {
+            const auto bytes = std::as_bytes(std::span(&p, 1));
+            to_rank[rank].insert(to_rank[rank].end(), bytes.begin(), bytes.end());
         }
-        const auto bytes = std::as_bytes(std::span(&p, 1));
-        to_rank[rank].insert(to_rank[rank].end(), bytes.begin(), bytes.end());
     }
     const std::vector<std::byte> received = comm_.all_to_all(to_rank);
-    std::vector<std::vector<md::Particle>> by_tile(tiles_.size());
-    std::size_t tile = 0;
     for (std::size_t at = 0; at < received.size(); at += sizeof(md::Particle)) {
         md::Particle p;
         std::memcpy(&p, received.data() + at, sizeof p);
-        const std::array<int, 3> c = cell_of(p);
-        if (!tiles_[tile].box().contains(c))
-            tile = std::find_if(tiles_.begin(), tiles_.end(), [&](const md::Tile& t) { return t.box().contains(c); }) - tiles_.begin();
-        by_tile[tile].push_back(p);
+        look_up(p);
+        by_tile[local(id)].push_back(p);
     }
-    for (std::size_t t = 0; t < tiles_.size(); ++t)
+    parallel_for(tiles_.size(), [&](std::size_t t) {
         if (!by_tile[t].empty()) tiles_[t].insert(by_tile[t]);
+    });
     displaced_ = true;
 }
 
+void Tiles::repartition(balance::Decomposition next) {
+    {
+        const Timed phase(timers_, Phase::migration);
+        std::vector<md::Particle> moving;
+        const auto stays = [&](const balance::Box& box) {
+            bool same = false;
+            next.for_each_tile_in(box, [&](const balance::TileId& id, const balance::Box& cells) { same = same || (cells == box && next.rank_of(id.process) == comm_.rank()); });
+            return same;
+        };
+        for (const md::Tile& tile : tiles_)
+            if (!stays(tile.box()))
+                for (std::int64_t i = 0; i < tile.size(); ++i) moving.push_back(tile.particle(i));
+        decomposition_ = std::move(next);
+        make_tiles();
+        adopt(moving);
+    }
+    rebin();
+}
+
+std::vector<balance::CellCounts> Tiles::cell_counts() const {
+    std::vector<balance::CellCounts> counts;
+    for (const md::Tile& tile : tiles_) {
+        const balance::Box& b = tile.box();
+        for (int x = b.lower[0]; x < b.upper[0]; ++x)
+            for (int y = b.lower[1]; y < b.upper[1]; ++y) {
+                balance::CellCounts c{tile.count(x, y), 0, 0};
+                for (int i = -2; i <= 2; ++i)
+                    for (int j = -2; j <= 2; ++j) {
+                        const std::int32_t n = tile.count(x + i, y + j);
+                        c.n5 += n;
+                        if (std::abs(i) < 2 && std::abs(j) < 2) c.n3 += n;
+                    }
+                counts.push_back(c);
+            }
+    }
+    return counts;
+}
+
+std::vector<std::int64_t> Tiles::cell_neighbours() {
+    std::vector<std::vector<std::int64_t>> by_tile(tiles_.size());
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        std::vector<std::int32_t> within(tiles_[t].size());
+        setup_.kernels->neighbours(tiles_[t].view(current_), setup_.potential.cutoff, md::lanes_of(setup_.precision), within.data());
+        const std::int32_t* next = within.data();
+        const balance::Box& b = tiles_[t].box();
+        for (int x = b.lower[0]; x < b.upper[0]; ++x)
+            for (int y = b.lower[1]; y < b.upper[1]; ++y) {
+                std::int64_t sum = 0;
+                for (std::int32_t k = 0; k < tiles_[t].count(x, y); ++k) sum += *next++;
+                by_tile[t].push_back(sum);
+            }
+    });
+    std::vector<std::int64_t> all;
+    for (const auto& v : by_tile) all.insert(all.end(), v.begin(), v.end());
+    return all;
+}
+
+std::vector<double> Tiles::take_tile_seconds() { return std::exchange(tile_seconds_, std::vector<double>(tiles_.size(), 0.0)); }
+
 void Tiles::rebuild() {
+    rebin();
+    build_rows();
+}
+
+void Tiles::rebin() {
     migrate();
     {
-        const Timed timed(timers_, Phase::neighbours);
-        parallel_for(tiles_.size(), [&](std::size_t t) { tiles_[t].sort(scratch_[omp_get_thread_num()]); });
+        const Timed phase(timers_, Phase::neighbours);
+        parallel_for(tiles_.size(), [&](std::size_t i) { timed(i, [&](std::size_t t) { tiles_[t].sort(scratch_[omp_get_thread_num()]); }); });
     }
+    const Timed phase(timers_, Phase::ghosts);
+    swap_counts();
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        for (const balance::Move& m : local_moves_[t]) {
+            const md::Tile& source = tiles_[local(m.source)];
+            const balance::Box to = seen_by_target(m, setup_.domain).box;
+            for (int x = 0; x < to.extent(0); ++x)
+                for (int y = 0; y < to.extent(1); ++y)
+                    tiles_[t].count(to.lower[0] + x, to.lower[1] + y) = source.count(m.box.lower[0] + x, m.box.lower[1] + y);
+        }
+    });
+}
+
+void Tiles::build_rows() {
     {
-        const Timed timed(timers_, Phase::ghosts);
-        swap_counts();
-        parallel_for(tiles_.size(), [&](std::size_t t) {
-            for (const balance::Move& m : local_moves_[t]) {
-                const md::Tile& source = tiles_[local(m.source)];
-                const balance::Box to = seen_by_target(m, setup_.domain).box;
-                for (int x = 0; x < to.extent(0); ++x)
-                    for (int y = 0; y < to.extent(1); ++y)
-                        tiles_[t].count(to.lower[0] + x, to.lower[1] + y) = source.count(m.box.lower[0] + x, m.box.lower[1] + y);
-            }
-            tiles_[t].lay_slots(current_);
-        });
+        const Timed phase(timers_, Phase::ghosts);
+        parallel_for(tiles_.size(), [&](std::size_t t) { tiles_[t].lay_slots(current_); });
         ghosts_filled_ = false;
         start_ghosts();
         finish_ghosts();
         parallel_for(tiles_.size(), [&](std::size_t t) { fill_from_local(t); });
         ghosts_filled_ = true;
     }
-    const Timed timed(timers_, Phase::neighbours);
-    parallel_for(tiles_.size(), [&](std::size_t t) {
-        tiles_[t].build_rows(*setup_.kernels, md::lanes_of(setup_.precision), setup_.radius(), current_, scratch_[omp_get_thread_num()]);
+    const Timed phase(timers_, Phase::neighbours);
+    parallel_for(tiles_.size(), [&](std::size_t i) {
+        timed(i, [&](std::size_t t) {
+            tiles_[t].build_rows(*setup_.kernels, md::lanes_of(setup_.precision), setup_.radius(), current_, scratch_[omp_get_thread_num()]);
+        });
     });
     displaced_ = false;
     ++rebuilds_;
 }
 
 void Tiles::migrate() {
-    const Timed timed(timers_, Phase::migration);
+    const Timed phase(timers_, Phase::migration);
     std::vector<std::vector<Leaver>> leavers(tiles_.size());
     parallel_for(tiles_.size(), [&](std::size_t t) {
         tiles_[t].remove_leavers(frame_boxes_[t], [&](const md::Particle& p, int k) { leavers[t].push_back({frame_owners_[t][k], p}); });
@@ -333,23 +427,23 @@ void Tiles::fill_from_local(std::size_t t) {
 
 void Tiles::force_pass(md::Kick kick, bool sums, bool keep_forces, std::int64_t stop) {
     if (ghosts_filled_) {
-        const Timed timed(timers_, Phase::forces);
+        const Timed phase(timers_, Phase::forces);
         advance(inner_, kick, sums, keep_forces);
         advance(rim_, kick, sums, keep_forces);
     } else {
         {
-            const Timed timed(timers_, Phase::ghosts);
+            const Timed phase(timers_, Phase::ghosts);
             start_ghosts();
         }
         {
-            const Timed timed(timers_, Phase::forces);
+            const Timed phase(timers_, Phase::forces);
             advance(inner_, kick, sums, keep_forces);
         }
         {
-            const Timed timed(timers_, Phase::ghosts);
+            const Timed phase(timers_, Phase::ghosts);
             finish_ghosts();
         }
-        const Timed timed(timers_, Phase::forces);
+        const Timed phase(timers_, Phase::forces);
         advance(rim_, kick, sums, keep_forces);
     }
     ghosts_filled_ = true;
@@ -397,7 +491,7 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
         }
         const md::TileView view = tiles_[t].view(current_);
         results_[t] = {};
-        step(view, mine, results_[t]);
+        timed(t, [&](std::size_t) { step(view, mine, results_[t]); });
         if (sums) {
             pair_sums_[t] = {};
             setup_.kernels->pair_sums[potential](view, setup_.potential, md::lanes_of(setup_.precision), pair_sums_[t]);

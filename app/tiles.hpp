@@ -11,6 +11,7 @@
 
 #include "app/setup.hpp"
 #include "app/timers.hpp"
+#include "balance/load_model.hpp"
 #include "balance/plan.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange.hpp"
@@ -39,8 +40,22 @@ public:
     /// True when somebody moved further than half the skin since the last rebuild, or never built. All ranks agree.
     bool displaced() const { return displaced_; }
 
-    /// Migrates particles to the tiles that own their cells, sorts, refills ghosts and builds neighbour rows.
+    /// rebin() and build_rows().
     void rebuild();
+    /// First half: migrates particles to the tiles that own their cells, sorts them into cells and counts.
+    void rebin();
+    /// Second half: refills ghosts and builds neighbour rows.
+    void build_rows();
+
+    /// Changes owners to those of `next`; particles move to the tiles that own their cells. After rebin(). Collective.
+    void repartition(balance::Decomposition next);
+
+    /// Particles in and around each cell of each tile, tile by tile, column by column. After rebin().
+    std::vector<balance::CellCounts> cell_counts() const;
+    /// Directed pairs within the cutoff of each cell's particles, in the same order. After build_rows().
+    std::vector<std::int64_t> cell_neighbours();
+    /// Thread seconds that each tile took since the last call; zeros unless the setup times tiles.
+    std::vector<double> take_tile_seconds();
 
     /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are computed.
     /// stop: this rank's wish to stop; stop_wanted() is then the largest of all ranks'.
@@ -80,8 +95,11 @@ private:
     };
 
     std::size_t local(balance::TileId id) const { return static_cast<std::size_t>(first_tile_[id.process - mine_.begin] + id.tile); }
+    void make_tiles();
     void make_plan();
     void migrate();
+    template <class Body>
+    void timed(std::size_t t, Body body);
     void swap_counts();
     void start_ghosts();
     void finish_ghosts();
@@ -110,6 +128,7 @@ private:
     std::int64_t rebuilds_ = 0, stop_ = 0;
     std::vector<md::PairSums> pair_sums_;   // by tile
     std::vector<md::StepResult> results_;
+    std::vector<double> tile_seconds_;
 };
 
 }  // namespace app

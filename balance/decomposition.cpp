@@ -67,7 +67,7 @@ Partition one_box_each(std::vector<Box> boxes) {
     return p;
 }
 
-Decomposition::Decomposition(Grid grid, Partition partition, int ranks, int tile_side) : grid_(grid), partition_(std::move(partition)), ranks_(ranks) {
+Decomposition::Decomposition(Grid grid, Partition partition, int ranks, int tile_side) : grid_(grid), partition_(std::move(partition)), ranks_(ranks), tile_side_(tile_side) {
     for (std::int64_t p = 0; p < processes(); ++p) {
         first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
         int count = 0;

@@ -60,10 +60,15 @@ public:
     const Partition& partition() const { return partition_; }
     std::int64_t processes() const { return partition_.processes(); }
     int ranks() const { return ranks_; }
+    int tile_side() const { return tile_side_; }
     int rank_of(std::int64_t process) const;
     Range processes_of(int rank) const;
     /// Tiles of all patches of a process, in their order.
     std::vector<Box> tiles_of(std::int64_t process) const;
+
+    /// All tiles in the order of processes; those of a rank: [first_tile(rank), first_tile(rank + 1)).
+    const std::vector<Box>& tiles() const { return tiles_; }
+    std::int64_t first_tile(int rank) const { return first_tile_[rank < ranks_ ? processes_of(rank).begin : processes()]; }
 
     /// Calls visit(tile, its cells) for every tile that meets `box` (inside the grid), in ascending order.
     template <class Visit>
@@ -77,7 +82,7 @@ private:
 
     Grid grid_;
     Partition partition_;
-    int ranks_;
+    int ranks_, tile_side_;
     std::vector<Box> tiles_;  // of all processes
     std::vector<TileId> ids_;
     std::vector<std::int64_t> first_tile_;  // by process

@@ -10,4 +10,10 @@ double now();
 /// CPU seconds that this process's threads have used.
 double cpu_seconds();
 
+/// CPU seconds that the calling thread has used: time in which it was not running is not counted.
+double thread_cpu_seconds();
+
+/// Smallest step of thread_cpu_seconds() seen in a short trial.
+double thread_clock_resolution();
+
 }  // namespace comm

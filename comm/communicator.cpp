@@ -103,6 +103,21 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     return in;
 }
 
+void Communicator::relay(bool ascending, std::span<std::int64_t> carry, const std::function<void(std::span<std::int64_t>)>& step) const {
+    constexpr int tag = 7;
+    const int place = ascending ? rank_ : size_ - 1 - rank_, forward = ascending ? 1 : -1, last = ascending ? size_ - 1 : 0, n = static_cast<int>(carry.size());
+    MPI_Request request;
+    if (place > 0) {
+        mpi_check(MPI_Irecv(carry.data(), n, MPI_INT64_T, rank_ - forward, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
+        wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    }
+    step(carry);
+    if (place + 1 < size_) mpi_check(MPI_Send(carry.data(), n, MPI_INT64_T, rank_ + forward, tag, MPI_COMM_WORLD), "MPI_Send");
+    if (size_ == 1) return;
+    mpi_check(MPI_Ibcast(carry.data(), n, MPI_INT64_T, last, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+}
+
 std::vector<std::string> Communicator::gather(const std::string& text) const {
     const int mine = static_cast<int>(text.size());
     std::vector<int> sizes(size_), starts(size_, 0);

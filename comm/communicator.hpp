@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ public:
     std::vector<Spread> spread(std::span<const double> values) const;  ///< of each value over the ranks, on all of them
     /// Sends to_rank[r] to rank r; returns everything that came, in rank order. At most 2 GiB in all.
     std::vector<std::byte> all_to_all(std::span<const std::vector<std::byte>> to_rank) const;
+    /// Ranks call step(carry) one after the other, each with what the one before left; all get the last value.
+    void relay(bool ascending, std::span<std::int64_t> carry, const std::function<void(std::span<std::int64_t>)>& step) const;
     std::vector<std::string> gather(const std::string& text) const;    ///< on rank 0; empty elsewhere
 
 private:

@@ -103,6 +103,8 @@ public:
     FileReader(const FileReader&) = delete;
     FileReader& operator=(const FileReader&) = delete;
 
+    /// Whether there is a dataset of that name.
+    bool has(const std::string& path);
     /// Length of a dataset's first dimension; checks that its type is T's and the other dimension `columns`.
     template <class T>
     std::int64_t row_count(const std::string& path, int columns = 1) { return count(path, element_of<T>(), columns); }

@@ -21,6 +21,16 @@ FileReader::FileReader(const std::string& path, const Communicator& comm) : hand
 
 FileReader::~FileReader() = default;
 
+bool FileReader::has(const std::string& path) {
+    // Every group on the way has to be there before HDF5 may be asked for the next.
+    bool found = true;
+    for (std::size_t end = path.find('/', 1); found; end = path.find('/', end + 1)) {
+        found = H5Lexists(handles_->file, path.substr(0, end).c_str(), H5P_DEFAULT) > 0;
+        if (end == std::string::npos) break;
+    }
+    return comm_.all_agree(found);
+}
+
 std::int64_t FileReader::count(const std::string& path, Element type, int columns) {
     hsize_t extent[2] = {0, 1};
     const auto fits = [&] {

@@ -97,6 +97,8 @@ struct Kernels {
     void (*step[8][2])(const TileView&, const StepArgs&, StepResult&);
     /// Potential energy and virial of all own particles, in double precision.
     void (*pair_sums[8])(const TileView&, const PotentialSpec&, int lanes, PairSums&);
+    /// Neighbours within the cutoff (lengths) of each own particle, by the rows.
+    void (*neighbours)(const TileView&, double cutoff, int lanes, std::int32_t* within);
     /// Builds the rows of a cluster, returns the longest row's length.
     std::int32_t (*rows)(const RowsArgs&);
 };

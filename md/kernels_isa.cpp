@@ -223,6 +223,27 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, int lanes, PairS
     }
 }
 
+void count_neighbours(const TileView& tile, double cutoff, int lanes, std::int32_t* within) {
+    const F64 cutoff2(cutoff * cutoff * two_to(2 * difference_bits));
+    const auto all = opaque_mask();
+    for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
+        const Cluster& cluster = tile.clusters[c];
+        for (int first = 0; first < cluster.count; first += 8) {
+            const Positions8 here = load_positions8(tile.packed + cluster.slot + first);
+            const int n = cluster.count - first < 8 ? cluster.count - first : 8;
+            std::int32_t count[8] = {};
+            F64 dx = cutoff2, dy = cutoff2;
+            for (std::int32_t k = 0; k < cluster.length; ++k) {
+                const std::uint16_t* index = tile.rows + cluster.row + std::int64_t{k} * lanes + first;
+                difference(here, gather_positions8(tile.packed + cluster.base, index, all), dx, dy);
+                const unsigned near = bits(less(fma(dx, dx, dy * dy), cutoff2));
+                for (int l = 0; l < 8; ++l) count[l] += near >> l & 1;
+            }
+            for (int l = 0; l < n; ++l) within[cluster.own + first + l] = count[l];
+        }
+    }
+}
+
 // Two passes: all candidates against the cluster's bounding box, then each lane against the survivors.
 std::int32_t build_rows(const RowsArgs& a) {
     const std::uint64_t* here = a.packed + a.cluster.slot;
@@ -282,6 +303,7 @@ constexpr Kernels table(const char* isa, std::tuple<T...>*) {
     Kernels k{};
     k.isa = isa;
     k.rows = build_rows;
+    k.neighbours = count_neighbours;
     int i = 0;
     const auto add = [&]<template <class> class P>(P<double>*) {
         k.step[i][0] = step_mixed<P>;

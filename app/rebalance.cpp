@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+#include "app/rebalance.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "comm/clock.hpp"
+#include "md/random.hpp"
+
+namespace app {
+namespace {
+
+// Counted work prices a moved particle like this many seconds of a rank: packing, sending, laying out anew.
+constexpr double move_seconds_per_particle = 2e-7;
+// A measured time must be so many steps of the clock to be believed.
+constexpr double least_clock_steps = 1000;
+
+}  // namespace
+
+// Cells of this rank's slab, column by column.
+struct Rebalance::Cells {
+    std::vector<balance::CellCounts> counts;
+    std::vector<std::int64_t> particles, work;  // work: ticks a step
+    std::int64_t particles_in_all = 0;
+};
+
+Rebalance::Rebalance(const Deck& deck, const balance::Grid& grid, std::int64_t processes, const comm::Communicator& comm, Timers& timers)
+    : grid_(grid), team_(comm), timers_(timers), slabs_{grid, comm.size()}, every_(deck.balance.every), processes_(processes), seed_(deck.system.seed),
+      clock_(deck.balance.clock), migrate_(deck.balance.migrate), noise_(deck.balance.noise), options_(deck.balance.partition), work_(deck.balance.work),
+      cell_width_{deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]} {
+    options_.processes = processes;
+    const auto add = [&](const std::string& name) {
+        Balanced b;
+        b.name = name;
+        b.model = balance::make_model(name, deck.balance.constants);
+        b.partition = balance::one_box_each(balance::even_partition(grid, processes));
+        models_.push_back(std::move(b));
+    };
+    add(deck.balance.model);
+    if (on())
+        for (const std::string& name : deck.balance.compare) add(name);
+    if (on() && clock_ == Timing::wall) resolution_ = comm::thread_clock_resolution();
+}
+
+bool Rebalance::due(std::int64_t step, bool displaced) const {
+    if (!on()) return false;
+    if (!started_) return true;
+    return clock_ == Timing::work ? step > last_step_ && step % every_ == 0 : step - last_step_ >= every_ && displaced;
+}
+
+Rebalance::Cells Rebalance::measure(Tiles& tiles, bool with_work) {
+    const balance::Decomposition& d = tiles.decomposition();
+    balance::BoxList list{d.tiles(), {}};
+    for (int r = 0; r <= team_.size(); ++r) list.first.push_back(d.first_tile(r));
+    const auto size = static_cast<std::size_t>(slab_cells());
+    Cells cells;
+    cells.counts.resize(size);
+    const std::vector<balance::CellCounts> counts = tiles.cell_counts();
+    balance::to_slab<balance::CellCounts>(team_, slabs_, list, counts, cells.counts);
+    cells.particles.resize(size);
+    for (std::size_t i = 0; i < size; ++i) cells.particles[i] = cells.counts[i].n;
+    std::vector<std::int64_t> total{0};
+    for (std::int64_t n : cells.particles) total[0] += n;
+    team_.sum(total);
+    cells.particles_in_all = total[0];
+    if (!with_work) return cells;
+    std::vector<std::int64_t> neighbours(size);
+    const std::vector<std::int64_t> own = tiles.cell_neighbours();
+    balance::to_slab<std::int64_t>(team_, slabs_, list, own, neighbours);
+    cells.work.resize(size);
+    const balance::Box slab = slabs_.of(team_.rank());
+    std::size_t i = 0;
+    for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
+        for (int y = 0; y < slab.upper[1]; ++y, ++i)
+            cells.work[i] = balance::cell_work(work_, cells.counts[i], neighbours[i], (x + 0.5) * cell_width_[0], (y + 0.5) * cell_width_[1]);
+    return cells;
+}
+
+// Owner of each cell of this rank's slab and of the column on either side (-1 beyond the grid).
+std::vector<std::int32_t> Rebalance::owners(const balance::Partition& partition) const {
+    const balance::Box slab = slabs_.of(team_.rank());
+    const int nx = grid_.cells[0], ny = grid_.cells[1], width = slab.extent(0);
+    const auto column_of = [&](int x) { return x < 0 || x >= nx ? (grid_.periodic[0] ? (x + nx) % nx : -1) : x; };
+    const int lower = column_of(slab.lower[0] - 1), upper = column_of(slab.upper[0]);
+    std::vector<std::int32_t> owner(static_cast<std::size_t>(width + 2) * ny, -1);
+    for (std::int64_t p = 0; p < partition.processes(); ++p)
+        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b) {
+            const balance::Box& box = partition.boxes[b];
+            const auto paint = [&](int column) {
+                std::fill_n(owner.begin() + std::int64_t{column} * ny + box.lower[1], box.extent(1), static_cast<std::int32_t>(p));
+            };
+            for (int x = std::max(box.lower[0], slab.lower[0]); x < std::min(box.upper[0], slab.upper[0]); ++x) paint(x - slab.lower[0] + 1);
+            if (box.lower[0] <= lower && lower < box.upper[0]) paint(0);
+            if (box.lower[0] <= upper && upper < box.upper[0]) paint(width + 1);
+        }
+    return owner;
+}
+
+// Cells that other processes see: each counts once for each process that owns one of its eight neighbours.
+std::int64_t Rebalance::ghosts(const std::vector<std::int32_t>& owner) const {
+    const int ny = grid_.cells[1], columns = static_cast<int>(owner.size() / ny);
+    std::int64_t ghosts = 0;
+    for (int x = 1; x + 1 < columns; ++x)
+        for (int y = 0; y < ny; ++y) {
+            const std::int32_t self = owner[std::int64_t{x} * ny + y];
+            std::array<std::int32_t, 8> seen;
+            int n = 0;
+            for (int i = -1; i <= 1; ++i)
+                for (int j = -1; j <= 1; ++j) {
+                    int v = y + j;
+                    if (v < 0 || v >= ny) {
+                        if (!grid_.periodic[1]) continue;
+                        v = (v + ny) % ny;
+                    }
+                    const std::int32_t q = owner[std::int64_t{x + i} * ny + v];
+                    if (q == self || q < 0 || std::find(seen.begin(), seen.begin() + n, q) != seen.begin() + n) continue;
+                    seen[n++] = q;
+                }
+            ghosts += n;
+        }
+    return ghosts;
+}
+
+// Seconds a step of each process, from the work in its cells.
+std::vector<double> Rebalance::times_by_work(const Cells& cells, const balance::BoxList& list, const Balanced& b) const {
+    const std::vector<std::int64_t> work = balance::to_boxes<std::int64_t>(team_, slabs_, list, cells.work);
+    std::vector<std::int64_t> ticks(processes_, 0);
+    const std::int64_t* next = work.data();
+    const balance::Range mine{processes_ * team_.rank() / team_.size(), processes_ * (team_.rank() + 1) / team_.size()};
+    for (std::int64_t p = mine.begin; p < mine.end; ++p)
+        for (std::int64_t k = b.partition.first[p]; k < b.partition.first[p + 1]; ++k)
+            for (std::int64_t c = b.partition.boxes[k].cells(); c > 0; --c) ticks[p] += *next++;
+    team_.sum(ticks);
+    std::vector<double> seconds;
+    for (std::int64_t t : ticks) seconds.push_back(balance::to_seconds(t));
+    return seconds;
+}
+
+// Numbers of which each was computed by one rank, the others holding zero bits: all get all of them.
+std::vector<double> Rebalance::share(std::vector<std::int64_t> bits) const {
+    team_.sum(bits);
+    std::vector<double> values;
+    for (std::int64_t b : bits) values.push_back(std::bit_cast<double>(b));
+    return values;
+}
+
+// New load of this rank's slab (ticks) by the model, process by process on the ranks that host them.
+void Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const {
+    if (b.state.empty())
+        for (const balance::CellCounts& c : cells.counts) b.state.push_back(b.model->first_state(c));
+    const std::vector<balance::CellCounts> counts = balance::to_boxes<balance::CellCounts>(team_, slabs_, list, cells.counts);
+    std::vector<double> state = balance::to_boxes<double>(team_, slabs_, list, b.state);
+    std::vector<balance::ProcessView> views;
+    const balance::Range mine{processes_ * team_.rank() / team_.size(), processes_ * (team_.rank() + 1) / team_.size()};
+    std::size_t at = 0;
+    for (std::int64_t p = mine.begin; p < mine.end; ++p) {
+        std::size_t n = 0;
+        for (std::int64_t k = b.partition.first[p]; k < b.partition.first[p + 1]; ++k) n += b.partition.boxes[k].cells();
+        views.push_back({std::span(counts).subspan(at, n), std::span(state).subspan(at, n), measured ? times[p] : 0.0, p});
+        at += n;
+    }
+    for (int round = 0; measured && round < b.model->rounds(); ++round) {
+        std::vector<std::int64_t> bits;
+        std::size_t width = 0;
+        for (const balance::ProcessView& view : views) {
+            const std::vector<double> row = b.model->contribution(round, view);
+            width = row.size();
+            bits.resize(processes_ * width, 0);
+            for (std::size_t k = 0; k < width; ++k) bits[view.index * width + k] = std::bit_cast<std::int64_t>(row[k]);
+        }
+        std::vector<std::int64_t> widest{static_cast<std::int64_t>(width)};  // a rank may host no process
+        team_.max(widest);
+        bits.resize(processes_ * widest[0], 0);
+        b.model->conclude(round, share(std::move(bits)), times);
+    }
+    balance::Totals totals{0, cells.particles_in_all, grid_.box().cells(), processes_};
+    for (double t : times) totals.time += t;
+    std::vector<double> seconds(counts.size());
+    std::vector<std::int64_t> ticks(counts.size());
+    at = 0;
+    for (const balance::ProcessView& view : views) {
+        b.model->update(view, totals, measured, std::span(seconds).subspan(at, view.cells.size()));
+        at += view.cells.size();
+    }
+    // Loads have any unit; as integers the largest cell gets as many bits as the sum of all cells can't overflow.
+    std::vector<std::int64_t> largest{0};
+    for (double l : seconds) largest[0] = std::max(largest[0], std::bit_cast<std::int64_t>(l));  // >= 0: bits have the order of values
+    team_.max(largest);
+    const double top = std::bit_cast<double>(largest[0]), scale = top > 0 ? std::ldexp(1.0, 61) / static_cast<double>(totals.cells) / top : 0.0;
+    for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i] = std::llround(seconds[i] * scale);
+    load.resize(cells.counts.size());
+    balance::to_slab<double>(team_, slabs_, list, state, b.state);
+    balance::to_slab<std::int64_t>(team_, slabs_, list, ticks, load);
+}
+
+// One balancing of one model: what its processes took, its new loads, its new partition.
+BalanceRow Rebalance::advance(Balanced& b, const Cells& cells, std::vector<double> times, std::int64_t step, bool measured) {
+    BalanceRow row;
+    row.step = step;
+    row.model = b.name;
+    balance::BoxList list = balance::boxes_by_process(b.partition, team_.size());
+    if (measured) {
+        if (clock_ == Timing::work) times = times_by_work(cells, list, b);
+        for (double t : times) row.mean_seconds += t / static_cast<double>(processes_), row.max_seconds = std::max(row.max_seconds, t);
+        row.lbe = balance::efficiency(times);
+        b.sum_mean += row.mean_seconds;
+        b.sum_max += row.max_seconds;
+        if (noise_ > 0)
+            for (std::int64_t p = 0; p < processes_; ++p) times[p] *= std::max(0.0, 1 + noise_ * md::normal_pair(seed_ + md::mix(static_cast<std::uint64_t>(step)), p)[0]);
+        row.lbe_observed = balance::efficiency(times);
+    }
+    double start = comm::now();
+    std::vector<std::int64_t> load;
+    model_loads(b, cells, list, times, measured, load);
+    row.model_seconds = comm::now() - start;
+    start = comm::now();
+    balance::Partition next = balance::make_partition(team_, grid_, load, cells.particles, options_, b.splits);
+    row.partition_seconds = comm::now() - start;
+
+    const std::vector<std::int32_t> before = owners(b.partition), after = owners(next);
+    std::vector<std::int64_t> sums(processes_ + 3, 0);
+    for (std::size_t i = 0, k = grid_.cells[1]; i < load.size(); ++i, ++k) {  // the owners' first column is the neighbour's
+        sums[after[k]] += load[i];
+        if (after[k] != before[k]) ++sums[processes_], sums[processes_ + 1] += cells.particles[i];
+    }
+    sums[processes_ + 2] = ghosts(after);
+    team_.sum(sums);
+    std::vector<double> loads;
+    for (std::int64_t p = 0; p < processes_; ++p) loads.push_back(static_cast<double>(sums[p]));
+    row.lbe_model = balance::efficiency(loads);
+    row.cells_moved = sums[processes_];
+    row.particles_moved = sums[processes_ + 1];
+    row.ghost_cells = sums[processes_ + 2];
+
+    row.decision = "moved";
+    if (measured && migrate_ == Migrate::gain) {
+        // What the slowest process would save until the next balancing, against what moving costs the slowest rank.
+        const double gain = (row.max_seconds - row.mean_seconds / row.lbe_model) * static_cast<double>(every_);
+        const double cost = clock_ == Timing::work ? move_seconds_per_particle * static_cast<double>(row.particles_moved) / static_cast<double>(processes_) : move_cost_;
+        if (gain <= cost) row.decision = "kept: gain";
+    }
+    if (row.decision == "moved") b.partition = std::move(next);
+    else row.cells_moved = row.particles_moved = 0;
+    return row;
+}
+
+void Rebalance::start(Tiles& tiles) {
+    started_ = true;
+    const Timed phase(timers_, Phase::balancing);
+    const Cells cells = measure(tiles, false);
+    for (Balanced& b : models_) advance(b, cells, {}, 0, false);
+    tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile_side()));
+}
+
+std::vector<BalanceRow> Rebalance::operator()(std::int64_t step, Tiles& tiles) {
+    if (!started_) {
+        start(tiles);
+        last_step_ = step;
+        return {};
+    }
+    std::vector<double> times;
+    std::vector<BalanceRow> rows;
+    {
+        const Timed phase(timers_, Phase::balancing);
+        if (clock_ == Timing::wall) {
+            const std::vector<double> tile_seconds = tiles.take_tile_seconds();
+            std::vector<std::int64_t> nanoseconds(processes_, 0);
+            for (std::size_t t = 0; t < tile_seconds.size(); ++t) nanoseconds[tiles.process_of(t)] += std::llround(tile_seconds[t] * 1e9);
+            team_.sum(nanoseconds);
+            for (std::int64_t n : nanoseconds) times.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
+        }
+    }
+    if (clock_ == Timing::work) tiles.build_rows();
+    const double mean = times.empty() ? 0 : [&] { double s = 0; for (double t : times) s += t; return s / static_cast<double>(processes_); }();
+    {
+        const Timed phase(timers_, Phase::balancing);
+        if (clock_ == Timing::wall && mean * static_cast<double>(step - last_step_) < least_clock_steps * resolution_) {
+            BalanceRow row;
+            row.step = step;
+            row.model = models_.front().name;
+            row.driver = true;
+            row.decision = "kept: clock";
+            last_step_ = step;
+            return {row};
+        }
+        const Cells cells = measure(tiles, clock_ == Timing::work);
+        for (Balanced& b : models_) rows.push_back(advance(b, cells, times, step, true));
+        rows.front().driver = true;
+    }
+    if (rows.front().decision == "moved") {
+        const double start = comm::now();
+        tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile_side()));
+        rows.front().migrate_seconds = comm::now() - start;
+        std::vector<std::int64_t> slowest{std::llround(rows.front().migrate_seconds * 1e9)};
+        team_.max(slowest);
+        move_cost_ = static_cast<double>(slowest[0]) * 1e-9;
+    }
+    last_step_ = step;
+    return rows;
+}
+
+std::vector<std::pair<std::string, double>> Rebalance::overall() const {
+    std::vector<std::pair<std::string, double>> all;
+    for (const Balanced& b : models_)
+        if (b.sum_max > 0) all.emplace_back(b.name, b.sum_mean / b.sum_max);
+    return all;
+}
+
+std::int64_t Rebalance::bytes() const {
+    std::size_t n = 0;
+    for (const Balanced& b : models_)
+        n += b.state.capacity() * sizeof(double) + b.partition.boxes.capacity() * sizeof(balance::Box) + b.partition.first.capacity() * sizeof(std::int64_t) +
+             b.splits.capacity() * sizeof(balance::Split);
+    return static_cast<std::int64_t>(n);
+}
+
+}  // namespace app

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Measure -> model -> partition -> plan -> migrate, every N steps: for the model that drives the run, and for others that are
+// compared with it on the same trajectory, each with a partition and a memory of its own.
+//
+// Per-cell values live in a fixed slab of columns on each rank (balance/field.hpp); everything is summed in integers. With
+// `clock: work` all decisions are the same on any number of ranks and after a restart.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/deck.hpp"
+#include "app/tiles.hpp"
+#include "balance/field.hpp"
+#include "balance/load_model.hpp"
+#include "balance/partition.hpp"
+#include "comm/team.hpp"
+
+namespace app {
+
+/// One row of balance.csv.
+struct BalanceRow {
+    std::int64_t step = 0;
+    std::string model;
+    bool driver = false;
+    double lbe = 0, lbe_model = 0, mean_seconds = 0, max_seconds = 0;  ///< of a step, since the last balancing
+    double model_seconds = 0, partition_seconds = 0, migrate_seconds = 0;
+    std::int64_t cells_moved = 0, particles_moved = 0, ghost_cells = 0;  ///< ghost cells: of all processes, one cell wide
+    double lbe_observed = 0;
+    std::string decision;  ///< moved | kept: gain | kept: clock
+};
+
+/// A model with its partition and memory: what is saved in checkpoints.
+struct Balanced {
+    std::string name;
+    std::unique_ptr<balance::LoadModel> model;
+    balance::Partition partition;
+    std::vector<balance::Split> splits;
+    std::vector<double> state;           ///< of each cell of this rank's slab
+    double sum_mean = 0, sum_max = 0;    ///< over all balancings, seconds a step: overall LBE
+};
+
+class Rebalance {
+public:
+    /// Models of the deck, not yet measured.
+    Rebalance(const Deck& deck, const balance::Grid& grid, std::int64_t processes, const comm::Communicator& comm, Timers& timers);
+
+    /// Is one due at this step? displaced: a rebuild is due anyway. By counted work every N steps exactly; by the wall clock
+    /// at the first rebuild that is due after N steps.
+    bool due(std::int64_t step, bool displaced) const;
+
+    /// Measures all processes, updates all models, moves what the driver decides; the first time, with nothing measured, only
+    /// partitions. After rebin(). Collective. Returns the rows of balance.csv.
+    std::vector<BalanceRow> operator()(std::int64_t step, Tiles& tiles);
+
+    bool on() const { return every_ > 0; }
+    /// Overall LBE so far: sum of means over sum of maxima; by model, the driver first.
+    std::vector<std::pair<std::string, double>> overall() const;
+    std::int64_t bytes() const;  ///< of all that balancing keeps on this rank
+
+    // For checkpoints.
+    std::vector<Balanced>& models() { return models_; }
+    const std::vector<Balanced>& models() const { return models_; }
+    std::int64_t last_step() const { return last_step_; }
+    void set_last_step(std::int64_t step) { last_step_ = step, started_ = true; }
+    const balance::Partition& partition() const { return models_.front().partition; }
+    std::int64_t slab_cells() const { return slabs_.of(team_.rank()).cells(); }
+
+private:
+    struct Cells;  // what was measured of this rank's slab
+    void start(Tiles& tiles);
+    Cells measure(Tiles& tiles, bool with_work);
+    std::vector<double> times_by_work(const Cells& cells, const balance::BoxList& list, const Balanced& b) const;
+    std::vector<double> share(std::vector<std::int64_t> bits) const;
+    void model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const;
+    BalanceRow advance(Balanced& b, const Cells& cells, std::vector<double> times, std::int64_t step, bool measured);
+    std::vector<std::int32_t> owners(const balance::Partition& partition) const;
+    std::int64_t ghosts(const std::vector<std::int32_t>& owner) const;
+
+    balance::Grid grid_;
+    comm::Ranks team_;
+    Timers& timers_;
+    balance::Slabs slabs_;
+    std::int64_t every_, processes_;
+    std::uint64_t seed_;
+    Timing clock_;
+    Migrate migrate_;
+    double noise_;
+    balance::PartitionOptions options_;
+    balance::WorkCosts work_;
+    std::array<double, 2> cell_width_;
+    std::vector<Balanced> models_;  // the driver first
+    std::int64_t last_step_ = 0;
+    bool started_ = false;
+    double resolution_ = 0;
+    double move_cost_ = 0;  // seconds of the last migration and the rebuild after it
+};
+
+}  // namespace app
