@@ -41,6 +41,7 @@ struct ModelConstants {
     double floor = 0.15;         ///< r1: smallest gain
     double noise_weight = 16;    ///< r1: how many squared noise levels a deviation must beat
     std::vector<double> costs{2e-9, 1.5e-8, 6e-10, 0};  ///< r1: first guess of seconds for a cell, a particle, n * n3, n * n5
+    friend bool operator==(const ModelConstants&, const ModelConstants&) = default;
 };
 
 class LoadModel {

@@ -27,6 +27,7 @@ struct PartitionOptions {
     int min_width = 1;                     ///< of a patch, cells
     bool sticky = true;                    ///< move cuts of the bisection only
     std::int64_t max_size = 0;             ///< of a process, in the units of `size` (particles); 0: none
+    friend bool operator==(const PartitionOptions&, const PartitionOptions&) = default;
 };
 
 /// load: seconds in any unit, as integers, one a cell of this member's slab; size: particles of each cell (empty where there

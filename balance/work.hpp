@@ -27,6 +27,7 @@ struct WorkCosts {
     double region_factor = 1;
     std::int64_t capacity = 0;
     double spill = 0;
+    friend bool operator==(const WorkCosts&, const WorkCosts&) = default;
 };
 
 /// Ticks a step of a cell at (x, y) (centre, lengths) with `neighbours` directed pairs within the cutoff.

@@ -48,7 +48,8 @@ struct Fixture {
         info.energy_first = -1.25;
         info.largest_kinetic = 3.5;
         info.deck = deck;
-        write_checkpoint(directory, info, t, world);
+        const Rebalance rebalance(deck, t.decomposition().grid(), world.size(), world, timers);
+        write_checkpoint(directory, info, t, rebalance, world);
         path = directory + "/checkpoint_7.h5";
     }
     ~Fixture() {

@@ -34,7 +34,11 @@ const std::string full =
     "    - {lower: [351, 50], upper: [650, 300.1], density: 0.3333333333333333, velocity: [-1e1, .5]}\n"
     "run: {dt: 0.0005, steps: 2e3, precision: double}\n"
     "grid: {cell: 2.75, skin: 0.3, tile: 16}\n"
-    "balance: {every: 5, processes: 2400, partition: {kind: none}}\n"
+    "balance:\n"
+    "  {every: 5, model: a1, compare: [r1, hybrid], processes: 2400, clock: work, migrate: always, noise: 0.01,\n"
+    "   partition: {kind: rcb, order: tree, patches_per_process: 3, cut: cells, sticky: false, min_width: 2, max_particles_per_process: 5000},\n"
+    "   constants: {weight: 0.25, threshold: 0.05, start: uniform, forgetting: 0.7, floor: 0.1, noise_weight: 9, costs: [1e-9, 2e-9, 3e-9, 4e-9]},\n"
+    "   work: {cell: 1e-8, particle: 2e-8, candidate: 3e-8, pair: 4e-8, capacity: 12, spill: 5e-9, region: {lower: [1, 2], upper: [3, 4], factor: 3}}}\n"
     "output: {every: 50, fields_every: 500, trajectory_every: 1000}\n";
 
 const std::string fitted =
@@ -63,7 +67,11 @@ void check_same(const Deck& a, const Deck& b) {
     CHECK((a.run.dt == b.run.dt && a.run.steps == b.run.steps && a.run.precision == b.run.precision));
     CHECK((a.grid.cell == b.grid.cell && a.grid.skin == b.grid.skin && a.grid.tile == b.grid.tile));
     CHECK((a.balance.every == b.balance.every && a.balance.processes == b.balance.processes));
-    CHECK(a.balance.partition_kind == b.balance.partition_kind);
+    CHECK((a.balance.model == b.balance.model && a.balance.compare == b.balance.compare && a.balance.clock == b.balance.clock &&
+           a.balance.migrate == b.balance.migrate && a.balance.noise == b.balance.noise));
+    CHECK(a.balance.partition == b.balance.partition);
+    CHECK(a.balance.constants == b.balance.constants);
+    CHECK(a.balance.work == b.balance.work);
     CHECK((a.output.every == b.output.every && a.output.fields_every == b.output.fields_every));
     CHECK(a.output.trajectory_every == b.output.trajectory_every);
 }
@@ -99,7 +107,10 @@ TEST_CASE("a minimal deck has every default") {
     CHECK(d.grid.tile == 32);
     CHECK(d.balance.every == 0);
     CHECK_FALSE(d.balance.processes);
-    CHECK(d.balance.partition_kind == "none");
+    CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == app::Timing::wall && d.balance.migrate == app::Migrate::gain && d.balance.noise == 0));
+    CHECK(d.balance.partition == balance::PartitionOptions{});
+    CHECK(d.balance.constants == balance::ModelConstants{});
+    CHECK(d.balance.work == balance::WorkCosts{});
     CHECK(d.output.every == 100);
 }
 
@@ -212,7 +223,7 @@ TEST_CASE("settings override, add, and reach into lists, in order") {
     CHECK((d.output.every == 7 && d.output.fields_every == 0));
     CHECK_FALSE(d.grid.skin);
     CHECK(app::parse_deck(minimal, "deck.yaml", {"system.potential.cutoff=3"}).grid.cell == 3);
-    CHECK(app::parse_deck(minimal, "deck.yaml", {"balance.partition.kind=none"}).balance.partition_kind == "none");
+    CHECK(app::parse_deck(minimal, "deck.yaml", {"balance.partition.kind=none"}).balance.partition.kind == "none");
     // A bad value in the file may be overridden.
     CHECK(app::parse_deck(minimal + "grid: {cell: wide}\n", "deck.yaml", {"grid.cell=4"}).grid.cell == 4);
 }
@@ -226,7 +237,8 @@ TEST_CASE("a bad setting is named by its path") {
         {"balnce.every=4", "--set balnce.every: ", "did you mean 'balance'?"},
         {"system.slabs.0.velocty=[1, 0]", "--set system.slabs.0.velocty: ", "did you mean 'velocity'?"},
         {"dt=0.1", "--set dt: ", "it belongs at run.dt"},
-        {"balance.model=b1", "--set balance.model: ", "balance.model is not in this version yet; remove it"},
+        {"balance.model=b7", "--set balance.model: ", "balance.model can't be 'b7'"},
+        {"balance.compare=[a1]", "--set balance.compare: ", "compared by counted work only"},
         {"machine.nodes=5", "--set machine.nodes: ", "machine is not in this version yet"},
         {"balance.processes=0", "--set balance.processes: ", "balance.processes is 0"},
         {"balance.processes", "--set balance.processes: ", "no value"},
@@ -328,4 +340,14 @@ TEST_CASE("files") {
     CHECK_THROWS_WITH(app::load_deck("."), Catch::StartsWith(".: it is a directory; "));
     CHECK_THROWS_AS(app::load_deck(""), app::DeckError);
     CHECK_THROWS_AS(app::load_deck("no\nsuch"), app::DeckError);
+}
+
+TEST_CASE("every key of balance reaches the deck") {
+    const Deck d = app::parse_deck(full, "deck.yaml");
+    CHECK((d.balance.model == "a1" && d.balance.compare == std::vector<std::string>{"r1", "hybrid"} && d.balance.clock == app::Timing::work &&
+           d.balance.migrate == app::Migrate::always && d.balance.noise == 0.01));
+    CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::Order::tree && d.balance.partition.cut == balance::CutAt::cells &&
+           d.balance.partition.patches_per_process == 3 && !d.balance.partition.sticky && d.balance.partition.min_width == 2 && d.balance.partition.max_size == 5000));
+    CHECK((d.balance.constants.weight == 0.25 && d.balance.constants.start_uniform && d.balance.constants.costs[3] == 4e-9));
+    CHECK((d.balance.work.capacity == 12 && d.balance.work.region_upper[1] == 4 && d.balance.work.region_factor == 3 && d.balance.work.spill == 5e-9));
 }

@@ -31,7 +31,7 @@ std::string deck(int line = 0, const std::string& replacement = "", const std::s
 }
 
 std::string grid(const std::string& keys) { return deck(0, "", "grid: {" + keys + "}\n"); }
-std::string balance(const std::string& keys) { return deck(0, "", "balance: {" + keys + "}\n"); }
+std::string with_balance(const std::string& keys) { return deck(0, "", "balance: {" + keys + "}\n"); }
 std::string output(const std::string& keys) { return deck(0, "", "output: {" + keys + "}\n"); }
 std::string slab(const std::string& keys) { return deck(6, "    - {" + keys + "}"); }
 std::string potential(const std::string& keys) { return deck(4, "  potential: {" + keys + "}"); }
@@ -101,13 +101,18 @@ const std::vector<BadDeck>& bad_decks() {
         {deck(0, "", "machine: {nodes: 12}\n"), 8, 1, "machine is not in this version yet; remove it"},
         {deck(0, "", "accelerator: {backend: none}\n"), 8, 1, "accelerator is not in this version yet; remove it"},
         {deck(0, "", "comm: {order: plain}\n"), 8, 1, "comm is not in this version yet; remove it"},
-        {balance("model: a1"), 8, 11, "balance.model is not in this version yet; remove it"},
-        {balance("noise: 0.0"), 8, 11, "balance.noise is not in this version yet; remove it"},
-        {balance("partition: {kind: chain}"), 8, 29,
-         "balance.partition.kind: chain is not in this version yet; remove it"},
-        {balance("partition: {kind: none, order: morton}"), 8, 35,
-         "balance.partition.order is not in this version yet"},
-        {balance("partition: {kind: nonne}"), 8, 29, "balance.partition.kind can't be 'nonne'; did you mean 'none'?"},
+        {with_balance("model: a3"), 8, 18, "balance.model can't be 'a3'; did you mean 'a1'?"},
+        {with_balance("noise: 1.5"), 8, 18, "balance.noise is 1.5"},
+        {with_balance("compare: [hybrid, hybrid]"), 8, 29, "hybrid is there twice"},
+        {with_balance("compare: [r1]"), 8, 21, "r1 is there twice"},
+        {with_balance("compare: [a1]"), 8, 20, "models can be compared by counted work only"},
+        {with_balance("partition: {kind: nested}"), 8, 29, "balance.partition.kind: nested is not in this version yet; remove it"},
+        {with_balance("partition: {cut: lines}"), 8, 28, "balance.partition.cut can't be 'lines'"},
+        {with_balance("partition: {patches_per_process: 0}"), 8, 44, "is 0"},
+        {with_balance("constants: {threshold: 0.2}"), 8, 34, "is 0.2"},
+        {with_balance("constants: {costs: [1, 2]}"), 8, 30, "costs"},
+        {with_balance("work: {pair: -1}"), 8, 24, "is -1"},
+        {with_balance("partition: {kind: nonne}"), 8, 29, "balance.partition.kind can't be 'nonne'; did you mean 'none'?"},
         {deck(2, "  box: [100, 50, 20]"), 2, 18, "a third dimension is not in this version yet"},
         // Types and ranges
         {deck(7, "run: {dt: fast, steps: 10}"), 7, 11, "run.dt must be a number, not 'fast'"},
@@ -144,8 +149,8 @@ const std::vector<BadDeck>& bad_decks() {
         {grid("tile: 3"), 8, 14, "grid.tile is 3; use a whole number from 4 to 512"},
         {grid("skin: automatic"), 8, 14, "grid.skin must be a number, not 'automatic'"},
         {grid("skin: -0.1"), 8, 14, "grid.skin is -0.1"},
-        {balance("every: -5"), 8, 18, "balance.every is -5"},
-        {balance("processes: 0"), 8, 22, "balance.processes is 0"},
+        {with_balance("every: -5"), 8, 18, "balance.every is -5"},
+        {with_balance("processes: 0"), 8, 22, "balance.processes is 0"},
         {output("every: -1"), 8, 17, "output.every is -1"},
         {output("fields_every: often"), 8, 24, "output.fields_every must be a whole number"},
         // Geometry
@@ -196,7 +201,7 @@ const std::vector<BadDeck>& bad_decks() {
         {"system:\n  box: [1e6, 50]\n  potential: {cutoff: 0.5}\n  slabs: [{lower: [0, 0], upper: [5, 2]}]\nrun: {dt: "
          "0.001, steps: 1}\ngrid: {cell: 0.6}\n",
          6, 14, "cells along x, more than 2^20"},
-        {balance("processes: 801"), 8, 22, "801 processes for 800 cells; use at most 800"},
+        {with_balance("processes: 801"), 8, 22, "801 processes for 800 cells; use at most 800"},
     };
     return decks;
 }
@@ -205,7 +210,7 @@ const std::vector<BadDeck>& bad_decks() {
 
 TEST_CASE("the deck that bad ones derive from is good") {
     CHECK_NOTHROW(app::parse_deck(deck(), "deck.yaml"));
-    CHECK_NOTHROW(app::parse_deck(balance("processes: 800"), "deck.yaml"));
+    CHECK_NOTHROW(app::parse_deck(with_balance("processes: 800"), "deck.yaml"));
     CHECK_NOTHROW(app::parse_deck(fit("cells: [40, 20]"), "deck.yaml"));
 }
 

@@ -2,6 +2,7 @@
 // The engine as a whole on any number of ranks: one hash, conservation, reversal, faults.
 #include <catch2/catch.hpp>
 
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -10,6 +11,7 @@
 #include "app/step.hpp"
 #include "app/thermo.hpp"
 #include "comm/communicator.hpp"
+#include "md/random.hpp"
 
 using namespace app;
 
@@ -37,6 +39,8 @@ struct Record : Observer {
         field_particles = n[0];
     }
     void state(std::int64_t, const Tiles&) override {}
+    void balanced(const std::vector<BalanceRow>& r) override { balance_rows.insert(balance_rows.end(), r.begin(), r.end()); }
+    std::vector<BalanceRow> balance_rows;
     void checkpoint(std::int64_t, const Tiles&) override {}
     std::int64_t stop_wanted() const override { return 0; }
     std::int64_t field_particles = 0;
@@ -46,10 +50,12 @@ struct Run {
     Timers timers;
     Deck deck;
     Tiles tiles;
+    Rebalance rebalance;
     Record record;
 
     Run(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
-        : deck(parse_deck(text, "test.yaml", settings)), tiles(make(deck, processes)) {
+        : deck(parse_deck(text, "test.yaml", settings)), tiles(make(deck, processes)),
+          rebalance(deck, tiles.decomposition().grid(), tiles.decomposition().processes(), world(), timers) {
         tiles.fill(deck);
     }
     Tiles make(const Deck& d, std::int64_t processes) {
@@ -61,7 +67,7 @@ struct Run {
     Run& steps(std::int64_t first, std::int64_t last) {
         record.first = first;
         record.last = last;
-        run_steps(tiles, first, last, record);
+        run_steps(tiles, rebalance, first, last, record);
         return *this;
     }
 };
@@ -188,4 +194,40 @@ run: {dt: 0.01, steps: 300}
     CHECK(message("10.2", "10.3") == "step 0: particle 0 feels a force out of the exact range");
     CHECK(message("10.2", "10.55") == "step 0: particle 0 moves more than a cell in one step");
     CHECK(message("10.2", "11.1") == "no error");
+}
+
+TEST_CASE("balancing changes who computes, not what: every model, partition, clock and comparison gives the plain run's hash") {
+    const std::uint64_t plain = Run(collision).steps(0, 60).tiles.state_hash();
+    for (const std::string& model : balance::model_names()) {
+        CAPTURE(model);
+        CHECK(Run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", "balance.model=" + model}, 11).steps(0, 60).tiles.state_hash() == plain);
+    }
+    for (const char* setting : {"balance.partition.kind=rcb", "balance.partition.kind=none", "balance.partition.cut=patches", "balance.partition.cut=cells",
+                                "balance.partition.order=tree", "balance.partition.order=hilbert", "balance.partition.sticky=false", "balance.noise=0.05",
+                                "balance.partition.max_particles_per_process=900", "balance.compare=[a1, hybrid]", "grid.tile=5"}) {
+        CAPTURE(setting);
+        Run run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", setting}, 11);
+        CHECK(run.steps(0, 60).tiles.state_hash() == plain);
+        CHECK(run.record.balance_rows.size() >= 8);
+    }
+    Run wall(collision, {"balance.every=5", "balance.migrate=always"}, 11);
+    CHECK(wall.steps(0, 60).tiles.state_hash() == plain);
+    CHECK_FALSE(wall.record.balance_rows.empty());
+}
+
+TEST_CASE("counted work: decisions to the last digit do not depend on ranks") {
+    Run run(collision, {"balance.every=5", "balance.clock=work", "balance.compare=[a1, b1, moving_average]", "balance.noise=0.01", "balance.migrate=always", "balance.partition.cut=cells"}, 23);
+    run.steps(0, 60);
+    // One hash of all rows, pinned on one rank; this test runs on 1, 2, 3, 4, 7.
+    std::uint64_t hash = 0;
+    const auto add = [&](std::uint64_t bits) { hash = md::mix(hash ^ bits); };
+    std::int64_t moved = 0;
+    for (const BalanceRow& r : run.record.balance_rows) {
+        for (double x : {r.lbe, r.lbe_model, r.mean_seconds, r.max_seconds, r.lbe_observed}) add(std::bit_cast<std::uint64_t>(x));
+        for (std::int64_t n : {r.step, r.cells_moved, r.particles_moved, r.ghost_cells}) add(static_cast<std::uint64_t>(n));
+        moved += r.particles_moved;
+    }
+    CHECK(run.record.balance_rows.size() == 48);
+    CHECK(moved > 1000);
+    CHECK(hash == 0xb87b27cf3f8adba1);
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "balance/chain.hpp"
+
+using namespace balance;
+
+namespace {
+
+constexpr std::int64_t impossible = std::numeric_limits<std::int64_t>::max();
+
+// Smallest largest load of any cut, by trying all of them.
+std::int64_t brute_force(const ChainItems& items, std::size_t from, std::int64_t parts, std::int64_t limit) {
+    if (parts == 0) return from == items.load.size() ? 0 : impossible;
+    std::int64_t best = impossible, load = 0, size = 0;
+    for (std::size_t to = from;; ++to) {
+        const std::int64_t rest = brute_force(items, to, parts - 1, limit);
+        if (rest != impossible) best = std::min(best, std::max(load, rest));
+        if (to == items.load.size()) break;
+        load += items.load[to];
+        if (!items.size.empty()) size += items.size[to];
+        if (limit > 0 && size > limit) break;
+    }
+    return best;
+}
+
+struct Largest {
+    std::int64_t load = 0, size = 0;
+};
+Largest largest_run(const ChainItems& items, const std::vector<std::int64_t>& cuts) {
+    Largest l;
+    for (std::size_t p = 0; p + 1 < cuts.size(); ++p) {
+        std::int64_t load = 0, size = 0;
+        for (std::int64_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+            load += items.load[i];
+            if (!items.size.empty()) size += items.size[i];
+        }
+        l = {std::max(l.load, load), std::max(l.size, size)};
+    }
+    return l;
+}
+
+}  // namespace
+
+TEST_CASE("no cut of a chain is better: 10,000 small cases against brute force, with and without limits") {
+    std::mt19937_64 random(11);
+    const Alone team;
+    int infeasible = 0, limited = 0;
+    for (int c = 0; c < 10000; ++c) {
+        ChainItems items;
+        const int n = static_cast<int>(random() % 9), parts = 1 + static_cast<int>(random() % 5);
+        const bool with_sizes = c % 2;
+        for (int i = 0; i < n; ++i) {
+            items.load.push_back(static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 20));
+            if (with_sizes) items.size.push_back(static_cast<std::int64_t>(random() % 6));
+        }
+        const std::int64_t limit = with_sizes ? 1 + static_cast<std::int64_t>(random() % 15) : 0;
+        const std::int64_t expected = brute_force(items, 0, parts, limit);
+        if (expected == impossible) {
+            ++infeasible;
+            CHECK_THROWS_AS(chain_partition(team, items, parts, limit), std::invalid_argument);
+            continue;
+        }
+        const std::vector<std::int64_t> cuts = chain_partition(team, items, parts, limit);
+        REQUIRE(static_cast<int>(cuts.size()) == parts + 1);
+        REQUIRE((cuts.front() == 0 && cuts.back() == n));
+        REQUIRE(std::is_sorted(cuts.begin(), cuts.end()));
+        const Largest l = largest_run(items, cuts);
+        REQUIRE(l.load == expected);
+        if (limit > 0) {
+            REQUIRE(l.size <= limit);
+            limited += expected > brute_force(items, 0, parts, 0);
+        }
+    }
+    CHECK(infeasible > 100);
+    CHECK(limited > 100);  // cases where the limit costs balance
+}
+
+TEST_CASE("cuts of a long chain reach the bound that one item sets, and lie near even shares") {
+    std::mt19937_64 random(3);
+    const Alone team;
+    ChainItems items;
+    for (int i = 0; i < 20000; ++i) items.load.push_back(static_cast<std::int64_t>(900 + random() % 200));
+    const std::int64_t total = std::accumulate(items.load.begin(), items.load.end(), std::int64_t{0});
+    const std::vector<std::int64_t> cuts = chain_partition(team, items, 200);
+    const Largest l = largest_run(items, cuts);
+    CHECK(l.load >= (total + 199) / 200);
+    CHECK(l.load <= total / 200 + 1100);
+    std::int64_t sum = 0, next = 1, worst = 0;
+    for (std::int64_t i = 0; i < 20000; ++i) {
+        if (next < 200 && i == cuts[next]) worst = std::max(worst, std::abs(sum - total * next++ / 200));
+        sum += items.load[i];
+    }
+    CHECK(worst < 5 * 1100);
+}
