@@ -151,7 +151,7 @@ void Output::progress(std::int64_t step, const Thermo& t) {
 
 void Output::fields(std::int64_t step, const Tiles& tiles) {
     const Timed timed(timers_, Phase::output);
-    write_fields(directory_, step, clock_.at(step), tiles, comm_);
+    write_fields(directory_, step, clock_.at(step), tiles, rebalance_, comm_);
 }
 
 void Output::state(std::int64_t step, const Tiles& tiles) {

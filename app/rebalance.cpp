@@ -145,8 +145,8 @@ std::vector<double> Rebalance::share(std::vector<std::int64_t> bits) const {
     return values;
 }
 
-// New load of this rank's slab (ticks) by the model, process by process on the ranks that host them.
-void Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const {
+// New load of this rank's slab by the model, process by process on the ranks that host them: integers, in the unit returned.
+double Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const {
     if (b.state.empty())
         for (const balance::CellCounts& c : cells.counts) b.state.push_back(b.model->first_state(c));
     const std::vector<balance::CellCounts> counts = balance::to_boxes<balance::CellCounts>(team_, slabs_, list, cells.counts);
@@ -192,6 +192,7 @@ void Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::BoxL
     load.resize(cells.counts.size());
     balance::to_slab<double>(team_, slabs_, list, state, b.state);
     balance::to_slab<std::int64_t>(team_, slabs_, list, ticks, load);
+    return scale > 0 ? 1 / scale : 1.0;
 }
 
 // One balancing of one model: what its processes took, its new loads, its new partition.
@@ -212,7 +213,7 @@ BalanceRow Rebalance::advance(Balanced& b, const Cells& cells, std::vector<doubl
     }
     double start = comm::now();
     std::vector<std::int64_t> load;
-    model_loads(b, cells, list, times, measured, load);
+    const double unit = model_loads(b, cells, list, times, measured, load);
     row.model_seconds = comm::now() - start;
     start = comm::now();
     balance::Partition next = balance::make_partition(team_, grid_, load, cells.particles, options_, b.splits);
@@ -232,6 +233,8 @@ BalanceRow Rebalance::advance(Balanced& b, const Cells& cells, std::vector<doubl
     row.cells_moved = sums[processes_];
     row.particles_moved = sums[processes_ + 1];
     row.ghost_cells = sums[processes_ + 2];
+
+    if (&b == &models_.front()) load_ = std::move(load), load_unit_ = unit;
 
     row.decision = "moved";
     if (measured && migrate_ == Migrate::gain) {
@@ -307,8 +310,16 @@ std::vector<std::pair<std::string, double>> Rebalance::overall() const {
     return all;
 }
 
+std::vector<comm::FieldBlock<double>> Rebalance::load() const {
+    comm::FieldBlock<double> block{slabs_.of(team_.rank()), {}};
+    const int nx = block.box.extent(0), ny = block.box.extent(1);
+    for (int y = 0; y < ny; ++y)
+        for (int x = 0; x < nx; ++x) block.values.push_back(static_cast<double>(load_[static_cast<std::size_t>(x) * ny + y]) * load_unit_);
+    return nx > 0 ? std::vector{std::move(block)} : std::vector<comm::FieldBlock<double>>{};
+}
+
 std::int64_t Rebalance::bytes() const {
-    std::size_t n = 0;
+    std::size_t n = load_.capacity() * sizeof(std::int64_t);
     for (const Balanced& b : models_)
         n += b.state.capacity() * sizeof(double) + b.partition.boxes.capacity() * sizeof(balance::Box) + b.partition.first.capacity() * sizeof(std::int64_t) +
              b.splits.capacity() * sizeof(balance::Split);

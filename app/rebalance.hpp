@@ -15,6 +15,7 @@
 #include "balance/field.hpp"
 #include "balance/load_model.hpp"
 #include "balance/partition.hpp"
+#include "comm/file.hpp"
 #include "comm/team.hpp"
 
 namespace app {
@@ -57,6 +58,10 @@ public:
     bool on() const { return every_ > 0; }
     /// Overall LBE so far: sum of means over sum of maxima; by model, the driver first.
     std::vector<std::pair<std::string, double>> overall() const;
+    /// The driver's last load of each cell, in the model's unit (seconds a step, but particles with `particle_count`); not kept in
+    /// checkpoints, so a restarted run has it from its first balancing on.
+    bool has_load() const { return on() && load_unit_ > 0; }
+    std::vector<comm::FieldBlock<double>> load() const;
     std::int64_t bytes() const;  ///< of all that balancing keeps on this rank
 
     // For checkpoints.
@@ -73,7 +78,7 @@ private:
     Cells measure(Tiles& tiles, bool with_work);
     std::vector<double> times_by_work(const Cells& cells, const balance::BoxList& list, const Balanced& b) const;
     std::vector<double> share(std::vector<std::int64_t> bits) const;
-    void model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const;
+    double model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const;
     BalanceRow advance(Balanced& b, const Cells& cells, std::vector<double> times, std::int64_t step, bool measured);
     std::vector<std::int32_t> owners(const balance::Partition& partition) const;
     std::int64_t ghosts(const std::vector<std::int32_t>& owner) const;
@@ -94,6 +99,8 @@ private:
     std::int64_t last_step_ = 0;
     bool started_ = false;
     double resolution_ = 0;
+    std::vector<std::int64_t> load_;  // the driver's, of this rank's slab
+    double load_unit_ = 0;
     double move_cost_ = 0;  // seconds of the last migration and the rebuild after it
 };
 

@@ -22,7 +22,7 @@ std::array<double, 2> box_lengths(const Tiles& tiles) {
 }
 
 // Describes the HDF5 file to ParaView: cell data on a uniform grid.
-std::string xdmf(const std::string& data, double time, const Tiles& tiles) {
+std::string xdmf(const std::string& data, double time, const Tiles& tiles, bool load) {
     const balance::Grid grid = tiles.setup().domain.grid();
     const std::array<double, 2> box = box_lengths(tiles);
     const int nx = grid.cells[0], ny = grid.cells[1];
@@ -31,20 +31,23 @@ std::string xdmf(const std::string& data, double time, const Tiles& tiles) {
         "<Time Value=\"{}\"/>\n<Topology TopologyType=\"2DCoRectMesh\" Dimensions=\"{} {}\"/>\n<Geometry GeometryType=\"ORIGIN_DXDY\">"
         "<DataItem Dimensions=\"2\">0 0</DataItem><DataItem Dimensions=\"2\">{} {}</DataItem></Geometry>\n",
         time, ny + 1, nx + 1, box[1] / ny, box[0] / nx);
-    for (const char* name : {"particles", "owner"})
-        text += fmt::format("<Attribute Name=\"{0}\" Center=\"Cell\"><DataItem Format=\"HDF\" NumberType=\"Int\" Precision=\"4\" "
-                            "Dimensions=\"{1} {2}\">{3}:/{0}</DataItem></Attribute>\n", name, ny, nx, data);
+    const auto add = [&](const char* name, const char* type) {
+        text += fmt::format("<Attribute Name=\"{0}\" Center=\"Cell\"><DataItem Format=\"HDF\" {1} Dimensions=\"{2} {3}\">{4}:/{0}</DataItem></Attribute>\n", name, type,
+                            ny, nx, data);
+    };
+    for (const char* name : {"particles", "owner"}) add(name, "NumberType=\"Int\" Precision=\"4\"");
+    if (load) add("load", "NumberType=\"Float\" Precision=\"8\"");
     return text + "</Grid></Domain></Xdmf>\n";
 }
 
 }  // namespace
 
-void write_fields(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm) {
+void write_fields(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm) {
     const balance::Grid grid = tiles.setup().domain.grid();
-    std::vector<comm::FieldBlock> particles, owner;
+    std::vector<comm::FieldBlock<std::int32_t>> particles, owner;
     for (std::size_t t = 0; t < tiles.tiles().size(); ++t) {
         const md::Tile& tile = tiles.tiles()[t];
-        comm::FieldBlock count{tile.box(), {}};
+        comm::FieldBlock<std::int32_t> count{tile.box(), {}};
         for (int y = tile.box().lower[1]; y < tile.box().upper[1]; ++y)
             for (int x = tile.box().lower[0]; x < tile.box().upper[0]; ++x) count.values.push_back(tile.count(x, y));
         owner.push_back({tile.box(), std::vector<std::int32_t>(count.values.size(), static_cast<std::int32_t>(tiles.process_of(t)))});
@@ -54,6 +57,7 @@ void write_fields(const std::string& directory, std::int64_t step, double time, 
     comm::FileWriter file(directory + "/" + name + ".h5", comm);
     file.field("/particles", grid.cells[0], grid.cells[1], particles);
     file.field("/owner", grid.cells[0], grid.cells[1], owner);
+    if (rebalance.has_load()) file.field("/load", grid.cells[0], grid.cells[1], rebalance.load());
     file.attribute("/", "box", box_lengths(tiles));
     file.attribute("/", "cells", std::array<std::int64_t, 2>{grid.cells[0], grid.cells[1]});
     file.attribute("/", "step", std::array{step}, true);
@@ -62,7 +66,7 @@ void write_fields(const std::string& directory, std::int64_t step, double time, 
     bool good = true;
     if (comm.rank() == 0) {
         std::ofstream description(directory + "/" + name + ".xdmf", std::ios::trunc);
-        description << xdmf(name + ".h5", time, tiles) << std::flush;
+        description << xdmf(name + ".h5", time, tiles, rebalance.has_load()) << std::flush;
         good = description.good();
     }
     if (!comm.all_agree(good)) throw OutputError(directory + ": cannot write " + name + ".xdmf; check that the disk is not full");

@@ -4,15 +4,17 @@
 #include <cstdint>
 #include <string>
 
+#include "app/rebalance.hpp"
 #include "app/tiles.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file.hpp"
 
 namespace app {
 
-/// fields_<step>.h5 with `particles` and `owner` (process), [ny, nx], and fields_<step>.xdmf beside it. Needs tiles just rebuilt.
+/// fields_<step>.h5 with `particles`, `owner` (process) and, once the run has balanced, `load` (of the model that drives it), [ny, nx];
+/// fields_<step>.xdmf beside it. Needs tiles just rebuilt.
 /// Collective. Throws OutputError.
-void write_fields(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm);
+void write_fields(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm);
 
 /// trajectory_<step>.h5: ids, positions, velocities, forces in H5MD 1.1, the exact integers in /exact. Collective.
 /// Needs force_pass(..., keep_forces). Throws OutputError.

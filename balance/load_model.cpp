@@ -5,13 +5,29 @@
 #include <stdexcept>
 #include <utility>
 
+// One line a model: the name `x` for decks, of which a file of its own defines make_x().
+#define STEELYARD_MODELS(add) \
+    add(time_average)         \
+    add(moving_average)       \
+    add(particle_count)       \
+    add(hybrid)               \
+    add(a1)                   \
+    add(b1)                   \
+    add(r1)
+
 namespace balance {
+
+#define STEELYARD_DECLARED(name) std::unique_ptr<LoadModel> make_##name(const ModelConstants&);
+STEELYARD_MODELS(STEELYARD_DECLARED)
+#undef STEELYARD_DECLARED
+
 namespace {
 
 using Factory = std::unique_ptr<LoadModel> (*)(const ModelConstants&);
 const std::pair<const char*, Factory> models[] = {
-    {"time_average", make_time_average}, {"moving_average", make_moving_average}, {"particle_count", make_particle_count}, {"hybrid", make_hybrid},
-    {"a1", make_a1},                     {"b1", make_b1},                         {"r1", make_r1},
+#define STEELYARD_NAMED(name) {#name, make_##name},
+    STEELYARD_MODELS(STEELYARD_NAMED)
+#undef STEELYARD_NAMED
 };
 
 }  // namespace

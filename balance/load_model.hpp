@@ -3,7 +3,7 @@
 //
 // A model is a class that sees one process at a time; what it has to know of all processes it gets as exact sums or as a table
 // of a few numbers a process, the same on all members of the team. So results do not depend on who hosts what.
-// To add one: a file with a class derived from LoadModel, a line in `models` (load_model.cpp), a test. See docs/extend.md.
+// To add one: a file with a class derived from LoadModel, a line in STEELYARD_MODELS (load_model.cpp), a test: docs/extend.md.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -71,14 +71,5 @@ std::vector<std::string> model_names();
 
 /// Load balance efficiency: mean over max; 1 where nothing was measured.
 double efficiency(std::span<const double> times);
-
-// One factory a model, each in its own file.
-std::unique_ptr<LoadModel> make_time_average(const ModelConstants&);
-std::unique_ptr<LoadModel> make_moving_average(const ModelConstants&);
-std::unique_ptr<LoadModel> make_particle_count(const ModelConstants&);
-std::unique_ptr<LoadModel> make_hybrid(const ModelConstants&);
-std::unique_ptr<LoadModel> make_a1(const ModelConstants&);
-std::unique_ptr<LoadModel> make_b1(const ModelConstants&);
-std::unique_ptr<LoadModel> make_r1(const ModelConstants&);
 
 }  // namespace balance

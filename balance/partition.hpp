@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From a load field to the cells of each process: bisection into patches, patches along a curve, the curve cut among processes.
-// To add a partitioner: write a function from (team, grid, load, sizes, options, memory) to Partition and name it in
-// `partition_kinds` (partition.cpp).
+// To add a partitioner: a function from fields, options and memory to Partition, and a line in `partition_kinds`
+// (partition.cpp): docs/extend.md.
 #pragma once
 #include <cstdint>
 #include <span>

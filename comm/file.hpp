@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "balance/box.hpp"
@@ -35,9 +36,10 @@ constexpr Element element_of() {
 }
 
 /// Cells of a 2D field that this rank owns: values row by row, y slowest.
+template <class T>
 struct FieldBlock {
     balance::Box box;
-    std::vector<std::int32_t> values;
+    std::vector<T> values;
 };
 
 class FileWriter {
@@ -75,12 +77,17 @@ public:
         });
     }
     /// A 2D field [ny, nx] from all ranks' blocks.
-    void field(const std::string& path, int nx, int ny, std::span<const FieldBlock> mine);
+    template <class T>
+    void field(const std::string& path, int nx, int ny, const std::vector<FieldBlock<T>>& mine) {
+        write_field(path, element_of<T>(), nx, ny, static_cast<std::int64_t>(mine.size()),
+                    [&](std::int64_t i) { return std::pair<balance::Box, const void*>(mine[i].box, mine[i].values.data()); });
+    }
     /// Flushes and closes; the file is complete on return.
     void close();
 
 private:
     void write_small(const std::string& path, Element type, const void* data, std::size_t size);
+    void write_field(const std::string& path, Element type, int nx, int ny, std::int64_t blocks, const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block);
     struct Shape {
         Element type;
         std::size_t size;

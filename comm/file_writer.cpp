@@ -120,25 +120,26 @@ void FileWriter::write_rows(const std::string& path, const Shape& shape, std::in
     }
 }
 
-void FileWriter::field(const std::string& path, int nx, int ny, std::span<const FieldBlock> mine) {
+void FileWriter::write_field(const std::string& path, Element type, int nx, int ny, std::int64_t blocks, const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block) {
     const hsize_t extent[2] = {static_cast<hsize_t>(ny), static_cast<hsize_t>(nx)};
     const Handle space(H5Screate_simple(2, extent, nullptr), H5Sclose);
-    const Handle d = handles_->dataset(path_, path, Element::int32, space);
+    const Handle d = handles_->dataset(path_, path, type, space);
     // One collective write a round; a rank that has no more blocks takes part with nothing.
-    std::int64_t rounds = static_cast<std::int64_t>(mine.size());
+    std::int64_t rounds = blocks;
     comm_.max(std::span(&rounds, 1));
     for (std::int64_t i = 0; i < rounds; ++i) {
-        const bool have = i < static_cast<std::int64_t>(mine.size());
+        const bool have = i < blocks;
+        const auto [box, values] = have ? block(i) : std::pair<balance::Box, const void*>{};
         hsize_t start[2] = {0, 0}, count[2] = {1, 1};
         if (have)
             for (int a = 0; a < 2; ++a) {
-                start[a] = mine[i].box.lower[1 - a];
-                count[a] = mine[i].box.extent(1 - a);
+                start[a] = box.lower[1 - a];
+                count[a] = box.extent(1 - a);
             }
         const Handle memory(H5Screate_simple(2, count, nullptr), H5Sclose);
         if (have) H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr);
         else H5Sselect_none(space), H5Sselect_none(memory);
-        Handles::check(H5Dwrite(d, native(Element::int32), memory, space, handles_->transfer, have ? mine[i].values.data() : nullptr) >= 0, path_, path);
+        Handles::check(H5Dwrite(d, native(type), memory, space, handles_->transfer, values) >= 0, path_, path);
     }
 }
 

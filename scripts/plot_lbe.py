@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Load balance efficiency against the step, of every model in balance.csv: plot_lbe.py OUTDIR [OUTDIR ...] [--output FILE]
+
+Above: LBE, mean over largest of the times that the processes took. Below: LBE_m, the same of the loads that the model
+predicted when it partitioned: what the partitioner achieved. One column for each OUTDIR. Writes OUTDIR/lbe.png.
+"""
+import argparse
+import csv
+import json
+import os
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+COLOURS = {"time_average": "#999999", "moving_average": "#c29b2f", "particle_count": "#2f7fc2", "hybrid": "#7b4fb5", "a1": "#2f9e5b", "b1": "#d8742f", "r1": "#c22f3e"}
+
+
+def read(outdir):
+    path = os.path.join(outdir, "balance.csv")
+    try:
+        with open(path) as f:
+            rows = list(csv.DictReader(f))
+    except OSError:
+        sys.exit(f"plot_lbe.py: no {path}; run with balance.every > 0")
+    curves = {}
+    for r in rows:
+        if r["decision"] != "kept: clock":
+            curves.setdefault(r["model"], []).append((int(r["step"]), float(r["lbe"]), float(r["lbe_model"])))
+    if not curves:
+        sys.exit(f"plot_lbe.py: {path} holds no balancing that the clock could resolve")
+    with open(os.path.join(outdir, "summary.json")) as f:
+        return curves, json.load(f)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("outdirs", nargs="+", metavar="OUTDIR")
+    parser.add_argument("--output", help="picture (default: lbe.png in the first OUTDIR)")
+    arguments = parser.parse_args()
+    runs = [read(o) for o in arguments.outdirs]
+    figure, axes = plt.subplots(2, len(runs), figsize=(7 * len(runs), 6.4), squeeze=False, sharex="col", sharey="row", layout="constrained")
+    for column, ((curves, summary), outdir) in enumerate(zip(runs, arguments.outdirs)):
+        for model, points in curves.items():
+            step, lbe, lbe_model = zip(*points)
+            style = dict(color=COLOURS.get(model, "black"), lw=1.6 if model == "r1" else 1)
+            overall = summary["overall_lbe"].get(model)
+            axes[0][column].plot(step, [100 * v for v in lbe], label=f"{model}  {100 * overall:.1f}", **style)
+            axes[1][column].plot(step, [100 * v for v in lbe_model], **style)
+        clock = "counted work" if summary["clock"] == "work" else "wall clock"
+        axes[0][column].set_title(f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}: {summary['processes']} processes on {summary['ranks']} ranks, {clock}", fontsize=10)
+        axes[0][column].legend(title="overall LBE, %", fontsize=8, title_fontsize=8, ncols=2, loc="lower right")
+        axes[1][column].set_xlabel("step")
+        for row in axes:
+            row[column].grid(alpha=0.25)
+    axes[0][0].set_ylabel("LBE, %")
+    axes[1][0].set_ylabel("LBE_m, %")
+    axes[0][0].set_ylim(0, 101)
+    path = arguments.output or os.path.join(arguments.outdirs[0], "lbe.png")
+    figure.savefig(path, dpi=130)
+    print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()
