@@ -40,13 +40,19 @@ Rebalance::Rebalance(const Deck& deck, const balance::Grid& grid, std::int64_t p
     add(deck.balance.model);
     if (on())
         for (const std::string& name : deck.balance.compare) add(name);
-    if (on() && clock_ == Timing::wall) resolution_ = comm::thread_clock_resolution();
+    if (on() && clock_ == Timing::wall) {
+        std::vector<std::int64_t> nanoseconds{std::llround(comm::thread_clock_resolution() * 1e9)};
+        team_.max(nanoseconds);  // all must come to the same decision
+        resolution_ = static_cast<double>(nanoseconds[0]) * 1e-9;
+    }
 }
 
 bool Rebalance::due(std::int64_t step, bool displaced) const {
     if (!on()) return false;
     if (!started_) return true;
-    return clock_ == Timing::work ? step > last_step_ && step % every_ == 0 : step - last_step_ >= every_ && displaced;
+    if (clock_ == Timing::work) return step > last_step_ && step % every_ == 0;
+    const std::int64_t waited = step - last_step_ - every_;
+    return waited >= 0 && (displaced || migrate_ == Migrate::always || waited >= every_);
 }
 
 Rebalance::Cells Rebalance::measure(Tiles& tiles, bool with_work) {

@@ -48,7 +48,7 @@ public:
     Rebalance(const Deck& deck, const balance::Grid& grid, std::int64_t processes, const comm::Communicator& comm, Timers& timers);
 
     /// Is one due at this step? displaced: a rebuild is due anyway. By counted work every N steps exactly; by the wall clock
-    /// at the first rebuild that is due after N steps.
+    /// after N steps or, where decisions weigh the gain, up to N steps later, when a rebuild is due.
     bool due(std::int64_t step, bool displaced) const;
 
     /// Measures all processes, updates all models, moves what the driver decides; the first time, with nothing measured, only

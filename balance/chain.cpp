@@ -94,7 +94,7 @@ std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& it
     std::int64_t low = (total + parts - 1) / parts;
     Probe best = probe(team, mine, parts, limit, total);
     if (!best.fits)
-        throw std::invalid_argument("no cut of the chain keeps " + std::to_string(parts) + " processes within the limit of " + std::to_string(limit) +
+        throw std::invalid_argument("max_particles_per_process: no cut of the chain keeps " + std::to_string(parts) + " processes within " + std::to_string(limit) +
                                     "; raise the limit or use more processes");
     std::int64_t high = best.largest;
     while (low < high) {

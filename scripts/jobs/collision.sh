@@ -11,6 +11,8 @@
 #
 # STAGE: 1 | 2.  RANKS: default, what the scheduler gave.  OUT: parent of the output directories (default out/collision).
 # FIRST, SECOND: the decks of the stages.  BINARY: default build/steelyard.  DT, STEPS: time step of stage 2, number of its last step.
+# SETTINGS: more `key=value` for --set, separated by spaces, in the stage that runs.  NAME: of the output directory in OUT, default
+# stage1 or stage2.
 #
 # A job that runs out of time stops with a checkpoint and exit code 75; submit it again and it goes on (under Slurm it
 # requeues itself). The warning comes as SIGUSR1, which the batch shell must hand on to mpiexec.
@@ -26,32 +28,34 @@
 #PBS -l walltime=01:00:00
 #PBS -j oe
 set -euo pipefail
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,16s/^# \{0,1\}//p' "$0"; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 0; }
 cd "${SLURM_SUBMIT_DIR:-${PBS_O_WORKDIR:-$(dirname "${BASH_SOURCE[0]}")/../..}}"
 
 stage=${STAGE:?set STAGE to 1 or 2}
 ranks=${RANKS:-${SLURM_NTASKS:-$([[ -n ${PBS_NODEFILE:-} ]] && wc -l <"$PBS_NODEFILE" || echo 2)}}
 out=${OUT:-out/collision}
+here=$out/${NAME:-stage$stage}
 first=${FIRST:-inputs/strip.yaml}
 second=${SECOND:-inputs/strip_t1.yaml}
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 
 case $stage in
-    1) arguments=(run "$first" --out "$out/stage1" --restart auto) ;;
+    1) arguments=(run "$first" --out "$here" --restart auto) ;;
     2)
         # An interrupted stage 2 goes on from its own checkpoint, a new one from the last of stage 1.
         restart=auto
-        if ! compgen -G "$out/stage2/checkpoint_*.h5" >/dev/null; then
+        if ! compgen -G "$here/checkpoint_*.h5" >/dev/null; then
             restart=$(find "$out/stage1" -name 'checkpoint_*.h5' 2>/dev/null | sort -V | tail -n 1) || true
             [[ -n $restart ]] || { echo "collision.sh: no checkpoint in $out/stage1; run STAGE=1 first" >&2; exit 3; }
         fi
-        arguments=(run "$second" --out "$out/stage2" --restart "$restart")
+        arguments=(run "$second" --out "$here" --restart "$restart")
         [[ -n ${DT:-} ]] && arguments+=(--set "run.dt=$DT")
         [[ -n ${STEPS:-} ]] && arguments+=(--set "run.steps=$STEPS")
         ;;
     *) echo "collision.sh: STAGE is $stage; set it to 1 or 2" >&2; exit 2 ;;
 esac
+for setting in ${SETTINGS:-}; do arguments+=(--set "$setting"); done
 
 "$mpiexec" -n "$ranks" "${BINARY:-build/steelyard}" "${arguments[@]}" &
 job=$!

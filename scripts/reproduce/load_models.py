@@ -88,15 +88,6 @@ def means(out):
     return {m: dict(zip(keys, [v / s[0] for v in s[1:]])) for m, s in sums.items()}
 
 
-def scaled(settings, factor):
-    """The paper's own size: box and slabs of lbe2400.yaml times ten."""
-    def times(*v):
-        return "[" + ", ".join(f"{x * factor:g}" for x in v) + "]"
-    return settings + [f"system.box={times(2850, 2850)}",
-                       f"system.slabs.0.lower={times(242, 142.5)}", f"system.slabs.0.upper={times(1424.5, 2707.5)}",
-                       f"system.slabs.1.lower={times(1425.5, 142.5)}", f"system.slabs.1.upper={times(2608, 2707.5)}"]
-
-
 def table(result, cuts, tests):
     print(f"\noverall LBE in %, {result['processes']} virtual processes, {result['particles']} particles, counted work ({result['deck']})")
     print(f"{'':<16}" + "".join(f"{t + ': paper':>16}" + "".join(f"{c:>10}" for c in cuts) for t in tests))
@@ -123,15 +114,13 @@ def main():
     parser.add_argument("--fresh", action="store_true", help="run what is there again")
     arguments = parser.parse_args()
 
-    deck = "inputs/lbe240.yaml" if arguments.quick else "inputs/lbe2400.yaml"
+    deck = "inputs/lbe240.yaml" if arguments.quick else "inputs/lbe_full.yaml" if arguments.full else "inputs/lbe2400.yaml"
     name = "quick" if arguments.quick else "full" if arguments.full else "standard"
     base = os.path.join(arguments.out, name)
-    sizes = scaled([], 10) if arguments.full else []
     os.makedirs(arguments.out, exist_ok=True)
 
-    # Stage 1. The fields need the files of one step only.
     first = os.path.join(base, "stage1")
-    stage(arguments, deck, first, BALANCED_STEPS, sizes + ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
+    stage(arguments, deck, first, BALANCED_STEPS, ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
     start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
 
     result = {"simulated": True, "what": "virtual processes, counted work", "deck": deck, "size": name, "ranks": arguments.ranks, "cuts": {}, "means": {}, "paper": PAPER}
@@ -141,7 +130,7 @@ def main():
         for test in arguments.tests:
             out = os.path.join(base, f"{test}_{cut}")
             last = 2 * BALANCED_STEPS
-            summary = stage(arguments, deck, out, last, sizes + [f"run.steps={last}", f"run.dt={DT[test]}", f"balance.partition.cut={cut}", f"output.fields_every={last}"], start)
+            summary = stage(arguments, deck, out, last, [f"run.steps={last}", f"run.dt={DT[test]}", f"balance.partition.cut={cut}", f"output.fields_every={last}"], start)
             result.update(particles=summary["particles"], cells=summary["cells"], processes=summary["processes"], clock=summary["clock"], version=summary["version"])
             result["cuts"][cut][test] = {m: summary["overall_lbe"][m] for m in MODELS}
             result["means"][cut][test] = means(out)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Tests of the program as users run it: test_program.py BINARY MPIEXEC SOURCE GROUP [--full] [--other BINARY ...]
 
-Groups: command_line one_hash restarts stages signals full_disk kills readers. Every run has a time limit.
+Groups: command_line one_hash restarts balancing stages signals full_disk kills readers. Every run has a time limit.
 """
 import argparse
+import csv
 import itertools
 import json
 import os
@@ -160,11 +161,55 @@ def restarts(tmp):
     check(code == 0 and "warning" in text and hash_of(out) == hash_of(whole), f"a damaged newest checkpoint: {code} {text}")
 
 
+def decisions(out, after=0):
+    """balance.csv without the columns that hold wall-clock times."""
+    with open(os.path.join(out, "balance.csv")) as f:
+        table = list(csv.DictReader(f))
+    return [{k: v for k, v in r.items() if k not in ("model_seconds", "partition_seconds", "migrate_seconds")} for r in table if int(r["step"]) > after]
+
+
+def summary(out):
+    with open(os.path.join(out, "summary.json")) as f:
+        return json.load(f)
+
+
+def balancing(tmp):
+    """Counted work: the same decisions to the last digit on any ranks and after a restart; the plain run's hash and its rows."""
+    plain, whole = os.path.join(tmp, "plain"), os.path.join(tmp, "whole")
+    keys = dict(run__steps=120, output__every=20)
+    balanced = dict(keys, balance__every=5, balance__clock="work", balance__processes=40, balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]",
+                    balance__noise=0.02, balance__migrate="always", balance__partition__cut="cells")
+    check(run(2, "run", DECK, "--out", plain, "--quiet", *settings(**keys))[0] == 0, "plain run")
+    code, text = run(1, "run", DECK, "--out", whole, "--quiet", *settings(**balanced))
+    check(code == 0 and hash_of(whole) == hash_of(plain) and rows(whole) == rows(plain), f"balancing changes the run: {code} {text}")
+    check(len(decisions(whole)) == 7 * 24 and len({r["lbe"] for r in decisions(whole)}) > 50, "rows of balance.csv")
+    for n, m in [(2, 3), (7, 1), (1, 4)]:
+        out = os.path.join(tmp, f"{n}to{m}")
+        code, text = run(n, "run", DECK, "--out", out, "--quiet", *settings(**dict(balanced, run__steps=63), checkpoint__every=63))
+        check(code == 0 and decisions(out) == [r for r in decisions(whole) if int(r["step"]) <= 63], f"{n} ranks: other decisions: {code} {text}")
+        code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**balanced), threads=2)
+        check(code == 0 and hash_of(out) == hash_of(plain), f"{n} -> {m} ranks: {code} {text}")
+        check(decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions after the restart")
+        check(summary(out)["overall_lbe"] == summary(whole)["overall_lbe"], f"{n} -> {m} ranks: other overall LBE")
+    # From a plain run's checkpoint, with another model, and from a balanced one's without balancing.
+    out = os.path.join(tmp, "mixed")
+    check(run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60))[0] == 0, "a plain start")
+    for more in (dict(balanced, balance__model="b1", balance__compare="[a1, r1]"), dict(balanced, balance__clock="wall", balance__compare="[]", balance__migrate="gain"), keys):
+        code, text = run(3, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_60.h5"), *settings(**more))
+        check(code == 0 and hash_of(out) == hash_of(plain), f"{more} from a plain checkpoint: {code} {text}")
+    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(**dict(balanced, run__steps=60), checkpoint__every=60))[0] == 0, "a balanced start")
+    code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
+    check(code == 0 and hash_of(out) == hash_of(plain), f"no balancing from a balanced checkpoint: {code} {text}")
+    # A limit that cannot be met: one line, exit code 2, on all ranks.
+    code, text = run(3, "run", DECK, "--out", out, "--quiet", *settings(**balanced, balance__partition__max_particles_per_process=400))
+    check(code == 2 and text.count("\n") == 1 and "max_particles_per_process" in text, f"an infeasible limit: {code} {text!r}")
+
+
 def stages(tmp):
     """The two-stage job in a plain shell: t = 1 and a checkpoint, then another dt from there; and the checkpoint in restarts/."""
     script = os.path.join(options.source, "scripts/jobs/collision.sh")
     def job(stage, ranks, **more):
-        e = dict(environment(), STAGE=str(stage), RANKS=str(ranks), OUT=tmp, BINARY=options.binary, **more)
+        e = dict(environment(), **dict(dict(OUT=tmp), **more), STAGE=str(stage), RANKS=str(ranks), BINARY=options.binary)
         return subprocess.run(["bash", script], env=e, cwd=options.source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
     check(job(2, 2).returncode == 3, "stage 2 without stage 1")
     check(job(3, 2).returncode == 2, "no such stage")
@@ -174,6 +219,22 @@ def stages(tmp):
     check(done.returncode == 0, f"stage 2: {done.returncode} {done.stderr}")
     last = rows(os.path.join(tmp, "stage2")).splitlines()[-1].split(",")
     check(last[0] == "1100" and abs(float(last[1]) - 1.01) < 1e-9, f"stage 2 ends at {last[:2]}")
+    # The experiment on load models, small: one process a rank, real clocks, a task of each kind.
+    script = os.path.join(options.source, "scripts/jobs/load_models.sh")
+    small = dict(DECK="inputs/strip.yaml", FIRST_STEPS="60", OUT=os.path.join(tmp, "models"))
+    done = job(1, 8, **small)
+    check(done.returncode == 0, f"stage 1 of load_models.sh: {done.returncode} {done.stderr}")
+    hashes = set()
+    for task, name in ((14, "test2_r1"), (12, "test2_a1"), (15, "test2_none"), (6, "test1_r1")):
+        done = job(2, 8, **small, TASK=str(task), STEPS="40")
+        check(done.returncode == 0, f"task {task}: {done.returncode} {done.stderr}")
+        out = os.path.join(tmp, "models", name)
+        s = summary(out)
+        check(s["steps"] == 100 and s["processes"] == 8 and s["clock"] == "wall" and len(decisions(out)) >= 7, f"task {task}: {s}")
+        if name.startswith("test2"):
+            hashes.add(s["state_hash"])
+    check(len(hashes) == 1, f"the models' runs end in {hashes}")
+    check(job(2, 8, **small, TASK="16").returncode == 2, "no such task")
     code, text = run(3, "run", os.path.join(options.source, "inputs/strip_t1.yaml"), "--restart", os.path.join(options.source, "restarts/strip_t1.h5"),
                      "--out", os.path.join(tmp, "again"), "--quiet", *settings(run__steps=1100, run__dt=0.0001))
     check(code == 0 and hash_of(os.path.join(tmp, "again")) == hash_of(os.path.join(tmp, "stage2")), f"from restarts/: {code} {text}")
@@ -331,6 +392,6 @@ def readers(tmp):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    {f.__name__: f for f in (command_line, one_hash, restarts, stages, signals, full_disk, kills, readers)}[options.group](folder)
+    {f.__name__: f for f in (command_line, one_hash, restarts, balancing, stages, signals, full_disk, kills, readers)}[options.group](folder)
 print("failed" if failures else "passed")
 sys.exit(1 if failures else 0)
