@@ -8,16 +8,21 @@
 
 #include "balance/curve.hpp"
 
+// One line a partitioner: the name `x` for decks, of which partition_x() does the work.
+#define STEELYARD_PARTITIONS(add) \
+    add(none)                     \
+    add(rcb)                      \
+    add(chain)
+
 namespace balance {
+
+#define STEELYARD_DECLARED(name) Partition partition_##name(const PartitionInput&, const PartitionOptions&, std::vector<Split>& memory);
+STEELYARD_PARTITIONS(STEELYARD_DECLARED)
+#undef STEELYARD_DECLARED
+
 namespace {
 
 using Load = std::span<const std::int64_t>;
-
-struct Fields {
-    const Team& team;
-    const Grid& grid;
-    Load load, size;
-};
 
 // Patches along the curve through their centres.
 std::vector<Box> in_order(std::vector<Box> patches, Order order) {
@@ -89,7 +94,10 @@ void add_boxes(const Box& patch, CutAt cut, std::int64_t begin, std::int64_t end
     add(last, 1, 0, end % width);
 }
 
-Partition chain(const Fields& f, const PartitionOptions& options, std::vector<Split>& memory) {
+}  // namespace
+
+// Bisection into patches, the patches along a curve, the curve cut into chains (Liu et al. 2015, with finer cuts).
+Partition partition_chain(const PartitionInput& f, const PartitionOptions& options, std::vector<Split>& memory) {
     const Slabs slabs{f.grid, f.team.size()};
     const Box slab = slabs.of(f.team.rank());
     const std::int64_t wanted = options.processes * options.patches_per_process;
@@ -126,16 +134,23 @@ Partition chain(const Fields& f, const PartitionOptions& options, std::vector<Sp
 }
 
 // Recursive coordinate bisection: as many boxes as processes (Berger & Bokhari 1987).
-Partition rcb(const Fields& f, const PartitionOptions& options, std::vector<Split>& memory) {
+Partition partition_rcb(const PartitionInput& f, const PartitionOptions& options, std::vector<Split>& memory) {
     if (!options.sticky) memory.clear();
     const Slabs slabs{f.grid, f.team.size()};
     return one_box_each(bisect(f.team, f.grid, SummedArea(slabs.of(f.team.rank()), f.load), options.processes, options.min_width, memory));
 }
 
-Partition none(const Fields& f, const PartitionOptions& options, std::vector<Split>&) { return one_box_each(even_partition(f.grid, options.processes)); }
+// Even and fixed.
+Partition partition_none(const PartitionInput& f, const PartitionOptions& options, std::vector<Split>&) { return one_box_each(even_partition(f.grid, options.processes)); }
 
-using Partitioner = Partition (*)(const Fields&, const PartitionOptions&, std::vector<Split>&);
-const std::pair<const char*, Partitioner> partition_kinds[] = {{"none", none}, {"rcb", rcb}, {"chain", chain}};
+namespace {
+
+using Partitioner = Partition (*)(const PartitionInput&, const PartitionOptions&, std::vector<Split>&);
+const std::pair<const char*, Partitioner> partition_kinds[] = {
+#define STEELYARD_NAMED(name) {#name, partition_##name},
+    STEELYARD_PARTITIONS(STEELYARD_NAMED)
+#undef STEELYARD_NAMED
+};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From a load field to the cells of each process: bisection into patches, patches along a curve, the curve cut among processes.
-// To add a partitioner: a function from fields, options and memory to Partition, and a line in `partition_kinds`
-// (partition.cpp): docs/extend.md.
+// To add a partitioner: a file with a function partition_x() of the same signature as the others, a line in
+// STEELYARD_PARTITIONS (partition.cpp), a test: docs/extend.md.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -28,6 +28,13 @@ struct PartitionOptions {
     bool sticky = true;                    ///< move cuts of the bisection only
     std::int64_t max_size = 0;             ///< of a process, in the units of `size` (particles); 0: none
     friend bool operator==(const PartitionOptions&, const PartitionOptions&) = default;
+};
+
+/// What a partitioner gets: this member's slab of the loads and sizes of all cells.
+struct PartitionInput {
+    const Team& team;
+    const Grid& grid;
+    std::span<const std::int64_t> load, size;
 };
 
 /// load: seconds in any unit, as integers, one a cell of this member's slab; size: particles of each cell (empty where there

@@ -74,7 +74,8 @@ TEST_CASE("every partition tiles the grid, keeps its limit and does not depend o
                     o.order = order, o.cut = cut, o.patches_per_process = k, o.max_size = !limited ? 0 : cut == CutAt::patches ? 1200 : 400, o.processes = 17;
                     all.push_back(o);
                 }
-    for (const char* kind : {"none", "rcb"}) {
+    for (const std::string& kind : partition_kind_names()) {
+        if (kind == "chain") continue;
         PartitionOptions o;
         o.kind = kind, o.processes = 17;
         all.push_back(o);
