@@ -130,7 +130,7 @@ void write_balance(comm::FileWriter& file, const Rebalance& rebalance) {
         file.dataset(path + "/first", std::span<const std::int64_t>(b.partition.first));
         file.dataset(path + "/splits", std::span<const std::int64_t>(splits));
         file.dataset(path + "/memory", std::span<const double>(memory));
-        file.dataset(path + "/sums", std::span<const double>(std::array{b.sum_mean, b.sum_max}));
+        file.dataset(path + "/sums", std::span<const double>(std::array{b.sum_mean, b.sum_max, b.lost_seconds}));
         file.rows(path + "/state", std::span<const double>(b.state));
     }
 }
@@ -249,7 +249,7 @@ void load_balance(const CheckpointInfo& info, Rebalance& rebalance, const comm::
             for (std::size_t i = 0; i < splits.size(); i += 2) b.splits.push_back({static_cast<std::int32_t>(splits[i]), static_cast<std::int32_t>(splits[i + 1])});
             b.model->set_memory(all(double{}, path + "/memory"));
             const std::vector<double> sums = all(double{}, path + "/sums");
-            b.sum_mean = sums[0], b.sum_max = sums[1];
+            b.sum_mean = sums.at(0), b.sum_max = sums.at(1), b.lost_seconds = sums.at(2);
             const std::int64_t mine = rebalance.slab_cells();
             b.state = file.rows<double>(path + "/state", comm.exclusive_sum(mine), mine);
             if (b.name == rebalance.models().front().name) rebalance.set_last_step(all(std::int64_t{}, "/balance/step")[0]);

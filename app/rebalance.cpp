@@ -244,12 +244,13 @@ BalanceRow Rebalance::advance(Balanced& b, const Cells& cells, std::vector<doubl
 
     row.decision = "moved";
     if (measured && migrate_ == Migrate::gain) {
-        // What the slowest process would save until the next balancing, against what moving costs the slowest rank.
-        const double gain = (row.max_seconds - row.mean_seconds / row.lbe_model) * static_cast<double>(every_);
+        // What the slowest process has lost since the last migration, against what moving costs the slowest rank. The last interval
+        // stands for the next; those before it keep a small loss that would pay from going on for ever.
+        b.lost_seconds += std::max(0.0, row.max_seconds - row.mean_seconds / row.lbe_model) * static_cast<double>(step - last_step_);
         const double cost = clock_ == Timing::work ? move_seconds_per_particle * static_cast<double>(row.particles_moved) / static_cast<double>(processes_) : move_cost_;
-        if (gain <= cost) row.decision = "kept: gain";
+        if (b.lost_seconds <= cost) row.decision = "kept: gain";
     }
-    if (row.decision == "moved") b.partition = std::move(next);
+    if (row.decision == "moved") b.partition = std::move(next), b.lost_seconds = 0;
     else row.cells_moved = row.particles_moved = 0;
     return row;
 }

@@ -40,6 +40,7 @@ struct Balanced {
     std::vector<balance::Split> splits;
     std::vector<double> state;           ///< of each cell of this rank's slab
     double sum_mean = 0, sum_max = 0;    ///< over all balancings, seconds a step: overall LBE
+    double lost_seconds = 0;             ///< since the last migration, by not migrating (migrate: gain)
 };
 
 class Rebalance {

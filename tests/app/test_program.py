@@ -180,10 +180,13 @@ def balancing(tmp):
     balanced = dict(keys, balance__every=5, balance__clock="work", balance__processes=40, balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]",
                     balance__noise=0.02, balance__migrate="always", balance__partition__cut="cells")
     check(run(2, "run", DECK, "--out", plain, "--quiet", *settings(**keys))[0] == 0, "plain run")
-    code, text = run(1, "run", DECK, "--out", whole, "--quiet", *settings(**balanced))
-    check(code == 0 and hash_of(whole) == hash_of(plain) and rows(whole) == rows(plain), f"balancing changes the run: {code} {text}")
-    check(len(decisions(whole)) == 7 * 24 and len({r["lbe"] for r in decisions(whole)}) > 50, "rows of balance.csv")
-    for n, m in [(2, 3), (7, 1), (1, 4)]:
+    gaining = dict(balanced, balance__migrate="gain", balance__partition__cut="strips", balance__partition__order="tree")
+    for balanced, n, m in [(balanced, 2, 3), (balanced, 7, 1), (gaining, 1, 4)]:
+        code, text = run(1, "run", DECK, "--out", whole, "--quiet", *settings(**balanced))
+        check(code == 0 and hash_of(whole) == hash_of(plain) and rows(whole) == rows(plain), f"balancing changes the run: {code} {text}")
+        check(len(decisions(whole)) == 7 * 24 and len({r["lbe"] for r in decisions(whole)}) > 50, "rows of balance.csv")
+        kept = sum(r["decision"] == "kept: gain" for r in decisions(whole))
+        check(0 < kept < 7 * 24 if balanced is gaining else kept == 0, f"{kept} balancings kept their partition")
         out = os.path.join(tmp, f"{n}to{m}")
         code, text = run(n, "run", DECK, "--out", out, "--quiet", *settings(**dict(balanced, run__steps=63), checkpoint__every=63))
         check(code == 0 and decisions(out) == [r for r in decisions(whole) if int(r["step"]) <= 63], f"{n} ranks: other decisions: {code} {text}")
