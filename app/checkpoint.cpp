@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -130,7 +131,7 @@ void write_balance(comm::FileWriter& file, const Rebalance& rebalance) {
         file.dataset(path + "/first", std::span<const std::int64_t>(b.partition.first));
         file.dataset(path + "/splits", std::span<const std::int64_t>(splits));
         file.dataset(path + "/memory", std::span<const double>(memory));
-        file.dataset(path + "/sums", std::span<const double>(std::array{b.sum_mean, b.sum_max, b.lost_seconds}));
+        file.dataset(path + "/record", std::span<const double>(std::bit_cast<std::array<double, 6>>(b.record)));
         file.rows(path + "/state", std::span<const double>(b.state));
     }
 }
@@ -248,8 +249,8 @@ void load_balance(const CheckpointInfo& info, Rebalance& rebalance, const comm::
             b.splits.clear();
             for (std::size_t i = 0; i < splits.size(); i += 2) b.splits.push_back({static_cast<std::int32_t>(splits[i]), static_cast<std::int32_t>(splits[i + 1])});
             b.model->set_memory(all(double{}, path + "/memory"));
-            const std::vector<double> sums = all(double{}, path + "/sums");
-            b.sum_mean = sums.at(0), b.sum_max = sums.at(1), b.lost_seconds = sums.at(2);
+            const std::vector<double> record = all(double{}, path + "/record");
+            b.record = {record.at(0), record.at(1), record.at(2), record.at(3), record.at(4), record.at(5)};
             const std::int64_t mine = rebalance.slab_cells();
             b.state = file.rows<double>(path + "/state", comm.exclusive_sum(mine), mine);
             if (b.name == rebalance.models().front().name) rebalance.set_last_step(all(std::int64_t{}, "/balance/step")[0]);

@@ -201,22 +201,32 @@ double Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::Bo
     return scale > 0 ? 1 / scale : 1.0;
 }
 
-// One balancing of one model: what its processes took, its new loads, its new partition.
-BalanceRow Rebalance::advance(Balanced& b, const Cells& cells, std::vector<double> times, std::int64_t step, bool measured) {
+// What the processes of one model took, and whether a migration could pay. Adds noise to `times` where the deck wants it.
+BalanceRow Rebalance::observe(Balanced& b, std::vector<double>& times, std::int64_t step) const {
     BalanceRow row;
     row.step = step;
     row.model = b.name;
-    balance::BoxList list = balance::boxes_by_process(b.partition, team_.size());
-    if (measured) {
-        if (clock_ == Timing::work) times = times_by_work(cells, list, b);
-        for (double t : times) row.mean_seconds += t / static_cast<double>(processes_), row.max_seconds = std::max(row.max_seconds, t);
-        row.lbe = balance::efficiency(times);
-        b.sum_mean += row.mean_seconds;
-        b.sum_max += row.max_seconds;
-        if (noise_ > 0)
-            for (std::int64_t p = 0; p < processes_; ++p) times[p] *= std::max(0.0, 1 + noise_ * md::normal_pair(seed_ + md::mix(static_cast<std::uint64_t>(step)), p)[0]);
-        row.lbe_observed = balance::efficiency(times);
+    for (double t : times) row.mean_seconds += t / static_cast<double>(processes_), row.max_seconds = std::max(row.max_seconds, t);
+    row.lbe = balance::efficiency(times);
+    b.record.sum_mean += row.mean_seconds;
+    b.record.sum_max += row.max_seconds;
+    if (noise_ > 0)
+        for (std::int64_t p = 0; p < processes_; ++p) times[p] *= std::max(0.0, 1 + noise_ * md::normal_pair(seed_ + md::mix(static_cast<std::uint64_t>(step)), p)[0]);
+    row.lbe_observed = balance::efficiency(times);
+    row.lbe_model = b.record.lbe_model;
+    row.ghost_cells = static_cast<std::int64_t>(b.record.ghost_cells);
+    if (migrate_ == Migrate::gain) {
+        // What the slowest process has lost since the last migration, against what moving costs. The last interval stands for the
+        // next; those before it keep a small loss that would pay from going on for ever.
+        b.record.lost_seconds += std::max(0.0, row.max_seconds - row.mean_seconds / row.lbe_model) * static_cast<double>(step - last_step_);
+        if (b.record.lost_seconds <= b.record.move_seconds) row.decision = "kept: gain";
     }
+    return row;
+}
+
+// New loads and a new partition of one model.
+void Rebalance::decide(Balanced& b, const Cells& cells, std::span<const double> times, bool measured, BalanceRow& row) {
+    const balance::BoxList list = balance::boxes_by_process(b.partition, team_.size());
     double start = comm::now();
     std::vector<std::int64_t> load;
     const double unit = model_loads(b, cells, list, times, measured, load);
@@ -235,31 +245,32 @@ BalanceRow Rebalance::advance(Balanced& b, const Cells& cells, std::vector<doubl
     team_.sum(sums);
     std::vector<double> loads;
     for (std::int64_t p = 0; p < processes_; ++p) loads.push_back(static_cast<double>(sums[p]));
-    row.lbe_model = balance::efficiency(loads);
+    row.lbe_model = b.record.lbe_model = balance::efficiency(loads);
     row.cells_moved = sums[processes_];
     row.particles_moved = sums[processes_ + 1];
     row.ghost_cells = sums[processes_ + 2];
-
+    b.record.ghost_cells = static_cast<double>(row.ghost_cells);
     if (&b == &models_.front()) load_ = std::move(load), load_unit_ = unit;
 
-    row.decision = "moved";
-    if (measured && migrate_ == Migrate::gain) {
-        // What the slowest process has lost since the last migration, against what moving costs the slowest rank. The last interval
-        // stands for the next; those before it keep a small loss that would pay from going on for ever.
-        b.lost_seconds += std::max(0.0, row.max_seconds - row.mean_seconds / row.lbe_model) * static_cast<double>(step - last_step_);
-        const double cost = clock_ == Timing::work ? move_seconds_per_particle * static_cast<double>(row.particles_moved) / static_cast<double>(processes_) : move_cost_;
-        if (b.lost_seconds <= cost) row.decision = "kept: gain";
+    if (measured && migrate_ == Migrate::gain && clock_ == Timing::work) {  // by the wall clock, as the last migration was measured
+        b.record.move_seconds = move_seconds_per_particle * static_cast<double>(row.particles_moved) / static_cast<double>(processes_);
+        if (b.record.lost_seconds <= b.record.move_seconds) {
+            row.decision = "kept: gain";
+            row.cells_moved = row.particles_moved = 0;
+            return;
+        }
     }
-    if (row.decision == "moved") b.partition = std::move(next), b.lost_seconds = 0;
-    else row.cells_moved = row.particles_moved = 0;
-    return row;
+    row.decision = "moved";
+    b.record.lost_seconds = 0;
+    b.partition = std::move(next);
 }
 
 void Rebalance::start(Tiles& tiles) {
     started_ = true;
     const Timed phase(timers_, Phase::balancing);
     const Cells cells = measure(tiles, false);
-    for (Balanced& b : models_) advance(b, cells, {}, 0, false);
+    BalanceRow unused;
+    for (Balanced& b : models_) decide(b, cells, {}, false, unused);
     tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile_side()));
 }
 
@@ -269,51 +280,64 @@ std::vector<BalanceRow> Rebalance::operator()(std::int64_t step, Tiles& tiles) {
         last_step_ = step;
         return {};
     }
-    std::vector<double> times;
+    if (clock_ == Timing::work) tiles.build_rows();  // who is within the cutoff
     std::vector<BalanceRow> rows;
     {
         const Timed phase(timers_, Phase::balancing);
-        if (clock_ == Timing::wall) {
-            const std::vector<double> tile_seconds = tiles.take_tile_seconds();
-            std::vector<std::int64_t> nanoseconds(processes_, 0);
-            for (std::size_t t = 0; t < tile_seconds.size(); ++t) nanoseconds[tiles.process_of(t)] += std::llround(tile_seconds[t] * 1e9);
-            team_.sum(nanoseconds);
-            for (std::int64_t n : nanoseconds) times.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
-        }
-    }
-    if (clock_ == Timing::work) tiles.build_rows();
-    const double mean = times.empty() ? 0 : [&] { double s = 0; for (double t : times) s += t; return s / static_cast<double>(processes_); }();
-    {
-        const Timed phase(timers_, Phase::balancing);
-        if (clock_ == Timing::wall && mean * static_cast<double>(step - last_step_) < least_clock_steps * resolution_) {
-            BalanceRow row;
-            row.step = step;
-            row.model = models_.front().name;
-            row.driver = true;
-            row.decision = "kept: clock";
-            last_step_ = step;
-            return {row};
-        }
-        const Cells cells = measure(tiles, clock_ == Timing::work);
-        for (Balanced& b : models_) rows.push_back(advance(b, cells, times, step, true));
+        rows = clock_ == Timing::wall ? by_wall_clock(step, tiles) : by_work(step, tiles);
         rows.front().driver = true;
     }
     if (rows.front().decision == "moved") {
         const double start = comm::now();
         tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile_side()));
         rows.front().migrate_seconds = comm::now() - start;
-        std::vector<std::int64_t> slowest{std::llround(rows.front().migrate_seconds * 1e9)};
-        team_.max(slowest);
-        move_cost_ = static_cast<double>(slowest[0]) * 1e-9;
+        if (clock_ == Timing::wall) {
+            std::vector<std::int64_t> slowest{std::llround(rows.front().migrate_seconds * 1e9)};
+            team_.max(slowest);
+            models_.front().record.move_seconds = static_cast<double>(slowest[0]) * 1e-9;
+        }
     }
     last_step_ = step;
+    return rows;
+}
+
+// The driver alone: nobody knows how long other partitions would have taken.
+std::vector<BalanceRow> Rebalance::by_wall_clock(std::int64_t step, Tiles& tiles) {
+    const std::vector<double> tile_seconds = tiles.take_tile_seconds();
+    std::vector<std::int64_t> nanoseconds(processes_, 0);
+    for (std::size_t t = 0; t < tile_seconds.size(); ++t) nanoseconds[tiles.process_of(t)] += std::llround(tile_seconds[t] * 1e9);
+    team_.sum(nanoseconds);
+    double mean = 0;  // seconds, over all steps since the last balancing
+    for (std::int64_t n : nanoseconds) mean += static_cast<double>(n) * 1e-9 / static_cast<double>(processes_);
+    if (mean < least_clock_steps * resolution_) {
+        BalanceRow row;
+        row.step = step;
+        row.model = models_.front().name;
+        row.decision = "kept: clock";
+        return {row};
+    }
+    std::vector<double> times;
+    for (std::int64_t n : nanoseconds) times.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
+    BalanceRow row = observe(models_.front(), times, step);
+    if (row.decision.empty()) decide(models_.front(), measure(tiles, false), times, true, row);
+    return {row};
+}
+
+std::vector<BalanceRow> Rebalance::by_work(std::int64_t step, Tiles& tiles) {
+    const Cells cells = measure(tiles, true);
+    std::vector<BalanceRow> rows;
+    for (Balanced& b : models_) {
+        std::vector<double> times = times_by_work(cells, balance::boxes_by_process(b.partition, team_.size()), b);
+        rows.push_back(observe(b, times, step));
+        if (rows.back().decision.empty()) decide(b, cells, times, true, rows.back());
+    }
     return rows;
 }
 
 std::vector<std::pair<std::string, double>> Rebalance::overall() const {
     std::vector<std::pair<std::string, double>> all;
     for (const Balanced& b : models_)
-        if (b.sum_max > 0) all.emplace_back(b.name, b.sum_mean / b.sum_max);
+        if (b.record.sum_max > 0) all.emplace_back(b.name, b.record.sum_mean / b.record.sum_max);
     return all;
 }
 

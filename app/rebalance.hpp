@@ -39,8 +39,13 @@ struct Balanced {
     balance::Partition partition;
     std::vector<balance::Split> splits;
     std::vector<double> state;           ///< of each cell of this rank's slab
-    double sum_mean = 0, sum_max = 0;    ///< over all balancings, seconds a step: overall LBE
-    double lost_seconds = 0;             ///< since the last migration, by not migrating (migrate: gain)
+    /// Numbers, as they stand in checkpoints.
+    struct Record {
+        double sum_mean = 0, sum_max = 0;  ///< over all balancings, seconds a step: overall LBE
+        double lost_seconds = 0;           ///< since the last migration, by not migrating (migrate: gain)
+        double move_seconds = 0;           ///< what a migration costs
+        double lbe_model = 1, ghost_cells = 0;  ///< of the last partition made
+    } record;
 };
 
 class Rebalance {
@@ -80,7 +85,10 @@ private:
     std::vector<double> times_by_work(const Cells& cells, const balance::BoxList& list, const Balanced& b) const;
     std::vector<double> share(std::vector<std::int64_t> bits) const;
     double model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const;
-    BalanceRow advance(Balanced& b, const Cells& cells, std::vector<double> times, std::int64_t step, bool measured);
+    std::vector<BalanceRow> by_wall_clock(std::int64_t step, Tiles& tiles);
+    std::vector<BalanceRow> by_work(std::int64_t step, Tiles& tiles);
+    BalanceRow observe(Balanced& b, std::vector<double>& times, std::int64_t step) const;
+    void decide(Balanced& b, const Cells& cells, std::span<const double> times, bool measured, BalanceRow& row);
     std::vector<std::int32_t> owners(const balance::Partition& partition) const;
     std::int64_t ghosts(const std::vector<std::int32_t>& owner) const;
 
@@ -102,7 +110,6 @@ private:
     double resolution_ = 0;
     std::vector<std::int64_t> load_;  // the driver's, of this rank's slab
     double load_unit_ = 0;
-    double move_cost_ = 0;  // seconds of the last migration and the rebuild after it
 };
 
 }  // namespace app

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -18,21 +19,32 @@ namespace app {
 namespace {
 
 constexpr int counts_tag = 1, ghosts_tag = 2, migration_tag = 3;
+// How often the messages that travel during a force pass are looked after.
+constexpr std::size_t polls_in_a_pass = 8;
 
-// Runs body(i) for i in [0, n) on all threads; an exception of any of them is thrown again here (it may not leave the region).
-template <class Body>
-void parallel_for(std::size_t n, Body body) {
+// Runs body(i) for i in [0, n) on all threads, then done() on each; an exception of any of them is thrown again here (it may not
+// leave the region).
+template <class Body, class Done>
+void parallel_for(std::size_t n, Body body, Done done) {
     std::exception_ptr error;
-#pragma omp parallel for schedule(dynamic, 1)
-    for (std::size_t i = 0; i < n; ++i) {
-        try {
-            body(i);
-        } catch (...) {
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic, 1) nowait
+        for (std::size_t i = 0; i < n; ++i) {
+            try {
+                body(i);
+            } catch (...) {
 #pragma omp critical(steelyard_error)
-            error = std::current_exception();
+                error = std::current_exception();
+            }
         }
+        done();
     }
     if (error) std::rethrow_exception(error);
+}
+template <class Body>
+void parallel_for(std::size_t n, Body body) {
+    parallel_for(n, body, [] {});
 }
 
 template <class T>
@@ -70,7 +82,7 @@ struct MigrationRecord {
 }  // namespace
 
 Tiles::Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers)
-    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), scratch_(omp_get_max_threads()) {
+    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), scratch_(omp_get_max_threads()), watches_(omp_get_max_threads()) {
     make_tiles();
 }
 
@@ -101,12 +113,34 @@ void Tiles::make_tiles() {
     make_plan();
 }
 
-// body(t) on this thread, which takes the tile's own time.
-template <class Body>
-void Tiles::timed(std::size_t t, Body body) {
-    const double start = setup_.time_tiles ? comm::thread_cpu_seconds() : 0;
-    body(t);
-    if (setup_.time_tiles) tile_seconds_[t] += comm::thread_cpu_seconds() - start;
+// parallel_for over tiles tile_of(0 .. n), whose processes' time is taken. The clock is slow (0.3 us), so a thread reads it only
+// where it comes to another process; the first tile of such a run gets the time of all.
+template <class TileOf, class Body>
+void Tiles::timed_for(std::size_t n, TileOf tile_of, Body body) {
+    if (!setup_.time_tiles) return parallel_for(n, [&](std::size_t i) { body(tile_of(i)); });
+    const auto finish = [&](Watch& w) {
+        const double now = comm::thread_cpu_seconds();
+        if (w.running) tile_seconds_[w.tile] += now - w.start;
+        w.start = now;
+    };
+    const auto watch = [&]() -> Watch& { return watches_[omp_get_thread_num()]; };
+    parallel_for(
+        n,
+        [&](std::size_t i) {
+            const std::size_t t = tile_of(i);
+            Watch& w = watch();
+            if (!w.running || process_of(w.tile) != process_of(t)) {
+                finish(w);
+                w.tile = t;
+                w.running = true;
+            }
+            body(t);
+        },
+        [&] {
+            if (!watch().running) return;
+            finish(watch());
+            watch().running = false;
+        });
 }
 
 void Tiles::make_plan() {
@@ -277,7 +311,7 @@ void Tiles::rebin() {
     migrate();
     {
         const Timed phase(timers_, Phase::neighbours);
-        parallel_for(tiles_.size(), [&](std::size_t i) { timed(i, [&](std::size_t t) { tiles_[t].sort(scratch_[omp_get_thread_num()]); }); });
+        timed_for(tiles_.size(), std::identity{}, [&](std::size_t t) { tiles_[t].sort(scratch_[omp_get_thread_num()]); });
     }
     const Timed phase(timers_, Phase::ghosts);
     swap_counts();
@@ -303,10 +337,8 @@ void Tiles::build_rows() {
         ghosts_filled_ = true;
     }
     const Timed phase(timers_, Phase::neighbours);
-    parallel_for(tiles_.size(), [&](std::size_t i) {
-        timed(i, [&](std::size_t t) {
-            tiles_[t].build_rows(*setup_.kernels, md::lanes_of(setup_.precision), setup_.radius(), current_, scratch_[omp_get_thread_num()]);
-        });
+    timed_for(tiles_.size(), std::identity{}, [&](std::size_t t) {
+        tiles_[t].build_rows(*setup_.kernels, md::lanes_of(setup_.precision), setup_.radius(), current_, scratch_[omp_get_thread_num()]);
     });
     displaced_ = false;
     ++rebuilds_;
@@ -474,8 +506,11 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
         args.cell[a] = axis[a].cell_width();
         args.length[a] = axis[a].fixed_length();
     }
-    parallel_for(which.size(), [&](std::size_t i) {
-        const std::size_t t = which[i];
+    const bool travelling = &which == &inner_ && !ghosts_filled_;
+    const std::size_t between = std::max<std::size_t>(1, which.size() / (polls_in_a_pass * omp_get_max_threads()));
+    std::size_t done = 0;  // by the first thread
+    timed_for(which.size(), [&](std::size_t i) { return which[i]; }, [&](std::size_t t) {
+        if (travelling && omp_get_thread_num() == 0 && done++ % between == 0) exchange_.progress();
         if (!ghosts_filled_) fill_from_local(t);
         md::StepArgs mine = args;
         for (int a = 0; a < 2; ++a)
@@ -491,7 +526,7 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
         }
         const md::TileView view = tiles_[t].view(current_);
         results_[t] = {};
-        timed(t, [&](std::size_t) { step(view, mine, results_[t]); });
+        step(view, mine, results_[t]);
         if (sums) {
             pair_sums_[t] = {};
             setup_.kernels->pair_sums[potential](view, setup_.potential, md::lanes_of(setup_.precision), pair_sums_[t]);

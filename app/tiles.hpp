@@ -54,7 +54,8 @@ public:
     std::vector<balance::CellCounts> cell_counts() const;
     /// Directed pairs within the cutoff of each cell's particles, in the same order. After build_rows().
     std::vector<std::int64_t> cell_neighbours();
-    /// Thread seconds that each tile took since the last call; zeros unless the setup times tiles.
+    /// Thread seconds since the last call, by tile: those of a run of tiles of one process stand at one of them. Zeros unless the
+    /// setup times tiles.
     std::vector<double> take_tile_seconds();
 
     /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are computed.
@@ -98,8 +99,8 @@ private:
     void make_tiles();
     void make_plan();
     void migrate();
-    template <class Body>
-    void timed(std::size_t t, Body body);
+    template <class TileOf, class Body>
+    void timed_for(std::size_t n, TileOf tile_of, Body body);
     void swap_counts();
     void start_ghosts();
     void finish_ghosts();
@@ -128,6 +129,12 @@ private:
     std::int64_t rebuilds_ = 0, stop_ = 0;
     std::vector<md::PairSums> pair_sums_;   // by tile
     std::vector<md::StepResult> results_;
+    struct alignas(64) Watch {  // of one thread: since when it has been at tiles of the process that `tile` belongs to
+        std::size_t tile = 0;
+        double start = 0;
+        bool running = false;
+    };
+    std::vector<Watch> watches_;
     std::vector<double> tile_seconds_;
 };
 

@@ -30,6 +30,9 @@ public:
 
     /// Posts all receives, then all sends. The buffers must stay until finish().
     void start(std::span<const Outgoing> out, std::span<const Incoming> in, int tag);
+    /// Lets messages travel while the caller computes: large ones need a call from both sides to get going. Cheap; from the thread
+    /// that called start().
+    void progress();
     /// Waits for all of them; ends the job when a size is not what was announced.
     void finish();
 

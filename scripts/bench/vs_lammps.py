@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Pairs of runs, ours and LAMMPS's, one after the other; the median of the pairs' ratios is what counts.
 
+The case `balanced` is the same collision in the left part of a box, so that even halves of it hold 81 and 19 % of the particles:
+ours without and with balancing, LAMMPS without and with `fix balance rcb` by atoms and by measured time, one run each in a round;
+beside them ours in the middle of its box, where even halves are a perfect split.
+
 One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned, against
 LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up: LAMMPS's "Loop time" of its last run
 (times its CPU use on one core), ours the difference of two rows of timing.csv.
@@ -21,12 +25,12 @@ A = math.sqrt(2 / math.sqrt(3))  # lattice constant at density 1
 B = A * math.sqrt(3)
 
 
-def slab_deck(w, h, warm, steps):
-    """The geometry of lammps/slab.in: slabs of w x h lattice cells, a gap of two, vacuum around."""
+def slab_deck(w, h, warm, steps, extra=0):
+    """The geometry of lammps/slab.in: slabs of w x h lattice cells, a gap of two, vacuum around, `extra` cells more on the right."""
     mx, my, eps = 0.5 * w * A, 0.5 * h * B, 0.01
     left, width, height = mx, w * A, h * B
     right = left + width + 2 * A
-    box = [2 * mx + 2 * width + 2 * A, 2 * my + height]
+    box = [2 * mx + 2 * width + (2 + extra) * A, 2 * my + height]
     slab = lambda x, v: (f"    - {{lower: [{x:.9f}, {my:.9f}], upper: [{x + width - eps:.9f}, {my + height - eps:.9f}], "
                          f"lattice: hexagonal, density: 1.0, temperature: 0.05, velocity: [{v}, 0.0]}}\n")
     return (f"system:\n  box: [{box[0]:.9f}, {box[1]:.9f}]\n  potential: {{shift: none}}\n  slabs:\n" + slab(left, 10.0) + slab(right, -10.0) +
@@ -47,12 +51,19 @@ CASES = {  # name: (LAMMPS input, its variables, deck, warm-up, timed steps, our
 }
 
 
-def ours(case, precision, folder):
-    kind, sizes, deck, warm, steps, ranks, threads, _ = CASES[case]
+BALANCED = dict(w=220, h=220, extra=273)
+BALANCING = ["balance.every=20"]
+
+
+def ours(case, precision, folder, settings=(), sizes=None):
+    kind, standard, deck, warm, steps, ranks, threads, _ = CASES[case]
+    sizes = sizes or standard
     path = os.path.join(folder, "deck.yaml")
     with open(path, "w") as f:
-        f.write(deck(*sizes.values(), warm, steps))
+        f.write(deck(warm=warm, steps=steps, **sizes))
     command = ["build/steelyard", "run", path, "--out", folder, "--quiet", "--set", f"run.precision={precision}"]
+    for s in settings:
+        command += ["--set", s]
     if ranks > 1:
         command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks)] + command
     elif threads == 1:
@@ -65,10 +76,10 @@ def ours(case, precision, folder):
     return summary["particles"] * steps / seconds, summary
 
 
-def lammps(case):
+def lammps(case, **more):
     kind, sizes, _, warm, steps, _, _, ranks = CASES[case]
     command = ["lmp", "-log", "none", "-in", f"scripts/bench/lammps/{kind}.in"]
-    for name, value in dict(sizes, warm=warm, steps=steps).items():
+    for name, value in dict(dict(sizes, **more), warm=warm, steps=steps).items():
         command += ["-var", name, str(value)]
     if ranks > 1:
         command = ["mpiexec.openmpi", "--allow-run-as-root", "-n", str(ranks)] + command
@@ -80,15 +91,42 @@ def lammps(case):
     return int(loop[1]) * steps / (float(loop[0]) * (use if ranks == 1 else 1))
 
 
+def balanced(arguments, out):
+    """The off-centre collision on two ranks: medians of the rates, and of the ratios within a round."""
+    rounds = []
+    for _ in range(arguments.runs):
+        rates = {}
+        with tempfile.TemporaryDirectory() as folder:
+            rates["ours, even halves"], plain = ours("slab_2ranks", arguments.precision, folder, sizes=BALANCED)
+            rates["ours, balanced"], summary = ours("slab_2ranks", arguments.precision, folder, BALANCING, BALANCED)
+            rates["ours, perfect split"], _ = ours("slab_2ranks", arguments.precision, folder)
+        if plain["state_hash"] != summary["state_hash"]:
+            raise SystemExit("vs_lammps.py: balancing changed the trajectory")
+        for how in ("none", "count", "time"):
+            rates[f"LAMMPS, {how}"] = lammps("slab_2ranks", extra=BALANCED["extra"], balance=how)
+        rounds.append(rates)
+    best = lambda r: max(r["LAMMPS, count"], r["LAMMPS, time"])
+    ratio = lambda f: statistics.median(f(r) for r in rounds)
+    print(f"\noff-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time ({BALANCING[0]}, {summary['clock']} clock)")
+    for name in rounds[0]:
+        print(f"  {name:<24}{statistics.median(r[name] for r in rounds) / 1e6:>8.2f}")
+    figures = {"ratio_balanced_2ranks": ratio(lambda r: r["ours, balanced"] / best(r)), "gain_of_balancing": ratio(lambda r: r["ours, balanced"] / r["ours, even halves"]),
+               "gain_of_balancing_lammps": ratio(lambda r: best(r) / r["LAMMPS, none"]), "balanced_over_perfect": ratio(lambda r: r["ours, balanced"] / r["ours, perfect split"])}
+    for name, value in figures.items():
+        print(f"  {name:<24}{value:>8.2f}")
+    out.update(figures, balanced_rates=rounds, balanced_overall_lbe=summary["overall_lbe"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5, help="pairs of each case (default 5)")
     parser.add_argument("--precision", choices=["mixed", "double"], default="mixed")
-    parser.add_argument("--only", nargs="*", choices=list(CASES), help="cases (default: all)")
+    parser.add_argument("--only", nargs="*", choices=list(CASES) + ["balanced"], help="cases (default: all)")
     arguments = parser.parse_args()
     out = {"simulated": False, "precision": arguments.precision, "pairs": arguments.runs, "rates": {}}
+    cases = arguments.only or list(CASES) + ["balanced"]
     print(f"{'case':<15}{'ours':>10}{'LAMMPS':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}")
-    for case in arguments.only or CASES:
+    for case in [c for c in cases if c != "balanced"]:
         mine, theirs = [], []
         for _ in range(arguments.runs):
             with tempfile.TemporaryDirectory() as folder:
@@ -101,6 +139,8 @@ def main():
         out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
         print(f"{case:<15}{statistics.median(mine) / 1e6:>10.2f}{statistics.median(theirs) / 1e6:>10.2f}   {'':<14}"
               f"{statistics.median(ratios):>9.2f}{min(ratios):>7.2f}{max(ratios):>7.2f}", flush=True)
+    if "balanced" in cases:
+        balanced(arguments, out)
     os.makedirs("results/vs_lammps", exist_ok=True)
     with open("results/vs_lammps/summary.json", "w") as f:
         json.dump(out, f, indent=2)
