@@ -10,7 +10,9 @@ dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory
   --full      the paper's own 11,400 x 11,400 cells, 5.5e8 particles, 2400 processes: for a cluster
   --studies   also (on the strip's test 2) noise, a region of hidden cost, a cost outside r1's features, sticky partitions
 
-The processes are virtual and their times are counted work at the costs that the deck names, so the table is the same on every
+  --wall      only this: real timers (inputs/lbe64.yaml, 64 processes), each model driving 500 steps of its own
+
+But for --wall the processes are virtual and their times are counted work at the costs that the deck names, so the table is the same on every
 machine and any number of ranks; it says how models and partitions compare, not how fast a machine is. A stage whose results
 are there already is not run again; --fresh starts anew.
 """
@@ -101,12 +103,36 @@ def table(result, cuts, tests):
     print("hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the paper's.")
 
 
+def wall(arguments):
+    """Overall LBE by thread timers, each model driving a run of its own from the same checkpoint."""
+    deck, base, steps = "inputs/lbe64.yaml", os.path.join(arguments.out, "wall"), 500
+    os.makedirs(arguments.out, exist_ok=True)
+    first = os.path.join(base, "stage1")
+    stage(arguments, deck, first, BALANCED_STEPS, ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
+    start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
+    lbe, seconds = {}, {}
+    for m in MODELS + ["none"]:
+        how = ["balance.partition.kind=none"] if m == "none" else [f"balance.model={m}"]
+        out = os.path.join(base, m)
+        s = stage(arguments, deck, out, BALANCED_STEPS + steps, [f"run.steps={BALANCED_STEPS + steps}"] + how, start)
+        lbe[m], seconds[m] = s["overall_lbe"]["r1" if m == "none" else m], s["wall_seconds"]
+    print(f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks, {s['particles']} particles, {steps} steps ({deck})")
+    for m in lbe:
+        print(f"{m:<16}{lbe[m] * 100:>8.2f}")
+    print(f"r1 above a1: {(lbe['r1'] - lbe['a1']) * 100:.1f} points; above b1: {(lbe['r1'] - lbe['b1']) * 100:.1f} points")
+    with open(os.path.join(base, "summary.json"), "w") as f:
+        json.dump({"simulated": False, "deck": deck, "clock": "wall", "processes": s["processes"], "ranks": s["ranks"], "particles": s["particles"], "steps": steps,
+                   "overall_lbe": lbe, "wall_seconds": seconds, "r1_above_a1": lbe["r1"] - lbe["a1"], "r1_above_b1": lbe["r1"] - lbe["b1"]}, f, indent=2)
+    print(f"wrote {base}/summary.json")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="load_models.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true")
     size.add_argument("--full", action="store_true")
     parser.add_argument("--studies", action="store_true")
+    parser.add_argument("--wall", action="store_true")
     parser.add_argument("--cuts", nargs="+", choices=["patches", "strips", "cells"], default=["patches", "strips", "cells"])
     parser.add_argument("--tests", nargs="+", choices=["test1", "test2"], default=["test1", "test2"])
     parser.add_argument("--ranks", type=int, default=len(os.sched_getaffinity(0)), help="MPI ranks (default: cores)")
@@ -114,6 +140,8 @@ def main():
     parser.add_argument("--fresh", action="store_true", help="run what is there again")
     arguments = parser.parse_args()
 
+    if arguments.wall:
+        return wall(arguments)
     deck = "inputs/lbe240.yaml" if arguments.quick else "inputs/lbe_full.yaml" if arguments.full else "inputs/lbe2400.yaml"
     name = "quick" if arguments.quick else "full" if arguments.full else "standard"
     base = os.path.join(arguments.out, name)
