@@ -177,11 +177,20 @@ void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
 
 void Output::balanced(const std::vector<BalanceRow>& rows) {
     const Timed timed(timers_, Phase::output);
-    if (comm_.rank() != 0) return;
     for (const BalanceRow& r : rows)
-        balance_ << fmt::format("{},{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{},{}\n", r.step, r.model, r.driver ? 1 : 0, r.lbe, r.lbe_model, r.mean_seconds,
+        if (r.driver) {
+            ++balancing_.balancings;
+            balancing_.migrations += r.decision == "moved";
+            balancing_.model_seconds += r.model_seconds;
+            balancing_.partition_seconds += r.partition_seconds;
+            balancing_.migrate_seconds += r.migrate_seconds;
+        }
+    if (comm_.rank() == 0)
+        for (const BalanceRow& r : rows)
+            balance_ << fmt::format("{},{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{},{}\n", r.step, r.model, r.driver ? 1 : 0, r.lbe, r.lbe_model, r.mean_seconds,
                                 r.max_seconds, r.model_seconds, r.partition_seconds, r.migrate_seconds, r.cells_moved, r.particles_moved, r.ghost_cells, r.lbe_observed, r.decision);
     balance_ << std::flush;
+    check(balance_.good(), "balance.csv");
 }
 
 std::int64_t Output::stop_wanted() const {
@@ -218,6 +227,7 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
     mine.push_back(peak_resident_bytes());
     mine.push_back(static_cast<double>(tiles.bytes()));
     mine.push_back(static_cast<double>(tiles.particles()));
+    mine.push_back(static_cast<double>(rebalance_.bytes()));
     const auto spread = comm_.spread(mine);
     const double atom_steps = static_cast<double>(particles_) * static_cast<double>(step - first_step_);
     const double rate = wall > 0 ? atom_steps / wall : 0;
@@ -246,7 +256,9 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         j["overall_lbe"] = nlohmann::json::object();
         for (const auto& [name, lbe] : rebalance_.overall()) j["overall_lbe"][name] = lbe;
         j["clock"] = deck_.balance.clock == Timing::wall ? "wall" : "work";
-        j["balance_bytes"] = rebalance_.bytes();
+        j["balance_bytes"] = spread.back().max;  // of a rank
+        j["balancing"] = {{"balancings", balancing_.balancings}, {"migrations", balancing_.migrations}, {"model_seconds", balancing_.model_seconds},
+                          {"partition_seconds", balancing_.partition_seconds}, {"migrate_seconds", balancing_.migrate_seconds}};
         j["precision"] = s.precision == md::Precision::mixed ? "mixed" : "double";
         j["kernels"] = s.kernels->isa;
         j["skin"] = s.skin;
@@ -278,6 +290,9 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
                wall, rate * 1e-6, cpu[0] > 0 ? atom_steps / (static_cast<double>(cpu[0]) * 1e-3) : 0.0,
                tiles.rebuilds(), particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0,
                spread[phase_names.size() + 1].max * 1e-6);
+    if (balancing_.balancings > 0)
+        fmt::print("  {} balancings by {}, {} migrations; of them the model took {:.3f} s, the partition {:.3f} s, moving and sorting anew {:.3f} s\n", balancing_.balancings,
+                   deck_.balance.model, balancing_.migrations, balancing_.model_seconds, balancing_.partition_seconds, balancing_.migrate_seconds);
     for (const auto& [name, lbe] : rebalance_.overall()) fmt::print("  overall LBE {:.2f} % with {} ({})\n", 100 * lbe, name, deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
     fmt::print("  state hash {:016x} at step {}, energy drift {:.2e} of the largest kinetic energy\n", hash, step, drift);
 }

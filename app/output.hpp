@@ -58,6 +58,10 @@ private:
     Thermo last_;
     double largest_kinetic_ = 0;
     CheckpointCost checkpoints_;
+    struct {
+        std::int64_t balancings = 0, migrations = 0;
+        double model_seconds = 0, partition_seconds = 0, migrate_seconds = 0;
+    } balancing_;  // of the driver, on rank 0, since the start of this run
 };
 
 }  // namespace app
