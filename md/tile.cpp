@@ -32,6 +32,8 @@ std::int64_t bytes_of(const std::vector<T>& v) { return static_cast<std::int64_t
 Tile::Tile(const Domain& domain, balance::Box box, int frame)
     : axis_(domain.axis), box_(box), frame_(frame), columns_(box.extent(0) + 2 * frame), rows_(box.extent(1) + 2 * frame),
       counts_(static_cast<std::size_t>(columns_) * rows_, 0), slot_(static_cast<std::size_t>(columns_) * (rows_ + 1), 0) {
+    for (int a = 0; a < 2; ++a)
+        for (int c = box.lower[a]; c <= box.upper[a]; ++c) edges_[a].push_back(axis_[a].edge(c));
     resize(0);
 }
 
@@ -73,12 +75,18 @@ void Tile::sort(TileScratch& scratch) {
     at_least(scratch.order, n);
     at_least(scratch.values, n);
     scratch.bin.assign(bins + 1, 0);
-    const double slices = sub_rows * axis_[1].cells / static_cast<double>(axis_[1].length);
+    // Cells exactly, as Axis::cell_of: a guess, put right by the edges.
+    const std::array<double, 2> per_cell{axis_[0].cells / static_cast<double>(axis_[0].length), axis_[1].cells / static_cast<double>(axis_[1].length)};
+    const auto cell_in = [&](int a, std::int64_t at) {
+        const int guess = std::min(static_cast<int>(static_cast<double>(at - edges_[a].front()) * per_cell[a]), box_.extent(a) - 1);
+        return guess + (at >= edges_[a][guess + 1]) - (at < edges_[a][guess]);
+    };
     for (std::size_t i = 0; i < n; ++i) {
-        const int cx = axis_[0].cell_of(x_[i]), cy = axis_[1].cell_of(y_[i]);
-        // The slice within the cell only orders candidates; rounding at its edges is harmless, cells are exact.
-        const int slice = static_cast<int>(static_cast<double>(y_[i] >> kernel_shift) * slices) - cy * sub_rows;
-        const std::uint32_t key = ((cx - box_.lower[0]) * height + (cy - box_.lower[1])) * sub_rows + std::clamp(slice, 0, sub_rows - 1);
+        const std::int64_t x = x_[i] >> kernel_shift, y = y_[i] >> kernel_shift;
+        const int cx = cell_in(0, x), cy = cell_in(1, y);
+        // The slice within the cell only orders candidates; rounding at its edges is harmless.
+        const int slice = static_cast<int>(static_cast<double>(y - edges_[1][cy]) * (sub_rows * per_cell[1]));
+        const std::uint32_t key = (cx * height + cy) * sub_rows + std::min(slice, sub_rows - 1);
         scratch.key[i] = key;
         ++scratch.bin[key + 1];
     }

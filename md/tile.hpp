@@ -78,13 +78,17 @@ public:
     /// none of them: it moved further than the frame, or left the box.
     template <class Leave>
     void remove_leavers(std::span<const FrameBox> frame_boxes, Leave leave) {
+        const auto inside = [this](std::int64_t i) {
+            const std::int64_t x = x_[i] >> kernel_shift, y = y_[i] >> kernel_shift;
+            return (x >= edges_[0].front()) & (x < edges_[0].back()) & (y >= edges_[1].front()) & (y < edges_[1].back());
+        };
         std::int64_t kept = 0;
         for (std::int64_t i = 0; i < size_; ++i) {
-            const std::array<int, 3> cell{axis_[0].cell_of(x_[i]), axis_[1].cell_of(y_[i]), 0};
-            if (box_.contains(cell)) {
+            if (inside(i)) {
                 move_own(i, kept++);
                 continue;
             }
+            const std::array<int, 3> cell{axis_[0].cell_of(x_[i]), axis_[1].cell_of(y_[i]), 0};
             const int k = find(frame_boxes, cell, i);
             Particle p = particle(i);
             p.x -= frame_boxes[k].shift[0];
@@ -135,6 +139,7 @@ private:
 
     std::array<Axis, 2> axis_;
     balance::Box box_;
+    std::array<std::vector<std::int64_t>, 2> edges_;  // of own cells, kernel coordinates; one more than cells
     int frame_, columns_, rows_;  // of the framed box
     std::int64_t size_ = 0;
     std::int32_t slots_ = 0;
