@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3s/^# //p' scripts/quickstart.sh; exit 0; }
-scripts/build.sh
+TARGET=steelyard scripts/build.sh
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
 "$mpiexec" -n 2 build/steelyard run inputs/slab.yaml --out out/slab
 /usr/bin/python3 scripts/plot_density.py out/slab

@@ -6,5 +6,5 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/bench/vs_lammps.sh; exit 0; }
 scripts/setup.sh --bench
-scripts/build.sh >/dev/null
+TARGET=steelyard scripts/build.sh >/dev/null
 exec /usr/bin/python3 scripts/bench/vs_lammps.py "$@"

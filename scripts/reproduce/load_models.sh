@@ -4,5 +4,5 @@
 # Writes results/load_models/: summary.json, lbe.csv, pictures. `--help` lists the options.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-scripts/build.sh >/dev/null
+TARGET=steelyard scripts/build.sh >/dev/null
 exec /usr/bin/python3 scripts/reproduce/load_models.py "$@"
