@@ -364,7 +364,8 @@ def readers(tmp):
     import h5py
     import numpy as np
     out = os.path.join(tmp, "out")
-    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(run__steps=40, checkpoint__every=40, output__trajectory_every=40, output__fields_every=40))[0] == 0, "run")
+    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(run__steps=40, checkpoint__every=40, output__trajectory_every=40, output__fields_every=40,
+          balance__every=10, balance__clock="work", balance__processes=12, balance__model="particle_count"))[0] == 0, "run")
     path = os.path.join(out, "checkpoint_40.h5")
     with h5py.File(path) as f, h5py.File(os.path.join(out, "trajectory_40.h5")) as t, h5py.File(os.path.join(out, "fields_40.h5")) as c:
         g = f["particles/all"]
@@ -381,6 +382,7 @@ def readers(tmp):
         check(c["particles"][:].sum() == len(ids) and c["particles"].shape == (56, 104), "fields")
         count, _, _ = np.histogram2d(exact[:, 1] * 2.0**-40, exact[:, 0] * 2.0**-40, bins=(56, 104), range=((0, 140), (0, 260)))
         check(np.array_equal(count, c["particles"][:]), "fields count particles elsewhere")
+        check(np.allclose(c["load"][:], c["particles"][:], rtol=1e-9, atol=1e-9) and set(np.unique(c["owner"][:])) == set(range(12)), "load by the particle count, owners")
         with open(os.path.join(out, "thermo.csv")) as thermo:
             last = thermo.read().splitlines()[-1].split(",")
         check(abs(float(last[3]) - 0.5 * ((exact[:, 2:] * 2.0**-40) ** 2).sum()) < 1e-6 * float(last[3]), "kinetic energy")
