@@ -365,7 +365,7 @@ def readers(tmp):
     import numpy as np
     out = os.path.join(tmp, "out")
     check(run(3, "run", DECK, "--out", out, "--quiet", *settings(run__steps=40, checkpoint__every=40, output__trajectory_every=40, output__fields_every=40,
-          balance__every=10, balance__clock="work", balance__processes=12, balance__model="particle_count"))[0] == 0, "run")
+          balance__every=10, balance__clock="work", balance__processes=12, balance__model="particle_count", balance__migrate="always"))[0] == 0, "run")
     path = os.path.join(out, "checkpoint_40.h5")
     with h5py.File(path) as f, h5py.File(os.path.join(out, "trajectory_40.h5")) as t, h5py.File(os.path.join(out, "fields_40.h5")) as c:
         g = f["particles/all"]
