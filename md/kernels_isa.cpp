@@ -110,7 +110,6 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
     const F32 cutoff2(static_cast<float>(args.potential->cutoff * args.potential->cutoff * s_unit));
     const F32 safe2(static_cast<float>(args.safe_r2 * s_unit));
     Integrate integrate(tile, args, result, precision);
-    const auto all = opaque_mask();
 
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
@@ -119,7 +118,7 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
         const std::uint16_t* row = tile.rows + cluster.row;
         const std::uint16_t* row_end = row + std::int64_t{cluster.length} * 16;
         const auto pair = [&](const std::uint16_t* index, F32& s, F32& fx, F32& fy) __attribute__((always_inline)) {
-            const Positions16 there = gather_positions16(base, index, all);
+            const Positions16 there = gather_positions16(base, index);
             const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y);
             s = fma(dx, dx, dy * dy);
             const F32 g = keep(less(s, cutoff2), potential.force_over_r(s));
@@ -163,7 +162,6 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
     const F64 bias(round_bias);
     const std::int64_t bias_bits = lane_of(bits_of(bias), 0);
     Integrate integrate(tile, args, result, precision);
-    const auto all = opaque_mask();
 
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
@@ -174,7 +172,7 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
         I64 sum_x = i64(0), sum_y = i64(0);
         F64 closest = cutoff2, dx = cutoff2, dy = cutoff2;
         for (const std::uint16_t* index = row; index != row_end; index += 8) {
-            difference(here, gather_positions8(base, index, all), dx, dy);
+            difference(here, gather_positions8(base, index), dx, dy);
             const F64 s = fma(dx, dx, dy * dy);
             closest = min(closest, s);
             const F64 g = keep(less(s, cutoff2), potential.force_over_r(s));
@@ -195,7 +193,6 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, int lanes, PairS
     const F64 cutoff2(spec.cutoff * spec.cutoff * s_unit), bias(round_bias);
     const F64 quanta(two_to(energy_bits)), virial_quanta(two_to(energy_bits) / s_unit);
     const auto bias_bits = static_cast<std::uint64_t>(lane_of(bits_of(bias), 0));
-    const auto all = opaque_mask();
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
         for (int first = 0; first < cluster.count; first += 8) {
@@ -206,7 +203,7 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, int lanes, PairS
             F64 dx = cutoff2, dy = cutoff2;
             for (std::int32_t k = 0; k < cluster.length; ++k) {
                 const std::uint16_t* index = tile.rows + cluster.row + std::int64_t{k} * lanes + first;
-                difference(here, gather_positions8(tile.packed + cluster.base, index, all), dx, dy);
+                difference(here, gather_positions8(tile.packed + cluster.base, index), dx, dy);
                 const F64 s = fma(dx, dx, dy * dy);
                 const M8 near = less(s, cutoff2);
                 pairs += __builtin_popcount(bits(near) & ((1u << n) - 1));
@@ -225,7 +222,6 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, int lanes, PairS
 
 void count_neighbours(const TileView& tile, double cutoff, int lanes, std::int32_t* within) {
     const F64 cutoff2(cutoff * cutoff * two_to(2 * difference_bits));
-    const auto all = opaque_mask();
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
         for (int first = 0; first < cluster.count; first += 8) {
@@ -235,7 +231,7 @@ void count_neighbours(const TileView& tile, double cutoff, int lanes, std::int32
             F64 dx = cutoff2, dy = cutoff2;
             for (std::int32_t k = 0; k < cluster.length; ++k) {
                 const std::uint16_t* index = tile.rows + cluster.row + std::int64_t{k} * lanes + first;
-                difference(here, gather_positions8(tile.packed + cluster.base, index, all), dx, dy);
+                difference(here, gather_positions8(tile.packed + cluster.base, index), dx, dy);
                 const unsigned near = bits(less(fma(dx, dx, dy * dy), cutoff2));
                 for (int l = 0; l < 8; ++l) count[l] += near >> l & 1;
             }

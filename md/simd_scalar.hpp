@@ -4,7 +4,6 @@
 
 namespace md::scalar {
 
-HD unsigned char opaque_mask() { return 0; }
 
 struct M16 { unsigned m; };
 struct M8 { unsigned m; };
@@ -113,7 +112,7 @@ HD Positions16 load_positions16(const std::uint64_t* p) {
     STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(p[l]), r.y.v[l] = static_cast<std::uint32_t>(p[l] >> 32);
     return r;
 }
-HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t* index, unsigned char) {
+HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t* index) {
     Positions16 r;
     STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(base[index[l]]), r.y.v[l] = static_cast<std::uint32_t>(base[index[l]] >> 32);
     return r;
@@ -125,7 +124,7 @@ HD Positions8 load_positions8(const std::uint64_t* p) {
     STEELYARD_LANES(8) r.x[l] = static_cast<std::uint32_t>(p[l]), r.y[l] = static_cast<std::uint32_t>(p[l] >> 32);
     return r;
 }
-HD Positions8 gather_positions8(const std::uint64_t* base, const std::uint16_t* index, unsigned char) {
+HD Positions8 gather_positions8(const std::uint64_t* base, const std::uint16_t* index) {
     Positions8 r;
     STEELYARD_LANES(8) r.x[l] = static_cast<std::uint32_t>(base[index[l]]), r.y[l] = static_cast<std::uint32_t>(base[index[l]] >> 32);
     return r;
