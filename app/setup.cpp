@@ -23,8 +23,17 @@ double typical_speed(const Deck& deck) {
     return speed;
 }
 
-int cells_within(double distance, const md::Axis& axis) {
-    return static_cast<int>(std::ceil(distance / (static_cast<double>(axis.length / axis.cells) * md::kernel_unit)));
+bool fits_before_wrap(int packed_bits, double radius, const md::Domain& domain) {
+    for (const md::Axis& axis : domain.axis)
+        if (md::cells_before_wrap(packed_bits, radius, axis.cell_width()) < 1) return false;
+    return true;
+}
+
+// Doubles show a position's last bit: as fine as the cells allow, whatever the skin, which may not change a bit.
+int choose_packed_bits(md::Precision precision, double cutoff, const md::Domain& domain) {
+    int bits = precision == md::Precision::mixed ? md::edge_bits : md::finest_packed_bits;
+    while (bits > md::edge_bits && !fits_before_wrap(bits, 1.6 * cutoff, domain)) --bits;
+    return bits;
 }
 
 }  // namespace
@@ -48,25 +57,23 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     s.skin = deck.grid.skin ? *deck.grid.skin : std::min(choose_skin(cutoff, s.dt, typical_speed(deck)), 10.0 - cutoff);
     for (int a = 0; a < 2; ++a) {
         md::Axis& axis = s.domain.axis[a];
-        axis.length = md::to_kernel_units(deck.system.box[a]);
+        axis.length = md::to_edge_units(deck.system.box[a]);
         axis.periodic = deck.system.boundary[a] == Boundary::periodic;
         axis.cells = std::max(1, static_cast<int>(std::floor(deck.system.box[a] / deck.grid.cell)));
     }
+    s.domain.packed_bits = choose_packed_bits(s.precision, cutoff, s.domain);
+    if (!fits_before_wrap(s.domain.packed_bits, s.radius(), s.domain))
+        throw DeckError(fmt::format("{}.yaml: a skin of {} is too wide for packed positions of 2^-{}; make it thinner or auto", deck.name, s.skin, s.domain.packed_bits));
     s.time_tiles = deck.balance.every > 0 && deck.balance.clock == Timing::wall;
     s.frame = deck.balance.every > 0 ? 2 : 1;  // load models look two cells far
     // Between two rebuilds nobody moves further than half the skin and one more step of at most a cell.
     for (const md::Axis& axis : s.domain.axis)
-        s.frame = std::max({s.frame, cells_within(s.radius(), axis), cells_within(s.skin / 2 + axis.cell_width(), axis)});
+        s.frame = std::max({s.frame, md::cells_within(s.radius(), axis.least_width()), md::cells_within(s.skin / 2 + axis.cell_width(), axis.least_width())});
     for (int a = 0; a < 2; ++a)
         if (s.domain.axis[a].periodic && s.frame > s.domain.axis[a].cells)
             throw DeckError(fmt::format("{}.yaml: the box is {} cells along {} and neighbours reach over {}; make the box longer, "
                                         "the cells wider or the skin thinner", deck.name, s.domain.axis[a].cells, "xy"[a], s.frame));
-    // n forces of at most 2^17 / n can't leave 32 bits of 2^-14; forces below 2^18 sum up in 64 bits in any number.
-    std::vector<double> limits;
-    for (int n = 0; n < md::narrow_rows; ++n) limits.push_back(n + 1 < md::narrow_rows ? std::ldexp(0.999, 17) / std::max(n, 1) : 0.0);
-    limits.push_back(std::ldexp(1.0, 18));
-    s.narrow_r2 = md::smallest_safe_r2(s.potential, limits);
-    s.safe_r2 = s.narrow_r2.back();
+    s.limits = md::force_limits(s.potential);
     s.kernels = &md::choose_kernels(kernels);
     return s;
 }

@@ -2,7 +2,6 @@
 // What follows from a deck before any particle exists: the fixed-point domain, the skin, the width of frames, force limits.
 #pragma once
 #include <cstdint>
-#include <vector>
 
 #include "app/deck.hpp"
 #include "balance/decomposition.hpp"
@@ -18,8 +17,7 @@ struct Setup {
     double skin = 0;
     double dt = 0;
     int frame = 1;  ///< cells around a tile: neighbours' reach, and how far a particle may move between rebuilds
-    std::vector<double> narrow_r2;  ///< see md::StepArgs
-    double safe_r2 = 0;
+    md::ForceLimits limits;
     const md::Kernels* kernels = nullptr;
     bool time_tiles = false;  ///< for balancing by the wall clock
 

@@ -287,8 +287,8 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
     const auto& axis = setup_.domain.axis;
     md::StepArgs args{};
     args.potential = &setup_.potential;
-    args.narrow_r2 = setup_.narrow_r2.data();
-    args.safe_r2 = setup_.safe_r2;
+    args.narrow_g2 = setup_.limits.narrow_g2.data();
+    args.safe_r2 = setup_.limits.safe_r2;
     args.dt = setup_.dt;
     args.kick = kick;
     args.sum_kinetic = sums;
@@ -341,7 +341,7 @@ void Tiles::agree(const md::StepResult& mine, std::int64_t stop) {
                                   true);
     }
     const auto moved = std::bit_cast<float>(static_cast<std::int32_t>(worst[0]));
-    const double limit = setup_.skin / 2 / md::kernel_unit;
+    const double limit = setup_.skin / 2 / setup_.domain.packed_unit();
     displaced_ = displaced_ || moved > limit * limit;
 }
 

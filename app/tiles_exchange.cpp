@@ -37,8 +37,8 @@ struct Seen {
 };
 Seen seen_by_target(const balance::Move& m, const md::Domain& domain) {
     const balance::Grid grid = domain.grid();
-    return {balance::shifted(m.box, {m.image[0] * grid.cells[0], m.image[1] * grid.cells[1], 0}),
-            static_cast<std::uint32_t>(m.image[0] * domain.axis[0].length), static_cast<std::uint32_t>(m.image[1] * domain.axis[1].length)};
+    const auto packed = [&](int a) { return static_cast<std::uint32_t>((m.image[a] * domain.axis[a].fixed_length()) >> domain.packed_shift()); };
+    return {balance::shifted(m.box, {m.image[0] * grid.cells[0], m.image[1] * grid.cells[1], 0}), packed(0), packed(1)};
 }
 
 struct MigrationRecord {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fixed-point space. A position is a 64-bit integer of 2^-40 lengths on the global grid; the kernels see its low 32 bits in
-// 2^-26 lengths, packed for x and y in 8 bytes. Differences of packed positions wrap exactly, so a pair's displacement is
-// the same wherever and from whichever side it is computed. Box sides are whole numbers of 2^-26, so that a periodic image
-// is an exact shift in both.
+// Fixed-point space. A position is a 64-bit integer of 2^-40 lengths on the global grid; the kernels see 32 bits of it,
+// packed for x and y in 8 bytes: in 2^-26 lengths, or in up to 2^-28 where pairs are computed in doubles. Differences of
+// packed positions wrap exactly, so a pair's displacement is the same wherever and from whichever side it is computed. Box
+// sides are whole numbers of 2^-26, so that a periodic image is an exact shift in all.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -14,10 +15,11 @@
 namespace md {
 
 inline constexpr int position_bits = 40;
-inline constexpr int kernel_bits = 26;
-inline constexpr int kernel_shift = position_bits - kernel_bits;
+inline constexpr int edge_bits = 26;
+inline constexpr int finest_packed_bits = 28;
+inline constexpr int edge_shift = position_bits - edge_bits;
 inline constexpr double position_unit = 1.0 / (std::int64_t{1} << position_bits);
-inline constexpr double kernel_unit = 1.0 / (std::int64_t{1} << kernel_bits);
+inline constexpr double edge_unit = 1.0 / (std::int64_t{1} << edge_bits);
 /// Velocities are 64-bit integers of 2^-40: kicks add exactly, so two half-kicks are one kick and a reversed run retraces
 /// its steps bit by bit.
 inline constexpr double velocity_unit = position_unit;
@@ -29,16 +31,16 @@ struct Axis {
     int cells = 1;
     bool periodic = true;
 
-    std::int64_t fixed_length() const { return length << kernel_shift; }  ///< 2^-40 lengths
-    double real_length() const { return static_cast<double>(length) * kernel_unit; }
-    /// First kernel coordinate of cell c (any integer c; cells go on beyond the box).
+    std::int64_t fixed_length() const { return length << edge_shift; }  ///< 2^-40 lengths
+    double real_length() const { return static_cast<double>(length) * edge_unit; }
+    /// First coordinate of cell c, 2^-26 (any integer c; cells go on beyond the box).
     std::int64_t edge(std::int64_t c) const {
         const Int128 n = Int128{c} * length;
         return static_cast<std::int64_t>(n >= 0 ? (n + cells - 1) / cells : -((-n) / cells));
     }
     /// The cell that holds a position (2^-40 lengths, may lie outside the box): floor(x cells / length), exactly.
     int cell_of(std::int64_t position) const {
-        const std::int64_t x = position >> kernel_shift;
+        const std::int64_t x = position >> edge_shift;
         auto c = static_cast<std::int64_t>(std::floor(static_cast<double>(x) * (cells / static_cast<double>(length))));
         const Int128 scaled = Int128{x} * cells;
         while (Int128{c} * length > scaled) --c;
@@ -46,12 +48,17 @@ struct Axis {
         return static_cast<int>(c);
     }
     double cell_width() const { return real_length() / cells; }
+    /// Width of the narrowest cell: edges are whole numbers.
+    double least_width() const { return static_cast<double>(length / cells) * edge_unit; }
 };
 
 /// The periodic or walled box and its uniform grid of cells.
 struct Domain {
     std::array<Axis, 2> axis;
+    int packed_bits = edge_bits;  ///< packed positions are in 2^-packed_bits lengths, edge_bits .. finest_packed_bits
 
+    int packed_shift() const { return position_bits - packed_bits; }
+    double packed_unit() const { return 1.0 / (std::int64_t{1} << packed_bits); }
     balance::Grid grid() const {
         return {{axis[0].cells, axis[1].cells, 1}, {axis[0].periodic, axis[1].periodic, false}};
     }
@@ -59,12 +66,21 @@ struct Domain {
 };
 
 /// A whole number of 2^-26 next to `length` (lengths), as the box sides are.
-inline std::int64_t to_kernel_units(double length) { return std::llround(std::ldexp(length, kernel_bits)); }
+inline std::int64_t to_edge_units(double length) { return std::llround(std::ldexp(length, edge_bits)); }
 
-/// Packs a position (2^-40) for the kernels: x in the low, y in the high 32 bits.
-inline std::uint64_t pack(std::int64_t x, std::int64_t y) {
-    return static_cast<std::uint32_t>(x >> kernel_shift) |
-           static_cast<std::uint64_t>(static_cast<std::uint32_t>(y >> kernel_shift)) << 32;
+/// Packs a position (2^-40) for the kernels: x in the low, y in the high 32 bits, both shifted right.
+inline std::uint64_t pack(std::int64_t x, std::int64_t y, int shift) {
+    return static_cast<std::uint32_t>(x >> shift) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(y >> shift)) << 32;
+}
+
+/// Cells that lie in reach of `radius` (lengths) from within one of width `cell`.
+inline int cells_within(double radius, double cell) { return static_cast<int>(std::ceil(radius / cell)); }
+
+/// Packed positions wrap at 2^(32 - packed_bits) lengths. The most cells of width `cell` that neighbours sought together may
+/// span, so that none of their candidates (in so many cells and those in reach of `radius`) is near only across the wrap.
+inline int cells_before_wrap(int packed_bits, double radius, double cell) {
+    const double wrap = std::ldexp(1.0, 32 - packed_bits);
+    return std::min(static_cast<int>((wrap - radius) / cell) - cells_within(radius, cell), static_cast<int>(wrap / 2 / cell));
 }
 
 }  // namespace md

@@ -69,7 +69,7 @@ void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_i
         }
         return low;
     };
-    const auto edge = [&](int axis, int cell) { return domain.axis[axis].edge(cell) << kernel_shift; };
+    const auto edge = [&](int axis, int cell) { return domain.axis[axis].edge(cell) << edge_shift; };
     const std::int64_t row_end = first_from(lattice.rows, edge(1, cells.upper[1]), y_of);
     for (std::int64_t row = first_from(lattice.rows, edge(1, cells.lower[1]), y_of); row < row_end; ++row) {
         const auto x_in_row = [&](std::int64_t i) { return x_of(row, i); };

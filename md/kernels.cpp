@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "md/kernels.hpp"
 
+#include <cmath>
 #include <stdexcept>
+
+#include "md/potential.hpp"
 
 namespace md {
 
@@ -23,6 +26,20 @@ std::vector<const Kernels*> available_kernels() {
 #endif
     found.push_back(&scalar::kernels());
     return found;
+}
+
+// Of n pairs, those beyond a radius r feel little each: a share of the range between them. The others' forces g r, g = F/r,
+// add up to at most r sqrt(n sum g^2) (Cauchy-Schwarz): the remaining share.
+ForceLimits force_limits(const PotentialSpec& potential) {
+    const double range = std::ldexp(0.999, 31 - force_bits(Precision::mixed)), far_share = 1.0 / 8;
+    std::vector<double> limits{std::ldexp(1.0, 18)};  // forces below 2^18 sum up in 64 bits in any number
+    for (int n = 1; n < narrow_rows; ++n) limits.push_back(far_share * range / n);
+    const std::vector<double> r2 = smallest_safe_r2(potential, limits);
+    ForceLimits out{{0.0}, r2.front()};
+    for (int n = 1; n < narrow_rows; ++n) out.narrow_g2.push_back(std::pow((1 - far_share) * range, 2) / (n * r2[n]));
+    out.narrow_g2.front() = out.narrow_g2[1];  // no pairs, no force
+    out.narrow_g2.back() = 0;                  // so many or more
+    return out;
 }
 
 const Kernels& choose_kernels(const std::string& name) {

@@ -33,10 +33,11 @@ struct TileView {
     const Cluster* clusters;
     std::int32_t cluster_count;
     const std::uint16_t* rows;
+    std::int32_t packed_bits;  ///< see Domain
 };
 
-/// Force sums are exact integers: quanta of 2^-14 (mixed) or 2^-32 (double).
-constexpr int force_bits(Precision p) { return p == Precision::mixed ? 14 : 32; }
+/// Force sums are exact integers: quanta of 2^-16 (mixed) or 2^-32 (double).
+constexpr int force_bits(Precision p) { return p == Precision::mixed ? 16 : 32; }
 constexpr int lanes_of(Precision p) { return p == Precision::mixed ? 16 : 8; }
 inline constexpr int energy_bits = 32;   ///< pair energies and virials are rounded to 2^-32
 inline constexpr int kinetic_bits = 28;  ///< kinetic energies to 2^-28
@@ -46,10 +47,18 @@ inline constexpr int kinetic_bits = 28;  ///< kinetic energies to 2^-28
 enum class Kick { none, first, middle, last };
 
 inline constexpr int narrow_rows = 256;  ///< longer rows are always summed in 64 bits
+/// How far the exact force sums of a potential reach.
+struct ForceLimits {
+    /// [narrow_rows]: sums over so many pairs can't leave 32 bits (mixed) while the sum of their (F/r)^2 stays below this.
+    std::vector<double> narrow_g2;
+    double safe_r2;  ///< closer pairs are out of the exact range
+};
+ForceLimits force_limits(const PotentialSpec& potential);
+
 struct StepArgs {
     const PotentialSpec* potential;
-    const double* narrow_r2;  ///< [narrow_rows]: from which r^2 on so many pairs can't leave 32 bits of force (mixed)
-    double safe_r2;           ///< closer pairs are out of the exact range
+    const double* narrow_g2;  ///< see ForceLimits
+    double safe_r2;
     double dt;
     Kick kick;
     bool sum_kinetic;         ///< add up kinetic energy and momentum at the whole step
@@ -66,7 +75,7 @@ struct Fault {
 };
 
 struct StepResult {
-    float displacement2 = 0;  ///< largest since the last rebuild, squared kernel units
+    float displacement2 = 0;  ///< largest since the last rebuild, squared packed units
     Int128 momentum[2] = {0, 0};        ///< 2^-40
     Int128 kinetic = 0;                 ///< 2^-28
     Fault fault;
@@ -85,6 +94,7 @@ struct RowsArgs {
     Cluster cluster;             ///< own, slot, base, count set
     std::int32_t lanes, dummy;   ///< dummy: slot out of reach, relative to base
     double radius;               ///< cutoff + skin, lengths
+    std::int32_t packed_bits;
     float *x, *y;                ///< scratch for all candidates + 16
     std::uint16_t *index, *lane_rows;  ///< scratch for all candidates + 16; 16 rows of `stride`, + 16
     std::int32_t stride;         ///< at least all candidates + 16

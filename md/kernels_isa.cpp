@@ -84,7 +84,7 @@ struct Integrate {
             x = load_i64(tile.x + own);
             y = load_i64(tile.y + own);
         }
-        const I64 packed = pack_positions(x, y, kernel_shift);
+        const I64 packed = pack_positions(x, y, position_bits - tile.packed_bits);
         store_first(tile.next + slot, packed, n);
         const float d2 = largest_distance2(packed, tile.reference + own, n);
         result.displacement2 = d2 > result.displacement2 ? d2 : result.displacement2;
@@ -105,10 +105,11 @@ struct Integrate {
 template <template <class> class P>
 void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) {
     constexpr Precision precision = Precision::mixed;
-    const double s_unit = two_to(2 * kernel_bits);
-    const P<float> potential = make_potential<P, float>(*args.potential, {s_unit, two_to(force_bits(precision) - kernel_bits)});
+    const double s_unit = two_to(2 * tile.packed_bits);
+    const double g_unit = two_to(force_bits(precision) - tile.packed_bits);  // quanta of F/r times a packed length
+    const P<float> potential = make_potential<P, float>(*args.potential, {s_unit, g_unit});
     const F32 cutoff2(static_cast<float>(args.potential->cutoff * args.potential->cutoff * s_unit));
-    const F32 safe2(static_cast<float>(args.safe_r2 * s_unit));
+    const F32 safe2(static_cast<float>(args.safe_r2 * s_unit)), zero(0.0f);
     Integrate integrate(tile, args, result, precision);
 
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
@@ -117,30 +118,32 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
         const std::uint64_t* base = tile.packed + cluster.base;
         const std::uint16_t* row = tile.rows + cluster.row;
         const std::uint16_t* row_end = row + std::int64_t{cluster.length} * 16;
-        const auto pair = [&](const std::uint16_t* index, F32& s, F32& fx, F32& fy) __attribute__((always_inline)) {
+        const auto pair = [&](const std::uint16_t* index, F32& s, F32& g, F32& fx, F32& fy) __attribute__((always_inline)) {
             const Positions16 there = gather_positions16(base, index);
             const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y);
             s = fma(dx, dx, dy * dy);
-            const F32 g = keep(less(s, cutoff2), potential.force_over_r(s));
+            g = keep(less(s, cutoff2), potential.force_over_r(s));
             fx = g * dx;
             fy = g * dy;
         };
         I32 sum_x = i32(0), sum_y = i32(0);
-        F32 closest = cutoff2, s = cutoff2, fx = cutoff2, fy = cutoff2;
+        F32 square = zero, s = zero, g = zero, fx = zero, fy = zero;
         for (const std::uint16_t* index = row; index != row_end; index += 16) {
-            pair(index, s, fx, fy);
-            closest = min(closest, s);
+            pair(index, s, g, fx, fy);
+            square = fma(g, g, square);
             sum_x = sum_x + to_i32(fx);
             sum_y = sum_y + to_i32(fy);
         }
         I64 x_lo = low_half(sum_x), x_hi = high_half(sum_x), y_lo = low_half(sum_y), y_hi = high_half(sum_y);
         const int size = cluster.length < narrow_rows ? cluster.length : narrow_rows - 1;
-        const F32 narrow2(static_cast<float>(args.narrow_r2[size] * s_unit));
+        const F32 narrow(static_cast<float>(args.narrow_g2[size] * g_unit * g_unit));
         const unsigned valid = (1u << cluster.count) - 1;
-        if (bits(less(closest, narrow2)) & valid) [[unlikely]] {
+        if (~bits(less(square, narrow)) & valid) [[unlikely]] {
+            F32 closest = cutoff2;
             x_lo = x_hi = y_lo = y_hi = i64(0);
             for (const std::uint16_t* index = row; index != row_end; index += 16) {
-                pair(index, s, fx, fy);
+                pair(index, s, g, fx, fy);
+                closest = min(closest, s);
                 x_lo = x_lo + low_to_i64(fx), x_hi = x_hi + high_to_i64(fx);
                 y_lo = y_lo + low_to_i64(fy), y_hi = y_hi + high_to_i64(fy);
             }
@@ -156,6 +159,7 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
 template <template <class> class P>
 void step_double(const TileView& tile, const StepArgs& args, StepResult& result) {
     constexpr Precision precision = Precision::double_;
+    const int difference_bits = tile.packed_bits + difference_shift;
     const double s_unit = two_to(2 * difference_bits);
     const P<double> potential = make_potential<P, double>(*args.potential, {s_unit, two_to(force_bits(precision) - difference_bits)});
     const F64 cutoff2(args.potential->cutoff * args.potential->cutoff * s_unit), safe2(args.safe_r2 * s_unit);
@@ -188,7 +192,7 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
 
 template <template <class> class P>
 void pair_sums(const TileView& tile, const PotentialSpec& spec, int lanes, PairSums& out) {
-    const double s_unit = two_to(2 * difference_bits);
+    const double s_unit = two_to(2 * (tile.packed_bits + difference_shift));
     const P<double> potential = make_potential<P, double>(spec, {s_unit, 1.0});
     const F64 cutoff2(spec.cutoff * spec.cutoff * s_unit), bias(round_bias);
     const F64 quanta(two_to(energy_bits)), virial_quanta(two_to(energy_bits) / s_unit);
@@ -221,7 +225,7 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, int lanes, PairS
 }
 
 void count_neighbours(const TileView& tile, double cutoff, int lanes, std::int32_t* within) {
-    const F64 cutoff2(cutoff * cutoff * two_to(2 * difference_bits));
+    const F64 cutoff2(cutoff * cutoff * two_to(2 * (tile.packed_bits + difference_shift)));
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
         for (int first = 0; first < cluster.count; first += 8) {
@@ -245,7 +249,7 @@ std::int32_t build_rows(const RowsArgs& a) {
     const std::uint64_t* here = a.packed + a.cluster.slot;
     const auto x_of = [](std::uint64_t p) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(p)); };
     const auto y_of = [](std::uint64_t p) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(p >> 32)); };
-    const I32 x0 = i32(x_of(here[0])), y0 = i32(y_of(here[0]));
+    I32 x0 = i32(x_of(here[0])), y0 = i32(y_of(here[0]));
     alignas(64) float lane_x[16], lane_y[16];
     float low_x = 0, high_x = 0, low_y = 0, high_y = 0;
     for (int l = 0; l < a.cluster.count; ++l) {
@@ -254,10 +258,13 @@ std::int32_t build_rows(const RowsArgs& a) {
         low_x = lane_x[l] < low_x ? lane_x[l] : low_x, high_x = lane_x[l] > high_x ? lane_x[l] : high_x;
         low_y = lane_y[l] < low_y ? lane_y[l] : low_y, high_y = lane_y[l] > high_y ? lane_y[l] : high_y;
     }
-    // Floats of 2^-26 lengths round by at most 2^-24 of their size; the radius grows by far more than that.
-    const double radius = a.radius * (1 + 1e-5) * two_to(kernel_bits);
-    const F32 radius2(static_cast<float>(radius * radius)), zero(0.0f);
-    const F32 mid_x((low_x + high_x) / 2), half_x((high_x - low_x) / 2), mid_y((low_y + high_y) / 2), half_y((high_y - low_y) / 2);
+    // Floats of packed lengths round by at most 2^-24 of their size; the radius grows by far more than that.
+    const double radius = a.radius * (1 + 1e-5) * two_to(a.packed_bits);
+    const F32 radius2(static_cast<float>(radius * radius)), zero(0.0f), half_x((high_x - low_x) / 2), half_y((high_y - low_y) / 2);
+    // From the middle, so that candidates on all sides stay on theirs of the wrap.
+    const float mid_x = static_cast<float>(static_cast<std::int32_t>((low_x + high_x) / 2)), mid_y = static_cast<float>(static_cast<std::int32_t>((low_y + high_y) / 2));
+    x0 = x0 + i32(static_cast<std::int32_t>(mid_x)), y0 = y0 + i32(static_cast<std::int32_t>(mid_y));
+    for (int l = 0; l < a.cluster.count; ++l) lane_x[l] -= mid_x, lane_y[l] -= mid_y;
 
     int candidates = 0;
     for (int r = 0; r < a.range_count; ++r) {
@@ -265,7 +272,7 @@ std::int32_t build_rows(const RowsArgs& a) {
         for (int j = begin; j < end; j += 16) {
             const Positions16 p = load_positions16(a.packed + j);
             const F32 x = to_f32(p.x - x0), y = to_f32(p.y - y0);
-            const F32 dx = max(abs(x - mid_x) - half_x, zero), dy = max(abs(y - mid_y) - half_y, zero);
+            const F32 dx = max(abs(x) - half_x, zero), dy = max(abs(y) - half_y, zero);
             const M16 near = both(first_of_16(end - j), less(fma(dx, dx, dy * dy), radius2));
             compress(a.x + candidates, near, x);
             compress(a.y + candidates, near, y);

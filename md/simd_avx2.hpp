@@ -223,7 +223,7 @@ HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t
     return r;
 }
 struct Positions8 { __m256i x, y; };
-inline constexpr int difference_bits = 26;
+inline constexpr int difference_shift = 0;
 HD Positions8 load_positions8(const std::uint64_t* p) {
     const auto* q = reinterpret_cast<const __m256i*>(p);
     Positions8 r;

@@ -125,7 +125,7 @@ HD I64 pack_positions(I64 x, I64 y, int shift) {
     const __m512i hi = _mm512_slli_epi64(_mm512_srl_epi64(y.v, _mm_cvtsi32_si128(shift)), 32);
     return {_mm512_or_si512(lo, hi)};
 }
-/// Squared distance between packed positions, in floats of squared kernel units; its largest lane among the first n.
+/// Squared distance between packed positions, in floats of squared packed units; its largest lane among the first n.
 HD float largest_distance2(I64 a, const std::uint64_t* reference, int n) {
     const __m512i d = _mm512_sub_epi32(a.v, _mm512_maskz_loadu_epi64(static_cast<__mmask8>(n >= 8 ? 0xff : (1u << n) - 1), reference));
     const __m512 f = _mm512_cvtepi32_ps(d), q = _mm512_mul_ps(f, f);
@@ -153,10 +153,10 @@ HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t
     return unpack(collect8(base, index), collect8(base, index + 8));
 }
 
-/// Packed positions of 8 particles. Differences come out as doubles in units of 2^-58 lengths: x and y are converted where
+/// Packed positions of 8 particles. Differences come out as doubles times 2^32: x and y are converted where
 /// they stand, in the upper half of 64 bits, which saves a shuffle and changes no bit.
 struct Positions8 { __m512i v; };
-inline constexpr int difference_bits = 58;
+inline constexpr int difference_shift = 32;
 HD Positions8 load_positions8(const std::uint64_t* p) { return {_mm512_loadu_si512(p)}; }
 HD Positions8 gather_positions8(const std::uint64_t* base, const std::uint16_t* index) { return {collect8(base, index)}; }
 HD void difference(Positions8 a, Positions8 b, F64& dx, F64& dy) {

@@ -118,7 +118,7 @@ HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t
     return r;
 }
 struct Positions8 { std::uint32_t x[8], y[8]; };
-inline constexpr int difference_bits = 26;
+inline constexpr int difference_shift = 0;
 HD Positions8 load_positions8(const std::uint64_t* p) {
     Positions8 r;
     STEELYARD_LANES(8) r.x[l] = static_cast<std::uint32_t>(p[l]), r.y[l] = static_cast<std::uint32_t>(p[l] >> 32);

@@ -30,7 +30,7 @@ std::int64_t bytes_of(const std::vector<T>& v) { return static_cast<std::int64_t
 }  // namespace
 
 Tile::Tile(const Domain& domain, balance::Box box, int frame)
-    : axis_(domain.axis), box_(box), frame_(frame), columns_(box.extent(0) + 2 * frame), rows_(box.extent(1) + 2 * frame),
+    : axis_(domain.axis), packed_bits_(domain.packed_bits), box_(box), frame_(frame), columns_(box.extent(0) + 2 * frame), rows_(box.extent(1) + 2 * frame),
       counts_(static_cast<std::size_t>(columns_) * rows_, 0), slot_(static_cast<std::size_t>(columns_) * (rows_ + 1), 0) {
     for (int a = 0; a < 2; ++a)
         for (int c = box.lower[a]; c <= box.upper[a]; ++c) edges_[a].push_back(axis_[a].edge(c));
@@ -82,7 +82,7 @@ void Tile::sort(TileScratch& scratch) {
         return guess + (at >= edges_[a][guess + 1]) - (at < edges_[a][guess]);
     };
     for (std::size_t i = 0; i < n; ++i) {
-        const std::int64_t x = x_[i] >> kernel_shift, y = y_[i] >> kernel_shift;
+        const std::int64_t x = x_[i] >> edge_shift, y = y_[i] >> edge_shift;
         const int cx = cell_in(0, x), cy = cell_in(1, y);
         // The slice within the cell only orders candidates; rounding at its edges is harmless.
         const int slice = static_cast<int>(static_cast<double>(y - edges_[1][cy]) * (sub_rows * per_cell[1]));
@@ -116,26 +116,22 @@ void Tile::lay_slots(int current) {
     slots_ = static_cast<std::int32_t>(next);
     for (auto& p : packed_) fit(p, slots_ + padding);
     fit(reference_, size_ + padding);
-    const std::int64_t half_way_round = (axis_[0].length / axis_[0].cells) / 2 + (std::int64_t{1} << 31);
+    const int shift = position_bits - packed_bits_;
+    const std::int64_t half_way_round = ((axis_[0].length / axis_[0].cells / 2) << edge_shift) + (std::int64_t{1} << (31 + shift));
     std::int64_t own = 0;
     for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
         const Run mine = run(x, box_.lower[1], box_.upper[1]);
         for (std::int32_t k = 0; k < mine.size; ++k, ++own)
-            packed_[current][mine.begin + k] = reference_[own] = pack(x_[own], y_[own]);
-        const std::uint64_t far = pack((axis_[0].edge(x) + half_way_round) << kernel_shift, 0);
+            packed_[current][mine.begin + k] = reference_[own] = pack(x_[own], y_[own], shift);
+        const std::uint64_t far = pack((axis_[0].edge(x) << edge_shift) + half_way_round, 0, shift);
         const std::int32_t last = slot_[slot_index(x, box_.upper[1] + frame_)];
         packed_[0][last] = packed_[1][last] = far;
     }
 }
 
 void Tile::build_rows(const Kernels& kernels, int lanes, double radius, int current, TileScratch& scratch) {
-    const auto cells_within = [radius](const Axis& a) {
-        return static_cast<int>(std::ceil(radius / (static_cast<double>(a.length / a.cells) * kernel_unit)));
-    };
-    const int reach_x = cells_within(axis_[0]), reach_y = cells_within(axis_[1]);
-    // Packed differences wrap at 64 lengths: a cluster and what it can reach must stay well inside half of that.
-    const double cell_height = axis_[1].cell_width();
-    const int cluster_rows = std::max(1, static_cast<int>((31.0 - radius) / cell_height));
+    const int reach_x = cells_within(radius, axis_[0].least_width()), reach_y = cells_within(radius, axis_[1].least_width());
+    const int cluster_rows = cells_before_wrap(packed_bits_, radius, axis_[1].least_width());
     clusters_.clear();
     std::size_t used = 0;
     std::int64_t own = 0;
@@ -179,6 +175,7 @@ void Tile::build_rows(const Kernels& kernels, int lanes, double radius, int curr
             args.lanes = lanes;
             args.dummy = slot_[slot_index(x, box_.upper[1] + frame_)] - base;
             args.radius = radius;
+            args.packed_bits = packed_bits_;
             args.x = scratch.x.data();
             args.y = scratch.y.data();
             args.index = scratch.index.data();
@@ -199,7 +196,7 @@ void Tile::build_rows(const Kernels& kernels, int lanes, double radius, int curr
 
 TileView Tile::view(int current) {
     return {packed_[current].data(), packed_[1 - current].data(), x_.data(), y_.data(), vx_.data(), vy_.data(), id_.data(),
-            reference_.data(), clusters_.data(), static_cast<std::int32_t>(clusters_.size()), rows_list_.data()};
+            reference_.data(), clusters_.data(), static_cast<std::int32_t>(clusters_.size()), rows_list_.data(), packed_bits_};
 }
 
 }  // namespace md

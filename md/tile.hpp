@@ -79,7 +79,7 @@ public:
     template <class Leave>
     void remove_leavers(std::span<const FrameBox> frame_boxes, Leave leave) {
         const auto inside = [this](std::int64_t i) {
-            const std::int64_t x = x_[i] >> kernel_shift, y = y_[i] >> kernel_shift;
+            const std::int64_t x = x_[i] >> edge_shift, y = y_[i] >> edge_shift;
             return (x >= edges_[0].front()) & (x < edges_[0].back()) & (y >= edges_[1].front()) & (y < edges_[1].back());
         };
         std::int64_t kept = 0;
@@ -138,8 +138,9 @@ private:
     void resize(std::int64_t n);
 
     std::array<Axis, 2> axis_;
+    int packed_bits_;
     balance::Box box_;
-    std::array<std::vector<std::int64_t>, 2> edges_;  // of own cells, kernel coordinates; one more than cells
+    std::array<std::vector<std::int64_t>, 2> edges_;  // of own cells, 2^-26; one more than cells
     int frame_, columns_, rows_;  // of the framed box
     std::int64_t size_ = 0;
     std::int32_t slots_ = 0;

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Hands a state of ours to LAMMPS (lj/cut, shifted) and compares: a liquid, and a collision of 20,000 particles in contact.
+"""Hands states of ours to LAMMPS (lj/cut, shifted) and compares: a liquid, and a collision of 20,000 particles at its start, at
+first contact and in full contact.
 
-Forces at the state, the difference over the rms force. Our forces see positions cut to 2^-26 lengths: "same" gives LAMMPS
-those (arithmetic and sums alone differ), "full" gives it all 40 bits (our position quantum is part of the difference; where
-slabs collide at 20 thermal energies, close pairs are steep and the quantum shows). Total energy per atom at the state and
-200 steps later, from the full state. Bounds hold for: the largest difference with the same positions, the rms difference
-with the full ones, the energies.
+Forces at the state: the largest and the rms difference of a particle's force, over the rms force. LAMMPS gets all 40 bits of the
+positions; our forces see 26 of them behind the point in `mixed`, 28 in `double`. Total energy per atom at the state and 200
+steps later. Bounds hold for the largest difference and for both energies.
 """
 import csv
 import json
@@ -21,6 +20,8 @@ import numpy as np
 STEPS = 200
 CASES = {  # deck, step of the state, settings
     "liquid": ("inputs/liquid.yaml", 600, ["system.slabs.0.cells=[100,100]", "system.potential.shift=energy"]),
+    "start": ("inputs/tiny.yaml", 0, []),
+    "contact": ("inputs/tiny.yaml", 200, []),
     "collision": ("inputs/tiny.yaml", 1000, []),
 }
 BOUNDS = {"double": {"force": 1e-6, "energy": 1e-6}, "mixed": {"force": 5e-5, "energy": 1e-6}}
@@ -49,7 +50,7 @@ run {steps}
 
 def ours(folder, case, precision):
     deck, at, settings = CASES[case]
-    settings = settings + [f"run.precision={precision}", f"run.steps={at + STEPS}", f"output.every={STEPS}", f"output.trajectory_every={at}"]
+    settings = settings + [f"run.precision={precision}", f"run.steps={at + STEPS}", f"output.every={STEPS}", f"output.trajectory_every={at or STEPS}"]
     subprocess.run(["build/steelyard", "run", deck, "--out", folder, "--quiet"] + [x for s in settings for x in ("--set", s)], check=True)
     with h5py.File(os.path.join(folder, f"trajectory_{at}.h5")) as f:
         g = f["particles/all"]
@@ -61,22 +62,22 @@ def ours(folder, case, precision):
     return state, box, times[STEPS] / STEPS, rows[at], rows[at + STEPS]
 
 
-def lammps(folder, state, position, box, dt, steps):
-    n = len(position)
+def lammps(folder, state, box, dt):
+    n = len(state["position"])
     with open(os.path.join(folder, "start.data"), "w") as f:
         f.write(f"start state\n\n{n} atoms\n1 atom types\n\n0 {box[0]!r} xlo xhi\n0 {box[1]!r} ylo yhi\n-0.5 0.5 zlo zhi\n\nAtoms\n\n")
-        for i, (x, y) in enumerate(position):
+        for i, (x, y) in enumerate(state["position"]):
             f.write(f"{i + 1} 1 {x:.17g} {y:.17g} 0\n")
         f.write("\nVelocities\n\n")
         for i, (x, y) in enumerate(state["velocity"]):
             f.write(f"{i + 1} {x:.17g} {y:.17g} 0\n")
     with open(os.path.join(folder, "in.lammps"), "w") as f:
-        f.write(LAMMPS.format(steps=steps, dt=dt))
+        f.write(LAMMPS.format(steps=STEPS, dt=dt))
     text = subprocess.run(["lmp", "-log", "none", "-in", "in.lammps"], cwd=folder, check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1")).stdout
     lines = text.splitlines()
     head = next(i for i, l in enumerate(lines) if l.split()[:2] == ["Step", "Temp"])
     column = lines[head].split().index("TotEng")
-    energies = [float(lines[head + k].split()[column]) for k in (1, 1 + (steps > 0))]
+    energies = [float(lines[head + k].split()[column]) for k in (1, 2)]
     with open(os.path.join(folder, "forces.dump")) as f:
         table = f.read().splitlines()[9:9 + n]
     return np.array([[float(x) for x in l.split()[1:]] for l in table]), energies
@@ -85,23 +86,20 @@ def lammps(folder, state, position, box, dt, steps):
 def main():
     failed = False
     results = {"simulated": False, "steps": STEPS}
-    print(f"{'state':<11}{'precision':<10}{'same: max dF':>14}{'full: rms dF':>14}{'full: max dF':>14}{'bound':>8}{'dE/E start':>13}{'dE/E end':>11}{'bound':>8}")
+    print(f"{'state':<11}{'precision':<10}{'max dF':>12}{'rms dF':>12}{'bound':>8}{'dE/E start':>13}{'dE/E end':>11}{'bound':>8}")
     for case in CASES:
         for precision, bounds in BOUNDS.items():
             with tempfile.TemporaryDirectory() as folder:
                 state, box, dt, start, end = ours(folder, case, precision)
-                cut = np.floor(state["position"] * 2.0**26) / 2.0**26
-                same, _ = lammps(folder, state, cut, box, dt, 0)
-                full, energies = lammps(folder, state, state["position"], box, dt, STEPS)
-            rms = np.sqrt((full ** 2).sum(axis=1).mean())
-            difference = lambda f: np.sqrt(((f - state["force"]) ** 2).sum(axis=1)) / rms
-            row = {"particles": len(full), "rms_force": rms, "same_max": difference(same).max(), "full_max": difference(full).max(),
-                   "full_rms": np.sqrt((difference(full) ** 2).mean()), "energy_start": abs(start / energies[0] - 1), "energy_end": abs(end / energies[1] - 1),
+                force, energies = lammps(folder, state, box, dt)
+            rms = np.sqrt((force ** 2).sum(axis=1).mean())
+            difference = np.sqrt(((force - state["force"]) ** 2).sum(axis=1)) / rms
+            row = {"particles": len(force), "rms_force": rms, "max": difference.max(), "rms": np.sqrt((difference ** 2).mean()), "energy_start": abs(start / energies[0] - 1), "energy_end": abs(end / energies[1] - 1),
                    "energy_per_atom": {"ours": [start, end], "lammps": energies}}
             results.setdefault(case, {})[precision] = row
-            print(f"{case:<11}{precision:<10}{row['same_max']:>14.2e}{row['full_rms']:>14.2e}{row['full_max']:>14.2e}{bounds['force']:>8.0e}"
+            print(f"{case:<11}{precision:<10}{row['max']:>12.2e}{row['rms']:>12.2e}{bounds['force']:>8.0e}"
                   f"{row['energy_start']:>13.2e}{row['energy_end']:>11.2e}{bounds['energy']:>8.0e}")
-            failed |= max(row["same_max"], row["full_rms"]) > bounds["force"] or max(row["energy_start"], row["energy_end"]) > bounds["energy"]
+            failed |= row["max"] > bounds["force"] or max(row["energy_start"], row["energy_end"]) > bounds["energy"]
     os.makedirs("results/compare_lammps", exist_ok=True)
     with open("results/compare_lammps/summary.json", "w") as f:
         json.dump(results, f, indent=2)

@@ -14,7 +14,7 @@ namespace test {
 
 inline md::Domain walled_box(double side, double cell) {
     md::Domain d;
-    for (md::Axis& a : d.axis) a = {md::to_kernel_units(side), static_cast<int>(side / cell), false};
+    for (md::Axis& a : d.axis) a = {md::to_edge_units(side), static_cast<int>(side / cell), false};
     return d;
 }
 
@@ -32,26 +32,26 @@ inline std::vector<md::Particle> jittered(int n, double spacing, double jitter, 
     return out;
 }
 
+/// The packed positions that a deck of this precision gets.
+inline md::Domain packed_for(md::Domain d, md::Precision p) {
+    d.packed_bits = p == md::Precision::mixed ? md::edge_bits : md::finest_packed_bits;
+    return d;
+}
+
 struct OneTile {
     md::Domain domain;
     md::PotentialSpec potential;
     md::Precision precision;
     double skin = 0.3;
     const md::Kernels& kernels;
-    std::vector<double> narrow;
-    double safe = 0;
+    md::ForceLimits limits;
     md::Tile tile;
     md::TileScratch scratch;
     int current = 0;
     std::vector<std::int64_t> fx, fy;
 
     OneTile(md::Domain d, md::PotentialSpec p, md::Precision precision_, const md::Kernels& k, const std::vector<md::Particle>& particles)
-        : domain(d), potential(p), precision(precision_), kernels(k), tile(d, d.grid().box(), 2) {
-        std::vector<double> limits;
-        for (int n = 0; n + 1 < md::narrow_rows; ++n) limits.push_back(std::ldexp(0.999, 17) / std::max(n, 1));
-        limits.insert(limits.end(), {0.0, std::ldexp(1.0, 18)});
-        narrow = md::smallest_safe_r2(p, limits);
-        safe = narrow.back();
+        : domain(packed_for(d, precision_)), potential(p), precision(precision_), kernels(k), limits(md::force_limits(p)), tile(domain, d.grid().box(), 2) {
         tile.insert(particles);
         rebuild();
     }
@@ -63,8 +63,8 @@ struct OneTile {
     md::StepResult pass(md::Kick kick, double dt, bool sums = true) {
         md::StepArgs a{};
         a.potential = &potential;
-        a.narrow_r2 = narrow.data();
-        a.safe_r2 = safe;
+        a.narrow_g2 = limits.narrow_g2.data();
+        a.safe_r2 = limits.safe_r2;
         a.dt = dt;
         a.kick = kick;
         a.sum_kinetic = sums;
@@ -81,7 +81,7 @@ struct OneTile {
         kernels.step[md::potential_index(potential.kind)][precision == md::Precision::mixed ? 0 : 1](tile.view(current), a, r);
         if (kick == md::Kick::first || kick == md::Kick::middle) {
             current = 1 - current;
-            const double limit = skin / 2 / md::kernel_unit;
+            const double limit = skin / 2 / domain.packed_unit();
             if (r.fault.kind == md::FaultKind::none && r.displacement2 > limit * limit) rebuild();
         }
         return r;

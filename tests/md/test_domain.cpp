@@ -7,12 +7,12 @@
 TEST_CASE("cells tile the axis and beyond, exactly") {
     for (const int cells : {1, 3, 7, 280, 11400})
         for (const double length : {7.3, 700.0, 28500.123}) {
-            const md::Axis a{md::to_kernel_units(length), cells, true};
+            const md::Axis a{md::to_edge_units(length), cells, true};
             CHECK(a.edge(0) == 0);
             CHECK(a.edge(cells) == a.length);
             for (std::uint64_t k = 0; k < 2000; ++k) {
                 const int c = static_cast<int>(md::mix(k) % (3 * cells)) - cells;
-                const std::int64_t first = a.edge(c) << md::kernel_shift;
+                const std::int64_t first = a.edge(c) << md::edge_shift;
                 CHECK(a.cell_of(first) == c);
                 CHECK(a.cell_of(first - 1) == c - 1);
                 CHECK(a.edge(c + cells) - a.edge(c) == a.length);  // images have the same cells
@@ -21,12 +21,16 @@ TEST_CASE("cells tile the axis and beyond, exactly") {
 }
 
 TEST_CASE("a periodic image is an exact shift of packed positions") {
-    const md::Axis a{md::to_kernel_units(123.456), 40, true};
+    const md::Axis a{md::to_edge_units(123.456), 40, true};
     for (std::uint64_t k = 0; k < 1000; ++k) {
         const auto x = static_cast<std::int64_t>(md::mix(k) % static_cast<std::uint64_t>(a.fixed_length()));
-        const auto low = [](std::int64_t p) { return static_cast<std::uint32_t>(md::pack(p, 0)); };
-        CHECK(low(x + a.fixed_length()) == low(x) + static_cast<std::uint32_t>(a.length));
-        CHECK(low(x - a.fixed_length()) == low(x) - static_cast<std::uint32_t>(a.length));
-        CHECK(md::pack(0, x) >> 32 == low(x));
+        for (int bits = md::edge_bits; bits <= md::finest_packed_bits; ++bits) {
+            const int shift = md::position_bits - bits;
+            const auto low = [&](std::int64_t p) { return static_cast<std::uint32_t>(md::pack(p, 0, shift)); };
+            const auto length = static_cast<std::uint32_t>(a.fixed_length() >> shift);
+            CHECK(low(x + a.fixed_length()) == low(x) + length);
+            CHECK(low(x - a.fixed_length()) == low(x) - length);
+            CHECK(md::pack(0, x, shift) >> 32 == low(x));
+        }
     }
 }

@@ -10,8 +10,8 @@ namespace {
 
 md::Domain domain(double x, double y) {
     md::Domain d;
-    d.axis[0] = {md::to_kernel_units(x), static_cast<int>(x / 2.5), true};
-    d.axis[1] = {md::to_kernel_units(y), static_cast<int>(y / 2.5), true};
+    d.axis[0] = {md::to_edge_units(x), static_cast<int>(x / 2.5), true};
+    d.axis[1] = {md::to_edge_units(y), static_cast<int>(y / 2.5), true};
     return d;
 }
 

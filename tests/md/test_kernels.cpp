@@ -48,9 +48,13 @@ TEST_CASE("forces are minus the gradient of the energy") {
 }
 
 TEST_CASE("forces, energy, virial and pairs equal a double loop") {
-    const auto particles = sample();
+    // The dilute one has clusters that reach as far as packed positions allow before they wrap.
+    const auto particles = GENERATE(sample(), test::jittered(13, 2.6, 0.9, 3.0, 1.0));
     for (const md::PotentialSpec& spec : potentials())
         for (const Precision precision : {Precision::mixed, Precision::double_}) {
+            const int shift = test::packed_for(box, precision).packed_shift();
+            const double unit = test::packed_for(box, precision).packed_unit();
+            const auto cut = [&](std::int64_t x) { return x >> shift; };
             test::OneTile t(box, spec, precision, md::choose_kernels(), particles);
             t.pass(md::Kick::none, 0.001);
             double energy = 0, virial = 0, worst = 0, square = 0;
@@ -60,7 +64,7 @@ TEST_CASE("forces, energy, virial and pairs equal a double loop") {
                 double fx = 0, fy = 0;
                 for (const md::Particle& b : particles) {
                     if (a.id == b.id) continue;
-                    const double x = static_cast<double>((a.x >> 14) - (b.x >> 14)) * md::kernel_unit, y = static_cast<double>((a.y >> 14) - (b.y >> 14)) * md::kernel_unit;
+                    const double x = static_cast<double>(cut(a.x) - cut(b.x)) * unit, y = static_cast<double>(cut(a.y) - cut(b.y)) * unit;
                     const double r = std::sqrt(x * x + y * y);
                     if (r >= spec.cutoff) continue;
                     const md::PairValue v = md::pair_value(spec, r);
@@ -79,9 +83,9 @@ TEST_CASE("forces, energy, virial and pairs equal a double loop") {
             CHECK(s.pairs == pairs);
             CHECK(std::ldexp(static_cast<double>(s.energy), -md::energy_bits) == Approx(energy).epsilon(1e-9).margin(1e-5));
             CHECK(std::ldexp(static_cast<double>(s.virial), -md::energy_bits) == Approx(virial).epsilon(1e-9).margin(1e-5));
-            // Mixed: floats, and each of some 20 pairs rounded to 2^-14.
-            const double rms = std::sqrt(square / static_cast<double>(t.tile.size())), rounding = 10 * std::ldexp(1.0, -14);
-            CHECK(worst < (precision == Precision::mixed ? 5e-5 * rms + rounding : 1e-9 * rms));
+            // Floats in mixed, and each of some 20 pairs rounded to a quantum.
+            const double rms = std::sqrt(square / static_cast<double>(t.tile.size())), rounding = 10 * std::ldexp(1.0, -md::force_bits(precision));
+            CHECK(worst < (precision == Precision::mixed ? 5e-5 : 1e-9) * rms + rounding);
         }
 }
 
@@ -135,18 +139,27 @@ TEST_CASE("two half-kicks are one kick, and a reversed run retraces its steps bi
 }
 
 TEST_CASE("32-bit sums that could overflow are redone in 64 bits: same force, never wrapped") {
-    // Two particles so close that the pair force exceeds 2^17, but not the exact range.
+    // Two particles so close that the pair force exceeds 2^15, but not the exact range.
     md::PotentialSpec spec;
     const double r = 0.52;  // 24 (2 r^-13 - r^-7) = 2.3e5
-    const auto at = [](std::int64_t id, double x) { return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(5.0 / md::position_unit), 0, 0}; };
+    const auto at = [](std::int64_t id, double x, double y = 5.0) { return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit), 0, 0}; };
     for (const md::Kernels* k : md::available_kernels()) {
         test::OneTile t(box, spec, Precision::mixed, *k, {at(0, 5.0), at(1, 5.0 + r)});
         const md::StepResult result = t.pass(md::Kick::none, 1e-6);
         CHECK(result.fault.kind == md::FaultKind::none);
         const double expected = md::pair_value(spec, r).force;
-        CHECK(expected > 131072);
+        CHECK(expected > 32768);
         CHECK(t.force(0)[0] == Approx(-expected).epsilon(1e-5));
         CHECK(t.force(1)[0] == Approx(expected).epsilon(1e-5));
+        // Three forces that stay below 2^15 one by one, on the same side of a fourth particle: their sum is twice one.
+        const double s = 0.63;
+        test::OneTile fan(box, spec, Precision::mixed, *k, {at(0, 5.0), at(1, 5.0 + s), at(2, 5.0 + s / 2, 5.0 + s * std::sqrt(0.75)), at(3, 5.0 + s / 2, 5.0 - s * std::sqrt(0.75))});
+        CHECK(fan.pass(md::Kick::none, 1e-6).fault.kind == md::FaultKind::none);
+        const double one = md::pair_value(spec, s).force;
+        CHECK(one < 32768);
+        CHECK(2 * one > 32768);
+        for (std::int64_t i = 0; i < 4; ++i)
+            if (fan.tile.particle(i).id == 0) CHECK(fan.force(i)[0] == Approx(-2 * one).epsilon(1e-5));
     }
 }
 
