@@ -96,7 +96,7 @@ struct RowsArgs {
     double radius;               ///< cutoff + skin, lengths
     std::int32_t packed_bits;
     float *x, *y;                ///< scratch for all candidates + 16
-    std::uint16_t *index, *lane_rows;  ///< scratch for all candidates + 16; 16 rows of `stride`, + 16
+    std::int32_t *index, *lane_rows;  ///< scratch for all candidates + 16; 16 rows of `stride`, + 16
     std::int32_t stride;         ///< at least all candidates + 16
     std::uint16_t* out;          ///< rows, room for lanes * candidates + 16
 };

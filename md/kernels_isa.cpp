@@ -3,6 +3,7 @@
 #include "md/kernels.hpp"
 #include "md/potential.hpp"
 #include "md/simd.hpp"
+#include "md/simd_columns.hpp"
 
 namespace md::STEELYARD_ISA_NAME {
 namespace {
@@ -246,57 +247,59 @@ void count_neighbours(const TileView& tile, double cutoff, int lanes, std::int32
 
 // Two passes: all candidates against the cluster's bounding box, then each lane against the survivors.
 std::int32_t build_rows(const RowsArgs& a) {
-    const std::uint64_t* here = a.packed + a.cluster.slot;
-    const auto x_of = [](std::uint64_t p) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(p)); };
-    const auto y_of = [](std::uint64_t p) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(p >> 32)); };
-    I32 x0 = i32(x_of(here[0])), y0 = i32(y_of(here[0]));
+    const Positions16 lanes = load_positions16(a.packed + a.cluster.slot);
+    const auto first = [](I32 v) { return static_cast<std::int32_t>(lane_of(low_half(v), 0)); };
+    I32 x0 = i32(first(lanes.x)), y0 = i32(first(lanes.y));
+    const M16 filled = first_of_16(a.cluster.count);
+    F32 x = keep(filled, to_f32(lanes.x - x0)), y = keep(filled, to_f32(lanes.y - y0));  // 0 is the first particle's
+    const F32 zero(0.0f);
+    const float low_x = -reduce_max(zero - x), high_x = reduce_max(x), low_y = -reduce_max(zero - y), high_y = reduce_max(y);
+    // From the middle, so that candidates on all sides stay on theirs of the wrap.
+    const auto mid_x = static_cast<std::int32_t>((low_x + high_x) / 2), mid_y = static_cast<std::int32_t>((low_y + high_y) / 2);
+    x0 = x0 + i32(mid_x), y0 = y0 + i32(mid_y);
     alignas(64) float lane_x[16], lane_y[16];
-    float low_x = 0, high_x = 0, low_y = 0, high_y = 0;
-    for (int l = 0; l < a.cluster.count; ++l) {
-        lane_x[l] = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(x_of(here[l])) - static_cast<std::uint32_t>(x_of(here[0]))));
-        lane_y[l] = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(y_of(here[l])) - static_cast<std::uint32_t>(y_of(here[0]))));
-        low_x = lane_x[l] < low_x ? lane_x[l] : low_x, high_x = lane_x[l] > high_x ? lane_x[l] : high_x;
-        low_y = lane_y[l] < low_y ? lane_y[l] : low_y, high_y = lane_y[l] > high_y ? lane_y[l] : high_y;
-    }
+    store_f32(lane_x, x - F32(static_cast<float>(mid_x)));
+    store_f32(lane_y, y - F32(static_cast<float>(mid_y)));
     // Floats of packed lengths round by at most 2^-24 of their size; the radius grows by far more than that.
     const double radius = a.radius * (1 + 1e-5) * two_to(a.packed_bits);
-    const F32 radius2(static_cast<float>(radius * radius)), zero(0.0f), half_x((high_x - low_x) / 2), half_y((high_y - low_y) / 2);
-    // From the middle, so that candidates on all sides stay on theirs of the wrap.
-    const float mid_x = static_cast<float>(static_cast<std::int32_t>((low_x + high_x) / 2)), mid_y = static_cast<float>(static_cast<std::int32_t>((low_y + high_y) / 2));
-    x0 = x0 + i32(static_cast<std::int32_t>(mid_x)), y0 = y0 + i32(static_cast<std::int32_t>(mid_y));
-    for (int l = 0; l < a.cluster.count; ++l) lane_x[l] -= mid_x, lane_y[l] -= mid_y;
+    const F32 radius2(static_cast<float>(radius * radius)), half_x((high_x - low_x) / 2), half_y((high_y - low_y) / 2);
 
     int candidates = 0;
     for (int r = 0; r < a.range_count; ++r) {
         const int begin = a.ranges[2 * r], end = a.ranges[2 * r + 1];
         for (int j = begin; j < end; j += 16) {
             const Positions16 p = load_positions16(a.packed + j);
-            const F32 x = to_f32(p.x - x0), y = to_f32(p.y - y0);
+            x = to_f32(p.x - x0), y = to_f32(p.y - y0);
             const F32 dx = max(abs(x) - half_x, zero), dy = max(abs(y) - half_y, zero);
-            const M16 near = both(first_of_16(end - j), less(fma(dx, dx, dy * dy), radius2));
+            const M16 near = less(first_of_16(end - j), fma(dx, dx, dy * dy), radius2);
             compress(a.x + candidates, near, x);
             compress(a.y + candidates, near, y);
             candidates += compress(a.index + candidates, near, counting_from(j - a.cluster.base));
         }
     }
+    store_f32(a.x + candidates, F32(1e30f));  // the last vector's rest is out of reach
     int length = 0, lengths[16] = {};
-    for (int l = 0; l < a.cluster.count; ++l) {
-        std::uint16_t* row = a.lane_rows + l * a.stride;
-        const F32 x(lane_x[l]), y(lane_y[l]);
-        const I32 self = i32(a.cluster.slot + l - a.cluster.base);
-        int n = 0;
+    for (int l = 0; l < a.cluster.count; l += 2) {  // two at a time: each vector of candidates is loaded once
+        const F32 x_0(lane_x[l]), y_0(lane_y[l]), x_1(lane_x[l + 1]), y_1(lane_y[l + 1]);
+        const I32 self_0 = i32(a.cluster.slot + l - a.cluster.base), self_1 = i32(a.cluster.slot + l + 1 - a.cluster.base);
+        std::int32_t *row_0 = a.lane_rows + l * a.stride, *row_1 = row_0 + a.stride;
+        int n_0 = 0, n_1 = 0;
         for (int j = 0; j < candidates; j += 16) {
-            const F32 dx = load_f32(a.x + j) - x, dy = load_f32(a.y + j) - y;
-            const I32 index = load_indices(a.index + j);
-            const M16 near = both(both(first_of_16(candidates - j), less(fma(dx, dx, dy * dy), radius2)), differs(index, self));
-            n += compress(row + n, near, index);
+            const F32 cx = load_f32(a.x + j), cy = load_f32(a.y + j);
+            const I32 index = load_i32(a.index + j);
+            const F32 dx_0 = cx - x_0, dy_0 = cy - y_0, dx_1 = cx - x_1, dy_1 = cy - y_1;
+            n_0 += compress(row_0 + n_0, less(differs(index, self_0), fma(dx_0, dx_0, dy_0 * dy_0), radius2), index);
+            n_1 += compress(row_1 + n_1, less(differs(index, self_1), fma(dx_1, dx_1, dy_1 * dy_1), radius2), index);
         }
-        lengths[l] = n;
-        length = n > length ? n : length;
+        lengths[l] = n_0;
+        lengths[l + 1] = l + 1 < a.cluster.count ? n_1 : 0;
+        length = n_0 > length ? n_0 : length;
+        length = lengths[l + 1] > length ? lengths[l + 1] : length;
     }
     for (int l = 0; l < a.lanes; ++l)
-        for (int k = lengths[l]; k < length; ++k) a.lane_rows[l * a.stride + k] = static_cast<std::uint16_t>(a.dummy);
-    for (int k = 0; k < length; ++k) gather_column16(a.out + k * a.lanes, a.lane_rows + k, a.stride);
+        for (int k = lengths[l]; k < length; ++k) a.lane_rows[l * a.stride + k] = a.dummy;
+    for (int k = 0; k < length; k += 16)
+        a.lanes == 16 ? transpose_16_columns<16>(a.out + k * 16, a.lane_rows + k, a.stride) : transpose_16_columns<8>(a.out + k * 8, a.lane_rows + k, a.stride);
     return length;
 }
 

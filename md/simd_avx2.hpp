@@ -5,12 +5,6 @@
 
 namespace md::avx2 {
 
-HD int opaque_mask() {
-    int m = -1;
-    asm("" : "+r"(m));  // a mask the compiler cannot see through, as in simd_avx512.hpp
-    return m;
-}
-
 struct M16 { unsigned m; };
 struct M8 { unsigned m; };
 HD unsigned bits(M16 a) { return a.m; }
@@ -32,9 +26,9 @@ struct I32 {
     HD friend I32 operator+(I32 x, I32 y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
 };
 HD I32 i32(std::int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
-HD I32 load_indices(const std::uint16_t* p) {
-    const auto* q = reinterpret_cast<const __m128i*>(p);
-    return {_mm256_cvtepu16_epi32(_mm_loadu_si128(q)), _mm256_cvtepu16_epi32(_mm_loadu_si128(q + 1))};
+HD I32 load_i32(const std::int32_t* p) {
+    const auto* q = reinterpret_cast<const __m256i*>(p);
+    return {_mm256_loadu_si256(q), _mm256_loadu_si256(q + 1)};
 }
 HD I32 counting_from(std::int32_t x) {
     const __m256i n = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -65,12 +59,17 @@ HD M16 less(F32 x, F32 y) {
     return {static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ))) |
             static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ))) << 8};
 }
+HD M16 less(M16 among, F32 x, F32 y) { return both(among, less(x, y)); }
 HD F32 keep(M16 m, F32 x) {
     return {_mm256_and_ps(x.a, _mm256_castsi256_ps(lanes8(m.m & 0xff))), _mm256_and_ps(x.b, _mm256_castsi256_ps(lanes8(m.m >> 8)))};
 }
 HD F32 to_f32(I32 x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
 HD I32 to_i32(F32 x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
 HD F32 load_f32(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+HD void store_f32(float* p, F32 x) {
+    _mm256_storeu_ps(p, x.a);
+    _mm256_storeu_ps(p + 8, x.b);
+}
 HD float lane(F32 x, int l) {
     alignas(32) float t[16];
     _mm256_store_ps(t, x.a);
@@ -90,18 +89,14 @@ HD int compress(float* out, M16 m, F32 x) {
     for (unsigned k = m.m; k; k &= k - 1) out[n++] = t[__builtin_ctz(k)];
     return n;
 }
-HD int compress(std::uint16_t* out, M16 m, I32 x) {
+HD int compress(std::int32_t* out, M16 m, I32 x) {
     alignas(32) std::int32_t t[16];
     _mm256_store_si256(reinterpret_cast<__m256i*>(t), x.a);
     _mm256_store_si256(reinterpret_cast<__m256i*>(t + 8), x.b);
     int n = 0;
-    for (unsigned k = m.m; k; k &= k - 1) out[n++] = static_cast<std::uint16_t>(t[__builtin_ctz(k)]);
+    for (unsigned k = m.m; k; k &= k - 1) out[n++] = t[__builtin_ctz(k)];
     return n;
 }
-HD void gather_column16(std::uint16_t* out, const std::uint16_t* rows, int stride) {
-    for (int l = 0; l < 16; ++l) out[l] = rows[l * stride];
-}
-
 struct F64 {
     __m256d a, b;
     HD F64(__m256d x, __m256d y) : a(x), b(y) {}

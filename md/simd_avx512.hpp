@@ -5,14 +5,6 @@
 
 namespace md::avx512 {
 
-// GCC drops the zeroed destination of a gather whose mask it knows to be full; the stale register then chains one gather to
-// the next (3 x slower). A mask it cannot see through keeps the zeroing.
-HD __mmask8 opaque_mask() {
-    __mmask8 m = 0xff;
-    asm("" : "+k"(m));
-    return m;
-}
-
 struct M16 { __mmask16 m; };
 struct M8 { __mmask8 m; };
 HD unsigned bits(M16 a) { return a.m; }
@@ -26,9 +18,7 @@ struct I32 {
     HD friend I32 operator+(I32 a, I32 b) { return {_mm512_add_epi32(a.v, b.v)}; }
 };
 HD I32 i32(std::int32_t a) { return {_mm512_set1_epi32(a)}; }
-HD I32 load_indices(const std::uint16_t* p) {
-    return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
-}
+HD I32 load_i32(const std::int32_t* p) { return {_mm512_loadu_si512(p)}; }
 HD I32 counting_from(std::int32_t a) {
     return {_mm512_add_epi32(_mm512_set1_epi32(a), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))};
 }
@@ -48,10 +38,12 @@ HD F32 min(F32 a, F32 b) { return _mm512_min_ps(a.v, b.v); }
 HD F32 max(F32 a, F32 b) { return _mm512_max_ps(a.v, b.v); }
 HD F32 abs(F32 a) { return _mm512_abs_ps(a.v); }
 HD M16 less(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+HD M16 less(M16 among, F32 a, F32 b) { return {_mm512_mask_cmp_ps_mask(among.m, a.v, b.v, _CMP_LT_OQ)}; }
 HD F32 keep(M16 m, F32 a) { return _mm512_maskz_mov_ps(m.m, a.v); }
 HD F32 to_f32(I32 a) { return _mm512_cvtepi32_ps(a.v); }
 HD I32 to_i32(F32 a) { return {_mm512_cvtps_epi32(a.v)}; }
 HD F32 load_f32(const float* p) { return _mm512_loadu_ps(p); }
+HD void store_f32(float* p, F32 a) { _mm512_storeu_ps(p, a.v); }
 HD float lane(F32 a, int l) {
     alignas(64) float t[16];
     _mm512_store_ps(t, a.v);
@@ -63,17 +55,10 @@ HD int compress(float* out, M16 m, F32 a) {
     _mm512_storeu_ps(out, _mm512_maskz_compress_ps(m.m, a.v));
     return __builtin_popcount(m.m);
 }
-HD int compress(std::uint16_t* out, M16 m, I32 a) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(m.m, a.v)));
+HD int compress(std::int32_t* out, M16 m, I32 a) {
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(m.m, a.v));
     return __builtin_popcount(m.m);
 }
-/// out[l] = rows[l * stride] for 16 lanes (reads one element further).
-HD void gather_column16(std::uint16_t* out, const std::uint16_t* rows, int stride) {
-    const __m512i at = _mm512_mullo_epi32(counting_from(0).v, _mm512_set1_epi32(stride));
-    const __m512i v = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), static_cast<__mmask16>(opaque_mask() * 0x101u), at, rows, 2);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_cvtepi32_epi16(v));
-}
-
 struct F64 {
     __m512d v;
     HD F64(__m512d a) : v(a) {}

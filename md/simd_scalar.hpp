@@ -20,7 +20,7 @@ struct I32 {
     HD friend I32 operator+(I32 a, I32 b) { STEELYARD_LANES(16) a.v[l] += b.v[l]; return a; }
 };
 HD I32 i32(std::int32_t a) { I32 r; STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(a); return r; }
-HD I32 load_indices(const std::uint16_t* p) { I32 r; STEELYARD_LANES(16) r.v[l] = p[l]; return r; }
+HD I32 load_i32(const std::int32_t* p) { I32 r; STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(p[l]); return r; }
 HD I32 counting_from(std::int32_t a) { I32 r; STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(a + l); return r; }
 HD M16 differs(I32 a, I32 b) { M16 r{0}; STEELYARD_LANES(16) r.m |= unsigned{a.v[l] != b.v[l]} << l; return r; }
 
@@ -44,6 +44,7 @@ HD F64 fma(F64 a, F64 b, F64 c) { STEELYARD_LANES(8) c.v[l] = __builtin_fma(a.v[
 HD F32 abs(F32 a) { STEELYARD_LANES(16) a.v[l] = __builtin_fabsf(a.v[l]); return a; }
 HD F64 abs(F64 a) { STEELYARD_LANES(8) a.v[l] = __builtin_fabs(a.v[l]); return a; }
 HD M16 less(F32 a, F32 b) { M16 r{0}; STEELYARD_LANES(16) r.m |= unsigned{a.v[l] < b.v[l]} << l; return r; }
+HD M16 less(M16 among, F32 a, F32 b) { return both(among, less(a, b)); }
 HD M8 less(F64 a, F64 b) { M8 r{0}; STEELYARD_LANES(8) r.m |= unsigned{a.v[l] < b.v[l]} << l; return r; }
 HD M8 not_below(F64 a, F64 b) { M8 r{0}; STEELYARD_LANES(8) r.m |= unsigned{!(a.v[l] < b.v[l])} << l; return r; }
 HD F32 keep(M16 m, F32 a) { STEELYARD_LANES(16) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0f; return a; }
@@ -55,14 +56,14 @@ HD I32 to_i32(F32 a) {
     return r;
 }
 HD F32 load_f32(const float* p) { F32 r; STEELYARD_LANES(16) r.v[l] = p[l]; return r; }
+HD void store_f32(float* p, F32 a) { STEELYARD_LANES(16) p[l] = a.v[l]; }
 HD float reduce_max(F32 a) { float m = a.v[0]; STEELYARD_LANES(16) m = a.v[l] > m ? a.v[l] : m; return m; }
 HD int compress(float* out, M16 m, F32 a) { int n = 0; STEELYARD_LANES(16) if (m.m >> l & 1) out[n++] = a.v[l]; return n; }
-HD int compress(std::uint16_t* out, M16 m, I32 a) {
+HD int compress(std::int32_t* out, M16 m, I32 a) {
     int n = 0;
-    STEELYARD_LANES(16) if (m.m >> l & 1) out[n++] = static_cast<std::uint16_t>(a.v[l]);
+    STEELYARD_LANES(16) if (m.m >> l & 1) out[n++] = static_cast<std::int32_t>(a.v[l]);
     return n;
 }
-HD void gather_column16(std::uint16_t* out, const std::uint16_t* rows, int stride) { STEELYARD_LANES(16) out[l] = rows[l * stride]; }
 
 struct I64 {
     std::uint64_t v[8];

@@ -37,8 +37,8 @@ struct TileScratch {
     std::vector<std::uint32_t> key, order, bin;
     std::vector<std::int64_t> values;
     std::vector<float> x, y;
-    std::vector<std::uint16_t> index, lane_rows, rows;
-    std::vector<std::int32_t> ranges;
+    std::vector<std::uint16_t> rows;
+    std::vector<std::int32_t> index, lane_rows, ranges;
 };
 
 /// A box of cells of a tile's frame that another tile (or an image) owns. shift: what to add to the owner's positions to see
