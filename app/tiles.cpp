@@ -223,7 +223,7 @@ void Tiles::rebin() {
     migrate();
     {
         const Timed phase(timers_, Phase::neighbours);
-        timed_for(tiles_.size(), std::identity{}, [&](std::size_t t) { tiles_[t].sort(scratch_[omp_get_thread_num()]); });
+        timed_for(tiles_.size(), std::identity{}, [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
     }
     const Timed phase(timers_, Phase::ghosts);
     swap_counts();

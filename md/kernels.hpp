@@ -86,6 +86,18 @@ struct PairSums {
     std::int64_t pairs = 0;         ///< within the cutoff, from both sides
 };
 
+/// Where to sort particles to: by cells in columns, by slices of a cell's height within each.
+struct KeysArgs {
+    const std::int64_t *x, *y;
+    std::int64_t count;
+    const std::int64_t* edges[2];  ///< of the tile's cells, 2^-26
+    std::int32_t cells[2];
+    double per_cell[2];            ///< cells in 2^-26
+    std::int32_t slices;
+    std::uint32_t* key;            ///< out: (column * cells[1] + cell) * slices + slice
+    std::uint32_t* bin;            ///< bin[key + 1] is increased for each particle
+};
+
 /// Neighbour rows of one cluster.
 struct RowsArgs {
     const std::uint64_t* packed;
@@ -109,6 +121,8 @@ struct Kernels {
     void (*pair_sums[8])(const TileView&, const PotentialSpec&, int lanes, PairSums&);
     /// Neighbours within the cutoff (lengths) of each own particle, by the rows.
     void (*neighbours)(const TileView&, double cutoff, int lanes, std::int32_t* within);
+    /// Sorting keys of particles that lie in the tile's cells.
+    void (*keys)(const KeysArgs&);
     /// Builds the rows of a cluster, returns the longest row's length.
     std::int32_t (*rows)(const RowsArgs&);
 };

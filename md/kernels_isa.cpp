@@ -29,9 +29,11 @@ HD void record(Fault& fault, FaultKind kind, const std::int64_t* id, unsigned la
 // Reflection in place at walls half a quantum outside the first and last position: -1 - x and 2 L - 1 - x. Mirror images of
 // each other, and exact, so a reversed run still retraces its steps.
 HD void reflect(std::int64_t* x, std::int64_t* v, int n, const bool (&wall)[2], std::int64_t length) {
+    // A velocity that a fault left at -2^63 stays there.
+    const auto turned = [](std::int64_t a) { return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a)); };
     for (int l = 0; l < n; ++l) {
-        if (wall[0] && x[l] < 0) x[l] = -1 - x[l], v[l] = -v[l];
-        if (wall[1] && x[l] >= length) x[l] = 2 * length - 1 - x[l], v[l] = -v[l];
+        if (wall[0] && x[l] < 0) x[l] = -1 - x[l], v[l] = turned(v[l]);
+        if (wall[1] && x[l] >= length) x[l] = 2 * length - 1 - x[l], v[l] = turned(v[l]);
     }
 }
 
@@ -245,6 +247,38 @@ void count_neighbours(const TileView& tile, double cutoff, int lanes, std::int32
     }
 }
 
+// Cells exactly, as Axis::cell_of: edges are rounded, so close to them they decide.
+void sorting_keys(const KeysArgs& a) {
+    const auto cell_in = [&](int axis, std::int64_t at) {
+        int c = static_cast<int>(static_cast<double>(at - a.edges[axis][0]) * a.per_cell[axis]);
+        c = c < a.cells[axis] ? c : a.cells[axis] - 1;
+        return c + (at >= a.edges[axis][c + 1]) - (at < a.edges[axis][c]);
+    };
+    const I64 front_x = i64(a.edges[0][0] << edge_shift), front_y = i64(a.edges[1][0] << edge_shift);
+    const F64 scale_x(a.per_cell[0] / (1 << edge_shift)), scale_y(a.per_cell[1] / (1 << edge_shift));
+    const F64 half(0.5), close(1e-6), far(1 - 1e-6), slices(a.slices), column(static_cast<double>(a.cells[1]) * a.slices);
+    for (std::int64_t i = 0; i < a.count; i += 8) {
+        const int n = a.count - i < 8 ? static_cast<int>(a.count - i) : 8;
+        const F64 x = to_f64(load_i64(a.x + i) - front_x) * scale_x, y = to_f64(load_i64(a.y + i) - front_y) * scale_y;
+        const F64 cx = to_f64(to_i64(x - half)), cy = to_f64(to_i64(y - half));  // nearest: the cell, but close to an edge
+        const F64 in_x = x - cx, in_y = y - cy;
+        alignas(64) std::int64_t key[8];
+        store_first(key, to_i64(fma(cx, column, to_f64(to_i64(y * slices - half)))), 8);
+        unsigned edge = bits(less(in_x, close)) | bits(not_below(in_x, far)) | bits(less(in_y, close)) | bits(not_below(in_y, far));
+        for (edge &= (1u << n) - 1; edge; edge &= edge - 1) {
+            const int l = __builtin_ctz(edge);
+            const std::int64_t at = a.y[i + l] >> edge_shift;
+            const int c = cell_in(1, at);
+            const int slice = static_cast<int>(static_cast<double>(at - a.edges[1][c]) * a.per_cell[1] * a.slices);
+            key[l] = (cell_in(0, a.x[i + l] >> edge_shift) * a.cells[1] + c) * a.slices + (slice < a.slices ? slice : a.slices - 1);
+        }
+        for (int l = 0; l < n; ++l) {
+            a.key[i + l] = static_cast<std::uint32_t>(key[l]);
+            ++a.bin[key[l] + 1];
+        }
+    }
+}
+
 // Two passes: all candidates against the cluster's bounding box, then each lane against the survivors.
 std::int32_t build_rows(const RowsArgs& a) {
     const Positions16 lanes = load_positions16(a.packed + a.cluster.slot);
@@ -308,6 +342,7 @@ template <class... T>
 constexpr Kernels table(const char* isa, std::tuple<T...>*) {
     Kernels k{};
     k.isa = isa;
+    k.keys = sorting_keys;
     k.rows = build_rows;
     k.neighbours = count_neighbours;
     int i = 0;

@@ -67,7 +67,7 @@ int Tile::find(std::span<const FrameBox> boxes, std::array<int, 3> cell, std::in
                                       static_cast<double>(x_[own]) * position_unit, static_cast<double>(y_[own]) * position_unit));
 }
 
-void Tile::sort(TileScratch& scratch) {
+void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
     const auto n = static_cast<std::size_t>(size_);
     const int height = box_.extent(1);
     const std::size_t bins = static_cast<std::size_t>(box_.extent(0)) * height * sub_rows;
@@ -75,21 +75,13 @@ void Tile::sort(TileScratch& scratch) {
     at_least(scratch.order, n);
     at_least(scratch.values, n);
     scratch.bin.assign(bins + 1, 0);
-    // Cells exactly, as Axis::cell_of: a guess, put right by the edges.
-    const std::array<double, 2> per_cell{axis_[0].cells / static_cast<double>(axis_[0].length), axis_[1].cells / static_cast<double>(axis_[1].length)};
-    const auto cell_in = [&](int a, std::int64_t at) {
-        const int guess = std::min(static_cast<int>(static_cast<double>(at - edges_[a].front()) * per_cell[a]), box_.extent(a) - 1);
-        return guess + (at >= edges_[a][guess + 1]) - (at < edges_[a][guess]);
-    };
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::int64_t x = x_[i] >> edge_shift, y = y_[i] >> edge_shift;
-        const int cx = cell_in(0, x), cy = cell_in(1, y);
-        // The slice within the cell only orders candidates; rounding at its edges is harmless.
-        const int slice = static_cast<int>(static_cast<double>(y - edges_[1][cy]) * (sub_rows * per_cell[1]));
-        const std::uint32_t key = (cx * height + cy) * sub_rows + std::min(slice, sub_rows - 1);
-        scratch.key[i] = key;
-        ++scratch.bin[key + 1];
+    KeysArgs args{x_.data(), y_.data(), size_, {}, {}, {}, sub_rows, scratch.key.data(), scratch.bin.data()};
+    for (int a = 0; a < 2; ++a) {
+        args.edges[a] = edges_[a].data();
+        args.cells[a] = box_.extent(a);
+        args.per_cell[a] = axis_[a].cells / static_cast<double>(axis_[a].length);
     }
+    kernels.keys(args);
     for (std::size_t b = 0; b < bins; ++b) scratch.bin[b + 1] += scratch.bin[b];
     std::size_t b = 0;
     for (int x = box_.lower[0]; x < box_.upper[0]; ++x)

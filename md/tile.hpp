@@ -99,7 +99,7 @@ public:
     }
 
     /// Sorts own particles into cells (and by height within a cell) and counts them.
-    void sort(TileScratch& scratch);
+    void sort(const Kernels& kernels, TileScratch& scratch);
 
     /// Number of particles in a cell of the framed box (grid coordinates of this tile).
     std::int32_t& count(int cx, int cy) { return counts_[cell_index(cx, cy)]; }

@@ -56,7 +56,7 @@ struct OneTile {
         rebuild();
     }
     void rebuild() {
-        tile.sort(scratch);
+        tile.sort(kernels, scratch);
         tile.lay_slots(current);
         tile.build_rows(kernels, md::lanes_of(precision), potential.cutoff + skin, current, scratch);
     }

@@ -184,3 +184,40 @@ TEST_CASE("faults name the particle with the smallest id") {
             CHECK(calm.pass(md::Kick::first, 0.001).fault.kind == md::FaultKind::none);
         }
 }
+
+TEST_CASE("particles are sorted into the cells that hold them, on every last bit of an edge") {
+    md::Domain d;
+    for (int a = 0; a < 2; ++a) d.axis[a] = {md::to_edge_units(a ? 61.37 : 47.11), a ? 23 : 18, true};
+    const balance::Box own{{5, 3, 0}, {15, 20, 1}};
+    std::vector<md::Particle> particles;
+    const auto put = [&](std::int64_t x, std::int64_t y) { particles.push_back({static_cast<std::int64_t>(particles.size()), x, y, 0, 0}); };
+    const auto first = [&](int a, int c) { return d.axis[a].edge(c) << md::edge_shift; };
+    for (int x = own.lower[0]; x < own.upper[0]; ++x)
+        for (int y = own.lower[1]; y < own.upper[1]; ++y) {
+            put(first(0, x), first(1, y));  // the corners of a cell
+            put(first(0, x + 1) - 1, first(1, y));
+            put(first(0, x), first(1, y + 1) - 1);
+            put(first(0, x + 1) - 1, first(1, y + 1) - 1);
+        }
+    for (std::uint64_t k = 0; k < 5000; ++k) {
+        const auto within = [&](int a, std::uint64_t salt) {
+            const auto span = static_cast<std::uint64_t>(first(a, own.upper[a]) - first(a, own.lower[a]));
+            return first(a, own.lower[a]) + static_cast<std::int64_t>(md::mix(2 * k + salt) % span);
+        };
+        put(within(0, 0), within(1, 1));
+    }
+    for (const md::Kernels* k : md::available_kernels()) {
+        CAPTURE(k->isa);
+        md::Tile tile(d, own, 2);
+        md::TileScratch scratch;
+        tile.insert(particles);
+        tile.sort(*k, scratch);
+        std::int64_t i = 0, wrong = 0;
+        for (int x = own.lower[0]; x < own.upper[0]; ++x)
+            for (int y = own.lower[1]; y < own.upper[1]; ++y)
+                for (std::int32_t n = 0; n < tile.count(x, y); ++n, ++i)
+                    wrong += d.axis[0].cell_of(tile.particle(i).x) != x || d.axis[1].cell_of(tile.particle(i).y) != y;
+        CHECK(i == tile.size());
+        CHECK(wrong == 0);
+    }
+}
