@@ -176,6 +176,7 @@ void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
 }
 
 void Output::balanced(const std::vector<BalanceRow>& rows) {
+    if (rows.empty()) return;
     const Timed timed(timers_, Phase::output);
     for (const BalanceRow& r : rows)
         if (r.driver) {

@@ -47,12 +47,16 @@ Rebalance::Rebalance(const Deck& deck, const balance::Grid& grid, std::int64_t p
     }
 }
 
-bool Rebalance::due(std::int64_t step, bool displaced) const {
+bool Rebalance::due(std::int64_t step, Tiles& tiles) {
     if (!on()) return false;
     if (!started_) return true;
     if (clock_ == Timing::work) return step > last_step_ && step % every_ == 0;
     const std::int64_t waited = step - last_step_ - every_;
-    return waited >= 0 && (displaced || migrate_ == Migrate::always || waited >= every_);
+    if (waited < 0 || !(tiles.displaced() || migrate_ == Migrate::always || waited >= every_)) return false;
+    const Timed phase(timers_, Phase::balancing);
+    const bool worth_it = worth_it_by_wall_clock(step, tiles);
+    if (!worth_it) last_step_ = step;
+    return worth_it;
 }
 
 Rebalance::Cells Rebalance::measure(Tiles& tiles, bool with_work) {
@@ -109,7 +113,12 @@ std::int64_t Rebalance::ghosts(const std::vector<std::int32_t>& owner) const {
     std::int64_t ghosts = 0;
     for (int x = 1; x + 1 < columns; ++x)
         for (int y = 0; y < ny; ++y) {
-            const std::int32_t self = owner[std::int64_t{x} * ny + y];
+            const std::int32_t* here = &owner[std::int64_t{x} * ny + y];
+            const std::int32_t self = *here;
+            if (y > 0 && y + 1 < ny) {  // mostly everybody around is the same process
+                const std::int32_t *left = here - ny, *right = here + ny;
+                if (left[-1] == self && left[0] == self && left[1] == self && here[-1] == self && here[1] == self && right[-1] == self && right[0] == self && right[1] == self) continue;
+            }
             std::array<std::int32_t, 8> seen;
             int n = 0;
             for (int i = -1; i <= 1; ++i)
@@ -274,64 +283,63 @@ void Rebalance::start(Tiles& tiles) {
     tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile_side()));
 }
 
-std::vector<BalanceRow> Rebalance::operator()(std::int64_t step, Tiles& tiles) {
+void Rebalance::balance(std::int64_t step, Tiles& tiles) {
     if (!started_) {
         start(tiles);
         last_step_ = step;
-        return {};
+        return;
     }
     if (clock_ == Timing::work) tiles.build_rows();  // who is within the cutoff
-    std::vector<BalanceRow> rows;
     {
         const Timed phase(timers_, Phase::balancing);
-        rows = clock_ == Timing::wall ? by_wall_clock(step, tiles) : by_work(step, tiles);
-        rows.front().driver = true;
+        if (clock_ == Timing::work) by_work(step, tiles);
+        else decide(models_.front(), measure(tiles, false), times_, true, rows_.front());
     }
-    if (rows.front().decision == "moved") {
+    BalanceRow& driver = rows_.front();
+    if (driver.decision == "moved") {
         const double start = comm::now();
         tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile_side()));
-        rows.front().migrate_seconds = comm::now() - start;
+        driver.migrate_seconds = comm::now() - start;
         if (clock_ == Timing::wall) {
-            std::vector<std::int64_t> slowest{std::llround(rows.front().migrate_seconds * 1e9)};
+            std::vector<std::int64_t> slowest{std::llround(driver.migrate_seconds * 1e9)};
             team_.max(slowest);
             models_.front().record.move_seconds = static_cast<double>(slowest[0]) * 1e-9;
         }
     }
     last_step_ = step;
-    return rows;
 }
 
 // The driver alone: nobody knows how long other partitions would have taken.
-std::vector<BalanceRow> Rebalance::by_wall_clock(std::int64_t step, Tiles& tiles) {
+bool Rebalance::worth_it_by_wall_clock(std::int64_t step, Tiles& tiles) {
     const std::vector<double> tile_seconds = tiles.take_tile_seconds();
     std::vector<std::int64_t> nanoseconds(processes_, 0);
     for (std::size_t t = 0; t < tile_seconds.size(); ++t) nanoseconds[tiles.process_of(t)] += std::llround(tile_seconds[t] * 1e9);
     team_.sum(nanoseconds);
     double mean = 0;  // seconds, over all steps since the last balancing
     for (std::int64_t n : nanoseconds) mean += static_cast<double>(n) * 1e-9 / static_cast<double>(processes_);
+    BalanceRow row;
     if (mean < least_clock_steps * resolution_) {
-        BalanceRow row;
         row.step = step;
         row.model = models_.front().name;
         row.decision = "kept: clock";
-        return {row};
+    } else {
+        times_.clear();
+        for (std::int64_t n : nanoseconds) times_.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
+        row = observe(models_.front(), times_, step);
     }
-    std::vector<double> times;
-    for (std::int64_t n : nanoseconds) times.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
-    BalanceRow row = observe(models_.front(), times, step);
-    if (row.decision.empty()) decide(models_.front(), measure(tiles, false), times, true, row);
-    return {row};
+    row.driver = true;
+    rows_ = {row};
+    return row.decision.empty();
 }
 
-std::vector<BalanceRow> Rebalance::by_work(std::int64_t step, Tiles& tiles) {
+void Rebalance::by_work(std::int64_t step, Tiles& tiles) {
     const Cells cells = measure(tiles, true);
-    std::vector<BalanceRow> rows;
     for (Balanced& b : models_) {
         std::vector<double> times = times_by_work(cells, balance::boxes_by_process(b.partition, team_.size()), b);
-        rows.push_back(observe(b, times, step));
-        if (rows.back().decision.empty()) decide(b, cells, times, true, rows.back());
+        rows_.push_back(observe(b, times, step));
+        if (rows_.back().decision.empty()) decide(b, cells, times, true, rows_.back());
     }
-    return rows;
+    rows_.front().driver = true;
 }
 
 std::vector<std::pair<std::string, double>> Rebalance::overall() const {

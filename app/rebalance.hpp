@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/deck.hpp"
@@ -53,13 +54,17 @@ public:
     /// Models of the deck, not yet measured.
     Rebalance(const Deck& deck, const balance::Grid& grid, std::int64_t processes, const comm::Communicator& comm, Timers& timers);
 
-    /// Is one due at this step? displaced: a rebuild is due anyway. By counted work every N steps exactly; by the wall clock
-    /// after N steps or, where decisions weigh the gain, up to N steps later, when a rebuild is due.
-    bool due(std::int64_t step, bool displaced) const;
+    /// Is a new partition to be made at this step? By counted work every N steps exactly. By the wall clock after N steps or,
+    /// where decisions weigh the gain, up to N steps later, when a rebuild is due; the times of all processes are taken then, and
+    /// a partition that they say is worth keeping costs no more than that. Collective.
+    bool due(std::int64_t step, Tiles& tiles);
 
-    /// Measures all processes, updates all models, moves what the driver decides; the first time, with nothing measured, only
-    /// partitions. After rebin(). Collective. Returns the rows of balance.csv.
-    std::vector<BalanceRow> operator()(std::int64_t step, Tiles& tiles);
+    /// Updates all models, moves what the driver decides; the first time, with nothing measured, only partitions. Where due(), after
+    /// rebin(). Collective.
+    void balance(std::int64_t step, Tiles& tiles);
+
+    /// Rows of balance.csv since the last call.
+    std::vector<BalanceRow> take_rows() { return std::exchange(rows_, {}); }
 
     bool on() const { return every_ > 0; }
     /// Overall LBE so far: sum of means over sum of maxima; by model, the driver first.
@@ -85,8 +90,8 @@ private:
     std::vector<double> times_by_work(const Cells& cells, const balance::BoxList& list, const Balanced& b) const;
     std::vector<double> share(std::vector<std::int64_t> bits) const;
     double model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const;
-    std::vector<BalanceRow> by_wall_clock(std::int64_t step, Tiles& tiles);
-    std::vector<BalanceRow> by_work(std::int64_t step, Tiles& tiles);
+    bool worth_it_by_wall_clock(std::int64_t step, Tiles& tiles);
+    void by_work(std::int64_t step, Tiles& tiles);
     BalanceRow observe(Balanced& b, std::vector<double>& times, std::int64_t step) const;
     void decide(Balanced& b, const Cells& cells, std::span<const double> times, bool measured, BalanceRow& row);
     std::vector<std::int32_t> owners(const balance::Partition& partition) const;
@@ -108,6 +113,8 @@ private:
     std::int64_t last_step_ = 0;
     bool started_ = false;
     double resolution_ = 0;
+    std::vector<BalanceRow> rows_;
+    std::vector<double> times_;  // by the wall clock, seconds a step of each process
     std::vector<std::int64_t> load_;  // the driver's, of this rank's slab
     double load_unit_ = 0;
 };

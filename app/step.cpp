@@ -22,12 +22,13 @@ std::int64_t run_steps(Tiles& tiles, Rebalance& rebalance, std::int64_t first, s
             const std::int64_t stop = observer.stop_wanted();
 
             // Also before cell fields and balancing, which count everybody where they are.
-            const bool balance = rebalance.due(step, tiles.displaced());
+            const bool balance = rebalance.due(step, tiles);  // measure
             if (tiles.displaced() || due.fields || balance) {
-                tiles.rebin();                                              // migrate, sort
-                if (balance) observer.balanced(rebalance(step, tiles));     // measure, model, partition, migrate
-                tiles.build_rows();                                         // ghosts, neighbour rows
+                tiles.rebin();                                // migrate, sort
+                if (balance) rebalance.balance(step, tiles);  // model, partition, migrate
+                tiles.build_rows();                           // ghosts, neighbour rows
             }
+            observer.balanced(rebalance.take_rows());
             if (whole) {
                 tiles.force_pass(started ? md::Kick::last : md::Kick::none, due.sums, due.state, stop);
             } else {

@@ -171,25 +171,35 @@ void Tiles::repartition(balance::Decomposition next) {
         make_tiles();
         adopt(moving);
     }
-    rebin();
+    sort();  // those that stayed as they were are sorted
 }
 
 std::vector<balance::CellCounts> Tiles::cell_counts() const {
-    std::vector<balance::CellCounts> counts;
-    for (const md::Tile& tile : tiles_) {
+    std::vector<std::size_t> first{0};
+    for (const md::Tile& tile : tiles_) first.push_back(first.back() + tile.box().cells());
+    std::vector<balance::CellCounts> counts(first.back());
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        const md::Tile& tile = tiles_[t];
         const balance::Box& b = tile.box();
-        for (int x = b.lower[0]; x < b.upper[0]; ++x)
-            for (int y = b.lower[1]; y < b.upper[1]; ++y) {
-                balance::CellCounts c{tile.count(x, y), 0, 0};
-                for (int i = -2; i <= 2; ++i)
-                    for (int j = -2; j <= 2; ++j) {
-                        const std::int32_t n = tile.count(x + i, y + j);
-                        c.n5 += n;
-                        if (std::abs(i) < 2 && std::abs(j) < 2) c.n3 += n;
-                    }
-                counts.push_back(c);
+        const int nx = b.extent(0), ny = b.extent(1);
+        // Sums of 3 and 5 cells up each column, then of 3 and 5 columns.
+        std::vector<std::int32_t> of3(static_cast<std::size_t>(nx + 4) * ny), of5(of3.size());
+        for (int x = -2; x < nx + 2; ++x) {
+            const std::int32_t* n = tile.column(b.lower[0] + x, b.lower[1] - 2);
+            const std::size_t at = static_cast<std::size_t>(x + 2) * ny;
+            for (int y = 0; y < ny; ++y) {
+                of3[at + y] = n[y + 1] + n[y + 2] + n[y + 3];
+                of5[at + y] = n[y] + of3[at + y] + n[y + 4];
             }
-    }
+        }
+        for (int x = 0; x < nx; ++x) {
+            const std::int32_t* n = tile.column(b.lower[0] + x, b.lower[1]);
+            const std::int32_t *a = &of3[static_cast<std::size_t>(x + 1) * ny], *c = &of5[static_cast<std::size_t>(x) * ny];
+            for (int y = 0; y < ny; ++y)
+                counts[first[t] + static_cast<std::size_t>(x) * ny + y] = {n[y], a[y] + a[y + ny] + a[y + 2 * ny],
+                                                                           c[y] + c[y + ny] + c[y + 2 * ny] + c[y + 3 * ny] + c[y + 4 * ny]};
+        }
+    });
     return counts;
 }
 
@@ -221,6 +231,10 @@ void Tiles::rebuild() {
 
 void Tiles::rebin() {
     migrate();
+    sort();
+}
+
+void Tiles::sort() {
     {
         const Timed phase(timers_, Phase::neighbours);
         timed_for(tiles_.size(), std::identity{}, [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });

@@ -99,6 +99,7 @@ private:
     void make_tiles();
     void make_plan();
     void migrate();
+    void sort();
     template <class TileOf, class Body>
     void timed_for(std::size_t n, TileOf tile_of, Body body);
     void swap_counts();

@@ -48,6 +48,7 @@ void Tile::resize(std::int64_t n) {
 }
 
 void Tile::insert(std::span<const Particle> particles) {
+    sorted_ = false;
     std::int64_t i = size_;
     resize(size_ + static_cast<std::int64_t>(particles.size()));
     for (const Particle& p : particles) {
@@ -68,6 +69,8 @@ int Tile::find(std::span<const FrameBox> boxes, std::array<int, 3> cell, std::in
 }
 
 void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
+    if (sorted_) return;
+    sorted_ = true;
     const auto n = static_cast<std::size_t>(size_);
     const int height = box_.extent(1);
     const std::size_t bins = static_cast<std::size_t>(box_.extent(0)) * height * sub_rows;
@@ -187,6 +190,7 @@ void Tile::build_rows(const Kernels& kernels, int lanes, double radius, int curr
 }
 
 TileView Tile::view(int current) {
+    sorted_ = false;  // kernels move particles
     return {packed_[current].data(), packed_[1 - current].data(), x_.data(), y_.data(), vx_.data(), vy_.data(), id_.data(),
             reference_.data(), clusters_.data(), static_cast<std::int32_t>(clusters_.size()), rows_list_.data(), packed_bits_};
 }

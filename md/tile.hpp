@@ -82,6 +82,7 @@ public:
             const std::int64_t x = x_[i] >> edge_shift, y = y_[i] >> edge_shift;
             return (x >= edges_[0].front()) & (x < edges_[0].back()) & (y >= edges_[1].front()) & (y < edges_[1].back());
         };
+        sorted_ = false;
         std::int64_t kept = 0;
         for (std::int64_t i = 0; i < size_; ++i) {
             if (inside(i)) {
@@ -98,12 +99,14 @@ public:
         resize(kept);
     }
 
-    /// Sorts own particles into cells (and by height within a cell) and counts them.
+    /// Sorts own particles into cells (and by height within a cell) and counts them, unless nobody moved or came since.
     void sort(const Kernels& kernels, TileScratch& scratch);
 
     /// Number of particles in a cell of the framed box (grid coordinates of this tile).
     std::int32_t& count(int cx, int cy) { return counts_[cell_index(cx, cy)]; }
     std::int32_t count(int cx, int cy) const { return counts_[cell_index(cx, cy)]; }
+    /// The counts from a cell on upwards.
+    const std::int32_t* column(int cx, int cy) const { return &counts_[cell_index(cx, cy)]; }
 
     /// Lays out the slots from the counts of all cells and writes own positions into buffer `current`.
     void lay_slots(int current);
@@ -144,6 +147,7 @@ private:
     int frame_, columns_, rows_;  // of the framed box
     std::int64_t size_ = 0;
     std::int32_t slots_ = 0;
+    bool sorted_ = false;
     std::vector<std::int64_t> id_, x_, y_, vx_, vy_;
     std::vector<std::uint64_t> reference_;  // packed positions at the last rebuild
     std::array<std::vector<std::uint64_t>, 2> packed_;
