@@ -213,6 +213,13 @@ TEST_CASE("balancing changes who computes, not what: every model, partition, clo
     Run wall(collision, {"balance.every=5", "balance.migrate=always"}, 11);
     CHECK(wall.steps(0, 60).tiles.state_hash() == plain);
     CHECK_FALSE(wall.record.balance_rows.empty());
+    // Looking whether a migration pays costs no rebuild, unless one was made.
+    Run calm(collision, {}, 11), watched(collision, {"balance.every=2"}, 11);
+    calm.steps(0, 60);
+    watched.steps(0, 60);
+    const auto moved = std::ranges::count(watched.record.balance_rows, "moved", &BalanceRow::decision);
+    CHECK(watched.record.balance_rows.size() >= 8);
+    CHECK(watched.tiles.rebuilds() <= calm.tiles.rebuilds() + moved);
 }
 
 TEST_CASE("counted work: decisions to the last digit do not depend on ranks") {
