@@ -8,7 +8,8 @@ beside them ours in the middle of its box, where even halves are a perfect split
 
 One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned, against
 LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up: LAMMPS's "Loop time" of its last run
-(times its CPU use on one core), ours the difference of two rows of timing.csv.
+(times its CPU use on one core), ours the difference of two rows of timing.csv. The cases take turns; our parallel efficiency is the rate of two ranks or
+threads over twice that of one core in the same round.
 """
 import argparse
 import csv
@@ -125,20 +126,27 @@ def main():
     arguments = parser.parse_args()
     out = {"simulated": False, "precision": arguments.precision, "pairs": arguments.runs, "rates": {}}
     cases = arguments.only or list(CASES) + ["balanced"]
-    print(f"{'case':<15}{'ours':>10}{'LAMMPS':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}")
-    for case in [c for c in cases if c != "balanced"]:
-        mine, theirs = [], []
-        for _ in range(arguments.runs):
+    pairs = [c for c in cases if c != "balanced"]
+    rates = {case: ([], []) for case in pairs}
+    for _ in range(arguments.runs):
+        for case, (mine, theirs) in rates.items():
             with tempfile.TemporaryDirectory() as folder:
                 rate, summary = ours(case, arguments.precision, folder)
             mine.append(rate)
             theirs.append(lammps(case))
+            out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}
+            out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
+    if pairs:
+        print(f"{'case':<15}{'ours':>10}{'LAMMPS':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}")
+    for case, (mine, theirs) in rates.items():
         ratios = [a / b for a, b in zip(mine, theirs)]
         out["ratio_" + case] = statistics.median(ratios)
-        out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}
-        out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"], version=summary["version"])
         print(f"{case:<15}{statistics.median(mine) / 1e6:>10.2f}{statistics.median(theirs) / 1e6:>10.2f}   {'':<14}"
               f"{statistics.median(ratios):>9.2f}{min(ratios):>7.2f}{max(ratios):>7.2f}", flush=True)
+    for case in ("slab_2ranks", "slab_2threads"):
+        if case in rates and "slab_1core" in rates:
+            out["efficiency_" + case[5:]] = statistics.median(two / (2 * one) for one, two in zip(rates["slab_1core"][0], rates[case][0]))
+            print(f"our parallel efficiency, {case[5:]}: {out['efficiency_' + case[5:]] * 100:.0f} %")
     if "balanced" in cases:
         balanced(arguments, out)
     os.makedirs("results/vs_lammps", exist_ok=True)

@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Nanoseconds per particle and step of each phase of a liquid on one core, beside two floors.
+
+Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 2 bytes an entry, positions and
+velocities 32 read and 32 written, packed positions 16 read and 8 written), at the bandwidth of a large copy measured in the same
+round. It binds where the particles exceed the caches.
+Loads: a gathered neighbour is one 8-byte load and one 2-byte load; a core that loads two vectors' elements a cycle can't go faster
+than half a cycle a neighbour, at the clock measured by a chain of additions.
+
+Softened: the same lattice with dt so small that nobody moves, so both potentials see the same pairs; the ratio of force times.
+"""
+import argparse
+import ctypes
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+LIQUID = """system:
+  box: fit
+  potential: {{shift: none, softening: {softening}}}
+  slabs:
+    - {{lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: {temperature}}}
+run: {{dt: {dt}, steps: {steps}}}
+grid: {{skin: 0.3}}
+output: {{every: {steps}}}
+"""
+SIZES = {"184,800": (420, 220), "1,000,000": (1000, 500)}
+CLOCK = """#include <cstdint>
+#include <ctime>
+extern "C" double ghz() {
+    timespec a, b;
+    std::uint64_t n = 1;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < 20000000; ++i) asm volatile("add $1,%0\nadd $1,%0\nadd $1,%0\nadd $1,%0" : "+r"(n));
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return 4 * 20000000 / ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec));
+}
+"""
+
+
+def run(**deck):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "deck.yaml")
+        with open(path, "w") as f:
+            f.write(LIQUID.format(**deck))
+        subprocess.run(["taskset", "-c", "0", "build/steelyard", "run", path, "--out", folder, "--quiet"], check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+        return json.load(open(os.path.join(folder, "summary.json")))
+
+
+def gigahertz():
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = os.path.join(folder, "clock.cpp"), os.path.join(folder, "clock.so")
+        with open(source, "w") as f:
+            f.write(CLOCK)
+        subprocess.run(["c++", "-O2", "-shared", "-fPIC", source, "-o", library], check=True)
+        f = ctypes.CDLL(library).ghz
+        f.restype = ctypes.c_double
+        return max(f() for _ in range(5))
+
+
+def bandwidth():
+    """Bytes a second, read and written, of a copy far beyond the caches."""
+    a = np.ones(1 << 25)
+    b = np.empty_like(a)
+    best = 0
+    for _ in range(5):
+        start = time.perf_counter()
+        np.copyto(b, a)
+        best = max(best, 2 * a.nbytes / (time.perf_counter() - start))
+    return best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    arguments = parser.parse_args()
+    os.sched_setaffinity(0, {0})
+    out = {"simulated": False, "runs": arguments.runs, "phases": {}}
+    rounds = {name: [] for name in SIZES}
+    clocks, copies, softened = [], [], []
+    for _ in range(arguments.runs):
+        clocks.append(gigahertz())
+        copies.append(bandwidth())
+        for name, (nx, ny) in SIZES.items():
+            steps = 400 if nx < 1000 else 100
+            s = run(nx=nx, ny=ny, temperature=1.0, dt=0.005, steps=steps, softening=0)
+            rounds[name].append({p: t["mean"] / s["particles"] / steps * 1e9 for p, t in s["seconds"].items()})
+        still = [run(nx=420, ny=220, temperature=0, dt=1e-9, steps=200, softening=soft)["seconds"]["forces"]["mean"] for soft in (0, 0.75)]
+        softened.append(still[1] / still[0])
+    ghz, copy = statistics.median(clocks), statistics.median(copies)
+    neighbours = 3.14159 * 2.8**2 * 0.9
+    floors = {"bytes": (2 * neighbours + 32 + 32 + 16 + 8) / copy * 1e9, "loads": neighbours / 2 / ghz}
+    out.update(clock_ghz=ghz, copy_bytes_per_second=copy, floors_ns_per_particle_step=floors, softened_over_plain=statistics.median(softened))
+    print(f"liquid, mixed precision, one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s; medians of {arguments.runs} rounds, ns per particle and step")
+    print(f"{'particles':<12}" + "".join(f"{p:>12}" for p in rounds["184,800"][0]) + f"{'sum':>9}")
+    for name, values in rounds.items():
+        median = {p: statistics.median(v[p] for v in values) for p in values[0]}
+        out["phases"][name] = median
+        print(f"{name:<12}" + "".join(f"{t:>12.2f}" for t in median.values()) + f"{sum(median.values()):>9.2f}")
+    print(f"floors of the force pass: loads {floors['loads']:.2f}, bytes {floors['bytes']:.2f} (out of cache)")
+    print(f"softened over plain Lennard-Jones, same pairs, force pass: {out['softened_over_plain']:.3f}")
+    os.makedirs("results/phases", exist_ok=True)
+    with open("results/phases/summary.json", "w") as f:
+        json.dump(out, f, indent=2)
+    print("wrote results/phases/summary.json")
+
+
+if __name__ == "__main__":
+    main()

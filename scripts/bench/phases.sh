@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# phases.sh [--runs N]: where a step's time goes on one core, phase by phase, beside what the work could cost at least; and
+# softened against plain Lennard-Jones. Writes results/phases/summary.json.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/bench/phases.sh; exit 0; }
+TARGET=steelyard scripts/build.sh >/dev/null
+exec /usr/bin/python3 scripts/bench/phases.py "$@"
