@@ -6,10 +6,11 @@
 
 namespace app {
 
-/// Runs body(i) for i in [0, n) on all threads, then done() on each; an exception of any of them is thrown again here (it may not
+/// Runs body(i) for i in [0, n) on all threads, then, if there was any, done() on each; an exception of any of them is thrown again here (it may not
 /// leave the region).
 template <class Body, class Done>
 void parallel_for(std::size_t n, Body body, Done done) {
+    if (n == 0) return;
     std::exception_ptr error;
 #pragma omp parallel
     {

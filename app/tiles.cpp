@@ -329,11 +329,13 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
             mine.force_y = force_y_[t].data();
         }
         const md::TileView view = tiles_[t].view(current_);
-        results_[t] = {};
-        step(view, mine, results_[t]);
+        md::StepResult result;  // neighbours in results_ share a cache line with other threads' tiles
+        step(view, mine, result);
+        results_[t] = result;
         if (sums) {
-            pair_sums_[t] = {};
-            setup_.kernels->pair_sums[potential](view, setup_.potential, md::lanes_of(setup_.precision), pair_sums_[t]);
+            md::PairSums pairs;
+            setup_.kernels->pair_sums[potential](view, setup_.potential, md::lanes_of(setup_.precision), pairs);
+            pair_sums_[t] = pairs;
         }
     });
 }

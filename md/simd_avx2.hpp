@@ -123,12 +123,6 @@ HD M8 not_below(F64 x, F64 y) { return compare<_CMP_NLT_UQ>(x, y); }
 HD F64 keep(M8 m, F64 x) {
     return {_mm256_and_pd(x.a, _mm256_castsi256_pd(lanes4(m.m & 0xf))), _mm256_and_pd(x.b, _mm256_castsi256_pd(lanes4(m.m >> 4)))};
 }
-HD double lane(F64 x, int l) {
-    alignas(32) double t[8];
-    _mm256_store_pd(t, x.a);
-    _mm256_store_pd(t + 4, x.b);
-    return t[l];
-}
 
 struct I64 {
     __m256i a, b;

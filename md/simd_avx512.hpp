@@ -9,7 +9,6 @@ struct M16 { __mmask16 m; };
 struct M8 { __mmask8 m; };
 HD unsigned bits(M16 a) { return a.m; }
 HD unsigned bits(M8 a) { return a.m; }
-HD M16 both(M16 a, M16 b) { return {static_cast<__mmask16>(a.m & b.m)}; }
 HD M16 first_of_16(int n) { return {static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1)}; }
 
 struct I32 {
@@ -44,11 +43,6 @@ HD F32 to_f32(I32 a) { return _mm512_cvtepi32_ps(a.v); }
 HD I32 to_i32(F32 a) { return {_mm512_cvtps_epi32(a.v)}; }
 HD F32 load_f32(const float* p) { return _mm512_loadu_ps(p); }
 HD void store_f32(float* p, F32 a) { _mm512_storeu_ps(p, a.v); }
-HD float lane(F32 a, int l) {
-    alignas(64) float t[16];
-    _mm512_store_ps(t, a.v);
-    return t[l];
-}
 HD float reduce_max(F32 a) { return _mm512_reduce_max_ps(a.v); }
 /// Writes the lanes of m one after the other; may write 16 elements. Returns how many count.
 HD int compress(float* out, M16 m, F32 a) {
@@ -75,11 +69,6 @@ HD F64 abs(F64 a) { return _mm512_abs_pd(a.v); }
 HD M8 less(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LT_OQ)}; }
 HD M8 not_below(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_NLT_UQ)}; }
 HD F64 keep(M8 m, F64 a) { return _mm512_maskz_mov_pd(m.m, a.v); }
-HD double lane(F64 a, int l) {
-    alignas(64) double t[8];
-    _mm512_store_pd(t, a.v);
-    return t[l];
-}
 
 struct I64 {
     __m512i v;

@@ -35,7 +35,6 @@ struct Real {
     HD friend Real operator/(Real a, Real b) { STEELYARD_LANES(N) a.v[l] /= b.v[l]; return a; }
     HD friend Real min(Real a, Real b) { STEELYARD_LANES(N) a.v[l] = a.v[l] < b.v[l] ? a.v[l] : b.v[l]; return a; }
     HD friend Real max(Real a, Real b) { STEELYARD_LANES(N) a.v[l] = a.v[l] > b.v[l] ? a.v[l] : b.v[l]; return a; }
-    HD friend T lane(const Real& a, int l) { return a.v[l]; }
 };
 using F32 = Real<float, 16>;
 using F64 = Real<double, 8>;
