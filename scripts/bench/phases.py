@@ -37,7 +37,7 @@ extern "C" double ghz() {
     timespec a, b;
     std::uint64_t n = 1;
     clock_gettime(CLOCK_MONOTONIC, &a);
-    for (int i = 0; i < 20000000; ++i) asm volatile("add $1,%0\nadd $1,%0\nadd $1,%0\nadd $1,%0" : "+r"(n));
+    for (int i = 0; i < 20000000; ++i) asm volatile("add $1,%0; add $1,%0; add $1,%0; add $1,%0" : "+r"(n));
     clock_gettime(CLOCK_MONOTONIC, &b);
     return 4 * 20000000 / ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec));
 }
