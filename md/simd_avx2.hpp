@@ -97,6 +97,7 @@ HD int compress(std::int32_t* out, M16 m, I32 x) {
     for (unsigned k = m.m; k; k &= k - 1) out[n++] = t[__builtin_ctz(k)];
     return n;
 }
+
 struct F64 {
     __m256d a, b;
     HD F64(__m256d x, __m256d y) : a(x), b(y) {}

@@ -53,6 +53,7 @@ HD int compress(std::int32_t* out, M16 m, I32 a) {
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(m.m, a.v));
     return __builtin_popcount(m.m);
 }
+
 struct F64 {
     __m512d v;
     HD F64(__m512d a) : v(a) {}
