@@ -25,7 +25,7 @@ double typical_speed(const Deck& deck) {
 
 bool fits_before_wrap(int packed_bits, double radius, const md::Domain& domain) {
     for (const md::Axis& axis : domain.axis)
-        if (md::cells_before_wrap(packed_bits, radius, axis.least_width()) < 1) return false;
+        if (!md::fits_before_wrap(packed_bits, radius, axis.cell_width())) return false;
     return true;
 }
 

@@ -207,7 +207,7 @@ std::vector<std::int64_t> Tiles::cell_neighbours() {
     std::vector<std::vector<std::int64_t>> by_tile(tiles_.size());
     parallel_for(tiles_.size(), [&](std::size_t t) {
         std::vector<std::int32_t> within(tiles_[t].size());
-        setup_.kernels->neighbours(tiles_[t].view(current_), setup_.potential.cutoff, md::lanes_of(setup_.precision), within.data());
+        setup_.kernels->neighbours(tiles_[t].view(current_), setup_.potential.cutoff, within.data());
         const std::int32_t* next = within.data();
         const balance::Box& b = tiles_[t].box();
         for (int x = b.lower[0]; x < b.upper[0]; ++x)
@@ -255,7 +255,7 @@ void Tiles::build_rows() {
     }
     const Timed phase(timers_, Phase::neighbours);
     timed_for(tiles_.size(), std::identity{}, [&](std::size_t t) {
-        tiles_[t].build_rows(*setup_.kernels, md::lanes_of(setup_.precision), setup_.radius(), current_, scratch_[omp_get_thread_num()]);
+        tiles_[t].build_rows(*setup_.kernels, setup_.radius(), current_, scratch_[omp_get_thread_num()]);
     });
     displaced_ = false;
     ++rebuilds_;
@@ -297,7 +297,7 @@ void Tiles::force_pass(md::Kick kick, bool sums, bool keep_forces, std::int64_t 
 
 void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool sums, bool keep_forces) {
     const int potential = md::potential_index(setup_.potential.kind);
-    const auto step = setup_.kernels->step[potential][setup_.precision == md::Precision::mixed ? 0 : 1];
+    const auto step = setup_.kernels->step_for(setup_.potential, setup_.precision);
     const auto& axis = setup_.domain.axis;
     md::StepArgs args{};
     args.potential = &setup_.potential;
@@ -334,7 +334,7 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
         results_[t] = result;
         if (sums) {
             md::PairSums pairs;
-            setup_.kernels->pair_sums[potential](view, setup_.potential, md::lanes_of(setup_.precision), pairs);
+            setup_.kernels->pair_sums[potential](view, setup_.potential, pairs);
             pair_sums_[t] = pairs;
         }
     });

@@ -76,11 +76,17 @@ inline std::uint64_t pack(std::int64_t x, std::int64_t y, int shift) {
 /// Cells that lie in reach of `radius` (lengths) from within one of width `cell`.
 inline int cells_within(double radius, double cell) { return static_cast<int>(std::ceil(radius / cell)); }
 
-/// Packed positions wrap at 2^(32 - packed_bits) lengths. The most cells of width `cell` that neighbours sought together may
-/// span, so that none of their candidates (in so many cells and those in reach of `radius`) is near only across the wrap.
-inline int cells_before_wrap(int packed_bits, double radius, double cell) {
+/// Packed positions wrap at 2^(32 - packed_bits) lengths. True if nobody in a column of cells of width `cell`, and in those in
+/// reach of `radius` (lengths), is near only across the wrap.
+inline bool fits_before_wrap(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
-    return std::min(static_cast<int>((wrap - radius) / cell) - cells_within(radius, cell), static_cast<int>(wrap / 2 / cell));
+    return cell * (1 + cells_within(radius, cell)) <= wrap - radius && cell <= wrap / 2;
+}
+
+/// The most that particles whose neighbours are sought together may be apart up a column, in 2^-26 lengths; for the same reason.
+inline std::int64_t most_extent(int packed_bits, double radius, double cell) {
+    const double wrap = std::ldexp(1.0, 32 - packed_bits);
+    return to_edge_units(std::min(wrap - 2 * radius - cell, wrap / 2)) - 2;
 }
 
 }  // namespace md

@@ -42,6 +42,10 @@ ForceLimits force_limits(const PotentialSpec& potential) {
     return out;
 }
 
+Kernels::Step Kernels::step_for(const PotentialSpec& potential, Precision precision) const {
+    return step[potential_index(potential.kind)][precision == Precision::mixed ? 0 : 1][potential.softening == 0.0 ? 0 : 1];
+}
+
 const Kernels& choose_kernels(const std::string& name) {
     std::string names;
     for (const Kernels* k : available_kernels()) {

@@ -12,14 +12,28 @@
 
 namespace md {
 
-/// Up to `lanes` particles that follow each other in a column; their neighbour rows are interleaved lane by lane.
+inline constexpr int lanes = 16;        ///< particles of a full cluster
+inline constexpr int window = 8;        ///< slots that follow each other
+inline constexpr int windows = 12;
+inline constexpr int near_places = window * windows;
+inline constexpr int far_place = near_places - 1;  ///< nobody's place
+
+/// Particles around a cluster, few enough for their positions to stay in registers while rows of neighbours pick from them.
+/// Place p is slot start[p / window] + p % window; far_place holds a position out of the cluster's reach.
+struct Neighbourhood {
+    std::uint16_t start[windows];  ///< first slots, from the cluster's base
+    std::int32_t row;     ///< first element of the rows: element [k * lanes + lane] is the place of lane's k-th neighbour
+    std::int32_t length;  ///< longest row; shorter ones are filled with far_place
+};
+
+/// Up to `lanes` particles that follow each other in a column, and the neighbourhoods that hold all their neighbours.
 struct Cluster {
-    std::int32_t own;     ///< index of the first particle among the tile's own
-    std::int32_t slot;    ///< its slot
-    std::int32_t base;    ///< slot that row index 0 means
-    std::int32_t row;     ///< first element of the rows: element [k * lanes + lane] is lane's k-th neighbour
-    std::int32_t length;  ///< longest row; shorter ones are filled with a slot that is out of everyone's reach
-    std::int32_t count;   ///< particles, 1..lanes
+    std::int32_t own;    ///< index of the first particle among the tile's own
+    std::int32_t slot;   ///< its slot
+    std::int32_t base;   ///< slot from which neighbourhoods count
+    std::int32_t count;  ///< particles, 1..lanes
+    std::int32_t first, last;  ///< neighbourhoods [first, last)
+    std::uint32_t far_x;       ///< packed x that is out of reach
 };
 
 /// What the kernels see of a tile. Slots hold packed positions of own particles and ghosts; the other arrays are in own order
@@ -32,13 +46,13 @@ struct TileView {
     const std::uint64_t* reference;
     const Cluster* clusters;
     std::int32_t cluster_count;
-    const std::uint16_t* rows;
+    const Neighbourhood* neighbourhoods;
+    const std::uint8_t* rows;
     std::int32_t packed_bits;  ///< see Domain
 };
 
 /// Force sums are exact integers: quanta of 2^-16 (mixed) or 2^-32 (double).
 constexpr int force_bits(Precision p) { return p == Precision::mixed ? 16 : 32; }
-constexpr int lanes_of(Precision p) { return p == Precision::mixed ? 16 : 8; }
 inline constexpr int energy_bits = 32;   ///< pair energies and virials are rounded to 2^-32
 inline constexpr int kinetic_bits = 28;  ///< kinetic energies to 2^-28
 
@@ -98,33 +112,40 @@ struct KeysArgs {
     std::uint32_t* bin;            ///< bin[key + 1] is increased for each particle
 };
 
-/// Neighbour rows of one cluster.
+/// Neighbourhoods and rows of one cluster.
 struct RowsArgs {
     const std::uint64_t* packed;
     const std::int32_t* ranges;  ///< [2 * range_count]: runs of candidate slots
     std::int32_t range_count;
-    Cluster cluster;             ///< own, slot, base, count set
-    std::int32_t lanes, dummy;   ///< dummy: slot out of reach, relative to base
+    std::int32_t slot, base, count;  ///< as in Cluster
     double radius;               ///< cutoff + skin, lengths
     std::int32_t packed_bits;
     float *x, *y;                ///< scratch for all candidates + 16
-    std::int32_t *index, *lane_rows;  ///< scratch for all candidates + 16; 16 rows of `stride`, + 16
-    std::int32_t stride;         ///< at least all candidates + 16
-    std::uint16_t* out;          ///< rows, room for lanes * candidates + 16
+    std::int32_t *index, *place, *start;  ///< the same
+    std::int32_t* lane_rows;     ///< scratch: 16 rows of `stride`, + 16
+    std::int32_t stride;         ///< at least all candidates + 32
+    Neighbourhood* neighbourhoods;  ///< out: at most most_neighbourhoods(); `row` counts from `rows`
+    std::uint8_t* rows;             ///< out: at most most_row_elements()
 };
+constexpr std::size_t most_neighbourhoods(std::size_t candidates) { return candidates / windows + 1; }
+constexpr std::size_t most_row_elements(std::size_t candidates) { return lanes * (candidates + lanes * most_neighbourhoods(candidates)); }
 
 struct Kernels {
     const char* isa;
-    /// Forces on all own particles, then the half-kicks and the drift of args.kick, in one pass.
-    void (*step[8][2])(const TileView&, const StepArgs&, StepResult&);
+    /// Forces on all own particles, then the half-kicks and the drift of args.kick, in one pass. [potential][double][softened].
+    using Step = void (*)(const TileView&, const StepArgs&, StepResult&);
+    Step step[8][2][2];
     /// Potential energy and virial of all own particles, in double precision.
-    void (*pair_sums[8])(const TileView&, const PotentialSpec&, int lanes, PairSums&);
+    void (*pair_sums[8])(const TileView&, const PotentialSpec&, PairSums&);
     /// Neighbours within the cutoff (lengths) of each own particle, by the rows.
-    void (*neighbours)(const TileView&, double cutoff, int lanes, std::int32_t* within);
+    void (*neighbours)(const TileView&, double cutoff, std::int32_t* within);
     /// Sorting keys of particles that lie in the tile's cells.
     void (*keys)(const KeysArgs&);
-    /// Builds the rows of a cluster, returns the longest row's length.
+    /// Builds the rows of a cluster, returns the number of its neighbourhoods.
     std::int32_t (*rows)(const RowsArgs&);
+
+    /// The step for this potential in this precision.
+    Step step_for(const PotentialSpec& potential, Precision precision) const;
 };
 
 /// The tables this processor can run, best first ("avx512", "avx2", "scalar").

@@ -37,19 +37,70 @@ HD void reflect(std::int64_t* x, std::int64_t* v, int n, const bool (&wall)[2], 
     }
 }
 
-// Half-kicks, drift, new packed positions and checks of up to 8 particles with force sums fx, fy (quanta).
+// Memory is asked for some clusters ahead: a row loop fills the processor's window, so it doesn't run into the next cluster's
+// loads by itself.
+constexpr int clusters_ahead = 3;
+HD void prefetch_own(const TileView& tile, const Cluster& cluster) {
+    for (int l = 0; l < lanes; l += 8) {
+        const std::int64_t own = cluster.own + clusters_ahead * lanes + l;
+        for (const std::int64_t* p : {tile.x, tile.y, tile.vx, tile.vy}) __builtin_prefetch(p + own, 1);
+        __builtin_prefetch(tile.reference + own);
+        __builtin_prefetch(tile.next + cluster.slot + clusters_ahead * lanes + l, 1);
+    }
+}
+HD void prefetch_rows(const std::uint8_t* row) {
+    constexpr int usual = 20 * lanes;
+    for (int b = 0; b < usual; b += 64) __builtin_prefetch(row + clusters_ahead * usual + b);
+}
+
+// Calls body(start(positions of the lanes' k-th neighbours)) for all k and returns how many k there were. Starts a row ahead of
+// the body: instructions that wait for others fill the processor's queues.
+template <class Start, class Body>
+HD int for_each_neighbour(const TileView& tile, const Cluster& cluster, NearBuffer& buffer, Start start, Body body) {
+    int length = 0;
+    for (std::int32_t h = cluster.first; h != cluster.last; ++h) {
+        const Neighbourhood& hood = tile.neighbourhoods[h];
+        const Near near = load_near(tile.packed + cluster.base, hood.start, cluster.far_x, buffer);
+        const std::uint8_t* row = tile.rows + hood.row;
+        prefetch_rows(row);
+        auto next = pick(near, row);
+        for (const std::uint8_t* end = row + std::int64_t{hood.length} * lanes; row != end;) {
+            row += lanes;
+            const auto now = next;
+            next = pick(near, row);  // there is room behind the last row
+            body(start(now));
+        }
+        length += hood.length;
+    }
+    return length;
+}
+
+// Force sums of a cluster, quanta, in the order of lanes.
+struct Sums {
+    const Cluster* cluster;
+    I64 x_lo, x_hi, y_lo, y_hi;
+};
+
+// Half-kicks, drift, new packed positions and checks of up to 16 particles with force sums in quanta.
 struct Integrate {
     const TileView& tile;
     const StepArgs& args;
     StepResult& result;
     double kick;  // velocity quanta a force quantum gives in dt / 2
     bool walls;
+    F32 farthest{0.0f};  // squared way since the last rebuild
 
     HD Integrate(const TileView& t, const StepArgs& a, StepResult& r, Precision p)
         : tile(t), args(a), result(r), kick(a.dt / 2 * two_to(position_bits - force_bits(p))),
           walls(a.wall[0][0] || a.wall[0][1] || a.wall[1][0] || a.wall[1][1]) {}
 
-    HD void operator()(int own, int slot, int n, I64 fx, I64 fy) {
+    HD void operator()(const Sums& f) {
+        const Cluster& c = *f.cluster;
+        eight(c.own, c.slot, c.count < 8 ? c.count : 8, f.x_lo, f.y_lo);
+        if (c.count > 8) eight(c.own + 8, c.slot + 8, c.count - 8, f.x_hi, f.y_hi);
+    }
+
+    HD void eight(int own, int slot, int n, I64 fx, I64 fy) {
         const unsigned valid = n >= 8 ? 0xffu : (1u << n) - 1;
         if (args.force_x) {
             store_first(args.force_x + own, fx, n);
@@ -57,8 +108,7 @@ struct Integrate {
         }
         const F64 kick_x = to_f64(fx) * F64(kick), kick_y = to_f64(fy) * F64(kick);
         const F64 limit(two_to(50));
-        unsigned bad = bits(beyond_51_bits(fx)) | bits(beyond_51_bits(fy)) | bits(not_below(abs(kick_x), limit)) |
-                       bits(not_below(abs(kick_y), limit));
+        unsigned bad = bits(beyond_51_bits(fx, fy)) | bits(not_below(max(abs(kick_x), abs(kick_y)), limit));
         if (bad & valid) record(result.fault, FaultKind::force_range, tile.id + own, bad & valid);
         const I64 dvx = to_i64(kick_x), dvy = to_i64(kick_y);
         const I64 old_vx = load_i64(tile.vx + own), old_vy = load_i64(tile.vy + own);
@@ -67,7 +117,7 @@ struct Integrate {
         if (args.sum_kinetic) whole_before ? sum(old_vx, old_vy, n) : sum(vx, vy, n);
         if (args.kick == Kick::none) return;
         if (args.kick == Kick::middle) vx = vx + dvx, vy = vy + dvy;
-        bad = bits(beyond_51_bits(vx)) | bits(beyond_51_bits(vy));
+        bad = bits(beyond_51_bits(vx, vy));
         store_first(tile.vx + own, vx, n);
         store_first(tile.vy + own, vy, n);
         if (args.kick == Kick::last) {
@@ -89,9 +139,10 @@ struct Integrate {
         }
         const I64 packed = pack_positions(x, y, position_bits - tile.packed_bits);
         store_first(tile.next + slot, packed, n);
-        const float d2 = largest_distance2(packed, tile.reference + own, n);
-        result.displacement2 = d2 > result.displacement2 ? d2 : result.displacement2;
+        farthest = max(farthest, distance2(packed, tile.reference + own, n));
     }
+
+    HD void finish() { result.displacement2 = reduce_max(farthest); }
 
     HD void sum(I64 vx, I64 vy, int n) {
         const F64 x = to_f64(vx) * F64(velocity_unit), y = to_f64(vy) * F64(velocity_unit);
@@ -105,145 +156,153 @@ struct Integrate {
 };
 
 // Pair arithmetic in floats, force sums in 32-bit integers, or in 64-bit ones where a close pair could overflow those.
-template <template <class> class P>
+template <template <class, bool> class P, bool softened>
 void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) {
     constexpr Precision precision = Precision::mixed;
     const double s_unit = two_to(2 * tile.packed_bits);
     const double g_unit = two_to(force_bits(precision) - tile.packed_bits);  // quanta of F/r times a packed length
-    const P<float> potential = make_potential<P, float>(*args.potential, {s_unit, g_unit});
+    const P<float, softened> potential = make_potential<P, float, softened>(*args.potential, {s_unit, g_unit});
     const F32 cutoff2(static_cast<float>(args.potential->cutoff * args.potential->cutoff * s_unit));
     const F32 safe2(static_cast<float>(args.safe_r2 * s_unit)), zero(0.0f);
     Integrate integrate(tile, args, result, precision);
+    NearBuffer buffer{};
+    Sums before{nullptr, i64(0), i64(0), i64(0), i64(0)};
 
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
+        prefetch_own(tile, cluster);
         const Positions16 here = load_positions16(tile.packed + cluster.slot);
-        const std::uint64_t* base = tile.packed + cluster.base;
-        const std::uint16_t* row = tile.rows + cluster.row;
-        const std::uint16_t* row_end = row + std::int64_t{cluster.length} * 16;
-        const auto pair = [&](const std::uint16_t* index, F32& s, F32& g, F32& fx, F32& fy) __attribute__((always_inline)) {
-            const Positions16 there = gather_positions16(base, index);
+        struct Row { F32 dx, dy, s; };
+        const auto start = [&](Positions16 there) __attribute__((always_inline)) {
             const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y);
-            s = fma(dx, dx, dy * dy);
-            g = keep(less(s, cutoff2), potential.force_over_r(s));
-            fx = g * dx;
-            fy = g * dy;
+            return Row{dx, dy, fma(dx, dx, dy * dy)};
         };
         I32 sum_x = i32(0), sum_y = i32(0);
-        F32 square = zero, s = zero, g = zero, fx = zero, fy = zero;
-        for (const std::uint16_t* index = row; index != row_end; index += 16) {
-            pair(index, s, g, fx, fy);
+        F32 square = zero;
+        const int length = for_each_neighbour(tile, cluster, buffer, start, [&](const Row& row) __attribute__((always_inline)) {
+            const F32 g = keep(less(row.s, cutoff2), potential.force_over_r(row.s));
             square = fma(g, g, square);
-            sum_x = sum_x + to_i32(fx);
-            sum_y = sum_y + to_i32(fy);
-        }
+            sum_x = sum_x + to_i32(g * row.dx);
+            sum_y = sum_y + to_i32(g * row.dy);
+        });
         I64 x_lo = low_half(sum_x), x_hi = high_half(sum_x), y_lo = low_half(sum_y), y_hi = high_half(sum_y);
-        const int size = cluster.length < narrow_rows ? cluster.length : narrow_rows - 1;
+        const int size = length < narrow_rows ? length : narrow_rows - 1;
         const F32 narrow(static_cast<float>(args.narrow_g2[size] * g_unit * g_unit));
         const unsigned valid = (1u << cluster.count) - 1;
         if (~bits(less(square, narrow)) & valid) [[unlikely]] {
             F32 closest = cutoff2;
             x_lo = x_hi = y_lo = y_hi = i64(0);
-            for (const std::uint16_t* index = row; index != row_end; index += 16) {
-                pair(index, s, g, fx, fy);
-                closest = min(closest, s);
+            for_each_neighbour(tile, cluster, buffer, start, [&](const Row& row) {
+                closest = min(closest, row.s);
+                const F32 g = keep(less(row.s, cutoff2), potential.force_over_r(row.s)), fx = g * row.dx, fy = g * row.dy;
                 x_lo = x_lo + low_to_i64(fx), x_hi = x_hi + high_to_i64(fx);
                 y_lo = y_lo + low_to_i64(fy), y_hi = y_hi + high_to_i64(fy);
-            }
+            });
             const unsigned bad = bits(less(closest, safe2)) & valid;
             if (bad) record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
         }
-        integrate(cluster.own, cluster.slot, cluster.count < 8 ? cluster.count : 8, x_lo, y_lo);
-        if (cluster.count > 8) integrate(cluster.own + 8, cluster.slot + 8, cluster.count - 8, x_hi, y_hi);
+        if (before.cluster) integrate(before);
+        before = {&cluster, x_lo, x_hi, y_lo, y_hi};
     }
+    if (before.cluster) integrate(before);
+    integrate.finish();
 }
 
 // Pair arithmetic in doubles, force sums in 64-bit integers.
-template <template <class> class P>
+template <template <class, bool> class P, bool softened>
 void step_double(const TileView& tile, const StepArgs& args, StepResult& result) {
     constexpr Precision precision = Precision::double_;
     const int difference_bits = tile.packed_bits + difference_shift;
     const double s_unit = two_to(2 * difference_bits);
-    const P<double> potential = make_potential<P, double>(*args.potential, {s_unit, two_to(force_bits(precision) - difference_bits)});
+    const P<double, softened> potential = make_potential<P, double, softened>(*args.potential, {s_unit, two_to(force_bits(precision) - difference_bits)});
     const F64 cutoff2(args.potential->cutoff * args.potential->cutoff * s_unit), safe2(args.safe_r2 * s_unit);
     const F64 bias(round_bias);
     const std::int64_t bias_bits = lane_of(bits_of(bias), 0);
     Integrate integrate(tile, args, result, precision);
+    NearBuffer buffer{};
+    Sums before{nullptr, i64(0), i64(0), i64(0), i64(0)};
 
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
-        const Positions8 here = load_positions8(tile.packed + cluster.slot);
-        const std::uint64_t* base = tile.packed + cluster.base;
-        const std::uint16_t* row = tile.rows + cluster.row;
-        const std::uint16_t* row_end = row + std::int64_t{cluster.length} * 8;
-        I64 sum_x = i64(0), sum_y = i64(0);
-        F64 closest = cutoff2, dx = cutoff2, dy = cutoff2;
-        for (const std::uint16_t* index = row; index != row_end; index += 8) {
-            difference(here, gather_positions8(base, index), dx, dy);
+        prefetch_own(tile, cluster);
+        const Positions16 here = load_positions16(tile.packed + cluster.slot);
+        I64 x_0 = i64(0), x_1 = i64(0), y_0 = i64(0), y_1 = i64(0);
+        F64 closest_0 = cutoff2, closest_1 = cutoff2;
+        const auto pair = [&](F64 dx, F64 dy, F64& closest, I64& x, I64& y) __attribute__((always_inline)) {
             const F64 s = fma(dx, dx, dy * dy);
             closest = min(closest, s);
             const F64 g = keep(less(s, cutoff2), potential.force_over_r(s));
-            sum_x = sum_x + bits_of(fma(g, dx, bias));
-            sum_y = sum_y + bits_of(fma(g, dy, bias));
-        }
-        const I64 biases = i64(static_cast<std::int64_t>(static_cast<std::uint64_t>(bias_bits) * static_cast<std::uint64_t>(cluster.length)));
-        const unsigned bad = bits(less(closest, safe2)) & ((1u << cluster.count) - 1);
+            x = x + bits_of(fma(g, dx, bias));
+            y = y + bits_of(fma(g, dy, bias));
+        };
+        const auto start = [&](Positions16 there) __attribute__((always_inline)) { return Positions16{here.x - there.x, here.y - there.y}; };
+        const int length = for_each_neighbour(tile, cluster, buffer, start, [&](Positions16 d) __attribute__((always_inline)) {
+            const Halves dx = to_halves(d.x), dy = to_halves(d.y);
+            pair(dx.a, dy.a, closest_0, x_0, y_0);
+            pair(dx.b, dy.b, closest_1, x_1, y_1);
+        });
+        const I64 biases = i64(static_cast<std::int64_t>(static_cast<std::uint64_t>(bias_bits) * static_cast<std::uint64_t>(length)));
+        const unsigned bad = bits_in_order(less(closest_0, safe2), less(closest_1, safe2)) & ((1u << cluster.count) - 1);
         if (bad) [[unlikely]] record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
-        integrate(cluster.own, cluster.slot, cluster.count, sum_x - biases, sum_y - biases);
+        in_order(x_0, x_1);
+        in_order(y_0, y_1);
+        if (before.cluster) integrate(before);
+        before = {&cluster, x_0 - biases, x_1 - biases, y_0 - biases, y_1 - biases};
     }
+    if (before.cluster) integrate(before);
+    integrate.finish();
 }
 
-template <template <class> class P>
-void pair_sums(const TileView& tile, const PotentialSpec& spec, int lanes, PairSums& out) {
+template <template <class, bool> class P>
+void pair_sums(const TileView& tile, const PotentialSpec& spec, PairSums& out) {
     const double s_unit = two_to(2 * (tile.packed_bits + difference_shift));
-    const P<double> potential = make_potential<P, double>(spec, {s_unit, 1.0});
+    const P<double, true> potential = make_potential<P, double, true>(spec, {s_unit, 1.0});
     const F64 cutoff2(spec.cutoff * spec.cutoff * s_unit), bias(round_bias);
     const F64 quanta(two_to(energy_bits)), virial_quanta(two_to(energy_bits) / s_unit);
     const auto bias_bits = static_cast<std::uint64_t>(lane_of(bits_of(bias), 0));
+    NearBuffer buffer{};
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
-        for (int first = 0; first < cluster.count; first += 8) {
-            const Positions8 here = load_positions8(tile.packed + cluster.slot + first);
-            I64 energy = i64(0), virial = i64(0);
-            std::int64_t pairs = 0;
-            const int n = cluster.count - first < 8 ? cluster.count - first : 8;
-            F64 dx = cutoff2, dy = cutoff2;
-            for (std::int32_t k = 0; k < cluster.length; ++k) {
-                const std::uint16_t* index = tile.rows + cluster.row + std::int64_t{k} * lanes + first;
-                difference(here, gather_positions8(tile.packed + cluster.base, index), dx, dy);
-                const F64 s = fma(dx, dx, dy * dy);
-                const M8 near = less(s, cutoff2);
-                pairs += __builtin_popcount(bits(near) & ((1u << n) - 1));
-                energy = energy + bits_of(fma(keep(near, potential.energy(s)), quanta, bias));
-                virial = virial + bits_of(fma(keep(near, potential.force_over_r(s)) * s, virial_quanta, bias));
-            }
-            const auto biases = bias_bits * static_cast<std::uint64_t>(cluster.length);
-            for (int l = 0; l < n; ++l) {
-                out.energy += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(energy, l)) - biases);
-                out.virial += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(virial, l)) - biases);
-            }
-            out.pairs += pairs;
+        const Positions16 here = load_positions16(tile.packed + cluster.slot);
+        const unsigned valid = (1u << cluster.count) - 1;
+        I64 energy[2] = {i64(0), i64(0)}, virial[2] = {i64(0), i64(0)};
+        const auto pair = [&](F64 dx, F64 dy, int half) {
+            const F64 s = fma(dx, dx, dy * dy);
+            const M8 near = less(s, cutoff2);
+            energy[half] = energy[half] + bits_of(fma(keep(near, potential.energy(s)), quanta, bias));
+            virial[half] = virial[half] + bits_of(fma(keep(near, potential.force_over_r(s)) * s, virial_quanta, bias));
+            return near;
+        };
+        const auto start = [&](Positions16 there) { return Positions16{here.x - there.x, here.y - there.y}; };
+        const int length = for_each_neighbour(tile, cluster, buffer, start, [&](Positions16 d) {
+            const Halves dx = to_halves(d.x), dy = to_halves(d.y);
+            const M8 near_0 = pair(dx.a, dy.a, 0), near_1 = pair(dx.b, dy.b, 1);
+            out.pairs += __builtin_popcount(bits_in_order(near_0, near_1) & valid);
+        });
+        in_order(energy[0], energy[1]);
+        in_order(virial[0], virial[1]);
+        const auto biases = bias_bits * static_cast<std::uint64_t>(length);
+        for (int l = 0; l < cluster.count; ++l) {
+            out.energy += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(energy[l / 8], l % 8)) - biases);
+            out.virial += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(virial[l / 8], l % 8)) - biases);
         }
     }
 }
 
-void count_neighbours(const TileView& tile, double cutoff, int lanes, std::int32_t* within) {
+void count_neighbours(const TileView& tile, double cutoff, std::int32_t* within) {
     const F64 cutoff2(cutoff * cutoff * two_to(2 * (tile.packed_bits + difference_shift)));
+    NearBuffer buffer{};
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
-        for (int first = 0; first < cluster.count; first += 8) {
-            const Positions8 here = load_positions8(tile.packed + cluster.slot + first);
-            const int n = cluster.count - first < 8 ? cluster.count - first : 8;
-            std::int32_t count[8] = {};
-            F64 dx = cutoff2, dy = cutoff2;
-            for (std::int32_t k = 0; k < cluster.length; ++k) {
-                const std::uint16_t* index = tile.rows + cluster.row + std::int64_t{k} * lanes + first;
-                difference(here, gather_positions8(tile.packed + cluster.base, index), dx, dy);
-                const unsigned near = bits(less(fma(dx, dx, dy * dy), cutoff2));
-                for (int l = 0; l < 8; ++l) count[l] += near >> l & 1;
-            }
-            for (int l = 0; l < n; ++l) within[cluster.own + first + l] = count[l];
-        }
+        const Positions16 here = load_positions16(tile.packed + cluster.slot);
+        std::int32_t count[lanes] = {};
+        const auto start = [&](Positions16 there) { return Positions16{here.x - there.x, here.y - there.y}; };
+        for_each_neighbour(tile, cluster, buffer, start, [&](Positions16 d) {
+            const Halves dx = to_halves(d.x), dy = to_halves(d.y);
+            const unsigned near = bits_in_order(less(fma(dx.a, dx.a, dy.a * dy.a), cutoff2), less(fma(dx.b, dx.b, dy.b * dy.b), cutoff2));
+            for (int l = 0; l < lanes; ++l) count[l] += near >> l & 1;
+        });
+        for (int l = 0; l < cluster.count; ++l) within[cluster.own + l] = count[l];
     }
 }
 
@@ -281,11 +340,11 @@ void sorting_keys(const KeysArgs& a) {
 
 // Two passes: all candidates against the cluster's bounding box, then each lane against the survivors.
 std::int32_t build_rows(const RowsArgs& a) {
-    const Positions16 lanes = load_positions16(a.packed + a.cluster.slot);
+    const Positions16 own = load_positions16(a.packed + a.slot);
     const auto first = [](I32 v) { return static_cast<std::int32_t>(lane_of(low_half(v), 0)); };
-    I32 x0 = i32(first(lanes.x)), y0 = i32(first(lanes.y));
-    const M16 filled = first_of_16(a.cluster.count);
-    F32 x = keep(filled, to_f32(lanes.x - x0)), y = keep(filled, to_f32(lanes.y - y0));  // 0 is the first particle's
+    I32 x0 = i32(first(own.x)), y0 = i32(first(own.y));
+    const M16 filled = first_of_16(a.count);
+    F32 x = keep(filled, to_f32(own.x - x0)), y = keep(filled, to_f32(own.y - y0));  // 0 is the first particle's
     const F32 zero(0.0f);
     const float low_x = -reduce_max(zero - x), high_x = reduce_max(x), low_y = -reduce_max(zero - y), high_y = reduce_max(y);
     // From the middle, so that candidates on all sides stay on theirs of the wrap.
@@ -298,43 +357,72 @@ std::int32_t build_rows(const RowsArgs& a) {
     const double radius = a.radius * (1 + 1e-5) * two_to(a.packed_bits);
     const F32 radius2(static_cast<float>(radius * radius)), half_x((high_x - low_x) / 2), half_y((high_y - low_y) / 2);
 
-    int candidates = 0;
+    // Windows lie side by side from the first to the last survivor of a run, so places rise as slots do.
+    int candidates = 0, used = 0, self = 0;  // self: place of the first particle of the cluster; the others follow
     for (int r = 0; r < a.range_count; ++r) {
         const int begin = a.ranges[2 * r], end = a.ranges[2 * r + 1];
+        int first = -1, shift = 0;
         for (int j = begin; j < end; j += 16) {
             const Positions16 p = load_positions16(a.packed + j);
             x = to_f32(p.x - x0), y = to_f32(p.y - y0);
             const F32 dx = max(abs(x) - half_x, zero), dy = max(abs(y) - half_y, zero);
             const M16 near = less(first_of_16(end - j), fma(dx, dx, dy * dy), radius2);
+            if (bits(near) == 0) continue;
+            if (first < 0) first = j + __builtin_ctz(bits(near)), shift = used * window - first;
             compress(a.x + candidates, near, x);
             compress(a.y + candidates, near, y);
-            candidates += compress(a.index + candidates, near, counting_from(j - a.cluster.base));
+            candidates += compress(a.place + candidates, near, counting_from(j + shift));
         }
+        if (first < 0) continue;
+        if (begin <= a.slot && a.slot < end) self = a.slot + shift;
+        for (const int last = a.place[candidates - 1]; used * window <= last; ++used) a.start[used] = used * window - shift - a.base;
     }
     store_f32(a.x + candidates, F32(1e30f));  // the last vector's rest is out of reach
-    int length = 0, lengths[16] = {};
-    for (int l = 0; l < a.cluster.count; l += 2) {  // two at a time: each vector of candidates is loaded once
+    if (candidates == 0) return 0;
+    const int real = used;
+    if (a.place[candidates - 1] == used * window - 1) ++used;  // an empty window, for the far place
+
+    int lengths[lanes] = {};
+    for (int l = 0; l < a.count; l += 2) {  // two at a time: each vector of candidates is loaded once
         const F32 x_0(lane_x[l]), y_0(lane_y[l]), x_1(lane_x[l + 1]), y_1(lane_y[l + 1]);
-        const I32 self_0 = i32(a.cluster.slot + l - a.cluster.base), self_1 = i32(a.cluster.slot + l + 1 - a.cluster.base);
+        const I32 self_0 = i32(self + l), self_1 = i32(self + l + 1);
         std::int32_t *row_0 = a.lane_rows + l * a.stride, *row_1 = row_0 + a.stride;
         int n_0 = 0, n_1 = 0;
         for (int j = 0; j < candidates; j += 16) {
             const F32 cx = load_f32(a.x + j), cy = load_f32(a.y + j);
-            const I32 index = load_i32(a.index + j);
+            const I32 place = load_i32(a.place + j);
             const F32 dx_0 = cx - x_0, dy_0 = cy - y_0, dx_1 = cx - x_1, dy_1 = cy - y_1;
-            n_0 += compress(row_0 + n_0, less(differs(index, self_0), fma(dx_0, dx_0, dy_0 * dy_0), radius2), index);
-            n_1 += compress(row_1 + n_1, less(differs(index, self_1), fma(dx_1, dx_1, dy_1 * dy_1), radius2), index);
+            n_0 += compress(row_0 + n_0, less(differs(place, self_0), fma(dx_0, dx_0, dy_0 * dy_0), radius2), place);
+            n_1 += compress(row_1 + n_1, less(differs(place, self_1), fma(dx_1, dx_1, dy_1 * dy_1), radius2), place);
         }
         lengths[l] = n_0;
-        lengths[l + 1] = l + 1 < a.cluster.count ? n_1 : 0;
-        length = n_0 > length ? n_0 : length;
-        length = lengths[l + 1] > length ? lengths[l + 1] : length;
+        lengths[l + 1] = l + 1 < a.count ? n_1 : 0;
     }
-    for (int l = 0; l < a.lanes; ++l)
-        for (int k = lengths[l]; k < length; ++k) a.lane_rows[l * a.stride + k] = a.dummy;
-    for (int k = 0; k < length; k += 16)
-        a.lanes == 16 ? transpose_16_columns<16>(a.out + k * 16, a.lane_rows + k, a.stride) : transpose_16_columns<8>(a.out + k * 8, a.lane_rows + k, a.stride);
-    return length;
+
+    // Neighbourhoods overlap: each takes from a row what the next can't, and more where others' rows are longer.
+    const int steps = used > windows ? (used - 2) / (windows - 1) : 0;  // of windows - 1 at most
+    std::int32_t hoods = 0, rows_used = 0;
+    int taken[lanes] = {};
+    for (int h = 0; h <= steps; ++h) {
+        const int from = steps ? h * (used - windows) / steps : 0, next = h < steps ? (h + 1) * (used - windows) / steps : 0;
+        int length = 0, count[lanes];
+        for (int l = 0; l < lanes; ++l) {
+            const std::int32_t* row = a.lane_rows + l * a.stride;
+            const int needed = (h < steps ? count_below(row, lengths[l], next * window) : lengths[l]) - taken[l];
+            count[l] = (h < steps ? count_below(row, lengths[l], from * window + far_place) : lengths[l]) - taken[l];
+            length = needed > length ? needed : length;
+        }
+        if (length == 0) continue;
+        for (int l = 0; l < lanes; ++l) count[l] = count[l] < length ? count[l] : length;
+        for (int k = 0; k < length; k += 16) transpose_16_columns(a.rows + rows_used + k * lanes, a.lane_rows, a.stride, taken, count, k, from * window);
+        Neighbourhood& hood = a.neighbourhoods[hoods++];
+        for (int w = 0; w < windows; ++w) hood.start[w] = static_cast<std::uint16_t>(from + w < real ? a.start[from + w] : a.start[0]);
+        hood.row = rows_used;
+        hood.length = length;
+        rows_used += length * lanes;
+        for (int l = 0; l < lanes; ++l) taken[l] += count[l];
+    }
+    return hoods;
 }
 
 // One entry a functor, in the order of Potentials.
@@ -346,9 +434,11 @@ constexpr Kernels table(const char* isa, std::tuple<T...>*) {
     k.rows = build_rows;
     k.neighbours = count_neighbours;
     int i = 0;
-    const auto add = [&]<template <class> class P>(P<double>*) {
-        k.step[i][0] = step_mixed<P>;
-        k.step[i][1] = step_double<P>;
+    const auto add = [&]<template <class, bool> class P>(P<double, true>*) {
+        k.step[i][0][0] = step_mixed<P, false>;
+        k.step[i][0][1] = step_mixed<P, true>;
+        k.step[i][1][0] = step_double<P, false>;
+        k.step[i][1][1] = step_double<P, true>;
         k.pair_sums[i] = pair_sums<P>;
         ++i;
     };
@@ -359,7 +449,7 @@ static_assert(potential_count <= 8, "widen the tables in kernels.hpp");
 
 #define STEELYARD_QUOTE_(x) #x
 #define STEELYARD_QUOTE(x) STEELYARD_QUOTE_(x)
-constexpr Kernels all_kernels = table(STEELYARD_QUOTE(STEELYARD_ISA_NAME), static_cast<Potentials<double>*>(nullptr));
+constexpr Kernels all_kernels = table(STEELYARD_QUOTE(STEELYARD_ISA_NAME), static_cast<Potentials<double, true>*>(nullptr));
 
 }  // namespace
 

@@ -10,7 +10,7 @@ namespace {
 
 template <class Visit, std::size_t... I>
 void visit_all(Visit visit, std::index_sequence<I...>) {
-    (visit(static_cast<int>(I), static_cast<std::tuple_element_t<I, Potentials<double>>*>(nullptr)), ...);
+    (visit(static_cast<int>(I), static_cast<std::tuple_element_t<I, Potentials<double, true>>*>(nullptr)), ...);
 }
 
 template <class Visit>
@@ -28,8 +28,8 @@ template <class Use>
 void with_potential(const PotentialSpec& spec, Use use) {
     const int index = potential_index(spec.kind);
     if (index < 0) throw std::invalid_argument("unknown potential kind '" + spec.kind + "'");
-    for_each_potential([&]<template <class> class P>(int i, P<double>*) {
-        if (i == index) use(make_potential<P, double>(spec, {}));
+    for_each_potential([&]<template <class, bool> class P>(int i, P<double, true>*) {
+        if (i == index) use(make_potential<P, double, true>(spec, {}));
     });
 }
 

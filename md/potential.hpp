@@ -2,7 +2,8 @@
 // Pair potentials. To add one: write a functor like those below and name it in `Potentials`.
 //
 // A functor is built for a scalar type T (float or double) and called with T or with a vector of T, so one text serves every
-// instruction set. It receives s = r^2 and returns F/r = -2 dU/ds and U, both with the shift folded in:
+// instruction set. It receives s = r^2, softens it (nothing to do for most decks: `softened` tells them apart when compiled),
+// and returns F/r = -2 dU/ds and U, both with the shift folded in:
 // F/r + k and U + a + b s (Shift). Only + - * / fma appear, which IEEE rounds the same everywhere; that keeps the bits equal.
 #pragma once
 #include <cmath>
@@ -29,15 +30,29 @@ struct ShiftTerms {
     double k = 0, a = 0, b = 0;
 };
 
+/// r^2 + softening^2.
+template <class T, bool softened>
+struct Softening {
+    T square;
+
+    template <class V>
+    HD V operator()(V s) const {
+        if constexpr (softened) return s + V(square);
+        else return s;
+    }
+};
+
 /// 12-6 Lennard-Jones: U = 4 eps i3 (i3 - 1), F/r = (48 eps / sigma^2) iv i3 (i3 - 1/2), iv = sigma^2 / (s + softening^2).
-template <class T>
+template <class T, bool softened>
 struct LennardJones {
     static constexpr std::string_view name = "lennard_jones";
-    T sigma2, softening2, repulsion, attraction, k, four_eps, a, b;
+    T sigma2;
+    Softening<T, softened> soften;
+    T repulsion, attraction, k, four_eps, a, b;
 
     HD LennardJones(const PotentialSpec& p, Scale u, ShiftTerms t)
         : sigma2(T(p.sigma * p.sigma * u.length2)),
-          softening2(T(p.softening * p.softening * u.length2)),
+          soften{T(p.softening * p.softening * u.length2)},
           repulsion(T(48 * p.epsilon / (p.sigma * p.sigma) * u.force)),
           attraction(T(-24 * p.epsilon / (p.sigma * p.sigma) * u.force)),
           k(T(t.k * u.force)),
@@ -47,27 +62,29 @@ struct LennardJones {
 
     template <class V>
     HD V force_over_r(V s) const {
-        const V iv = V(sigma2) / (s + V(softening2));
+        const V iv = V(sigma2) / soften(s);
         const V i3 = iv * iv * iv;
         return fma(iv * i3, fma(i3, V(repulsion), V(attraction)), V(k));
     }
     template <class V>
     HD V energy(V s) const {
-        const V iv = V(sigma2) / (s + V(softening2));
+        const V iv = V(sigma2) / soften(s);
         const V i3 = iv * iv * iv;
         return fma(V(four_eps) * i3, i3 - V(T(1)), fma(V(b), s, V(a)));
     }
 };
 
 /// Inverse-power soft spheres: U = eps (sigma^2 / (s + softening^2))^6, repulsive at every distance.
-template <class T>
+template <class T, bool softened>
 struct SoftSphere {
     static constexpr std::string_view name = "soft_sphere";
-    T sigma2, softening2, repulsion, k, eps, a, b;
+    T sigma2;
+    Softening<T, softened> soften;
+    T repulsion, k, eps, a, b;
 
     HD SoftSphere(const PotentialSpec& p, Scale u, ShiftTerms t)
         : sigma2(T(p.sigma * p.sigma * u.length2)),
-          softening2(T(p.softening * p.softening * u.length2)),
+          soften{T(p.softening * p.softening * u.length2)},
           repulsion(T(12 * p.epsilon / (p.sigma * p.sigma) * u.force)),
           k(T(t.k * u.force)),
           eps(T(p.epsilon)),
@@ -76,28 +93,28 @@ struct SoftSphere {
 
     template <class V>
     HD V force_over_r(V s) const {
-        const V iv = V(sigma2) / (s + V(softening2));
+        const V iv = V(sigma2) / soften(s);
         const V i3 = iv * iv * iv;
         return fma(iv * i3, V(repulsion) * i3, V(k));
     }
     template <class V>
     HD V energy(V s) const {
-        const V iv = V(sigma2) / (s + V(softening2));
+        const V iv = V(sigma2) / soften(s);
         const V i3 = iv * iv * iv;
         return fma(V(eps) * i3, i3, fma(V(b), s, V(a)));
     }
 };
 
 /// Every potential a deck can name, in the order of kernel tables. The one line to extend.
-template <class T>
-using Potentials = std::tuple<LennardJones<T>, SoftSphere<T>>;
+template <class T, bool softened>
+using Potentials = std::tuple<LennardJones<T, softened>, SoftSphere<T, softened>>;
 
-inline constexpr int potential_count = std::tuple_size_v<Potentials<double>>;
+inline constexpr int potential_count = std::tuple_size_v<Potentials<double, true>>;
 
 /// The constants that `spec.shift` asks for, from the unshifted potential at the cutoff.
-template <template <class> class P>
+template <template <class, bool> class P>
 HD ShiftTerms shift_terms(const PotentialSpec& spec) {
-    const P<double> plain(spec, {}, {});
+    const P<double, true> plain(spec, {}, {});
     const double s = spec.cutoff * spec.cutoff;
     ShiftTerms t;
     if (spec.shift == Shift::none) return t;
@@ -110,9 +127,9 @@ HD ShiftTerms shift_terms(const PotentialSpec& spec) {
 }
 
 /// The functor for `spec` in the kernel's units.
-template <template <class> class P, class T>
-HD P<T> make_potential(const PotentialSpec& spec, Scale scale) {
-    return P<T>(spec, scale, shift_terms<P>(spec));
+template <template <class, bool> class P, class T, bool softened>
+HD P<T, softened> make_potential(const PotentialSpec& spec, Scale scale) {
+    return P<T, softened>(spec, scale, shift_terms<P>(spec));
 }
 
 /// Scalars fed to the functors use the standard library's correctly rounded fma.

@@ -98,6 +98,17 @@ HD int compress(std::int32_t* out, M16 m, I32 x) {
     return n;
 }
 
+HD int place_window(std::int32_t* places, const std::int32_t* index, int first) {
+    int n = 0;
+    for (; n < window && index[n] - index[0] < window; ++n) places[n] = first + index[n] - index[0];
+    return n;
+}
+HD int count_below(const std::int32_t* p, int n, int limit) {
+    int count = 0;
+    for (int k = 0; k < n; ++k) count += p[k] < limit;
+    return count;
+}
+
 struct F64 {
     __m256d a, b;
     HD F64(__m256d x, __m256d y) : a(x), b(y) {}
@@ -153,12 +164,13 @@ HD I64 to_i64(F64 x) {
     return {one(x.a), one(x.b)};
 }
 HD I64 bits_of(F64 x) { return {_mm256_castpd_si256(x.a), _mm256_castpd_si256(x.b)}; }
-HD M8 beyond_51_bits(I64 x) {
-    const auto one = [](__m256i i) {
-        const __m256i t = _mm256_srli_epi64(_mm256_add_epi64(i, _mm256_set1_epi64x(std::int64_t{1} << 51)), 52);
+HD M8 beyond_51_bits(I64 x, I64 y) {
+    const __m256i half = _mm256_set1_epi64x(std::int64_t{1} << 51);
+    const auto one = [&](__m256i i, __m256i j) {
+        const __m256i t = _mm256_srli_epi64(_mm256_or_si256(_mm256_add_epi64(i, half), _mm256_add_epi64(j, half)), 52);
         return 0xfu & ~static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(t, _mm256_setzero_si256()))));
     };
-    return {one(x.a) | one(x.b) << 4};
+    return {one(x.a, y.a) | one(x.b, y.b) << 4};
 }
 HD I64 widen(__m256i x) { return {_mm256_cvtepi32_epi64(_mm256_castsi256_si128(x)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256(x, 1))}; }
 HD I64 low_half(I32 x) { return widen(x.a); }
@@ -174,17 +186,14 @@ HD I64 pack_positions(I64 x, I64 y, int shift) {
     };
     return {one(x.a, y.a), one(x.b, y.b)};
 }
-HD float largest_distance2(I64 x, const std::uint64_t* reference, int n) {
-    alignas(32) std::uint64_t t[8];
-    store_first(t, x, 8);
-    float m = 0;
-    for (int l = 0; l < n; ++l) {
-        const auto dx = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(t[l]) - static_cast<std::uint32_t>(reference[l])));
-        const auto dy = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(t[l] >> 32) - static_cast<std::uint32_t>(reference[l] >> 32)));
-        const float d = dx * dx + dy * dy;
-        m = d > m ? d : m;
-    }
-    return m;
+HD F32 distance2(I64 x, const std::uint64_t* reference, int n) {
+    const auto four = [&](__m256i p, int first, unsigned valid) {
+        const __m256 f = _mm256_cvtepi32_ps(_mm256_sub_epi32(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(reference + first))));
+        const __m256 q = _mm256_mul_ps(f, f);
+        return _mm256_and_ps(_mm256_add_ps(q, _mm256_permute_ps(q, 0xb1)), _mm256_castsi256_ps(lanes4(valid)));
+    };
+    const unsigned valid = n >= 8 ? 0xffu : (1u << n) - 1;
+    return {four(x.a, 0, valid & 0xf), four(x.b, 4, valid >> 4)};
 }
 
 struct Positions16 { I32 x, y; };
@@ -201,34 +210,37 @@ HD Positions16 load_positions16(const std::uint64_t* p) {
     return r;
 }
 /// 4 packed positions from anywhere, by loads and inserts: faster than the gather instruction.
-HD __m256i collect4(const std::uint64_t* base, const std::uint16_t* index) {
+HD __m256i collect4(const std::uint64_t* base, const std::uint8_t* index) {
     const auto at = [&](int l) { return reinterpret_cast<const double*>(base + index[l]); };
     const auto two = [&](int l) { return _mm_loadh_pd(_mm_load_sd(at(l)), at(l + 1)); };
     return _mm256_castpd_si256(_mm256_insertf128_pd(_mm256_castpd128_pd256(two(0)), two(2), 1));
 }
-HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t* index) {
+
+/// Positions of a neighbourhood side by side.
+struct NearBuffer { std::uint64_t packed[near_places]; };
+struct Near { const std::uint64_t* packed; };
+HD Near load_near(const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x, NearBuffer& buffer) {
+    for (int w = 0; w < windows; ++w)
+        for (int l = 0; l < window; ++l) buffer.packed[w * window + l] = base[start[w] + l];
+    buffer.packed[far_place] = far_x;
+    return {buffer.packed};
+}
+HD Positions16 pick(Near near, const std::uint8_t* places) {
     Positions16 r;
-    unpack8(collect4(base, index), collect4(base, index + 4), r.x.a, r.y.a);
-    unpack8(collect4(base, index + 8), collect4(base, index + 12), r.x.b, r.y.b);
+    unpack8(collect4(near.packed, places), collect4(near.packed, places + 4), r.x.a, r.y.a);
+    unpack8(collect4(near.packed, places + 8), collect4(near.packed, places + 12), r.x.b, r.y.b);
     return r;
 }
-struct Positions8 { __m256i x, y; };
+
+/// 16 differences as doubles, 8 and 8.
+struct Halves { F64 a, b; };
 inline constexpr int difference_shift = 0;
-HD Positions8 load_positions8(const std::uint64_t* p) {
-    const auto* q = reinterpret_cast<const __m256i*>(p);
-    Positions8 r;
-    unpack8(_mm256_loadu_si256(q), _mm256_loadu_si256(q + 1), r.x, r.y);
-    return r;
+HD Halves to_halves(I32 d) {
+    const auto eight = [](__m256i v) { return F64(_mm256_cvtepi32_pd(_mm256_castsi256_si128(v)), _mm256_cvtepi32_pd(_mm256_extracti128_si256(v, 1))); };
+    return {eight(d.a), eight(d.b)};
 }
-HD Positions8 gather_positions8(const std::uint64_t* base, const std::uint16_t* index) {
-    Positions8 r;
-    unpack8(collect4(base, index), collect4(base, index + 4), r.x, r.y);
-    return r;
-}
-HD void difference(Positions8 p, Positions8 q, F64& dx, F64& dy) {
-    const __m256i x = _mm256_sub_epi32(p.x, q.x), y = _mm256_sub_epi32(p.y, q.y);
-    dx = F64(_mm256_cvtepi32_pd(_mm256_castsi256_si128(x)), _mm256_cvtepi32_pd(_mm256_extracti128_si256(x, 1)));
-    dy = F64(_mm256_cvtepi32_pd(_mm256_castsi256_si128(y)), _mm256_cvtepi32_pd(_mm256_extracti128_si256(y, 1)));
-}
+/// Back into the order of lanes, as which they already are.
+HD void in_order(I64&, I64&) {}
+HD unsigned bits_in_order(M8 a, M8 b) { return a.m | b.m << 8; }
 
 }  // namespace md::avx2

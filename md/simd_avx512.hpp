@@ -54,6 +54,21 @@ HD int compress(std::int32_t* out, M16 m, I32 a) {
     return __builtin_popcount(m.m);
 }
 
+/// places[i] = first + index[i] - index[0] for the leading i with index[i] - index[0] < window (index rises); returns how
+/// many. May write 8.
+HD int place_window(std::int32_t* places, const std::int32_t* index, int first) {
+    const __m256i i = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), from = _mm256_sub_epi32(i, _mm256_set1_epi32(*index));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(places), _mm256_add_epi32(from, _mm256_set1_epi32(first)));
+    return __builtin_popcount(_mm256_cmplt_epu32_mask(from, _mm256_set1_epi32(window)));
+}
+/// How many of the first n are below the limit; reads whole vectors.
+HD int count_below(const std::int32_t* p, int n, int limit) {
+    int count = 0;
+    for (int k = 0; k < n; k += 16)
+        count += __builtin_popcount(_mm512_mask_cmplt_epi32_mask(first_of_16(n - k).m, _mm512_loadu_si512(p + k), _mm512_set1_epi32(limit)));
+    return count;
+}
+
 struct F64 {
     __m512d v;
     HD F64(__m512d a) : v(a) {}
@@ -85,9 +100,10 @@ HD void store_first(std::uint64_t* p, I64 a, int n) { store_first(reinterpret_ca
 HD F64 to_f64(I64 a) { return _mm512_cvtepi64_pd(a.v); }
 HD I64 to_i64(F64 a) { return {_mm512_cvtpd_epi64(a.v)}; }
 HD I64 bits_of(F64 a) { return {_mm512_castpd_si512(a.v)}; }
-/// Lanes not in [-2^51, 2^51).
-HD M8 beyond_51_bits(I64 a) {
-    const __m512i t = _mm512_srli_epi64(_mm512_add_epi64(a.v, _mm512_set1_epi64(std::int64_t{1} << 51)), 52);
+/// Lanes where a or b is not in [-2^51, 2^51).
+HD M8 beyond_51_bits(I64 a, I64 b) {
+    const __m512i half = _mm512_set1_epi64(std::int64_t{1} << 51);
+    const __m512i t = _mm512_srli_epi64(_mm512_or_si512(_mm512_add_epi64(a.v, half), _mm512_add_epi64(b.v, half)), 52);
     return {_mm512_test_epi64_mask(t, t)};
 }
 HD I64 low_half(I32 a) { return {_mm512_cvtepi32_epi64(_mm512_castsi512_si256(a.v))}; }
@@ -100,12 +116,11 @@ HD I64 pack_positions(I64 x, I64 y, int shift) {
     const __m512i hi = _mm512_slli_epi64(_mm512_srl_epi64(y.v, _mm_cvtsi32_si128(shift)), 32);
     return {_mm512_or_si512(lo, hi)};
 }
-/// Squared distance between packed positions, in floats of squared packed units; its largest lane among the first n.
-HD float largest_distance2(I64 a, const std::uint64_t* reference, int n) {
-    const __m512i d = _mm512_sub_epi32(a.v, _mm512_maskz_loadu_epi64(static_cast<__mmask8>(n >= 8 ? 0xff : (1u << n) - 1), reference));
-    const __m512 f = _mm512_cvtepi32_ps(d), q = _mm512_mul_ps(f, f);
-    const __m512 swapped = _mm512_permute_ps(q, 0xb1);
-    return _mm512_mask_reduce_max_ps(static_cast<__mmask16>(n >= 8 ? 0xffff : (1u << (2 * n)) - 1), _mm512_add_ps(q, swapped));
+/// Squared distances between the first n packed positions and theirs in `reference`, in floats of squared packed units; each
+/// twice or beside zeros.
+HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {
+    const __m512 f = _mm512_cvtepi32_ps(_mm512_sub_epi32(a.v, _mm512_loadu_si512(reference))), q = _mm512_mul_ps(f, f);
+    return _mm512_maskz_add_ps(static_cast<__mmask16>(n >= 8 ? 0xffff : (1u << (2 * n)) - 1), q, _mm512_permute_ps(q, 0xb1));
 }
 
 /// Packed positions of 16 particles in a row, as two vectors.
@@ -116,28 +131,48 @@ HD Positions16 unpack(__m512i a, __m512i b) {
     return {{_mm512_permutex2var_epi32(a, even, b)}, {_mm512_permutex2var_epi32(a, odd, b)}};
 }
 HD Positions16 load_positions16(const std::uint64_t* p) { return unpack(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8)); }
-/// 8 packed positions from anywhere: loads and inserts, which take two thirds of a gather instruction's time on Zen 4 and 5 and
-/// leave more room for the arithmetic around them.
-HD __m512i collect8(const std::uint64_t* base, const std::uint16_t* index) {
-    const auto at = [&](int l) { return reinterpret_cast<const double*>(base + index[l]); };
-    const auto two = [&](int l) { return _mm_loadh_pd(_mm_load_sd(at(l)), at(l + 1)); };
-    const auto four = [&](int l) { return _mm256_insertf128_pd(_mm256_castpd128_pd256(two(l)), two(l + 2), 1); };
-    return _mm512_castpd_si512(_mm512_insertf64x4(_mm512_castpd256_pd512(four(0)), four(4), 1));
+/// Positions of a neighbourhood in registers, from which permutations pick.
+struct NearBuffer {};
+struct Near {
+    __m512i x[windows / 2], y[windows / 2];
+};
+HD Near load_near(const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x, NearBuffer&) {
+    Near near;
+    for (int g = 0; g < windows / 2; ++g) {
+        const Positions16 p = unpack(_mm512_loadu_si512(base + start[2 * g]), _mm512_loadu_si512(base + start[2 * g + 1]));
+        near.x[g] = p.x.v;
+        near.y[g] = p.y.v;
+    }
+    near.x[windows / 2 - 1] = _mm512_mask_set1_epi32(near.x[windows / 2 - 1], 0x8000, static_cast<int>(far_x));
+    return near;
 }
-HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t* index) {
-    return unpack(collect8(base, index), collect8(base, index + 8));
+HD Positions16 pick(const Near& near, const std::uint8_t* places) {
+    const __m512i place = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(places)));
+    const __mmask16 second = _mm512_test_epi32_mask(place, _mm512_set1_epi32(32)), third = _mm512_test_epi32_mask(place, _mm512_set1_epi32(64));
+    const auto one = [&](const __m512i (&t)[windows / 2]) {
+        __m512i r = _mm512_permutex2var_epi32(t[0], place, t[1]);
+        if constexpr (windows == 6) r = _mm512_mask_permutexvar_epi32(r, second, place, t[2]);
+        if constexpr (windows >= 8) r = _mm512_mask_mov_epi32(r, second, _mm512_permutex2var_epi32(t[2], place, t[3]));
+        if constexpr (windows == 10) r = _mm512_mask_permutexvar_epi32(r, third, place, t[4]);
+        if constexpr (windows >= 12) r = _mm512_mask_mov_epi32(r, third, _mm512_permutex2var_epi32(t[4], place, t[5]));
+        return r;
+    };
+    return {{one(near.x)}, {one(near.y)}};
 }
 
-/// Packed positions of 8 particles. Differences come out as doubles times 2^32: x and y are converted where
-/// they stand, in the upper half of 64 bits, which saves a shuffle and changes no bit.
-struct Positions8 { __m512i v; };
+/// 16 differences as doubles times 2^32: even lanes and odd lanes, converted where they stand in the upper half of 64 bits.
+struct Halves { F64 a, b; };
 inline constexpr int difference_shift = 32;
-HD Positions8 load_positions8(const std::uint64_t* p) { return {_mm512_loadu_si512(p)}; }
-HD Positions8 gather_positions8(const std::uint64_t* base, const std::uint16_t* index) { return {collect8(base, index)}; }
-HD void difference(Positions8 a, Positions8 b, F64& dx, F64& dy) {
-    const __m512i d = _mm512_sub_epi32(a.v, b.v);
-    dx = _mm512_cvtepi64_pd(_mm512_slli_epi64(d, 32));
-    dy = _mm512_cvtepi64_pd(_mm512_and_si512(d, _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000ull))));
+HD Halves to_halves(I32 d) {
+    return {_mm512_cvtepi64_pd(_mm512_slli_epi64(d.v, 32)),
+            _mm512_cvtepi64_pd(_mm512_and_si512(d.v, _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000ull))))};
 }
+/// Back into the order of lanes, 8 and 8.
+HD void in_order(I64& a, I64& b) {
+    const __m512i lo = _mm512_permutex2var_epi64(a.v, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), b.v);
+    b.v = _mm512_permutex2var_epi64(a.v, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b.v);
+    a.v = lo;
+}
+HD unsigned bits_in_order(M8 a, M8 b) { return _pdep_u32(a.m, 0x5555) | _pdep_u32(b.m, 0xaaaa); }
 
 }  // namespace md::avx512

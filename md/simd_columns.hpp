@@ -10,51 +10,44 @@
 namespace md::STEELYARD_ISA_NAME {
 
 #if STEELYARD_ISA != 0
-/// 16 indices in 16 bits each.
-HD __m256i load_narrow(const std::int32_t* p) {
+/// The first `count` of 16 places less `from`, in 8 bits each; the rest becomes the far place.
+HD __m128i load_narrow(const std::int32_t* p, int count, int from) {
 #if STEELYARD_ISA == 512
-    return _mm512_cvtepi32_epi16(_mm512_loadu_si512(p));
+    const __mmask16 valid = _mm512_cmpgt_epi32_mask(_mm512_set1_epi32(count), counting_from(0).v);
+    return _mm512_cvtepi32_epi8(_mm512_mask_sub_epi32(_mm512_set1_epi32(far_place), valid, _mm512_loadu_si512(p), _mm512_set1_epi32(from)));
 #else
-    const auto* q = reinterpret_cast<const __m256i*>(p);
-    return _mm256_permute4x64_epi64(_mm256_packus_epi32(_mm256_loadu_si256(q), _mm256_loadu_si256(q + 1)), 0xd8);
+    const auto eight = [&](int first) {
+        const __m256i lane = _mm256_add_epi32(_mm256_set1_epi32(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        const __m256i place = _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + first)), _mm256_set1_epi32(from));
+        return _mm256_blendv_epi8(_mm256_set1_epi32(far_place), place, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lane));
+    };
+    const __m256i t = _mm256_permute4x64_epi64(_mm256_packus_epi32(eight(0), eight(8)), 0xd8);
+    return _mm_packus_epi16(_mm256_castsi256_si128(t), _mm256_extracti128_si256(t, 1));
 #endif
 }
 
-/// Writes out[k * lanes + l] = rows[l * stride + k] for 16 k. Interleaving vector i with vector i + lanes / 2, again and again,
-/// turns a lane's bits into an element's: log2(lanes) rounds transpose blocks of `lanes` by 8.
-template <int lanes>
-HD void transpose_16_columns(std::uint16_t* out, const std::int32_t* rows, int stride) {
-    __m256i v[lanes], w[lanes];
-    for (int l = 0; l < lanes; ++l) v[l] = load_narrow(rows + l * stride);
-    const auto round = [](const __m256i (&from)[lanes], __m256i (&to)[lanes]) __attribute__((always_inline)) {
-        for (int i = 0; i < lanes / 2; ++i) {
-            to[2 * i] = _mm256_unpacklo_epi16(from[i], from[i + lanes / 2]);
-            to[2 * i + 1] = _mm256_unpackhi_epi16(from[i], from[i + lanes / 2]);
+/// Writes out[k * 16 + l] = rows[l * stride + taken[l] + first + k] - from for 16 k, far_place where first + k >= count[l].
+/// Interleaving vector i with vector i + 8, again and again, turns a lane's bits into an element's: four rounds transpose.
+HD void transpose_16_columns(std::uint8_t* out, const std::int32_t* rows, int stride, const int* taken, const int* count, int first, int from) {
+    __m128i v[16], w[16];
+    for (int l = 0; l < 16; ++l) v[l] = load_narrow(rows + l * stride + taken[l] + first, count[l] - first, from);
+    const auto round = [](const __m128i (&a)[16], __m128i (&b)[16]) __attribute__((always_inline)) {
+        for (int i = 0; i < 8; ++i) {
+            b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 8]);
+            b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 8]);
         }
     };
     round(v, w);
     round(w, v);
     round(v, w);
-    auto* to = reinterpret_cast<__m128i*>(out);
-    if constexpr (lanes == 16) {
-        round(w, v);
-        for (int c = 0; c < 8; ++c) {
-            auto* column = reinterpret_cast<__m256i*>(out + c * 16);
-            _mm256_storeu_si256(column, _mm256_permute2x128_si256(v[2 * c], v[2 * c + 1], 0x20));
-            _mm256_storeu_si256(column + 8, _mm256_permute2x128_si256(v[2 * c], v[2 * c + 1], 0x31));
-        }
-    } else {
-        for (int c = 0; c < 8; ++c) {
-            _mm_storeu_si128(to + c, _mm256_castsi256_si128(w[c]));
-            _mm_storeu_si128(to + 8 + c, _mm256_extracti128_si256(w[c], 1));
-        }
-    }
+    round(w, v);
+    for (int c = 0; c < 16; ++c) _mm_storeu_si128(reinterpret_cast<__m128i*>(out) + c, v[c]);
 }
 #else
-template <int lanes>
-HD void transpose_16_columns(std::uint16_t* out, const std::int32_t* rows, int stride) {
+HD void transpose_16_columns(std::uint8_t* out, const std::int32_t* rows, int stride, const int* taken, const int* count, int first, int from) {
     for (int k = 0; k < 16; ++k)
-        for (int l = 0; l < lanes; ++l) out[k * lanes + l] = static_cast<std::uint16_t>(rows[l * stride + k]);
+        for (int l = 0; l < 16; ++l)
+            out[k * 16 + l] = static_cast<std::uint8_t>(first + k < count[l] ? rows[l * stride + taken[l] + first + k] - from : far_place);
 }
 #endif
 

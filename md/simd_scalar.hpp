@@ -64,6 +64,17 @@ HD int compress(std::int32_t* out, M16 m, I32 a) {
     return n;
 }
 
+HD int place_window(std::int32_t* places, const std::int32_t* index, int first) {
+    int n = 0;
+    for (; n < window && index[n] - index[0] < window; ++n) places[n] = first + index[n] - index[0];
+    return n;
+}
+HD int count_below(const std::int32_t* p, int n, int limit) {
+    int count = 0;
+    for (int k = 0; k < n; ++k) count += p[k] < limit;
+    return count;
+}
+
 struct I64 {
     std::uint64_t v[8];
     HD friend I64 operator+(I64 a, I64 b) { STEELYARD_LANES(8) a.v[l] += b.v[l]; return a; }
@@ -76,9 +87,10 @@ HD void store_first(std::uint64_t* p, I64 a, int n) { STEELYARD_LANES(8) if (l <
 HD F64 to_f64(I64 a) { F64 r; STEELYARD_LANES(8) r.v[l] = static_cast<double>(static_cast<std::int64_t>(a.v[l])); return r; }
 HD I64 to_i64(F64 a) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrint(a.v[l])); return r; }
 HD I64 bits_of(F64 a) { I64 r; __builtin_memcpy(&r, &a, sizeof r); return r; }
-HD M8 beyond_51_bits(I64 a) {
+HD M8 beyond_51_bits(I64 a, I64 b) {
     M8 r{0};
-    STEELYARD_LANES(8) r.m |= unsigned{((a.v[l] + (std::uint64_t{1} << 51)) >> 52) != 0} << l;
+    constexpr std::uint64_t half = std::uint64_t{1} << 51;
+    STEELYARD_LANES(8) r.m |= unsigned{((a.v[l] + half) | (b.v[l] + half)) >> 52 != 0} << l;
     return r;
 }
 HD I64 widen(I32 a, int first) {
@@ -95,15 +107,14 @@ HD I64 pack_positions(I64 x, I64 y, int shift) {
     STEELYARD_LANES(8) x.v[l] = (x.v[l] >> shift & 0xffffffffu) | (y.v[l] >> shift) << 32;
     return x;
 }
-HD float largest_distance2(I64 a, const std::uint64_t* reference, int n) {
-    float m = 0;
+HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {
+    F32 r(0.0f);
     STEELYARD_LANES(n) {
         const auto dx = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l]) - static_cast<std::uint32_t>(reference[l])));
         const auto dy = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l] >> 32) - static_cast<std::uint32_t>(reference[l] >> 32)));
-        const float d = dx * dx + dy * dy;
-        m = d > m ? d : m;
+        r.v[l] = dx * dx + dy * dy;
     }
-    return m;
+    return r;
 }
 
 struct Positions16 { I32 x, y; };
@@ -112,29 +123,30 @@ HD Positions16 load_positions16(const std::uint64_t* p) {
     STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(p[l]), r.y.v[l] = static_cast<std::uint32_t>(p[l] >> 32);
     return r;
 }
-HD Positions16 gather_positions16(const std::uint64_t* base, const std::uint16_t* index) {
+
+struct NearBuffer { std::uint64_t packed[near_places]; };
+struct Near { const std::uint64_t* packed; };
+HD Near load_near(const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x, NearBuffer& buffer) {
+    for (int w = 0; w < windows; ++w)
+        for (int l = 0; l < window; ++l) buffer.packed[w * window + l] = base[start[w] + l];
+    buffer.packed[far_place] = far_x;
+    return {buffer.packed};
+}
+HD Positions16 pick(Near near, const std::uint8_t* places) {
     Positions16 r;
-    STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(base[index[l]]), r.y.v[l] = static_cast<std::uint32_t>(base[index[l]] >> 32);
+    STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(near.packed[places[l]]), r.y.v[l] = static_cast<std::uint32_t>(near.packed[places[l]] >> 32);
     return r;
 }
-struct Positions8 { std::uint32_t x[8], y[8]; };
+
+struct Halves { F64 a, b; };
 inline constexpr int difference_shift = 0;
-HD Positions8 load_positions8(const std::uint64_t* p) {
-    Positions8 r;
-    STEELYARD_LANES(8) r.x[l] = static_cast<std::uint32_t>(p[l]), r.y[l] = static_cast<std::uint32_t>(p[l] >> 32);
+HD Halves to_halves(const I32& d) {
+    Halves r;
+    STEELYARD_LANES(8) r.a.v[l] = static_cast<std::int32_t>(d.v[l]), r.b.v[l] = static_cast<std::int32_t>(d.v[l + 8]);
     return r;
 }
-HD Positions8 gather_positions8(const std::uint64_t* base, const std::uint16_t* index) {
-    Positions8 r;
-    STEELYARD_LANES(8) r.x[l] = static_cast<std::uint32_t>(base[index[l]]), r.y[l] = static_cast<std::uint32_t>(base[index[l]] >> 32);
-    return r;
-}
-HD void difference(const Positions8& a, const Positions8& b, F64& dx, F64& dy) {
-    STEELYARD_LANES(8) {
-        dx.v[l] = static_cast<std::int32_t>(a.x[l] - b.x[l]);
-        dy.v[l] = static_cast<std::int32_t>(a.y[l] - b.y[l]);
-    }
-}
+HD void in_order(I64&, I64&) {}
+HD unsigned bits_in_order(M8 a, M8 b) { return a.m | b.m << 8; }
 #undef STEELYARD_LANES
 
 }  // namespace md::scalar

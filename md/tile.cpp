@@ -25,6 +25,9 @@ void at_least(std::vector<T>& v, std::size_t n) {
 }
 
 template <class T>
+T* aligned(T* p) { return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(p) + 63) / 64 * 64); }
+
+template <class T>
 std::int64_t bytes_of(const std::vector<T>& v) { return static_cast<std::int64_t>(v.capacity() * sizeof(T)); }
 
 }  // namespace
@@ -39,7 +42,7 @@ Tile::Tile(const Domain& domain, balance::Box box, int frame)
 
 std::int64_t Tile::bytes() const {
     return 5 * bytes_of(id_) + bytes_of(reference_) + 2 * bytes_of(packed_[0]) + bytes_of(counts_) + bytes_of(slot_) +
-           bytes_of(clusters_) + bytes_of(rows_list_);
+           bytes_of(clusters_) + bytes_of(neighbourhoods_) + bytes_of(rows_list_);
 }
 
 void Tile::resize(std::int64_t n) {
@@ -105,48 +108,61 @@ void Tile::lay_slots(int current) {
             slot[r] = static_cast<std::int32_t>(next);
             next += counts_[static_cast<std::size_t>(c) * rows_ + r];
         }
-        slot[rows_] = static_cast<std::int32_t>(next++);  // the slot out of reach
+        slot[rows_] = static_cast<std::int32_t>(next);
     }
     if (next > INT32_MAX / 2) throw SimulationError("a tile holds over 2^30 particles; make grid.tile smaller");
     slots_ = static_cast<std::int32_t>(next);
     for (auto& p : packed_) fit(p, slots_ + padding);
     fit(reference_, size_ + padding);
     const int shift = position_bits - packed_bits_;
-    const std::int64_t half_way_round = ((axis_[0].length / axis_[0].cells / 2) << edge_shift) + (std::int64_t{1} << (31 + shift));
     std::int64_t own = 0;
     for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
         const Run mine = run(x, box_.lower[1], box_.upper[1]);
         for (std::int32_t k = 0; k < mine.size; ++k, ++own)
             packed_[current][mine.begin + k] = reference_[own] = pack(x_[own], y_[own], shift);
-        const std::uint64_t far = pack((axis_[0].edge(x) << edge_shift) + half_way_round, 0, shift);
-        const std::int32_t last = slot_[slot_index(x, box_.upper[1] + frame_)];
-        packed_[0][last] = packed_[1][last] = far;
     }
 }
 
-void Tile::build_rows(const Kernels& kernels, int lanes, double radius, int current, TileScratch& scratch) {
-    const int reach_x = cells_within(radius, axis_[0].least_width()), reach_y = cells_within(radius, axis_[1].least_width());
-    const int cluster_rows = cells_before_wrap(packed_bits_, radius, axis_[1].least_width());
+void Tile::build_rows(const Kernels& kernels, double radius, int current, TileScratch& scratch) {
+    const int reach = cells_within(radius, axis_[0].least_width()), low = box_.lower[1] - frame_, high = box_.upper[1] + frame_;
+    const std::int64_t reach_y = to_edge_units(radius) + 1, apart = most_extent(packed_bits_, radius, axis_[1].cell_width());
+    const std::int64_t slice = axis_[1].length / axis_[1].cells / sub_rows + 16;
+    scratch.edges.clear();
+    for (int r = low; r <= high; ++r) scratch.edges.push_back(axis_[1].edge(r));
+    const std::int64_t* edge = scratch.edges.data() - low;
     clusters_.clear();
-    std::size_t used = 0;
+    neighbourhoods_.clear();
+    std::size_t rows_used = 0;
     std::int64_t own = 0;
     for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
-        const int x0 = std::max(x - reach_x, box_.lower[0] - frame_), x1 = std::min(x + reach_x + 1, box_.upper[0] + frame_);
-        const std::int32_t base = slot_[slot_index(x0, box_.lower[1] - frame_)];
-        const std::int32_t end = slot_[slot_index(x1 - 1, box_.upper[1] + frame_)];
+        const int x0 = std::max(x - reach, box_.lower[0] - frame_), x1 = std::min(x + reach + 1, box_.upper[0] + frame_);
+        const std::int32_t base = slot_[slot_index(x0, low)];
+        const std::int32_t end = slot_[slot_index(x1 - 1, high)];
         if (end - base > UINT16_MAX)
             throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices; make grid.tile smaller",
                                               end - base, x1 - x0));
+        // Half way round from the middle of the column.
+        const auto far_x = static_cast<std::uint32_t>((((axis_[0].edge(x) + axis_[0].length / axis_[0].cells / 2) << edge_shift) >> (position_bits - packed_bits_)) + (std::int64_t{1} << 31));
         const Run mine = run(x, box_.lower[1], box_.upper[1]);
-        int row = box_.lower[1];
+        int y0 = low, y1 = low;
         for (std::int32_t done = 0; done < mine.size;) {
             const std::int32_t slot = mine.begin + done;
-            while (slot_[slot_index(x, row + 1)] <= slot) ++row;
-            const int row_end = std::min(row + cluster_rows, box_.upper[1]);
-            const std::int32_t size = std::min({lanes, mine.size - done, slot_[slot_index(x, row_end)] - slot});
-            int last_row = row;
-            while (slot_[slot_index(x, last_row + 1)] < slot + size) ++last_row;
-            const int y0 = std::max(row - reach_y, box_.lower[1] - frame_), y1 = std::min(last_row + reach_y + 1, box_.upper[1] + frame_);
+            std::int32_t size = std::min(std::int32_t{lanes}, mine.size - done);
+            const auto y = [&](std::int32_t k) { return y_[own + k] >> edge_shift; };
+            std::int64_t lowest = y(0) - slice, highest = y(size - 1) + slice;  // sorted by slices
+            if (highest - lowest > apart) {
+                lowest = highest = y(0);
+                for (std::int32_t k = 1; k < size; ++k) {
+                    const std::int64_t down = std::min(lowest, y(k)), up = std::max(highest, y(k));
+                    if (up - down > apart) size = k;
+                    else lowest = down, highest = up;
+                }
+            }
+            // Cells [y0, y1) hold all neighbours.
+            while (y0 > low && edge[y0] > lowest - reach_y) --y0;
+            while (y0 + 1 < high && edge[y0 + 1] <= lowest - reach_y) ++y0;
+            while (y1 > low + 1 && edge[y1 - 1] > highest + reach_y) --y1;
+            while (y1 < high && edge[y1] <= highest + reach_y) ++y1;
             scratch.ranges.clear();
             std::size_t candidates = 0;
             for (int cx = x0; cx < x1; ++cx) {
@@ -156,43 +172,54 @@ void Tile::build_rows(const Kernels& kernels, int lanes, double radius, int curr
                 scratch.ranges.push_back(r.begin + r.size);
                 candidates += r.size;
             }
-            const std::size_t room = candidates + 2 * padding;
-            at_least(scratch.x, room);
-            at_least(scratch.y, room);
-            at_least(scratch.index, room);
-            at_least(scratch.lane_rows, 16 * room + padding);
-            at_least(scratch.rows, used + lanes * room);
+            const std::size_t room = (candidates + 3 * padding) / 16 * 16;
+            at_least(scratch.x, room + 16);
+            at_least(scratch.y, room + 16);
+            at_least(scratch.index, room + 16);
+            at_least(scratch.lane_rows, 16 * room + 32);
+            at_least(scratch.place, room + 16);
+            at_least(scratch.start, room);
+            at_least(scratch.hoods, most_neighbourhoods(candidates));
+            at_least(scratch.rows, rows_used + most_row_elements(candidates));
             RowsArgs args{};
             args.packed = packed_[current].data();
             args.ranges = scratch.ranges.data();
             args.range_count = static_cast<std::int32_t>(scratch.ranges.size() / 2);
-            args.cluster = {static_cast<std::int32_t>(own), slot, base, static_cast<std::int32_t>(used), 0, size};
-            args.lanes = lanes;
-            args.dummy = slot_[slot_index(x, box_.upper[1] + frame_)] - base;
+            args.slot = slot;
+            args.base = base;
+            args.count = size;
             args.radius = radius;
             args.packed_bits = packed_bits_;
-            args.x = scratch.x.data();
-            args.y = scratch.y.data();
-            args.index = scratch.index.data();
-            args.lane_rows = scratch.lane_rows.data();
+            args.x = aligned(scratch.x.data());
+            args.y = aligned(scratch.y.data());
+            args.index = aligned(scratch.index.data());
+            args.place = aligned(scratch.place.data());
+            args.start = scratch.start.data();
+            args.lane_rows = aligned(scratch.lane_rows.data());
             args.stride = static_cast<std::int32_t>(room);
-            args.out = scratch.rows.data() + used;
-            args.cluster.length = kernels.rows(args);
-            clusters_.push_back(args.cluster);
-            used += static_cast<std::size_t>(args.cluster.length) * lanes;
-            if (used > INT32_MAX) throw SimulationError("the neighbour rows of a tile exceed 2^31 entries; make grid.tile smaller");
+            args.neighbourhoods = scratch.hoods.data();
+            args.rows = scratch.rows.data() + rows_used;
+            const std::int32_t hoods = kernels.rows(args), first = static_cast<std::int32_t>(neighbourhoods_.size());
+            for (std::int32_t h = 0; h < hoods; ++h) {
+                Neighbourhood hood = scratch.hoods[h];
+                hood.row = static_cast<std::int32_t>(rows_used);
+                neighbourhoods_.push_back(hood);
+                rows_used += static_cast<std::size_t>(hood.length) * lanes;
+            }
+            clusters_.push_back({static_cast<std::int32_t>(own), slot, base, size, first, first + hoods, far_x});
+            if (rows_used > INT32_MAX) throw SimulationError("the neighbour rows of a tile exceed 2^31 entries; make grid.tile smaller");
             done += size;
             own += size;
         }
     }
-    fit(rows_list_, used + padding);
-    std::copy_n(scratch.rows.begin(), used, rows_list_.begin());
+    fit(rows_list_, rows_used + padding);
+    std::copy_n(scratch.rows.begin(), rows_used, rows_list_.begin());
 }
 
 TileView Tile::view(int current) {
     sorted_ = false;  // kernels move particles
     return {packed_[current].data(), packed_[1 - current].data(), x_.data(), y_.data(), vx_.data(), vy_.data(), id_.data(),
-            reference_.data(), clusters_.data(), static_cast<std::int32_t>(clusters_.size()), rows_list_.data(), packed_bits_};
+            reference_.data(), clusters_.data(), static_cast<std::int32_t>(clusters_.size()), neighbourhoods_.data(), rows_list_.data(), packed_bits_};
 }
 
 }  // namespace md

@@ -3,8 +3,7 @@
 //
 // Storage is by columns of cells. A *slot* holds a packed position; slots run up each column of the framed box, cell by cell,
 // so that the particles of any box of cells are one contiguous run a column: ghosts, messages and candidates are such runs.
-// The other arrays hold own particles only (*own* order: the same order without ghosts). Each column ends with one slot that
-// is out of every particle's reach; it fills short neighbour rows.
+// The other arrays hold own particles only (*own* order: the same order without ghosts).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -35,10 +34,11 @@ struct SimulationError : std::runtime_error {
 /// Reusable buffers of one thread.
 struct TileScratch {
     std::vector<std::uint32_t> key, order, bin;
-    std::vector<std::int64_t> values;
+    std::vector<std::int64_t> values, edges;
     std::vector<float> x, y;
-    std::vector<std::uint16_t> rows;
-    std::vector<std::int32_t> index, lane_rows, ranges;
+    std::vector<std::uint8_t> rows;
+    std::vector<Neighbourhood> hoods;
+    std::vector<std::int32_t> index, place, start, lane_rows, ranges;
 };
 
 /// A box of cells of a tile's frame that another tile (or an image) owns. shift: what to add to the owner's positions to see
@@ -56,7 +56,7 @@ public:
     const balance::Box& box() const { return box_; }
     int frame() const { return frame_; }
     std::int64_t size() const { return size_; }
-    std::int64_t ghosts() const { return slots_ - size_ - columns_; }
+    std::int64_t ghosts() const { return slots_ - size_; }
     Particle particle(std::int64_t own) const { return {id_[own], x_[own], y_[own], vx_[own], vy_[own]}; }
     std::int64_t bytes() const;
 
@@ -121,7 +121,7 @@ public:
     const std::uint64_t* packed(int buffer) const { return packed_[buffer].data(); }
 
     /// Builds the neighbour rows for `radius` = cutoff + skin (lengths) from the positions in buffer `current`.
-    void build_rows(const Kernels& kernels, int lanes, double radius, int current, TileScratch& scratch);
+    void build_rows(const Kernels& kernels, double radius, int current, TileScratch& scratch);
 
     /// What the kernels see; reads buffer `current`, writes the other.
     TileView view(int current);
@@ -153,7 +153,8 @@ private:
     std::array<std::vector<std::uint64_t>, 2> packed_;
     std::vector<std::int32_t> counts_, slot_;
     std::vector<Cluster> clusters_;
-    std::vector<std::uint16_t> rows_list_;
+    std::vector<Neighbourhood> neighbourhoods_;
+    std::vector<std::uint8_t> rows_list_;
 };
 
 }  // namespace md

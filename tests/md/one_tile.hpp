@@ -58,7 +58,7 @@ struct OneTile {
     void rebuild() {
         tile.sort(kernels, scratch);
         tile.lay_slots(current);
-        tile.build_rows(kernels, md::lanes_of(precision), potential.cutoff + skin, current, scratch);
+        tile.build_rows(kernels, potential.cutoff + skin, current, scratch);
     }
     md::StepResult pass(md::Kick kick, double dt, bool sums = true) {
         md::StepArgs a{};
@@ -78,7 +78,7 @@ struct OneTile {
         a.force_x = fx.data();
         a.force_y = fy.data();
         md::StepResult r;
-        kernels.step[md::potential_index(potential.kind)][precision == md::Precision::mixed ? 0 : 1](tile.view(current), a, r);
+        kernels.step_for(potential, precision)(tile.view(current), a, r);
         if (kick == md::Kick::first || kick == md::Kick::middle) {
             current = 1 - current;
             const double limit = skin / 2 / domain.packed_unit();
@@ -88,7 +88,7 @@ struct OneTile {
     }
     md::PairSums pairs() {
         md::PairSums s;
-        kernels.pair_sums[md::potential_index(potential.kind)](tile.view(current), potential, md::lanes_of(precision), s);
+        kernels.pair_sums[md::potential_index(potential.kind)](tile.view(current), potential, s);
         return s;
     }
     /// Force on own particle i, in energy per length.
