@@ -211,7 +211,7 @@ void Output::header(const Tiles& tiles, std::int64_t particles) {
     fmt::print("  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} patches, {} tiles\n", particles, s.domain.axis[0].real_length(),
                s.domain.axis[1].real_length(), grid.cells[0], grid.cells[1], tiles.decomposition().processes(), tile_count[0]);
     fmt::print("  {} precision, {} kernels, cutoff {:.4g}, skin {:.4g}{}, dt {:.4g}\n", s.precision == md::Precision::mixed ? "mixed" : "double",
-               s.kernels->isa, s.potential.cutoff, s.skin, deck_.grid.skin ? "" : " (auto)", deck_.run.dt);
+               s.kernels->isa, s.potential.cutoff, s.skin, deck_.grid.skin ? "" : " (auto, to be tuned)", deck_.run.dt);
     fmt::print("  {} ranks x {} threads, {}; output in {}\n", comm_.size(), omp_get_max_threads(), topology_.binding, directory_);
     std::fflush(stdout);
 }
@@ -287,9 +287,9 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
     for (std::size_t i = 0; i <= phase_names.size(); ++i)
         fmt::print("  {:<12}{:>11.3f}{:>11.3f}{:>11.3f}   {:5.1f} %\n", i < phase_names.size() ? phase_names[i] : "other", spread[i].min, spread[i].mean,
                    spread[i].max, wall > 0 ? 100 * spread[i].mean / wall : 0.0);
-    fmt::print("  total {:.3f} s; {:.2f} M atom-steps/s, {:.2f} M per CPU second; {} rebuilds; {:.1f} bytes a particle in tiles, peak {:.1f} MB a rank\n",
+    fmt::print("  total {:.3f} s; {:.2f} M atom-steps/s, {:.2f} M per CPU second; {} rebuilds, the last with skin {:.3g}; {:.1f} bytes a particle in tiles, peak {:.1f} MB a rank\n",
                wall, rate * 1e-6, cpu[0] > 0 ? atom_steps / (static_cast<double>(cpu[0]) * 1e-3) : 0.0,
-               tiles.rebuilds(), particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0,
+               tiles.rebuilds(), tiles.setup().skin, particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0,
                spread[phase_names.size() + 1].max * 1e-6);
     if (balancing_.balancings > 0)
         fmt::print("  {} balancings by {}, {} migrations; of them the model took {:.3f} s, the partition {:.3f} s, moving and sorting anew {:.3f} s\n", balancing_.balancings,

@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/skin.hpp"
 #include "md/initial.hpp"
 #include "md/potential.hpp"
 
 namespace app {
 namespace {
-
-// Measured on this kernel: one rebuild (sort, ghosts, rows) costs about as much as this many force passes without skin.
-constexpr double rebuild_cost = 5.0;
 
 double typical_speed(const Deck& deck) {
     // The fastest of many particles, after a collision has turned the slabs' motion into heat.
@@ -29,6 +27,15 @@ bool fits_before_wrap(int packed_bits, double radius, const md::Domain& domain) 
     return true;
 }
 
+// Do the cells and frames made for one skin allow another?
+bool allows(const Setup& s, double skin) {
+    const double radius = s.potential.cutoff + skin;
+    if (radius > 10.0 || !fits_before_wrap(s.domain.packed_bits, radius, s.domain)) return false;
+    for (const md::Axis& axis : s.domain.axis)
+        if (md::cells_within(radius, axis.least_width()) > s.frame || md::cells_within(skin / 2 + axis.cell_width(), axis.least_width()) > s.frame) return false;
+    return true;
+}
+
 // Doubles show a position's last bit: as fine as the cells allow, whatever the skin, which may not change a bit.
 int choose_packed_bits(md::Precision precision, double cutoff, const md::Domain& domain) {
     int bits = precision == md::Precision::mixed ? md::edge_bits : md::finest_packed_bits;
@@ -38,23 +45,13 @@ int choose_packed_bits(md::Precision precision, double cutoff, const md::Domain&
 
 }  // namespace
 
-double choose_skin(double cutoff, double dt, double speed) {
-    double best = 0.1, lowest = 1e300;
-    for (double skin = 0.1; skin <= 1.0; skin += 0.02) {
-        const double ratio = 1 + skin / cutoff;
-        const double cost = ratio * ratio * (1 + rebuild_cost * std::min(1.0, 2 * speed * dt / skin));
-        if (cost < lowest) lowest = cost, best = skin;
-    }
-    return best;
-}
-
 Setup make_setup(const Deck& deck, const std::string& kernels) {
     Setup s;
     s.potential = deck.system.potential;
     s.precision = deck.run.precision;
     s.dt = deck.run.dt;
     const double cutoff = s.potential.cutoff;
-    s.skin = deck.grid.skin ? *deck.grid.skin : std::min(choose_skin(cutoff, s.dt, typical_speed(deck)), 10.0 - cutoff);
+    s.skin = deck.grid.skin ? *deck.grid.skin : std::min(guess_skin(cutoff, s.dt, typical_speed(deck)), 10.0 - cutoff);
     for (int a = 0; a < 2; ++a) {
         md::Axis& axis = s.domain.axis[a];
         axis.length = md::to_edge_units(deck.system.box[a]);
@@ -73,6 +70,8 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
         if (s.domain.axis[a].periodic && s.frame > s.domain.axis[a].cells)
             throw DeckError(fmt::format("{}.yaml: the box is {} cells along {} and neighbours reach over {}; make the box longer, "
                                         "the cells wider or the skin thinner", deck.name, s.domain.axis[a].cells, "xy"[a], s.frame));
+    s.tune_skin = !deck.grid.skin;
+    for (s.widest_skin = s.skin; allows(s, s.widest_skin + 0.01);) s.widest_skin += 0.01;
     s.limits = md::force_limits(s.potential);
     s.kernels = &md::choose_kernels(kernels);
     return s;

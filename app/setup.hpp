@@ -14,7 +14,9 @@ struct Setup {
     md::Domain domain;
     md::PotentialSpec potential;
     md::Precision precision = md::Precision::mixed;
-    double skin = 0;
+    double skin = 0;         ///< that rows are built with
+    bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)
+    double widest_skin = 0;  ///< the most that the cells and frames allow
     double dt = 0;
     int frame = 1;  ///< cells around a tile: neighbours' reach, and how far a particle may move between rebuilds
     md::ForceLimits limits;
@@ -23,10 +25,6 @@ struct Setup {
 
     double radius() const { return potential.cutoff + skin; }
 };
-
-/// Skin (lengths) that makes a step cheapest, for particles of a typical `speed`: a wider skin means more pairs in each
-/// step, a narrower one more rebuilds. Only time depends on it.
-double choose_skin(double cutoff, double dt, double speed);
 
 /// kernels: name of a kernel table or empty for the best. Throws DeckError when the deck's geometry cannot work,
 /// std::invalid_argument for the kernels.

@@ -25,7 +25,7 @@ constexpr std::size_t polls_in_a_pass = 8;
 }  // namespace
 
 Tiles::Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers)
-    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), scratch_(omp_get_max_threads()), watches_(omp_get_max_threads()) {
+    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), scratch_(omp_get_max_threads()), skins_(setup.skin, setup.widest_skin), watches_(omp_get_max_threads()) {
     make_tiles();
 }
 
@@ -229,7 +229,22 @@ void Tiles::rebuild() {
     build_rows();
 }
 
+// What a step costs with a skin shows from one rebuild to the next, if that one was due.
+void Tiles::tune_skin() {
+    double seconds = 0;
+    for (const Phase p : {Phase::forces, Phase::neighbours, Phase::ghosts, Phase::migration}) seconds += timers_.seconds(p);
+    if (displaced_ && steps_since_ > 0) {
+        std::array<std::int64_t, 1> cost{static_cast<std::int64_t>((seconds - seconds_before_) / steps_since_ * 1e9)};
+        if (skins_.searching()) comm_.max(cost);
+        skins_.add(static_cast<double>(cost[0]));
+        setup_.skin = skins_.skin();
+    }
+    seconds_before_ = seconds;
+    steps_since_ = 0;
+}
+
 void Tiles::rebin() {
+    if (setup_.tune_skin) tune_skin();
     migrate();
     sort();
 }
@@ -292,6 +307,7 @@ void Tiles::force_pass(md::Kick kick, bool sums, bool keep_forces, std::int64_t 
     if (kick == md::Kick::first || kick == md::Kick::middle) {
         current_ = 1 - current_;  // the kernels wrote the next positions
         ghosts_filled_ = false;
+        ++steps_since_;
     }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/setup.hpp"
+#include "app/skin.hpp"
 #include "app/timers.hpp"
 #include "balance/load_model.hpp"
 #include "balance/plan.hpp"
@@ -107,6 +108,7 @@ private:
     void finish_ghosts();
     void fill_from_local(std::size_t tile);
     void advance(const std::vector<std::size_t>& which, md::Kick kick, bool sums, bool keep_forces);
+    void tune_skin();
     void agree(const md::StepResult& mine, std::int64_t stop);
 
     Setup setup_;
@@ -128,6 +130,9 @@ private:
     int current_ = 0;
     bool displaced_ = true, ghosts_filled_ = false;
     std::int64_t rebuilds_ = 0, stop_ = 0;
+    SkinSearch skins_;
+    double seconds_before_ = 0;  // at the last rebuild
+    int steps_since_ = 0;        // the last rebuild
     std::vector<md::PairSums> pair_sums_;   // by tile
     std::vector<md::StepResult> results_;
     struct alignas(64) Watch {  // of one thread: since when it has been at tiles of the process that `tile` belongs to
