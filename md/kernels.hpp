@@ -120,8 +120,8 @@ struct RowsArgs {
     std::int32_t slot, base, count;  ///< as in Cluster
     double radius;               ///< cutoff + skin, lengths
     std::int32_t packed_bits;
-    float *x, *y;                ///< scratch for all candidates + 16
-    std::int32_t *index, *place, *start;  ///< the same
+    float *x, *y;                ///< scratch for all candidates + 32
+    std::int32_t *place, *start; ///< the same
     std::int32_t* lane_rows;     ///< scratch: 16 rows of `stride`, + 16
     std::int32_t stride;         ///< at least all candidates + 32
     Neighbourhood* neighbourhoods;  ///< out: at most most_neighbourhoods(); `row` counts from `rows`

@@ -53,29 +53,30 @@ HD void prefetch_rows(const std::uint8_t* row) {
     for (int b = 0; b < usual; b += 64) __builtin_prefetch(row + clusters_ahead * usual + b);
 }
 
-// Calls body(start(positions of the lanes' k-th neighbours)) for all k and returns how many k there were. Starts a row ahead of
-// the body: instructions that wait for others fill the processor's queues.
-template <class Start, class Body>
-HD int for_each_neighbour(const TileView& tile, const Cluster& cluster, NearBuffer& buffer, Start start, Body body) {
+// Calls body(positions of the lanes' k-th neighbours) for all k and returns how many k there were. Picks them a row ahead:
+// instructions that wait for others fill the processor's queues.
+template <class Body>
+HD int for_each_neighbour(const TileView& tile, const Cluster& cluster, NearBuffer& buffer, Body body) {
     int length = 0;
     for (std::int32_t h = cluster.first; h != cluster.last; ++h) {
         const Neighbourhood& hood = tile.neighbourhoods[h];
         const Near near = load_near(tile.packed + cluster.base, hood.start, cluster.far_x, buffer);
         const std::uint8_t* row = tile.rows + hood.row;
         prefetch_rows(row);
-        auto next = pick(near, row);
+        Positions16 next = pick(near, row);
         for (const std::uint8_t* end = row + std::int64_t{hood.length} * lanes; row != end;) {
             row += lanes;
-            const auto now = next;
+            const Positions16 there = next;
             next = pick(near, row);  // there is room behind the last row
-            body(start(now));
+            body(there);
         }
         length += hood.length;
     }
     return length;
 }
 
-// Force sums of a cluster, quanta, in the order of lanes.
+// Force sums of a cluster, quanta, in the order of lanes. They wait for the next cluster's pairs before they are integrated:
+// by then nothing waits for them.
 struct Sums {
     const Cluster* cluster;
     I64 x_lo, x_hi, y_lo, y_hi;
@@ -172,18 +173,19 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
         const Cluster& cluster = tile.clusters[c];
         prefetch_own(tile, cluster);
         const Positions16 here = load_positions16(tile.packed + cluster.slot);
-        struct Row { F32 dx, dy, s; };
-        const auto start = [&](Positions16 there) __attribute__((always_inline)) {
-            const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y);
-            return Row{dx, dy, fma(dx, dx, dy * dy)};
+        struct Pair { F32 s, g, fx, fy; };
+        const auto pair = [&](Positions16 there) __attribute__((always_inline)) {
+            const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y), s = fma(dx, dx, dy * dy);
+            const F32 g = keep(less(s, cutoff2), potential.force_over_r(s));
+            return Pair{s, g, g * dx, g * dy};
         };
         I32 sum_x = i32(0), sum_y = i32(0);
         F32 square = zero;
-        const int length = for_each_neighbour(tile, cluster, buffer, start, [&](const Row& row) __attribute__((always_inline)) {
-            const F32 g = keep(less(row.s, cutoff2), potential.force_over_r(row.s));
-            square = fma(g, g, square);
-            sum_x = sum_x + to_i32(g * row.dx);
-            sum_y = sum_y + to_i32(g * row.dy);
+        const int length = for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
+            const Pair p = pair(there);
+            square = fma(p.g, p.g, square);
+            sum_x = sum_x + to_i32(p.fx);
+            sum_y = sum_y + to_i32(p.fy);
         });
         I64 x_lo = low_half(sum_x), x_hi = high_half(sum_x), y_lo = low_half(sum_y), y_hi = high_half(sum_y);
         const int size = length < narrow_rows ? length : narrow_rows - 1;
@@ -192,11 +194,11 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
         if (~bits(less(square, narrow)) & valid) [[unlikely]] {
             F32 closest = cutoff2;
             x_lo = x_hi = y_lo = y_hi = i64(0);
-            for_each_neighbour(tile, cluster, buffer, start, [&](const Row& row) {
-                closest = min(closest, row.s);
-                const F32 g = keep(less(row.s, cutoff2), potential.force_over_r(row.s)), fx = g * row.dx, fy = g * row.dy;
-                x_lo = x_lo + low_to_i64(fx), x_hi = x_hi + high_to_i64(fx);
-                y_lo = y_lo + low_to_i64(fy), y_hi = y_hi + high_to_i64(fy);
+            for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
+                const Pair p = pair(there);
+                closest = min(closest, p.s);
+                x_lo = x_lo + low_to_i64(p.fx), x_hi = x_hi + high_to_i64(p.fx);
+                y_lo = y_lo + low_to_i64(p.fy), y_hi = y_hi + high_to_i64(p.fy);
             });
             const unsigned bad = bits(less(closest, safe2)) & valid;
             if (bad) record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
@@ -235,9 +237,8 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
             x = x + bits_of(fma(g, dx, bias));
             y = y + bits_of(fma(g, dy, bias));
         };
-        const auto start = [&](Positions16 there) __attribute__((always_inline)) { return Positions16{here.x - there.x, here.y - there.y}; };
-        const int length = for_each_neighbour(tile, cluster, buffer, start, [&](Positions16 d) __attribute__((always_inline)) {
-            const Halves dx = to_halves(d.x), dy = to_halves(d.y);
+        const int length = for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
+            const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
             pair(dx.a, dy.a, closest_0, x_0, y_0);
             pair(dx.b, dy.b, closest_1, x_1, y_1);
         });
@@ -273,9 +274,8 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, PairSums& out) {
             virial[half] = virial[half] + bits_of(fma(keep(near, potential.force_over_r(s)) * s, virial_quanta, bias));
             return near;
         };
-        const auto start = [&](Positions16 there) { return Positions16{here.x - there.x, here.y - there.y}; };
-        const int length = for_each_neighbour(tile, cluster, buffer, start, [&](Positions16 d) {
-            const Halves dx = to_halves(d.x), dy = to_halves(d.y);
+        const int length = for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
+            const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
             const M8 near_0 = pair(dx.a, dy.a, 0), near_1 = pair(dx.b, dy.b, 1);
             out.pairs += __builtin_popcount(bits_in_order(near_0, near_1) & valid);
         });
@@ -296,9 +296,8 @@ void count_neighbours(const TileView& tile, double cutoff, std::int32_t* within)
         const Cluster& cluster = tile.clusters[c];
         const Positions16 here = load_positions16(tile.packed + cluster.slot);
         std::int32_t count[lanes] = {};
-        const auto start = [&](Positions16 there) { return Positions16{here.x - there.x, here.y - there.y}; };
-        for_each_neighbour(tile, cluster, buffer, start, [&](Positions16 d) {
-            const Halves dx = to_halves(d.x), dy = to_halves(d.y);
+        for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
+            const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
             const unsigned near = bits_in_order(less(fma(dx.a, dx.a, dy.a * dy.a), cutoff2), less(fma(dx.b, dx.b, dy.b * dy.b), cutoff2));
             for (int l = 0; l < lanes; ++l) count[l] += near >> l & 1;
         });

@@ -98,11 +98,6 @@ HD int compress(std::int32_t* out, M16 m, I32 x) {
     return n;
 }
 
-HD int place_window(std::int32_t* places, const std::int32_t* index, int first) {
-    int n = 0;
-    for (; n < window && index[n] - index[0] < window; ++n) places[n] = first + index[n] - index[0];
-    return n;
-}
 HD int count_below(const std::int32_t* p, int n, int limit) {
     int count = 0;
     for (int k = 0; k < n; ++k) count += p[k] < limit;

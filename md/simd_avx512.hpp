@@ -54,13 +54,6 @@ HD int compress(std::int32_t* out, M16 m, I32 a) {
     return __builtin_popcount(m.m);
 }
 
-/// places[i] = first + index[i] - index[0] for the leading i with index[i] - index[0] < window (index rises); returns how
-/// many. May write 8.
-HD int place_window(std::int32_t* places, const std::int32_t* index, int first) {
-    const __m256i i = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), from = _mm256_sub_epi32(i, _mm256_set1_epi32(*index));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(places), _mm256_add_epi32(from, _mm256_set1_epi32(first)));
-    return __builtin_popcount(_mm256_cmplt_epu32_mask(from, _mm256_set1_epi32(window)));
-}
 /// How many of the first n are below the limit; reads whole vectors.
 HD int count_below(const std::int32_t* p, int n, int limit) {
     int count = 0;
@@ -147,15 +140,13 @@ HD Near load_near(const std::uint64_t* base, const std::uint16_t* start, std::ui
     return near;
 }
 HD Positions16 pick(const Near& near, const std::uint8_t* places) {
+    static_assert(windows == 12, "three permutations, each from two vectors");
     const __m512i place = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(places)));
     const __mmask16 second = _mm512_test_epi32_mask(place, _mm512_set1_epi32(32)), third = _mm512_test_epi32_mask(place, _mm512_set1_epi32(64));
     const auto one = [&](const __m512i (&t)[windows / 2]) {
         __m512i r = _mm512_permutex2var_epi32(t[0], place, t[1]);
-        if constexpr (windows == 6) r = _mm512_mask_permutexvar_epi32(r, second, place, t[2]);
-        if constexpr (windows >= 8) r = _mm512_mask_mov_epi32(r, second, _mm512_permutex2var_epi32(t[2], place, t[3]));
-        if constexpr (windows == 10) r = _mm512_mask_permutexvar_epi32(r, third, place, t[4]);
-        if constexpr (windows >= 12) r = _mm512_mask_mov_epi32(r, third, _mm512_permutex2var_epi32(t[4], place, t[5]));
-        return r;
+        r = _mm512_mask_mov_epi32(r, second, _mm512_permutex2var_epi32(t[2], place, t[3]));
+        return _mm512_mask_mov_epi32(r, third, _mm512_permutex2var_epi32(t[4], place, t[5]));
     };
     return {{one(near.x)}, {one(near.y)}};
 }

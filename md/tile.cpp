@@ -125,7 +125,7 @@ void Tile::lay_slots(int current) {
 
 void Tile::build_rows(const Kernels& kernels, double radius, int current, TileScratch& scratch) {
     const int reach = cells_within(radius, axis_[0].least_width()), low = box_.lower[1] - frame_, high = box_.upper[1] + frame_;
-    const std::int64_t reach_y = to_edge_units(radius) + 1, apart = most_extent(packed_bits_, radius, axis_[1].cell_width());
+    const std::int64_t reach_y = to_edge_units(radius * (1 + 1e-5)) + 1, apart = most_extent(packed_bits_, radius, axis_[1].cell_width());
     const std::int64_t slice = axis_[1].length / axis_[1].cells / sub_rows + 16;
     scratch.edges.clear();
     for (int r = low; r <= high; ++r) scratch.edges.push_back(axis_[1].edge(r));
@@ -141,8 +141,8 @@ void Tile::build_rows(const Kernels& kernels, double radius, int current, TileSc
         if (end - base > UINT16_MAX)
             throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices; make grid.tile smaller",
                                               end - base, x1 - x0));
-        // Half way round from the middle of the column.
-        const auto far_x = static_cast<std::uint32_t>((((axis_[0].edge(x) + axis_[0].length / axis_[0].cells / 2) << edge_shift) >> (position_bits - packed_bits_)) + (std::int64_t{1} << 31));
+        const std::int64_t middle = (axis_[0].edge(x) + axis_[0].length / axis_[0].cells / 2) << edge_shift;
+        const auto far_x = static_cast<std::uint32_t>((middle >> (position_bits - packed_bits_)) + (std::int64_t{1} << 31));  // half way round
         const Run mine = run(x, box_.lower[1], box_.upper[1]);
         int y0 = low, y1 = low;
         for (std::int32_t done = 0; done < mine.size;) {
@@ -175,7 +175,6 @@ void Tile::build_rows(const Kernels& kernels, double radius, int current, TileSc
             const std::size_t room = (candidates + 3 * padding) / 16 * 16;
             at_least(scratch.x, room + 16);
             at_least(scratch.y, room + 16);
-            at_least(scratch.index, room + 16);
             at_least(scratch.lane_rows, 16 * room + 32);
             at_least(scratch.place, room + 16);
             at_least(scratch.start, room);
@@ -192,7 +191,6 @@ void Tile::build_rows(const Kernels& kernels, double radius, int current, TileSc
             args.packed_bits = packed_bits_;
             args.x = aligned(scratch.x.data());
             args.y = aligned(scratch.y.data());
-            args.index = aligned(scratch.index.data());
             args.place = aligned(scratch.place.data());
             args.start = scratch.start.data();
             args.lane_rows = aligned(scratch.lane_rows.data());

@@ -38,7 +38,7 @@ struct TileScratch {
     std::vector<float> x, y;
     std::vector<std::uint8_t> rows;
     std::vector<Neighbourhood> hoods;
-    std::vector<std::int32_t> index, place, start, lane_rows, ranges;
+    std::vector<std::int32_t> place, start, lane_rows, ranges;
 };
 
 /// A box of cells of a tile's frame that another tile (or an image) owns. shift: what to add to the owner's positions to see

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
+#include <map>
+#include <set>
 
 #include "tests/md/one_tile.hpp"
 
@@ -220,4 +222,47 @@ TEST_CASE("particles are sorted into the cells that hold them, on every last bit
         CHECK(i == tile.size());
         CHECK(wrong == 0);
     }
+}
+
+TEST_CASE("rows hold every neighbour once, in as many neighbourhoods as it takes") {
+    const double spacing = GENERATE(2.6, 1.0, 0.6, 0.3);
+    const int n = std::min(45, static_cast<int>(30 / spacing));
+    const auto particles = test::jittered(n, spacing, 0.45 * spacing, 4.0, 1.0);
+    int most = 0;
+    for (const md::Kernels* k : md::available_kernels())
+        for (const Precision precision : {Precision::mixed, Precision::double_}) {
+            test::OneTile t(box, {}, precision, *k, particles);
+            const md::TileView v = t.tile.view(0);
+            const double radius = t.potential.cutoff + t.skin;
+            std::map<std::int32_t, std::int64_t> own_of;  // by slot
+            for (int c = 0; c < v.cluster_count; ++c)
+                for (int l = 0; l < v.clusters[c].count; ++l) own_of[v.clusters[c].slot + l] = v.clusters[c].own + l;
+            REQUIRE(own_of.size() == particles.size());
+            const auto distance = [&](std::int64_t a, std::int64_t b) {
+                const md::Particle p = t.tile.particle(a), q = t.tile.particle(b);
+                return std::hypot(static_cast<double>(p.x - q.x), static_cast<double>(p.y - q.y)) * md::position_unit;
+            };
+            std::vector<std::set<std::int64_t>> rows(particles.size());
+            bool good = true;
+            for (int c = 0; c < v.cluster_count; ++c) {
+                const md::Cluster& cluster = v.clusters[c];
+                most = std::max(most, cluster.last - cluster.first);
+                for (int h = cluster.first; h < cluster.last; ++h)
+                    for (int i = 0; i < v.neighbourhoods[h].length * md::lanes; ++i) {
+                        const int place = v.rows[v.neighbourhoods[h].row + i], lane = i % md::lanes;
+                        if (place == md::far_place) continue;
+                        const std::int32_t slot = cluster.base + v.neighbourhoods[h].start[place / md::window] + place % md::window;
+                        good = good && lane < cluster.count && own_of.count(slot) && own_of[slot] != cluster.own + lane &&
+                               distance(own_of[slot], cluster.own + lane) < radius * 1.001 && rows[cluster.own + lane].insert(own_of[slot]).second;
+                    }
+            }
+            CAPTURE(k->isa, static_cast<int>(precision), spacing);
+            REQUIRE(good);
+            std::size_t missing = 0;
+            for (std::size_t a = 0; a < particles.size(); ++a)
+                for (std::size_t b = 0; b < particles.size(); ++b)
+                    missing += a != b && distance(a, b) < radius && !rows[a].count(b);
+            CHECK(missing == 0);
+        }
+    CHECK(most >= (spacing > 0.7 ? 1 : spacing > 0.5 ? 2 : 3));
 }
