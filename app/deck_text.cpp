@@ -82,7 +82,7 @@ std::string to_yaml(const Deck& deck) {
     out.add("grid:");
     out.add(fmt::format("  cell: {}", deck.grid.cell), "smallest side of a cell, sigma, at least the cutoff");
     out.add(deck.grid.skin ? fmt::format("  skin: {}", *deck.grid.skin) : "  skin: auto",
-            "sigma; auto: from speeds and dt; 0: rebuild every step");
+            "sigma; auto: guessed from speeds and dt, then tuned; 0: rebuild every step");
     out.add(fmt::format("  tile: {}", deck.grid.tile), "largest number of cells along a side of a tile");
     out.add("balance:");
     out.add(fmt::format("  every: {}", deck.balance.every), "steps; 0: never");

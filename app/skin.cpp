@@ -12,6 +12,7 @@ constexpr double rebuild_cost = 5.0;
 constexpr double factor = 1.2;      // from one skin to the next
 constexpr double narrowest = 0.05;  // lengths
 constexpr int trials = 3;           // of each; the cheapest one counts, other work disturbs
+constexpr double wider_pays = 1.25;  // more than 1: rows get longer in steps, and narrower ones are tried cheaply
 constexpr int most_pause = 256;     // rebuilds between two searches
 
 }  // namespace
@@ -28,44 +29,26 @@ double guess_skin(double cutoff, double dt, double speed) {
 
 void SkinSearch::turn_to(double skin) {
     now_ = skin;
-    cost_ = 0;
     trials_ = 0;
 }
 
-void SkinSearch::settle() {
-    turn_to(best_);
-    direction_ = 0;
-    rebuilds_ = 1;
-    pause_ = std::min(2 * pause_, most_pause);
-}
-
-void SkinSearch::add(double cost) {
+void SkinSearch::add(double forces, double rest) {
     if (!searching()) {
         if (++rebuilds_ > pause_) rebuilds_ = 0;
         return;
     }
-    cost_ = trials_ == 0 ? cost : std::min(cost, cost_);
+    if (trials_ == 0 || forces + rest < cost_) cost_ = forces + rest, rest_ = rest;
     if (++trials_ < trials) return;
     const bool better = direction_ == 0 || cost_ < best_cost_;
-    if (better) {
-        best_ = now_;
-        best_cost_ = cost_;
-    }
-    if (direction_ == 0) {
-        direction_ = -1;
-        paid_ = false;
-    } else if (better) {
-        paid_ = true;
-    } else if (direction_ < 0 && !paid_) {
-        direction_ = 1;
-    } else {
-        return settle();
-    }
-    double next = best_ / factor;
-    if (direction_ < 0 && next < narrowest && !paid_) direction_ = 1;
-    if (direction_ > 0) next = std::min(best_ * factor, widest_);
-    if (next < narrowest || next == best_) return settle();
-    turn_to(next);
+    // Pairs grow with the square of cutoff + skin, rebuilds come as often as the skin is thin: of both, what a wider skin changes.
+    if (direction_ == 0) direction_ = rest_ / now_ > wider_pays * 2 * (cost_ - rest_) / (cutoff_ + now_) ? 1 : -1;
+    if (better) best_ = now_, best_cost_ = cost_;
+    const double next = direction_ < 0 ? best_ / factor : std::min(best_ * factor, widest_);
+    if (better && next >= narrowest && next != best_) return turn_to(next);
+    turn_to(best_);
+    direction_ = 0;
+    rebuilds_ = 1;
+    pause_ = std::min(2 * pause_, most_pause);
 }
 
 }  // namespace app

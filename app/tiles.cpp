@@ -25,7 +25,7 @@ constexpr std::size_t polls_in_a_pass = 8;
 }  // namespace
 
 Tiles::Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers)
-    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), scratch_(omp_get_max_threads()), skins_(setup.skin, setup.widest_skin), watches_(omp_get_max_threads()) {
+    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), scratch_(omp_get_max_threads()), skins_(setup.potential.cutoff, setup.skin, setup.widest_skin), watches_(omp_get_max_threads()) {
     make_tiles();
 }
 
@@ -231,15 +231,17 @@ void Tiles::rebuild() {
 
 // What a step costs with a skin shows from one rebuild to the next, if that one was due.
 void Tiles::tune_skin() {
-    double seconds = 0;
-    for (const Phase p : {Phase::forces, Phase::neighbours, Phase::ghosts, Phase::migration}) seconds += timers_.seconds(p);
+    const double forces = timers_.seconds(Phase::forces);
+    const double rest = timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::ghosts) + timers_.seconds(Phase::migration);
     if (displaced_ && steps_since_ > 0) {
-        std::array<std::int64_t, 1> cost{static_cast<std::int64_t>((seconds - seconds_before_) / steps_since_ * 1e9)};
+        std::array<std::int64_t, 2> cost{static_cast<std::int64_t>((forces - forces_before_) / steps_since_ * 1e9),
+                                         static_cast<std::int64_t>((rest - rest_before_) / steps_since_ * 1e9)};
         if (skins_.searching()) comm_.max(cost);
-        skins_.add(static_cast<double>(cost[0]));
+        skins_.add(static_cast<double>(cost[0]), static_cast<double>(cost[1]));
         setup_.skin = skins_.skin();
     }
-    seconds_before_ = seconds;
+    forces_before_ = forces;
+    rest_before_ = rest;
     steps_since_ = 0;
 }
 

@@ -131,8 +131,8 @@ private:
     bool displaced_ = true, ghosts_filled_ = false;
     std::int64_t rebuilds_ = 0, stop_ = 0;
     SkinSearch skins_;
-    double seconds_before_ = 0;  // at the last rebuild
-    int steps_since_ = 0;        // the last rebuild
+    double forces_before_ = 0, rest_before_ = 0;  // seconds of phases at the last rebuild
+    int steps_since_ = 0;                         // the last rebuild
     std::vector<md::PairSums> pair_sums_;   // by tile
     std::vector<md::StepResult> results_;
     struct alignas(64) Watch {  // of one thread: since when it has been at tiles of the process that `tile` belongs to

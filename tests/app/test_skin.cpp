@@ -9,19 +9,21 @@
 namespace {
 
 // Pairs grow with the square of the reach, rebuilds come as often as the skin is thin.
-double cost(double skin, double rebuild) { return (2.5 + skin) * (2.5 + skin) + rebuild / skin; }
+double forces(double skin) { return (2.5 + skin) * (2.5 + skin); }
+double cost(double skin, double rebuild) { return forces(skin) + rebuild / skin; }
 
 }  // namespace
 
 TEST_CASE("the search for the skin ends close to the cheapest one and never tries what the cells forbid") {
     const double rebuild = GENERATE(0.05, 0.3, 1.0, 4.0), start = GENERATE(0.1, 0.3, 0.6), widest = GENERATE(0.6, 0.9, 3.0);
-    app::SkinSearch search(start, widest);
+    app::SkinSearch search(2.5, start, widest);
     int disturbed = 0;
     for (int i = 0; search.searching(); ++i) {
         REQUIRE(i < 60);
         REQUIRE(search.skin() <= widest + 1e-12);
         REQUIRE(search.skin() > 0.04);
-        search.add(cost(search.skin(), rebuild) * (disturbed++ % 3 ? 5.0 : 1.0));  // two trials of three are disturbed
+        const double slower = disturbed++ % 3 ? 5.0 : 1.0;  // two trials of three are disturbed
+        search.add(slower * forces(search.skin()), slower * rebuild / search.skin());
     }
     double best = 1e300;
     for (double skin = 0.05; skin <= widest; skin += 0.01) best = std::min(best, cost(skin, rebuild));
@@ -30,15 +32,15 @@ TEST_CASE("the search for the skin ends close to the cheapest one and never trie
 }
 
 TEST_CASE("the search starts again, from the skin in use, and follows a change") {
-    app::SkinSearch search(0.3, 2.0);
-    while (search.searching()) search.add(cost(search.skin(), 0.3));
+    app::SkinSearch search(2.5, 0.3, 2.0);
+    while (search.searching()) search.add(forces(search.skin()), 0.3 / search.skin());
     const double first = search.skin();
     int rebuilds = 0;
     for (; !search.searching(); ++rebuilds) {
         REQUIRE(search.skin() == first);
-        search.add(0);
+        search.add(0, 0);
     }
     CHECK(rebuilds == 16);
-    while (search.searching()) search.add(cost(search.skin(), 4.0));
+    while (search.searching()) search.add(forces(search.skin()), 4.0 / search.skin());
     CHECK(search.skin() > 1.5 * first);
 }
