@@ -48,9 +48,11 @@ HD void prefetch_own(const TileView& tile, const Cluster& cluster) {
         __builtin_prefetch(tile.next + cluster.slot + clusters_ahead * lanes + l, 1);
     }
 }
-HD void prefetch_rows(const std::uint8_t* row) {
+HD void prefetch_near(const Neighbourhood& hood, const std::uint64_t* base, const std::uint8_t* row) {
     constexpr int usual = 20 * lanes;
     for (int b = 0; b < usual; b += 64) __builtin_prefetch(row + clusters_ahead * usual + b);
+    for (int w = windows / 2; w < windows; ++w) __builtin_prefetch(base + hood.start[w] + clusters_ahead * lanes);  // other columns are known
+    __builtin_prefetch(&hood + clusters_ahead + 1);
 }
 
 // Calls body(positions of the lanes' k-th neighbours) for all k and returns how many k there were. Picks them a row ahead:
@@ -60,9 +62,10 @@ HD int for_each_neighbour(const TileView& tile, const Cluster& cluster, NearBuff
     int length = 0;
     for (std::int32_t h = cluster.first; h != cluster.last; ++h) {
         const Neighbourhood& hood = tile.neighbourhoods[h];
-        const Near near = load_near(tile.packed + cluster.base, hood.start, cluster.far_x, buffer);
+        const std::uint64_t* base = tile.packed + cluster.base;
         const std::uint8_t* row = tile.rows + hood.row;
-        prefetch_rows(row);
+        prefetch_near(hood, base, row);
+        const Near near = load_near(base, hood.start, cluster.far_x, buffer);
         Positions16 next = pick(near, row);
         for (const std::uint8_t* end = row + std::int64_t{hood.length} * lanes; row != end;) {
             row += lanes;
