@@ -27,12 +27,14 @@ bool fits_before_wrap(int packed_bits, double radius, const md::Domain& domain) 
     return true;
 }
 
-// Do the cells and frames made for one skin allow another?
+// Do the cells in reach and the frames of one skin do for another?
 bool allows(const Setup& s, double skin) {
     const double radius = s.potential.cutoff + skin;
     if (radius > 10.0 || !fits_before_wrap(s.domain.packed_bits, radius, s.domain)) return false;
     for (const md::Axis& axis : s.domain.axis)
-        if (md::cells_within(radius, axis.least_width()) > s.frame || md::cells_within(skin / 2 + axis.cell_width(), axis.least_width()) > s.frame) return false;
+        if (md::cells_within(radius, axis.least_width()) > md::cells_within(s.radius(), axis.least_width()) ||
+            md::cells_within(skin / 2 + axis.cell_width(), axis.least_width()) > s.frame)
+            return false;
     return true;
 }
 
