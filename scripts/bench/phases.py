@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Nanoseconds per particle and step of each phase of a liquid on one core, beside two floors.
 
-Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 2 bytes an entry, positions and
-velocities 32 read and 32 written, packed positions 16 read and 8 written), at the bandwidth of a large copy measured in the same
-round. It binds where the particles exceed the caches.
-Loads: a gathered neighbour is one 8-byte load and one 2-byte load; a core that loads two vectors' elements a cycle can't go faster
-than half a cycle a neighbour, at the clock measured by a chain of additions.
+Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 1 byte an entry, clusters and
+neighbourhoods 4, positions and velocities 32 read and 32 written, packed positions 16 read and 8 written), at the bandwidth of a large
+copy measured in the same round. It binds where the particles exceed the caches.
+Instructions: a row of 16 neighbours takes 34 vector instructions in `mixed` (counted in the AVX-512 kernel's loop); a core with four
+vector units can't do it in less than 8.5 cycles, at the clock measured by a chain of additions.
 
 Softened: the same lattice with dt so small that nobody moves, so both potentials see the same pairs; the ratio of force times.
 """
@@ -95,7 +95,7 @@ def main():
         softened.append(still[1] / still[0])
     ghz, copy = statistics.median(clocks), statistics.median(copies)
     neighbours = 3.14159 * 2.8**2 * 0.9
-    floors = {"bytes": (2 * neighbours + 32 + 32 + 16 + 8) / copy * 1e9, "loads": neighbours / 2 / ghz}
+    floors = {"bytes": (neighbours + 4 + 32 + 32 + 16 + 8) / copy * 1e9, "instructions": neighbours / 16 * 34 / 4 / ghz}
     out.update(clock_ghz=ghz, copy_bytes_per_second=copy, floors_ns_per_particle_step=floors, softened_over_plain=statistics.median(softened))
     print(f"liquid, mixed precision, one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s; medians of {arguments.runs} rounds, ns per particle and step")
     print(f"{'particles':<12}" + "".join(f"{p:>12}" for p in rounds["184,800"][0]) + f"{'sum':>9}")
@@ -103,7 +103,7 @@ def main():
         median = {p: statistics.median(v[p] for v in values) for p in values[0]}
         out["phases"][name] = median
         print(f"{name:<12}" + "".join(f"{t:>12.2f}" for t in median.values()) + f"{sum(median.values()):>9.2f}")
-    print(f"floors of the force pass: loads {floors['loads']:.2f}, bytes {floors['bytes']:.2f} (out of cache)")
+    print(f"floors of the force pass: instructions {floors['instructions']:.2f}, bytes {floors['bytes']:.2f} (out of cache)")
     print(f"softened over plain Lennard-Jones, same pairs, force pass: {out['softened_over_plain']:.3f}")
     os.makedirs("results/phases", exist_ok=True)
     with open("results/phases/summary.json", "w") as f:
