@@ -113,9 +113,17 @@ void read_grid(const Section& s, double cutoff, Deck::Grid& grid) {
     if (const Node* skin = s.find("skin"))
         if (skin->kind != Node::Kind::scalar || skin->text != "auto")
             grid.skin = to_number(*skin, s.path("skin"), {0, 10});
-    std::int64_t tile = grid.tile;
-    s.integer("tile", tile, 4, 512);
-    grid.tile = static_cast<int>(tile);
+    if (const Node* tile = s.find("tile"); tile && (tile->kind != Node::Kind::scalar || tile->text != "auto")) {
+        constexpr std::int64_t least = 4, most = 512;
+        const auto as_int = [](std::int64_t n) { return static_cast<int>(n); };
+        if (tile->kind == Node::Kind::scalar) {
+            const int side = as_int(to_integer(*tile, s.path("tile"), least, most));
+            grid.tile = {side, side};
+        } else {
+            const auto sides = to_integer_pair(*tile, s.path("tile"), least, most);
+            grid.tile = {as_int(sides[0]), as_int(sides[1])};
+        }
+    }
 }
 
 bool to_bool(const Node& node, const std::string& path) { return to_choice(node, path, {"false", "true"}) == 1; }

@@ -41,7 +41,7 @@ struct Deck {
     struct Grid {
         double cell = 0;                     ///< smallest side of a cell; default: the cutoff
         std::optional<double> skin;          ///< empty: auto
-        int tile = 32;                       ///< largest number of cells along a side of a tile
+        std::optional<balance::TileShape> tile;  ///< cells along x and y; empty: auto
     } grid;
     struct Balance {
         std::int64_t every = 0;              ///< steps; 0: never

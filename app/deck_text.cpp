@@ -83,7 +83,8 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("  cell: {}", deck.grid.cell), "smallest side of a cell, sigma, at least the cutoff");
     out.add(deck.grid.skin ? fmt::format("  skin: {}", *deck.grid.skin) : "  skin: auto",
             "sigma; auto: guessed from speeds and dt, then tuned; 0: rebuild every step");
-    out.add(fmt::format("  tile: {}", deck.grid.tile), "largest number of cells along a side of a tile");
+    out.add(deck.grid.tile ? fmt::format("  tile: [{}, {}]", (*deck.grid.tile)[0], (*deck.grid.tile)[1]) : "  tile: auto",
+            "cells of a tile along x and y; auto: by cells and threads");
     out.add("balance:");
     out.add(fmt::format("  every: {}", deck.balance.every), "steps; 0: never");
     out.add(deck.balance.processes ? fmt::format("  processes: {}", *deck.balance.processes) : "  processes: null",

@@ -208,8 +208,8 @@ void Output::header(const Tiles& tiles, std::int64_t particles) {
     const Setup& s = tiles.setup();
     const balance::Grid grid = s.domain.grid();
     fmt::print("steelyard {}: {}\n", STEELYARD_VERSION, deck_.name);
-    fmt::print("  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} patches, {} tiles\n", particles, s.domain.axis[0].real_length(),
-               s.domain.axis[1].real_length(), grid.cells[0], grid.cells[1], tiles.decomposition().processes(), tile_count[0]);
+    fmt::print("  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} patches, {} tiles of about {} x {} cells\n", particles, s.domain.axis[0].real_length(),
+               s.domain.axis[1].real_length(), grid.cells[0], grid.cells[1], tiles.decomposition().processes(), tile_count[0], tiles.decomposition().tile()[0], tiles.decomposition().tile()[1]);
     fmt::print("  {} precision, {} kernels, cutoff {:.4g}, skin {:.4g}{}, dt {:.4g}\n", s.precision == md::Precision::mixed ? "mixed" : "double",
                s.kernels->isa, s.potential.cutoff, s.skin, deck_.grid.skin ? "" : " (auto, to be tuned)", deck_.run.dt);
     fmt::print("  {} ranks x {} threads, {}; output in {}\n", comm_.size(), omp_get_max_threads(), topology_.binding, directory_);

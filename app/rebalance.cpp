@@ -280,7 +280,7 @@ void Rebalance::start(Tiles& tiles) {
     const Cells cells = measure(tiles, false);
     BalanceRow unused;
     for (Balanced& b : models_) decide(b, cells, {}, false, unused);
-    tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile_side()));
+    tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile()));
 }
 
 void Rebalance::balance(std::int64_t step, Tiles& tiles) {
@@ -298,7 +298,7 @@ void Rebalance::balance(std::int64_t step, Tiles& tiles) {
     BalanceRow& driver = rows_.front();
     if (driver.decision == "moved") {
         const double start = comm::now();
-        tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile_side()));
+        tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile()));
         driver.migrate_seconds = comm::now() - start;
         if (clock_ == Timing::wall) {
             std::vector<std::int64_t> slowest{std::llround(driver.migrate_seconds * 1e9)};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 
@@ -50,6 +51,17 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
     return processes;
 }
 
+// Threads of all ranks.
+std::int64_t thread_count(const comm::Communicator& comm) {
+    std::array<std::int64_t, 1> threads{omp_get_max_threads()};
+    comm.sum(threads);
+    return threads[0];
+}
+
+balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::int64_t threads) {
+    return deck.grid.tile.value_or(balance::choose_tile(domain.grid(), domain.axis[1].cell_width(), threads));
+}
+
 }  // namespace
 
 int run(const Options& options, const comm::Communicator& comm) {
@@ -76,7 +88,8 @@ int run(const Options& options, const comm::Communicator& comm) {
     Rebalance rebalance(deck, grid, processes, comm, timers);
     if (restart) load_balance(*restart, rebalance, comm);
     Output output(out, deck, restart, comm, topology, timers, rebalance, options.quiet);
-    Tiles tiles(setup, balance::Decomposition(grid, rebalance.partition(), comm.size(), deck.grid.tile), comm, timers);
+    const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
+    Tiles tiles(setup, balance::Decomposition(grid, rebalance.partition(), comm.size(), tile), comm, timers);
     if (restart) load_particles(*restart, tiles, comm);
     else tiles.fill(deck);
     output.header(tiles, restart ? restart->particles : particle_count(deck));
@@ -103,7 +116,8 @@ int check(const Options& options, const comm::Communicator& comm) {
     const std::int64_t particles = particle_count(deck);
     if (comm.rank() != 0) return 0;
     // Per particle: 48 bytes of state, two packed positions with a frame of ghosts, rows of the mean number of neighbours.
-    const double tile = deck.grid.tile, frame = (tile + 2 * setup.frame) * (tile + 2 * setup.frame) / (tile * tile);
+    const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());
+    const double frame = (1 + 2.0 * setup.frame / tile[0]) * (1 + 2.0 * setup.frame / tile[1]);
     double densest = 0;
     for (const md::Slab& s : deck.system.slabs) densest = std::max(densest, s.density);
     const double neighbours = 3.15 * setup.radius() * setup.radius() * densest;

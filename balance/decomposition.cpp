@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "balance/decomposition.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace balance {
@@ -40,23 +42,52 @@ std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
     return patches;
 }
 
-std::vector<Box> split_into_tiles(const Box& patch, int side) {
-    const auto pieces = [side](int extent) { return (extent + side - 1) / side; };
-    const auto cut = [](int lower, int extent, int piece, int of) {
-        return lower + static_cast<int>(std::int64_t{extent} * piece / of);
-    };
-    const int nx = pieces(patch.extent(0)), ny = pieces(patch.extent(1));
-    std::vector<Box> tiles;
-    for (int i = 0; i < nx; ++i)
-        for (int j = 0; j < ny; ++j) {
-            Box tile = patch;
-            tile.lower[0] = cut(patch.lower[0], patch.extent(0), i, nx);
-            tile.upper[0] = cut(patch.lower[0], patch.extent(0), i + 1, nx);
-            tile.lower[1] = cut(patch.lower[1], patch.extent(1), j, ny);
-            tile.upper[1] = cut(patch.lower[1], patch.extent(1), j + 1, ny);
-            tiles.push_back(tile);
+std::vector<Box> joined(std::vector<Box> boxes) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const int axis : {1, 0}) {
+            const int across = 1 - axis;
+            const auto place = [=](const Box& b) { return std::tuple(b.lower[across], b.upper[across], b.lower[axis]); };
+            std::sort(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) { return place(a) < place(b); });
+            std::vector<Box> fewer;
+            for (const Box& b : boxes) {
+                if (!fewer.empty() && fewer.back().lower[across] == b.lower[across] && fewer.back().upper[across] == b.upper[across] &&
+                    fewer.back().upper[axis] == b.lower[axis]) {
+                    fewer.back().upper[axis] = b.upper[axis];
+                    changed = true;
+                } else {
+                    fewer.push_back(b);
+                }
+            }
+            boxes = std::move(fewer);
         }
+    }
+    return boxes;
+}
+
+std::vector<Box> split_into_tiles(const Box& box, TileShape shape) {
+    const auto cuts = [&](int axis) {
+        const int lower = box.lower[axis], upper = box.upper[axis], side = shape[axis], half = (side + 1) / 2;
+        std::vector<int> at{lower};
+        for (int cut = lower + half; cut <= upper - half; ++cut)
+            if (cut % side == 0) at.push_back(cut);
+        at.push_back(upper);
+        return at;
+    };
+    const std::vector<int> x = cuts(0), y = cuts(1);
+    std::vector<Box> tiles;
+    for (std::size_t i = 0; i + 1 < x.size(); ++i)
+        for (std::size_t j = 0; j + 1 < y.size(); ++j) tiles.push_back({{x[i], y[j], box.lower[2]}, {x[i + 1], y[j + 1], box.upper[2]}});
     return tiles;
+}
+
+TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads) {
+    constexpr int width = 16, least_height = 32;
+    constexpr double height = 320;  // lengths
+    constexpr std::int64_t tiles_a_thread = 16;
+    TileShape tile{width, std::clamp(static_cast<int>(height / cell_height), least_height, 128)};
+    while (tile[1] > least_height && grid.box().cells() / (std::int64_t{tile[0]} * tile[1]) < tiles_a_thread * threads) tile[1] /= 2;
+    return tile;
 }
 
 Partition one_box_each(std::vector<Box> boxes) {
@@ -67,13 +98,13 @@ Partition one_box_each(std::vector<Box> boxes) {
     return p;
 }
 
-Decomposition::Decomposition(Grid grid, Partition partition, int ranks, int tile_side) : grid_(grid), partition_(std::move(partition)), ranks_(ranks), tile_side_(tile_side) {
+Decomposition::Decomposition(Grid grid, Partition partition, int ranks, TileShape tile) : grid_(grid), partition_(std::move(partition)), ranks_(ranks), tile_(tile) {
     for (std::int64_t p = 0; p < processes(); ++p) {
         first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
         int count = 0;
-        for (std::int64_t b = partition_.first[p]; b < partition_.first[p + 1]; ++b)
-            for (const Box& tile : split_into_tiles(partition_.boxes[b], tile_side)) {
-                tiles_.push_back(tile);
+        for (const Box& box : joined({partition_.boxes.begin() + partition_.first[p], partition_.boxes.begin() + partition_.first[p + 1]}))
+            for (const Box& piece : split_into_tiles(box, tile)) {
+                tiles_.push_back(piece);
                 ids_.push_back({p, count++});
             }
     }

@@ -39,8 +39,18 @@ struct Range {
 /// order of the recursion. Throws std::invalid_argument when there are more processes than cells.
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes);
 
-/// Cuts a patch into pieces of at most `side` cells along x and y, as even as possible, x slowest.
-std::vector<Box> split_into_tiles(const Box& patch, int side);
+/// Cells of a tile along x and y.
+using TileShape = std::array<int, 2>;
+
+/// The same cells in fewer boxes: those that share a whole side become one, as long as there are any.
+std::vector<Box> joined(std::vector<Box> boxes);
+
+/// Cuts a box into tiles, x slowest, where the cell's number is a multiple of the shape: where only a side of the box moves, tiles away from it stay
+/// what they are. Tiles at a side of the box are from half to one and a half times as wide as the others, or the whole box.
+std::vector<Box> split_into_tiles(const Box& box, TileShape shape);
+
+/// Tiles that are quick on this grid (columns are contiguous in memory: high ones are), lower where `threads`, those of all ranks, would get too few.
+TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads);
 
 /// One tile, named the same way on all ranks: the process that owns it and its place among that process's tiles.
 struct TileId {
@@ -53,17 +63,17 @@ struct TileId {
 class Decomposition {
 public:
     /// partition: boxes that tile the grid, some for each process; consecutive processes go to the same rank in equal blocks.
-    /// tile_side: see split_into_tiles.
-    Decomposition(Grid grid, Partition partition, int ranks, int tile_side);
+    /// tile: see split_into_tiles.
+    Decomposition(Grid grid, Partition partition, int ranks, TileShape tile);
 
     const Grid& grid() const { return grid_; }
     const Partition& partition() const { return partition_; }
     std::int64_t processes() const { return partition_.processes(); }
     int ranks() const { return ranks_; }
-    int tile_side() const { return tile_side_; }
+    TileShape tile() const { return tile_; }
     int rank_of(std::int64_t process) const;
     Range processes_of(int rank) const;
-    /// Tiles of all patches of a process, in their order.
+    /// Tiles of a process, in their order.
     std::vector<Box> tiles_of(std::int64_t process) const;
 
     /// All tiles in the order of processes; those of a rank: [first_tile(rank), first_tile(rank + 1)).
@@ -82,7 +92,8 @@ private:
 
     Grid grid_;
     Partition partition_;
-    int ranks_, tile_side_;
+    int ranks_;
+    TileShape tile_;
     std::vector<Box> tiles_;  // of all processes
     std::vector<TileId> ids_;
     std::vector<std::int64_t> first_tile_;  // by process

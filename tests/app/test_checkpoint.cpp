@@ -33,7 +33,7 @@ struct Fixture {
     Tiles tiles() {
         const Setup s = make_setup(deck, "");
         const balance::Grid grid = s.domain.grid();
-        return Tiles(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, world.size())), world.size(), deck.grid.tile), world, timers);
+        return Tiles(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, world.size())), world.size(), deck.grid.tile.value_or(balance::TileShape{16, 32})), world, timers);
     }
     Fixture() {
         if (world.rank() == 0) directory = (std::filesystem::temp_directory_path() / ("steelyard_test_" + std::to_string(getpid()))).string();

@@ -33,7 +33,7 @@ const std::string full =
     "0.0]}\n"
     "    - {lower: [351, 50], upper: [650, 300.1], density: 0.3333333333333333, velocity: [-1e1, .5]}\n"
     "run: {dt: 0.0005, steps: 2e3, precision: double}\n"
-    "grid: {cell: 2.75, skin: 0.3, tile: 16}\n"
+    "grid: {cell: 2.75, skin: 0.3, tile: [16, 64]}\n"
     "balance:\n"
     "  {every: 5, model: a1, compare: [r1, hybrid], processes: 2400, clock: work, migrate: always, noise: 0.01,\n"
     "   partition: {kind: rcb, order: tree, patches_per_process: 3, cut: cells, sticky: false, min_width: 2, max_particles_per_process: 5000},\n"
@@ -104,7 +104,7 @@ TEST_CASE("a minimal deck has every default") {
     CHECK(d.run.precision == md::Precision::mixed);
     CHECK(d.grid.cell == 2.5);
     CHECK_FALSE(d.grid.skin);
-    CHECK(d.grid.tile == 32);
+    CHECK_FALSE(d.grid.tile);
     CHECK(d.balance.every == 0);
     CHECK_FALSE(d.balance.processes);
     CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == app::Timing::wall && d.balance.migrate == app::Migrate::gain && d.balance.noise == 0));
@@ -125,7 +125,7 @@ TEST_CASE("every key is read") {
     CHECK(d.system.slabs[0].temperature == 0.05);
     CHECK(d.system.slabs[1].velocity == std::array<double, 2>{-10, 0.5});
     CHECK((d.run.dt == 0.0005 && d.run.steps == 2000 && d.run.precision == md::Precision::double_));
-    CHECK((d.grid.cell == 2.75 && *d.grid.skin == 0.3 && d.grid.tile == 16));
+    CHECK((d.grid.cell == 2.75 && *d.grid.skin == 0.3 && d.grid.tile == std::array{16, 64}));
     CHECK((d.balance.every == 5 && *d.balance.processes == 2400));
     CHECK((d.output.every == 50 && d.output.fields_every == 500 && d.output.trajectory_every == 1000));
 }
@@ -205,6 +205,8 @@ TEST_CASE("YAML that people write is accepted") {
                           "deck.yaml")
               .run.steps == 10);
     CHECK(app::parse_deck(minimal + "grid: {skin: 0}\n", "deck.yaml").grid.skin == 0.0);
+    CHECK(app::parse_deck(minimal + "grid: {tile: 9}\n", "deck.yaml").grid.tile == std::array{9, 9});
+    CHECK_FALSE(app::parse_deck(minimal + "grid: {tile: auto}\n", "deck.yaml").grid.tile);
     CHECK_FALSE(app::parse_deck(minimal + "balance: {processes: null}\n", "deck.yaml").balance.processes);
     CHECK_FALSE(app::parse_deck(minimal + "balance: {processes: }\n", "deck.yaml").balance.processes);
 }

@@ -147,6 +147,8 @@ const std::vector<BadDeck>& bad_decks() {
         {deck(3, "  boundary: [periodic]"), 3, 13, "system.boundary has 1 element, not 2"},
         {deck(3, "  boundary: [periodic, open]"), 3, 24, "system.boundary.1 can't be 'open'"},
         {grid("tile: 3"), 8, 14, "grid.tile is 3; use a whole number from 4 to 512"},
+        {grid("tile: [8, 600]"), 8, 18, "grid.tile.1 is 600; use a whole number from 4 to 512"},
+        {grid("tile: tall"), 8, 14, "grid.tile must be a whole number, not 'tall'"},
         {grid("skin: automatic"), 8, 14, "grid.skin must be a number, not 'automatic'"},
         {grid("skin: -0.1"), 8, 14, "grid.skin is -0.1"},
         {with_balance("every: -5"), 8, 18, "balance.every is -5"},

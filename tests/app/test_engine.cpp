@@ -61,7 +61,7 @@ struct Run {
     Tiles make(const Deck& d, std::int64_t processes) {
         const Setup s = make_setup(d, "");
         const balance::Grid grid = s.domain.grid();
-        return Tiles(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes ? processes : world().size())), world().size(), d.grid.tile),
+        return Tiles(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes ? processes : world().size())), world().size(), d.grid.tile.value_or(balance::TileShape{16, 32})),
                      world(), timers);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
@@ -117,7 +117,7 @@ TEST_CASE("one hash, whatever the tiles, the skin, the processes, and where the 
             };
             hash_of({}, 0, 0, 0, 0);
             hash_of({"grid.tile=6", "grid.skin=0.2"}, 40, 1, 0, 0);
-            hash_of({"grid.tile=11", "grid.skin=0.4"}, 13, 50, 7, 0);
+            hash_of({"grid.tile=[5, 11]", "grid.skin=0.4"}, 13, 50, 7, 0);
             hash_of({"grid.skin=0", "grid.cell=3.7"}, 0, 0, 0, 11);
             CAPTURE(precision);
             CHECK(hashes.size() == 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -48,22 +49,63 @@ TEST_CASE("an even partition tiles the grid with patches of nearly equal size") 
             for (int n = 1; n <= x * y; ++n) check_tiling({{0, 0, 0}, {x, y, 1}}, even_partition({{x, y, 1}, {false, false, false}}, n));
 }
 
-TEST_CASE("tiles tile their patch within the limit") {
-    for (const int side : {1, 4, 5, 32}) {
-        const Box patch{{3, -2, 0}, {36, 21, 1}};
-        const std::vector<Box> tiles = split_into_tiles(patch, side);
-        for (const Box& t : tiles) CHECK((t.extent(0) <= side && t.extent(1) <= side));
-        std::int64_t cells = 0;
-        for (const Box& t : tiles) cells += t.cells();
-        CHECK(cells == patch.cells());
+TEST_CASE("tiles tile their box, half to one and a half times as wide as asked") {
+    for (const TileShape shape : {TileShape{1, 1}, {4, 9}, {5, 5}, {16, 128}})
+        for (const Box& box : {Box{{3, -2, 0}, {36, 21, 1}}, Box{{0, 0, 0}, {1, 400, 1}}, Box{{31, 100, 0}, {33, 130, 1}}}) {
+            const std::vector<Box> tiles = split_into_tiles(box, shape);
+            check_tiling(box, tiles);
+            for (const Box& t : tiles)
+                for (const int a : {0, 1}) {
+                    CHECK(2 * t.extent(a) < 3 * shape[a] + 1);
+                    CHECK((2 * t.extent(a) >= shape[a] || t.extent(a) == box.extent(a)));
+                }
+        }
+}
+
+TEST_CASE("where a side of a box moves, tiles away from it stay") {
+    const TileShape shape{16, 32};
+    const auto count_kept = [&](const Box& a, const Box& b) {
+        const std::vector<Box> before = split_into_tiles(a, shape), after = split_into_tiles(b, shape);
+        return std::count_if(before.begin(), before.end(), [&](const Box& t) { return std::find(after.begin(), after.end(), t) != after.end(); });
+    };
+    const Box box{{0, 0, 0}, {160, 128, 1}};
+    CHECK(count_kept(box, {{0, 0, 0}, {161, 128, 1}}) == 9 * 4);
+    CHECK(count_kept(box, {{3, 0, 0}, {160, 128, 1}}) == 9 * 4);
+    CHECK(count_kept(box, {{0, 0, 0}, {160, 125, 1}}) == 10 * 3);
+}
+
+TEST_CASE("joined boxes are the same cells, and a bisected box becomes whole again") {
+    const Box whole{{2, 3, 0}, {32, 20, 1}};
+    // Halves at different heights and widths, as a bisection leaves them.
+    const std::vector<Box> leaves{{{2, 3, 0}, {9, 11, 1}}, {{9, 3, 0}, {15, 11, 1}}, {{2, 11, 0}, {5, 20, 1}}, {{5, 11, 0}, {15, 20, 1}},
+                                  {{15, 3, 0}, {32, 5, 1}}, {{15, 5, 0}, {20, 20, 1}}, {{20, 5, 0}, {32, 20, 1}}};
+    CHECK((joined(leaves) == std::vector<Box>{whole}));
+    for (std::size_t missing = 0; missing < leaves.size(); ++missing) {
+        std::vector<Box> some = leaves;
+        some.erase(some.begin() + static_cast<std::ptrdiff_t>(missing));
+        std::vector<Box> boxes = joined(some);
+        CHECK(boxes.size() < some.size());
+        boxes.push_back(leaves[missing]);
+        check_tiling(whole, boxes);
     }
+    CHECK(joined({}).empty());
+}
+
+TEST_CASE("tiles get lower where threads would get too few, and where cells are high") {
+    const Grid grid{{284, 327, 1}, {true, true, false}};
+    CHECK((choose_tile(grid, 2.5, 1) == TileShape{16, 128}));
+    CHECK((choose_tile(grid, 2.5, 2) == TileShape{16, 128}));
+    CHECK((choose_tile(grid, 2.5, 5) == TileShape{16, 64}));
+    CHECK((choose_tile(grid, 2.5, 1000) == TileShape{16, 32}));
+    CHECK((choose_tile(grid, 5.0, 1) == TileShape{16, 64}));
+    CHECK((choose_tile({{3, 3, 1}, {true, true, false}}, 10.0, 1) == TileShape{16, 32}));
 }
 
 TEST_CASE("ranks host consecutive blocks of processes; both directions agree") {
     for (const int ranks : {1, 2, 3, 7, 16})
         for (const std::int64_t n : {16, 17, 40, 100}) {
             const Grid grid{{50, 40, 1}, {true, true, false}};
-            const Decomposition d(grid, one_box_each(even_partition(grid, n)), ranks, 8);
+            const Decomposition d(grid, one_box_each(even_partition(grid, n)), ranks, {8, 8});
             std::int64_t next = 0;
             for (int r = 0; r < ranks; ++r) {
                 const Range mine = d.processes_of(r);
@@ -83,7 +125,7 @@ TEST_CASE("the neighbour search finds what a scan of all tiles finds") {
     std::vector<std::int64_t> first{0, 0};
     for (std::int64_t b = 2; b <= 36; b += 2) first.push_back(b);
     partition.first = first;
-    const Decomposition d(grid, partition, 3, 8);
+    const Decomposition d(grid, partition, 3, {8, 8});
     CHECK(d.processes() == 19);
     CHECK(d.tiles_of(0).empty());
     for (int x = -3; x < 60; x += 4)

@@ -21,7 +21,7 @@ TEST_CASE("a frame plan fills every frame cell once, from its owner, and both si
                 for (const std::int64_t processes : {3, 4})
                     for (const int width : {1, 2}) {
                         const Grid grid{cells, periodic};
-                        const Decomposition d(grid, one_box_each(even_partition(grid, processes)), ranks, 3);
+                        const Decomposition d(grid, one_box_each(even_partition(grid, processes)), ranks, {3, 3});
                         std::vector<FramePlan> plans;
                         for (int r = 0; r < ranks; ++r) plans.push_back(frame_plan(d, r, width));
                         for (int r = 0; r < ranks; ++r) {
@@ -66,6 +66,6 @@ TEST_CASE("a frame plan fills every frame cell once, from its owner, and both si
 
 TEST_CASE("a frame wider than a periodic axis is refused") {
     const Grid grid{{2, 9, 1}, {true, true, false}};
-    const Decomposition d(grid, one_box_each(even_partition(grid, 1)), 1, 8);
+    const Decomposition d(grid, one_box_each(even_partition(grid, 1)), 1, {8, 8});
     CHECK_THROWS_AS(frame_plan(d, 0, 3), std::invalid_argument);
 }
