@@ -16,6 +16,12 @@ constexpr double move_seconds_per_particle = 2e-7;
 // A measured time must be so many steps of the clock to be believed.
 constexpr double least_clock_steps = 1000;
 
+double mean_of(std::span<const double> values) {
+    double mean = 0;
+    for (double v : values) mean += v / static_cast<double>(values.size());
+    return mean;
+}
+
 }  // namespace
 
 // Cells of this rank's slab, column by column.
@@ -215,7 +221,11 @@ BalanceRow Rebalance::observe(Balanced& b, std::vector<double>& times, std::int6
     BalanceRow row;
     row.step = step;
     row.model = b.name;
-    for (double t : times) row.mean_seconds += t / static_cast<double>(processes_), row.max_seconds = std::max(row.max_seconds, t);
+    row.mean_seconds = mean_of(times);
+    row.max_seconds = *std::max_element(times.begin(), times.end());
+    const double steps = static_cast<double>(step - last_step_);
+    b.spent.resize(processes_, 0.0);
+    for (std::int64_t p = 0; p < processes_; ++p) b.spent[p] += times[p] * steps;
     row.lbe = balance::efficiency(times);
     b.record.sum_mean += row.mean_seconds;
     b.record.sum_max += row.max_seconds;
@@ -225,9 +235,12 @@ BalanceRow Rebalance::observe(Balanced& b, std::vector<double>& times, std::int6
     row.lbe_model = b.record.lbe_model;
     row.ghost_cells = static_cast<std::int64_t>(b.record.ghost_cells);
     if (migrate_ == Migrate::gain) {
-        // What the slowest process has lost since the last migration, against what moving costs. The last interval stands for the
-        // next; those before it keep a small loss that would pay from going on for ever.
-        b.record.lost_seconds += std::max(0.0, row.max_seconds - row.mean_seconds / row.lbe_model) * static_cast<double>(step - last_step_);
+        // What the slowest process has lost since the last migration, against what another costs. The last interval stands for the
+        // next; those before it keep a small loss that would pay from going on for ever. By the wall clock it is the slowest of all
+        // this time: one that other work disturbs now and again is no reason to move.
+        const auto lost = [&](double mean, double max) { return std::max(0.0, max - mean / row.lbe_model); };
+        if (clock_ == Timing::wall) b.record.lost_seconds = lost(mean_of(b.spent), *std::max_element(b.spent.begin(), b.spent.end()));
+        else b.record.lost_seconds += lost(row.mean_seconds, row.max_seconds) * steps;
         if (b.record.lost_seconds <= b.record.move_seconds) row.decision = "kept: gain";
     }
     return row;
@@ -271,6 +284,7 @@ void Rebalance::decide(Balanced& b, const Cells& cells, std::span<const double> 
     }
     row.decision = "moved";
     b.record.lost_seconds = 0;
+    b.spent.clear();
     b.partition = std::move(next);
 }
 
@@ -289,6 +303,7 @@ void Rebalance::balance(std::int64_t step, Tiles& tiles) {
         last_step_ = step;
         return;
     }
+    const double begin = comm::now();
     if (clock_ == Timing::work) tiles.build_rows();  // who is within the cutoff
     {
         const Timed phase(timers_, Phase::balancing);
@@ -300,8 +315,8 @@ void Rebalance::balance(std::int64_t step, Tiles& tiles) {
         const double start = comm::now();
         tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile()));
         driver.migrate_seconds = comm::now() - start;
-        if (clock_ == Timing::wall) {
-            std::vector<std::int64_t> slowest{std::llround(driver.migrate_seconds * 1e9)};
+        if (clock_ == Timing::wall) {  // what the next one is going to cost, deciding included
+            std::vector<std::int64_t> slowest{std::llround((comm::now() - begin) * 1e9)};
             team_.max(slowest);
             models_.front().record.move_seconds = static_cast<double>(slowest[0]) * 1e-9;
         }

@@ -40,11 +40,12 @@ struct Balanced {
     balance::Partition partition;
     std::vector<balance::Split> splits;
     std::vector<double> state;           ///< of each cell of this rank's slab
+    std::vector<double> spent;           ///< seconds of each process since the last migration; not kept in checkpoints
     /// Numbers, as they stand in checkpoints.
     struct Record {
         double sum_mean = 0, sum_max = 0;  ///< over all balancings, seconds a step: overall LBE
         double lost_seconds = 0;           ///< since the last migration, by not migrating (migrate: gain)
-        double move_seconds = 0;           ///< what a migration costs
+        double move_seconds = 0;           ///< what a migration costs; by the wall clock with the decision for it
         double lbe_model = 1, ghost_cells = 0;  ///< of the last partition made
     } record;
 };

@@ -3,7 +3,7 @@
 """Pairs of runs, ours and LAMMPS's, one after the other; the median of the pairs' ratios is what counts.
 
 The case `balanced` is the same collision in the left part of a box, so that even halves of it hold 81 and 19 % of the particles:
-ours without and with balancing, LAMMPS without and with `fix balance rcb` by atoms and by measured time, one run each in a round;
+ours without and with balancing (`rcb`), LAMMPS without and with `fix balance rcb` by atoms and by measured time, one run each in a round;
 beside them ours in the middle of its box, where even halves are a perfect split.
 
 One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned, against
@@ -53,7 +53,7 @@ CASES = {  # name: (LAMMPS input, its variables, deck, warm-up, timed steps, our
 
 
 BALANCED = dict(w=220, h=220, extra=273)
-BALANCING = ["balance.every=20"]
+BALANCING = ["balance.every=20", "balance.partition.kind=rcb"]  # bisection on both sides
 
 
 def ours(case, precision, folder, settings=(), sizes=None):
@@ -108,7 +108,7 @@ def balanced(arguments, out):
         rounds.append(rates)
     best = lambda r: max(r["LAMMPS, count"], r["LAMMPS, time"])
     ratio = lambda f: statistics.median(f(r) for r in rounds)
-    print(f"\noff-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time ({BALANCING[0]}, {summary['clock']} clock)")
+    print(f"\noff-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time ({', '.join(BALANCING)}, {summary['clock']} clock)")
     for name in rounds[0]:
         print(f"  {name:<24}{statistics.median(r[name] for r in rounds) / 1e6:>8.2f}")
     figures = {"ratio_balanced_2ranks": ratio(lambda r: r["ours, balanced"] / best(r)), "gain_of_balancing": ratio(lambda r: r["ours, balanced"] / r["ours, even halves"]),
