@@ -82,11 +82,13 @@ std::vector<Box> split_into_tiles(const Box& box, TileShape shape) {
 }
 
 TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads) {
-    constexpr int width = 16, least_height = 32;
-    constexpr double height = 320;  // lengths
     constexpr std::int64_t tiles_a_thread = 16;
-    TileShape tile{width, std::clamp(static_cast<int>(height / cell_height), least_height, 128)};
-    while (tile[1] > least_height && grid.box().cells() / (std::int64_t{tile[0]} * tile[1]) < tiles_a_thread * threads) tile[1] /= 2;
+    constexpr double usual_height = 2.5;  // of the cells that these were measured with
+    TileShape tile;
+    for (const TileShape& measured : {TileShape{24, 192}, {16, 128}, {16, 64}, {16, 32}}) {
+        tile = {measured[0], std::max(16, static_cast<int>(measured[1] * std::min(1.0, usual_height / cell_height)))};
+        if (grid.box().cells() >= tiles_a_thread * threads * tile[0] * tile[1]) break;
+    }
     return tile;
 }
 
