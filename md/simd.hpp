@@ -12,6 +12,9 @@
 #error "define STEELYARD_ISA as 512, 2 or 0"
 #endif
 
+#if STEELYARD_ISA != 512
+#include "md/simd_near.hpp"
+#endif
 #if STEELYARD_ISA == 512
 #include "md/simd_avx512.hpp"
 #elif STEELYARD_ISA == 2

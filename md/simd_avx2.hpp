@@ -211,15 +211,6 @@ HD __m256i collect4(const std::uint64_t* base, const std::uint8_t* index) {
     return _mm256_castpd_si256(_mm256_insertf128_pd(_mm256_castpd128_pd256(two(0)), two(2), 1));
 }
 
-/// Positions of a neighbourhood side by side.
-struct NearBuffer { std::uint64_t packed[near_places]; };
-struct Near { const std::uint64_t* packed; };
-HD Near load_near(const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x, NearBuffer& buffer) {
-    for (int w = 0; w < windows; ++w)
-        for (int l = 0; l < window; ++l) buffer.packed[w * window + l] = base[start[w] + l];
-    buffer.packed[far_place] = far_x;
-    return {buffer.packed};
-}
 HD Positions16 pick(Near near, const std::uint8_t* places) {
     Positions16 r;
     unpack8(collect4(near.packed, places), collect4(near.packed, places + 4), r.x.a, r.y.a);

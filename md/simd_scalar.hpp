@@ -119,14 +119,6 @@ HD Positions16 load_positions16(const std::uint64_t* p) {
     return r;
 }
 
-struct NearBuffer { std::uint64_t packed[near_places]; };
-struct Near { const std::uint64_t* packed; };
-HD Near load_near(const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x, NearBuffer& buffer) {
-    for (int w = 0; w < windows; ++w)
-        for (int l = 0; l < window; ++l) buffer.packed[w * window + l] = base[start[w] + l];
-    buffer.packed[far_place] = far_x;
-    return {buffer.packed};
-}
 HD Positions16 pick(Near near, const std::uint8_t* places) {
     Positions16 r;
     STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(near.packed[places[l]]), r.y.v[l] = static_cast<std::uint32_t>(near.packed[places[l]] >> 32);
