@@ -18,13 +18,16 @@ TEST_CASE("the search for the skin ends close to the cheapest one and never trie
     const double rebuild = GENERATE(0.05, 0.3, 1.0, 4.0), start = GENERATE(0.1, 0.3, 0.6), widest = GENERATE(0.6, 0.9, 3.0);
     app::SkinSearch search(2.5, start, widest);
     int disturbed = 0;
+    double tried = 1e300;
     for (int i = 0; search.searching(); ++i) {
         REQUIRE(i < 60);
         REQUIRE(search.skin() <= widest + 1e-12);
         REQUIRE(search.skin() > 0.04);
         const double slower = disturbed++ % 3 ? 5.0 : 1.0;  // two trials of three are disturbed
+        tried = std::min(tried, cost(search.skin(), rebuild));
         search.add(slower * forces(search.skin()), slower * rebuild / search.skin());
     }
+    CHECK(cost(search.skin(), rebuild) == tried);
     double best = 1e300;
     for (double skin = 0.05; skin <= widest; skin += 0.01) best = std::min(best, cost(skin, rebuild));
     CAPTURE(rebuild, start, widest, search.skin());
