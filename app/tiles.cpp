@@ -19,13 +19,13 @@
 namespace app {
 namespace {
 
-// How often the messages that travel during a force pass are looked after.
-constexpr std::size_t polls_in_a_pass = 8;
+// MPI libraries send so little at once; for more they wait until the receiver is ready, who is busy with a pass of its own.
+constexpr std::size_t eager_bytes = 4096;
 
 }  // namespace
 
 Tiles::Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers)
-    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), scratch_(omp_get_max_threads()), skins_(setup.potential.cutoff, setup.skin, setup.widest_skin), watches_(omp_get_max_threads()) {
+    : setup_(setup), decomposition_(std::move(decomposition)), comm_(comm), timers_(timers), exchange_(comm), ghost_exchange_(comm, eager_bytes), scratch_(omp_get_max_threads()), skins_(setup.potential.cutoff, setup.skin, setup.widest_skin), watches_(omp_get_max_threads()) {
     make_tiles();
 }
 
@@ -328,11 +328,7 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
         args.cell[a] = axis[a].cell_width();
         args.length[a] = axis[a].fixed_length();
     }
-    const bool travelling = &which == &inner_ && !ghosts_filled_;
-    const std::size_t between = std::max<std::size_t>(1, which.size() / (polls_in_a_pass * omp_get_max_threads()));
-    std::size_t done = 0;  // by the first thread
     timed_for(which.size(), [&](std::size_t i) { return which[i]; }, [&](std::size_t t) {
-        if (travelling && omp_get_thread_num() == 0 && done++ % between == 0) exchange_.progress();
         if (!ghosts_filled_) fill_from_local(t);
         md::StepArgs mine = args;
         for (int a = 0; a < 2; ++a)

@@ -115,7 +115,7 @@ private:
     balance::Decomposition decomposition_;
     const comm::Communicator& comm_;
     Timers& timers_;
-    comm::Exchange exchange_;
+    comm::Exchange exchange_, ghost_exchange_;
     balance::Range mine_;  // processes of this rank
     std::vector<std::size_t> first_tile_;
     std::vector<md::Tile> tiles_;

@@ -169,11 +169,11 @@ void Tiles::start_ghosts() {
         out.push_back({peer.rank, bytes_of(peer.sent)});
         in.push_back({peer.rank, writable_bytes_of(peer.received)});
     }
-    exchange_.start(out, in, ghosts_tag);
+    ghost_exchange_.start(out, in, ghosts_tag);
 }
 
 void Tiles::finish_ghosts() {
-    exchange_.finish();
+    ghost_exchange_.finish();
     for (Peer& peer : peers_) {
         const std::uint64_t* next = peer.received.data();
         for (const balance::Move& m : peer.incoming) {

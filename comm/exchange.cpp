@@ -12,7 +12,6 @@ struct Exchange::Requests {
     std::vector<MPI_Request> all;
     std::vector<int> expected;  // bytes; of the receives, which come first
     std::vector<MPI_Status> status;
-    bool done = false;
 };
 
 Exchange::Exchange(const Communicator& comm, std::size_t message_limit)
@@ -36,19 +35,10 @@ void Exchange::start(std::span<const Outgoing> out, std::span<const Incoming> in
         });
 }
 
-void Exchange::progress() {
-    if (requests_->done || requests_->all.empty()) return;
-    requests_->status.resize(requests_->all.size());
-    int done = 0;
-    mpi_check(MPI_Testall(static_cast<int>(requests_->all.size()), requests_->all.data(), &done, requests_->status.data()), "MPI_Testall");
-    requests_->done = done != 0;
-}
-
 void Exchange::finish() {
     std::vector<MPI_Status>& status = requests_->status;
     status.resize(requests_->all.size());
-    if (!requests_->done) wait_all(static_cast<int>(requests_->all.size()), requests_->all.data(), status.data(), yield_);
-    requests_->done = false;
+    wait_all(static_cast<int>(requests_->all.size()), requests_->all.data(), status.data(), yield_);
     for (std::size_t i = 0; i < requests_->expected.size(); ++i) {
         int n = 0;
         MPI_Get_count(&status[i], MPI_BYTE, &n);

@@ -24,15 +24,12 @@ struct Incoming {
 /// match in order.
 class Exchange {
 public:
-    /// message_limit: longer messages are cut into pieces of this many bytes (MPI counts are 31-bit).
+    /// message_limit: longer messages are cut into pieces of this many bytes: for MPI counts, which are 31-bit, or so small that the library sends them at once.
     explicit Exchange(const Communicator& comm, std::size_t message_limit = std::size_t{1} << 30);
     ~Exchange();
 
     /// Posts all receives, then all sends. The buffers must stay until finish().
     void start(std::span<const Outgoing> out, std::span<const Incoming> in, int tag);
-    /// Lets messages travel while the caller computes: large ones need a call from both sides to get going. Cheap; from the thread
-    /// that called start().
-    void progress();
     /// Waits for all of them; ends the job when a size is not what was announced.
     void finish();
 

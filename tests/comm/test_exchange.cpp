@@ -19,7 +19,6 @@ TEST_CASE("every byte arrives, whatever the limit of a message") {
     const comm::Communicator world;
     for (const std::size_t limit : {std::size_t{1024}, std::size_t{1} << 30})
         for (const std::size_t size : {0, 1, 1023, 1024, 1025, 100000}) {
-            const int polls = static_cast<int>(size % 3) * 50;
             comm::Exchange exchange(world, limit);
             std::vector<std::vector<std::byte>> sent, received;
             std::vector<comm::Outgoing> out;
@@ -35,7 +34,6 @@ TEST_CASE("every byte arrives, whatever the limit of a message") {
             for (int again = 0; again < 2; ++again) {
                 for (auto& bytes : received) std::fill(bytes.begin(), bytes.end(), std::byte{0});
                 exchange.start(out, in, 5);
-                for (int k = 0; k < polls; ++k) exchange.progress();
                 exchange.finish();
                 std::size_t i = 0;
                 for (int r = 0; r < world.size(); ++r)
