@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -86,6 +90,10 @@ int run(const Options& options, const comm::Communicator& comm) {
     watch_signals();
     Timers timers;
     Rebalance rebalance(deck, grid, processes, comm, timers);
+#ifdef __GLIBC__
+    // The fields of each balancing find their place at the top of the heap, whose pages are there already: half of its time.
+    if (rebalance.on()) mallopt(M_TOP_PAD, 16 << 20);
+#endif
     if (restart) load_balance(*restart, rebalance, comm);
     Output output(out, deck, restart, comm, topology, timers, rebalance, options.quiet);
     const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
