@@ -3,10 +3,13 @@
 #pragma once
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace app {
@@ -33,16 +36,41 @@ private:
     std::atomic<std::uint64_t> range_{0};
 };
 
-/// Runs body(i) for i in [0, n) on all threads, then, if there was any, done() on each; an exception of any of them is thrown again here (it may not
-/// leave the region). Loop after loop a thread gets the same items first, which its caches know; the rest evens out.
+/// Items by the thread that does them first: thread t those at [first[t], first[t + 1]).
+struct Runs {
+    std::vector<std::size_t> items, first{0};
+};
+
+/// Deals items out: consecutive ones of about equal weight to each thread. With several threads each starts with its heaviest ones, so
+/// that what others take over in the end is small. weight_of(item) >= 0.
+template <class Weight>
+Runs deal(std::vector<std::size_t> items, std::size_t threads, Weight weight_of) {
+    Runs runs{std::move(items), {0}};
+    double total = 0, sum = 0;
+    for (std::size_t i : runs.items) total += static_cast<double>(weight_of(i));
+    for (std::size_t k = 0; k < runs.items.size(); ++k) {
+        const auto weight = static_cast<double>(weight_of(runs.items[k]));
+        while (runs.first.size() < threads && sum + weight / 2 > total * static_cast<double>(runs.first.size()) / static_cast<double>(threads)) runs.first.push_back(k);
+        sum += weight;
+    }
+    runs.first.resize(threads + 1, runs.items.size());
+    const auto heavier = [&](std::size_t a, std::size_t b) { return weight_of(a) > weight_of(b); };
+    for (std::size_t t = 0; threads > 1 && t < threads; ++t)
+        std::stable_sort(runs.items.begin() + static_cast<std::ptrdiff_t>(runs.first[t]), runs.items.begin() + static_cast<std::ptrdiff_t>(runs.first[t + 1]), heavier);
+    return runs;
+}
+
+/// Runs body(i) for i in [0, first.back()), thread t beginning with [first[t], first[t + 1]), then, if there was any, done() on each
+/// thread; an exception of any of them is thrown again here (it may not leave the region). Loop after loop a thread gets the same
+/// items first, which its caches know; the rest evens out.
 template <class Body, class Done>
-void parallel_for(std::size_t n, Body body, Done done) {
-    if (n == 0) return;
-    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+void parallel_runs(std::span<const std::size_t> first, Body body, Done done) {
+    const std::size_t threads = first.size() - 1;
+    if (first.back() == 0) return;
     std::vector<Share> shares(threads);
-    for (std::size_t t = 0; t < threads; ++t) shares[t].set(n * t / threads, n * (t + 1) / threads);
+    for (std::size_t t = 0; t < threads; ++t) shares[t].set(first[t], first[t + 1]);
     std::exception_ptr error;
-#pragma omp parallel
+#pragma omp parallel num_threads(static_cast<int>(threads))
     {
         const auto run = [&](std::uint32_t i) {
             try {
@@ -60,9 +88,14 @@ void parallel_for(std::size_t n, Body body, Done done) {
     }
     if (error) std::rethrow_exception(error);
 }
+
+/// parallel_runs over [0, n), as many items for each thread.
 template <class Body>
 void parallel_for(std::size_t n, Body body) {
-    parallel_for(n, body, [] {});
+    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+    std::vector<std::size_t> first;
+    for (std::size_t t = 0; t <= threads; ++t) first.push_back(n * t / threads);
+    parallel_runs(first, body, [] {});
 }
 
 }  // namespace app

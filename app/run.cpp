@@ -52,6 +52,10 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
         throw DeckError(fmt::format("balance.processes: {} processes cannot fill {} ranks; use at least one a rank", processes, ranks));
     if (processes > grid.box().cells())
         throw DeckError(fmt::format("balance.processes: {} processes for {} cells; use fewer ranks or processes", processes, grid.box().cells()));
+    const balance::PartitionOptions& partition = deck.balance.partition;
+    if (deck.balance.every > 0 && partition.kind != "none" && processes > balance::capacity(grid.box(), partition.min_width))
+        throw DeckError(fmt::format("balance.partition.min_width: {} x {} cells do not hold {} patches {} cells wide; make it smaller or use fewer processes", grid.cells[0],
+                                    grid.cells[1], processes, partition.min_width));
     return processes;
 }
 

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cstring>
 #include <exception>
-#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -56,21 +55,21 @@ void Tiles::make_tiles() {
     make_plan();
 }
 
-// parallel_for over tiles tile_of(0 .. n), whose processes' time is taken. The clock is slow (0.3 us), so a thread reads it only
+// parallel_runs over tiles, whose processes' time is taken. The clock is slow (0.3 us), so a thread reads it only
 // where it comes to another process; the first tile of such a run gets the time of all.
-template <class TileOf, class Body>
-void Tiles::timed_for(std::size_t n, TileOf tile_of, Body body) {
-    if (!setup_.time_tiles) return parallel_for(n, [&](std::size_t i) { body(tile_of(i)); });
+template <class Body>
+void Tiles::timed_for(const Runs& runs, Body body) {
+    if (!setup_.time_tiles) return parallel_runs(runs.first, [&](std::size_t i) { body(runs.items[i]); }, [] {});
     const auto finish = [&](Watch& w) {
         const double now = comm::thread_cpu_seconds();
         if (w.running) tile_seconds_[w.tile] += now - w.start;
         w.start = now;
     };
     const auto watch = [&]() -> Watch& { return watches_[omp_get_thread_num()]; };
-    parallel_for(
-        n,
+    parallel_runs(
+        runs.first,
         [&](std::size_t i) {
-            const std::size_t t = tile_of(i);
+            const std::size_t t = runs.items[i];
             Watch& w = watch();
             if (!w.running || process_of(w.tile) != process_of(t)) {
                 finish(w);
@@ -254,10 +253,25 @@ void Tiles::rebin() {
 void Tiles::sort() {
     {
         const Timed phase(timers_, Phase::neighbours);
-        timed_for(tiles_.size(), std::identity{}, [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
+        timed_for(all_, [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
     }
+    share_out();
     const Timed phase(timers_, Phase::ghosts);
     swap_counts();
+}
+
+// Tiles to threads, by the particles that they hold now; cells cost a little too.
+void Tiles::share_out() {
+    const auto weight = [this](std::size_t t) { return 8 * tiles_[t].size() + tiles_[t].box().cells(); };
+    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+    std::vector<std::size_t> all, inner, rim;
+    for (std::size_t t = 0; t < tiles_.size(); ++t) {
+        all.push_back(t);
+        (remote_[t] ? rim : inner).push_back(t);
+    }
+    all_ = deal(std::move(all), threads, weight);
+    inner_ = deal(std::move(inner), threads, weight);
+    rim_ = deal(std::move(rim), threads, weight);
 }
 
 void Tiles::build_rows() {
@@ -271,7 +285,7 @@ void Tiles::build_rows() {
         ghosts_filled_ = true;
     }
     const Timed phase(timers_, Phase::neighbours);
-    timed_for(tiles_.size(), std::identity{}, [&](std::size_t t) {
+    timed_for(all_, [&](std::size_t t) {
         tiles_[t].build_rows(*setup_.kernels, setup_.radius(), current_, scratch_[omp_get_thread_num()]);
     });
     displaced_ = false;
@@ -313,7 +327,7 @@ void Tiles::force_pass(md::Kick kick, bool sums, bool keep_forces, std::int64_t 
     }
 }
 
-void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool sums, bool keep_forces) {
+void Tiles::advance(const Runs& which, md::Kick kick, bool sums, bool keep_forces) {
     const int potential = md::potential_index(setup_.potential.kind);
     const auto step = setup_.kernels->step_for(setup_.potential, setup_.precision);
     const auto& axis = setup_.domain.axis;
@@ -328,7 +342,7 @@ void Tiles::advance(const std::vector<std::size_t>& which, md::Kick kick, bool s
         args.cell[a] = axis[a].cell_width();
         args.length[a] = axis[a].fixed_length();
     }
-    timed_for(which.size(), [&](std::size_t i) { return which[i]; }, [&](std::size_t t) {
+    timed_for(which, [&](std::size_t t) {
         if (!ghosts_filled_) fill_from_local(t);
         md::StepArgs mine = args;
         for (int a = 0; a < 2; ++a)

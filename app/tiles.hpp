@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/parallel.hpp"
 #include "app/setup.hpp"
 #include "app/skin.hpp"
 #include "app/timers.hpp"
@@ -101,13 +102,14 @@ private:
     void make_plan();
     void migrate();
     void sort();
-    template <class TileOf, class Body>
-    void timed_for(std::size_t n, TileOf tile_of, Body body);
+    void share_out();
+    template <class Body>
+    void timed_for(const Runs& runs, Body body);
     void swap_counts();
     void start_ghosts();
     void finish_ghosts();
     void fill_from_local(std::size_t tile);
-    void advance(const std::vector<std::size_t>& which, md::Kick kick, bool sums, bool keep_forces);
+    void advance(const Runs& which, md::Kick kick, bool sums, bool keep_forces);
     void tune_skin();
     void agree(const md::StepResult& mine, std::int64_t stop);
 
@@ -123,7 +125,8 @@ private:
     std::vector<std::vector<balance::Move>> local_moves_;        // by target tile, sources on this rank
     std::vector<std::vector<md::FrameBox>> frame_boxes_;         // by tile: who owns its frame
     std::vector<std::vector<balance::TileId>> frame_owners_;
-    std::vector<std::size_t> inner_, rim_;                       // tiles without, with ghosts from other ranks
+    std::vector<bool> remote_;                                   // tiles with ghosts from other ranks
+    Runs all_, inner_, rim_;                                     // all tiles; those without, with ghosts from other ranks
     std::vector<Peer> peers_;
     std::vector<std::vector<std::int64_t>> force_x_, force_y_;
     std::vector<md::TileScratch> scratch_;                       // by thread

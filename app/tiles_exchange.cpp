@@ -54,14 +54,14 @@ void Tiles::make_plan() {
     frame_boxes_.assign(tiles_.size(), {});
     frame_owners_.assign(tiles_.size(), {});
     std::map<int, Peer> peers;
-    std::vector<bool> remote(tiles_.size(), false);
+    remote_.assign(tiles_.size(), false);
     for (const balance::Move& m : plan.incoming) {
         const std::size_t t = local(m.target);
         const int rank = decomposition_.rank_of(m.source.process);
         if (rank == comm_.rank()) {
             local_moves_[t].push_back(m);
         } else {
-            remote[t] = true;
+            remote_[t] = true;
             peers[rank].incoming.push_back(m);
         }
         frame_boxes_[t].push_back({seen_by_target(m, setup_.domain).box,
@@ -74,9 +74,7 @@ void Tiles::make_plan() {
         peer.rank = rank;
         peers_.push_back(std::move(peer));
     }
-    inner_.clear();
-    rim_.clear();
-    for (std::size_t t = 0; t < tiles_.size(); ++t) (remote[t] ? rim_ : inner_).push_back(t);
+    share_out();
 }
 
 void Tiles::migrate() {

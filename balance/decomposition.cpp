@@ -82,7 +82,7 @@ std::vector<Box> split_into_tiles(const Box& box, TileShape shape) {
 }
 
 TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads) {
-    constexpr std::int64_t tiles_a_thread = 16;
+    constexpr std::int64_t tiles_a_thread = 8;
     constexpr double usual_height = 2.5;  // of the cells that these were measured with
     TileShape tile;
     for (const TileShape& measured : {TileShape{24, 192}, {16, 128}, {16, 64}, {16, 32}}) {

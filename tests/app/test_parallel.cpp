@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The loop over tiles: every item once, whoever does it.
-#include <catch2/catch.hpp>
+#include <algorithm>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <stdexcept>
 #include <vector>
 
@@ -29,4 +30,35 @@ TEST_CASE("each item is done once by any number of threads, also where the work 
         CHECK(others == 49);
     }
     omp_set_num_threads(before);
+}
+
+TEST_CASE("items are dealt in runs of about equal weight, the heaviest of each first") {
+    for (const std::size_t threads : {1, 2, 3, 16})
+        for (const std::size_t n : {0, 1, 5, 40, 1000}) {
+            std::vector<std::size_t> items;
+            for (std::size_t i = 0; i < n; ++i) items.push_back(3 * i);
+            const auto weight = [](std::size_t i) { return i * i % 17; };
+            const app::Runs runs = app::deal(items, threads, weight);
+            REQUIRE(runs.first.size() == threads + 1);
+            CHECK((runs.first.front() == 0 && runs.first.back() == n));
+            std::vector<std::size_t> sorted = runs.items;
+            if (threads == 1) CHECK(sorted == items);
+            std::sort(sorted.begin(), sorted.end());
+            CHECK(sorted == items);
+            std::size_t total = 0, top = 0;
+            for (std::size_t i : items) total += weight(i);
+            for (std::size_t t = 0; t < threads; ++t) {
+                std::size_t sum = 0;
+                for (std::size_t k = runs.first[t]; k < runs.first[t + 1]; ++k) {
+                    sum += weight(runs.items[k]);
+                    if (k > runs.first[t] && threads > 1) CHECK(weight(runs.items[k - 1]) >= weight(runs.items[k]));
+                }
+                top = std::max(top, sum);
+            }
+            CHECK(static_cast<double>(top) <= static_cast<double>(total) / static_cast<double>(threads) + 17);
+        }
+    std::vector<int> done(6, 0);
+    const app::Runs runs = app::deal({5, 3, 1}, 2, [](std::size_t i) { return i; });
+    app::parallel_runs(runs.first, [&](std::size_t k) { ++done[runs.items[k]]; }, [] {});
+    CHECK((done == std::vector<int>{0, 1, 0, 1, 0, 1}));
 }

@@ -78,7 +78,8 @@ def checkpoints(out):
 def command_line(tmp):
     for arguments, code in [(["--version"], 0), (["--help"], 0), (["run", "--help"], 0), ([], 2), (["fly"], 2), (["run"], 2), (["run", "no_such.yaml"], 2),
                             (["run", tmp], 2), (["run", DECK, "--set", "run.stepz=4"], 2), (["run", DECK, "--set", "run.steps"], 2), (["run", DECK, "--nonsense"], 2),
-                            (["check", DECK], 0), (["check", DECK, "--set", "balance.processes=0"], 2), (["info", DECK], 3), (["info", "no_such.h5"], 3),
+                            (["check", DECK], 0), (["check", DECK, "--set", "balance.processes=0"], 2),
+                            (["check", DECK, "--set", "balance.every=5", "--set", "balance.partition.min_width=1000"], 2), (["info", DECK], 3), (["info", "no_such.h5"], 3),
                             (["run", DECK, "--restart", DECK, "--out", tmp], 3), (["run", DECK, "--restart", "no_such.h5", "--out", tmp], 3),
                             (["run", DECK, "--out", "/proc/nowhere"], 5)]:
         for ranks in (0, 2):

@@ -94,8 +94,8 @@ TEST_CASE("joined boxes are the same cells, and a bisected box becomes whole aga
 TEST_CASE("tiles get lower where threads would get too few, and where cells are high") {
     const Grid grid{{284, 327, 1}, {true, true, false}};
     CHECK((choose_tile(grid, 2.5, 1) == TileShape{24, 192}));
-    CHECK((choose_tile(grid, 2.5, 2) == TileShape{16, 128}));
-    CHECK((choose_tile(grid, 2.5, 5) == TileShape{16, 64}));
+    CHECK((choose_tile(grid, 2.5, 2) == TileShape{24, 192}));
+    CHECK((choose_tile(grid, 2.5, 5) == TileShape{16, 128}));
     CHECK((choose_tile(grid, 2.5, 1000) == TileShape{16, 32}));
     CHECK((choose_tile(grid, 5.0, 1) == TileShape{24, 96}));
     CHECK((choose_tile({{3, 3, 1}, {true, true, false}}, 10.0, 1) == TileShape{16, 16}));
