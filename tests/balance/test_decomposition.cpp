@@ -98,6 +98,7 @@ TEST_CASE("tiles get lower where threads would get too few, and where cells are 
     CHECK((choose_tile(grid, 2.5, 5) == TileShape{16, 128}));
     CHECK((choose_tile(grid, 2.5, 1000) == TileShape{16, 32}));
     CHECK((choose_tile(grid, 5.0, 1) == TileShape{24, 96}));
+    CHECK((choose_tile(grid, 1.0, 1) == TileShape{24, 192}));
     CHECK((choose_tile({{3, 3, 1}, {true, true, false}}, 10.0, 1) == TileShape{16, 16}));
 }
 
