@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/errors.hpp"
 #include "balance/load_model.hpp"
 #include "balance/partition.hpp"
 #include "balance/work.hpp"
@@ -65,9 +66,9 @@ struct Deck {
     } checkpoint;
 };
 
-/// Bad deck: one line `WHERE: WHAT; REMEDY`, WHERE being `file.yaml:line:column` or `--set key.path`.
-struct DeckError : std::runtime_error {
-    using std::runtime_error::runtime_error;
+/// Bad deck (exit code 2): one line `WHERE: WHAT; REMEDY`, WHERE being `file.yaml:line:column` or `--set key.path`.
+struct DeckError : UsageError {
+    using UsageError::UsageError;
 };
 
 /// Parses and validates the text of a deck. file: the name shown in messages; settings: `key.path=value` overrides, in order.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Command line, and the one place where errors become exit codes: 2 deck or command line, 3 checkpoint, 4 simulation, 5 output.
+//
+// Errors that all ranks throw alike end each rank by itself, and rank 0 says why. Every other exception is one rank's own; the
+// others may be waiting for it in a collective call, so it ends the whole job.
 #include <fmt/format.h>
 
 #ifdef __GLIBC__
@@ -9,13 +12,16 @@
 #include <CLI/CLI.hpp>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 
 #include "app/deck.hpp"
-#include "app/output.hpp"
+#include "app/errors.hpp"
 #include "app/run.hpp"
 #include "app/signals.hpp"
 #include "comm/communicator.hpp"
+#include "comm/file.hpp"
 #include "comm/session.hpp"
+#include "md/tile.hpp"
 
 namespace {
 
@@ -30,7 +36,7 @@ std::string one_line(std::string text) {
     return text;
 }
 
-int dispatch(int argc, char** argv, const comm::Communicator& comm) {
+app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     CLI::App cli{"Steelyard: short-range molecular dynamics with dynamic load balancing", "steelyard"};
     cli.set_version_flag("--version", std::string("steelyard ") + STEELYARD_VERSION);
     cli.require_subcommand(1);
@@ -41,8 +47,9 @@ int dispatch(int argc, char** argv, const comm::Communicator& comm) {
     };
     CLI::App* run = cli.add_subcommand("run", "run a deck");
     add_common(run);
-    run->add_option("--restart", options.restart, "go on from a checkpoint: FILE, or auto for the newest valid one in the output directory");
+    run->add_option("--restart", options.restart, "go on from a checkpoint: FILE, or auto for the newest valid one of the latest run in the output directory");
     run->add_option("--out", options.out, "output directory (default: out/<deck name>)");
+    run->add_flag("--force", options.force, "put results that are in the output directory aside, into previous_<n>/");
     run->add_flag("--quiet", options.quiet, "no progress, no table");
     CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
     info->add_option("FILE", options.deck, "checkpoint")->required();
@@ -51,10 +58,11 @@ int dispatch(int argc, char** argv, const comm::Communicator& comm) {
     try {
         cli.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-        if (e.get_exit_code() == 0) return comm.rank() == 0 ? cli.exit(e) : 0;
-        return fail(comm, 2, "command line: " + one_line(e.what()) + "; see steelyard --help");
+        if (e.get_exit_code() == 0) return {comm.rank() == 0 ? cli.exit(e) : 0};
+        return {fail(comm, 2, "command line: " + one_line(e.what()) + "; see steelyard --help")};
     }
-    return *run ? app::run(options, comm) : *info ? app::info(options, comm) : app::check(options, comm);
+    if (*run) return app::run(options, comm);
+    return {*info ? app::info(options, comm) : app::check(options, comm)};
 }
 
 }  // namespace
@@ -66,26 +74,34 @@ int main(int argc, char** argv) {
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
     app::survive_file_limits();
+    if (argc > 1 && std::string_view(argv[1]) == "run") app::watch_signals();
     comm::Session session(argc, argv);
     const comm::Communicator world;
+    if (const std::string other = comm::other_launcher(world.size()); !other.empty()) {
+        if (comm::speaks_for_launch(world.rank()))
+            fmt::print(stderr, "steelyard: error: launcher: it says {}, but this program sees {} MPI {}; start it with the mpiexec of the MPI that it was built with\n", other,
+                       world.size(), world.size() == 1 ? "rank" : "ranks");
+        return 2;
+    }
     try {
-        const int code = dispatch(argc, argv, world);
-        if (app::signal_seen()) comm::end_job(code);
-        return code;
-    } catch (const app::DeckError& e) {  // every rank throws the same
-        return fail(world, 2, e.what());
-    } catch (const app::InputError& e) {
+        const app::Outcome outcome = dispatch(argc, argv, world);
+        if (outcome.by_signal) comm::end_job(outcome.code);
+        return outcome.code;
+    } catch (const app::RunError& e) {
+        return fail(world, e.code, e.what());
+    } catch (const comm::ReadError& e) {
         return fail(world, 3, e.what());
-    } catch (const app::OutputError& e) {
+    } catch (const comm::WriteError& e) {
         return fail(world, 5, e.what());
     } catch (const md::SimulationError& e) {
-        if (e.on_all_ranks) return fail(world, 4, std::string("run: ") + e.what() + "; use a smaller dt or a softer start");
-        comm::fatal(4, std::string("run: ") + e.what());
+        const std::string text = std::string("run: ") + e.what() + "; use a smaller dt or a softer start";
+        if (e.on_all_ranks) return fail(world, 4, text);
+        comm::fatal(4, text);
     } catch (const std::bad_alloc&) {
         comm::fatal(4, "memory: not enough; use more ranks or fewer particles");
-    } catch (const std::invalid_argument& e) {  // kernels and partition, from values all ranks share
-        return fail(world, 2, e.what());
     } catch (const std::exception& e) {
-        comm::fatal(1, std::string("internal: ") + e.what());
+        comm::fatal(1, std::string("internal: ") + e.what() + "; this is a bug");
+    } catch (...) {
+        comm::fatal(1, "internal: an unknown exception; this is a bug");
     }
 }

@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "app/deck_compare.hpp"
 #include "app/signals.hpp"
 #include "app/snapshot.hpp"
 #include "comm/clock.hpp"
@@ -34,7 +36,7 @@ bool multiple(std::int64_t step, std::int64_t every) { return every > 0 && step 
 
 // The rows of a CSV file below `step`, head included; what a killed run left of an unfinished last line is dropped.
 std::string rows_before(const std::string& path, const std::string& head, std::int64_t step) {
-    std::ifstream file(path);
+    std::istringstream file(comm::read_text(path));
     std::string kept = head, line;
     std::getline(file, line);
     if (line + "\n" != head) return kept;
@@ -46,52 +48,36 @@ std::string rows_before(const std::string& path, const std::string& head, std::i
     return kept;
 }
 
+const std::string thermo_head = "step,time,particles,kinetic,potential,total,momentum_x,momentum_y,temperature,pressure\n";
+const std::string timing_head = "step,wall_seconds,cpu_seconds\n";
+const std::string balance_head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,model_seconds,partition_seconds,migrate_seconds,"
+                                 "cells_moved,particles_moved,ghost_cells,lbe_observed,decision\n";
+
 }  // namespace
 
-Output::Output(std::string directory, const Deck& deck, const std::optional<CheckpointInfo>& restart, const comm::Communicator& comm,
-               const comm::Topology& topology, Timers& timers, const Rebalance& rebalance, bool quiet)
-    : directory_(std::move(directory)), deck_(deck), comm_(comm), topology_(topology), timers_(timers), rebalance_(rebalance),
-      quiet_(quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), start_(comm::now()), start_cpu_(comm::cpu_seconds()), clock_{0, 0, deck.run.dt} {
-    if (restart) {
+Output::Output(RunDirectory& directory, const RunContext& run, const comm::Communicator& comm, Timers& timers, const Rebalance& rebalance)
+    : results_(directory), directory_(directory.path()), run_(run), deck_(run.deck), comm_(comm), timers_(timers), rebalance_(rebalance),
+      quiet_(run.quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), clock_{0, 0, run.deck.run.dt} {
+    if (const std::optional<CheckpointInfo>& restart = run_.restart) {
         first_step_ = restart->step;
         energy_first_ = restart->energy_first;
         largest_kinetic_ = restart->largest_kinetic;
         clock_ = restart->clock;
-        if (clock_.dt != deck.run.dt) clock_ = {first_step_, clock_.at(first_step_), deck.run.dt};
+        if (clock_.dt != deck_.run.dt) clock_ = {first_step_, clock_.at(first_step_), deck_.run.dt};
     }
     bool good = true;
     if (comm_.rank() == 0) {
-        std::error_code error;
-        std::filesystem::create_directories(directory_, error);
-        const auto open = [&](std::ofstream& file, const std::string& name, const std::string& text) {
-            // In one piece and in place of the old file, so that a run killed here loses no rows.
-            const std::string path = directory_ + "/" + name;
-            std::ofstream fresh(path + ".tmp", std::ios::trunc);
-            fresh << text << std::flush;
-            good = good && fresh.good();
-            fresh.close();
-            std::filesystem::rename(path + ".tmp", path, error);
-            file.open(path, std::ios::app);
-            good = good && file.good();
-        };
-        const std::string thermo_head = "step,time,particles,kinetic,potential,total,momentum_x,momentum_y,temperature,pressure\n", timing_head = "step,wall_seconds,cpu_seconds\n";
-        const std::string timing = restart ? rows_before(directory_ + "/timing.csv", timing_head, first_step_) : timing_head;
-        std::ofstream effective;
-        open(effective, "deck.yaml", to_yaml(deck));
-        open(thermo_, "thermo.csv", restart ? rows_before(directory_ + "/thermo.csv", thermo_head, first_step_) : thermo_head);
-        open(timing_, "timing.csv", timing);
-        if (deck.balance.every > 0) {
-            const std::string head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,model_seconds,partition_seconds,migrate_seconds,"
-                                     "cells_moved,particles_moved,ghost_cells,lbe_observed,decision\n";
-            // A balancing comes before the checkpoint of its step.
-            open(balance_, "balance.csv", restart ? rows_before(directory_ + "/balance.csv", head, first_step_ + 1) : head);
-        }
+        const auto path = [&](const char* name) { return directory_ + "/" + name; };
+        const auto past = [&](const char* name, const std::string& head, std::int64_t step) { return results_.continued() ? rows_before(path(name), head, step) : head; };
+        const std::string timing = past("timing.csv", timing_head, first_step_);
+        good = comm::replace_file(path("deck.yaml"), to_yaml(deck_)) && thermo_.start(path("thermo.csv"), past("thermo.csv", thermo_head, first_step_)) &&
+               timing_.start(path("timing.csv"), timing);
+        // A balancing comes before the checkpoint of its step.
+        if (deck_.balance.every > 0) good = good && balance_.start(path("balance.csv"), past("balance.csv", balance_head, first_step_ + 1));
         if (timing != timing_head) {
             const std::size_t last = timing.rfind('\n', timing.size() - 2) + 1;
             std::sscanf(timing.c_str() + last, "%*d,%lf,%lf", &wall_before_, &cpu_before_);
         }
-        if (!restart)  // another run's checkpoints must not be taken for this one's; its owner may still want them
-            for (const std::string& old : all_checkpoints(directory_)) std::filesystem::rename(old, old + ".previous", error);
     }
     check(good, "files");
 }
@@ -118,7 +104,7 @@ void Output::sums(std::int64_t step, const Tiles& tiles) {
     const Timed timed(timers_, Phase::output);
     const Totals totals = tiles.totals();
     const Thermo t = thermo(totals, tiles.setup().domain);
-    std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - start_cpu_) * 1e9)};
+    std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - run_.start_cpu_seconds) * 1e9)};
     comm_.sum(cpu);
     if (!energy_first_) energy_first_ = t.total();
     last_ = t;
@@ -126,18 +112,16 @@ void Output::sums(std::int64_t step, const Tiles& tiles) {
     largest_kinetic_ = std::max(largest_kinetic_, t.kinetic);
     bool good = true;
     if (comm_.rank() == 0) {
-        thermo_ << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", step, clock_.at(step), totals.particles, t.kinetic,
-                               t.potential, t.total(), t.momentum[0], t.momentum[1], t.temperature, t.pressure)
-                << std::flush;
-        timing_ << fmt::format("{},{:.6f},{:.6f}\n", step, wall_before_ + comm::now() - start_, cpu_before_ + static_cast<double>(cpu[0]) * 1e-9) << std::flush;
-        good = thermo_.good() && timing_.good();
+        good = thermo_.append(fmt::format("{},{},{},{},{},{},{},{},{},{}\n", step, clock_.at(step), totals.particles, t.kinetic, t.potential, t.total(), t.momentum[0],
+                                          t.momentum[1], t.temperature, t.pressure)) &&
+               timing_.append(fmt::format("{},{:.6f},{:.6f}\n", step, wall_before_ + comm::now() - run_.start_seconds, cpu_before_ + static_cast<double>(cpu[0]) * 1e-9));
         progress(step, t);
     }
     check(good, "thermo.csv");
 }
 
 void Output::progress(std::int64_t step, const Thermo& t) {
-    const double now = comm::now(), elapsed = now - start_;
+    const double now = comm::now(), elapsed = now - run_.start_seconds;
     const bool last = step == deck_.run.steps;
     const std::int64_t done = step - first_step_;
     if (quiet_ || (!last && done > 0 && now - last_progress_ < (terminal_ ? 0.2 : 5.0))) return;
@@ -166,8 +150,9 @@ void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
     info.energy_first = energy_first_.value_or(0);
     info.largest_kinetic = largest_kinetic_;
     info.clock = clock_;
+    info.lineage = results_.lineage();
     info.deck = deck_;
-    const CheckpointCost cost = write_checkpoint(directory_, info, tiles, rebalance_, comm_);
+    const CheckpointCost cost = write_checkpoint(directory_, info, tiles, rebalance_, comm_, results_.checkpoints());
     checkpoints_.count += cost.count;
     checkpoints_.bytes += cost.bytes;
     checkpoints_.write_seconds += cost.write_seconds;
@@ -186,18 +171,17 @@ void Output::balanced(const std::vector<BalanceRow>& rows) {
             balancing_.partition_seconds += r.partition_seconds;
             balancing_.migrate_seconds += r.migrate_seconds;
         }
-    if (comm_.rank() == 0)
-        for (const BalanceRow& r : rows)
-            balance_ << fmt::format("{},{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{},{}\n", r.step, r.model, r.driver ? 1 : 0, r.lbe, r.lbe_model, r.mean_seconds,
+    std::string text;
+    for (const BalanceRow& r : rows)
+        text += fmt::format("{},{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{},{}\n", r.step, r.model, r.driver ? 1 : 0, r.lbe, r.lbe_model, r.mean_seconds,
                                 r.max_seconds, r.model_seconds, r.partition_seconds, r.migrate_seconds, r.cells_moved, r.particles_moved, r.ghost_cells, r.lbe_observed, r.decision);
-    balance_ << std::flush;
-    check(balance_.good(), "balance.csv");
+    check(comm_.rank() != 0 || balance_.append(text), "balance.csv");
 }
 
 std::int64_t Output::stop_wanted() const {
     if (const int signal = signal_seen()) return signal;
     constexpr std::int64_t time_is_up = 1000;
-    return deck_.checkpoint.time_limit_seconds && comm::now() - start_ > *deck_.checkpoint.time_limit_seconds ? time_is_up : 0;
+    return deck_.checkpoint.time_limit_seconds && comm::now() - run_.start_seconds > *deck_.checkpoint.time_limit_seconds ? time_is_up : 0;
 }
 
 void Output::header(const Tiles& tiles, std::int64_t particles) {
@@ -208,17 +192,25 @@ void Output::header(const Tiles& tiles, std::int64_t particles) {
     const Setup& s = tiles.setup();
     const balance::Grid grid = s.domain.grid();
     fmt::print("steelyard {}: {}\n", STEELYARD_VERSION, deck_.name);
-    fmt::print("  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} patches, {} tiles of about {} x {} cells\n", particles, s.domain.axis[0].real_length(),
+    fmt::print("  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} processes, {} tiles of about {} x {} cells\n", particles, s.domain.axis[0].real_length(),
                s.domain.axis[1].real_length(), grid.cells[0], grid.cells[1], tiles.decomposition().processes(), tile_count[0], tiles.decomposition().tile()[0], tiles.decomposition().tile()[1]);
     fmt::print("  {} precision, {} kernels, cutoff {:.4g}, skin {:.4g}{}, dt {:.4g}\n", s.precision == md::Precision::mixed ? "mixed" : "double",
                s.kernels->isa, s.potential.cutoff, s.skin, deck_.grid.skin ? "" : " (auto, to be tuned)", deck_.run.dt);
-    fmt::print("  {} ranks x {} threads, {}; output in {}\n", comm_.size(), omp_get_max_threads(), topology_.binding, directory_);
+    fmt::print("  {} ranks x {} threads, {}; output in {}\n", comm_.size(), omp_get_max_threads(), run_.topology.binding, directory_);
+    say_what_changes();
     std::fflush(stdout);
 }
 
+void Output::say_what_changes() const {
+    if (!run_.restart) return;
+    fmt::print("  goes on from {}, step {}\n", run_.restart->path, run_.restart->step);
+    for (const DeckChange& c : changes(run_.restart->deck, deck_)) fmt::print("    {}: {} instead of {}\n", c.key, c.now.empty() ? "nothing" : c.now, c.before.empty() ? "nothing" : c.before);
+    for (const std::string& note : run_.notes) fmt::print("    {}\n", note);
+}
+
 void Output::finish(std::int64_t step, const Tiles& tiles) {
-    const double wall = comm::now() - start_;
-    std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - start_cpu_) * 1e9)};
+    const double wall = comm::now() - run_.start_seconds;
+    std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - run_.start_cpu_seconds) * 1e9)};
     comm_.sum(cpu);
     const std::uint64_t hash = tiles.state_hash();
     std::vector<double> mine(timers_.all().begin(), timers_.all().end());
@@ -266,9 +258,9 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         j["rebuilds"] = tiles.rebuilds();
         j["checkpoints"] = {{"count", checkpoints_.count}, {"bytes", checkpoints_.bytes}, {"write_seconds", checkpoints_.write_seconds},
                             {"verify_seconds", checkpoints_.verify_seconds}, {"remove_seconds", checkpoints_.remove_seconds}};
-        j["binding"] = topology_.binding;
-        j["host"] = topology_.host;
-        j["cpu_model"] = topology_.cpu_model;
+        j["binding"] = run_.topology.binding;
+        j["host"] = run_.topology.host;
+        j["cpu_model"] = run_.topology.cpu_model;
         const auto row = [&](std::size_t i) {
             return nlohmann::ordered_json{{"min", spread[i].min}, {"mean", spread[i].mean}, {"max", spread[i].max}};
         };
@@ -277,9 +269,7 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         j["peak_resident_bytes"] = row(phase_names.size() + 1);
         j["particle_bytes"] = row(phase_names.size() + 2);
         j["particles_per_rank"] = row(phase_names.size() + 3);
-        std::ofstream file(directory_ + "/summary.json", std::ios::trunc);
-        file << j.dump(2) << "\n" << std::flush;
-        good = file.good();
+        good = comm::replace_file(directory_ + "/summary.json", j.dump(2) + "\n");
     }
     check(good, "summary.json");
     if (quiet_) return;

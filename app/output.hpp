@@ -2,7 +2,6 @@
 // What a run writes: thermo.csv, timing.csv, fields, trajectory, summary.json, the progress line and the table at the end.
 #pragma once
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,19 +9,30 @@
 #include "app/checkpoint.hpp"
 #include "app/deck.hpp"
 #include "app/errors.hpp"
+#include "app/run_directory.hpp"
 #include "app/step.hpp"
 #include "app/thermo.hpp"
 #include "comm/communicator.hpp"
+#include "comm/posix_file.hpp"
 #include "comm/topology.hpp"
 
 namespace app {
 
+/// What the results of a run are about.
+struct RunContext {
+    const Deck& deck;
+    const std::optional<CheckpointInfo>& restart;
+    std::vector<std::string> notes;  ///< sentences on what a restart drops
+    comm::Topology topology;
+    double start_seconds = 0, start_cpu_seconds = 0;  ///< when the run began, by comm::now() and comm::cpu_seconds()
+    bool quiet = false;
+};
+
 class Output : public Observer {
 public:
-    /// Makes the directory and writes deck.yaml. restart: where the run goes on; rows of the CSV files from its step on are
-    /// dropped, the earlier ones stay. Collective. Throws OutputError on all ranks.
-    Output(std::string directory, const Deck& deck, const std::optional<CheckpointInfo>& restart, const comm::Communicator& comm,
-           const comm::Topology& topology, Timers& timers, const Rebalance& rebalance, bool quiet);
+    /// Writes deck.yaml and begins the CSV files; where the directory continues a run, rows from the restart's step on are dropped and
+    /// the earlier ones stay. directory: prepared. Collective. Throws OutputError on all ranks.
+    Output(RunDirectory& directory, const RunContext& run, const comm::Communicator& comm, Timers& timers, const Rebalance& rebalance);
 
     Due due(std::int64_t step) const override;
     void sums(std::int64_t step, const Tiles& tiles) override;
@@ -41,15 +51,18 @@ private:
     void progress(std::int64_t step, const Thermo& now);
     void check(bool good, const std::string& file) const;
 
+    void say_what_changes() const;
+
+    RunDirectory& results_;
     std::string directory_;
-    Deck deck_;
+    RunContext run_;
+    const Deck& deck_;
     const comm::Communicator& comm_;
-    comm::Topology topology_;
     Timers& timers_;
     const Rebalance& rebalance_;
     bool quiet_, terminal_;
-    std::ofstream thermo_, timing_, balance_;  // rank 0
-    double start_, start_cpu_, last_progress_ = 0;
+    comm::TextFile thermo_, timing_, balance_;  // rank 0
+    double last_progress_ = 0;
     Clock clock_;
     std::int64_t particles_ = 0;
     std::int64_t first_step_ = 0;

@@ -82,6 +82,7 @@ public:
     std::int64_t last_step() const { return last_step_; }
     void set_last_step(std::int64_t step) { last_step_ = step, started_ = true; }
     const balance::Partition& partition() const { return models_.front().partition; }
+    const balance::Grid& grid() const { return grid_; }
     std::int64_t slab_cells() const { return slabs_.of(team_.rank()).cells(); }
 
 private:

@@ -12,9 +12,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/checkpoint.hpp"
 #include "app/deck.hpp"
 #include "app/output.hpp"
+#include "app/restart.hpp"
+#include "app/run_directory.hpp"
 #include "app/setup.hpp"
 #include "app/signals.hpp"
 #include "app/step.hpp"
@@ -25,23 +26,34 @@ namespace {
 
 // Rank 0 reads and validates; the others get the effective text, or the error, so that all go the same way.
 Deck read_deck(const Options& options, const comm::Communicator& comm) {
-    std::string text, error, name;
-    if (comm.rank() == 0) {
-        try {
-            const Deck deck = load_deck(options.deck, options.settings);
-            text = to_yaml(deck);
-            name = deck.name;
-        } catch (const DeckError& e) {
-            error = e.what();
-        }
-    }
-    comm.broadcast(error);
-    if (!error.empty()) throw DeckError(error);
+    std::string text, name;
+    on_rank_0(comm, [&] {
+        const Deck deck = load_deck(options.deck, options.settings);
+        text = to_yaml(deck);
+        name = deck.name;
+    });
     comm.broadcast(text);
     comm.broadcast(name);
     Deck deck = parse_deck(text, name + ".yaml");
     deck.name = name;
     return deck;
+}
+
+std::string output_path(const Options& options, const Deck& deck) {
+    if (!options.out.empty()) return options.out;
+    if (deck.name.empty() || deck.name == "." || deck.name == "..")
+        throw UsageError(fmt::format("{}: a deck of this name gives no name for an output directory; choose one with --out", options.deck));
+    return "out/" + deck.name;
+}
+
+// The kernels that the environment asks for, or the best.
+Setup make_checked_setup(const Deck& deck) {
+    const char* isa = std::getenv("STEELYARD_ISA");
+    try {
+        return make_setup(deck, isa ? isa : "");
+    } catch (const std::invalid_argument& e) {
+        throw UsageError(fmt::format("STEELYARD_ISA: {}; unset it, or choose avx512, avx2 or scalar", e.what()));
+    }
 }
 
 constexpr int stopped_early = 75;  // EX_TEMPFAIL: try again, with --restart
@@ -72,44 +84,50 @@ balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::i
 
 }  // namespace
 
-int run(const Options& options, const comm::Communicator& comm) {
+Outcome run(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     const comm::Topology topology = comm::detect(comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(topology.default_threads);
-    const char* isa = std::getenv("STEELYARD_ISA");
-    const Setup setup = make_setup(deck, isa ? isa : "");
+    const Setup setup = make_checked_setup(deck);
     const balance::Grid grid = setup.domain.grid();
     const std::int64_t processes = process_count(deck, grid, comm.size());
+    const OldResults old = options.force ? OldResults::aside : OldResults::refuse;
 
-    const std::string out = options.out.empty() ? "out/" + deck.name : options.out;
     std::optional<CheckpointInfo> restart;
-    if (options.restart == "auto") restart = newest_checkpoint(out, comm);
-    else if (!options.restart.empty()) restart = read_checkpoint(options.restart, comm);
+    const bool automatic = options.restart == "auto";
+    if (!automatic && !options.restart.empty()) restart = read_checkpoint(options.restart, comm);
+    RunDirectory directory(output_path(options, deck), comm);
+    if (automatic) restart = directory.newest_checkpoint(old);
     if (restart) {
         require_same_system(deck, *restart);
         if (restart->step > deck.run.steps)
             throw InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart->path, restart->step, deck.run.steps));
     }
 
-    watch_signals();
+    RunContext context{deck, restart, {}, topology, comm::now(), comm::cpu_seconds(), options.quiet};
     Timers timers;
     Rebalance rebalance(deck, grid, processes, comm, timers);
 #ifdef __GLIBC__
     // The fields of each balancing find their place at the top of the heap, whose pages are there already: half of its time.
     if (rebalance.on()) mallopt(M_TOP_PAD, 16 << 20);
 #endif
-    if (restart) load_balance(*restart, rebalance, comm);
-    Output output(out, deck, restart, comm, topology, timers, rebalance, options.quiet);
-    const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
-    Tiles tiles(setup, balance::Decomposition(grid, rebalance.partition(), comm.size(), tile), comm, timers);
+    if (restart) context.notes = load_balance(*restart, rebalance, comm);
+    Tiles tiles(setup, balance::Decomposition(grid, rebalance.partition(), comm.size(), tile_shape(deck, setup.domain, thread_count(comm))), comm, timers);
     if (restart) load_particles(*restart, tiles, comm);
     else tiles.fill(deck);
+
+    // From here on files are written; whatever can be refused has been looked at.
+    directory.prepare(restart, automatic && restart ? OldResults::refuse : old, deck, options.deck);
+    Output output(directory, context, comm, timers, rebalance);
     output.header(tiles, restart ? restart->particles : particle_count(deck));
     const std::int64_t reached = run_steps(tiles, rebalance, restart ? restart->step : 0, deck.run.steps, output);
     output.finish(reached, tiles);
-    if (reached == deck.run.steps) return 0;
+    // A signal may have reached some ranks only.
+    std::int64_t signal = signal_seen();
+    comm.max(std::span(&signal, 1));
+    if (reached == deck.run.steps) return {};
     if (comm.rank() == 0) fmt::print(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n", reached, deck.run.steps);
-    return stopped_early;
+    return {stopped_early, signal != 0};
 }
 
 int info(const Options& options, const comm::Communicator& comm) {

@@ -13,11 +13,18 @@ struct Options {
     std::string out;  ///< empty: out/<deck name>
     std::string restart;  ///< a checkpoint's path, `auto`, or empty
     std::vector<std::string> settings;
+    bool force = false;  ///< put results aside that are in the way
     bool quiet = false;
 };
 
-/// steelyard run. Collective. Returns the exit code.
-int run(const Options& options, const comm::Communicator& comm);
+/// How a run ended; the same on all ranks.
+struct Outcome {
+    int code = 0;            ///< exit code
+    bool by_signal = false;  ///< some rank was sent one
+};
+
+/// steelyard run. Collective.
+Outcome run(const Options& options, const comm::Communicator& comm);
 
 /// steelyard info: what the checkpoint options.deck holds; verifies it.
 int info(const Options& options, const comm::Communicator& comm);

@@ -10,7 +10,7 @@ void survive_file_limits();
 /// From now on TERM, INT and USR1 only note themselves.
 void watch_signals();
 
-/// The number of the signal that came, 0 if none did.
+/// The number of the signal that came to this rank, 0 if none did. Other ranks may have got another or none.
 int signal_seen();
 
 }  // namespace app

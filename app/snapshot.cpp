@@ -5,12 +5,13 @@
 
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include "app/errors.hpp"
+#include "comm/durable.hpp"
 #include "comm/file.hpp"
+#include "comm/posix_file.hpp"
 #include "md/initial.hpp"
 
 namespace app {
@@ -54,7 +55,8 @@ void write_fields(const std::string& directory, std::int64_t step, double time, 
         particles.push_back(std::move(count));
     }
     const std::string name = fmt::format("fields_{}", step);
-    comm::FileWriter file(directory + "/" + name + ".h5", comm);
+    const std::string path = directory + "/" + name + ".h5", description = directory + "/" + name + ".xdmf";
+    comm::FileWriter file(comm::unfinished(path), comm);
     file.field("/particles", grid.cells[0], grid.cells[1], particles);
     file.field("/owner", grid.cells[0], grid.cells[1], owner);
     if (rebalance.has_load()) file.field("/load", grid.cells[0], grid.cells[1], rebalance.load());
@@ -63,13 +65,9 @@ void write_fields(const std::string& directory, std::int64_t step, double time, 
     file.attribute("/", "step", std::array{step}, true);
     file.attribute("/", "time", std::array{time});
     file.close();
-    bool good = true;
-    if (comm.rank() == 0) {
-        std::ofstream description(directory + "/" + name + ".xdmf", std::ios::trunc);
-        description << xdmf(name + ".h5", time, tiles, rebalance.has_load()) << std::flush;
-        good = description.good();
-    }
-    if (!comm.all_agree(good)) throw OutputError(directory + ": cannot write " + name + ".xdmf; check that the disk is not full");
+    const bool described = comm.rank() != 0 || comm::replace_file(description, xdmf(name + ".h5", time, tiles, rebalance.has_load()));
+    if (!comm::publish(path, false, comm)) throw OutputError(path + ": cannot give it its name; check that nothing else has it and the disk is not full");
+    if (!comm.all_agree(described)) throw OutputError(description + ": cannot write it; check that nothing else has that name and the disk is not full");
 }
 
 void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm, bool forces) {
@@ -136,9 +134,11 @@ void write_particles(comm::FileWriter& file, std::int64_t step, double time, con
 }
 
 void write_trajectory_frame(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm) {
-    comm::FileWriter file(fmt::format("{}/trajectory_{}.h5", directory, step), comm);
+    const std::string path = fmt::format("{}/trajectory_{}.h5", directory, step);
+    comm::FileWriter file(comm::unfinished(path), comm);
     write_particles(file, step, time, tiles, comm, true);
     file.close();
+    if (!comm::publish(path, false, comm)) throw OutputError(path + ": cannot give it its name; check that nothing else has it and the disk is not full");
 }
 
 }  // namespace app

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -90,6 +92,42 @@ TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads
         if (grid.box().cells() >= tiles_a_thread * threads * tile[0] * tile[1]) break;
     }
     return tile;
+}
+
+bool is_partition_of(const Partition& partition, const Grid& grid) {
+    const std::vector<Box>& boxes = partition.boxes;
+    const std::vector<std::int64_t>& first = partition.first;
+    if (first.size() < 2 || first.front() != 0 || first.back() != static_cast<std::int64_t>(boxes.size()) || !std::is_sorted(first.begin(), first.end())) return false;
+    std::int64_t cells = 0;
+    for (const Box& b : boxes) {
+        if (b.empty() || intersection(b, grid.box()) != b) return false;
+        cells += b.cells();
+        if (cells > grid.box().cells()) return false;
+    }
+    if (cells != grid.box().cells()) return false;
+    // As many cells as the grid: they fill it unless two boxes meet. A line sweeps along x over the boxes that it cuts, which lie
+    // side by side along y; at each place boxes end before others begin.
+    struct Event {
+        int x;
+        bool begins;
+        const Box* box;
+    };
+    std::vector<Event> events;
+    for (const Box& b : boxes) events.push_back({b.lower[0], true, &b}), events.push_back({b.upper[0], false, &b});
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return std::pair(a.x, a.begins) < std::pair(b.x, b.begins); });
+    std::map<int, int> cut;  // lower end along y to upper end
+    for (const Event& e : events) {
+        const int lower = e.box->lower[1], upper = e.box->upper[1];
+        if (!e.begins) {
+            cut.erase(lower);
+            continue;
+        }
+        const auto next = cut.lower_bound(lower);
+        if (next != cut.end() && next->first < upper) return false;
+        if (next != cut.begin() && std::prev(next)->second > lower) return false;
+        cut.emplace(lower, upper);
+    }
+    return true;
 }
 
 Partition one_box_each(std::vector<Box> boxes) {

@@ -26,6 +26,9 @@ struct Partition {
     friend bool operator==(const Partition&, const Partition&) = default;
 };
 
+/// Whether every cell of the grid lies in exactly one box, and every box with exactly one process: for partitions from files.
+bool is_partition_of(const Partition& partition, const Grid& grid);
+
 /// One box a process.
 Partition one_box_each(std::vector<Box> boxes);
 

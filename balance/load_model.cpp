@@ -32,6 +32,10 @@ const std::pair<const char*, Factory> models[] = {
 
 }  // namespace
 
+bool LoadModel::accepts_memory(std::span<const double> candidate) const {
+    return candidate.size() == memory().size() && std::all_of(candidate.begin(), candidate.end(), [](double v) { return v >= 0 && v <= 1e100; });
+}
+
 std::unique_ptr<LoadModel> make_model(const std::string& name, const ModelConstants& constants) {
     for (const auto& [known, factory] : models)
         if (name == known) return factory(constants);

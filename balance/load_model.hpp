@@ -61,6 +61,11 @@ public:
     /// What conclude() has learnt; set_memory(memory()) on another object makes it equal.
     virtual std::vector<double> memory() const { return {}; }
     virtual void set_memory(std::span<const double>) {}
+    /// Could memory() have returned this? Asked before what a file holds is handed to set_memory(). By default: as many numbers as
+    /// memory() has now, none negative or huge.
+    virtual bool accepts_memory(std::span<const double> memory) const;
+    /// Could a cell's state have this value? By default: not negative, not huge.
+    virtual bool accepts_state(double value) const { return value >= 0 && value <= 1e100; }
 };
 
 /// Throws std::invalid_argument for an unknown name.

@@ -60,6 +60,7 @@ struct A1 final : LoadModel {
     }
     std::vector<double> memory() const override { return {in_seconds ? 1.0 : 0.0}; }
     void set_memory(std::span<const double> m) override { in_seconds = m[0] != 0; }
+    bool accepts_memory(std::span<const double> m) const override { return m.size() == 1 && (m[0] == 0 || m[0] == 1); }
     ModelConstants constants;
     double factor = 1;
     bool in_seconds = false;

@@ -123,8 +123,15 @@ public:
         for (double& v : right_) v = *next++;
         noise_ = *next;
     }
+    bool accepts_memory(std::span<const double> m) const override {
+        std::vector<double> known(m.begin(), m.end());
+        if (!known.empty() && known.back() == unknown_noise) known.back() = 0;
+        return LoadModel::accepts_memory(known);
+    }
 
 private:
+    static constexpr double unknown_noise = -1;
+
     // Normal equations with forgetting, in units in which every feature's sum of squares is 1; a weak pull to the last
     // solution decides where the processes can't tell features apart.
     void fit(std::span<const double> rows, std::span<const double> times) {
@@ -172,7 +179,7 @@ private:
     ModelConstants constants_;
     Vector theta_{}, right_{};
     Matrix normal_{};
-    double noise_ = -1;
+    double noise_ = unknown_noise;
     std::vector<double> factor_;  // of each process, this balancing
 };
 

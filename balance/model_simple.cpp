@@ -40,7 +40,9 @@ struct TimeAverage final : Stateless {
 // Exponential smoothing of the cell's share t_p / N_Cp (Luitjens & Berzins, IPDPS 2010); its history travels with the cell.
 struct MovingAverage final : Stateless {
     using Stateless::Stateless;
-    double first_state(const CellCounts&) const override { return -1; }  // no history
+    static constexpr double no_history = -1;
+    double first_state(const CellCounts&) const override { return no_history; }
+    bool accepts_state(double value) const override { return value == no_history || Stateless::accepts_state(value); }
     void update(const ProcessView& p, const Totals&, bool measured, std::span<double> load) const override {
         if (!measured) return start(p, load);
         const double share = p.time / static_cast<double>(load.size());

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "comm/communicator.hpp"
 
+#include <algorithm>
+#include <climits>
+
+#include "comm/exchange.hpp"
 #include "comm/mpi_check.hpp"
 
 namespace comm {
@@ -36,10 +40,19 @@ void Communicator::barrier() const {
 }
 
 void Communicator::broadcast(std::string& text) const {
-    std::int64_t size = static_cast<std::int64_t>(text.size());
-    mpi_check(MPI_Bcast(&size, 1, MPI_INT64_T, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    auto size = static_cast<std::int64_t>(text.size());
+    broadcast(std::span(&size, 1));
+    if (size > INT_MAX) fatal(1, "a text of " + std::to_string(size) + " bytes is too long to be sent to all ranks; this is a bug");
     text.resize(size);
-    mpi_check(MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    MPI_Request request;
+    mpi_check(MPI_Ibcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+}
+
+void Communicator::broadcast(std::span<std::int64_t> values) const {
+    MPI_Request request;
+    mpi_check(MPI_Ibcast(values.data(), static_cast<int>(values.size()), MPI_INT64_T, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
 }
 
 void Communicator::sum(std::span<std::int64_t> values) const { reduce(values, MPI_INT64_T, MPI_SUM, oversubscribed_); }
@@ -64,7 +77,9 @@ void Communicator::sum(std::span<Int128> values) const {
 
 std::int64_t Communicator::exclusive_sum(std::int64_t value) const {
     std::int64_t before = 0;
-    mpi_check(MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD), "MPI_Exscan");
+    MPI_Request request;
+    mpi_check(MPI_Iexscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, &request), "MPI_Iexscan");
+    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
     return rank_ == 0 ? 0 : before;
 }
 
@@ -85,21 +100,25 @@ std::vector<Spread> Communicator::spread(std::span<const double> values) const {
 }
 
 std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std::byte>> to_rank) const {
-    std::vector<int> sent(size_), received(size_), sent_at(size_, 0), received_at(size_, 0);
-    std::vector<std::byte> out;
-    for (int r = 0; r < size_; ++r) {
-        sent[r] = static_cast<int>(to_rank[r].size());
-        sent_at[r] = static_cast<int>(out.size());
-        out.insert(out.end(), to_rank[r].begin(), to_rank[r].end());
-    }
+    // Sizes are 64-bit, and the bytes go as messages that are cut where they are long: no count of MPI's can overflow.
+    std::vector<std::int64_t> sizes, received(size_), start(size_ + 1, 0);
+    for (const std::vector<std::byte>& bytes : to_rank) sizes.push_back(static_cast<std::int64_t>(bytes.size()));
     MPI_Request request;
-    mpi_check(MPI_Ialltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD, &request), "MPI_Ialltoall");
+    mpi_check(MPI_Ialltoall(sizes.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, MPI_COMM_WORLD, &request), "MPI_Ialltoall");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
-    for (int r = 1; r < size_; ++r) received_at[r] = received_at[r - 1] + received[r - 1];
-    std::vector<std::byte> in(received_at.back() + received.back());
-    mpi_check(MPI_Ialltoallv(out.data(), sent.data(), sent_at.data(), MPI_BYTE, in.data(), received.data(), received_at.data(), MPI_BYTE, MPI_COMM_WORLD, &request),
-              "MPI_Ialltoallv");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    for (int r = 0; r < size_; ++r) start[r + 1] = start[r] + received[r];
+    std::vector<std::byte> in(start[size_]);
+    std::vector<Outgoing> out;
+    std::vector<Incoming> incoming;
+    for (int r = 0; r < size_; ++r) {
+        const std::span<std::byte> place = std::span(in).subspan(start[r], received[r]);
+        if (r == rank_) std::copy(to_rank[r].begin(), to_rank[r].end(), place.begin());
+        else out.push_back({r, to_rank[r]}), incoming.push_back({r, place});
+    }
+    constexpr int tag = 8;
+    Exchange exchange(*this);
+    exchange.start(out, incoming, tag);
+    exchange.finish();
     return in;
 }
 
@@ -119,15 +138,16 @@ void Communicator::relay(bool ascending, std::span<std::int64_t> carry, const st
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text) const {
-    const int mine = static_cast<int>(text.size());
-    std::vector<int> sizes(size_), starts(size_, 0);
-    mpi_check(MPI_Gather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
-    for (int r = 1; r < size_; ++r) starts[r] = starts[r - 1] + sizes[r - 1];
-    std::string all(rank_ == 0 ? starts.back() + sizes.back() : 0, ' ');
-    mpi_check(MPI_Gatherv(text.data(), mine, MPI_CHAR, all.data(), sizes.data(), starts.data(), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Gatherv");
+    std::vector<std::vector<std::byte>> to_rank(size_);
+    const auto bytes = std::as_bytes(std::span(text));
+    to_rank[0].assign(bytes.begin(), bytes.end());
+    std::vector<std::int64_t> sizes(size_, 0);
+    sizes[rank_] = static_cast<std::int64_t>(text.size());
+    sum(sizes);
+    const std::vector<std::byte> all = all_to_all(to_rank);
     std::vector<std::string> out;
-    if (rank_ == 0)
-        for (int r = 0; r < size_; ++r) out.push_back(all.substr(starts[r], sizes[r]));
+    const char* next = reinterpret_cast<const char*>(all.data());
+    for (int r = 0; rank_ == 0 && r < size_; next += sizes[r++]) out.emplace_back(next, sizes[r]);
     return out;
 }
 

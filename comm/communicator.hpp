@@ -17,7 +17,7 @@ struct Spread {
     double min = 0, mean = 0, max = 0;
 };
 
-/// All ranks of the job. Every call but rank(), size(), node_rank(), node_size(), oversubscribed() is collective.
+/// All ranks of the job. Where a node has more ranks than cores, every call gives the core away while it waits. Every call but rank(), size(), node_rank(), node_size(), oversubscribed() is collective.
 class Communicator {
 public:
     Communicator();
@@ -31,6 +31,7 @@ public:
 
     void barrier() const;
     void broadcast(std::string& text) const;  ///< from rank 0
+    void broadcast(std::span<std::int64_t> values) const;
     void sum(std::span<std::int64_t> values) const;
     void sum(std::span<Int128> values) const;
     void min(std::span<std::int64_t> values) const;
@@ -38,7 +39,7 @@ public:
     std::int64_t exclusive_sum(std::int64_t value) const;  ///< sum over lower ranks
     bool all_agree(bool good) const;
     std::vector<Spread> spread(std::span<const double> values) const;  ///< of each value over the ranks, on all of them
-    /// Sends to_rank[r] to rank r; returns everything that came, in rank order. At most 2 GiB in all.
+    /// Sends to_rank[r] to rank r; returns everything that came, in rank order. Any sizes.
     std::vector<std::byte> all_to_all(std::span<const std::vector<std::byte>> to_rank) const;
     /// Ranks call step(carry) one after the other, each with what the one before left; all get the last value.
     void relay(bool ascending, std::span<std::int64_t> carry, const std::function<void(std::span<std::int64_t>)>& step) const;

@@ -15,43 +15,24 @@
 #include <filesystem>
 #include <vector>
 
+#include "comm/posix_file.hpp"
+
 namespace comm {
 namespace {
-
-class Descriptor {
-public:
-    Descriptor(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC)) {}
-    ~Descriptor() { if (fd_ >= 0) close(fd_); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    operator int() const { return fd_; }
-
-private:
-    int fd_;
-};
-
-bool read_all(int fd, char* data, std::int64_t size, std::int64_t at) {
-    while (size > 0) {
-        const ssize_t n = pread(fd, data, size, at);
-        if (n <= 0) return false;
-        data += n, at += n, size -= n;
-    }
-    return true;
-}
 
 constexpr std::int64_t block_bytes = 4 << 20;
 
 }  // namespace
 
 std::uint64_t file_digest(const std::string& path, std::int64_t from, std::int64_t size, const Communicator& comm) {
-    const Descriptor file(path, O_RDONLY);
+    const Descriptor file(path, O_RDONLY | O_NONBLOCK);
     bool good = file >= 0;
     std::uint64_t mine = 0;
     std::vector<char> block(std::min(block_bytes, std::max<std::int64_t>(0, size - from)));
     const std::int64_t blocks = (std::max<std::int64_t>(0, size - from) + block_bytes - 1) / block_bytes;
     for (std::int64_t b = comm.rank(); good && b < blocks; b += comm.size()) {
         const std::int64_t at = from + b * block_bytes, n = std::min(block_bytes, size - at);
-        good = read_all(file, block.data(), n, at);
+        good = read_at(file, block.data(), n, at);
         mine += XXH3_64bits_withSeed(block.data(), n, static_cast<std::uint64_t>(b) + 1);  // the seed ties a block to its place
     }
     std::array<Int128, 1> sum{static_cast<Int128>(mine)};
@@ -67,16 +48,17 @@ std::int64_t file_size(const std::string& path) {
 }
 
 std::string read_front(const std::string& path, std::size_t size) {
-    const Descriptor file(path, O_RDONLY);
+    if (file_size(path) < 0) return {};                     // a pipe would be waited for
+    const Descriptor file(path, O_RDONLY | O_NONBLOCK);     // also one that has taken its place since
     std::string text(size, '\0');
-    const ssize_t n = file >= 0 ? pread(file, text.data(), size, 0) : 0;
+    const ssize_t n = file.good() ? pread(file, text.data(), size, 0) : 0;
     text.resize(std::max<ssize_t>(0, n));
     return text;
 }
 
 bool write_front(const std::string& path, const std::string& text) {
-    const Descriptor file(path, O_WRONLY);
-    return file >= 0 && pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+    const Descriptor file(path, O_WRONLY | O_NOFOLLOW);
+    return file.good() && write_at(file, text.data(), static_cast<std::int64_t>(text.size()), 0);
 }
 
 std::string lack_of_space(const std::string& directory, std::int64_t bytes) {
@@ -91,15 +73,23 @@ std::string lack_of_space(const std::string& directory, std::int64_t bytes) {
     return {};
 }
 
-bool sync_and_rename(const std::string& from, const std::string& to) {
-    {
-        const Descriptor file(from, O_RDWR);
-        if (file < 0 || fsync(file) != 0) return false;
+bool publish(const std::string& path, bool durable, const Communicator& comm) {
+    const std::string from = unfinished(path);
+    bool good = true;
+    if (durable && comm.node_rank() == 0) {  // each node holds what its ranks wrote
+        const Descriptor file(from, O_RDWR | O_NOFOLLOW);
+        good = file.good() && fsync(file) == 0;
     }
-    if (std::rename(from.c_str(), to.c_str()) != 0) return false;
-    const std::string directory = std::filesystem::path(to).parent_path().string();
-    const Descriptor folder(directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY);
-    return folder >= 0 && fsync(folder) == 0;
+    good = comm.all_agree(good);
+    if (good && comm.rank() == 0) {
+        good = std::rename(from.c_str(), path.c_str()) == 0;
+        if (good && durable) {
+            const std::string directory = std::filesystem::path(path).parent_path().string();
+            const Descriptor folder(directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY);
+            good = folder.good() && fsync(folder) == 0;
+        }
+    }
+    return comm.all_agree(good);
 }
 
 }  // namespace comm

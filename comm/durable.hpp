@@ -16,10 +16,10 @@ std::uint64_t file_digest(const std::string& path, std::int64_t from, std::int64
 /// Hash of a short text.
 std::uint64_t text_digest(const std::string& text);
 
-/// Size of a file, -1 if there is none. This rank only.
+/// Size of a regular file, -1 if there is none. This rank only.
 std::int64_t file_size(const std::string& path);
 
-/// The first `size` bytes of a file, shorter if it is. This rank only.
+/// The first `size` bytes of a regular file, fewer where it has fewer. This rank only.
 std::string read_front(const std::string& path, std::size_t size);
 
 /// Overwrites the beginning of a file. This rank only. Returns success.
@@ -28,7 +28,8 @@ bool write_front(const std::string& path, const std::string& text);
 /// Why a new file of `bytes` bytes can't be written into `directory`, empty if it can: space left, file-size limit. This rank only.
 std::string lack_of_space(const std::string& directory, std::int64_t bytes);
 
-/// Flushes `from` to the disk, gives it the name `to`, flushes the directory. This rank only. Returns success.
-bool sync_and_rename(const std::string& from, const std::string& to);
+/// Gives the finished file unfinished(path) its name. durable: its bytes, then its name, are on the disk on return. Collective; returns
+/// success, the same on all ranks.
+bool publish(const std::string& path, bool durable, const Communicator& comm);
 
 }  // namespace comm

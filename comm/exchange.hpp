@@ -28,7 +28,8 @@ public:
     explicit Exchange(const Communicator& comm, std::size_t message_limit = std::size_t{1} << 30);
     ~Exchange();
 
-    /// Posts all receives, then all sends. The buffers must stay until finish().
+    /// Posts all receives, then all sends. The buffers must stay until finish(). May be called again before finish(), which then
+    /// waits for the messages of all calls.
     void start(std::span<const Outgoing> out, std::span<const Incoming> in, int tag);
     /// Waits for all of them; ends the job when a size is not what was announced.
     void finish();

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Distributed HDF5 files. Writing: every rank writes its own part, all calls are collective with the same arguments but for
-// the data; a write error after the file was created ends the job (the others may be inside the same collective call).
+// HDF5 files that all ranks write and read together. Rank 0 alone has the file open in HDF5: it lays out groups, attributes and
+// datasets of known size, or looks where they are; then every rank writes or reads its own bytes at their place, without the
+// others. So nobody waits inside a library (with more ranks than cores that costs seconds), an error of one rank is told to all,
+// and closing a file while an exception passes concerns nobody else.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -17,8 +20,12 @@
 
 namespace comm {
 
-/// A file cannot be created, opened or trusted. Thrown on all ranks alike.
-struct FileError : std::runtime_error {
+/// A file cannot be opened or trusted. Thrown on all ranks alike.
+struct ReadError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+/// A file cannot be created or written. Thrown on all ranks alike.
+struct WriteError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
@@ -42,11 +49,13 @@ struct FieldBlock {
     std::vector<T> values;
 };
 
+/// Writes a new file. All calls are collective, with the same arguments but for the data.
 class FileWriter {
 public:
-    /// Creates (or replaces) the file. front_bytes: room before the HDF5 part for a header of the caller's (a "user block": 0 or
-    /// a power of two from 512). Throws FileError.
+    /// Creates the file; whatever bore its name is removed, not followed. front_bytes: room before the HDF5 part for a header of the
+    /// caller's (a "user block": 0 or a power of two from 512). Throws WriteError.
     FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes = 0);
+    /// Removes a file that was not closed.
     ~FileWriter();
     FileWriter(const FileWriter&) = delete;
     FileWriter& operator=(const FileWriter&) = delete;
@@ -79,15 +88,14 @@ public:
     /// A 2D field [ny, nx] from all ranks' blocks.
     template <class T>
     void field(const std::string& path, int nx, int ny, const std::vector<FieldBlock<T>>& mine) {
-        write_field(path, element_of<T>(), nx, ny, static_cast<std::int64_t>(mine.size()),
+        write_field(path, element_of<T>(), sizeof(T), nx, ny, static_cast<std::int64_t>(mine.size()),
                     [&](std::int64_t i) { return std::pair<balance::Box, const void*>(mine[i].box, mine[i].values.data()); });
     }
-    /// Flushes and closes; the file is complete on return.
+    /// Closes; the file is complete on return. Throws WriteError when any write of any rank failed: no space, a quota, a limit.
     void close();
 
 private:
     void write_small(const std::string& path, Element type, const void* data, std::size_t size);
-    void write_field(const std::string& path, Element type, int nx, int ny, std::int64_t blocks, const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block);
     struct Shape {
         Element type;
         std::size_t size;
@@ -96,13 +104,17 @@ private:
     };
     /// piece(first, n): n of this rank's rows, called in ascending order.
     void write_rows(const std::string& path, const Shape& shape, std::int64_t rows, const std::function<const void*(std::int64_t, std::int64_t)>& piece);
+    void write_field(const std::string& path, Element type, std::size_t size, int nx, int ny, std::int64_t blocks,
+                     const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block);
+    std::int64_t place_of(const std::string& path, Element type, const std::vector<std::int64_t>& extent);
     struct Handles;
     std::unique_ptr<Handles> handles_;
     const Communicator& comm_;
     std::string path_;
 };
 
-/// Reads what FileWriter wrote. All calls are collective and throw FileError on all ranks alike.
+/// Reads what FileWriter wrote, and refuses whatever FileWriter would not have written: links, other types, chunks, filters, data
+/// outside the file. All calls are collective and throw ReadError on all ranks alike.
 class FileReader {
 public:
     FileReader(const std::string& path, const Communicator& comm);
@@ -110,26 +122,35 @@ public:
     FileReader(const FileReader&) = delete;
     FileReader& operator=(const FileReader&) = delete;
 
-    /// Whether there is a dataset of that name.
+    /// Whether there is a dataset or group of that name, reached without links to other names or files.
     bool has(const std::string& path);
     /// Length of a dataset's first dimension; checks that its type is T's and the other dimension `columns`.
     template <class T>
-    std::int64_t row_count(const std::string& path, int columns = 1) { return count(path, element_of<T>(), columns); }
+    std::int64_t row_count(const std::string& path, int columns = 1) { return find(path, element_of<T>(), columns).rows; }
     /// Rows [first, first + n) of [N] or [N, columns]; each rank names its own.
     template <class T>
     std::vector<T> rows(const std::string& path, std::int64_t first, std::int64_t n, int columns = 1) {
-        std::vector<T> data(n * columns);
-        read(path, element_of<T>(), data.data(), first, n, columns);
+        const Place place = find(path, element_of<T>(), columns);
+        const bool inside = first >= 0 && n >= 0 && n <= place.rows && first <= place.rows - n;
+        std::vector<T> data(inside ? n * columns : 0);
+        read(path, place, inside, data.data(), first * columns * static_cast<std::int64_t>(sizeof(T)), static_cast<std::int64_t>(data.size() * sizeof(T)));
         return data;
     }
+    /// The whole of a dataset [N], on every rank.
+    template <class T>
+    std::vector<T> all(const std::string& path) { return rows<T>(path, 0, row_count<T>(path)); }
 
 private:
-    std::int64_t count(const std::string& path, Element type, int columns);
-    void read(const std::string& path, Element type, void* data, std::int64_t first, std::int64_t n, int columns);
+    struct Place {
+        std::int64_t rows = 0, offset = 0;  ///< offset: of the first byte in the file
+    };
+    const Place& find(const std::string& path, Element type, int columns);
+    void read(const std::string& path, const Place& place, bool inside, void* data, std::int64_t from, std::int64_t size);
     struct Handles;
     std::unique_ptr<Handles> handles_;
     const Communicator& comm_;
     std::string path_;
+    std::map<std::string, Place> places_;  // with the type and columns that they were asked for
 };
 
 }  // namespace comm

@@ -9,6 +9,8 @@
 #include <iterator>
 
 #include "app/checkpoint.hpp"
+#include "app/restart.hpp"
+#include "app/run_directory.hpp"
 #include "comm/communicator.hpp"
 
 using namespace app;
@@ -47,9 +49,12 @@ struct Fixture {
         info.step = 7;
         info.energy_first = -1.25;
         info.largest_kinetic = 3.5;
+        info.lineage = {{99, 0}, {12, 4}};
+        info.clock = {4, 0.004, deck.run.dt};
         info.deck = deck;
         const Rebalance rebalance(deck, t.decomposition().grid(), world.size(), world, timers);
-        write_checkpoint(directory, info, t, rebalance, world);
+        std::vector<std::int64_t> own;
+        write_checkpoint(directory, info, t, rebalance, world, own);
         path = directory + "/checkpoint_7.h5";
     }
     ~Fixture() {
@@ -85,8 +90,10 @@ TEST_CASE("a checkpoint reads back exactly, on any number of ranks") {
     Tiles t = f.tiles();
     load_particles(info, t, f.world);
     CHECK(t.state_hash() == f.hash);
-    CHECK(newest_checkpoint(f.directory, f.world)->step == 7);
-    CHECK_FALSE(newest_checkpoint(f.directory + "/nowhere", f.world));
+    CHECK(info.lineage == Lineage{{99, 0}, {12, 4}});
+    CHECK(info.clock.at(7) == Approx(0.007));
+    CHECK(RunDirectory(f.directory, f.world).newest_checkpoint(OldResults::refuse)->step == 7);
+    CHECK_FALSE(RunDirectory(f.directory + "/fresh", f.world).newest_checkpoint(OldResults::refuse));
 }
 
 TEST_CASE("every flipped byte and every truncation is refused") {

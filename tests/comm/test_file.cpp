@@ -52,9 +52,9 @@ TEST_CASE("rows come back in rank order, in any shares and whatever the size of 
     for (std::int64_t i = 0; i < n; ++i) wrong += given[i] != 0.5 * static_cast<double>(begin + i);
     world.sum(std::span(&wrong, 1));
     CHECK(wrong == 0);
-    CHECK_THROWS_AS(file.row_count<double>("/a/made", 4), comm::FileError);   // another type
-    CHECK_THROWS_AS(file.row_count<std::int64_t>("/a/made", 3), comm::FileError);
-    CHECK_THROWS_AS(file.row_count<double>("/none"), comm::FileError);
+    CHECK_THROWS_AS(file.row_count<double>("/a/made", 4), comm::ReadError);   // another type
+    CHECK_THROWS_AS(file.row_count<std::int64_t>("/a/made", 3), comm::ReadError);
+    CHECK_THROWS_AS(file.row_count<double>("/none"), comm::ReadError);
     world.barrier();
     if (world.rank() == 0) std::filesystem::remove(name);
 }
@@ -97,9 +97,9 @@ TEST_CASE("a digest does not depend on who computes it, and notices every change
 
 TEST_CASE("a file that is none is refused on all ranks") {
     const comm::Communicator world;
-    CHECK_THROWS_AS(comm::FileReader("no_such_file.h5", world), comm::FileError);
-    CHECK_THROWS_AS(comm::FileReader("/", world), comm::FileError);
-    CHECK_THROWS_AS(comm::FileWriter("/no/such/folder/file.h5", world), comm::FileError);
+    CHECK_THROWS_AS(comm::FileReader("no_such_file.h5", world), comm::ReadError);
+    CHECK_THROWS_AS(comm::FileReader("/", world), comm::ReadError);
+    CHECK_THROWS_AS(comm::FileWriter("/no/such/folder/file.h5", world), comm::WriteError);
     CHECK_FALSE(comm::lack_of_space("/tmp", std::int64_t{1} << 60).empty());
     CHECK(comm::lack_of_space("/tmp", 1).empty());
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "comm/posix_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+namespace comm {
+
+Descriptor::Descriptor(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+
+bool Descriptor::close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
+
+bool write_at(int fd, const void* data, std::int64_t size, std::int64_t at) {
+    const char* next = static_cast<const char*>(data);
+    while (size > 0) {
+        const ssize_t n = pwrite(fd, next, size, at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        next += n, at += n, size -= n;
+    }
+    return true;
+}
+
+bool read_at(int fd, void* data, std::int64_t size, std::int64_t at) {
+    char* next = static_cast<char*>(data);
+    while (size > 0) {
+        const ssize_t n = pread(fd, next, size, at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        next += n, at += n, size -= n;
+    }
+    return true;
+}
+
+Descriptor create_new(const std::string& path) {
+    unlink(path.c_str());
+    return Descriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+}
+
+std::string read_text(const std::string& path) {
+    const Descriptor file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    struct stat s {};
+    if (!file.good() || fstat(file, &s) != 0 || !S_ISREG(s.st_mode)) return {};
+    std::string text(s.st_size, '\0');
+    return read_at(file, text.data(), s.st_size, 0) ? text : std::string();
+}
+
+bool replace_file(const std::string& path, const std::string& text) { return TextFile().start(path, text); }
+
+bool TextFile::start(const std::string& path, const std::string& text) {
+    const std::string fresh = unfinished(path);
+    file_ = create_new(fresh);
+    size_ = 0;
+    return file_.good() && append(text) && std::rename(fresh.c_str(), path.c_str()) == 0;
+}
+
+bool TextFile::append(const std::string& text) {
+    const auto size = static_cast<std::int64_t>(text.size());
+    if (!write_at(file_, text.data(), size, size_)) return false;
+    size_ += size;
+    return true;
+}
+
+std::string DirectoryLock::take(const std::string& directory) {
+    file_ = Descriptor(directory + "/.steelyard.lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (!file_.good() && errno == ELOOP) return "nobody that it could name, for its .steelyard.lock is a symbolic link";
+    if (!file_.good()) return {};  // what is wrong with the directory shows when a result is written
+    constexpr int tries = 60, pause_microseconds = 50000;
+    for (int i = 0; flock(file_, LOCK_EX | LOCK_NB) != 0; ++i) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return {};  // no locks on this file system
+        if (i == tries) {
+            std::array<char, 256> owner{};
+            const ssize_t n = pread(file_, owner.data(), owner.size(), 0);
+            file_.close();
+            return n > 0 ? std::string(owner.data(), n) : "another process";
+        }
+        usleep(pause_microseconds);
+    }
+    std::array<char, 128> host{"?"};
+    gethostname(host.data(), host.size() - 1);
+    const std::string owner = "process " + std::to_string(getpid()) + " on " + host.data();
+    [[maybe_unused]] const bool written = ftruncate(file_, 0) == 0 && write_at(file_, owner.data(), static_cast<std::int64_t>(owner.size()), 0);
+    return {};
+}
+
+}  // namespace comm

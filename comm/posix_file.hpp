@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Files of one rank, by POSIX calls. A name that exists already is never written through: a new file is made beside it and takes
+// its name when it is whole, so that no symbolic link is followed and no half-written file bears a final name.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace comm {
+
+/// An open file; closes it at the end of its life.
+class Descriptor {
+public:
+    Descriptor() = default;
+    /// flags as for open(2); a file that is created may be read and written by everybody whom the umask allows to.
+    Descriptor(const std::string& path, int flags);
+    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~Descriptor() { close(); }
+    /// Returns false when the file system reports a late error. Closing twice is no error.
+    bool close();
+    operator int() const { return fd_; }
+    bool good() const { return fd_ >= 0; }
+
+private:
+    int fd_ = -1;
+};
+
+/// All `size` bytes at position `at`, or false.
+bool write_at(int fd, const void* data, std::int64_t size, std::int64_t at);
+bool read_at(int fd, void* data, std::int64_t size, std::int64_t at);
+
+/// A new file, whatever bore that name before: a file or a link is removed, not followed. Open for reading and writing.
+Descriptor create_new(const std::string& path);
+
+/// The name under which a file is written before it takes its own.
+inline std::string unfinished(const std::string& path) { return path + ".tmp"; }
+
+/// What a regular file holds; empty for anything else: a link, a pipe, nothing.
+std::string read_text(const std::string& path);
+
+/// Gives `text` to a file in one piece: the file has its old content or this one, at any moment. Returns success.
+bool replace_file(const std::string& path, const std::string& text);
+
+/// A text file that grows.
+class TextFile {
+public:
+    /// Replaces the file by `text`, and stays open. Returns success.
+    bool start(const std::string& path, const std::string& text);
+    /// Adds to its end. Returns success.
+    bool append(const std::string& text);
+
+private:
+    Descriptor file_;
+    std::int64_t size_ = 0;
+};
+
+/// Makes one process at a time the owner of a directory; the system lets go of the lock when that process ends, however it ends.
+class DirectoryLock {
+public:
+    /// Tries for some seconds, since a run that was just killed may not have gone yet. Returns an empty text, or who holds the lock.
+    /// Where the file system has no locks, nobody is kept out.
+    std::string take(const std::string& directory);
+
+private:
+    Descriptor file_;
+};
+
+}  // namespace comm
