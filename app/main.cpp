@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     } catch (const app::OutputError& e) {
         return fail(world, 5, e.what());
     } catch (const md::SimulationError& e) {
-        if (e.on_all_ranks) return fail(world, 4, std::string("run: ") + e.what() + "; use a smaller dt or a softer start");
+        if (e.on_all_ranks) return fail(world, 4, std::string("run: ") + e.what() + "; " + e.remedy);
         comm::fatal(4, std::string("run: ") + e.what());
     } catch (const std::bad_alloc&) {
         comm::fatal(4, "memory: not enough; use more ranks or fewer particles");
