@@ -57,7 +57,8 @@ std::int64_t run_steps(Tiles& tiles, Rebalance& rebalance, std::int64_t first, s
             if (whole) {
                 tiles.force_pass(started ? md::Kick::last : md::Kick::none, due.sums, due.state, stop);
             } else {
-                tiles.force_pass(started ? md::Kick::middle : md::Kick::first, due.sums, false, stop);  // ghosts, forces, kick, drift
+                const md::Kick kick = started ? md::Kick::middle : md::Kick::first;
+                tiles.force_pass(kick, due.sums, false, stop);  // ghosts, forces, kick, drift
             }
             if (due.sums) observer.sums(step, tiles);
             if (due.fields) observer.fields(step, tiles);

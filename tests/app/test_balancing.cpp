@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // That balancing balances, by thread timers and by counted work, on any number of ranks.
 //
-// The test is the clock: each call of a step kernel costs what the test charges for the tile's particles, those in a dear
-// region many times as much, and the stopwatch reads the sum of these charges. So every process has a true time, known without
-// the bookkeeping under test, and no answer depends on how fast this machine is.
-#include <catch2/catch.hpp>
+// The test drives the clock: each call of a step kernel costs what the test charges for the tile's particles, those in
+// a dear region many times as much, and the stopwatch reads the sum of these charges. So every process has a true time,
+// known without the bookkeeping under test, and no answer depends on how fast this machine is.
 #include <omp.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <mutex>
 #include <numeric>
@@ -54,12 +54,14 @@ void charging_step(const md::TileView& view, const md::StepArgs& args, md::StepR
     std::int64_t particles = 0, dear = 0;
     for (std::int32_t c = 0; c < view.cluster_count; ++c) particles += view.clusters[c].count;
     for (std::int64_t i = 0; region_is_dear && i < particles; ++i) {
-        const double x = std::ldexp(static_cast<double>(view.x[i]), -40), y = std::ldexp(static_cast<double>(view.y[i]), -40);
+        const double x = std::ldexp(static_cast<double>(view.x[i]), -40),
+                     y = std::ldexp(static_cast<double>(view.y[i]), -40);
         dear += x >= dear_lower[0] && x < dear_upper[0] && y >= dear_lower[1] && y < dear_upper[1];
     }
     real_step(view, args, result);
     if (particles == 0) return;
-    const double seconds = seconds_per_particle * (static_cast<double>(particles) + (dear_factor - 1) * static_cast<double>(dear));
+    const double seconds =
+        seconds_per_particle * (static_cast<double>(particles) + (dear_factor - 1) * static_cast<double>(dear));
     charged_seconds += seconds;
     const std::int64_t process = process_of(view);
     const std::lock_guard lock(truth_mutex);
@@ -116,7 +118,8 @@ struct Run {
     Record record;
 
     Run(const std::string& text, std::vector<std::string> settings)
-        : deck(parse_deck(text, "test.yaml", settings)), tiles(make(deck)),
+        : deck(parse_deck(text, "test.yaml", settings)),
+          tiles(make(deck)),
           rebalance(deck, tiles.decomposition().grid(), processes, world(), timers) {
         tiles.fill(deck);
         watched = &tiles;
@@ -127,7 +130,9 @@ struct Run {
         s.kernels = &charging_kernels(s.potential, s.precision);
         s.thread_seconds = read_charges;
         const balance::Grid grid = s.domain.grid();
-        return Tiles(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)), world().size(), {8, 8}),
+        return Tiles(s,
+                     balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)),
+                                            world().size(), {8, 8}),
                      world(), timers);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
@@ -166,7 +171,7 @@ system:
     - {lattice: hexagonal, cells: [40, 23], density: 0.85, temperature: 0}
 run: {dt: 0.004, steps: 1000}
 )";
-// What a liquid's cells cost in fact, with nothing dear in it.
+// A uniform liquid.
 const std::string liquid = R"(
 system:
   box: fit
@@ -188,10 +193,11 @@ TEST_CASE("the stopwatch gives every process its own time, on one thread and on 
         omp_set_num_threads(threads);
         region_is_dear = true;
         Run run(off_centre, {"balance.every=100000"});
-        const std::vector<double> expected = run.seconds_of(0, 30);
+        const std::vector<double> expected = run.seconds_of(0, 10);
         std::vector<std::int64_t> milliseconds(processes, 0);
         const std::vector<double> seconds = run.tiles.take_tile_seconds();
-        for (std::size_t t = 0; t < seconds.size(); ++t) milliseconds[run.tiles.process_of(t)] += std::llround(seconds[t] * 1e3);
+        for (std::size_t t = 0; t < seconds.size(); ++t)
+            milliseconds[run.tiles.process_of(t)] += std::llround(seconds[t] * 1e3);
         world().sum(milliseconds);
         CAPTURE(threads);
         for (std::int64_t p = 0; p < processes; ++p) {
@@ -205,22 +211,25 @@ TEST_CASE("the stopwatch gives every process its own time, on one thread and on 
 
 TEST_CASE("balancing takes load off the slowest process, by the wall clock and by counted work") {
     region_is_dear = true;
-    const std::vector<double> before = Run(off_centre, {}).seconds_of(60, 80);
+    const std::vector<double> before = Run(off_centre, {}).seconds_of(18, 24);
     const double even = mean(before) / largest(before);
-    CHECK(even < 0.35);
-    const std::vector<std::string> counted = joined(dear_region, {"balance.clock=work", "balance.work.particle=1e-6", "balance.work.cell=0",
-                                                                  "balance.work.candidate=0", "balance.work.pair=0"});
+    CHECK(even < 0.15);
+    const std::vector<std::string> counted =
+        joined(dear_region, {"balance.clock=work", "balance.work.particle=1e-6", "balance.work.cell=0",
+                             "balance.work.candidate=0", "balance.work.pair=0"});
     for (const bool wall : {true, false})
         for (const char* migrate : {"gain", "always"}) {
             CAPTURE(wall, migrate);
-            Run run(off_centre, joined(wall ? std::vector<std::string>{} : counted, {"balance.every=4", std::string("balance.migrate=") + migrate}));
-            run.steps(0, 60);
+            Run run(off_centre, joined(wall ? std::vector<std::string>{} : counted,
+                                       {"balance.every=3", std::string("balance.migrate=") + migrate}));
+            run.steps(0, 18);
             const std::vector<BalanceRow> first = run.record.rows;
             const std::vector<std::vector<double>> times = run.record.times;
-            const std::vector<double> after = run.seconds_of(60, 80);
+            const std::vector<double> after = run.seconds_of(18, 24);
             const double balanced = mean(after) / largest(after);
+            // By particle counts alone the efficiency would be 0.39, and 0.29 of the time before would remain.
             CHECK(largest(after) < 0.2 * largest(before));
-            CHECK(balanced > 0.7);
+            CHECK(balanced > 0.55);
             CHECK(run.record.rows.back().lbe > first.front().lbe + 0.2);
             CHECK(run.record.rows.back().lbe == Approx(balanced).margin(0.1));
             CHECK(std::ranges::count(run.record.rows, "moved", &BalanceRow::decision) >= 1);
@@ -240,8 +249,8 @@ TEST_CASE("a load that is balanced already stays where it is, when migrations ha
     region_is_dear = false;
     const auto check = [](const std::string& deck, const std::vector<std::string>& settings) {
         Run run(deck, joined(settings, {"balance.every=4", "balance.migrate=gain"}));
-        run.steps(0, 80);
-        REQUIRE(run.record.rows.size() >= 10);
+        run.steps(0, 60);
+        REQUIRE(run.record.rows.size() > 6);
         for (std::size_t i = 5; i < run.record.rows.size(); ++i) CHECK(run.record.rows[i].decision == "kept: gain");
         CHECK(run.record.rows.back().lbe > 0.9);
     };
@@ -252,8 +261,12 @@ TEST_CASE("a load that is balanced already stays where it is, when migrations ha
 TEST_CASE("work beyond what can be summed exactly is refused by all ranks alike, before any sum is wrong") {
     region_is_dear = true;
     const auto message = [](const std::string& model, const std::string& factor) -> std::string {
-        std::vector<std::string> settings{"balance.every=4", "balance.clock=work", "balance.migrate=always", "balance.model=" + model,
-                                          "balance.work.region.lower=[0, 0]", "balance.work.region.upper=[120, 80]",
+        std::vector<std::string> settings{"balance.every=4",
+                                          "balance.clock=work",
+                                          "balance.migrate=always",
+                                          "balance.model=" + model,
+                                          "balance.work.region.lower=[0, 0]",
+                                          "balance.work.region.upper=[120, 80]",
                                           "balance.work.region.factor=" + factor};
         for (const char* price : {"cell", "particle", "candidate", "pair", "spill"})
             settings.push_back(std::string("balance.work.") + price + "=1e-3");

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of the program as users run it: test_program.py BINARY MPIEXEC SOURCE GROUP [--full] [--other BINARY ...]
 
-Groups: command_line one_hash restarts balancing stages signals full_disk kills readers. Every run has a time limit.
+Groups: command_line one_hash restarts balancing limits stages signals full_disk kills readers. Every run has a time limit.
 """
 import argparse
 import csv
@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -211,6 +212,48 @@ def balancing(tmp):
     # A limit that cannot be met: one line, exit code 2, on all ranks.
     code, text = run(3, "run", DECK, "--out", out, "--quiet", *settings(**balanced, balance__partition__max_particles_per_process=400))
     check(code == 2 and text.count("\n") == 1 and "max_particles_per_process" in text, f"an infeasible limit: {code} {text!r}")
+    # Counted work beyond what 64 bits can sum, with the models that would see times that are wrong: the same.
+    for ranks, model in ((2, "a1"), (3, "b1"), (2, "r1")):
+        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=20), balance__every=5, balance__clock="work", balance__model=model, balance__migrate="always",
+                         balance__work__pair=1e-3, balance__work__region__lower="[0, 0]", balance__work__region__upper="[260, 140]", balance__work__region__factor=100))
+        check(code == 4 and text.startswith("steelyard: error: run: step 5: the counted work of one step is ") and text.endswith("; make balance.work.region.factor (100) smaller\n")
+              and text.count("\n") == 1, f"too much counted work by {model}: {code} {text!r}")
+
+
+def limits(tmp):
+    """A limit that no partition keeps any more ends the run with a checkpoint, from which the stated limit works."""
+    def keys(limit=None):
+        k = dict(run__steps=60, output__every=20)
+        if limit:
+            k.update(balance__every=5, balance__clock="work", balance__migrate="always", balance__processes=6, balance__partition__cut="patches",
+                     balance__work__region__lower="[130, 0]", balance__work__region__upper="[260, 140]", balance__work__region__factor=1.3,
+                     balance__partition__max_particles_per_process=limit)
+        return settings(**k)
+    plain, out = os.path.join(tmp, "plain"), os.path.join(tmp, "out")
+    check(run(2, "run", DECK, "--out", plain, "--quiet", *keys())[0] == 0, "plain run")
+    where, begin = "steelyard: error: balance.partition.max_particles_per_process: ", "no cut keeps 6 processes within"
+    for ranks in (1, 3):
+        # Nothing done yet: there is nothing to go on from.
+        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *keys(3400))
+        check(code == 2 and text.startswith(f"{where}step 0: {begin} 3400 particles; the smallest limit that works now is ") and text.endswith(": use it, or use more processes\n")
+              and text.count("\n") == 1 and not checkpoints(out), f"a limit that cannot be met on {ranks} ranks: {code} {text!r} {os.listdir(out)}")
+        # In mid-run, with the row of that step written once, also after the restart.
+        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *keys(3700))
+        found = re.fullmatch(re.escape(where) + r"step (\d+): " + begin + r" 3700 particles; the smallest limit that works now is (\d+): "
+                             r"restart from the checkpoint of this step with it, or use more processes\n", text)
+        check(code == 2 and found, f"a limit that fails in mid-run on {ranks} ranks: {code} {text!r}")
+        if not found:
+            continue
+        step, limit = map(int, found.groups())
+        check(step > 5 and limit > 3700 and checkpoints(out) == [step], f"step {step}, limit {limit}, {os.listdir(out)}")
+        check([r["decision"] for r in decisions(out, step - 1)] == ["kept: limit"], f"rows of step {step}: {decisions(out, step - 1)}")
+        code, text = run(4 - ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *keys(limit))
+        check(code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain), f"from step {step} with limit {limit}: {code} {text!r}")
+        done = decisions(out, step - 1)
+        check([(int(r["step"]), r["decision"]) for r in done] == [(s, "kept: limit" if s == step else "moved") for s in range(step, 61, 5)], f"rows: {done}")
+        # By the wall clock the limit is met in the same way; when it fails depends on the times.
+        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *keys(3400), *settings(balance__clock="wall"))
+        check(code == 2 and text.count("\n") == 1 and text.startswith(where), f"by the wall clock: {code} {text!r}")
 
 
 def stages(tmp):
@@ -402,6 +445,6 @@ def readers(tmp):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    {f.__name__: f for f in (command_line, one_hash, restarts, balancing, stages, signals, full_disk, kills, readers)}[options.group](folder)
+    {f.__name__: f for f in (command_line, one_hash, restarts, balancing, limits, stages, signals, full_disk, kills, readers)}[options.group](folder)
 print("failed" if failures else "passed")
 sys.exit(1 if failures else 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Counted work: exact ticks for ordinary prices, never wrapped for absurd ones, and the key to blame.
 #include <catch2/catch.hpp>
-
 #include <limits>
 #include <random>
 #include <string>
@@ -16,8 +15,9 @@ namespace {
 __int128 ticks_of(const WorkCosts& w, const CellCounts& c, std::int64_t neighbours, bool inside) {
     const __int128 n = c.n, over = w.capacity > 0 && n > w.capacity ? n - w.capacity : 0;
     const auto price = [](double seconds) { return static_cast<__int128>(std::llround(seconds * ticks_per_second)); };
-    const __int128 ticks = price(w.cell) + n * price(w.particle) + n * (c.n3 > 1 ? c.n3 - 1 : 0) * price(w.candidate / 2) +
-                           neighbours * price(w.pair / 2) + over * n * price(w.spill);
+    const __int128 ticks = price(w.cell) + n * price(w.particle) +
+                           n * (c.n3 > 1 ? c.n3 - 1 : 0) * price(w.candidate / 2) + neighbours * price(w.pair / 2) +
+                           over * n * price(w.spill);
     return inside ? static_cast<__int128>(std::llroundl(static_cast<double>(ticks) * w.region_factor)) : ticks;
 }
 
@@ -27,7 +27,8 @@ struct Cases {
     std::int32_t whole(int most) { return static_cast<std::int32_t>(random() % (most + 1)); }
     WorkCosts costs(double most) {
         WorkCosts w;
-        w.cell = real(most), w.particle = real(most), w.candidate = real(most), w.pair = real(most), w.spill = real(most);
+        w.cell = real(most), w.particle = real(most), w.candidate = real(most), w.pair = real(most),
+        w.spill = real(most);
         w.region_lower = {10, 10}, w.region_upper = {20, 30};
         w.region_factor = random() % 4 == 0 ? 1 : real(1000);
         w.capacity = whole(12);
@@ -99,8 +100,8 @@ TEST_CASE("the key to blame for too much work is the one with the largest part i
 
 TEST_CASE("loads become integers whose sum fits, from denormal numbers to huge ones") {
     CHECK(load_scale(0, 100) == 0);
-    for (const double largest : {std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::min(), 1e-9, 1.0,
-                                 std::numeric_limits<double>::max()}) {
+    for (const double largest : {std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::min(), 1e-9,
+                                 1.0, std::numeric_limits<double>::max()}) {
         const double scale = load_scale(largest, 1000);
         CHECK(std::isfinite(scale));
         CHECK(0 * scale == 0);
