@@ -145,6 +145,13 @@ void check_grid(const Deck& deck, const Where& where) {
              fmt::format("use at most {:.0f}", cells));
 }
 
+void check_partition(const Deck& deck, const Where& where) {
+    const balance::PartitionOptions& p = deck.balance.partition;
+    if (p.max_size > 0 && p.kind != "chain")
+        fail(where("balance.partition.max_particles_per_process"), fmt::format("partitions of kind {} know no limit", p.kind),
+             "write kind: chain, or null for no limit");
+}
+
 }  // namespace
 
 void complete_and_check(Deck& deck, const Where& where) {
@@ -152,6 +159,7 @@ void complete_and_check(Deck& deck, const Where& where) {
     round_box(deck, where);
     check_grid(deck, where);
     check_slabs(deck, where);
+    check_partition(deck, where);
 }
 
 }  // namespace app

@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
     } catch (const comm::WriteError& e) {
         return fail(world, 5, e.what());
     } catch (const md::SimulationError& e) {
-        const std::string text = std::string("run: ") + e.what() + "; use a smaller dt or a softer start";
+        const std::string text = std::string("run: ") + e.what() + "; " + e.remedy;
         if (e.on_all_ranks) return fail(world, 4, text);
         comm::fatal(4, text);
     } catch (const std::bad_alloc&) {

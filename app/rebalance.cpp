@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "app/rebalance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "comm/clock.hpp"
 #include "md/random.hpp"
@@ -20,6 +23,14 @@ double mean_of(std::span<const double> values) {
     double mean = 0;
     for (double v : values) mean += v / static_cast<double>(values.size());
     return mean;
+}
+
+// Calls visit(index, x, y) for each cell of a slab in the order of its values; x, y: the cell's centre, lengths.
+template <class Visit>
+void for_each_cell(const balance::Box& slab, const std::array<double, 2>& width, Visit visit) {
+    std::size_t i = 0;
+    for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
+        for (int y = 0; y < slab.upper[1]; ++y) visit(i++, (x + 0.5) * width[0], (y + 0.5) * width[1]);
 }
 
 }  // namespace
@@ -85,12 +96,40 @@ Rebalance::Cells Rebalance::measure(Tiles& tiles, bool with_work) {
     const std::vector<std::int64_t> own = tiles.cell_neighbours();
     balance::to_slab<std::int64_t>(team_, slabs_, list, own, neighbours);
     cells.work.resize(size);
-    const balance::Box slab = slabs_.of(team_.rank());
-    std::size_t i = 0;
-    for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
-        for (int y = 0; y < slab.upper[1]; ++y, ++i)
-            cells.work[i] = balance::cell_work(work_, cells.counts[i], neighbours[i], (x + 0.5) * cell_width_[0], (y + 0.5) * cell_width_[1]);
+    for_each_cell(slabs_.of(team_.rank()), cell_width_, [&](std::size_t i, double x, double y) {
+        cells.work[i] = balance::cell_work(work_, cells.counts[i], neighbours[i], x, y);
+    });
+    require_exact_sum(cells, neighbours);
     return cells;
+}
+
+// Sums over any of the cells are exact when the sum over all of them is below most_ticks: refused otherwise, by all ranks alike.
+void Rebalance::require_exact_sum(const Cells& cells, std::span<const std::int64_t> neighbours) const {
+    constexpr int low_bits = 20;  // the sum in two parts, of which many ranks' still fit 64 bits
+    __int128 mine = 0;
+    for (std::int64_t ticks : cells.work) mine += ticks;
+    std::vector<std::int64_t> parts{
+        static_cast<std::int64_t>(std::min<__int128>(mine >> low_bits, balance::most_ticks >> low_bits)),
+        static_cast<std::int64_t>(mine & ((1 << low_bits) - 1))};
+    team_.sum(parts);
+    const __int128 total = (static_cast<__int128>(parts[0]) << low_bits) + parts[1];
+    if (total < balance::most_ticks) return;
+
+    balance::WorkByKey seconds{};
+    for_each_cell(slabs_.of(team_.rank()), cell_width_, [&](std::size_t i, double x, double y) {
+        const balance::WorkByKey cell = balance::cell_work_by_key(work_, cells.counts[i], neighbours[i], x, y);
+        for (std::size_t k = 0; k < cell.size(); ++k) seconds[k] += cell[k];
+    });
+    std::vector<std::int64_t> milliseconds;
+    for (double s : seconds) milliseconds.push_back(std::llround(std::clamp(s, -1e12, 1e12) * 1e3));
+    team_.sum(milliseconds);
+    std::transform(milliseconds.begin(), milliseconds.end(), seconds.begin(),
+                   [](std::int64_t ms) { return static_cast<double>(ms) * 1e-3; });
+    const auto [key, value] = balance::dearest_key(work_, seconds);
+    throw md::SimulationError(
+        fmt::format("the counted work of one step is {:.3g} s, more than the {:.0f} s that can be summed exactly",
+                    std::accumulate(seconds.begin(), seconds.end(), 0.0), balance::to_seconds(balance::most_ticks)),
+        true, fmt::format("make balance.work.{} ({}) smaller", key, value));
 }
 
 // Owner of each cell of this rank's slab and of the column on either side (-1 beyond the grid).
@@ -208,7 +247,7 @@ double Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::Bo
     std::vector<std::int64_t> largest{0};
     for (double l : seconds) largest[0] = std::max(largest[0], std::bit_cast<std::int64_t>(l));  // >= 0: bits have the order of values
     team_.max(largest);
-    const double top = std::bit_cast<double>(largest[0]), scale = top > 0 ? std::ldexp(1.0, 61) / static_cast<double>(totals.cells) / top : 0.0;
+    const double scale = balance::load_scale(std::bit_cast<double>(largest[0]), totals.cells);
     for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i] = std::llround(seconds[i] * scale);
     load.resize(cells.counts.size());
     balance::to_slab<double>(team_, slabs_, list, state, b.state);
@@ -254,7 +293,14 @@ void Rebalance::decide(Balanced& b, const Cells& cells, std::span<const double> 
     const double unit = model_loads(b, cells, list, times, measured, load);
     row.model_seconds = comm::now() - start;
     start = comm::now();
-    balance::Partition next = balance::make_partition(team_, grid_, load, cells.particles, options_, b.splits);
+    balance::Partition next;
+    try {
+        next = balance::make_partition(team_, grid_, load, cells.particles, options_, b.splits);
+    } catch (const balance::Infeasible& e) {  // told by balance(), when all models have seen this step
+        if (!dead_end_ || e.smallest > dead_end_->smallest) dead_end_ = e;
+        row.decision = "kept: limit";
+        return;
+    }
     row.partition_seconds = comm::now() - start;
 
     const std::vector<std::int32_t> before = owners(b.partition), after = owners(next);
@@ -294,6 +340,7 @@ void Rebalance::start(Tiles& tiles) {
     const Cells cells = measure(tiles, false);
     BalanceRow unused;
     for (Balanced& b : models_) decide(b, cells, {}, false, unused);
+    if (dead_end_) throw *dead_end_;
     tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile()));
 }
 
@@ -322,6 +369,7 @@ void Rebalance::balance(std::int64_t step, Tiles& tiles) {
         }
     }
     last_step_ = step;
+    if (dead_end_) throw *dead_end_;
 }
 
 // The driver alone: nobody knows how long other partitions would have taken.

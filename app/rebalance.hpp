@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,7 @@ struct BalanceRow {
     double model_seconds = 0, partition_seconds = 0, migrate_seconds = 0;
     std::int64_t cells_moved = 0, particles_moved = 0, ghost_cells = 0;  ///< ghost cells: of all processes, one cell wide
     double lbe_observed = 0;
-    std::string decision;  ///< moved | kept: gain | kept: clock
+    std::string decision;  ///< moved | kept: gain | kept: clock | kept: limit (no partition keeps it)
 };
 
 /// A model with its partition and memory: what is saved in checkpoints.
@@ -61,7 +62,8 @@ public:
     bool due(std::int64_t step, Tiles& tiles);
 
     /// Updates all models, moves what the driver decides; the first time, with nothing measured, only partitions. Where due(), after
-    /// rebin(). Collective.
+    /// rebin(). Collective. Throws balance::Infeasible on all ranks alike when no partition keeps the deck's limit: partitions
+    /// stay as they were, and what the models have learnt can be saved in a checkpoint of this step.
     void balance(std::int64_t step, Tiles& tiles);
 
     /// Rows of balance.csv since the last call.
@@ -89,6 +91,7 @@ private:
     struct Cells;  // what was measured of this rank's slab
     void start(Tiles& tiles);
     Cells measure(Tiles& tiles, bool with_work);
+    void require_exact_sum(const Cells& cells, std::span<const std::int64_t> neighbours) const;
     std::vector<double> times_by_work(const Cells& cells, const balance::BoxList& list, const Balanced& b) const;
     std::vector<double> share(std::vector<std::int64_t> bits) const;
     double model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const;
@@ -119,6 +122,7 @@ private:
     std::vector<double> times_;  // by the wall clock, seconds a step of each process
     std::vector<std::int64_t> load_;  // the driver's, of this rank's slab
     double load_unit_ = 0;
+    std::optional<balance::Infeasible> dead_end_;
 };
 
 }  // namespace app

@@ -5,6 +5,7 @@
 
 #include "app/deck.hpp"
 #include "balance/decomposition.hpp"
+#include "comm/clock.hpp"
 #include "md/domain.hpp"
 #include "md/kernels.hpp"
 
@@ -22,6 +23,7 @@ struct Setup {
     md::ForceLimits limits;
     const md::Kernels* kernels = nullptr;
     bool time_tiles = false;  ///< for balancing by the wall clock
+    double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< the clock for that, of the calling thread
 
     double radius() const { return potential.cutoff + skin; }
 };

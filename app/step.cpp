@@ -8,41 +8,68 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace app {
+namespace {
+
+// Nothing, or why there is no partition for this step.
+std::optional<balance::Infeasible> try_to_balance(std::int64_t step, Rebalance& rebalance, Tiles& tiles) {
+    try {
+        rebalance.balance(step, tiles);
+        return std::nullopt;
+    } catch (const balance::Infeasible& e) {
+        return e;
+    }
+}
+
+DeckError limit_error(std::int64_t step, const balance::Infeasible& e, bool checkpoint) {
+    return DeckError(fmt::format(
+        "balance.partition.max_particles_per_process: step {}: no cut keeps {} processes within {} particles; "
+        "the smallest limit that works now is {}: {}, or use more processes",
+        step, e.parts, e.limit, e.smallest,
+        checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
+}
+
+}  // namespace
 
 std::int64_t run_steps(Tiles& tiles, Rebalance& rebalance, std::int64_t first, std::int64_t last, Observer& observer) {
     std::int64_t step = first;
     try {
         for (;; ++step) {
-            const bool started = step != first, stopping = tiles.stop_wanted() != 0, final = step == last || stopping;
+            const bool started = step != first, stopping = tiles.stop_wanted() != 0;
             Due due = observer.due(step);
-            due.checkpoint |= stopping;
-            const bool whole = due.state || due.fields || due.checkpoint || final;
             const std::int64_t stop = observer.stop_wanted();
 
             // Also before cell fields and balancing, which count everybody where they are.
             const bool balance = rebalance.due(step, tiles);  // measure
+            std::optional<balance::Infeasible> dead_end;
             if (tiles.displaced() || due.fields || balance) {
-                tiles.rebin();                                // migrate, sort
-                if (balance) rebalance.balance(step, tiles);  // model, partition, migrate
-                tiles.build_rows();                           // ghosts, neighbour rows
+                tiles.rebin();                                                   // migrate, sort
+                if (balance) dead_end = try_to_balance(step, rebalance, tiles);  // model, partition, migrate
+                tiles.build_rows();                                              // ghosts, neighbour rows
             }
             observer.balanced(rebalance.take_rows());
+            if (dead_end && !started) throw limit_error(step, *dead_end, false);
+            const bool leaving = stopping || dead_end, final = step == last || leaving;
+            due.checkpoint |= leaving;
+            const bool whole = due.state || due.fields || due.checkpoint || final;
             if (whole) {
                 tiles.force_pass(started ? md::Kick::last : md::Kick::none, due.sums, due.state, stop);
             } else {
-                tiles.force_pass(started ? md::Kick::middle : md::Kick::first, due.sums, false, stop);  // ghosts, forces, kick, drift
+                const md::Kick kick = started ? md::Kick::middle : md::Kick::first;
+                tiles.force_pass(kick, due.sums, false, stop);  // ghosts, forces, kick, drift
             }
             if (due.sums) observer.sums(step, tiles);
             if (due.fields) observer.fields(step, tiles);
             if (due.state) observer.state(step, tiles);
             if (due.checkpoint) observer.checkpoint(step, tiles);
+            if (dead_end && step != last) throw limit_error(step, *dead_end, true);
             if (final) return step;
             if (whole) tiles.force_pass(md::Kick::first, false, false, std::max(stop, tiles.stop_wanted()));
         }
     } catch (const md::SimulationError& e) {
-        throw md::SimulationError(fmt::format("step {}: {}", step, e.what()), e.on_all_ranks);
+        throw md::SimulationError(fmt::format("step {}: {}", step, e.what()), e.on_all_ranks, e.remedy);
     }
 }
 

@@ -61,7 +61,7 @@ template <class Body>
 void Tiles::timed_for(const Runs& runs, Body body) {
     if (!setup_.time_tiles) return parallel_runs(runs.first, [&](std::size_t i) { body(runs.items[i]); }, [] {});
     const auto finish = [&](Watch& w) {
-        const double now = comm::thread_cpu_seconds();
+        const double now = setup_.thread_seconds();
         if (w.running) tile_seconds_[w.tile] += now - w.start;
         w.start = now;
     };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 #include <string>
 
 namespace balance {
@@ -76,7 +75,34 @@ Probe probe(const Team& team, const Piece& mine, std::int64_t parts, std::int64_
     return {carry[failed] == 0, carry[largest], carry[next]};
 }
 
+// Load of the fullest run of the best cut. total: of all items.
+std::int64_t smallest_bottleneck(const Team& team, const Piece& mine, std::int64_t parts, std::int64_t limit,
+                                 std::int64_t total) {
+    // Between `low` (can't do with less) and `high` (known to do): the sweeps name the values worth trying.
+    std::int64_t low = (total + parts - 1) / parts;
+    const Probe best = probe(team, mine, parts, limit, total);
+    if (!best.fits) {  // the sizes taken as loads: their bottleneck is the smallest limit
+        std::vector<std::int64_t> size{mine.size.back()};
+        team.sum(size);
+        throw Infeasible(parts, limit, smallest_bottleneck(team, Piece{mine.size, {}}, parts, 0, size[0]));
+    }
+    std::int64_t high = best.largest;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        const Probe p = probe(team, mine, parts, limit, middle);
+        if (p.fits) high = p.largest > low ? p.largest : low;
+        else low = std::max(middle + 1, p.next == none ? high : std::min(p.next, high));
+    }
+    return high;
+}
+
 }  // namespace
+
+Infeasible::Infeasible(std::int64_t parts_wanted, std::int64_t limit_wanted, std::int64_t smallest_limit)
+    : std::runtime_error("no cut of the chain keeps " + std::to_string(parts_wanted) + " parts within " +
+                         std::to_string(limit_wanted) + "; the smallest limit that works is " +
+                         std::to_string(smallest_limit)),
+      parts(parts_wanted), limit(limit_wanted), smallest(smallest_limit) {}
 
 std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& items, std::int64_t parts, std::int64_t limit) {
     Piece mine{prefix_of(items.load), items.size.empty() ? std::vector<std::int64_t>{} : prefix_of(items.size)};
@@ -89,20 +115,7 @@ std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& it
     mine.first = count[team.rank()];
     mine.before = load[team.rank()];
     const std::int64_t items_in_all = count.back(), total = load.back();
-
-    // Between `low` (can't do with less) and `high` (known to do): the sweeps name the values worth trying.
-    std::int64_t low = (total + parts - 1) / parts;
-    Probe best = probe(team, mine, parts, limit, total);
-    if (!best.fits)
-        throw std::invalid_argument("max_particles_per_process: no cut of the chain keeps " + std::to_string(parts) + " processes within " + std::to_string(limit) +
-                                    "; raise the limit or use more processes");
-    std::int64_t high = best.largest;
-    while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
-        const Probe p = probe(team, mine, parts, limit, middle);
-        if (p.fits) high = p.largest > low ? p.largest : low;
-        else low = std::max(middle + 1, p.next == none ? high : std::min(p.next, high));
-    }
+    const std::int64_t high = smallest_bottleneck(team, mine, parts, limit, total);
 
     // Earliest position of each cut such that what follows still fits.
     std::vector<std::int64_t> earliest(parts + 1, 0);

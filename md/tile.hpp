@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "balance/box.hpp"
@@ -27,8 +28,11 @@ struct Particle {
 
 /// The simulation cannot go on (lost or too fast particle, force out of range, too dense). what() names the particle.
 struct SimulationError : std::runtime_error {
-    explicit SimulationError(const std::string& what, bool all_ranks = false) : std::runtime_error(what), on_all_ranks(all_ranks) {}
-    bool on_all_ranks;  ///< every rank throws the same
+    explicit SimulationError(const std::string& what, bool all_ranks = false,
+                             std::string what_helps = "use a smaller dt or a softer start")
+        : std::runtime_error(what), on_all_ranks(all_ranks), remedy(std::move(what_helps)) {}
+    bool on_all_ranks;   ///< every rank throws the same
+    std::string remedy;  ///< what the user can do about it
 };
 
 /// Reusable buffers of one thread.
@@ -57,6 +61,7 @@ public:
     int frame() const { return frame_; }
     std::int64_t size() const { return size_; }
     std::int64_t ghosts() const { return slots_ - size_; }
+    std::int64_t id(std::int64_t own) const { return id_[own]; }
     Particle particle(std::int64_t own) const { return {id_[own], x_[own], y_[own], vx_[own], vy_[own]}; }
     std::int64_t bytes() const;
 

@@ -36,7 +36,7 @@ const std::string full =
     "grid: {cell: 2.75, skin: 0.3, tile: [16, 64]}\n"
     "balance:\n"
     "  {every: 5, model: a1, compare: [r1, hybrid], processes: 2400, clock: work, migrate: always, noise: 0.01,\n"
-    "   partition: {kind: rcb, order: tree, patches_per_process: 3, cut: cells, sticky: false, min_width: 2, max_particles_per_process: 5000},\n"
+    "   partition: {kind: rcb, order: tree, patches_per_process: 3, cut: cells, sticky: false, min_width: 2},\n"
     "   constants: {weight: 0.25, threshold: 0.05, start: uniform, forgetting: 0.7, floor: 0.1, noise_weight: 9, costs: [1e-9, 2e-9, 3e-9, 4e-9]},\n"
     "   work: {cell: 1e-8, particle: 2e-8, candidate: 3e-8, pair: 4e-8, capacity: 12, spill: 5e-9, region: {lower: [1, 2], upper: [3, 4], factor: 3}}}\n"
     "output: {every: 50, fields_every: 500, trajectory_every: 1000}\n";
@@ -349,7 +349,10 @@ TEST_CASE("every key of balance reaches the deck") {
     CHECK((d.balance.model == "a1" && d.balance.compare == std::vector<std::string>{"r1", "hybrid"} && d.balance.clock == app::Timing::work &&
            d.balance.migrate == app::Migrate::always && d.balance.noise == 0.01));
     CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::Order::tree && d.balance.partition.cut == balance::CutAt::cells &&
-           d.balance.partition.patches_per_process == 3 && !d.balance.partition.sticky && d.balance.partition.min_width == 2 && d.balance.partition.max_size == 5000));
+           d.balance.partition.patches_per_process == 3 && !d.balance.partition.sticky && d.balance.partition.min_width == 2));
+    const Deck limited = app::parse_deck(full, "deck.yaml", {"balance.partition.kind=chain", "balance.partition.max_particles_per_process=5000"});
+    CHECK(limited.balance.partition.max_size == 5000);
+    check_same(limited, app::parse_deck(app::to_yaml(limited), "deck.yaml"));
     CHECK((d.balance.constants.weight == 0.25 && d.balance.constants.start_uniform && d.balance.constants.costs[3] == 4e-9));
     CHECK((d.balance.work.capacity == 12 && d.balance.work.region_upper[1] == 4 && d.balance.work.region_factor == 3 && d.balance.work.spill == 5e-9));
 }

@@ -109,6 +109,8 @@ const std::vector<BadDeck>& bad_decks() {
         {with_balance("partition: {kind: nested}"), 8, 29, "balance.partition.kind: nested is not in this version yet; remove it"},
         {with_balance("partition: {cut: lines}"), 8, 28, "balance.partition.cut can't be 'lines'"},
         {with_balance("partition: {patches_per_process: 0}"), 8, 44, "is 0"},
+        {with_balance("partition: {kind: rcb, max_particles_per_process: 50}"), 8, 61, "partitions of kind rcb know no limit; write kind: chain, or null for no limit"},
+        {with_balance("partition: {max_particles_per_process: 50, kind: none}"), 8, 50, "partitions of kind none know no limit"},
         {with_balance("constants: {threshold: 0.2}"), 8, 34, "is 0.2"},
         {with_balance("constants: {costs: [1, 2]}"), 8, 30, "costs"},
         {with_balance("work: {pair: -1}"), 8, 24, "is -1"},

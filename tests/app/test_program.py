@@ -1,78 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Tests of the program as users run it: test_program.py BINARY MPIEXEC SOURCE GROUP [--full] [--other BINARY ...]
 
-Groups: command_line one_hash restarts balancing stages signals full_disk kills readers. Every run has a time limit.
+Groups: command_line one_hash restarts balancing limits stages signals full_disk kills readers. Every run has a time limit.
 """
-import argparse
-import csv
 import itertools
-import json
 import os
 import random
-import resource
+import re
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 
-parser = argparse.ArgumentParser()
-parser.add_argument("binary")
-parser.add_argument("mpiexec")
-parser.add_argument("source")
-parser.add_argument("group")
-parser.add_argument("--full", action="store_true")
-parser.add_argument("--other", action="append", default=[], help="another build that must give the same hashes (one_hash)")
-options = parser.parse_args()
-DECK = os.path.join(options.source, "inputs/tiny.yaml")
-failures = 0
-
-
-def check(condition, what):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", what, flush=True)
-
-
-def command(ranks, *arguments, binary=None):
-    start = [options.mpiexec, "-n", str(ranks)] if ranks else []
-    return start + [binary or options.binary] + [str(a) for a in arguments]
-
-
-def environment(threads=1, isa=None):
-    # Waiting threads sleep: with more threads than cores, spinning ones keep the others from running.
-    e = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
-    if isa:
-        e["STEELYARD_ISA"] = isa
-    return e
-
-
-def run(ranks, *arguments, threads=1, isa=None, binary=None, timeout=120, limit=None):
-    """Returns (exit code, standard error)."""
-    before = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
-    done = subprocess.run(command(ranks, *arguments, binary=binary), env=environment(threads, isa), timeout=timeout,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=before)
-    return done.returncode, done.stderr
-
-
-def settings(**keys):
-    return [x for k, v in keys.items() for x in ("--set", f"{k.replace('__', '.')}={v}")]
-
-
-def hash_of(out):
-    with open(os.path.join(out, "summary.json")) as f:
-        return json.load(f)["state_hash"]
-
-
-def rows(out):
-    with open(os.path.join(out, "thermo.csv")) as f:
-        return f.read()
-
-
-def checkpoints(out):
-    return sorted(int(n[11:-3]) for n in os.listdir(out) if n.startswith("checkpoint_") and n.endswith(".h5"))
+from program import (DECK, check, checkpoints, command, decisions, environment, fresh, hash_of, main, options, processes_of, rows, run, settings, start, summary, wait_for_rows)
 
 
 def command_line(tmp):
@@ -107,7 +47,7 @@ def one_hash(tmp):
         hashes = {}
         def one(ranks, threads=1, isa=None, binary=None, **keys):
             out = os.path.join(tmp, "o")
-            code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *settings(run__precision=precision, **keys), threads=threads, isa=isa, binary=binary)
+            code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *settings(run__precision=precision, **keys), threads=threads, isa=isa, binary=binary)
             check(code == 0, f"{ranks} ranks, {keys}: {code} {text}")
             hashes.setdefault(hash_of(out), []).append((ranks, threads, isa, binary, keys))
         for ranks, threads, tile, skin, every, processes in chosen:
@@ -115,7 +55,7 @@ def one_hash(tmp):
             one(ranks, threads, **(dict(keys, balance__processes=processes) if processes else keys))
         for binary in [options.binary] + options.other:
             for isa in ("scalar", "avx2", "avx512"):
-                if isa == "scalar" or run(0, "run", DECK, "--out", os.path.join(tmp, "p"), "--quiet", *settings(run__steps=0), isa=isa)[0] == 0:
+                if isa == "scalar" or run(0, "run", DECK, "--out", fresh(os.path.join(tmp, "p")), "--quiet", *settings(run__steps=0), isa=isa)[0] == 0:
                     one(0, isa=isa, binary=binary)
         check(len(hashes) == 1, f"{precision}: {len(hashes)} hashes: {hashes}")
         print(precision, sum(map(len, hashes.values())), "runs, hash", *hashes, flush=True)
@@ -156,7 +96,7 @@ def restarts(tmp):
     last = rows(out).splitlines()[-1].split(",")
     check(last[0] == "120" and abs(float(last[1]) - (60 * 0.0005 + 60 * 0.0002)) < 1e-12, f"time after another dt: {last[:2]}")
     # The newest is damaged: the previous one is used, and said so.
-    run(2, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__every=50))
+    run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, checkpoint__every=50))
     with open(os.path.join(out, "checkpoint_120.h5"), "r+b") as f:
         f.seek(100000)
         byte = f.read(1)
@@ -164,18 +104,6 @@ def restarts(tmp):
         f.write(bytes([byte[0] ^ 1]))
     code, text = run(3, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
     check(code == 0 and "warning" in text and hash_of(out) == hash_of(whole), f"a damaged newest checkpoint: {code} {text}")
-
-
-def decisions(out, after=0):
-    """balance.csv without the columns that hold wall-clock times."""
-    with open(os.path.join(out, "balance.csv")) as f:
-        table = list(csv.DictReader(f))
-    return [{k: v for k, v in r.items() if k not in ("model_seconds", "partition_seconds", "migrate_seconds")} for r in table if int(r["step"]) > after]
-
-
-def summary(out):
-    with open(os.path.join(out, "summary.json")) as f:
-        return json.load(f)
 
 
 def balancing(tmp):
@@ -187,7 +115,7 @@ def balancing(tmp):
     check(run(2, "run", DECK, "--out", plain, "--quiet", *settings(**keys))[0] == 0, "plain run")
     gaining = dict(balanced, balance__migrate="gain", balance__partition__cut="strips", balance__partition__order="tree")
     for balanced, n, m in [(balanced, 2, 3), (balanced, 7, 1), (gaining, 1, 4)]:
-        code, text = run(1, "run", DECK, "--out", whole, "--quiet", *settings(**balanced))
+        code, text = run(1, "run", DECK, "--out", fresh(whole), "--quiet", *settings(**balanced))
         check(code == 0 and hash_of(whole) == hash_of(plain) and rows(whole) == rows(plain), f"balancing changes the run: {code} {text}")
         check(len(decisions(whole)) == 7 * 24 and len({r["lbe"] for r in decisions(whole)}) > 50, "rows of balance.csv")
         kept = sum(r["decision"] == "kept: gain" for r in decisions(whole))
@@ -205,12 +133,54 @@ def balancing(tmp):
     for more in (dict(balanced, balance__model="b1", balance__compare="[a1, r1]"), dict(balanced, balance__clock="wall", balance__compare="[]", balance__migrate="gain"), keys):
         code, text = run(3, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_60.h5"), *settings(**more))
         check(code == 0 and hash_of(out) == hash_of(plain), f"{more} from a plain checkpoint: {code} {text}")
-    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(**dict(balanced, run__steps=60), checkpoint__every=60))[0] == 0, "a balanced start")
+    check(run(3, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(balanced, run__steps=60), checkpoint__every=60))[0] == 0, "a balanced start")
     code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
     check(code == 0 and hash_of(out) == hash_of(plain), f"no balancing from a balanced checkpoint: {code} {text}")
     # A limit that cannot be met: one line, exit code 2, on all ranks.
-    code, text = run(3, "run", DECK, "--out", out, "--quiet", *settings(**balanced, balance__partition__max_particles_per_process=400))
+    code, text = run(3, "run", DECK, "--out", fresh(out), "--quiet", *settings(**balanced, balance__partition__max_particles_per_process=400))
     check(code == 2 and text.count("\n") == 1 and "max_particles_per_process" in text, f"an infeasible limit: {code} {text!r}")
+    # Counted work beyond what 64 bits can sum, with the models that would see times that are wrong: the same.
+    for ranks, model in ((2, "a1"), (3, "b1"), (2, "r1")):
+        code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, run__steps=20), balance__every=5, balance__clock="work", balance__model=model, balance__migrate="always",
+                         balance__work__pair=1e-3, balance__work__region__lower="[0, 0]", balance__work__region__upper="[260, 140]", balance__work__region__factor=100))
+        check(code == 4 and text.startswith("steelyard: error: run: step 5: the counted work of one step is ") and text.endswith("; make balance.work.region.factor (100) smaller\n")
+              and text.count("\n") == 1, f"too much counted work by {model}: {code} {text!r}")
+
+
+def limits(tmp):
+    """A limit that no partition keeps any more ends the run with a checkpoint, from which the stated limit works."""
+    def keys(limit=None):
+        k = dict(run__steps=60, output__every=20)
+        if limit:
+            k.update(balance__every=5, balance__clock="work", balance__migrate="always", balance__processes=6, balance__partition__cut="patches",
+                     balance__work__region__lower="[130, 0]", balance__work__region__upper="[260, 140]", balance__work__region__factor=1.3,
+                     balance__partition__max_particles_per_process=limit)
+        return settings(**k)
+    plain, out = os.path.join(tmp, "plain"), os.path.join(tmp, "out")
+    check(run(2, "run", DECK, "--out", plain, "--quiet", *keys())[0] == 0, "plain run")
+    where, begin = "steelyard: error: balance.partition.max_particles_per_process: ", "no cut keeps 6 processes within"
+    for ranks in (1, 3):
+        # Nothing done yet: there is nothing to go on from.
+        code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3400))
+        check(code == 2 and text.startswith(f"{where}step 0: {begin} 3400 particles; the smallest limit that works now is ") and text.endswith(": use it, or use more processes\n")
+              and text.count("\n") == 1 and not checkpoints(out), f"a limit that cannot be met on {ranks} ranks: {code} {text!r} {os.listdir(out)}")
+        # In mid-run, with the row of that step written once, also after the restart.
+        code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3700))
+        found = re.fullmatch(re.escape(where) + r"step (\d+): " + begin + r" 3700 particles; the smallest limit that works now is (\d+): "
+                             r"restart from the checkpoint of this step with it, or use more processes\n", text)
+        check(code == 2 and found, f"a limit that fails in mid-run on {ranks} ranks: {code} {text!r}")
+        if not found:
+            continue
+        step, limit = map(int, found.groups())
+        check(step > 5 and limit > 3700 and checkpoints(out) == [step], f"step {step}, limit {limit}, {os.listdir(out)}")
+        check([r["decision"] for r in decisions(out, step - 1)] == ["kept: limit"], f"rows of step {step}: {decisions(out, step - 1)}")
+        code, text = run(4 - ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *keys(limit))
+        check(code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain), f"from step {step} with limit {limit}: {code} {text!r}")
+        done = decisions(out, step - 1)
+        check([(int(r["step"]), r["decision"]) for r in done] == [(s, "kept: limit" if s == step else "moved") for s in range(step, 61, 5)], f"rows: {done}")
+        # By the wall clock the limit is met in the same way; when it fails depends on the times.
+        code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3400), *settings(balance__clock="wall"))
+        check(code == 2 and text.count("\n") == 1 and text.startswith(where), f"by the wall clock: {code} {text!r}")
 
 
 def stages(tmp):
@@ -246,23 +216,6 @@ def stages(tmp):
     code, text = run(3, "run", os.path.join(options.source, "inputs/strip_t1.yaml"), "--restart", os.path.join(options.source, "restarts/strip_t1.h5"),
                      "--out", os.path.join(tmp, "again"), "--quiet", *settings(run__steps=1100, run__dt=0.0001))
     check(code == 0 and hash_of(os.path.join(tmp, "again")) == hash_of(os.path.join(tmp, "stage2")), f"from restarts/: {code} {text}")
-
-
-def start(ranks, *arguments):
-    return subprocess.Popen(command(ranks, *arguments), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def wait_for_rows(out, n, process, seconds=30):
-    """Until thermo.csv has n rows: the run is under way."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            if rows(out).count("\n") > n:
-                return True
-        except OSError:
-            pass
-        time.sleep(0.005)
-    return False
 
 
 def signals(tmp):
@@ -315,20 +268,6 @@ def full_disk(tmp):
         subprocess.run(["umount", mount], check=True)
 
 
-def processes_of(binary_marker):
-    """Process ids whose command line holds the marker."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as f:
-                words = f.read().split(b"\0")
-        except OSError:
-            continue
-        if words[0] == options.binary.encode() and binary_marker.encode() in words:
-            found.append(int(pid))
-    return found
-
-
 def kills(tmp):
     """kill -9 of a rank or of mpiexec at random times; the job is gone, a restart goes on to the same end."""
     keys = dict(run__steps=1500, output__every=30, checkpoint__every=10)
@@ -341,7 +280,7 @@ def kills(tmp):
         out = os.path.join(tmp, f"run{fresh}")
         fresh += 1
         while done < wanted:
-            process = start(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
+            process = start(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
             # A random moment after the start: start-up, restart, steps and checkpoint writing are all hit.
             time.sleep(rng.uniform(0.15, 0.9))
             if process.poll() is not None:  # finished before the kill
@@ -358,7 +297,7 @@ def kills(tmp):
             check(process.poll() is not None and not processes_of(out), "the job outlives its kill")
             process.stderr.close()
             done += 1
-        code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
+        code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
         check(code == 0 and hash_of(out) == hash_of(whole) and rows(out) == rows(whole), f"after kills: {code} {text}")
     print(f"{done} kills in {fresh} runs; the slowest job was gone after {slowest:.2f} s")
     check(slowest < 5, f"a job took {slowest:.1f} s to go")
@@ -401,7 +340,4 @@ def readers(tmp):
             check(abs(frame.time - 0.02) < 1e-15 and frame.data["step"] == 40 and np.array_equal(frame.dimensions[:2], [260, 140]), f"MDAnalysis: time, step, box: {frame.time} {frame.data} {frame.dimensions}")
 
 
-with tempfile.TemporaryDirectory() as folder:
-    {f.__name__: f for f in (command_line, one_hash, restarts, balancing, stages, signals, full_disk, kills, readers)}[options.group](folder)
-print("failed" if failures else "passed")
-sys.exit(1 if failures else 0)
+main(command_line, one_hash, restarts, balancing, limits, stages, signals, full_disk, kills, readers)

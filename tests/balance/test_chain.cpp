@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string>
 
 #include "balance/chain.hpp"
 
@@ -63,7 +64,17 @@ TEST_CASE("no cut of a chain is better: 10,000 small cases against brute force, 
         const std::int64_t expected = brute_force(items, 0, parts, limit);
         if (expected == impossible) {
             ++infeasible;
-            CHECK_THROWS_AS(chain_partition(team, items, parts, limit), std::invalid_argument);
+            try {
+                chain_partition(team, items, parts, limit);
+                FAIL("a limit that cannot be met is accepted");
+            } catch (const Infeasible& e) {  // what it says would work does, and nothing smaller
+                REQUIRE((e.parts == parts && e.limit == limit && e.smallest > limit));
+                REQUIRE(brute_force(items, 0, parts, e.smallest) != impossible);
+                REQUIRE(brute_force(items, 0, parts, e.smallest - 1) == impossible);
+                REQUIRE(largest_run(items, chain_partition(team, items, parts, e.smallest)).size == e.smallest);
+                REQUIRE(std::string(e.what()).ends_with("the smallest limit that works is " + std::to_string(e.smallest)));
+                if (e.smallest - 1 > limit) REQUIRE_THROWS_AS(chain_partition(team, items, parts, e.smallest - 1), Infeasible);
+            }
             continue;
         }
         const std::vector<std::int64_t> cuts = chain_partition(team, items, parts, limit);

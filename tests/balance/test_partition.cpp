@@ -96,7 +96,20 @@ TEST_CASE("every partition tiles the grid, keeps its limit and does not depend o
     PartitionOptions o;
     o.processes = 17, o.max_size = 100;
     std::vector<Split> memory;
-    CHECK_THROWS_AS(make_partition(ranks, grid, mine.load, mine.size, o, memory), std::invalid_argument);
+    const auto smallest = [&](const Team& team, const Field& field) -> std::int64_t {  // limit that works; 0: this one does
+        memory.clear();
+        try {
+            make_partition(team, grid, field.load, field.size, o, memory);
+        } catch (const Infeasible& e) {
+            return e.smallest;
+        }
+        return 0;
+    };
+    o.max_size = smallest(alone, whole);
+    CHECK(o.max_size > 100);
+    CHECK(smallest(ranks, mine) == 0);
+    --o.max_size;
+    CHECK(smallest(ranks, mine) == o.max_size + 1);
     o.kind = "simulated annealing";
     CHECK_THROWS_AS(make_partition(ranks, grid, mine.load, mine.size, o, memory), std::invalid_argument);
 }

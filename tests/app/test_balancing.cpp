@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// That balancing balances, by thread timers and by counted work, on any number of ranks.
+//
+// The test drives the clock: each call of a step kernel costs what the test charges for the tile's particles, those in
+// a dear region many times as much, and the stopwatch reads the sum of these charges. So every process has a true time,
+// known without the bookkeeping under test, and no answer depends on how fast this machine is.
+#include <omp.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+
+#include "app/deck.hpp"
+#include "app/step.hpp"
+#include "comm/communicator.hpp"
+
+using namespace app;
+
+namespace {
+
+const comm::Communicator& world() {
+    static const comm::Communicator c;
+    return c;
+}
+
+constexpr std::int64_t processes = 12;
+// One particle takes seconds, so that the milliseconds of a real migration weigh nothing.
+constexpr double seconds_per_particle = 1, dear_factor = 8;
+// Whole cells of 2.5; lengths.
+constexpr std::array<double, 2> dear_lower{20, 10}, dear_upper{40, 40};
+const std::vector<std::string> dear_region{"balance.work.region.lower=[20, 10]", "balance.work.region.upper=[40, 40]",
+                                           "balance.work.region.factor=8"};
+
+// The state of the charging kernels, which are plain functions.
+thread_local double charged_seconds = 0;  // the clock
+const Tiles* watched = nullptr;
+bool region_is_dear = true;
+md::Kernels::Step real_step = nullptr;
+std::mutex truth_mutex;
+std::vector<double> truth;  // seconds of each process, those of other ranks 0
+
+double read_charges() { return charged_seconds; }
+
+std::int64_t process_of(const md::TileView& view) {
+    for (std::size_t t = 0; t < watched->tiles().size(); ++t)
+        if (watched->tiles()[t].size() > 0 && watched->tiles()[t].id(0) == view.id[0]) return watched->process_of(t);
+    FAIL("a tile that nobody owns");
+    return 0;
+}
+
+void charging_step(const md::TileView& view, const md::StepArgs& args, md::StepResult& result) {
+    std::int64_t particles = 0, dear = 0;
+    for (std::int32_t c = 0; c < view.cluster_count; ++c) particles += view.clusters[c].count;
+    for (std::int64_t i = 0; region_is_dear && i < particles; ++i) {
+        const double x = std::ldexp(static_cast<double>(view.x[i]), -40),
+                     y = std::ldexp(static_cast<double>(view.y[i]), -40);
+        dear += x >= dear_lower[0] && x < dear_upper[0] && y >= dear_lower[1] && y < dear_upper[1];
+    }
+    real_step(view, args, result);
+    if (particles == 0) return;
+    const double seconds =
+        seconds_per_particle * (static_cast<double>(particles) + (dear_factor - 1) * static_cast<double>(dear));
+    charged_seconds += seconds;
+    const std::int64_t process = process_of(view);
+    const std::lock_guard lock(truth_mutex);
+    truth[process] += seconds;
+}
+
+const md::Kernels& charging_kernels(const md::PotentialSpec& potential, md::Precision precision) {
+    static md::Kernels kernels;
+    kernels = md::choose_kernels();
+    real_step = kernels.step_for(potential, precision);
+    for (auto& of_potential : kernels.step)
+        for (auto& of_precision : of_potential)
+            for (auto& step : of_precision) step = charging_step;
+    return kernels;
+}
+
+// Seconds of all processes since the last call, on all ranks.
+std::vector<double> take_truth() {
+    std::vector<std::int64_t> milliseconds;
+    for (double s : truth) milliseconds.push_back(std::llround(s * 1e3));
+    world().sum(milliseconds);
+    truth.assign(processes, 0.0);
+    std::vector<double> seconds;
+    for (std::int64_t ms : milliseconds) seconds.push_back(static_cast<double>(ms) * 1e-3);
+    return seconds;
+}
+
+double largest(const std::vector<double>& times) { return *std::max_element(times.begin(), times.end()); }
+double mean(const std::vector<double>& times) {
+    return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+}
+
+struct Record : Observer {
+    std::vector<BalanceRow> rows;
+    std::vector<std::vector<double>> times;  // true ones of the processes up to each row
+    void balanced(const std::vector<BalanceRow>& r) override {
+        if (r.empty()) return;
+        rows.insert(rows.end(), r.begin(), r.end());
+        times.push_back(take_truth());
+    }
+    Due due(std::int64_t) const override { return {}; }
+    void sums(std::int64_t, const Tiles&) override {}
+    void fields(std::int64_t, const Tiles&) override {}
+    void state(std::int64_t, const Tiles&) override {}
+    void checkpoint(std::int64_t, const Tiles&) override {}
+    std::int64_t stop_wanted() const override { return 0; }
+};
+
+struct Run {
+    Timers timers;
+    Deck deck;
+    Tiles tiles;
+    Rebalance rebalance;
+    Record record;
+
+    Run(const std::string& text, std::vector<std::string> settings)
+        : deck(parse_deck(text, "test.yaml", settings)),
+          tiles(make(deck)),
+          rebalance(deck, tiles.decomposition().grid(), processes, world(), timers) {
+        tiles.fill(deck);
+        watched = &tiles;
+        truth.assign(processes, 0.0);
+    }
+    Tiles make(const Deck& d) {
+        Setup s = make_setup(d, "");
+        s.kernels = &charging_kernels(s.potential, s.precision);
+        s.thread_seconds = read_charges;
+        const balance::Grid grid = s.domain.grid();
+        return Tiles(s,
+                     balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)),
+                                            world().size(), {8, 8}),
+                     world(), timers);
+    }
+    Run& steps(std::int64_t first, std::int64_t last) {
+        run_steps(tiles, rebalance, first, last, record);
+        return *this;
+    }
+    // True seconds of each process over some steps.
+    std::vector<double> seconds_of(std::int64_t first, std::int64_t last) {
+        take_truth();
+        record.times.clear();
+        steps(first, last);
+        record.times.push_back(take_truth());
+        std::vector<double> sum(processes, 0.0);
+        for (const std::vector<double>& part : record.times)
+            for (std::size_t p = 0; p < sum.size(); ++p) sum[p] += part[p];
+        return sum;
+    }
+};
+
+// Two drops in a corner of the box, one of them partly in the dear region, drifting.
+const std::string off_centre = R"(
+system:
+  box: [120.0, 80.0]
+  boundary: [periodic, periodic]
+  seed: 5
+  slabs:
+    - {lower: [6, 4], upper: [46, 44], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [6.0, 2.0]}
+    - {lower: [48, 10], upper: [70, 30], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [-8.0, 0.0]}
+run: {dt: 0.0005, steps: 1000}
+)";
+// A crystal at rest.
+const std::string crystal = R"(
+system:
+  box: fit
+  slabs:
+    - {lattice: hexagonal, cells: [40, 23], density: 0.85, temperature: 0}
+run: {dt: 0.004, steps: 1000}
+)";
+// A uniform liquid.
+const std::string liquid = R"(
+system:
+  box: fit
+  slabs:
+    - {lattice: hexagonal, cells: [40, 23], density: 0.85, temperature: 1.0}
+run: {dt: 0.001, steps: 1000}
+)";
+
+std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+}  // namespace
+
+TEST_CASE("the stopwatch gives every process its own time, on one thread and on several") {
+    const int threads_before = omp_get_max_threads();
+    for (const int threads : {1, 3}) {
+        omp_set_num_threads(threads);
+        region_is_dear = true;
+        Run run(off_centre, {"balance.every=100000"});
+        const std::vector<double> expected = run.seconds_of(0, 10);
+        std::vector<std::int64_t> milliseconds(processes, 0);
+        const std::vector<double> seconds = run.tiles.take_tile_seconds();
+        for (std::size_t t = 0; t < seconds.size(); ++t)
+            milliseconds[run.tiles.process_of(t)] += std::llround(seconds[t] * 1e3);
+        world().sum(milliseconds);
+        CAPTURE(threads);
+        for (std::int64_t p = 0; p < processes; ++p) {
+            CAPTURE(p);
+            CHECK(static_cast<double>(milliseconds[p]) * 1e-3 == Approx(expected[p]).epsilon(1e-6));
+        }
+        CHECK(largest(expected) > 1.5 * mean(expected));  // or any mixing of processes would pass
+    }
+    omp_set_num_threads(threads_before);
+}
+
+TEST_CASE("balancing takes load off the slowest process, by the wall clock and by counted work") {
+    region_is_dear = true;
+    const std::vector<double> before = Run(off_centre, {}).seconds_of(18, 24);
+    const double even = mean(before) / largest(before);
+    CHECK(even < 0.15);
+    const std::vector<std::string> counted =
+        joined(dear_region, {"balance.clock=work", "balance.work.particle=1e-6", "balance.work.cell=0",
+                             "balance.work.candidate=0", "balance.work.pair=0"});
+    for (const bool wall : {true, false})
+        for (const char* migrate : {"gain", "always"}) {
+            CAPTURE(wall, migrate);
+            Run run(off_centre, joined(wall ? std::vector<std::string>{} : counted,
+                                       {"balance.every=3", std::string("balance.migrate=") + migrate}));
+            run.steps(0, 18);
+            const std::vector<BalanceRow> first = run.record.rows;
+            const std::vector<std::vector<double>> times = run.record.times;
+            const std::vector<double> after = run.seconds_of(18, 24);
+            const double balanced = mean(after) / largest(after);
+            // By particle counts alone the efficiency would be 0.39, and 0.29 of the time before would remain.
+            CHECK(largest(after) < 0.2 * largest(before));
+            CHECK(balanced > 0.55);
+            CHECK(run.record.rows.back().lbe > first.front().lbe + 0.2);
+            CHECK(run.record.rows.back().lbe == Approx(balanced).margin(0.1));
+            CHECK(std::ranges::count(run.record.rows, "moved", &BalanceRow::decision) >= 1);
+            if (!wall) continue;
+            // Rows say what the processes took, by their own clock.
+            REQUIRE(times.size() == first.size());
+            for (std::size_t i = 0; i < first.size(); ++i) {
+                const auto steps = static_cast<double>(first[i].step - (i > 0 ? first[i - 1].step : 0));
+                CHECK(first[i].max_seconds == Approx(largest(times[i]) / steps).epsilon(1e-6));
+                CHECK(first[i].mean_seconds == Approx(mean(times[i]) / steps).epsilon(1e-6));
+                CHECK(first[i].lbe == Approx(mean(times[i]) / largest(times[i])).epsilon(1e-6));
+            }
+        }
+}
+
+TEST_CASE("a load that is balanced already stays where it is, when migrations have to pay") {
+    region_is_dear = false;
+    const auto check = [](const std::string& deck, const std::vector<std::string>& settings) {
+        Run run(deck, joined(settings, {"balance.every=4", "balance.migrate=gain"}));
+        run.steps(0, 60);
+        REQUIRE(run.record.rows.size() > 6);
+        for (std::size_t i = 5; i < run.record.rows.size(); ++i) CHECK(run.record.rows[i].decision == "kept: gain");
+        CHECK(run.record.rows.back().lbe > 0.9);
+    };
+    check(crystal, {"balance.model=particle_count"});
+    check(liquid, {"balance.clock=work"});
+}
+
+TEST_CASE("work beyond what can be summed exactly is refused by all ranks alike, before any sum is wrong") {
+    region_is_dear = true;
+    const auto message = [](const std::string& model, const std::string& factor) -> std::string {
+        std::vector<std::string> settings{"balance.every=4",
+                                          "balance.clock=work",
+                                          "balance.migrate=always",
+                                          "balance.model=" + model,
+                                          "balance.work.region.lower=[0, 0]",
+                                          "balance.work.region.upper=[120, 80]",
+                                          "balance.work.region.factor=" + factor};
+        for (const char* price : {"cell", "particle", "candidate", "pair", "spill"})
+            settings.push_back(std::string("balance.work.") + price + "=1e-3");
+        std::string text = "no error";
+        bool known_to_all = true;
+        try {
+            Run(off_centre, settings).steps(0, 8);
+        } catch (const md::SimulationError& e) {
+            text = std::string(e.what()) + "; " + e.remedy;
+            known_to_all = e.on_all_ranks;
+        }
+        std::string of_first = text;
+        world().broadcast(of_first);
+        CHECK(world().all_agree(known_to_all && text == of_first));
+        return text;
+    };
+    for (const char* model : {"a1", "b1", "r1"}) {
+        CAPTURE(model);
+        CHECK(message(model, "1000") ==
+              "step 4: the counted work of one step is 7.15e+04 s, more than the 4096 s that can be summed exactly; "
+              "make balance.work.region.factor (1000) smaller");
+        CHECK(message(model, "30") == "no error");
+    }
+}
