@@ -148,8 +148,8 @@ void check_grid(const Deck& deck, const Where& where) {
 void check_partition(const Deck& deck, const Where& where) {
     const balance::PartitionOptions& p = deck.balance.partition;
     if (p.max_size > 0 && p.kind != "chain")
-        fail(where("balance.partition.max_particles_per_process"), fmt::format("partitions of kind {} know no limit", p.kind),
-             "write kind: chain, or null for no limit");
+        fail(where("balance.partition.max_particles_per_process"),
+             fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
 }
 
 }  // namespace

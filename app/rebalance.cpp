@@ -103,7 +103,7 @@ Rebalance::Cells Rebalance::measure(Tiles& tiles, bool with_work) {
     return cells;
 }
 
-// Sums over any of the cells are exact when the sum over all of them is below most_ticks: refused otherwise, by all ranks alike.
+// Sums over any of the cells are exact when the sum over all of them is below most_ticks; otherwise all ranks refuse.
 void Rebalance::require_exact_sum(const Cells& cells, std::span<const std::int64_t> neighbours) const {
     constexpr int low_bits = 20;  // the sum in two parts, of which many ranks' still fit 64 bits
     __int128 mine = 0;

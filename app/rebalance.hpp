@@ -62,8 +62,9 @@ public:
     bool due(std::int64_t step, Tiles& tiles);
 
     /// Updates all models, moves what the driver decides; the first time, with nothing measured, only partitions. Where due(), after
-    /// rebin(). Collective. Throws balance::Infeasible on all ranks alike when no partition keeps the deck's limit: partitions
-    /// stay as they were, and what the models have learnt can be saved in a checkpoint of this step.
+    /// rebin(). Collective. Throws, on all ranks alike, md::SimulationError for counted work that cannot be summed
+    /// exactly, and balance::Infeasible when no partition keeps the deck's limit: partitions stay as they were, and
+    /// what the models have learnt can be saved in a checkpoint of this step.
     void balance(std::int64_t step, Tiles& tiles);
 
     /// Rows of balance.csv since the last call.

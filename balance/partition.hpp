@@ -39,8 +39,8 @@ struct PartitionInput {
 
 /// load: seconds in any unit, as integers, one a cell of this member's slab; size: particles of each cell (empty where there
 /// is no limit). memory: see bisect(); keep it from one balancing to the next. Collective, the same on all members, whatever
-/// their number. Throws Infeasible when the limit can't be met (kind chain; the others have none), std::invalid_argument when
-/// the kind is unknown.
+/// their number. Throws Infeasible when the limit can't be met (kind chain; the others have none),
+/// std::invalid_argument when the kind is unknown.
 Partition make_partition(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::span<const std::int64_t> size,
                          const PartitionOptions& options, std::vector<Split>& memory);
 

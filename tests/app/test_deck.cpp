@@ -350,7 +350,9 @@ TEST_CASE("every key of balance reaches the deck") {
            d.balance.migrate == app::Migrate::always && d.balance.noise == 0.01));
     CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::Order::tree && d.balance.partition.cut == balance::CutAt::cells &&
            d.balance.partition.patches_per_process == 3 && !d.balance.partition.sticky && d.balance.partition.min_width == 2));
-    const Deck limited = app::parse_deck(full, "deck.yaml", {"balance.partition.kind=chain", "balance.partition.max_particles_per_process=5000"});
+    const std::vector<std::string> limit{"balance.partition.kind=chain",
+                                         "balance.partition.max_particles_per_process=5000"};
+    const Deck limited = app::parse_deck(full, "deck.yaml", limit);
     CHECK(limited.balance.partition.max_size == 5000);
     check_same(limited, app::parse_deck(app::to_yaml(limited), "deck.yaml"));
     CHECK((d.balance.constants.weight == 0.25 && d.balance.constants.start_uniform && d.balance.constants.costs[3] == 4e-9));

@@ -96,7 +96,8 @@ TEST_CASE("every partition tiles the grid, keeps its limit and does not depend o
     PartitionOptions o;
     o.processes = 17, o.max_size = 100;
     std::vector<Split> memory;
-    const auto smallest = [&](const Team& team, const Field& field) -> std::int64_t {  // limit that works; 0: this one does
+    // The smallest limit that works; 0: the present one does.
+    const auto smallest = [&](const Team& team, const Field& field) -> std::int64_t {
         memory.clear();
         try {
             make_partition(team, grid, field.load, field.size, o, memory);
