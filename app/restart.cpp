@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "app/checkpoint_front.hpp"
 #include "app/deck_compare.hpp"
@@ -105,6 +106,7 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Reb
     for (std::size_t i = 0; i + box_columns <= boxes.size(); i += box_columns)
         s.partition.boxes.push_back({{to_int(boxes[i]), to_int(boxes[i + 1]), 0}, {to_int(boxes[i + 2]), to_int(boxes[i + 3]), 1}});
     if (boxes.size() % box_columns != 0) s.partition.boxes.clear();
+    if (splits.size() % 2 != 0) s.splits.push_back({-1, -1});  // half a split: refused
     for (std::size_t i = 0; i + 2 <= splits.size(); i += 2) s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
     s.memory = file.all<double>(path + "/memory");
     s.record = file.all<double>(path + "/record");
@@ -113,15 +115,17 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Reb
     return s;
 }
 
-// Empty, or what of it makes no sense for the model `b`; the same on all ranks.
-std::string nonsense_in(const SavedModel& s, const Balanced& b, const Rebalance& rebalance, const comm::Communicator& comm) {
+// Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.
+std::string nonsense_in(const SavedModel& s, const Balanced& b, balance::PartitionOptions options, const Rebalance& rebalance, const comm::Communicator& comm) {
     const auto& r = s.record;
     const bool record = r.size() == 6 && std::all_of(r.begin(), r.end(), [](double v) { return v >= 0 && v <= 1e30; }) && r[0] <= r[1] * 1.000001 && r[4] > 0 && r[4] <= 1.000001;
     const bool state = s.state.size() == static_cast<std::size_t>(rebalance.slab_cells()) &&
                        std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
     const bool splits = std::all_of(s.splits.begin(), s.splits.end(), [](const balance::Split& x) { return x.axis >= -1 && x.axis <= 1 && x.left >= 0; });
     if (!balance::is_partition_of(s.partition, rebalance.grid())) return "boxes";
-    if (!splits) return "splits";
+    options.processes = s.partition.processes();
+    const std::optional<std::int64_t> boxes = balance::bisected_boxes(rebalance.grid(), options);
+    if (!splits || (boxes && static_cast<std::int64_t>(s.splits.size()) != std::max<std::int64_t>(0, 2 * *boxes - 1))) return "splits";
     if (!b.model->accepts_memory(s.memory)) return "memory";
     if (!record) return "record";
     return comm.all_agree(state) ? "" : "state";
@@ -206,7 +210,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, Rebalance& reb
             }
             SavedModel saved = read_model(file, path, rebalance, comm);
             const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
-            std::string wrong = nonsense_in(saved, b, rebalance, comm);
+            std::string wrong = nonsense_in(saved, b, old.partition, rebalance, comm);
             if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
             if (!wrong.empty()) throw InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0", info.path, path, wrong, remedy));
             if (saved.partition.processes() != b.partition.processes()) {

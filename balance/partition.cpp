@@ -94,14 +94,18 @@ void add_boxes(const Box& patch, CutAt cut, std::int64_t begin, std::int64_t end
     add(last, 1, 0, end % width);
 }
 
+// As many patches as wanted, or as fit.
+std::int64_t patch_count(const Grid& grid, const PartitionOptions& options) {
+    return std::min(options.processes * options.patches_per_process, std::max(options.processes, capacity(grid.box(), options.min_width)));
+}
+
 }  // namespace
 
 // Bisection into patches, the patches along a curve, the curve cut into chains (Liu et al. 2015, with finer cuts).
 Partition partition_chain(const PartitionInput& f, const PartitionOptions& options, std::vector<Split>& memory) {
     const Slabs slabs{f.grid, f.team.size()};
     const Box slab = slabs.of(f.team.rank());
-    const std::int64_t wanted = options.processes * options.patches_per_process;
-    const std::int64_t parts = std::min(wanted, std::max(options.processes, capacity(f.grid.box(), options.min_width)));
+    const std::int64_t parts = patch_count(f.grid, options);
     if (!options.sticky) memory.clear();
     const std::vector<Box> patches = in_order(bisect(f.team, f.grid, SummedArea(slab, f.load), parts, options.min_width, memory), options.order);
 
@@ -158,6 +162,13 @@ Partition make_partition(const Team& team, const Grid& grid, Load load, Load siz
     for (const auto& [name, partitioner] : partition_kinds)
         if (options.kind == name) return partitioner({team, grid, load, size}, options, memory);
     throw std::invalid_argument("there is no partition of kind " + options.kind);
+}
+
+std::optional<std::int64_t> bisected_boxes(const Grid& grid, const PartitionOptions& options) {
+    if (options.kind == "none") return 0;
+    if (options.kind == "rcb") return options.processes;
+    if (options.kind == "chain") return patch_count(grid, options);
+    return std::nullopt;
 }
 
 std::vector<std::string> partition_kind_names() {

@@ -4,6 +4,7 @@
 // STEELYARD_PARTITIONS (partition.cpp), a test: docs/extend.md.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,10 @@ struct PartitionInput {
 /// std::invalid_argument when the kind is unknown.
 Partition make_partition(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::span<const std::int64_t> size,
                          const PartitionOptions& options, std::vector<Split>& memory);
+
+/// Boxes that the bisection behind a partition of this kind makes: `memory` holds 2 n - 1 splits of n boxes, none where it makes
+/// none. Empty for a kind that keeps something else there.
+std::optional<std::int64_t> bisected_boxes(const Grid& grid, const PartitionOptions& options);
 
 /// Names of `partition.kind`.
 std::vector<std::string> partition_kind_names();

@@ -122,7 +122,7 @@ public:
     FileReader(const FileReader&) = delete;
     FileReader& operator=(const FileReader&) = delete;
 
-    /// Whether there is a dataset or group of that name, reached without links to other names or files.
+    /// Whether there is a dataset or group of that name. Throws where a link to another name or file is in its place.
     bool has(const std::string& path);
     /// Length of a dataset's first dimension; checks that its type is T's and the other dimension `columns`.
     template <class T>

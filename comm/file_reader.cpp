@@ -23,17 +23,20 @@ struct FileReader::Handles {
     // A link by which an object belongs to this very place of this file.
     bool hard_link(const std::string& path) const {
         H5L_info_t info;
-        return H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0 && H5Lget_info(file, path.c_str(), &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
+        return H5Lget_info(file, path.c_str(), &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
     }
     // Every group on the way has to be there before HDF5 may be asked for the next.
-    bool there(const std::string& path) const {
+    enum class Name { absent, object, link };
+    Name look_up(const std::string& path) const {
         for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-            if (!hard_link(path.substr(0, end))) return false;
-            if (end == std::string::npos) return true;
+            const std::string part = path.substr(0, end);
+            if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return Name::absent;
+            if (!hard_link(part)) return Name::link;
+            if (end == std::string::npos) return Name::object;
         }
     }
     std::optional<Place> place(const std::string& path, Element type, int columns) const {
-        if (!there(path)) return std::nullopt;
+        if (look_up(path) != Name::object) return std::nullopt;
         const Handle d(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
         if (!d.good()) return std::nullopt;
         const Handle on_disk(H5Dget_type(d), H5Tclose), space(H5Dget_space(d), H5Sclose), layout(H5Dget_create_plist(d), H5Pclose);
@@ -71,7 +74,13 @@ FileReader::FileReader(const std::string& path, const Communicator& comm) : hand
 
 FileReader::~FileReader() = default;
 
-bool FileReader::has(const std::string& path) { return comm_.all_agree(comm_.rank() != 0 || handles_->there(path)); }
+bool FileReader::has(const std::string& path) {
+    auto found = comm_.rank() == 0 ? static_cast<std::int64_t>(handles_->look_up(path)) : 0;
+    comm_.broadcast(std::span(&found, 1));
+    const auto name = static_cast<Handles::Name>(found);
+    if (name == Handles::Name::link) throw ReadError(path_ + ": " + path + " is a link to another place; use another checkpoint");
+    return name == Handles::Name::object;
+}
 
 const FileReader::Place& FileReader::find(const std::string& path, Element type, int columns) {
     const std::string name = fmt::format("{} {} {}", path, static_cast<int>(type), columns);

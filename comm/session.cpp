@@ -17,6 +17,13 @@
 namespace comm {
 namespace {
 
+// Hydra drops what a job has printed last if an abort follows at once.
+void let_the_launcher_read() {
+    std::fflush(stdout);
+    constexpr int microseconds = 100000;
+    usleep(microseconds);
+}
+
 // The code of the first rank of this node that called fatal(), 0 before: in memory that the node's ranks share. The others then
 // neither print a second message nor end the job with another code. A pointer, because fatal() may be called from anywhere.
 std::atomic<std::int32_t>* first_failure = nullptr;
@@ -65,8 +72,8 @@ void fatal(int code, std::string_view message) {
         std::size_t size = std::strlen(line);
         for (const char c : message.substr(0, sizeof line - size - 1)) line[size++] = c == '\n' ? ' ' : c;
         line[size++] = '\n';
-        std::fflush(stdout);
         [[maybe_unused]] const auto written = write(STDERR_FILENO, line, size);
+        let_the_launcher_read();
     }
     int initialised = 0, finalised = 0;
     MPI_Initialized(&initialised);
@@ -78,7 +85,7 @@ void fatal(int code, std::string_view message) {
 void end_job(int code) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    std::fflush(nullptr);
+    let_the_launcher_read();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) MPI_Abort(MPI_COMM_WORLD, code);
     for (;;) pause();  // until the abort takes this rank along

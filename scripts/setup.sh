@@ -4,7 +4,7 @@
 # what the slow tests read our files with. Does nothing, quickly, when all are there.
 set -euo pipefail
 
-packages=(cmake ninja-build g++ pkg-config mpich libhdf5-mpich-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev
+packages=(cmake ninja-build g++ pkg-config mpich libhdf5-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev
     nlohmann-json3-dev libxxhash-dev libhwloc-dev python3 python3-numpy python3-matplotlib python3-h5py)
 for option in "$@"; do
     case $option in

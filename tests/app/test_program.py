@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from program import (DECK, check, checkpoints, command, decisions, environment, fresh, hash_of, main, options, processes_of, rows, run, settings, start, summary, wait_for_rows)
+from program import (DECK, LARGE, check, checkpoints, command, decisions, environment, fresh, hash_of, main, options, processes_of, rows, run, settings, start, summary, wait_for_rows)
 
 
 def command_line(tmp):
@@ -238,17 +238,14 @@ def signals(tmp):
 
 def full_disk(tmp):
     keys = dict(run__steps=200, output__every=50, checkpoint__every=50)
-    # A file-size limit below a checkpoint's size, and above what MPI itself needs for shared memory.
-    large = ["--set", "system.slabs.1.lower=[131,2]", "--set", "system.slabs.1.upper=[258,138]", "--set", "system.slabs.0.lower=[2,2]", "--set", "system.slabs.0.upper=[129,138]",
-             "--set", "system.slabs.0.density=2.6", "--set", "system.slabs.1.density=2.6", "--set", "system.potential.sigma=0.6"]
     for ranks in (1, 2):
         out = os.path.join(tmp, f"limit{ranks}")
-        check(run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60)), *large)[0] == 0, "first part")
+        check(run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60)), *LARGE)[0] == 0, "first part")
         begin = time.monotonic()
-        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), *large, limit=6 << 20, timeout=60)
+        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), *LARGE, limit=6 << 20, timeout=60)
         check(code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10, f"file-size limit on {ranks} ranks: {code} {text!r}")
         check(run(0, "info", os.path.join(out, "checkpoint_60.h5"))[0] == 0, "the previous checkpoint does not load")
-        check(run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), *large)[0] == 0, "restart after a full disk")
+        check(run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), *LARGE)[0] == 0, "restart after a full disk")
     # A small tmpfs, where this user may mount one.
     mount = os.path.join(tmp, "small")
     os.mkdir(mount)
