@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages that are missing: what a build and the tests need, with --bench also LAMMPS, with --slow also
-# what the slow tests read our files with, with --sanitize also what sanitize.sh builds with. Does nothing, quickly, when all are there.
+# Installs the Debian packages that are missing: what a build and the tests need, with --bench also LAMMPS, with --slow
+# also what the slow tests read our files with, with --sanitize also what sanitize.sh builds with. Does nothing, quickly,
+# when all are there.
 set -euo pipefail
 
 packages=(cmake ninja-build g++ pkg-config mpich libhdf5-mpich-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev

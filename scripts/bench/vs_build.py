@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Pairs of runs, this checkout's build and another, one right after the other; the median of the pairs' ratios is what counts.
+"""Pairs of runs, this checkout's build and another, one after the other; the median of the pairs' ratios is what counts.
 
-Which one goes first alternates from pair to pair, so that neither profits from the order. One core: atom-steps per CPU second, pinned to
-core 0; two ranks: per second of wall time, unpinned. Both run the decks of vs_lammps.py (193,600 particles in the slabs,
-184,800 in the liquid), and count the steps after the warm-up. A ratio above 1 says that this checkout is faster.
+Which one goes first alternates from pair to pair, so that neither profits from the order. One core: atom-steps per CPU
+second, pinned to core 0; two ranks: per second of wall time, unpinned. Both run the decks of vs_lammps.py (193,600
+particles in the slabs, 184,800 in the liquid) and count the steps after the warm-up. Above 1, this checkout is faster.
 """
 import argparse
 import json
@@ -27,14 +27,16 @@ def binary_in(path):
     for candidate in (path, os.path.join(path, "steelyard"), os.path.join(path, "build", "steelyard")):
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return os.path.abspath(candidate)
-    sys.exit(f"vs_build.py: {path} is no steelyard, nor a folder that holds one; give the path of a binary or of a build folder")
+    sys.exit(f"vs_build.py: {path} is no steelyard binary and holds none; give the path of a binary or a build folder")
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="vs_build.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="vs_build.sh", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", metavar="OTHER_BUILD", help="a steelyard binary, or a build folder that holds one")
     parser.add_argument("--runs", type=int, default=15, help="pairs of each case (default 15)")
-    parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES), metavar="CASE", help=f"cases (default: {' '.join(CASES)})")
+    parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES), metavar="CASE",
+                        help=f"cases (default: {' '.join(CASES)})")
     arguments = parser.parse_args()
     if arguments.runs < 1:
         parser.error("--runs: give at least one pair")
@@ -61,9 +63,11 @@ def main():
         ratios = [a / b for a, b in zip(sides["ours"], sides["other"])]
         equal = len(hashes[name]["ours"] | hashes[name]["other"]) == 1
         out["ratio_" + name] = statistics.median(ratios)
-        print(f"{name:<15}{statistics.median(sides['ours']) / 1e6:>10.2f}{statistics.median(sides['other']) / 1e6:>10.2f}   {'':<14}"
-              f"{statistics.median(ratios):>9.3f}{min(ratios):>7.3f}{max(ratios):>7.3f}   {'equal' if equal else 'DIFFERENT'}")
-    out["state_hashes"] = {name: {side: sorted(found) for side, found in sides.items()} for name, sides in hashes.items()}
+        mine, theirs = statistics.median(sides["ours"]) / 1e6, statistics.median(sides["other"]) / 1e6
+        print(f"{name:<15}{mine:>10.2f}{theirs:>10.2f}   {'':<14}{statistics.median(ratios):>9.3f}{min(ratios):>7.3f}"
+              f"{max(ratios):>7.3f}   {'equal' if equal else 'DIFFERENT'}")
+    out["state_hashes"] = {name: {side: sorted(found) for side, found in sides.items()}
+                           for name, sides in hashes.items()}
     out["hash_equal"] = all(len(sides["ours"] | sides["other"]) == 1 for sides in hashes.values())
     os.makedirs("results/vs_build", exist_ok=True)
     with open("results/vs_build/summary.json", "w") as f:

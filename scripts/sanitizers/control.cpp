@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One fault of each kind that the sanitizers look for, chosen by the argument, so that their silence about the program means
-// something; `none` is a correct OpenMP program about which they must be silent.
+// One fault of each kind that the sanitizers look for, chosen by the argument, so that their silence about the program
+// means something; `none` is a correct OpenMP program about which they must be silent.
 #include <omp.h>
 
 #include <climits>
