@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # sanitize.sh [asan] [tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer) and
 # tsan (ThreadSanitizer), default both, and runs under them the tests and the program over varied settings: one line
-# for each run. The first finding does not stop it, but any makes it exit with 1. About 6 minutes to build, 10 to run, on
-# two free cores. KEEP=1 keeps the outputs of all runs.
+# for each run. The first finding does not stop it, but any makes it exit with 1. About 6 minutes to build, 10 to run,
+# on two free cores. KEEP=1 keeps the outputs of all runs.
 #
 # All our code is instrumented, with the kernels of every instruction set; for UndefinedBehaviorSanitizer only the plain
 # kernels are (md/CMakeLists.txt says why), so runs that are meant for it set STEELYARD_ISA=scalar. MPICH, HDF5,

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Pairs of runs, this checkout's build and another, one after the other; the median of the pairs' ratios is what counts.
+"""Pairs of runs, this checkout's build and another, in turns; the median of the pairs' ratios is what counts.
 
 Which one goes first alternates from pair to pair, so that neither profits from the order. One core: atom-steps per CPU
 second, pinned to core 0; two ranks: per second of wall time, unpinned. Both run the decks of vs_lammps.py (193,600
