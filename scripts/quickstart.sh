@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3s/^# //p' scripts/quickstart.sh; exit 0; }
 TARGET=steelyard scripts/build.sh
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
-"$mpiexec" -n 2 build/steelyard run inputs/slab.yaml --out out/slab
+"$mpiexec" -n 2 build/steelyard run inputs/slab.yaml --out out/slab --force  # an earlier quickstart's results are put aside
 /usr/bin/python3 scripts/plot_density.py out/slab
 /usr/bin/python3 - <<'PY'
 import json

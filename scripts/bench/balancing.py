@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import statistics
-import tempfile
 
 import vs_lammps
 
@@ -39,8 +38,7 @@ def main():
     migrations = {name: [] for name in RUNS}
     for _ in range(arguments.runs):
         for name, (settings, sizes) in RUNS.items():
-            with tempfile.TemporaryDirectory() as folder:
-                rate, summary = vs_lammps.ours("balancing", "mixed", folder, settings, sizes)
+            rate, summary = vs_lammps.ours("balancing", "mixed", settings, sizes)
             rates[name].append(rate)
             migrations[name].append(summary["balancing"]["migrations"])
     out = {"simulated": False, "particles": summary["particles"], "ranks": 2, "rates": rates, "migrations": migrations, "more_time": {}}

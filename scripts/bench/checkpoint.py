@@ -33,13 +33,13 @@ def main():
     print(f"{'bytes':>12}{'ours MB/s':>12}{'dd MB/s':>12}{'ratio':>8}{'verified':>10}")
     for _ in range(arguments.runs):
         with tempfile.TemporaryDirectory(dir="results/checkpoint") as folder, tempfile.NamedTemporaryFile(dir="/dev/shm") as source:
-            path = os.path.join(folder, "deck.yaml")
+            path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
             with open(path, "w") as f:
                 f.write(DECK)
             os.sync()
-            subprocess.run([shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(arguments.ranks), "build/steelyard", "run", path, "--out", folder, "--quiet"],
+            subprocess.run([shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(arguments.ranks), "build/steelyard", "run", path, "--out", out, "--quiet"],
                            check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
-            wrote = json.load(open(os.path.join(folder, "summary.json")))["checkpoints"]
+            wrote = json.load(open(os.path.join(out, "summary.json")))["checkpoints"]
             size = wrote["bytes"] // wrote["count"]
             source.write(os.urandom(size - source.tell()))
             source.flush()

@@ -21,17 +21,17 @@ def run(cells, steps, warm, ranks, balance=""):
             f"    - {{lattice: hexagonal, cells: [{cells[0]}, {cells[1]}], density: 0.9, temperature: 1.0}}\n"
             f"run: {{dt: 0.005, steps: {warm + steps}, precision: {PRECISION}}}\noutput: {{every: {warm}}}\n{balance}")
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "deck.yaml")
+        path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
         with open(path, "w") as f:
             f.write(deck)
-        command = ["build/steelyard", "run", path, "--out", folder, "--quiet"]
+        command = ["build/steelyard", "run", path, "--out", out, "--quiet"]
         if ranks > 1:
             command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks)] + command
         else:
             command = ["taskset", "-c", "0"] + command
         subprocess.run(command, check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
-        summary = json.load(open(os.path.join(folder, "summary.json")))
-        rows = {int(r["step"]): r for r in csv.DictReader(open(os.path.join(folder, "timing.csv")))}
+        summary = json.load(open(os.path.join(out, "summary.json")))
+        rows = {int(r["step"]): r for r in csv.DictReader(open(os.path.join(out, "timing.csv")))}
     seconds = float(rows[warm + steps]["cpu_seconds"]) - float(rows[warm]["cpu_seconds"])
     return summary["particles"], seconds / summary["particles"] / steps * 1e9, summary["peak_resident_bytes"]["max"], summary["balance_bytes"]
 

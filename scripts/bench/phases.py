@@ -46,11 +46,11 @@ extern "C" double ghz() {
 
 def run(**deck):
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "deck.yaml")
+        path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
         with open(path, "w") as f:
             f.write(LIQUID.format(**deck))
-        subprocess.run(["taskset", "-c", "0", "build/steelyard", "run", path, "--out", folder, "--quiet"], check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
-        return json.load(open(os.path.join(folder, "summary.json")))
+        subprocess.run(["taskset", "-c", "0", "build/steelyard", "run", path, "--out", out, "--quiet"], check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+        return json.load(open(os.path.join(out, "summary.json")))
 
 
 def gigahertz():

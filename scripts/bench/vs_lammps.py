@@ -56,24 +56,28 @@ BALANCED = dict(w=220, h=220, extra=273)
 BALANCING = ["balance.every=20", "balance.partition.kind=rcb"]  # bisection on both sides
 
 
-def ours(case, precision, folder, settings=(), sizes=None):
+def ours(case, precision, settings=(), sizes=None, binary="build/steelyard"):
+    """One run in a fresh directory. Returns atom-steps per second (of CPU time on one core, else of wall time) and the summary."""
     kind, standard, deck, warm, steps, ranks, threads, _ = CASES[case]
     sizes = sizes or standard
-    path = os.path.join(folder, "deck.yaml")
-    with open(path, "w") as f:
-        f.write(deck(warm=warm, steps=steps, **sizes))
-    command = ["build/steelyard", "run", path, "--out", folder, "--quiet", "--set", f"run.precision={precision}"]
-    for s in settings:
-        command += ["--set", s]
-    if ranks > 1:
-        command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks)] + command
-    elif threads == 1:
-        command = ["taskset", "-c", "0"] + command
-    subprocess.run(command, check=True, env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
-    rows = {int(r["step"]): r for r in csv.DictReader(open(os.path.join(folder, "timing.csv")))}
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
+        with open(path, "w") as f:
+            f.write(deck(warm=warm, steps=steps, **sizes))
+        command = [binary, "run", path, "--out", out, "--quiet", "--set", f"run.precision={precision}"]
+        for s in settings:
+            command += ["--set", s]
+        if ranks > 1:
+            command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks)] + command
+        elif threads == 1:
+            command = ["taskset", "-c", "0"] + command
+        subprocess.run(command, check=True, env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
+        with open(os.path.join(out, "timing.csv")) as f:
+            rows = {int(r["step"]): r for r in csv.DictReader(f)}
+        with open(os.path.join(out, "summary.json")) as f:
+            summary = json.load(f)
     key = "cpu_seconds" if ranks * threads == 1 else "wall_seconds"
     seconds = float(rows[warm + steps][key]) - float(rows[warm][key])
-    summary = json.load(open(os.path.join(folder, "summary.json")))
     return summary["particles"] * steps / seconds, summary
 
 
@@ -97,10 +101,9 @@ def balanced(arguments, out):
     rounds = []
     for _ in range(arguments.runs):
         rates = {}
-        with tempfile.TemporaryDirectory() as folder:
-            rates["ours, even halves"], plain = ours("slab_2ranks", arguments.precision, folder, sizes=BALANCED)
-            rates["ours, balanced"], summary = ours("slab_2ranks", arguments.precision, folder, BALANCING, BALANCED)
-            rates["ours, perfect split"], _ = ours("slab_2ranks", arguments.precision, folder)
+        rates["ours, even halves"], plain = ours("slab_2ranks", arguments.precision, sizes=BALANCED)
+        rates["ours, balanced"], summary = ours("slab_2ranks", arguments.precision, BALANCING, BALANCED)
+        rates["ours, perfect split"], _ = ours("slab_2ranks", arguments.precision)
         if plain["state_hash"] != summary["state_hash"]:
             raise SystemExit("vs_lammps.py: balancing changed the trajectory")
         for how in ("none", "count", "time"):
@@ -130,8 +133,7 @@ def main():
     rates = {case: ([], []) for case in pairs}
     for _ in range(arguments.runs):
         for case, (mine, theirs) in rates.items():
-            with tempfile.TemporaryDirectory() as folder:
-                rate, summary = ours(case, arguments.precision, folder)
+            rate, summary = ours(case, arguments.precision)
             mine.append(rate)
             theirs.append(lammps(case))
             out["rates"][case] = {"ours": mine, "lammps": theirs, "particles": summary["particles"]}

@@ -41,12 +41,14 @@ mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 
 case $stage in
-    1) arguments=(run "$first" --out "$here" --restart auto) ;;
+    # One that was interrupted before its first checkpoint starts again: --force puts what it wrote aside.
+    1) arguments=(run "$first" --out "$here" --restart auto --force) ;;
     2)
-        # An interrupted stage 2 goes on from its own checkpoint, a new one from the last of stage 1.
+        # An interrupted stage 2 goes on from its own checkpoint, a new one from the last of stage 1, and so does one that was
+        # interrupted before its first checkpoint: a restart from there puts what it wrote aside.
         restart=auto
         if ! compgen -G "$here/checkpoint_*.h5" >/dev/null; then
-            restart=$(find "$out/stage1" -name 'checkpoint_*.h5' 2>/dev/null | sort -V | tail -n 1) || true
+            restart=$(find "$out/stage1" -maxdepth 1 -name 'checkpoint_*.h5' 2>/dev/null | sort -V | tail -n 1) || true
             [[ -n $restart ]] || { echo "collision.sh: no checkpoint in $out/stage1; run STAGE=1 first" >&2; exit 3; }
         fi
         arguments=(run "$second" --out "$here" --restart "$restart")

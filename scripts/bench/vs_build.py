@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Pairs of runs, this checkout's build and another, in turns; the median of the pairs' ratios is what counts.
+
+Which one goes first alternates from pair to pair, so that neither profits from the order. One core: atom-steps per CPU
+second, pinned to core 0; two ranks: per second of wall time, unpinned. Both run the decks of vs_lammps.py (193,600
+particles in the slabs, 184,800 in the liquid) and count the steps after the warm-up. Above 1, this checkout is faster.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+
+import vs_lammps
+
+OURS = "build/steelyard"
+CASES = {  # name: case of vs_lammps.py with fewer steps: warm-up, timed
+    "slab_1core": (400, 800),
+    "liquid_1core": (200, 600),
+    "slab_2ranks": (400, 1200),
+}
+
+
+def binary_in(path):
+    """The steelyard that `path` is, or holds."""
+    for candidate in (path, os.path.join(path, "steelyard"), os.path.join(path, "build", "steelyard")):
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return os.path.abspath(candidate)
+    sys.exit(f"vs_build.py: {path} is no steelyard binary and holds none; give the path of a binary or a build folder")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="vs_build.sh", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other", metavar="OTHER_BUILD", help="a steelyard binary, or a build folder that holds one")
+    parser.add_argument("--runs", type=int, default=15, help="pairs of each case (default 15)")
+    parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES), metavar="CASE",
+                        help=f"cases (default: {' '.join(CASES)})")
+    arguments = parser.parse_args()
+    if arguments.runs < 1:
+        parser.error("--runs: give at least one pair")
+    other = binary_in(arguments.other)
+    for name, (warm, steps) in CASES.items():
+        kind, sizes, deck, _, _, *machine = vs_lammps.CASES[name]
+        vs_lammps.CASES[name] = (kind, sizes, deck, warm, steps, *machine)
+
+    rates = {name: {"ours": [], "other": []} for name in arguments.only}
+    hashes = {name: {"ours": set(), "other": set()} for name in arguments.only}
+    out = {"simulated": False, "pairs": arguments.runs, "other": other, "rates": rates, "particles": {}}
+    for pair in range(arguments.runs):
+        for name in arguments.only:  # the cases take turns
+            sides = [("ours", OURS), ("other", other)]
+            for side, binary in sides if pair % 2 == 0 else reversed(sides):
+                rate, summary = vs_lammps.ours(name, "mixed", binary=binary)
+                rates[name][side].append(rate)
+                hashes[name][side].add(summary["state_hash"])
+                out["particles"][name] = summary["particles"]
+                out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"])
+
+    print(f"{'case':<15}{'ours':>10}{'other':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}   state hashes")
+    for name, sides in rates.items():
+        ratios = [a / b for a, b in zip(sides["ours"], sides["other"])]
+        equal = len(hashes[name]["ours"] | hashes[name]["other"]) == 1
+        out["ratio_" + name] = statistics.median(ratios)
+        mine, theirs = statistics.median(sides["ours"]) / 1e6, statistics.median(sides["other"]) / 1e6
+        print(f"{name:<15}{mine:>10.2f}{theirs:>10.2f}   {'':<14}{statistics.median(ratios):>9.3f}{min(ratios):>7.3f}"
+              f"{max(ratios):>7.3f}   {'equal' if equal else 'DIFFERENT'}")
+    out["state_hashes"] = {name: {side: sorted(found) for side, found in sides.items()}
+                           for name, sides in hashes.items()}
+    out["hash_equal"] = all(len(sides["ours"] | sides["other"]) == 1 for sides in hashes.values())
+    os.makedirs("results/vs_build", exist_ok=True)
+    with open("results/vs_build/summary.json", "w") as f:
+        json.dump(out, f, indent=2)
+    print("wrote results/vs_build/summary.json")
+    if not out["hash_equal"]:
+        sys.exit("vs_build.py: the two builds compute different trajectories")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# sanitize.sh [asan] [tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer) and
+# tsan (ThreadSanitizer), default both, and runs under them the tests and the program over varied settings: one line
+# for each run. The first finding does not stop it, but any makes it exit with 1. About 6 minutes to build, 10 to run,
+# on two free cores. KEEP=1 keeps the outputs of all runs.
+#
+# All our code is instrumented, with the kernels of every instruction set; for UndefinedBehaviorSanitizer only the plain
+# kernels are (md/CMakeLists.txt says why), so runs that are meant for it set STEELYARD_ISA=scalar. MPICH, HDF5,
+# yaml-cpp, fmt and libomp are not. ThreadSanitizer learns from libomp's tool `archer` how OpenMP synchronizes; without
+# it every parallel loop would be reported.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,11s/^# \{0,1\}//p' scripts/sanitize.sh; exit 0; }
+presets=("$@")
+[[ $# -gt 0 ]] || presets=(asan tsan)
+for preset in "${presets[@]}"; do
+    [[ $preset == asan || $preset == tsan ]] ||
+        { echo "sanitize.sh: unknown preset $preset; see --help" >&2; exit 2; }
+done
+
+scripts/setup.sh --sanitize || exit 1
+mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
+archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | sort -V | tail -n 1)
+work=$(mktemp -d)
+count=0 findings=0
+
+finish() {
+    if [[ $findings -gt 0 || -n ${KEEP:-} ]]; then echo "outputs are kept in $work"; else rm -rf "$work"; fi
+}
+trap finish EXIT
+
+# ThreadSanitizer sees memory that MPICH and HDF5 copy, but not their locks: what they do themselves is left out.
+# yaml-cpp appends to vectors without telling AddressSanitizer, so where decks are read it can't guard the unused part
+# of a vector's capacity (detect_container_overflow); in the tests of kernels, tiles and messages it does.
+libraries=$PWD/scripts/sanitizers
+export OMP_TOOL_LIBRARIES=$archer OMP_WAIT_POLICY=passive
+export LSAN_OPTIONS=suppressions=$libraries/lsan.supp:print_suppressions=0:exitcode=66
+export UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66
+asan_options=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:exitcode=66
+export ASAN_OPTIONS=$asan_options:detect_container_overflow=0
+
+# check NAME EXIT_CODE COMMAND...: one run, with its line. Every run has a time limit; a report or another exit code is
+# a finding.
+check() {
+    local name=$1 expected=$2 start=$SECONDS code=0 verdict=clean
+    local log=$work/$name.log
+    shift 2
+    timeout --kill-after=10 "${LIMIT:-300}" "$@" >"$log" 2>&1 </dev/null || code=$?
+    if grep -qE 'ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|runtime error: ' "$log"; then
+        verdict="FINDING: $(grep -m1 -E 'SUMMARY: |ERROR: |WARNING: |runtime error: ' "$log")"
+    elif [[ $code -eq 124 || $code -eq 137 ]]; then
+        verdict="FINDING: no end after ${LIMIT:-300} s"
+    elif [[ $code -ne $expected ]]; then
+        verdict="FINDING: exit code $code, not $expected: $(tail -n 1 "$log")"
+    fi
+    count=$((count + 1))
+    [[ $verdict == clean ]] || findings=$((findings + 1))
+    printf '%-44s %4d s  %s\n' "$name" $((SECONDS - start)) "$verdict"
+}
+
+# reported NAME PATTERN COMMAND...: a control, whose fault must be reported.
+reported() {
+    local name=$1 pattern=$2
+    shift 2
+    ("$@"; true) >"$work/$name.log" 2>&1  # a shell of its own, which says there that the command aborted
+    grep -qE "$pattern" "$work/$name.log" && return
+    findings=$((findings + 1))
+    echo "$name: FINDING: the sanitizer does not report a fault made on purpose; its other silence means nothing"
+}
+
+# program NAME RANKS THREADS ISA EXIT_CODE DECK [key=value | --option value]...: the program with outputs in a directory
+# of its own, $work/NAME. ISA: scalar, avx2, avx512, or any (the best of this processor).
+program() {
+    local name=$1 ranks=$2 threads=$3 isa=$4 expected=$5 deck=$6 arguments=()
+    shift 6
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+            --*) arguments+=("$1" "$2"); shift 2 ;;
+            *) arguments+=(--set "$1"); shift ;;
+        esac
+    done
+    [[ $isa == any ]] || local -x STEELYARD_ISA=$isa
+    local -x OMP_NUM_THREADS=$threads
+    check "$name" "$expected" "$mpiexec" -n "$ranks" "build-$preset/steelyard" run "$deck" --quiet --out \
+        "$work/$name" "${arguments[@]}"
+}
+
+has() { grep -qw "$1" /proc/cpuinfo; }
+
+asan_runs() {
+    control=build-asan/control
+    clang++ -std=c++20 -O1 -fopenmp -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS \
+        -D_GLIBCXX_SANITIZE_VECTOR scripts/sanitizers/control.cpp -o $control || exit 1
+    reported asan_control_heap heap-buffer-overflow $control heap
+    reported asan_control_capacity container-overflow env ASAN_OPTIONS=$asan_options $control capacity
+    reported asan_control_overflow 'runtime error: signed integer overflow' $control overflow
+    reported asan_control_assertion 'Assertion' $control assertion
+    reported asan_control_leak 'LeakSanitizer: detected' $control leak
+    check asan_control_none 0 $control none
+
+    # Unit tests, then the MPI tests on one, two and four ranks where they are registered for so many.
+    local test threads
+    for test in $(ctest --test-dir build-asan -N -L unit | sed -n 's/.*: \(test_[a-z_]*\)$/\1/p'); do
+        local options=$asan_options
+        [[ $test == test_deck ]] && options=$ASAN_OPTIONS
+        OMP_NUM_THREADS=2 ASAN_OPTIONS=$options check "asan_$test" 0 "$(find build-asan/tests -type f -name "$test")"
+    done
+    for test in $(ctest --test-dir build-asan -N -L mpi | sed -n 's/.*: \(test_[a-z_]*_[124]\)$/\1/p'); do
+        threads=1
+        [[ $test == *_1 ]] && threads=2
+        LIMIT=600 OMP_NUM_THREADS=$threads ASAN_OPTIONS=$asan_options check "asan_$test" 0 \
+            "$mpiexec" -n "${test##*_}" "$(find build-asan/tests -type f -name "${test%_*}")"
+    done
+
+    [[ $count -gt 20 ]] || { echo "sanitize.sh: ctest lists no tests in build-asan" >&2; findings=1; exit 1; }
+
+    # The lower left slab flies into the corner.
+    local corner=(run.dt=0.001 system.box='[234,122]' system.slabs.0.lower='[0.5,0.5]'
+        system.slabs.0.velocity='[-20,-20]')
+    local tiny=inputs/tiny.yaml all='balance.compare=[time_average,moving_average,particle_count,hybrid,a1,b1]'
+    program asan_plain                1 1 scalar 0 $tiny run.steps=40
+    program asan_threads_double       1 2 scalar 0 $tiny run.steps=40 run.precision=double
+    program asan_walls                2 2 scalar 0 $tiny run.steps=60 "${corner[@]}" \
+        system.boundary='[reflecting,reflecting]'
+    program asan_walls_double         3 1 scalar 0 $tiny run.steps=50 "${corner[@]}" \
+        system.boundary='[reflecting,periodic]' run.precision=double
+    program asan_soft_sphere          2 1 scalar 0 $tiny run.steps=40 system.potential.kind=soft_sphere \
+        system.potential.shift=force
+    program asan_liquid               2 1 scalar 0 inputs/liquid.yaml run.steps=30 system.slabs.0.cells='[60,60]' \
+        grid.tile='[5,9]' grid.skin=0
+    program asan_best_mixed           2 1 any    0 $tiny run.steps=200 output.every=7
+    program asan_best_double          1 2 any    0 $tiny run.steps=200 run.precision=double grid.skin=0.2 grid.tile=12
+    has avx2 && program asan_avx2     4 1 avx2   0 $tiny run.steps=100 grid.tile=32
+    program asan_wall_r1_gain         2 2 scalar 0 $tiny run.steps=60 balance.every=5
+    program asan_wall_a1_always       3 1 any    0 $tiny run.steps=200 balance.every=3 balance.model=a1 \
+        balance.migrate=always balance.partition.cut=patches
+    program asan_wall_b1_rcb          4 1 any    0 $tiny run.steps=200 balance.every=4 balance.model=b1 \
+        balance.migrate=always balance.partition.kind=rcb
+    program asan_work_all_models      3 1 scalar 0 $tiny run.steps=30 balance.every=5 balance.clock=work \
+        balance.processes=24 "$all" balance.partition.cut=cells balance.migrate=always output.fields_every=10
+    program asan_work_hilbert         2 2 any    0 $tiny run.steps=120 balance.every=5 balance.clock=work \
+        balance.processes=40 balance.noise=0.05 balance.partition.order=hilbert balance.partition.sticky=false \
+        balance.migrate=always balance.constants.threshold=0.1 balance.model=hybrid
+    program asan_work_tree_spill      2 1 any    0 $tiny run.steps=120 balance.every=5 balance.clock=work \
+        balance.processes=9 balance.partition.order=tree balance.work.capacity=6 balance.work.spill=1e-8 \
+        'balance.work.region={lower: [100, 20], upper: [150, 90], factor: 3}' \
+        balance.partition.min_width=3 balance.partition.max_particles_per_process=4000 output.trajectory_every=40
+    program asan_checkpoints          3 1 scalar 0 $tiny run.steps=40 balance.every=5 balance.clock=work \
+        balance.processes=12 checkpoint.every=10 checkpoint.keep=3 output.fields_every=20 \
+        output.trajectory_every=20
+    program asan_restart_on_4         4 1 scalar 0 $tiny run.steps=60 balance.every=5 balance.clock=work \
+        balance.processes=12 --restart "$work/asan_checkpoints/checkpoint_30.h5"
+    program asan_restart_other_dt     1 2 any    0 $tiny run.steps=120 run.dt=0.0002 output.trajectory_every=50 \
+        --restart "$work/asan_checkpoints/checkpoint_40.h5"
+    program asan_strip_restart        3 1 scalar 0 inputs/strip_t1.yaml run.steps=1030 balance.every=5 \
+        balance.processes=24 balance.clock=work 'balance.compare=[hybrid,a1,b1]' --restart restarts/strip_t1.h5
+    program asan_stopped_early        2 1 any   75 $tiny run.steps=1000000 checkpoint.time_limit_seconds=5
+    program asan_two_checkpoints      3 1 any    0 $tiny run.steps=100 checkpoint.every=50
+    printf 'damaged' | dd of="$work/asan_two_checkpoints/checkpoint_100.h5" bs=1 seek=200000 conv=notrunc status=none
+    cp -r "$work/asan_two_checkpoints" "$work/asan_damaged_goes_back"
+    program asan_damaged_goes_back    2 1 any    0 $tiny run.steps=110 --restart auto
+    program asan_damaged_refused      2 1 any    3 $tiny run.steps=110 \
+        --restart "$work/asan_two_checkpoints/checkpoint_100.h5"
+    program asan_dt_too_long          2 1 any    4 $tiny run.steps=50 run.dt=0.03
+    # A signal's job ends by MPI_Abort, which frees nothing.
+    OMP_NUM_THREADS=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 check asan_signalled 75 \
+        timeout --preserve-status --signal=USR1 10 "$mpiexec" -n 2 \
+        build-asan/steelyard run $tiny --quiet --out "$work/asan_signalled" --set run.steps=1000000
+    program asan_bad_deck             2 1 any    2 $tiny run.stepz=50
+}
+
+tsan_runs() {
+    control=build-tsan/control
+    [[ -n $archer ]] ||
+        { echo "sanitize.sh: no libarcher.so; every parallel loop would be reported as a race" >&2; exit 1; }
+    clang++ -std=c++20 -O1 -fopenmp -fsanitize=thread scripts/sanitizers/control.cpp -o $control || exit 1
+    reported tsan_control_race 'ThreadSanitizer: data race' $control race
+    check tsan_control_none 0 $control none
+
+    local tests=build-tsan/tests tiny=inputs/tiny.yaml threads
+    for threads in 2 3 4; do
+        OMP_NUM_THREADS=$threads check "tsan_test_parallel_${threads}_threads" 0 $tests/app/test_parallel
+    done
+    LIMIT=600 OMP_NUM_THREADS=3 check tsan_test_engine_1 0 "$mpiexec" -n 1 $tests/app/test_engine
+    LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_engine_2 0 "$mpiexec" -n 2 $tests/app/test_engine
+    OMP_NUM_THREADS=2 check tsan_test_kernels 0 $tests/md/test_kernels
+
+    program tsan_plain                1 4 scalar 0 $tiny run.steps=40
+    program tsan_double               1 2 any    0 $tiny run.steps=100 run.precision=double output.every=10
+    program tsan_balanced             1 4 any    0 $tiny run.steps=100 balance.every=5 balance.processes=12 \
+        balance.migrate=always checkpoint.every=25
+    program tsan_balanced_scalar      2 2 scalar 0 $tiny run.steps=40 balance.every=5 balance.migrate=always \
+        checkpoint.every=20
+    program tsan_gain                 2 3 any    0 $tiny run.steps=150 balance.every=10 balance.partition.kind=rcb \
+        checkpoint.every=50 output.fields_every=50
+    program tsan_work                 2 4 any    0 $tiny run.steps=100 balance.every=5 balance.clock=work \
+        balance.processes=24 'balance.compare=[particle_count,hybrid,a1]' balance.partition.cut=cells \
+        balance.migrate=always checkpoint.every=50 output.trajectory_every=50
+    program tsan_restart              1 3 any    0 $tiny run.steps=160 balance.every=5 balance.clock=work \
+        balance.processes=24 --restart "$work/tsan_work/checkpoint_100.h5"
+    program tsan_walls                2 2 any    0 $tiny run.steps=100 system.box='[234,122]' \
+        system.boundary='[reflecting,reflecting]' balance.every=7
+}
+
+for preset in "${presets[@]}"; do
+    start=$SECONDS
+    scripts/build.sh "$preset" >"$work/build_$preset.log" 2>&1 || { tail -n 30 "$work/build_$preset.log" >&2; \
+        findings=1; exit 1; }
+    printf '%-44s %4d s  built\n' "$preset" $((SECONDS - start))
+    "${preset}_runs"
+done
+echo "$count runs, $findings findings"
+[[ $findings -eq 0 ]]
