@@ -53,7 +53,7 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     run->add_flag("--quiet", options.quiet, "no progress, no table");
     CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
     info->add_option("FILE", options.deck, "checkpoint")->required();
-    CLI::App* check = cli.add_subcommand("check", "validate a deck; print it with all defaults, memory, cells, patches");
+    CLI::App* check = cli.add_subcommand("check", "validate a deck; print it with all defaults, memory, cells, processes");
     add_common(check);
     try {
         cli.parse(argc, argv);

@@ -29,7 +29,7 @@ Outcome run(const Options& options, const comm::Communicator& comm);
 /// steelyard info: what the checkpoint options.deck holds; verifies it.
 int info(const Options& options, const comm::Communicator& comm);
 
-/// steelyard check: validates and prints the effective deck, memory a rank, cells, patches.
+/// steelyard check: validates and prints the effective deck, memory a rank, cells, processes.
 int check(const Options& options, const comm::Communicator& comm);
 
 }  // namespace app

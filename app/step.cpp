@@ -26,7 +26,7 @@ std::optional<balance::Infeasible> try_to_balance(std::int64_t step, Rebalance& 
 DeckError limit_error(std::int64_t step, const balance::Infeasible& e, bool checkpoint) {
     return DeckError(fmt::format(
         "balance.partition.max_particles_per_process: step {}: no cut keeps {} processes within {} particles; "
-        "the smallest limit that works now is {}: {}, or use more processes",
+        "the smallest limit that works now is {}; {}, or use more processes",
         step, e.parts, e.limit, e.smallest,
         checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
 }

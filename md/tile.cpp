@@ -110,7 +110,7 @@ void Tile::lay_slots(int current) {
         }
         slot[rows_] = static_cast<std::int32_t>(next);
     }
-    if (next > INT32_MAX / 2) throw SimulationError("a tile holds over 2^30 particles; make grid.tile smaller");
+    if (next > INT32_MAX / 2) throw SimulationError("a tile holds over 2^30 particles", false, "make grid.tile smaller");
     slots_ = static_cast<std::int32_t>(next);
     for (auto& p : packed_) fit(p, slots_ + padding);
     fit(reference_, size_ + padding);
@@ -139,8 +139,7 @@ void Tile::build_rows(const Kernels& kernels, double radius, int current, TileSc
         const std::int32_t base = slot_[slot_index(x0, low)];
         const std::int32_t end = slot_[slot_index(x1 - 1, high)];
         if (end - base > UINT16_MAX)
-            throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices; make grid.tile smaller",
-                                              end - base, x1 - x0));
+            throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices", end - base, x1 - x0), false, "make grid.tile smaller");
         const std::int64_t middle = (axis_[0].edge(x) + axis_[0].length / axis_[0].cells / 2) << edge_shift;
         const auto far_x = static_cast<std::uint32_t>((middle >> (position_bits - packed_bits_)) + (std::int64_t{1} << 31));  // half way round
         const Run mine = run(x, box_.lower[1], box_.upper[1]);
@@ -205,7 +204,7 @@ void Tile::build_rows(const Kernels& kernels, double radius, int current, TileSc
                 rows_used += static_cast<std::size_t>(hood.length) * lanes;
             }
             clusters_.push_back({static_cast<std::int32_t>(own), slot, base, size, first, first + hoods, far_x});
-            if (rows_used > INT32_MAX) throw SimulationError("the neighbour rows of a tile exceed 2^31 entries; make grid.tile smaller");
+            if (rows_used > INT32_MAX) throw SimulationError("the neighbour rows of a tile exceed 2^31 entries", false, "make grid.tile smaller");
             done += size;
             own += size;
         }

@@ -32,6 +32,16 @@ def command_line(tmp):
     # Two particles on top of each other, found after some steps by whichever rank owns them.
     code, text = run(2, "run", DECK, "--out", tmp, "--quiet", *settings(run__dt=0.03, run__steps=50))
     check(code == 4 and text.count("\n") == 1 and "particle" in text and "step" in text, f"a dt that is too long: {code} {text!r}")
+    # The memory that check expects is what a run needs: of particles to 10 %, of the whole to 20 %.
+    for deck, ranks in (("liquid", 1), ("slab", 2), ("slab_soft", 1), ("tiny", 3)):
+        path, out = os.path.join(options.source, f"inputs/{deck}.yaml"), os.path.join(tmp, deck)
+        said = subprocess.run(command(ranks, "check", path), env=environment(), capture_output=True, text=True, timeout=60).stdout
+        particles, whole = map(float, re.search(r"about ([0-9.]+) MB a rank for particles, ([0-9.]+) MB with the program", said).groups())
+        check(run(ranks, "run", path, "--out", out, "--quiet", *settings(run__steps=2, output__fields_every=0))[0] == 0, f"run of {deck}")
+        s = summary(out)
+        for name, megabytes, most in (("particle_bytes", particles, 0.1), ("peak_resident_bytes", whole, 0.2)):
+            got = s[name]["mean"] * 1e-6
+            check(abs(megabytes / got - 1) < most, f"check says {megabytes} MB of {name} for {deck} on {ranks} ranks, a run needs {got:.1f}")
     # The effective deck gives the same run.
     out = os.path.join(tmp, "a"), os.path.join(tmp, "b")
     check(run(0, "run", DECK, "--out", out[0], "--quiet", *settings(run__steps=20))[0] == 0, "run")
@@ -162,11 +172,11 @@ def limits(tmp):
     for ranks in (1, 3):
         # Nothing done yet: there is nothing to go on from.
         code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3400))
-        check(code == 2 and text.startswith(f"{where}step 0: {begin} 3400 particles; the smallest limit that works now is ") and text.endswith(": use it, or use more processes\n")
+        check(code == 2 and text.startswith(f"{where}step 0: {begin} 3400 particles; the smallest limit that works now is ") and text.endswith("; use it, or use more processes\n")
               and text.count("\n") == 1 and not checkpoints(out), f"a limit that cannot be met on {ranks} ranks: {code} {text!r} {os.listdir(out)}")
         # In mid-run, with the row of that step written once, also after the restart.
         code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3700))
-        found = re.fullmatch(re.escape(where) + r"step (\d+): " + begin + r" 3700 particles; the smallest limit that works now is (\d+): "
+        found = re.fullmatch(re.escape(where) + r"step (\d+): " + begin + r" 3700 particles; the smallest limit that works now is (\d+); "
                              r"restart from the checkpoint of this step with it, or use more processes\n", text)
         check(code == 2 and found, f"a limit that fails in mid-run on {ranks} ranks: {code} {text!r}")
         if not found:

@@ -146,3 +146,28 @@ TEST_CASE("the neighbour search finds what a scan of all tiles finds") {
                 CHECK((found == expected));
             }
 }
+
+TEST_CASE("a partition from a file is one only when every cell has exactly one owner") {
+    const Grid grid{{12, 9, 1}, {true, true, false}};
+    const auto box = [](int x0, int y0, int x1, int y1) { return Box{{x0, y0, 0}, {x1, y1, 1}}; };
+    for (std::int64_t processes : {1, 2, 5, 36, 108}) CHECK(is_partition_of(one_box_each(even_partition(grid, processes)), grid));
+    // A wheel around a middle box, which no bisection makes; a process with two boxes, one with none.
+    const Partition wheel{{box(0, 0, 8, 3), box(8, 0, 12, 6), box(4, 6, 12, 9), box(0, 3, 4, 9), box(4, 3, 8, 6)}, {0, 2, 2, 5}};
+    CHECK(is_partition_of(wheel, grid));
+    const auto changed = [&](auto change) {
+        Partition p = wheel;
+        change(p);
+        return is_partition_of(p, grid);
+    };
+    CHECK_FALSE(changed([](Partition& p) { p.boxes.pop_back(), --p.first.back(); }));                   // a hole
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes[4] = box(3, 3, 7, 6); }));                           // as many cells, one column twice
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes[4] = box(4, 2, 8, 5); }));                           // one row twice
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes[1] = box(8, 0, 14, 4); }));                          // beyond the grid
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes[1] = p.boxes[2]; }));                                // the same box twice
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes.push_back(box(3, 3, 3, 6)), ++p.first.back(); }));   // a box without cells
+    CHECK_FALSE(changed([](Partition& p) { p.first = {0, 3, 2, 5}; }));
+    CHECK_FALSE(changed([](Partition& p) { p.first = {1, 2, 5}; }));
+    CHECK_FALSE(changed([](Partition& p) { p.first = {0, 2, 4}; }));
+    CHECK_FALSE(changed([](Partition& p) { p.first = {0}; }));
+    CHECK_FALSE(changed([](Partition& p) { p.first.clear(); }));
+}

@@ -2,6 +2,7 @@
 // What each model promises: properties over many balancings of a small team of processes with known costs.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -147,6 +148,21 @@ TEST_CASE("what a model has learnt can be saved and restored") {
         disturb(3);
         World again = w;
         const auto restored = make_model(name, {});
+        // What a model has learnt is what it accepts from a file, and nothing else.
+        CHECK(restored->accepts_memory(model->memory()));
+        CHECK(restored->accepts_memory(make_model(name, {})->memory()));
+        CHECK(restored->accepts_state(model->first_state({3, 9, 20})));
+        CHECK(std::all_of(w.state.begin(), w.state.end(), [&](double v) { return restored->accepts_state(v); }));
+        for (double nonsense : {-5.0, 1e300, std::nan("")}) {
+            CHECK_FALSE(restored->accepts_state(nonsense));
+            std::vector<double> memory = model->memory();
+            if (memory.empty()) continue;
+            memory.back() = nonsense;
+            CHECK_FALSE(restored->accepts_memory(memory));
+        }
+        std::vector<double> longer = model->memory();
+        longer.push_back(0);
+        CHECK_FALSE(restored->accepts_memory(longer));
         restored->set_memory(model->memory());
         CHECK(w.balance(*model, true, 1.2) == again.balance(*restored, true, 1.2));
     }
