@@ -41,8 +41,7 @@ void write_body(const std::string& path, const CheckpointInfo& info, const Tiles
     comm::FileWriter file(path, comm, front_bytes);
     write_particles(file, info.step, info.clock.at(info.step), tiles, comm, false);
     const std::string deck = to_yaml(info.deck);
-    std::vector<std::int64_t> lineage;
-    for (const Start& s : info.lineage) lineage.insert(lineage.end(), {static_cast<std::int64_t>(s.id), s.step});
+    const std::vector<std::int64_t> lineage = numbers_of(info.lineage);
     file.dataset("/exact/deck", std::span(reinterpret_cast<const std::uint8_t*>(deck.data()), deck.size()));
     file.dataset("/exact/energies", std::span<const double>(std::array{info.energy_first, info.largest_kinetic}));
     file.dataset("/exact/clock", std::span<const double>(std::array{static_cast<double>(info.clock.step), info.clock.time, info.clock.dt}));

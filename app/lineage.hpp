@@ -19,6 +19,18 @@ struct Start {
 /// The starts that led to a state, the fresh one first. Empty where it isn't known: checkpoints of version 0.1.0.
 using Lineage = std::vector<Start>;
 
+/// A lineage as the numbers that a file holds: id and step of each start; an odd number at the end is left out.
+inline std::vector<std::int64_t> numbers_of(const Lineage& lineage) {
+    std::vector<std::int64_t> numbers;
+    for (const Start& s : lineage) numbers.insert(numbers.end(), {static_cast<std::int64_t>(s.id), s.step});
+    return numbers;
+}
+inline Lineage lineage_from(const std::vector<std::int64_t>& numbers) {
+    Lineage lineage;
+    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) lineage.push_back({static_cast<std::uint64_t>(numbers[i]), numbers[i + 1]});
+    return lineage;
+}
+
 /// Whether the state of `step` with the lineage `past` is a moment of the run with the lineage `whole`: that run went through all
 /// its starts, and did not leave it before that step.
 inline bool is_moment_of(const Lineage& past, std::int64_t step, const Lineage& whole) {

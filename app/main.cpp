@@ -17,6 +17,7 @@
 #include "app/deck.hpp"
 #include "app/errors.hpp"
 #include "app/run.hpp"
+#include "app/say.hpp"
 #include "app/signals.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file.hpp"
@@ -26,7 +27,7 @@
 namespace {
 
 int fail(const comm::Communicator& comm, int code, const std::string& message) {
-    if (comm.rank() == 0) fmt::print(stderr, "steelyard: error: {}\n", message);
+    if (comm.rank() == 0) app::say(stderr, "steelyard: error: {}\n", message);
     return code;
 }
 
@@ -61,6 +62,7 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
         if (e.get_exit_code() == 0) return {comm.rank() == 0 ? cli.exit(e) : 0};
         return {fail(comm, 2, "command line: " + one_line(e.what()) + "; see steelyard --help")};
     }
+    if (run->count("--out") > 0 && options.out.empty()) return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
     if (*run) return app::run(options, comm);
     return {*info ? app::info(options, comm) : app::check(options, comm)};
 }
@@ -79,7 +81,7 @@ int main(int argc, char** argv) {
     const comm::Communicator world;
     if (const std::string other = comm::other_launcher(world.size()); !other.empty()) {
         if (comm::speaks_for_launch(world.rank()))
-            fmt::print(stderr, "steelyard: error: launcher: it says {}, but this program sees {} MPI {}; start it with the mpiexec of the MPI that it was built with\n", other,
+            app::say(stderr, "steelyard: error: launcher: it says {}, but this program sees {} MPI {}; start it with the mpiexec of the MPI that it was built with\n", other,
                        world.size(), world.size() == 1 ? "rank" : "ranks");
         return 2;
     }

@@ -13,9 +13,11 @@
 #include <sstream>
 
 #include "app/deck_compare.hpp"
+#include "app/say.hpp"
 #include "app/signals.hpp"
 #include "app/snapshot.hpp"
 #include "comm/clock.hpp"
+#include "comm/durable.hpp"
 
 namespace app {
 namespace {
@@ -73,7 +75,8 @@ Output::Output(RunDirectory& directory, const RunContext& run, const comm::Commu
         good = comm::replace_file(path("deck.yaml"), to_yaml(deck_)) && thermo_.start(path("thermo.csv"), past("thermo.csv", thermo_head, first_step_)) &&
                timing_.start(path("timing.csv"), timing);
         // A balancing comes before the checkpoint of its step.
-        if (deck_.balance.every > 0) good = good && balance_.start(path("balance.csv"), past("balance.csv", balance_head, first_step_ + 1));
+        if (deck_.balance.every > 0 || comm::file_size(path("balance.csv")) >= 0)
+            good = good && balance_.start(path("balance.csv"), past("balance.csv", balance_head, first_step_ + 1));
         if (timing != timing_head) {
             const std::size_t last = timing.rfind('\n', timing.size() - 2) + 1;
             std::sscanf(timing.c_str() + last, "%*d,%lf,%lf", &wall_before_, &cpu_before_);
@@ -128,7 +131,7 @@ void Output::progress(std::int64_t step, const Thermo& t) {
     last_progress_ = now;
     const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
     const std::string left = done > 0 && !last ? duration(static_cast<double>(deck_.run.steps - step) / rate) : "-";
-    fmt::print("{}step {}/{}  total {:.8g}  T {:.5g}  p {:.5g}  {:.2f} M atom-steps/s  ETA {}{}", terminal_ ? "\r\033[K" : "", step, deck_.run.steps,
+    say(stdout, "{}step {}/{}  total {:.8g}  T {:.5g}  p {:.5g}  {:.2f} M atom-steps/s  ETA {}{}", terminal_ ? "\r\033[K" : "", step, deck_.run.steps,
                t.total(), t.temperature, t.pressure, rate * static_cast<double>(particles_) * 1e-6, left, terminal_ && !last ? "" : "\n");
     std::fflush(stdout);
 }
@@ -191,21 +194,21 @@ void Output::header(const Tiles& tiles, std::int64_t particles) {
     if (quiet_) return;
     const Setup& s = tiles.setup();
     const balance::Grid grid = s.domain.grid();
-    fmt::print("steelyard {}: {}\n", STEELYARD_VERSION, deck_.name);
-    fmt::print("  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} processes, {} tiles of about {} x {} cells\n", particles, s.domain.axis[0].real_length(),
+    say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, deck_.name);
+    say(stdout, "  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} processes, {} tiles of about {} x {} cells\n", particles, s.domain.axis[0].real_length(),
                s.domain.axis[1].real_length(), grid.cells[0], grid.cells[1], tiles.decomposition().processes(), tile_count[0], tiles.decomposition().tile()[0], tiles.decomposition().tile()[1]);
-    fmt::print("  {} precision, {} kernels, cutoff {:.4g}, skin {:.4g}{}, dt {:.4g}\n", s.precision == md::Precision::mixed ? "mixed" : "double",
+    say(stdout, "  {} precision, {} kernels, cutoff {:.4g}, skin {:.4g}{}, dt {:.4g}\n", s.precision == md::Precision::mixed ? "mixed" : "double",
                s.kernels->isa, s.potential.cutoff, s.skin, deck_.grid.skin ? "" : " (auto, to be tuned)", deck_.run.dt);
-    fmt::print("  {} ranks x {} threads, {}; output in {}\n", comm_.size(), omp_get_max_threads(), run_.topology.binding, directory_);
+    say(stdout, "  {} ranks x {} threads, {}; output in {}\n", comm_.size(), omp_get_max_threads(), run_.topology.binding, directory_);
     say_what_changes();
     std::fflush(stdout);
 }
 
 void Output::say_what_changes() const {
     if (!run_.restart) return;
-    fmt::print("  goes on from {}, step {}\n", run_.restart->path, run_.restart->step);
-    for (const DeckChange& c : changes(run_.restart->deck, deck_)) fmt::print("    {}: {} instead of {}\n", c.key, c.now.empty() ? "nothing" : c.now, c.before.empty() ? "nothing" : c.before);
-    for (const std::string& note : run_.notes) fmt::print("    {}\n", note);
+    say(stdout, "  goes on from {}, step {}\n", run_.restart->path, run_.restart->step);
+    for (const DeckChange& c : changes(run_.restart->deck, deck_)) say(stdout, "    {}: {} instead of {}\n", c.key, c.now.empty() ? "nothing" : c.now, c.before.empty() ? "nothing" : c.before);
+    for (const std::string& note : run_.notes) say(stdout, "    {}\n", note);
 }
 
 void Output::finish(std::int64_t step, const Tiles& tiles) {
@@ -224,7 +227,8 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
     const auto spread = comm_.spread(mine);
     const double atom_steps = static_cast<double>(particles_) * static_cast<double>(step - first_step_);
     const double rate = wall > 0 ? atom_steps / wall : 0;
-    const double drift = largest_kinetic_ > 0 ? (last_.total() - energy_first_.value_or(last_.total())) / largest_kinetic_ : 0.0;
+    // Nothing was measured where a run stops before its first output step.
+    const double drift = last_ && largest_kinetic_ > 0 ? (last_->total() - energy_first_.value_or(last_->total())) / largest_kinetic_ : 0.0;
     bool good = true;
     if (comm_.rank() == 0) {
         const Setup& s = tiles.setup();
@@ -244,8 +248,8 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         j["atom_steps_per_second"] = rate;
         j["state_hash"] = fmt::format("{:016x}", hash);
         j["energy_first"] = energy_first_.value_or(0);
-        j["energy_last"] = last_.total();
-        j["energy_drift"] = drift;
+        j["energy_last"] = last_ ? nlohmann::ordered_json(last_->total()) : nlohmann::ordered_json(nullptr);
+        j["energy_drift"] = last_ ? nlohmann::ordered_json(drift) : nlohmann::ordered_json(nullptr);
         j["overall_lbe"] = nlohmann::json::object();
         for (const auto& [name, lbe] : rebalance_.overall()) j["overall_lbe"][name] = lbe;
         j["clock"] = deck_.balance.clock == Timing::wall ? "wall" : "work";
@@ -273,19 +277,19 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
     }
     check(good, "summary.json");
     if (quiet_) return;
-    fmt::print("\n  {:<12}{:>11}{:>11}{:>11}   {}\n", "seconds", "min", "mean", "max", "share of the run");
+    say(stdout, "\n  {:<12}{:>11}{:>11}{:>11}   {}\n", "seconds", "min", "mean", "max", "share of the run");
     for (std::size_t i = 0; i <= phase_names.size(); ++i)
-        fmt::print("  {:<12}{:>11.3f}{:>11.3f}{:>11.3f}   {:5.1f} %\n", i < phase_names.size() ? phase_names[i] : "other", spread[i].min, spread[i].mean,
+        say(stdout, "  {:<12}{:>11.3f}{:>11.3f}{:>11.3f}   {:5.1f} %\n", i < phase_names.size() ? phase_names[i] : "other", spread[i].min, spread[i].mean,
                    spread[i].max, wall > 0 ? 100 * spread[i].mean / wall : 0.0);
-    fmt::print("  total {:.3f} s; {:.2f} M atom-steps/s, {:.2f} M per CPU second; {} rebuilds, the last with skin {:.3g}; {:.1f} bytes a particle in tiles, peak {:.1f} MB a rank\n",
+    say(stdout, "  total {:.3f} s; {:.2f} M atom-steps/s, {:.2f} M per CPU second; {} rebuilds, the last with skin {:.3g}; {:.1f} bytes a particle in tiles, peak {:.1f} MB a rank\n",
                wall, rate * 1e-6, cpu[0] > 0 ? atom_steps / (static_cast<double>(cpu[0]) * 1e-3) : 0.0,
                tiles.rebuilds(), tiles.setup().skin, particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0,
                spread[phase_names.size() + 1].max * 1e-6);
     if (balancing_.balancings > 0)
-        fmt::print("  {} balancings by {}, {} migrations; of them the model took {:.3f} s, the partition {:.3f} s, moving and sorting anew {:.3f} s\n", balancing_.balancings,
+        say(stdout, "  {} balancings by {}, {} migrations; of them the model took {:.3f} s, the partition {:.3f} s, moving and sorting anew {:.3f} s\n", balancing_.balancings,
                    deck_.balance.model, balancing_.migrations, balancing_.model_seconds, balancing_.partition_seconds, balancing_.migrate_seconds);
-    for (const auto& [name, lbe] : rebalance_.overall()) fmt::print("  overall LBE {:.2f} % with {} ({})\n", 100 * lbe, name, deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
-    fmt::print("  state hash {:016x} at step {}, energy drift {:.2e} of the largest kinetic energy\n", hash, step, drift);
+    for (const auto& [name, lbe] : rebalance_.overall()) say(stdout, "  overall LBE {:.2f} % with {} ({})\n", 100 * lbe, name, deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
+    say(stdout, "  state hash {:016x} at step {}, energy drift {} of the largest kinetic energy\n", hash, step, last_ ? fmt::format("{:.2e}", drift) : "not measured");
 }
 
 }  // namespace app

@@ -68,7 +68,7 @@ private:
     std::int64_t first_step_ = 0;
     double wall_before_ = 0, cpu_before_ = 0;  // of the run that is continued
     std::optional<double> energy_first_;
-    Thermo last_;
+    std::optional<Thermo> last_;  // of the last output step of this run
     double largest_kinetic_ = 0;
     CheckpointCost checkpoints_;
     struct {

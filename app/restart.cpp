@@ -84,10 +84,11 @@ void read_history(comm::FileReader& file, CheckpointInfo& info) {
     if (!file.has("/exact/lineage")) return;  // version 0.1.0
     const std::vector<std::int64_t> numbers = file.all<std::int64_t>("/exact/lineage");
     require(numbers.size() % 2 == 0 && !numbers.empty(), "its lineage");
-    for (std::size_t i = 0; i < numbers.size(); i += 2) {
-        info.lineage.push_back({static_cast<std::uint64_t>(numbers[i]), numbers[i + 1]});
-        const std::int64_t before = i > 0 ? numbers[i - 1] : 0;
-        require(numbers[i + 1] >= before && numbers[i + 1] <= info.step, "its lineage");
+    info.lineage = lineage_from(numbers);
+    std::int64_t before = 0;
+    for (const Start& s : info.lineage) {
+        require(s.step >= before && s.step <= info.step, "its lineage");
+        before = s.step;
     }
 }
 

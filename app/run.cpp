@@ -16,6 +16,7 @@
 #include "app/output.hpp"
 #include "app/restart.hpp"
 #include "app/run_directory.hpp"
+#include "app/say.hpp"
 #include "app/setup.hpp"
 #include "app/signals.hpp"
 #include "app/step.hpp"
@@ -125,6 +126,11 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
             throw InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart->path, restart->step, deck.run.steps));
     }
 
+    if (restart && restart->step == deck.run.steps && !options.force && directory.finished(*restart)) {
+        if (comm.rank() == 0 && !options.quiet) say(stdout, "{}: the run has reached its last step, {}; there is nothing to do\n", directory.path(), restart->step);
+        return {};
+    }
+
     RunContext context{deck, restart, {}, topology, comm::now(), comm::cpu_seconds(), options.quiet};
     Timers timers;
     Rebalance rebalance(deck, grid, processes, comm, timers);
@@ -147,14 +153,14 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     std::int64_t signal = signal_seen();
     comm.max(std::span(&signal, 1));
     if (reached == deck.run.steps) return {};
-    if (comm.rank() == 0) fmt::print(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n", reached, deck.run.steps);
+    if (comm.rank() == 0) say(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n", reached, deck.run.steps);
     return {stopped_early, signal != 0};
 }
 
 int info(const Options& options, const comm::Communicator& comm) {
     const CheckpointInfo c = read_checkpoint(options.deck, comm);
     if (comm.rank() != 0) return 0;
-    fmt::print("{}\n  step {}, time {:.10g}, {} particles, state hash {:016x}; every byte verified\n\n{}", c.path, c.step,
+    say(stdout, "{}\n  step {}, time {:.10g}, {} particles, state hash {:016x}; every byte verified\n\n{}", c.path, c.step,
                c.clock.at(c.step), c.particles, c.state_hash, to_yaml(c.deck));
     return 0;
 }
@@ -168,8 +174,8 @@ int check(const Options& options, const comm::Communicator& comm) {
     if (comm.rank() != 0) return 0;
     const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());
     const double tiles = particle_bytes(deck, setup, tile) * static_cast<double>(particles) / comm.size();
-    fmt::print("{}", to_yaml(deck));
-    fmt::print("# {} particles, {} x {} cells, {} {} on {} {}, skin {:.4g}, about {:.1f} MB a rank for particles, {:.0f} MB with the program\n", particles, grid.cells[0],
+    say(stdout, "{}", to_yaml(deck));
+    say(stdout, "# {} particles, {} x {} cells, {} {} on {} {}, skin {:.4g}, about {:.1f} MB a rank for particles, {:.0f} MB with the program\n", particles, grid.cells[0],
                grid.cells[1], processes, processes == 1 ? "process" : "processes", comm.size(), comm.size() == 1 ? "rank" : "ranks", setup.skin, tiles * 1e-6,
                tiles * 1e-6 + program_megabytes);
     return 0;

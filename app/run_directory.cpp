@@ -15,6 +15,8 @@
 #include <string_view>
 
 #include "app/errors.hpp"
+#include "app/say.hpp"
+#include "comm/file.hpp"
 
 namespace app {
 namespace {
@@ -54,12 +56,14 @@ struct Contents {
 Contents contents_of(const std::string& directory) {
     Contents found;
     std::error_code error;
-    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    fs::directory_iterator it(directory, error);
+    for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
         const std::string name = it->path().filename().string();
         constexpr std::string_view tmp = ".tmp";
         if (is_result(name)) found.results.push_back(name);
         else if (name.ends_with(tmp) && is_result(std::string_view(name).substr(0, name.size() - tmp.size()))) found.unfinished.push_back(name);
     }
+    if (error) throw OutputError(fmt::format("{}: cannot look what it holds: {}; make it readable or choose another with --out", directory, error.message()));
     std::sort(found.results.begin(), found.results.end());
     return found;
 }
@@ -79,9 +83,10 @@ public:
         make();
         fs::copy_file(directory_ + "/" + name, folder_ + "/" + name, error_);
         check(name);
+        ++count_;
     }
-    void say(const char* why) const {
-        if (count_ > 0) fmt::print(stderr, "steelyard: note: {}: {} {} {} put aside into {}\n", directory_, count_, count_ == 1 ? "file" : "files", why, folder_);
+    void report(const char* why) const {
+        if (count_ > 0) say(stderr, "steelyard: note: {}: {} {} {} put aside into {}\n", directory_, count_, count_ == 1 ? "file" : "files", why, folder_);
     }
 
 private:
@@ -102,24 +107,48 @@ private:
     int count_ = 0;
 };
 
-std::string lineage_text(const Lineage& lineage) {
+Trajectory trajectory_of(const Deck& deck) { return {deck.run.dt, deck.run.precision == md::Precision::mixed ? "mixed" : "double"}; }
+
+std::string text_of(const Lineage& lineage, const Trajectory& now) {
     nlohmann::ordered_json j;
     j["program"] = std::string("steelyard ") + STEELYARD_VERSION;
+    j["dt"] = now.dt;
+    j["precision"] = now.precision;
     j["starts"] = nlohmann::json::array();
     for (const Start& s : lineage) j["starts"].push_back({{"id", fmt::format("{:016x}", s.id)}, {"step", s.step}});
     return j.dump(2) + "\n";
 }
 
 // Empty for a text that no run wrote.
-Lineage lineage_in(const std::string& text) {
+Lineage lineage_in(const std::string& text, Trajectory& trajectory) {
     Lineage lineage;
     try {
         const nlohmann::json j = nlohmann::json::parse(text);
+        trajectory = {j.at("dt").get<double>(), j.at("precision").get<std::string>()};
         for (const auto& s : j.at("starts")) lineage.push_back({std::stoull(s.at("id").get<std::string>(), nullptr, 16), s.at("step").get<std::int64_t>()});
     } catch (const std::exception&) {
         return {};
     }
     return lineage;
+}
+
+// The step of the last whole row of a CSV file, -1 where there is none.
+std::int64_t last_row(const std::string& path) {
+    const std::string text = comm::read_text(path);
+    const std::size_t end = text.rfind('\n'), begin = end == std::string::npos || end == 0 ? 0 : text.rfind('\n', end - 1) + 1;
+    std::int64_t step = -1;
+    std::from_chars(text.data() + begin, text.data() + text.size(), step);
+    return step;
+}
+
+// Whether a deck would lose something, as its comments, if it were replaced by its effective one.
+bool has_words_of_its_own(const std::string& path) {
+    const std::string text = comm::read_text(path);
+    try {
+        return to_yaml(parse_deck(text, path)) != text;
+    } catch (const DeckError&) {
+        return true;
+    }
 }
 
 std::uint64_t new_id() {
@@ -140,9 +169,8 @@ RunDirectory::RunDirectory(std::string path, const comm::Communicator& comm) : p
         if (const std::string owner = lock_.take(path_); !owner.empty())
             throw UsageError(fmt::format("{}: another run is writing to this directory, {}; wait for its end or choose another directory with --out", path_, owner));
         const Contents contents = contents_of(path_);
-        for (const std::string& name : contents.unfinished) fs::remove(path_ + "/" + name, error);
         has_results_ = !contents.results.empty();
-        lineage_ = lineage_in(comm::read_text(path_ + "/run.json"));
+        lineage_ = lineage_in(comm::read_text(path_ + "/run.json"), trajectory_);
         for (const std::string& name : contents.results)
             if (const auto step = checkpoint_step(name)) checkpoints_.push_back(*step);
         std::sort(checkpoints_.begin(), checkpoints_.end());
@@ -166,7 +194,7 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) co
     comm_.broadcast(std::span(steps));
     std::int64_t damaged = 0;
     const auto warn = [&](const std::string& what) {
-        if (comm_.rank() == 0) fmt::print(stderr, "steelyard: warning: {}\n", what);
+        if (comm_.rank() == 0) say(stderr, "steelyard: warning: {}\n", what);
     };
     for (const std::int64_t step : steps) {
         try {
@@ -187,16 +215,16 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) co
 }
 
 void RunDirectory::prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck, const std::string& deck_path) {
+    if (restart) keep_own_checkpoints(restart->step);
     on_rank_0(comm_, [&] { make_room(restart, old, deck, deck_path); });
     // The others need the lineage for checkpoints, and to know whether they continue.
     std::vector<std::int64_t> shared{continued_, static_cast<std::int64_t>(lineage_.size())};
     comm_.broadcast(std::span(shared));
     continued_ = shared[0] != 0;
     lineage_.resize(shared[1]);
-    std::vector<std::int64_t> numbers;
-    for (const Start& s : lineage_) numbers.insert(numbers.end(), {static_cast<std::int64_t>(s.id), s.step});
+    std::vector<std::int64_t> numbers = numbers_of(lineage_);
     comm_.broadcast(std::span(numbers));
-    for (std::size_t i = 0; i < lineage_.size(); ++i) lineage_[i] = {static_cast<std::uint64_t>(numbers[2 * i]), numbers[2 * i + 1]};
+    lineage_ = lineage_from(numbers);
 }
 
 void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck, const std::string& deck_path) {
@@ -205,16 +233,22 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
     Aside aside(path_);
     if (continued_) {
         const std::int64_t step = restart->step;
-        const bool same_trajectory = restart->deck.run.dt == deck.run.dt && restart->deck.run.precision == deck.run.precision;
-        const bool checkpoints_in_the_way = !checkpoints_.empty() && checkpoints_.back() > step;
-        for (const std::string& name : contents_of(path_).results) {
+        const Contents contents = contents_of(path_);
+        // What was written of later steps comes again bit by bit where the last start went through this state and did what this one does.
+        const bool again = !lineage_.empty() && lineage_.back().step <= step && trajectory_ == trajectory_of(deck);
+        const auto later_row = [&](const std::string& name) { return name.ends_with(".csv") && last_row(path_ + "/" + name) > step; };
+        const auto in_the_way = [&](const std::string& name) {
             const auto frame = frame_step(name), checkpoint = checkpoint_step(name);
-            if ((checkpoint && *checkpoint > step) || (frame && *frame > step && !same_trajectory)) aside.move(name);
-            else if (checkpoints_in_the_way && is_single(name)) aside.copy(name);  // their rows past this step are going to be replaced
-        }
-        aside.say("of later steps");
-        fs::remove(path_ + "/summary.json", error);  // of a run that is no longer finished
-        std::erase_if(checkpoints_, [&](std::int64_t s) { return s > step; });
+            return (checkpoint && *checkpoint > step) || (frame && *frame > step && !again) || fs::is_symlink(fs::symlink_status(path_ + "/" + name, error));
+        };
+        const auto& names = contents.results;
+        const bool lossy = std::any_of(names.begin(), names.end(), [&](const std::string& n) { return in_the_way(n) || (later_row(n) && !again); });
+        const bool own_deck = fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error && has_words_of_its_own(path_ + "/deck.yaml");
+        for (const std::string& name : names)  // copies first: a run that is killed here has lost nothing
+            if (is_single(name) && (lossy || (own_deck && name == "deck.yaml"))) aside.copy(name);
+        for (const std::string& name : names)
+            if (in_the_way(name)) aside.move(name);
+        aside.report("of later steps");
     } else {
         if (has_results_ && !restart && old == OldResults::refuse) {
             if (fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error)
@@ -222,13 +256,48 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
             throw UsageError(fmt::format("{}: holds results already; choose another directory with --out, go on with --restart auto, or add --force to put them aside", path_));
         }
         for (const std::string& name : contents_of(path_).results) aside.move(name);
-        aside.say("of an earlier run");
+        aside.report("of an earlier run");
         checkpoints_.clear();
     }
+    for (const std::string& name : contents_of(path_).unfinished) fs::remove(path_ + "/" + name, error);
     lineage_ = restart ? restart->lineage : Lineage{};
     lineage_.push_back({new_id(), restart ? restart->step : 0});
-    if (!comm::replace_file(path_ + "/run.json", lineage_text(lineage_)))
+    if (!comm::replace_file(path_ + "/run.json", text_of(lineage_, trajectory_of(deck))))
         throw OutputError(fmt::format("{}: cannot write run.json; check that the directory is writable and not full, or choose another with --out", path_));
+    fs::remove(path_ + "/summary.json", error);  // of a run that is no longer finished
+}
+
+// Of the names there, those whose files are of this run: the others are somebody's, and never removed.
+void RunDirectory::keep_own_checkpoints(std::int64_t last) {
+    auto count = static_cast<std::int64_t>(checkpoints_.size());
+    comm_.broadcast(std::span(&count, 1));
+    checkpoints_.resize(count);
+    comm_.broadcast(std::span(checkpoints_));
+    std::erase_if(checkpoints_, [&](std::int64_t step) {
+        if (step > last) return true;
+        CheckpointInfo info;
+        info.path = path_ + "/" + checkpoint_name(step);
+        info.step = step;
+        try {
+            comm::FileReader file(info.path, comm_);
+            if (file.has("/exact/lineage")) info.lineage = lineage_from(file.all<std::int64_t>("/exact/lineage"));
+        } catch (const comm::ReadError&) {
+            return true;
+        }
+        std::int64_t ours = comm_.rank() == 0 && holds(info);
+        comm_.broadcast(std::span(&ours, 1));
+        return ours == 0;
+    });
+}
+
+bool RunDirectory::finished(const CheckpointInfo& info) const {
+    std::int64_t done = 0;
+    if (comm_.rank() == 0 && holds(info)) {
+        const nlohmann::json j = nlohmann::json::parse(comm::read_text(path_ + "/summary.json"), nullptr, false);
+        done = j.is_object() && j.value("steps", std::int64_t{-1}) == info.step && j.value("state_hash", "") == fmt::format("{:016x}", info.state_hash);
+    }
+    comm_.broadcast(std::span(&done, 1));
+    return done != 0;
 }
 
 }  // namespace app

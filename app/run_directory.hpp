@@ -23,6 +23,13 @@ enum class OldResults {
     aside,    ///< all are put aside (--force)
 };
 
+/// What makes two runs through the same states different from there on.
+struct Trajectory {
+    double dt = 0;
+    std::string precision;
+    friend bool operator==(const Trajectory&, const Trajectory&) = default;
+};
+
 class RunDirectory {
 public:
     /// Makes the directory, locks it for the life of this object, and looks what it holds. Collective. Throws OutputError;
@@ -41,6 +48,9 @@ public:
     /// UsageError, OutputError.
     void prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck, const std::string& deck_path);
 
+    /// Whether the directory's run has ended at the step of this checkpoint, and its results are all there. Collective.
+    bool finished(const CheckpointInfo& info) const;
+
     // After prepare():
     const Lineage& lineage() const { return lineage_; }
     bool continued() const { return continued_; }                       ///< CSV files hold this run's past
@@ -49,12 +59,14 @@ public:
 private:
     void make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck, const std::string& deck_path);
     bool holds(const CheckpointInfo& info) const;
+    void keep_own_checkpoints(std::int64_t last);
 
     std::string path_;
     const comm::Communicator& comm_;
     comm::DirectoryLock lock_;
     Lineage lineage_;
     std::vector<std::int64_t> checkpoints_;
+    Trajectory trajectory_;  // of the run that wrote last
     bool continued_ = false, has_results_ = false;
 };
 

@@ -25,6 +25,7 @@ void watch_signals() {
     action.sa_handler = note;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
+    std::signal(SIGPIPE, SIG_IGN);  // a reader of what the run says that has gone doesn't end it
     for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
 #ifdef __linux__
     // A launcher that is killed takes its ranks along: none may go on writing to files that a restart has taken over.

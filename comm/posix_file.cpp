@@ -69,8 +69,13 @@ bool TextFile::append(const std::string& text) {
 }
 
 std::string DirectoryLock::take(const std::string& directory) {
-    file_ = Descriptor(directory + "/.steelyard.lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+    const std::string name = directory + "/.steelyard.lock";
+    file_ = Descriptor(name, O_RDWR | O_CREAT | O_NOFOLLOW);
     if (!file_.good() && errno == ELOOP) return "nobody that it could name, for its .steelyard.lock is a symbolic link";
+    if (!file_.good() && errno == EACCES) {  // of another user: a lock needs no right to write
+        file_ = Descriptor(name, O_RDONLY | O_NOFOLLOW);
+        if (!file_.good() && errno == EACCES) return "somebody whose .steelyard.lock can't be opened";
+    }
     if (!file_.good()) return {};  // what is wrong with the directory shows when a result is written
     constexpr int tries = 60, pause_microseconds = 50000;
     for (int i = 0; flock(file_, LOCK_EX | LOCK_NB) != 0; ++i) {
@@ -83,6 +88,8 @@ std::string DirectoryLock::take(const std::string& directory) {
         }
         usleep(pause_microseconds);
     }
+    struct stat s {};
+    if (fstat(file_, &s) != 0 || s.st_nlink != 1) return {};  // also some other file: nothing is written to it
     std::array<char, 128> host{"?"};
     gethostname(host.data(), host.size() - 1);
     const std::string owner = "process " + std::to_string(getpid()) + " on " + host.data();

@@ -37,7 +37,7 @@ def command_line(tmp):
         path, out = os.path.join(options.source, f"inputs/{deck}.yaml"), os.path.join(tmp, deck)
         said = subprocess.run(command(ranks, "check", path), env=environment(), capture_output=True, text=True, timeout=60).stdout
         particles, whole = map(float, re.search(r"about ([0-9.]+) MB a rank for particles, ([0-9.]+) MB with the program", said).groups())
-        check(run(ranks, "run", path, "--out", out, "--quiet", *settings(run__steps=2, output__fields_every=0))[0] == 0, f"run of {deck}")
+        check(run(ranks, "run", path, "--out", out, "--quiet", *settings(run__steps=40, output__fields_every=0))[0] == 0, f"run of {deck}")
         s = summary(out)
         for name, megabytes, most in (("particle_bytes", particles, 0.1), ("peak_resident_bytes", whole, 0.2)):
             got = s[name]["mean"] * 1e-6

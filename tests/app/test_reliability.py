@@ -198,6 +198,39 @@ def stories(tmp):
     shutil.copy(os.path.join(whole, "run.json"), a)
     check("of another run" in go(a, "--restart", "auto", code=3, run__steps=90), "checkpoints of another run are continued")
 
+    # A run with a dt that was given up leaves its rows and frames to nobody: back to the old dt, from the same checkpoint.
+    g = os.path.join(tmp, "given_up")
+    frames = dict(output__trajectory_every=20, output__fields_every=20)
+    go(g, run__steps=40, checkpoint__every=20, **frames)
+    go(g, "--restart", "auto", run__steps=80, run__dt=0.00025, **frames)
+    go(g, "--restart", "auto", run__steps=60)
+    def times(folder):
+        import h5py
+        with h5py.File(os.path.join(folder, "trajectory_80.h5")) as f:
+            return f["particles/all/position/time"][0]
+    check(not os.path.exists(os.path.join(g, "trajectory_80.h5")) and abs(times(os.path.join(g, "previous_1")) - 0.03) < 1e-12, f"frames of a run that was given up: {os.listdir(g)}")
+    check("\n60,0.03," in rows(g) and "\n60,0.025," in rows(os.path.join(g, "previous_1")) and summary(os.path.join(g, "previous_1"))["steps"] == 80, "rows of a run that was given up are lost")
+    # The same settings again: what was written comes again, and nothing is put aside.
+    h = os.path.join(tmp, "again")
+    go(h, run__steps=60, checkpoint__every=20, checkpoint__keep=3, **frames)
+    os.remove(os.path.join(h, "checkpoint_60.h5"))
+    os.remove(os.path.join(h, "summary.json"))
+    check(go(h, "--restart", "auto", run__steps=60, **frames) == "" and not os.path.exists(os.path.join(h, "previous_1")), f"after a kill: {os.listdir(h)}")
+    # A finished run is left alone.
+    f = os.path.join(tmp, "finished")
+    go(f, run__steps=60, checkpoint__every=30)
+    kept = {n: open(os.path.join(f, n), "rb").read() for n in os.listdir(f) if n != ".steelyard.lock"}
+    go(f, "--restart", "auto", ranks=2, run__steps=60, checkpoint__every=30)
+    check({n: open(os.path.join(f, n), "rb").read() for n in os.listdir(f) if n != ".steelyard.lock"} == kept, "a finished run was changed")
+    # Rotation removes this run's checkpoints, not one that somebody put there.
+    shutil.copy(os.path.join(whole, "checkpoint_150.h5") if os.path.exists(os.path.join(whole, "checkpoint_150.h5")) else os.path.join(o, "checkpoint_150.h5"), os.path.join(f, "checkpoint_10.h5"))
+    go(f, "--restart", "auto", run__steps=120, checkpoint__every=20, checkpoint__keep=2)
+    check(checkpoints(f) == [10, 100, 120], f"rotation: {checkpoints(f)}")
+    # Stopped before its first output step, a run says nothing of its energy.
+    go(f, "--restart", "auto", run__steps=130, checkpoint__every=130)
+    go(f, "--restart", "auto", code=75, run__steps=900, checkpoint__every=300, checkpoint__time_limit_seconds=1e-6)
+    check(summary(f)["energy_drift"] is None and summary(f)["energy_last"] is None, f"energy of a run without a row: {summary(f)['energy_last']}")
+
     # What a restart changes, it says.
     b = os.path.join(tmp, "said")
     go(b, run__steps=60, checkpoint__every=60, balance__every=10, balance__clock="work", balance__processes=4, balance__compare="[a1]", balance__migrate="always", ranks=2)
@@ -251,6 +284,20 @@ def directories(tmp):
     check(run(1, "run", DECK, "--out", line, "--quiet", *QUICK, *settings(run__steps=20, checkpoint__every=20))[0] == 0, "a directory with a line break in its name")
     code, text = run(2, "run", DECK, "--out", line, "--quiet", "--restart", "auto", *QUICK, *settings(run__steps=40))
     check(code == 0 and "\n0," in rows(line) and summary(line)["first_step"] == 20, f"auto in a directory with a line break in its name: {code} {text!r}")
+
+    # What can't be printed loses no run.
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command(0, "run", DECK, "--out", os.path.join(tmp, "silent"), *QUICK, *settings(run__steps=20)), env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        check(done.returncode == 0 and done.stderr == "", f"a log on a full disk: {done.returncode} {done.stderr!r}")
+        done = subprocess.run(command(0, "run", DECK, "--out", d), env=environment(), stdout=subprocess.PIPE, stderr=full, text=True, timeout=60)
+        check(done.returncode == 2, f"an error that can't be printed: {done.returncode}")
+    refused(2, "an empty name for a directory", DECK, "--out", "")
+    # An edited deck in the directory is kept when a restart by it writes the effective one.
+    edited = os.path.join(aside, "deck.yaml")
+    with open(edited, "a") as deck:
+        deck.write("# my own words\n")
+    code, text = run(1, "run", edited, "--out", aside, "--quiet", "--restart", "auto", *settings(run__steps=80))
+    check(code == 0 and open(os.path.join(aside, "previous_1", "deck.yaml")).read().endswith("# my own words\n"), f"an edited deck: {code} {text!r}")
 
     # Two at once; the lock goes with its process, however that ends.
     two = os.path.join(tmp, "two")

@@ -8,6 +8,7 @@
 
 #include "comm/durable.hpp"
 #include "comm/file.hpp"
+#include "comm/posix_file.hpp"
 
 namespace {
 
@@ -102,4 +103,25 @@ TEST_CASE("a file that is none is refused on all ranks") {
     CHECK_THROWS_AS(comm::FileWriter("/no/such/folder/file.h5", world), comm::WriteError);
     CHECK_FALSE(comm::lack_of_space("/tmp", std::int64_t{1} << 60).empty());
     CHECK(comm::lack_of_space("/tmp", 1).empty());
+}
+
+TEST_CASE("a text file takes its name when it is whole, and no link is followed") {
+    const comm::Communicator world;
+    const std::string name = file_name(world), other = name + ".other";
+    if (world.rank() == 0) {
+        CHECK(comm::replace_file(other, "precious"));
+        std::filesystem::create_symlink(other, comm::unfinished(name));
+        std::filesystem::create_symlink(other, name);
+        CHECK(comm::read_text(name).empty());  // a link is no file of ours
+        comm::TextFile file;
+        CHECK(file.start(name, "one\n"));
+        CHECK(file.append("two\n"));
+        CHECK(comm::read_text(name) == "one\ntwo\n");
+        CHECK(comm::read_text(other) == "precious");
+        CHECK_FALSE(std::filesystem::is_symlink(name));
+        CHECK_FALSE(comm::replace_file("/no/such/folder/file", "text"));
+        std::filesystem::remove(name);
+        std::filesystem::remove(other);
+    }
+    world.barrier();
 }
