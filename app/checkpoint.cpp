@@ -75,6 +75,7 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
         if (!lack.empty()) throw OutputError(fmt::format("{}: a checkpoint {}; free some space or choose another --out", name, lack));
     });
     write_body(unfinished, info, tiles, rebalance, comm);
+    if (!comm::flush(unfinished, comm)) throw OutputError(name + ": cannot be flushed to the disk; check the disk");
     lap(cost.write_seconds);
 
     Front front{info.step, particles[0], 0, tiles.state_hash(), 0};

@@ -41,7 +41,7 @@ struct CheckpointCost {
     std::int64_t count = 0, bytes = 0;
     double write_seconds = 0;   ///< making the file, up to its flush to the disk
     double verify_seconds = 0;  ///< digest, reading back and comparing
-    double remove_seconds = 0;  ///< flushing and renaming it, removing old ones
+    double remove_seconds = 0;  ///< renaming it, removing old ones
 };
 
 /// Writes checkpoint_<step>.h5 into `directory`. own: steps of the run's checkpoints in that directory, ascending; the new one is

@@ -73,14 +73,18 @@ std::string lack_of_space(const std::string& directory, std::int64_t bytes) {
     return {};
 }
 
-bool publish(const std::string& path, bool durable, const Communicator& comm) {
-    const std::string from = unfinished(path);
+bool flush(const std::string& path, const Communicator& comm) {
     bool good = true;
-    if (durable && comm.node_rank() == 0) {  // each node holds what its ranks wrote
-        const Descriptor file(from, O_RDWR | O_NOFOLLOW);
+    if (comm.node_rank() == 0) {  // each node holds what its ranks wrote
+        const Descriptor file(path, O_RDWR | O_NOFOLLOW);
         good = file.good() && fsync(file) == 0;
     }
-    good = comm.all_agree(good);
+    return comm.all_agree(good);
+}
+
+bool publish(const std::string& path, bool durable, const Communicator& comm) {
+    const std::string from = unfinished(path);
+    bool good = !durable || flush(from, comm);
     if (good && comm.rank() == 0) {
         good = std::rename(from.c_str(), path.c_str()) == 0;
         if (good && durable) {

@@ -28,6 +28,9 @@ bool write_front(const std::string& path, const std::string& text);
 /// Why a new file of `bytes` bytes can't be written into `directory`, empty if it can: space left, file-size limit. This rank only.
 std::string lack_of_space(const std::string& directory, std::int64_t bytes);
 
+/// Brings what all ranks have written to a file to the disk. Collective; returns success, the same on all ranks.
+bool flush(const std::string& path, const Communicator& comm);
+
 /// Gives the finished file unfinished(path) its name. durable: its bytes, then its name, are on the disk on return. Collective; returns
 /// success, the same on all ranks.
 bool publish(const std::string& path, bool durable, const Communicator& comm);
