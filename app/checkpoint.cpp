@@ -25,7 +25,8 @@ void write_balance(comm::FileWriter& file, const Rebalance& rebalance) {
     for (const Balanced& b : rebalance.models()) {
         const std::string path = "/balance/" + b.name;
         std::vector<std::int64_t> boxes, splits;
-        for (const balance::Box& box : b.partition.boxes) boxes.insert(boxes.end(), {box.lower[0], box.lower[1], box.upper[0], box.upper[1]});
+        for (const balance::Box& box : b.partition.boxes)
+            boxes.insert(boxes.end(), {box.lower[0], box.lower[1], box.upper[0], box.upper[1]});
         for (const balance::Split& s : b.splits) splits.insert(splits.end(), {s.axis, s.left});
         const std::vector<double> memory = b.model->memory();
         file.dataset(path + "/boxes", std::span<const std::int64_t>(boxes));
@@ -37,20 +38,23 @@ void write_balance(comm::FileWriter& file, const Rebalance& rebalance) {
     }
 }
 
-void write_body(const std::string& path, const CheckpointInfo& info, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm) {
+void write_body(const std::string& path, const CheckpointInfo& info, const Tiles& tiles, const Rebalance& rebalance,
+                const comm::Communicator& comm) {
     comm::FileWriter file(path, comm, front_bytes);
     write_particles(file, info.step, info.clock.at(info.step), tiles, comm, false);
     const std::string deck = to_yaml(info.deck);
     const std::vector<std::int64_t> lineage = numbers_of(info.lineage);
     file.dataset("/exact/deck", std::span(reinterpret_cast<const std::uint8_t*>(deck.data()), deck.size()));
     file.dataset("/exact/energies", std::span<const double>(std::array{info.energy_first, info.largest_kinetic}));
-    file.dataset("/exact/clock", std::span<const double>(std::array{static_cast<double>(info.clock.step), info.clock.time, info.clock.dt}));
+    file.dataset("/exact/clock", std::span<const double>(
+                                     std::array{static_cast<double>(info.clock.step), info.clock.time, info.clock.dt}));
     file.dataset("/exact/lineage", std::span<const std::int64_t>(lineage));
     if (rebalance.on()) write_balance(file, rebalance);
     file.close();
 }
 
-// The digest was taken of the file itself; what is left to compare is its front, and the particles with those in memory.
+// The digest was taken of the file itself; what is left to compare is its front, and the particles with those in
+// memory.
 bool reads_back(const std::string& path, const Front& front, const comm::Communicator& comm) {
     const bool good = comm.rank() != 0 || comm::read_front(path, front_bytes) == text_of(front);
     try {
@@ -62,7 +66,8 @@ bool reads_back(const std::string& path, const Front& front, const comm::Communi
 
 }  // namespace
 
-CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm,
+CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Tiles& tiles,
+                                const Rebalance& rebalance, const comm::Communicator& comm,
                                 std::vector<std::int64_t>& own) {
     const std::string name = directory + "/" + checkpoint_name(info.step), unfinished = comm::unfinished(name);
     CheckpointCost cost{.count = 1};
@@ -71,8 +76,10 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     std::array<std::int64_t, 1> particles{tiles.particles()};
     comm.sum(std::span<std::int64_t>(particles));
     on_rank_0(comm, [&] {
-        const std::string lack = comm::lack_of_space(directory, particles[0] * 100 + (1 << 17) + rebalance.bytes() * comm.size() * 2);
-        if (!lack.empty()) throw OutputError(fmt::format("{}: a checkpoint {}; free some space or choose another --out", name, lack));
+        const std::string lack =
+            comm::lack_of_space(directory, particles[0] * 100 + (1 << 17) + rebalance.bytes() * comm.size() * 2);
+        if (!lack.empty())
+            throw OutputError(fmt::format("{}: a checkpoint {}; free some space or choose another --out", name, lack));
     });
     write_body(unfinished, info, tiles, rebalance, comm);
     if (!comm::flush(unfinished, comm)) throw OutputError(name + ": cannot be flushed to the disk; check the disk");
@@ -85,10 +92,12 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     front.body = comm::file_digest(unfinished, front_bytes, front.bytes, comm);
     const bool good = comm.rank() != 0 || comm::write_front(unfinished, text_of(front));
     if (!comm.all_agree(good)) throw OutputError(name + ": cannot write it; check the disk");
-    if (!reads_back(unfinished, front, comm)) throw OutputError(name + ": what was written does not read back the same; check the disk and memory");
+    if (!reads_back(unfinished, front, comm))
+        throw OutputError(name + ": what was written does not read back the same; check the disk and memory");
     lap(cost.verify_seconds);
 
-    if (!comm::publish(name, true, comm)) throw OutputError(name + ": cannot be flushed to the disk or renamed; check the disk");
+    if (!comm::publish(name, true, comm))
+        throw OutputError(name + ": cannot be flushed to the disk or renamed; check the disk");
     own.push_back(info.step);
     while (static_cast<std::int64_t>(own.size()) > info.deck.checkpoint.keep) {
         if (comm.rank() == 0) std::remove((directory + "/" + checkpoint_name(own.front())).c_str());

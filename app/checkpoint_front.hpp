@@ -13,9 +13,9 @@ inline constexpr int state_columns = 4;          // of /exact/state: x, y, vx, v
 
 struct Front {
     std::int64_t step = 0, particles = 0;
-    std::int64_t bytes = 0;      ///< of the whole file
+    std::int64_t bytes = 0;  ///< of the whole file
     std::uint64_t state_hash = 0;
-    std::uint64_t body = 0;      ///< digest of what follows
+    std::uint64_t body = 0;  ///< digest of what follows
 };
 
 /// The whole 512 bytes; a front is valid only if it is exactly what this makes of its own numbers.

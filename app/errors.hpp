@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What can go wrong outside the physics, with its exit code. Everything here is thrown on all ranks alike, so that they can leave
-// together and rank 0 says why. What one rank alone meets (no memory, a lost particle) is any other exception: main ends the
-// whole job for it.
+// What can go wrong outside the physics, with its exit code. Everything here is thrown on all ranks alike, so that they
+// can leave together and rank 0 says why. What one rank alone meets (no memory, a lost particle) is any other
+// exception: main ends the whole job for it.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Command line, and the one place where errors become exit codes: 2 deck or command line, 3 checkpoint, 4 simulation, 5 output.
+// Command line, and the one place where errors become exit codes: 2 deck or command line, 3 checkpoint, 4 simulation, 5
+// output.
 //
-// Errors that all ranks throw alike end each rank by itself, and rank 0 says why. Every other exception is one rank's own; the
-// others may be waiting for it in a collective call, so it ends the whole job.
+// Errors that all ranks throw alike end each rank by itself, and rank 0 says why. Every other exception is one rank's
+// own; the others may be waiting for it in a collective call, so it ends the whole job.
 #include <fmt/format.h>
 
 #ifdef __GLIBC__
@@ -44,17 +45,21 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     app::Options options;
     const auto add_common = [&](CLI::App* command) {
         command->add_option("DECK", options.deck, "deck (YAML)")->required();
-        command->add_option("--set", options.settings, "override a key: key.path=value (repeatable)")->allow_extra_args(false);
+        command->add_option("--set", options.settings, "override a key: key.path=value (repeatable)")
+            ->allow_extra_args(false);
     };
     CLI::App* run = cli.add_subcommand("run", "run a deck");
     add_common(run);
-    run->add_option("--restart", options.restart, "go on from a checkpoint: FILE, or auto for the newest valid one of the latest run in the output directory");
+    run->add_option(
+        "--restart", options.restart,
+        "go on from a checkpoint: FILE, or auto for the newest valid one of the latest run in the output directory");
     run->add_option("--out", options.out, "output directory (default: out/<deck name>)");
     run->add_flag("--force", options.force, "put results that are in the output directory aside, into previous_<n>/");
     run->add_flag("--quiet", options.quiet, "no progress, no table");
     CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
     info->add_option("FILE", options.deck, "checkpoint")->required();
-    CLI::App* check = cli.add_subcommand("check", "validate a deck; print it with all defaults, memory, cells, processes");
+    CLI::App* check =
+        cli.add_subcommand("check", "validate a deck; print it with all defaults, memory, cells, processes");
     add_common(check);
     try {
         cli.parse(argc, argv);
@@ -62,7 +67,8 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
         if (e.get_exit_code() == 0) return {comm.rank() == 0 ? cli.exit(e) : 0};
         return {fail(comm, 2, "command line: " + one_line(e.what()) + "; see steelyard --help")};
     }
-    if (run->count("--out") > 0 && options.out.empty()) return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
+    if (run->count("--out") > 0 && options.out.empty())
+        return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
     if (*run) return app::run(options, comm);
     return {*info ? app::info(options, comm) : app::check(options, comm)};
 }
@@ -71,8 +77,9 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
-    // Tiles' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all on the
-    // heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages, returned when freed.
+    // Tiles' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all on
+    // the heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages, returned
+    // when freed.
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
     app::survive_file_limits();
@@ -81,8 +88,10 @@ int main(int argc, char** argv) {
     const comm::Communicator world;
     if (const std::string other = comm::other_launcher(world.size()); !other.empty()) {
         if (comm::speaks_for_launch(world.rank()))
-            app::say(stderr, "steelyard: error: launcher: it says {}, but this program sees {} MPI {}; start it with the mpiexec of the MPI that it was built with\n", other,
-                       world.size(), world.size() == 1 ? "rank" : "ranks");
+            app::say(stderr,
+                     "steelyard: error: launcher: it says {}, but this program sees {} MPI {}; start it with the "
+                     "mpiexec of the MPI that it was built with\n",
+                     other, world.size(), world.size() == 1 ? "rank" : "ranks");
         return 2;
     }
     try {

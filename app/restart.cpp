@@ -25,7 +25,9 @@ constexpr const char* remedy = "use another checkpoint";
 Front verified_front(const std::string& path, const comm::Communicator& comm) {
     std::string text;
     on_rank_0(comm, [&] {
-        const auto refuse = [&](const std::string& what) { throw InputError(fmt::format("{}: {}; {}", path, what, remedy)); };
+        const auto refuse = [&](const std::string& what) {
+            throw InputError(fmt::format("{}: {}; {}", path, what, remedy));
+        };
         const std::int64_t size = comm::file_size(path);
         if (size < 0) refuse("there is no such file");
         text = comm::read_front(path, front_bytes);
@@ -35,7 +37,8 @@ Front verified_front(const std::string& path, const comm::Communicator& comm) {
     });
     comm.broadcast(text);
     const Front front = *parse_front(text);
-    if (comm::file_digest(path, front_bytes, front.bytes, comm) != front.body) throw InputError(path + ": is damaged: its bytes don't match its digest; " + remedy);
+    if (comm::file_digest(path, front_bytes, front.bytes, comm) != front.body)
+        throw InputError(path + ": is damaged: its bytes don't match its digest; " + remedy);
     return front;
 }
 
@@ -45,17 +48,20 @@ balance::Range share(std::int64_t n, const comm::Communicator& comm) {
 }
 
 // Calls use(particles) for this rank's share of the file, a piece at a time, the same number of pieces on all ranks.
-void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::Communicator& comm, const std::function<void(std::vector<md::Particle>)>& use) {
+void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::Communicator& comm,
+                    const std::function<void(std::vector<md::Particle>)>& use) {
     constexpr std::int64_t piece = 1 << 15;
     const balance::Range mine = share(particles, comm);
     const std::int64_t pieces = (particles / comm.size() + piece) / piece;
     for (std::int64_t k = 0; k < pieces; ++k) {
-        const std::int64_t begin = std::min(mine.end, mine.begin + k * piece), n = std::min(mine.end, begin + piece) - begin;
+        const std::int64_t begin = std::min(mine.end, mine.begin + k * piece),
+                           n = std::min(mine.end, begin + piece) - begin;
         const std::vector<std::int64_t> id = file.rows<std::int64_t>("/exact/id", begin, n);
         const std::vector<std::int64_t> state = file.rows<std::int64_t>("/exact/state", begin, n, state_columns);
         std::vector<md::Particle> list;
         list.reserve(n);
-        for (std::int64_t i = 0; i < n; ++i) list.push_back({id[i], state[4 * i], state[4 * i + 1], state[4 * i + 2], state[4 * i + 3]});
+        for (std::int64_t i = 0; i < n; ++i)
+            list.push_back({id[i], state[4 * i], state[4 * i + 1], state[4 * i + 2], state[4 * i + 3]});
         use(std::move(list));
     }
 }
@@ -64,7 +70,8 @@ void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::
 bool sensible(const md::Particle& p, const md::Domain& domain) {
     constexpr std::int64_t fastest = std::int64_t{1} << 61;
     const auto inside = [](std::int64_t x, const md::Axis& axis) { return x >= 0 && x < axis.fixed_length(); };
-    return inside(p.x, domain.axis[0]) && inside(p.y, domain.axis[1]) && std::max({p.vx, -p.vx, p.vy, -p.vy}) < fastest && p.vx > -fastest && p.vy > -fastest;
+    return inside(p.x, domain.axis[0]) && inside(p.y, domain.axis[1]) &&
+           std::max({p.vx, -p.vx, p.vy, -p.vy}) < fastest && p.vx > -fastest && p.vy > -fastest;
 }
 
 void read_history(comm::FileReader& file, CheckpointInfo& info) {
@@ -74,11 +81,12 @@ void read_history(comm::FileReader& file, CheckpointInfo& info) {
         if (!good) throw InputError(fmt::format("{}: {} makes no sense; {}", info.path, what, remedy));
     };
     require(step == std::vector{info.step}, "its step, which is not that of its front,");
-    require(energies.size() == 2 && std::isfinite(energies[0]) && energies[1] >= 0 && std::isfinite(energies[1]), "its energy");
+    require(energies.size() == 2 && std::isfinite(energies[0]) && energies[1] >= 0 && std::isfinite(energies[1]),
+            "its energy");
     info.energy_first = energies[0];
     info.largest_kinetic = energies[1];
-    require(clock.size() == 3 && clock[0] >= 0 && clock[0] <= static_cast<double>(info.step) && clock[0] == std::floor(clock[0]) && clock[1] >= 0 && clock[1] < 1e15 &&
-                clock[2] == info.deck.run.dt,
+    require(clock.size() == 3 && clock[0] >= 0 && clock[0] <= static_cast<double>(info.step) &&
+                clock[0] == std::floor(clock[0]) && clock[1] >= 0 && clock[1] < 1e15 && clock[2] == info.deck.run.dt,
             "its time");
     info.clock = {static_cast<std::int64_t>(clock[0]), clock[1], clock[2]};
     if (!file.has("/exact/lineage")) return;  // version 0.1.0
@@ -99,34 +107,46 @@ struct SavedModel {
     std::vector<double> memory, record, state;  // state: of this rank's slab
 };
 
-SavedModel read_model(comm::FileReader& file, const std::string& path, const Rebalance& rebalance, const comm::Communicator& comm) {
+SavedModel read_model(comm::FileReader& file, const std::string& path, const Rebalance& rebalance,
+                      const comm::Communicator& comm) {
     SavedModel s;
     s.partition.first = file.all<std::int64_t>(path + "/first");
-    const std::vector<std::int64_t> boxes = file.all<std::int64_t>(path + "/boxes"), splits = file.all<std::int64_t>(path + "/splits");
-    const auto to_int = [](std::int64_t n) { return static_cast<int>(std::clamp<std::int64_t>(n, -1, INT32_MAX)); };  // what it cuts is no number of a cell
+    const std::vector<std::int64_t> boxes = file.all<std::int64_t>(path + "/boxes"),
+                                    splits = file.all<std::int64_t>(path + "/splits");
+    const auto to_int = [](std::int64_t n) {
+        return static_cast<int>(std::clamp<std::int64_t>(n, -1, INT32_MAX));
+    };  // what it cuts is no number of a cell
     for (std::size_t i = 0; i + box_columns <= boxes.size(); i += box_columns)
-        s.partition.boxes.push_back({{to_int(boxes[i]), to_int(boxes[i + 1]), 0}, {to_int(boxes[i + 2]), to_int(boxes[i + 3]), 1}});
+        s.partition.boxes.push_back(
+            {{to_int(boxes[i]), to_int(boxes[i + 1]), 0}, {to_int(boxes[i + 2]), to_int(boxes[i + 3]), 1}});
     if (boxes.size() % box_columns != 0) s.partition.boxes.clear();
     if (splits.size() % 2 != 0) s.splits.push_back({-1, -1});  // half a split: refused
-    for (std::size_t i = 0; i + 2 <= splits.size(); i += 2) s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
+    for (std::size_t i = 0; i + 2 <= splits.size(); i += 2)
+        s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
     s.memory = file.all<double>(path + "/memory");
     s.record = file.all<double>(path + "/record");
     const std::int64_t mine = rebalance.slab_cells(), cells = file.row_count<double>(path + "/state");
-    if (cells == rebalance.grid().box().cells()) s.state = file.rows<double>(path + "/state", comm.exclusive_sum(mine), mine);
+    if (cells == rebalance.grid().box().cells())
+        s.state = file.rows<double>(path + "/state", comm.exclusive_sum(mine), mine);
     return s;
 }
 
 // Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.
-std::string nonsense_in(const SavedModel& s, const Balanced& b, balance::PartitionOptions options, const Rebalance& rebalance, const comm::Communicator& comm) {
+std::string nonsense_in(const SavedModel& s, const Balanced& b, balance::PartitionOptions options,
+                        const Rebalance& rebalance, const comm::Communicator& comm) {
     const auto& r = s.record;
-    const bool record = r.size() == 6 && std::all_of(r.begin(), r.end(), [](double v) { return v >= 0 && v <= 1e30; }) && r[0] <= r[1] * 1.000001 && r[4] > 0 && r[4] <= 1.000001;
+    const bool record = r.size() == 6 &&
+                        std::all_of(r.begin(), r.end(), [](double v) { return v >= 0 && v <= 1e30; }) &&
+                        r[0] <= r[1] * 1.000001 && r[4] > 0 && r[4] <= 1.000001;
     const bool state = s.state.size() == static_cast<std::size_t>(rebalance.slab_cells()) &&
                        std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
-    const bool splits = std::all_of(s.splits.begin(), s.splits.end(), [](const balance::Split& x) { return x.axis >= -1 && x.axis <= 1 && x.left >= 0; });
+    const bool splits = std::all_of(s.splits.begin(), s.splits.end(),
+                                    [](const balance::Split& x) { return x.axis >= -1 && x.axis <= 1 && x.left >= 0; });
     if (!balance::is_partition_of(s.partition, rebalance.grid())) return "boxes";
     options.processes = s.partition.processes();
     const std::optional<std::int64_t> boxes = balance::bisected_boxes(rebalance.grid(), options);
-    if (!splits || (boxes && static_cast<std::int64_t>(s.splits.size()) != std::max<std::int64_t>(0, 2 * *boxes - 1))) return "splits";
+    if (!splits || (boxes && static_cast<std::int64_t>(s.splits.size()) != std::max<std::int64_t>(0, 2 * *boxes - 1)))
+        return "splits";
     if (!b.model->accepts_memory(s.memory)) return "memory";
     if (!record) return "record";
     return comm.all_agree(state) ? "" : "state";
@@ -137,7 +157,9 @@ std::string nonsense_in(const SavedModel& s, const Balanced& b, balance::Partiti
 std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, const comm::Communicator& comm) {
     comm::FileReader file(path, comm);
     std::uint64_t mine = 0;
-    for_each_piece(file, particles, comm, [&](std::vector<md::Particle> list) { for (const md::Particle& p : list) mine += md::particle_hash(p); });
+    for_each_piece(file, particles, comm, [&](std::vector<md::Particle> list) {
+        for (const md::Particle& p : list) mine += md::particle_hash(p);
+    });
     std::array<md::Int128, 1> sum{static_cast<md::Int128>(mine)};
     comm.sum(sum);
     return static_cast<std::uint64_t>(sum[0]);
@@ -152,11 +174,13 @@ CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator
     info.state_hash = front.state_hash;
     try {
         comm::FileReader file(path, comm);
-        if (file.row_count<std::int64_t>("/exact/id") != front.particles || file.row_count<std::int64_t>("/exact/state", state_columns) != front.particles)
+        if (file.row_count<std::int64_t>("/exact/id") != front.particles ||
+            file.row_count<std::int64_t>("/exact/state", state_columns) != front.particles)
             throw InputError(fmt::format("{}: holds another number of particles than it says; {}", path, remedy));
         const std::vector<std::uint8_t> text = file.all<std::uint8_t>("/exact/deck");
         info.deck = parse_deck(std::string(text.begin(), text.end()), path);
-        if (particle_count(info.deck) != front.particles) throw InputError(fmt::format("{}: holds another number of particles than its deck; {}", path, remedy));
+        if (particle_count(info.deck) != front.particles)
+            throw InputError(fmt::format("{}: holds another number of particles than its deck; {}", path, remedy));
         read_history(file, info);
     } catch (const comm::ReadError& e) {
         throw InputError(e.what());
@@ -171,8 +195,9 @@ void require_same_system(const Deck& deck, const CheckpointInfo& info) {
         const bool kept = c.key.starts_with("system.") || c.key.starts_with("grid.");
         // An automatic tile follows the threads; it may come to something else.
         if (kept && !(c.key == "grid.tile" && !deck.grid.tile))
-            throw InputError(fmt::format("{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system and grid", info.path, c.key,
-                                         c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now));
+            throw InputError(fmt::format(
+                "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system and grid", info.path,
+                c.key, c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now));
     }
 }
 
@@ -181,17 +206,22 @@ void load_particles(const CheckpointInfo& info, Tiles& tiles, const comm::Commun
         comm::FileReader file(info.path, comm);
         const md::Domain& domain = tiles.setup().domain;
         for_each_piece(file, info.particles, comm, [&](std::vector<md::Particle> list) {
-            const bool good = std::all_of(list.begin(), list.end(), [&](const md::Particle& p) { return sensible(p, domain); });
-            if (!comm.all_agree(good)) throw InputError(fmt::format("{}: holds a particle outside the box, or faster than anything; {}", info.path, remedy));
+            const bool good =
+                std::all_of(list.begin(), list.end(), [&](const md::Particle& p) { return sensible(p, domain); });
+            if (!comm.all_agree(good))
+                throw InputError(fmt::format("{}: holds a particle outside the box, or faster than anything; {}",
+                                             info.path, remedy));
             tiles.adopt(list);
         });
     } catch (const comm::ReadError& e) {
         throw InputError(e.what());
     }
-    if (tiles.state_hash() != info.state_hash) throw InputError(fmt::format("{}: its particles don't match its state hash; {}", info.path, remedy));
+    if (tiles.state_hash() != info.state_hash)
+        throw InputError(fmt::format("{}: its particles don't match its state hash; {}", info.path, remedy));
 }
 
-std::vector<std::string> load_balance(const CheckpointInfo& info, Rebalance& rebalance, const comm::Communicator& comm) {
+std::vector<std::string> load_balance(const CheckpointInfo& info, Rebalance& rebalance,
+                                      const comm::Communicator& comm) {
     std::vector<std::string> notes;
     const Deck::Balance& old = info.deck.balance;
     std::vector<std::string> dropped;  // models of the checkpoint that this run doesn't have
@@ -213,16 +243,20 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, Rebalance& reb
             const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
             std::string wrong = nonsense_in(saved, b, old.partition, rebalance, comm);
             if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
-            if (!wrong.empty()) throw InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0", info.path, path, wrong, remedy));
+            if (!wrong.empty())
+                throw InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0",
+                                             info.path, path, wrong, remedy));
             if (saved.partition.processes() != b.partition.processes()) {
-                notes.push_back(fmt::format("{} starts anew: it knew {} processes, and the run has {}", b.name, saved.partition.processes(), b.partition.processes()));
+                notes.push_back(fmt::format("{} starts anew: it knew {} processes, and the run has {}", b.name,
+                                            saved.partition.processes(), b.partition.processes()));
                 continue;
             }
             b.partition = std::move(saved.partition);
             b.splits = std::move(saved.splits);
             b.state = std::move(saved.state);
             b.model->set_memory(saved.memory);
-            b.record = {saved.record[0], saved.record[1], saved.record[2], saved.record[3], saved.record[4], saved.record[5]};
+            b.record = {saved.record[0], saved.record[1], saved.record[2],
+                        saved.record[3], saved.record[4], saved.record[5]};
             if (&b == &rebalance.models().front()) rebalance.set_last_step(last[0]);
         }
     } catch (const comm::ReadError& e) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Going on from a checkpoint. A file is verified byte by byte first; what its digest can't vouch for (somebody may have made the
-// digest anew) is checked for sense before it is used. Errors are InputErrors, on all ranks alike.
+// Going on from a checkpoint. A file is verified byte by byte first; what its digest can't vouch for (somebody may have
+// made the digest anew) is checked for sense before it is used. Errors are InputErrors, on all ranks alike.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,13 +19,13 @@ CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator
 /// Throws InputError naming the first key of `system` or `grid` in which the deck differs from the checkpoint's.
 void require_same_system(const Deck& deck, const CheckpointInfo& info);
 
-/// Fills `tiles` with the particles, every rank reading its share of the file, and compares the state hash. Collective. Throws
-/// InputError.
+/// Fills `tiles` with the particles, every rank reading its share of the file, and compares the state hash. Collective.
+/// Throws InputError.
 void load_particles(const CheckpointInfo& info, Tiles& tiles, const comm::Communicator& comm);
 
-/// Gives each model of `rebalance` what the same model knew when the checkpoint was written, as far as the number of processes
-/// is the same; others start anew. Returns a sentence for each model whose knowledge is dropped or missing. Collective. Throws
-/// InputError.
+/// Gives each model of `rebalance` what the same model knew when the checkpoint was written, as far as the number of
+/// processes is the same; others start anew. Returns a sentence for each model whose knowledge is dropped or missing.
+/// Collective. Throws InputError.
 std::vector<std::string> load_balance(const CheckpointInfo& info, Rebalance& rebalance, const comm::Communicator& comm);
 
 }  // namespace app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rank 0 alone looks at and changes the directory; the others learn what they need. Everything that could fail is done before the
-// first file of the new run is written, and each step leaves a directory from which `--restart auto` goes on rightly: checkpoints
-// that are in the way go first, then run.json says who writes from now on.
+// Rank 0 alone looks at and changes the directory; the others learn what they need. Everything that could fail is done
+// before the first file of the new run is written, and each step leaves a directory from which `--restart auto` goes on
+// rightly: checkpoints that are in the way go first, then run.json says who writes from now on.
 #include "app/run_directory.hpp"
 
 #include <fmt/format.h>
@@ -23,11 +23,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> single_results{"deck.yaml", "thermo.csv", "timing.csv", "balance.csv", "summary.json", "run.json"};
+constexpr std::array<std::string_view, 6> single_results{"deck.yaml",   "thermo.csv",   "timing.csv",
+                                                         "balance.csv", "summary.json", "run.json"};
 
 // The step of a file `<kind>_<step><ending>`, empty for any other name.
 std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {
-    if (!name.starts_with(kind) || !name.ends_with(ending) || name.size() <= kind.size() + ending.size()) return std::nullopt;
+    if (!name.starts_with(kind) || !name.ends_with(ending) || name.size() <= kind.size() + ending.size())
+        return std::nullopt;
     name.remove_prefix(kind.size());
     name.remove_suffix(ending.size());
     std::int64_t step = 0;
@@ -40,12 +42,15 @@ std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step
 
 // The step of a file that holds the state or the fields of one step.
 std::optional<std::int64_t> frame_step(std::string_view name) {
-    for (const auto& [kind, ending] : {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"), std::pair("trajectory_", ".h5")})
+    for (const auto& [kind, ending] :
+         {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"), std::pair("trajectory_", ".h5")})
         if (const auto step = step_in(name, kind, ending)) return step;
     return std::nullopt;
 }
 
-bool is_single(std::string_view name) { return std::find(single_results.begin(), single_results.end(), name) != single_results.end(); }
+bool is_single(std::string_view name) {
+    return std::find(single_results.begin(), single_results.end(), name) != single_results.end();
+}
 bool is_result(std::string_view name) { return is_single(name) || checkpoint_step(name) || frame_step(name); }
 
 // Names of this program's files in a directory: results, and what was never finished.
@@ -60,10 +65,15 @@ Contents contents_of(const std::string& directory) {
     for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
         const std::string name = it->path().filename().string();
         constexpr std::string_view tmp = ".tmp";
-        if (is_result(name)) found.results.push_back(name);
-        else if (name.ends_with(tmp) && is_result(std::string_view(name).substr(0, name.size() - tmp.size()))) found.unfinished.push_back(name);
+        if (is_result(name))
+            found.results.push_back(name);
+        else if (name.ends_with(tmp) && is_result(std::string_view(name).substr(0, name.size() - tmp.size())))
+            found.unfinished.push_back(name);
     }
-    if (error) throw OutputError(fmt::format("{}: cannot look what it holds: {}; make it readable or choose another with --out", directory, error.message()));
+    if (error)
+        throw OutputError(
+            fmt::format("{}: cannot look what it holds: {}; make it readable or choose another with --out", directory,
+                        error.message()));
     std::sort(found.results.begin(), found.results.end());
     return found;
 }
@@ -86,7 +96,9 @@ public:
         ++count_;
     }
     void report(const char* why) const {
-        if (count_ > 0) say(stderr, "steelyard: note: {}: {} {} {} put aside into {}\n", directory_, count_, count_ == 1 ? "file" : "files", why, folder_);
+        if (count_ > 0)
+            say(stderr, "steelyard: note: {}: {} {} {} put aside into {}\n", directory_, count_,
+                count_ == 1 ? "file" : "files", why, folder_);
     }
 
 private:
@@ -100,14 +112,18 @@ private:
         }
     }
     void check(const std::string& what) const {
-        if (error_) throw OutputError(fmt::format("{}: cannot put {} aside: {}; choose another directory with --out", directory_, what, error_.message()));
+        if (error_)
+            throw OutputError(fmt::format("{}: cannot put {} aside: {}; choose another directory with --out",
+                                          directory_, what, error_.message()));
     }
     std::string directory_, folder_;
     std::error_code error_;
     int count_ = 0;
 };
 
-Trajectory trajectory_of(const Deck& deck) { return {deck.run.dt, deck.run.precision == md::Precision::mixed ? "mixed" : "double"}; }
+Trajectory trajectory_of(const Deck& deck) {
+    return {deck.run.dt, deck.run.precision == md::Precision::mixed ? "mixed" : "double"};
+}
 
 std::string text_of(const Lineage& lineage, const Trajectory& now) {
     nlohmann::ordered_json j;
@@ -125,7 +141,9 @@ Lineage lineage_in(const std::string& text, Trajectory& trajectory) {
     try {
         const nlohmann::json j = nlohmann::json::parse(text);
         trajectory = {j.at("dt").get<double>(), j.at("precision").get<std::string>()};
-        for (const auto& s : j.at("starts")) lineage.push_back({std::stoull(s.at("id").get<std::string>(), nullptr, 16), s.at("step").get<std::int64_t>()});
+        for (const auto& s : j.at("starts"))
+            lineage.push_back(
+                {std::stoull(s.at("id").get<std::string>(), nullptr, 16), s.at("step").get<std::int64_t>()});
     } catch (const std::exception&) {
         return {};
     }
@@ -135,7 +153,8 @@ Lineage lineage_in(const std::string& text, Trajectory& trajectory) {
 // The step of the last whole row of a CSV file, -1 where there is none.
 std::int64_t last_row(const std::string& path) {
     const std::string text = comm::read_text(path);
-    const std::size_t end = text.rfind('\n'), begin = end == std::string::npos || end == 0 ? 0 : text.rfind('\n', end - 1) + 1;
+    const std::size_t end = text.rfind('\n'),
+                      begin = end == std::string::npos || end == 0 ? 0 : text.rfind('\n', end - 1) + 1;
     std::int64_t step = -1;
     std::from_chars(text.data() + begin, text.data() + text.size(), step);
     return step;
@@ -165,9 +184,14 @@ RunDirectory::RunDirectory(std::string path, const comm::Communicator& comm) : p
         std::error_code error;
         fs::create_directories(path_, error);
         if (!fs::is_directory(path_, error))
-            throw OutputError(fmt::format("{}: cannot make this directory; check that its parent is writable, or choose another with --out", path_));
+            throw OutputError(fmt::format(
+                "{}: cannot make this directory; check that its parent is writable, or choose another with --out",
+                path_));
         if (const std::string owner = lock_.take(path_); !owner.empty())
-            throw UsageError(fmt::format("{}: another run is writing to this directory, {}; wait for its end or choose another directory with --out", path_, owner));
+            throw UsageError(
+                fmt::format("{}: another run is writing to this directory, {}; wait for its end or choose another "
+                            "directory with --out",
+                            path_, owner));
         const Contents contents = contents_of(path_);
         has_results_ = !contents.results.empty();
         lineage_ = lineage_in(comm::read_text(path_ + "/run.json"), trajectory_);
@@ -181,7 +205,8 @@ bool RunDirectory::holds(const CheckpointInfo& info) const {
     if (!lineage_.empty() && !info.lineage.empty()) return is_moment_of(info.lineage, info.step, lineage_);
     // Where one side has no lineage, the place tells, and that the directory's run began no earlier.
     std::error_code error;
-    return (lineage_.empty() || info.step <= lineage_.front().step) && fs::equivalent(path_, fs::absolute(info.path).parent_path(), error) && !error;
+    return (lineage_.empty() || info.step <= lineage_.front().step) &&
+           fs::equivalent(path_, fs::absolute(info.path).parent_path(), error) && !error;
 }
 
 std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) const {
@@ -209,12 +234,15 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) co
         ++damaged;
     }
     if (has_results && old == OldResults::refuse)
-        throw InputError(fmt::format("{}: holds results of a run, but no checkpoint to go on from{}; add --force to put them aside and start from the deck", path_,
-                                     damaged > 0 ? fmt::format(" (none of {} can be used)", damaged) : ""));
+        throw InputError(
+            fmt::format("{}: holds results of a run, but no checkpoint to go on from{}; add --force to put them aside "
+                        "and start from the deck",
+                        path_, damaged > 0 ? fmt::format(" (none of {} can be used)", damaged) : ""));
     return std::nullopt;
 }
 
-void RunDirectory::prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck, const std::string& deck_path) {
+void RunDirectory::prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
+                           const std::string& deck_path) {
     if (restart) keep_own_checkpoints(restart->step);
     on_rank_0(comm_, [&] { make_room(restart, old, deck, deck_path); });
     // The others need the lineage for checkpoints, and to know whether they continue.
@@ -227,23 +255,30 @@ void RunDirectory::prepare(const std::optional<CheckpointInfo>& restart, OldResu
     lineage_ = lineage_from(numbers);
 }
 
-void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck, const std::string& deck_path) {
+void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
+                             const std::string& deck_path) {
     std::error_code error;
     continued_ = restart && has_results_ && old == OldResults::refuse && holds(*restart);
     Aside aside(path_);
     if (continued_) {
         const std::int64_t step = restart->step;
         const Contents contents = contents_of(path_);
-        // What was written of later steps comes again bit by bit where the last start went through this state and did what this one does.
+        // What was written of later steps comes again bit by bit where the last start went through this state and did
+        // what this one does.
         const bool again = !lineage_.empty() && lineage_.back().step <= step && trajectory_ == trajectory_of(deck);
-        const auto later_row = [&](const std::string& name) { return name.ends_with(".csv") && last_row(path_ + "/" + name) > step; };
+        const auto later_row = [&](const std::string& name) {
+            return name.ends_with(".csv") && last_row(path_ + "/" + name) > step;
+        };
         const auto in_the_way = [&](const std::string& name) {
             const auto frame = frame_step(name), checkpoint = checkpoint_step(name);
-            return (checkpoint && *checkpoint > step) || (frame && *frame > step && !again) || fs::is_symlink(fs::symlink_status(path_ + "/" + name, error));
+            return (checkpoint && *checkpoint > step) || (frame && *frame > step && !again) ||
+                   fs::is_symlink(fs::symlink_status(path_ + "/" + name, error));
         };
         const auto& names = contents.results;
-        const bool lossy = std::any_of(names.begin(), names.end(), [&](const std::string& n) { return in_the_way(n) || (later_row(n) && !again); });
-        const bool own_deck = fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error && has_words_of_its_own(path_ + "/deck.yaml");
+        const bool lossy = std::any_of(names.begin(), names.end(),
+                                       [&](const std::string& n) { return in_the_way(n) || (later_row(n) && !again); });
+        const bool own_deck = fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error &&
+                              has_words_of_its_own(path_ + "/deck.yaml");
         for (const std::string& name : names)  // copies first: a run that is killed here has lost nothing
             if (is_single(name) && (lossy || (own_deck && name == "deck.yaml"))) aside.copy(name);
         for (const std::string& name : names)
@@ -252,8 +287,14 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
     } else {
         if (has_results_ && !restart && old == OldResults::refuse) {
             if (fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error)
-                throw UsageError(fmt::format("{}: the run would replace this deck by the effective one; choose another directory with --out, or move the deck", deck_path));
-            throw UsageError(fmt::format("{}: holds results already; choose another directory with --out, go on with --restart auto, or add --force to put them aside", path_));
+                throw UsageError(
+                    fmt::format("{}: the run would replace this deck by the effective one; choose another directory "
+                                "with --out, or move the deck",
+                                deck_path));
+            throw UsageError(
+                fmt::format("{}: holds results already; choose another directory with --out, go on with --restart "
+                            "auto, or add --force to put them aside",
+                            path_));
         }
         for (const std::string& name : contents_of(path_).results) aside.move(name);
         aside.report("of an earlier run");
@@ -263,7 +304,10 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
     lineage_ = restart ? restart->lineage : Lineage{};
     lineage_.push_back({new_id(), restart ? restart->step : 0});
     if (!comm::replace_file(path_ + "/run.json", text_of(lineage_, trajectory_of(deck))))
-        throw OutputError(fmt::format("{}: cannot write run.json; check that the directory is writable and not full, or choose another with --out", path_));
+        throw OutputError(
+            fmt::format("{}: cannot write run.json; check that the directory is writable and not full, or choose "
+                        "another with --out",
+                        path_));
     fs::remove(path_ + "/summary.json", error);  // of a run that is no longer finished
 }
 
@@ -294,7 +338,8 @@ bool RunDirectory::finished(const CheckpointInfo& info) const {
     std::int64_t done = 0;
     if (comm_.rank() == 0 && holds(info)) {
         const nlohmann::json j = nlohmann::json::parse(comm::read_text(path_ + "/summary.json"), nullptr, false);
-        done = j.is_object() && j.value("steps", std::int64_t{-1}) == info.step && j.value("state_hash", "") == fmt::format("{:016x}", info.state_hash);
+        done = j.is_object() && j.value("steps", std::int64_t{-1}) == info.step &&
+               j.value("state_hash", "") == fmt::format("{:016x}", info.state_hash);
     }
     comm_.broadcast(std::span(&done, 1));
     return done != 0;

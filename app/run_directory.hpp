@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The output directory of a run: one run at a time writes to it, and results of different runs never mix in it. Whatever a new run
-// can't go on from is put aside, into previous_<n>/ inside the directory; nothing is overwritten or deleted but what this run
-// wrote itself.
+// The output directory of a run: one run at a time writes to it, and results of different runs never mix in it.
+// Whatever a new run can't go on from is put aside, into previous_<n>/ inside the directory; nothing is overwritten or
+// deleted but what this run wrote itself.
 //
 // run.json holds the lineage of the run whose results the directory holds (lineage.hpp).
 #pragma once
@@ -19,8 +19,8 @@ namespace app {
 
 /// What is to happen to results that are there already.
 enum class OldResults {
-    refuse,   ///< a fresh run ends with UsageError; a restart puts aside what it doesn't go on from
-    aside,    ///< all are put aside (--force)
+    refuse,  ///< a fresh run ends with UsageError; a restart puts aside what it doesn't go on from
+    aside,   ///< all are put aside (--force)
 };
 
 /// What makes two runs through the same states different from there on.
@@ -32,32 +32,34 @@ struct Trajectory {
 
 class RunDirectory {
 public:
-    /// Makes the directory, locks it for the life of this object, and looks what it holds. Collective. Throws OutputError;
-    /// UsageError when another run has the lock.
+    /// Makes the directory, locks it for the life of this object, and looks what it holds. Collective. Throws
+    /// OutputError; UsageError when another run has the lock.
     RunDirectory(std::string path, const comm::Communicator& comm);
 
     const std::string& path() const { return path_; }
 
-    /// `--restart auto`: the latest moment of the directory's run of which there is a valid checkpoint; those that are damaged, or of
-    /// another run, are passed with a warning. Empty where the directory holds no results. Collective. Throws InputError where it
-    /// holds results, but nothing to go on from, unless they are to be put aside.
+    /// `--restart auto`: the latest moment of the directory's run of which there is a valid checkpoint; those that are
+    /// damaged, or of another run, are passed with a warning. Empty where the directory holds no results. Collective.
+    /// Throws InputError where it holds results, but nothing to go on from, unless they are to be put aside.
     std::optional<CheckpointInfo> newest_checkpoint(OldResults old) const;
 
-    /// Makes room for a run that starts from `restart`, or from its deck: after this the directory holds results of that run's past
-    /// only. Call it when nothing else can be refused any more. deck_path: as given on the command line. Collective. Throws
-    /// UsageError, OutputError.
-    void prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck, const std::string& deck_path);
+    /// Makes room for a run that starts from `restart`, or from its deck: after this the directory holds results of
+    /// that run's past only. Call it when nothing else can be refused any more. deck_path: as given on the command
+    /// line. Collective. Throws UsageError, OutputError.
+    void prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
+                 const std::string& deck_path);
 
     /// Whether the directory's run has ended at the step of this checkpoint, and its results are all there. Collective.
     bool finished(const CheckpointInfo& info) const;
 
     // After prepare():
     const Lineage& lineage() const { return lineage_; }
-    bool continued() const { return continued_; }                       ///< CSV files hold this run's past
-    std::vector<std::int64_t>& checkpoints() { return checkpoints_; }   ///< steps of this run's checkpoints, ascending
+    bool continued() const { return continued_; }                      ///< CSV files hold this run's past
+    std::vector<std::int64_t>& checkpoints() { return checkpoints_; }  ///< steps of this run's checkpoints, ascending
 
 private:
-    void make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck, const std::string& deck_path);
+    void make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
+                   const std::string& deck_path);
     bool holds(const CheckpointInfo& info) const;
     void keep_own_checkpoints(std::int64_t last);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the program says on the terminal. A full disk behind a log, or a reader that has gone, is no reason to lose a run.
+// What the program says on the terminal. A full disk behind a log, or a reader that has gone, is no reason to lose a
+// run.
 #pragma once
 #include <fmt/format.h>
 

@@ -33,7 +33,8 @@ std::uint64_t file_digest(const std::string& path, std::int64_t from, std::int64
     for (std::int64_t b = comm.rank(); good && b < blocks; b += comm.size()) {
         const std::int64_t at = from + b * block_bytes, n = std::min(block_bytes, size - at);
         good = read_at(file, block.data(), n, at);
-        mine += XXH3_64bits_withSeed(block.data(), n, static_cast<std::uint64_t>(b) + 1);  // the seed ties a block to its place
+        mine += XXH3_64bits_withSeed(block.data(), n,
+                                     static_cast<std::uint64_t>(b) + 1);  // the seed ties a block to its place
     }
     std::array<Int128, 1> sum{static_cast<Int128>(mine)};
     comm.sum(sum);
@@ -48,8 +49,8 @@ std::int64_t file_size(const std::string& path) {
 }
 
 std::string read_front(const std::string& path, std::size_t size) {
-    if (file_size(path) < 0) return {};                     // a pipe would be waited for
-    const Descriptor file(path, O_RDONLY | O_NONBLOCK);     // also one that has taken its place since
+    if (file_size(path) < 0) return {};                  // a pipe would be waited for
+    const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // also one that has taken its place since
     std::string text(size, '\0');
     const ssize_t n = file.good() ? pread(file, text.data(), size, 0) : 0;
     text.resize(std::max<ssize_t>(0, n));
@@ -65,11 +66,14 @@ std::string lack_of_space(const std::string& directory, std::int64_t bytes) {
     struct statvfs disk {};
     if (statvfs(directory.c_str(), &disk) == 0) {
         const auto left = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
-        if (left < static_cast<double>(bytes)) return fmt::format("needs {:.1f} MB, the disk has {:.1f} MB left", bytes * 1e-6, left * 1e-6);
+        if (left < static_cast<double>(bytes))
+            return fmt::format("needs {:.1f} MB, the disk has {:.1f} MB left", bytes * 1e-6, left * 1e-6);
     }
     rlimit limit{};
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < static_cast<rlim_t>(bytes))
-        return fmt::format("needs {:.1f} MB, files are limited to {:.1f} MB", bytes * 1e-6, static_cast<double>(limit.rlim_cur) * 1e-6);
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < static_cast<rlim_t>(bytes))
+        return fmt::format("needs {:.1f} MB, files are limited to {:.1f} MB", bytes * 1e-6,
+                           static_cast<double>(limit.rlim_cur) * 1e-6);
     return {};
 }
 

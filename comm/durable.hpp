@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that survive: a digest of all bytes, space checked before writing, and a rename that is either done or not. Plain
-// POSIX, so that a damaged file is found out before any library tries to understand it.
+// Files that survive: a digest of all bytes, space checked before writing, and a rename that is either done or not.
+// Plain POSIX, so that a damaged file is found out before any library tries to understand it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace comm {
 
-/// Digest of the bytes [from, size) of a file: the sum of its blocks' hashes, the blocks shared out over the ranks. Collective;
-/// 0 for a file that cannot be read.
+/// Digest of the bytes [from, size) of a file: the sum of its blocks' hashes, the blocks shared out over the ranks.
+/// Collective; 0 for a file that cannot be read.
 std::uint64_t file_digest(const std::string& path, std::int64_t from, std::int64_t size, const Communicator& comm);
 
 /// Hash of a short text.
@@ -25,14 +25,15 @@ std::string read_front(const std::string& path, std::size_t size);
 /// Overwrites the beginning of a file. This rank only. Returns success.
 bool write_front(const std::string& path, const std::string& text);
 
-/// Why a new file of `bytes` bytes can't be written into `directory`, empty if it can: space left, file-size limit. This rank only.
+/// Why a new file of `bytes` bytes can't be written into `directory`, empty if it can: space left, file-size limit.
+/// This rank only.
 std::string lack_of_space(const std::string& directory, std::int64_t bytes);
 
 /// Brings what all ranks have written to a file to the disk. Collective; returns success, the same on all ranks.
 bool flush(const std::string& path, const Communicator& comm);
 
-/// Gives the finished file unfinished(path) its name. durable: its bytes, then its name, are on the disk on return. Collective; returns
-/// success, the same on all ranks.
+/// Gives the finished file unfinished(path) its name. durable: its bytes, then its name, are on the disk on return.
+/// Collective; returns success, the same on all ranks.
 bool publish(const std::string& path, bool durable, const Communicator& comm);
 
 }  // namespace comm

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// HDF5 files that all ranks write and read together. Rank 0 alone has the file open in HDF5: it lays out groups, attributes and
-// datasets of known size, or looks where they are; then every rank writes or reads its own bytes at their place, without the
-// others. So nobody waits inside a library (with more ranks than cores that costs seconds), an error of one rank is told to all,
-// and closing a file while an exception passes concerns nobody else.
+// HDF5 files that all ranks write and read together. Rank 0 alone has the file open in HDF5: it lays out groups,
+// attributes and datasets of known size, or looks where they are; then every rank writes or reads its own bytes at
+// their place, without the others. So nobody waits inside a library (with more ranks than cores that costs seconds), an
+// error of one rank is told to all, and closing a file while an exception passes concerns nobody else.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -32,10 +32,14 @@ struct WriteError : std::runtime_error {
 enum class Element { float64, int64, uint64, int32, uint8 };
 template <class T>
 constexpr Element element_of() {
-    if constexpr (std::is_same_v<T, double>) return Element::float64;
-    else if constexpr (std::is_same_v<T, std::int64_t>) return Element::int64;
-    else if constexpr (std::is_same_v<T, std::uint64_t>) return Element::uint64;
-    else if constexpr (std::is_same_v<T, std::int32_t>) return Element::int32;
+    if constexpr (std::is_same_v<T, double>)
+        return Element::float64;
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+        return Element::int64;
+    else if constexpr (std::is_same_v<T, std::uint64_t>)
+        return Element::uint64;
+    else if constexpr (std::is_same_v<T, std::int32_t>)
+        return Element::int32;
     else {
         static_assert(std::is_same_v<T, std::uint8_t>);
         return Element::uint8;
@@ -52,8 +56,8 @@ struct FieldBlock {
 /// Writes a new file. All calls are collective, with the same arguments but for the data.
 class FileWriter {
 public:
-    /// Creates the file; whatever bore its name is removed, not followed. front_bytes: room before the HDF5 part for a header of the
-    /// caller's (a "user block": 0 or a power of two from 512). Throws WriteError.
+    /// Creates the file; whatever bore its name is removed, not followed. front_bytes: room before the HDF5 part for a
+    /// header of the caller's (a "user block": 0 or a power of two from 512). Throws WriteError.
     FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes = 0);
     /// Removes a file that was not closed.
     ~FileWriter();
@@ -64,11 +68,14 @@ public:
     void attribute(const std::string& object, const std::string& name, const std::string& value);
     void attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values);
     /// scalar: a single value rather than an array of one.
-    void attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values, bool scalar = false);
+    void attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values,
+                   bool scalar = false);
     void attribute(const std::string& object, const std::string& name, std::span<const double> values);
     /// A small dataset, the same on all ranks.
     template <class T>
-    void dataset(const std::string& path, std::span<const T> values) { write_small(path, element_of<T>(), values.data(), values.size()); }
+    void dataset(const std::string& path, std::span<const T> values) {
+        write_small(path, element_of<T>(), values.data(), values.size());
+    }
     /// All ranks' rows one after the other in rank order: [N] or [N, columns]; with `frame`, a leading dimension of 1.
     template <class T>
     void rows(const std::string& path, std::span<const T> mine, int columns = 1, bool frame = false) {
@@ -88,10 +95,12 @@ public:
     /// A 2D field [ny, nx] from all ranks' blocks.
     template <class T>
     void field(const std::string& path, int nx, int ny, const std::vector<FieldBlock<T>>& mine) {
-        write_field(path, element_of<T>(), sizeof(T), nx, ny, static_cast<std::int64_t>(mine.size()),
-                    [&](std::int64_t i) { return std::pair<balance::Box, const void*>(mine[i].box, mine[i].values.data()); });
+        write_field(
+            path, element_of<T>(), sizeof(T), nx, ny, static_cast<std::int64_t>(mine.size()),
+            [&](std::int64_t i) { return std::pair<balance::Box, const void*>(mine[i].box, mine[i].values.data()); });
     }
-    /// Closes; the file is complete on return. Throws WriteError when any write of any rank failed: no space, a quota, a limit.
+    /// Closes; the file is complete on return. Throws WriteError when any write of any rank failed: no space, a quota,
+    /// a limit.
     void close();
 
 private:
@@ -103,7 +112,8 @@ private:
         bool frame;
     };
     /// piece(first, n): n of this rank's rows, called in ascending order.
-    void write_rows(const std::string& path, const Shape& shape, std::int64_t rows, const std::function<const void*(std::int64_t, std::int64_t)>& piece);
+    void write_rows(const std::string& path, const Shape& shape, std::int64_t rows,
+                    const std::function<const void*(std::int64_t, std::int64_t)>& piece);
     void write_field(const std::string& path, Element type, std::size_t size, int nx, int ny, std::int64_t blocks,
                      const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block);
     std::int64_t place_of(const std::string& path, Element type, const std::vector<std::int64_t>& extent);
@@ -113,8 +123,8 @@ private:
     std::string path_;
 };
 
-/// Reads what FileWriter wrote, and refuses whatever FileWriter would not have written: links, other types, chunks, filters, data
-/// outside the file. All calls are collective and throw ReadError on all ranks alike.
+/// Reads what FileWriter wrote, and refuses whatever FileWriter would not have written: links, other types, chunks,
+/// filters, data outside the file. All calls are collective and throw ReadError on all ranks alike.
 class FileReader {
 public:
     FileReader(const std::string& path, const Communicator& comm);
@@ -126,26 +136,32 @@ public:
     bool has(const std::string& path);
     /// Length of a dataset's first dimension; checks that its type is T's and the other dimension `columns`.
     template <class T>
-    std::int64_t row_count(const std::string& path, int columns = 1) { return find(path, element_of<T>(), columns).rows; }
+    std::int64_t row_count(const std::string& path, int columns = 1) {
+        return find(path, element_of<T>(), columns).rows;
+    }
     /// Rows [first, first + n) of [N] or [N, columns]; each rank names its own.
     template <class T>
     std::vector<T> rows(const std::string& path, std::int64_t first, std::int64_t n, int columns = 1) {
         const Place place = find(path, element_of<T>(), columns);
         const bool inside = first >= 0 && n >= 0 && n <= place.rows && first <= place.rows - n;
         std::vector<T> data(inside ? n * columns : 0);
-        read(path, place, inside, data.data(), first * columns * static_cast<std::int64_t>(sizeof(T)), static_cast<std::int64_t>(data.size() * sizeof(T)));
+        read(path, place, inside, data.data(), first * columns * static_cast<std::int64_t>(sizeof(T)),
+             static_cast<std::int64_t>(data.size() * sizeof(T)));
         return data;
     }
     /// The whole of a dataset [N], on every rank.
     template <class T>
-    std::vector<T> all(const std::string& path) { return rows<T>(path, 0, row_count<T>(path)); }
+    std::vector<T> all(const std::string& path) {
+        return rows<T>(path, 0, row_count<T>(path));
+    }
 
 private:
     struct Place {
         std::int64_t rows = 0, offset = 0;  ///< offset: of the first byte in the file
     };
     const Place& find(const std::string& path, Element type, int columns);
-    void read(const std::string& path, const Place& place, bool inside, void* data, std::int64_t from, std::int64_t size);
+    void read(const std::string& path, const Place& place, bool inside, void* data, std::int64_t from,
+              std::int64_t size);
     struct Handles;
     std::unique_ptr<Handles> handles_;
     const Communicator& comm_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rank 0 looks where a dataset lies, and that it is of the one kind that FileWriter makes; every rank then reads its own bytes
-// there. A file may be damaged or forged: no name in it is followed to another name or file, and nothing is allocated that the
-// file does not hold.
+// Rank 0 looks where a dataset lies, and that it is of the one kind that FileWriter makes; every rank then reads its
+// own bytes there. A file may be damaged or forged: no name in it is followed to another name or file, and nothing is
+// allocated that the file does not hold.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -39,22 +39,29 @@ struct FileReader::Handles {
         if (look_up(path) != Name::object) return std::nullopt;
         const Handle d(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
         if (!d.good()) return std::nullopt;
-        const Handle on_disk(H5Dget_type(d), H5Tclose), space(H5Dget_space(d), H5Sclose), layout(H5Dget_create_plist(d), H5Pclose);
+        const Handle on_disk(H5Dget_type(d), H5Tclose), space(H5Dget_space(d), H5Sclose),
+            layout(H5Dget_create_plist(d), H5Pclose);
         // Contiguous and inside this file: nothing to decode, nowhere else to read from, no more than is stored.
-        if (H5Tequal(on_disk, stored(type)) <= 0 || H5Pget_layout(layout) != H5D_CONTIGUOUS || H5Pget_external_count(layout) != 0) return std::nullopt;
+        if (H5Tequal(on_disk, stored(type)) <= 0 || H5Pget_layout(layout) != H5D_CONTIGUOUS ||
+            H5Pget_external_count(layout) != 0)
+            return std::nullopt;
         std::array<hsize_t, 2> extent{0, 1};
         if (H5Sget_simple_extent_ndims(space) != (columns > 1 ? 2 : 1)) return std::nullopt;
         H5Sget_simple_extent_dims(space, extent.data(), nullptr);
         if (extent[1] != static_cast<hsize_t>(columns)) return std::nullopt;
         if (extent[0] == 0) return Place{};
-        const hsize_t row = extent[1] * H5Tget_size(on_disk), stored_bytes = H5Dget_storage_size(d), limit = static_cast<hsize_t>(size);
+        const hsize_t row = extent[1] * H5Tget_size(on_disk), stored_bytes = H5Dget_storage_size(d),
+                      limit = static_cast<hsize_t>(size);
         const haddr_t at = H5Dget_offset(d);
-        if (extent[0] > limit / row || stored_bytes != extent[0] * row || at == HADDR_UNDEF || at > limit || stored_bytes > limit - at) return std::nullopt;
+        if (extent[0] > limit / row || stored_bytes != extent[0] * row || at == HADDR_UNDEF || at > limit ||
+            stored_bytes > limit - at)
+            return std::nullopt;
         return Place{static_cast<std::int64_t>(extent[0]), static_cast<std::int64_t>(at)};
     }
 };
 
-FileReader::FileReader(const std::string& path, const Communicator& comm) : handles_(std::make_unique<Handles>()), comm_(comm), path_(path) {
+FileReader::FileReader(const std::string& path, const Communicator& comm)
+    : handles_(std::make_unique<Handles>()), comm_(comm), path_(path) {
     bool good = true;
     if (comm_.rank() == 0) {
         prepare_hdf5();
@@ -78,7 +85,8 @@ bool FileReader::has(const std::string& path) {
     auto found = comm_.rank() == 0 ? static_cast<std::int64_t>(handles_->look_up(path)) : 0;
     comm_.broadcast(std::span(&found, 1));
     const auto name = static_cast<Handles::Name>(found);
-    if (name == Handles::Name::link) throw ReadError(path_ + ": " + path + " is a link to another place; use another checkpoint");
+    if (name == Handles::Name::link)
+        throw ReadError(path_ + ": " + path + " is a link to another place; use another checkpoint");
     return name == Handles::Name::object;
 }
 
@@ -87,13 +95,15 @@ const FileReader::Place& FileReader::find(const std::string& path, Element type,
     if (const auto known = places_.find(name); known != places_.end()) return known->second;
     std::array<std::int64_t, 3> found{0, 0, 0};
     if (comm_.rank() == 0)
-        if (const std::optional<Place> place = handles_->place(path, type, columns)) found = {1, place->rows, place->offset};
+        if (const std::optional<Place> place = handles_->place(path, type, columns))
+            found = {1, place->rows, place->offset};
     comm_.broadcast(found);
     if (!found[0]) throw ReadError(path_ + ": holds no proper " + path + "; use another checkpoint");
     return places_[name] = {found[1], found[2]};
 }
 
-void FileReader::read(const std::string& path, const Place& place, bool inside, void* data, std::int64_t from, std::int64_t size) {
+void FileReader::read(const std::string& path, const Place& place, bool inside, void* data, std::int64_t from,
+                      std::int64_t size) {
     const bool good = inside && read_at(handles_->data, data, size, place.offset + from);
     if (!comm_.all_agree(good)) throw ReadError(path_ + ": cannot read " + path + "; use another checkpoint");
 }

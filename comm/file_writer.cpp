@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Datasets are contiguous and get their place in the file when they are made, so that the bytes of all ranks can go there by
-// pwrite(). HDF5 itself writes what is small: structure, attributes, datasets that are the same on all ranks.
+// Datasets are contiguous and get their place in the file when they are made, so that the bytes of all ranks can go
+// there by pwrite(). HDF5 itself writes what is small: structure, attributes, datasets that are the same on all ranks.
 //
-// A write that fails is remembered and told to all ranks by close(): until then every rank goes on through the same calls.
+// A write that fails is remembered and told to all ranks by close(): until then every rank goes on through the same
+// calls.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@ namespace comm {
 namespace {
 
 constexpr std::int64_t piece_bytes = 1 << 20;
-static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory, and files are little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "numbers are written as they lie in memory, and files are little-endian");
 
 }  // namespace
 
@@ -39,13 +41,17 @@ struct FileWriter::Handles {
         good = good && d.good();
         return d;
     }
-    void attribute(const std::string& object, const std::string& name, hid_t on_disk, hid_t in_memory, const void* value, std::size_t n, bool scalar) {
+    void attribute(const std::string& object, const std::string& name, hid_t on_disk, hid_t in_memory,
+                   const void* value, std::size_t n, bool scalar) {
         const hsize_t size = n;
         const Handle space(scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, nullptr), H5Sclose);
-        const Handle a(H5Acreate_by_name(file, object.c_str(), name.c_str(), on_disk, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+        const Handle a(H5Acreate_by_name(file, object.c_str(), name.c_str(), on_disk, space, H5P_DEFAULT, H5P_DEFAULT,
+                                         H5P_DEFAULT),
+                       H5Aclose);
         good = good && a.good() && H5Awrite(a, in_memory, value) >= 0;
     }
-    void text(const std::string& object, const std::string& name, std::size_t width, const char* letters, std::size_t n, bool scalar) {
+    void text(const std::string& object, const std::string& name, std::size_t width, const char* letters, std::size_t n,
+              bool scalar) {
         const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
         H5Tset_size(type, width);
         H5Tset_strpad(type, H5T_STR_NULLPAD);
@@ -60,7 +66,7 @@ FileWriter::FileWriter(const std::string& path, const Communicator& comm, std::i
         prepare_hdf5();
         const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
         H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);  // older formats don't notice damaged metadata
-        H5Pset_file_locking(access, false, true);                        // the directory is locked; some file systems have no locks
+        H5Pset_file_locking(access, false, true);  // the directory is locked; some file systems have no locks
         H5Pset_userblock(creation, front_bytes);
         unlink(path.c_str());
         handles_->file = Handle(H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation, access), H5Fclose);
@@ -71,7 +77,8 @@ FileWriter::FileWriter(const std::string& path, const Communicator& comm, std::i
         handles_->data = Descriptor(path, O_WRONLY | O_NOFOLLOW);
         good = handles_->data.good();
     }
-    if (!comm_.all_agree(good)) throw WriteError(path + ": cannot create it; check that the directory is writable and the disk not full");
+    if (!comm_.all_agree(good))
+        throw WriteError(path + ": cannot create it; check that the directory is writable and the disk not full");
 }
 
 FileWriter::~FileWriter() {
@@ -101,18 +108,24 @@ void FileWriter::attribute(const std::string& object, const std::string& name, c
     if (comm_.rank() == 0) handles_->text(object, name, width, letters.data(), values.size(), false);
 }
 
-void FileWriter::attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values, bool scalar) {
-    if (comm_.rank() == 0) handles_->attribute(object, name, stored(Element::int64), native(Element::int64), values.data(), values.size(), scalar);
+void FileWriter::attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values,
+                           bool scalar) {
+    if (comm_.rank() == 0)
+        handles_->attribute(object, name, stored(Element::int64), native(Element::int64), values.data(), values.size(),
+                            scalar);
 }
 
 void FileWriter::attribute(const std::string& object, const std::string& name, std::span<const double> values) {
-    if (comm_.rank() == 0) handles_->attribute(object, name, stored(Element::float64), native(Element::float64), values.data(), values.size(), false);
+    if (comm_.rank() == 0)
+        handles_->attribute(object, name, stored(Element::float64), native(Element::float64), values.data(),
+                            values.size(), false);
 }
 
 void FileWriter::write_small(const std::string& path, Element type, const void* data, std::size_t size) {
     if (comm_.rank() != 0) return;
     const Handle d = handles_->dataset(path, type, {static_cast<hsize_t>(size)});
-    if (size > 0) handles_->good = handles_->good && H5Dwrite(d, native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+    if (size > 0)
+        handles_->good = handles_->good && H5Dwrite(d, native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
 }
 
 // Makes a dataset; all ranks learn the position of its first byte.
@@ -122,35 +135,43 @@ std::int64_t FileWriter::place_of(const std::string& path, Element type, const s
         const Handle d = handles_->dataset(path, type, {extent.begin(), extent.end()});
         const haddr_t at = d.good() ? H5Dget_offset(d) : HADDR_UNDEF;
         const bool empty = std::find(extent.begin(), extent.end(), 0) != extent.end();
-        if (at != HADDR_UNDEF) offset = static_cast<std::int64_t>(at);
-        else if (!empty) handles_->good = false, offset = -1;
+        if (at != HADDR_UNDEF)
+            offset = static_cast<std::int64_t>(at);
+        else if (!empty)
+            handles_->good = false, offset = -1;
     }
     comm_.broadcast(std::span(&offset, 1));
     handles_->good = handles_->good && offset >= 0;  // a file that is bad already is not written any further
     return offset;
 }
 
-void FileWriter::write_rows(const std::string& path, const Shape& shape, std::int64_t mine, const std::function<const void*(std::int64_t, std::int64_t)>& piece) {
-    const std::int64_t before = comm_.exclusive_sum(mine), row_bytes = static_cast<std::int64_t>(shape.size) * shape.columns;
+void FileWriter::write_rows(const std::string& path, const Shape& shape, std::int64_t mine,
+                            const std::function<const void*(std::int64_t, std::int64_t)>& piece) {
+    const std::int64_t before = comm_.exclusive_sum(mine),
+                       row_bytes = static_cast<std::int64_t>(shape.size) * shape.columns;
     std::int64_t total = mine;
     comm_.sum(std::span(&total, 1));
     std::vector<std::int64_t> extent;
     if (shape.frame) extent.push_back(1);
     extent.push_back(total);
     if (shape.columns > 1) extent.push_back(shape.columns);
-    const std::int64_t offset = place_of(path, shape.type, extent), most = std::max<std::int64_t>(1, piece_bytes / row_bytes);
+    const std::int64_t offset = place_of(path, shape.type, extent),
+                       most = std::max<std::int64_t>(1, piece_bytes / row_bytes);
     for (std::int64_t first = 0; first < mine && handles_->good; first += most) {
         const std::int64_t n = std::min(most, mine - first);
-        handles_->good = write_at(handles_->data, piece(first, n), n * row_bytes, offset + (before + first) * row_bytes);
+        handles_->good =
+            write_at(handles_->data, piece(first, n), n * row_bytes, offset + (before + first) * row_bytes);
     }
 }
 
-// Each rank writes a band of the field's lines, which it collects from the ranks that own the cells: a few long writes instead of
-// one for every line of every block.
-void FileWriter::write_field(const std::string& path, Element type, std::size_t size, int nx, int ny, std::int64_t blocks,
+// Each rank writes a band of the field's lines, which it collects from the ranks that own the cells: a few long writes
+// instead of one for every line of every block.
+void FileWriter::write_field(const std::string& path, Element type, std::size_t size, int nx, int ny,
+                             std::int64_t blocks,
                              const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block) {
     const auto band = [&](int rank) {
-        return balance::Box{{0, static_cast<int>(std::int64_t{ny} * rank / comm_.size()), 0}, {nx, static_cast<int>(std::int64_t{ny} * (rank + 1) / comm_.size()), 1}};
+        return balance::Box{{0, static_cast<int>(std::int64_t{ny} * rank / comm_.size()), 0},
+                            {nx, static_cast<int>(std::int64_t{ny} * (rank + 1) / comm_.size()), 1}};
     };
     std::vector<std::vector<std::byte>> to_rank(comm_.size());
     for (std::int64_t i = 0; i < blocks; ++i) {
@@ -160,7 +181,8 @@ void FileWriter::write_field(const std::string& path, Element type, std::size_t 
             if (part.empty()) continue;
             const auto header = std::as_bytes(std::span(&part, 1));
             to_rank[r].insert(to_rank[r].end(), header.begin(), header.end());
-            const std::byte* first = static_cast<const std::byte*>(values) + static_cast<std::size_t>(part.lower[1] - box.lower[1]) * box.extent(0) * size;
+            const std::byte* first = static_cast<const std::byte*>(values) +
+                                     static_cast<std::size_t>(part.lower[1] - box.lower[1]) * box.extent(0) * size;
             to_rank[r].insert(to_rank[r].end(), first, first + part.cells() * size);
         }
     }
@@ -173,10 +195,13 @@ void FileWriter::write_field(const std::string& path, Element type, std::size_t 
         at += sizeof part;
         const std::size_t width = part.extent(0) * size;
         for (int y = part.lower[1]; y < part.upper[1]; ++y, at += width)
-            std::memcpy(&lines[(static_cast<std::size_t>(y - mine.lower[1]) * nx + part.lower[0]) * size], &in[at], width);
+            std::memcpy(&lines[(static_cast<std::size_t>(y - mine.lower[1]) * nx + part.lower[0]) * size], &in[at],
+                        width);
     }
-    const std::int64_t offset = place_of(path, type, {ny, nx}), from = std::int64_t{mine.lower[1]} * nx * static_cast<std::int64_t>(size);
-    if (handles_->good) handles_->good = write_at(handles_->data, lines.data(), static_cast<std::int64_t>(lines.size()), offset + from);
+    const std::int64_t offset = place_of(path, type, {ny, nx}),
+                       from = std::int64_t{mine.lower[1]} * nx * static_cast<std::int64_t>(size);
+    if (handles_->good)
+        handles_->good = write_at(handles_->data, lines.data(), static_cast<std::int64_t>(lines.size()), offset + from);
 }
 
 void FileWriter::close() {

@@ -93,7 +93,8 @@ std::string DirectoryLock::take(const std::string& directory) {
     std::array<char, 128> host{"?"};
     gethostname(host.data(), host.size() - 1);
     const std::string owner = "process " + std::to_string(getpid()) + " on " + host.data();
-    [[maybe_unused]] const bool written = ftruncate(file_, 0) == 0 && write_at(file_, owner.data(), static_cast<std::int64_t>(owner.size()), 0);
+    [[maybe_unused]] const bool written =
+        ftruncate(file_, 0) == 0 && write_at(file_, owner.data(), static_cast<std::int64_t>(owner.size()), 0);
     return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Files of one rank, by POSIX calls. A name that exists already is never written through: a new file is made beside it and takes
-// its name when it is whole, so that no symbolic link is followed and no half-written file bears a final name.
+// Files of one rank, by POSIX calls. A name that exists already is never written through: a new file is made beside it
+// and takes its name when it is whole, so that no symbolic link is followed and no half-written file bears a final
+// name.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -58,11 +59,12 @@ private:
     std::int64_t size_ = 0;
 };
 
-/// Makes one process at a time the owner of a directory; the system lets go of the lock when that process ends, however it ends.
+/// Makes one process at a time the owner of a directory; the system lets go of the lock when that process ends, however
+/// it ends.
 class DirectoryLock {
 public:
-    /// Tries for some seconds, since a run that was just killed may not have gone yet. Returns an empty text, or who holds the lock.
-    /// Where the file system has no locks, nobody is kept out.
+    /// Tries for some seconds, since a run that was just killed may not have gone yet. Returns an empty text, or who
+    /// holds the lock. Where the file system has no locks, nobody is kept out.
     std::string take(const std::string& directory);
 
 private:

@@ -24,19 +24,22 @@ void let_the_launcher_read() {
     usleep(microseconds);
 }
 
-// The code of the first rank of this node that called fatal(), 0 before: in memory that the node's ranks share. The others then
-// neither print a second message nor end the job with another code. A pointer, because fatal() may be called from anywhere.
+// The code of the first rank of this node that called fatal(), 0 before: in memory that the node's ranks share. The
+// others then neither print a second message nor end the job with another code. A pointer, because fatal() may be
+// called from anywhere.
 std::atomic<std::int32_t>* first_failure = nullptr;
 MPI_Win first_failure_window = MPI_WIN_NULL;
 
 void share_first_failure() {
     MPI_Comm node;
-    mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
+              "MPI_Comm_split_type");
     int rank = 0;
     MPI_Comm_rank(node, &rank);
     void* memory = nullptr;
     MPI_Aint size = rank == 0 ? static_cast<MPI_Aint>(sizeof *first_failure) : 0;
-    mpi_check(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node, &memory, &first_failure_window), "MPI_Win_allocate_shared");
+    mpi_check(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node, &memory, &first_failure_window),
+              "MPI_Win_allocate_shared");
     int unit = 1;
     mpi_check(MPI_Win_shared_query(first_failure_window, 0, &size, &unit, &memory), "MPI_Win_shared_query");
     if (rank == 0) new (memory) std::atomic<std::int32_t>(0);
@@ -48,7 +51,8 @@ void share_first_failure() {
 }  // namespace
 
 Session::Session(int& argc, char**& argv) {
-    int provided = 0;  // a simulated cluster says SINGLE; threads never call MPI at the same time, so any answer will do
+    int provided =
+        0;  // a simulated cluster says SINGLE; threads never call MPI at the same time, so any answer will do
     mpi_check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     share_first_failure();
@@ -92,7 +96,8 @@ void end_job(int code) {
 }
 
 std::string other_launcher(int ranks) {
-    // What launchers tell their processes. SLURM_NTASKS is not asked: a job may start smaller launches inside its allocation.
+    // What launchers tell their processes. SLURM_NTASKS is not asked: a job may start smaller launches inside its
+    // allocation.
     std::string others;
     for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})
         if (const char* size = std::getenv(name)) {

@@ -15,17 +15,17 @@ public:
     Session& operator=(const Session&) = delete;
 };
 
-/// Prints `steelyard: error: MESSAGE` as one line and ends the whole job with `code` (1..125), whichever ranks call it; of several
-/// ranks of a node that call it, the first is heard. Needs no memory, no other rank, and works before MPI is initialised and after
-/// it is finalised, too.
+/// Prints `steelyard: error: MESSAGE` as one line and ends the whole job with `code` (1..125), whichever ranks call it;
+/// of several ranks of a node that call it, the first is heard. Needs no memory, no other rank, and works before MPI is
+/// initialised and after it is finalised, too.
 [[noreturn]] void fatal(int code, std::string_view message);
 
-/// Ends the whole job with `code` when every rank has called it: for ends on a signal, after which Hydra's mpiexec often
-/// reports 0 whatever the ranks return, but never forgets an abort.
+/// Ends the whole job with `code` when every rank has called it: for ends on a signal, after which Hydra's mpiexec
+/// often reports 0 whatever the ranks return, but never forgets an abort.
 [[noreturn]] void end_job(int code);
 
-/// What a launcher says of its number of processes where that isn't `ranks`, empty where nothing contradicts: another MPI's mpiexec
-/// starts programs of one rank each that know nothing of each other.
+/// What a launcher says of its number of processes where that isn't `ranks`, empty where nothing contradicts: another
+/// MPI's mpiexec starts programs of one rank each that know nothing of each other.
 std::string other_launcher(int ranks);
 
 /// Whether this process is the one that should print what other_launcher() found: the launcher's first.

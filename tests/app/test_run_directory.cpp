@@ -19,10 +19,10 @@ TEST_CASE("a state is a moment of the runs that went through it, and of no other
     }
     CHECK(is_moment_of(two, 50, three));
     CHECK(is_moment_of(two, 40, four));
-    CHECK_FALSE(is_moment_of(one, 31, two));    // the run left it before
+    CHECK_FALSE(is_moment_of(one, 31, two));  // the run left it before
     CHECK_FALSE(is_moment_of(two, 51, three));
     CHECK_FALSE(is_moment_of(three, 50, four));
-    CHECK_FALSE(is_moment_of(two, 30, one));    // a later start
+    CHECK_FALSE(is_moment_of(two, 30, one));  // a later start
 }
 
 TEST_CASE("what differs between two decks is named key by key") {
@@ -35,7 +35,9 @@ run: {dt: 0.001, steps: 10}
 )";
     const app::Deck deck = app::parse_deck(text, "test.yaml");
     CHECK(app::changes(deck, deck).empty());
-    const auto changed = app::changes(deck, app::parse_deck(text, "test.yaml", {"run.dt=0.002", "system.slabs.0.velocity=[1, 2]", "balance.compare=[a1, b1]", "balance.clock=work"}));
+    const auto changed = app::changes(deck, app::parse_deck(text, "test.yaml",
+                                                            {"run.dt=0.002", "system.slabs.0.velocity=[1, 2]",
+                                                             "balance.compare=[a1, b1]", "balance.clock=work"}));
     REQUIRE(changed.size() == 4);
     CHECK((changed[0].key == "system.slabs.0.velocity" && changed[0].before == "[0, 0]" && changed[0].now == "[1, 2]"));
     CHECK((changed[1].key == "run.dt" && changed[1].before == "0.001" && changed[1].now == "0.002"));

@@ -26,7 +26,9 @@ int seal(const std::string& path, const comm::Communicator& world) {
     const std::string old = comm::read_front(path, app::front_bytes);
     app::Front front;
     unsigned long hash = 0;
-    if (std::sscanf(old.c_str(), "steelyard checkpoint\nschema 1\nstep %ld\nparticles %ld\nstate_hash %lx", &front.step, &front.particles, &hash) != 3) return 1;
+    if (std::sscanf(old.c_str(), "steelyard checkpoint\nschema 1\nstep %ld\nparticles %ld\nstate_hash %lx", &front.step,
+                    &front.particles, &hash) != 3)
+        return 1;
     front.state_hash = hash;
     front.bytes = comm::file_size(path);
     front.body = comm::file_digest(path, app::front_bytes, front.bytes, world);
@@ -44,11 +46,13 @@ void exchange(const comm::Communicator& world, bool mismatch) {
     for (int i = 0; i < 2; ++i) {
         auto bytes = std::as_bytes(std::span(sent[i]));
         if (mismatch && world.rank() == world.size() - 1) bytes = bytes.subspan(4);
-        exchange.start(std::array{comm::Outgoing{next, bytes}}, std::array{comm::Incoming{before, std::as_writable_bytes(std::span(received[i]))}}, 20 + i);
+        exchange.start(std::array{comm::Outgoing{next, bytes}},
+                       std::array{comm::Incoming{before, std::as_writable_bytes(std::span(received[i]))}}, 20 + i);
     }
     exchange.finish();
     for (int i = 0; i < 2; ++i)
-        if (received[i].front() != before || received[i].back() != before + static_cast<int>(received[i].size()) - 1) comm::fatal(9, "wrong numbers came");
+        if (received[i].front() != before || received[i].back() != before + static_cast<int>(received[i].size()) - 1)
+            comm::fatal(9, "wrong numbers came");
 }
 
 [[noreturn]] void fail_alone(const comm::Communicator& world) {
