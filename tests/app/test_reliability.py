@@ -35,7 +35,7 @@ def finished_within(process, seconds, what):
     except subprocess.TimeoutExpired:
         check(False, f"{what}: it still runs after {seconds} s")
         os.killpg(process.pid, signal.SIGKILL)
-        return process.communicate()[1]
+        return process.communicate()[1], time.monotonic() - begin
     return text, time.monotonic() - begin
 
 
