@@ -33,7 +33,7 @@ void write_balance(comm::FileWriter& file, const Rebalance& rebalance) {
         file.dataset(path + "/first", std::span<const std::int64_t>(b.partition.first));
         file.dataset(path + "/splits", std::span<const std::int64_t>(splits));
         file.dataset(path + "/memory", std::span<const double>(memory));
-        file.dataset(path + "/record", std::span<const double>(std::bit_cast<std::array<double, 6>>(b.record)));
+        file.dataset(path + "/record", std::span<const double>(std::bit_cast<std::array<double, Balanced::record_numbers>>(b.record)));
         file.rows(path + "/state", std::span<const double>(b.state));
     }
 }
@@ -41,7 +41,7 @@ void write_balance(comm::FileWriter& file, const Rebalance& rebalance) {
 void write_body(const std::string& path, const CheckpointInfo& info, const Tiles& tiles, const Rebalance& rebalance,
                 const comm::Communicator& comm) {
     comm::FileWriter file(path, comm, front_bytes);
-    write_particles(file, info.step, info.clock.at(info.step), tiles, comm, false);
+    write_particles(file, info.step, info.clock.at(info.step), tiles, comm);
     const std::string deck = to_yaml(info.deck);
     const std::vector<std::int64_t> lineage = numbers_of(info.lineage);
     file.dataset("/exact/deck", std::span(reinterpret_cast<const std::uint8_t*>(deck.data()), deck.size()));

@@ -147,7 +147,7 @@ void read_partition(const Section& s, balance::PartitionOptions& p) {
 void read_constants(const Section& s, balance::ModelConstants& c) {
     s.number("weight", c.weight, {0, 1, true});
     s.number("threshold", c.threshold, {0, 0.1});
-    if (const Node* start = s.find("start")) c.start_uniform = to_choice(*start, s.path("start"), {"particles", "uniform"}) == 1;
+    if (const Node* start = s.find("start")) c.start = static_cast<balance::Start>(to_choice(*start, s.path("start"), {"particles", "uniform"}));
     s.number("forgetting", c.forgetting, {0, 1});
     s.number("floor", c.floor, {0, 1});
     s.number("noise_weight", c.noise_weight, {0, 1e6});
@@ -164,6 +164,7 @@ void read_work(const Section& s, balance::WorkCosts& w) {
     s.number("candidate", w.candidate, seconds);
     s.number("pair", w.pair, seconds);
     s.number("spill", w.spill, seconds);
+    s.number("move", w.move, seconds);
     s.integer("capacity", w.capacity, 0, 1 << 30);
     const Section region = s.section("region");
     if (const Node* lower = region.find("lower")) w.region_lower = to_number_pair(*lower, region.path("lower"), {-longest_side, longest_side});
@@ -202,6 +203,18 @@ void read_output(const Section& s, Deck::Output& output) {
     s.integer("every", output.every, 0, last_step);
     s.integer("fields_every", output.fields_every, 0, last_step);
     s.integer("trajectory_every", output.trajectory_every, 0, last_step);
+    if (const Node* columns = s.find("trajectory_columns")) {
+        const std::vector<Node>& items = to_list(*columns, s.path("trajectory_columns"), 0, "[position, velocity, force]");
+        if (items.empty()) fail(columns->where, s.path("trajectory_columns") + " is empty", "name at least one of position, velocity, force");
+        output.trajectory_columns.clear();
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const auto column = static_cast<Column>(to_choice(items[i], fmt::format("{}.{}", s.path("trajectory_columns"), i), {"position", "velocity", "force"}));
+            if (std::find(output.trajectory_columns.begin(), output.trajectory_columns.end(), column) != output.trajectory_columns.end())
+                fail(items[i].where, items[i].text + " is there twice", "name each column once");
+            output.trajectory_columns.push_back(column);
+        }
+        std::sort(output.trajectory_columns.begin(), output.trajectory_columns.end());  // their order means nothing
+    }
 }
 
 void read_checkpoint(const Section& s, Deck::Checkpoint& checkpoint) {

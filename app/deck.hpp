@@ -24,6 +24,9 @@ enum class Timing { wall, work };
 /// always: whenever a balancing is due; gain: when what it is expected to save until the next exceeds what it costs.
 enum class Migrate { gain, always };
 
+/// What a trajectory holds of each particle.
+enum class Column { position, velocity, force };
+
 struct Deck {
     std::string name;  ///< file name without folder and extension
     struct System {
@@ -58,6 +61,7 @@ struct Deck {
     } balance;
     struct Output {
         std::int64_t every = 100, fields_every = 0, trajectory_every = 0;
+        std::vector<Column> trajectory_columns{Column::position, Column::velocity};
     } output;
     struct Checkpoint {
         std::int64_t every = 0;                       ///< steps; 0: only when stopped early

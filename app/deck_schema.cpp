@@ -17,9 +17,9 @@ const std::vector<SectionKeys>& deck_schema() {
         {"balance", {"every", "model", "compare", "processes", "clock", "migrate", "noise", "partition", "constants", "work"}, {}},
         {"balance.partition", {"kind", "order", "patches_per_process", "cut", "sticky", "min_width", "max_particles_per_process"}, {}},
         {"balance.constants", {"weight", "threshold", "start", "forgetting", "floor", "noise_weight", "costs"}, {}},
-        {"balance.work", {"cell", "particle", "candidate", "pair", "region", "capacity", "spill"}, {}},
+        {"balance.work", {"cell", "particle", "candidate", "pair", "region", "capacity", "spill", "move"}, {}},
         {"balance.work.region", {"lower", "upper", "factor"}, {}},
-        {"output", {"every", "fields_every", "trajectory_every"}, {}},
+        {"output", {"every", "fields_every", "trajectory_every", "trajectory_columns"}, {}},
         {"checkpoint", {"every", "keep", "time_limit_seconds"}, {}},
     };
     return sections;

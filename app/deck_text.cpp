@@ -110,11 +110,11 @@ std::string to_yaml(const Deck& deck) {
     out.add("  constants:");
     out.add(fmt::format("    weight: {}", c.weight), "moving_average: of the new value");
     out.add(fmt::format("    threshold: {}", c.threshold), "a1, b1: alpha; 0: off");
-    out.add(fmt::format("    start: {}", c.start_uniform ? "uniform" : "particles"), "loads before the first measurement");
+    out.add(fmt::format("    start: {}", c.start == balance::Start::uniform ? "uniform" : "particles"), "first loads of all models: 1 for each cell, or its particles");
     out.add(fmt::format("    forgetting: {}", c.forgetting), "r1: weight of the past in its fit");
     out.add(fmt::format("    floor: {}", c.floor), "r1: smallest gain");
     out.add(fmt::format("    noise_weight: {}", c.noise_weight), "r1: squared noise levels to beat");
-    out.add(fmt::format("    costs: [{}]", fmt::join(c.costs, ", ")), "r1: first guess, seconds of 1, n, n n3, n n5");
+    out.add(fmt::format("    costs: [{}]", fmt::join(c.costs, ", ")), "r1: first guess of its fit, seconds of 1, n, n n3, n n5");
     const balance::WorkCosts& w = b.work;
     out.add("  work:");
     out.add(fmt::format("    cell: {}", w.cell), "clock: work, seconds for each cell");
@@ -123,6 +123,7 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("    pair: {}", w.pair), "pair within the cutoff");
     out.add(fmt::format("    capacity: {}", w.capacity), "particles in a cell from which on each costs");
     out.add(fmt::format("    spill: {}", w.spill), "so much for each there; 0 particles: off");
+    out.add(fmt::format("    move: {}", w.move), "particle that is moved to another process");
     out.add("    region:", "cells that cost more for no visible reason");
     out.add(fmt::format("      lower: {}", pair(w.region_lower)), "sigma");
     out.add(fmt::format("      upper: {}", pair(w.region_upper)), "sigma");
@@ -131,6 +132,10 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("  every: {}", deck.output.every), "steps between rows of thermo.csv; 0: never");
     out.add(fmt::format("  fields_every: {}", deck.output.fields_every), "steps; 0: never");
     out.add(fmt::format("  trajectory_every: {}", deck.output.trajectory_every), "steps; 0: never");
+    static const char* const columns[] = {"position", "velocity", "force"};
+    std::vector<std::string> names;
+    for (const Column c : deck.output.trajectory_columns) names.push_back(columns[static_cast<int>(c)]);
+    out.add(fmt::format("  trajectory_columns: [{}]", fmt::join(names, ", ")), "position, velocity, force");
     out.add("checkpoint:");
     out.add(fmt::format("  every: {}", deck.checkpoint.every), "steps; 0: only when stopped early");
     out.add(fmt::format("  keep: {}", deck.checkpoint.keep), "newest checkpoints that stay");

@@ -53,13 +53,14 @@ std::string rows_before(const std::string& path, const std::string& head, std::i
 const std::string thermo_head = "step,time,particles,kinetic,potential,total,momentum_x,momentum_y,temperature,pressure\n";
 const std::string timing_head = "step,wall_seconds,cpu_seconds\n";
 const std::string balance_head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,model_seconds,partition_seconds,migrate_seconds,"
-                                 "cells_moved,particles_moved,ghost_cells,lbe_observed,decision\n";
+                                 "cells_moved,particles_moved,ghost_cells,lbe_observed,decision,lost_seconds,move_seconds,lbe_reachable,load_step\n";
 
 }  // namespace
 
-Output::Output(RunDirectory& directory, const RunContext& run, const comm::Communicator& comm, Timers& timers, const Rebalance& rebalance)
+Output::Output(RunDirectory& directory, const RunContext& run, const md::Domain& domain, const comm::Communicator& comm, Timers& timers, const Rebalance& rebalance)
     : results_(directory), directory_(directory.path()), run_(run), deck_(run.deck), comm_(comm), timers_(timers), rebalance_(rebalance),
-      quiet_(run.quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), clock_{0, 0, run.deck.run.dt} {
+      quiet_(run.quiet || comm.rank() != 0), terminal_(isatty(STDOUT_FILENO)), fields_(directory_, comm),
+      trajectory_(directory_, run.deck, run.restart ? run.restart->particles : particle_count(run.deck), domain, comm), clock_{0, 0, run.deck.run.dt} {
     if (const std::optional<CheckpointInfo>& restart = run_.restart) {
         first_step_ = restart->step;
         energy_first_ = restart->energy_first;
@@ -83,6 +84,10 @@ Output::Output(RunDirectory& directory, const RunContext& run, const comm::Commu
         }
     }
     check(good, "files");
+    if (results_.continued()) {
+        fields_.go_on(first_step_);
+        trajectory_.go_on(first_step_, [&] { results_.put_aside("trajectory.h5"); });
+    }
 }
 
 void Output::check(bool good, const std::string& file) const {
@@ -99,6 +104,7 @@ Due Output::due(std::int64_t step) const {
     due.sums = multiple(step, o.every) || step == 0 || step == last;
     due.fields = multiple(step, o.fields_every) && (!first || step == 0);
     due.state = multiple(step, o.trajectory_every) && (!first || step == 0);
+    due.forces = due.state && std::find(o.trajectory_columns.begin(), o.trajectory_columns.end(), Column::force) != o.trajectory_columns.end();
     due.checkpoint = every > 0 && step > first_step_ && (multiple(step, every) || step == last);
     return due;
 }
@@ -138,16 +144,17 @@ void Output::progress(std::int64_t step, const Thermo& t) {
 
 void Output::fields(std::int64_t step, const Tiles& tiles) {
     const Timed timed(timers_, Phase::output);
-    write_fields(directory_, step, clock_.at(step), tiles, rebalance_, comm_);
+    fields_.write(step, clock_.at(step), tiles, rebalance_);
 }
 
 void Output::state(std::int64_t step, const Tiles& tiles) {
     const Timed timed(timers_, Phase::output);
-    write_trajectory_frame(directory_, step, clock_.at(step), tiles, comm_);
+    trajectory_.write(step, clock_.at(step), tiles);
 }
 
 void Output::checkpoint(std::int64_t step, const Tiles& tiles) {
     const Timed timed(timers_, Phase::output);
+    trajectory_.flush();  // a restart goes on with it
     CheckpointInfo info;
     info.step = step;
     info.energy_first = energy_first_.value_or(0);
@@ -176,8 +183,9 @@ void Output::balanced(const std::vector<BalanceRow>& rows) {
         }
     std::string text;
     for (const BalanceRow& r : rows)
-        text += fmt::format("{},{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{},{}\n", r.step, r.model, r.driver ? 1 : 0, r.lbe, r.lbe_model, r.mean_seconds,
-                                r.max_seconds, r.model_seconds, r.partition_seconds, r.migrate_seconds, r.cells_moved, r.particles_moved, r.ghost_cells, r.lbe_observed, r.decision);
+        text += fmt::format("{},{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{},{},{},{},{},{}\n", r.step, r.model, r.driver ? 1 : 0, r.lbe, r.lbe_model, r.mean_seconds,
+                                r.max_seconds, r.model_seconds, r.partition_seconds, r.migrate_seconds, r.cells_moved, r.particles_moved, r.ghost_cells, r.lbe_observed, r.decision, r.lost_seconds,
+                            r.move_seconds, r.lbe_reachable, r.load_step);
     check(comm_.rank() != 0 || balance_.append(text), "balance.csv");
 }
 
@@ -251,7 +259,11 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         j["energy_last"] = last_ ? nlohmann::ordered_json(last_->total()) : nlohmann::ordered_json(nullptr);
         j["energy_drift"] = last_ ? nlohmann::ordered_json(drift) : nlohmann::ordered_json(nullptr);
         j["overall_lbe"] = nlohmann::json::object();
-        for (const auto& [name, lbe] : rebalance_.overall()) j["overall_lbe"][name] = lbe;
+        j["overall_lbe_measured"] = nlohmann::json::object();
+        for (const Rebalance::Overall& o : rebalance_.overall()) {
+            j["overall_lbe"][o.model] = o.lbe;
+            j["overall_lbe_measured"][o.model] = o.measured ? nlohmann::ordered_json(*o.measured) : nlohmann::ordered_json(nullptr);
+        }
         j["clock"] = deck_.balance.clock == Timing::wall ? "wall" : "work";
         j["balance_bytes"] = spread.back().max;  // of a rank
         j["balancing"] = {{"balancings", balancing_.balancings}, {"migrations", balancing_.migrations}, {"model_seconds", balancing_.model_seconds},
@@ -287,8 +299,11 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
                spread[phase_names.size() + 1].max * 1e-6);
     if (balancing_.balancings > 0)
         say(stdout, "  {} balancings by {}, {} migrations; of them the model took {:.3f} s, the partition {:.3f} s, moving and sorting anew {:.3f} s\n", balancing_.balancings,
-                   deck_.balance.model, balancing_.migrations, balancing_.model_seconds, balancing_.partition_seconds, balancing_.migrate_seconds);
-    for (const auto& [name, lbe] : rebalance_.overall()) say(stdout, "  overall LBE {:.2f} % with {} ({})\n", 100 * lbe, name, deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
+                   rebalance_.driver(), balancing_.migrations, balancing_.model_seconds, balancing_.partition_seconds, balancing_.migrate_seconds);
+    if (const std::vector<Rebalance::Overall> overall = rebalance_.overall(); !overall.empty()) {
+        say(stdout, "  overall LBE by {}, in brackets with the rows before the first measured update:\n", deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
+        for (const Rebalance::Overall& o : overall) say(stdout, "    {:<16}{:>7.2f} %  ({:.2f} %)\n", o.model, 100 * o.measured.value_or(o.lbe), 100 * o.lbe);
+    }
     say(stdout, "  state hash {:016x} at step {}, energy drift {} of the largest kinetic energy\n", hash, step, last_ ? fmt::format("{:.2e}", drift) : "not measured");
 }
 

@@ -10,8 +10,10 @@
 #include "app/deck.hpp"
 #include "app/errors.hpp"
 #include "app/run_directory.hpp"
+#include "app/snapshot.hpp"
 #include "app/step.hpp"
 #include "app/thermo.hpp"
+#include "app/trajectory.hpp"
 #include "comm/communicator.hpp"
 #include "comm/posix_file.hpp"
 #include "comm/topology.hpp"
@@ -32,7 +34,7 @@ class Output : public Observer {
 public:
     /// Writes deck.yaml and begins the CSV files; where the directory continues a run, rows from the restart's step on are dropped and
     /// the earlier ones stay. directory: prepared. Collective. Throws OutputError on all ranks.
-    Output(RunDirectory& directory, const RunContext& run, const comm::Communicator& comm, Timers& timers, const Rebalance& rebalance);
+    Output(RunDirectory& directory, const RunContext& run, const md::Domain& domain, const comm::Communicator& comm, Timers& timers, const Rebalance& rebalance);
 
     Due due(std::int64_t step) const override;
     void sums(std::int64_t step, const Tiles& tiles) override;
@@ -62,6 +64,8 @@ private:
     const Rebalance& rebalance_;
     bool quiet_, terminal_;
     comm::TextFile thermo_, timing_, balance_;  // rank 0
+    FieldFiles fields_;
+    TrajectoryFile trajectory_;
     double last_progress_ = 0;
     Clock clock_;
     std::int64_t particles_ = 0;

@@ -14,8 +14,6 @@
 namespace app {
 namespace {
 
-// Counted work prices a moved particle like this many seconds of a rank: packing, sending, laying out anew.
-constexpr double move_seconds_per_particle = 2e-7;
 // A measured time must be so many steps of the clock to be believed.
 constexpr double least_clock_steps = 1000;
 
@@ -44,12 +42,13 @@ struct Rebalance::Cells {
 
 Rebalance::Rebalance(const Deck& deck, const balance::Grid& grid, std::int64_t processes, const comm::Communicator& comm, Timers& timers)
     : grid_(grid), team_(comm), timers_(timers), slabs_{grid, comm.size()}, every_(deck.balance.every), processes_(processes), seed_(deck.system.seed),
-      clock_(deck.balance.clock), migrate_(deck.balance.migrate), noise_(deck.balance.noise), options_(deck.balance.partition), work_(deck.balance.work),
+      clock_(deck.balance.clock), migrate_(deck.balance.migrate), noise_(deck.balance.noise), start_(deck.balance.constants.start), options_(deck.balance.partition), work_(deck.balance.work),
       cell_width_{deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]} {
     options_.processes = processes;
     const auto add = [&](const std::string& name) {
         Balanced b;
         b.name = name;
+        b.label = models_.empty() && options_.kind == "none" ? "none" : name;
         b.model = balance::make_model(name, deck.balance.constants);
         b.partition = balance::one_box_each(balance::even_partition(grid, processes));
         models_.push_back(std::move(b));
@@ -76,15 +75,29 @@ bool Rebalance::due(std::int64_t step, Tiles& tiles) {
     return worth_it;
 }
 
-Rebalance::Cells Rebalance::measure(Tiles& tiles, bool with_work) {
+namespace {
+
+// The boxes in whose order tiles give their cells' values.
+balance::BoxList boxes_of(const Tiles& tiles, int ranks) {
     const balance::Decomposition& d = tiles.decomposition();
     balance::BoxList list{d.tiles(), {}};
-    for (int r = 0; r <= team_.size(); ++r) list.first.push_back(d.first_tile(r));
+    for (int r = 0; r <= ranks; ++r) list.first.push_back(d.first_tile(r));
+    return list;
+}
+
+}  // namespace
+
+std::vector<balance::CellCounts> Rebalance::counts_in(const Tiles& tiles) const {
+    std::vector<balance::CellCounts> slab(slab_cells());
+    const std::vector<balance::CellCounts> own = tiles.cell_counts();
+    balance::to_slab<balance::CellCounts>(team_, slabs_, boxes_of(tiles, team_.size()), own, slab);
+    return slab;
+}
+
+Rebalance::Cells Rebalance::measure(Tiles& tiles, bool with_work) const {
     const auto size = static_cast<std::size_t>(slab_cells());
     Cells cells;
-    cells.counts.resize(size);
-    const std::vector<balance::CellCounts> counts = tiles.cell_counts();
-    balance::to_slab<balance::CellCounts>(team_, slabs_, list, counts, cells.counts);
+    cells.counts = counts_in(tiles);
     cells.particles.resize(size);
     for (std::size_t i = 0; i < size; ++i) cells.particles[i] = cells.counts[i].n;
     std::vector<std::int64_t> total{0};
@@ -94,7 +107,7 @@ Rebalance::Cells Rebalance::measure(Tiles& tiles, bool with_work) {
     if (!with_work) return cells;
     std::vector<std::int64_t> neighbours(size);
     const std::vector<std::int64_t> own = tiles.cell_neighbours();
-    balance::to_slab<std::int64_t>(team_, slabs_, list, own, neighbours);
+    balance::to_slab<std::int64_t>(team_, slabs_, boxes_of(tiles, team_.size()), own, neighbours);
     cells.work.resize(size);
     for_each_cell(slabs_.of(team_.rank()), cell_width_, [&](std::size_t i, double x, double y) {
         cells.work[i] = balance::cell_work(work_, cells.counts[i], neighbours[i], x, y);
@@ -205,10 +218,17 @@ std::vector<double> Rebalance::share(std::vector<std::int64_t> bits) const {
     return values;
 }
 
-// New load of this rank's slab by the model, process by process on the ranks that host them: integers, in the unit returned.
-double Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const {
+// New load of this rank's slab by the model, process by process on the ranks that host them: integers, in the unit returned. Without
+// times it is what all models start from.
+double Rebalance::model_loads(Balanced& b, const Cells& cells, std::span<const double> times, std::vector<std::int64_t>& load) const {
+    load.clear();
     if (b.state.empty())
         for (const balance::CellCounts& c : cells.counts) b.state.push_back(b.model->first_state(c));
+    if (times.empty()) {
+        for (const balance::CellCounts& c : cells.counts) load.push_back(std::llround(balance::first_load(start_, c)));
+        return 1.0;
+    }
+    const balance::BoxList list = balance::boxes_by_process(b.partition, team_.size());
     const std::vector<balance::CellCounts> counts = balance::to_boxes<balance::CellCounts>(team_, slabs_, list, cells.counts);
     std::vector<double> state = balance::to_boxes<double>(team_, slabs_, list, b.state);
     std::vector<balance::ProcessView> views;
@@ -217,10 +237,10 @@ double Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::Bo
     for (std::int64_t p = mine.begin; p < mine.end; ++p) {
         std::size_t n = 0;
         for (std::int64_t k = b.partition.first[p]; k < b.partition.first[p + 1]; ++k) n += b.partition.boxes[k].cells();
-        views.push_back({std::span(counts).subspan(at, n), std::span(state).subspan(at, n), measured ? times[p] : 0.0, p});
+        views.push_back({std::span(counts).subspan(at, n), std::span(state).subspan(at, n), times[p], p});
         at += n;
     }
-    for (int round = 0; measured && round < b.model->rounds(); ++round) {
+    for (int round = 0; round < b.model->rounds(); ++round) {
         std::vector<std::int64_t> bits;
         std::size_t width = 0;
         for (const balance::ProcessView& view : views) {
@@ -240,7 +260,7 @@ double Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::Bo
     std::vector<std::int64_t> ticks(counts.size());
     at = 0;
     for (const balance::ProcessView& view : views) {
-        b.model->update(view, totals, measured, std::span(seconds).subspan(at, view.cells.size()));
+        b.model->update(view, totals, std::span(seconds).subspan(at, view.cells.size()));
         at += view.cells.size();
     }
     // Loads have any unit; as integers the largest cell gets as many bits as the sum of all cells can't overflow.
@@ -259,7 +279,7 @@ double Rebalance::model_loads(Balanced& b, const Cells& cells, const balance::Bo
 BalanceRow Rebalance::observe(Balanced& b, std::vector<double>& times, std::int64_t step) const {
     BalanceRow row;
     row.step = step;
-    row.model = b.name;
+    row.model = b.label;
     row.mean_seconds = mean_of(times);
     row.max_seconds = *std::max_element(times.begin(), times.end());
     const double steps = static_cast<double>(step - last_step_);
@@ -268,85 +288,98 @@ BalanceRow Rebalance::observe(Balanced& b, std::vector<double>& times, std::int6
     row.lbe = balance::efficiency(times);
     b.record.sum_mean += row.mean_seconds;
     b.record.sum_max += row.max_seconds;
+    if (b.record.updates == 0) b.record.early_mean += row.mean_seconds, b.record.early_max += row.max_seconds;
     if (noise_ > 0)
         for (std::int64_t p = 0; p < processes_; ++p) times[p] *= std::max(0.0, 1 + noise_ * md::normal_pair(seed_ + md::mix(static_cast<std::uint64_t>(step)), p)[0]);
     row.lbe_observed = balance::efficiency(times);
-    row.lbe_model = b.record.lbe_model;
-    row.ghost_cells = static_cast<std::int64_t>(b.record.ghost_cells);
+    row.lbe_reachable = b.record.lbe_reachable;
     if (migrate_ == Migrate::gain) {
         // What the slowest process has lost since the last migration, against what another costs. The last interval stands for the
         // next; those before it keep a small loss that would pay from going on for ever. By the wall clock it is the slowest of all
         // this time: one that other work disturbs now and again is no reason to move.
-        const auto lost = [&](double mean, double max) { return std::max(0.0, max - mean / row.lbe_model); };
+        const auto lost = [&](double mean, double max) { return std::max(0.0, max - mean / b.record.lbe_reachable); };
         if (clock_ == Timing::wall) b.record.lost_seconds = lost(mean_of(b.spent), *std::max_element(b.spent.begin(), b.spent.end()));
         else b.record.lost_seconds += lost(row.mean_seconds, row.max_seconds) * steps;
         if (b.record.lost_seconds <= b.record.move_seconds) row.decision = "kept: gain";
     }
+    describe(b, row);
     return row;
 }
 
-// New loads and a new partition of one model.
-void Rebalance::decide(Balanced& b, const Cells& cells, std::span<const double> times, bool measured, BalanceRow& row) {
-    const balance::BoxList list = balance::boxes_by_process(b.partition, team_.size());
+// LBE_m of a partition by the loads of this rank's slab.
+double Rebalance::predicted(std::span<const std::int32_t> owner, std::span<const std::int64_t> load) const {
+    std::vector<std::int64_t> sums(processes_, 0);
+    for (std::size_t i = 0, k = grid_.cells[1]; i < load.size(); ++i, ++k) sums[owner[k]] += load[i];  // owners: from the column before
+    team_.sum(sums);
+    return balance::efficiency(std::vector<double>(sums.begin(), sums.end()));
+}
+
+// New loads and a new partition of one model; without times, those that all models start from.
+void Rebalance::decide(Balanced& b, const Cells& cells, std::span<const double> times, std::int64_t step, BalanceRow& row) {
+    const bool measured = !times.empty();
     double start = comm::now();
     std::vector<std::int64_t> load;
-    const double unit = model_loads(b, cells, list, times, measured, load);
+    const double unit = model_loads(b, cells, times, load);
     row.model_seconds = comm::now() - start;
+    const std::vector<std::int32_t> before = owners(b.partition);
+    b.record.updates += measured;
+    b.record.load_step = static_cast<double>(step);
+    b.record.lbe_model = predicted(before, load);
+
     start = comm::now();
-    balance::Partition next;
+    std::optional<balance::Partition> next;
     try {
         next = balance::make_partition(team_, grid_, load, cells.particles, options_, b.splits);
     } catch (const balance::Infeasible& e) {  // told by balance(), when all models have seen this step
         if (!dead_end_ || e.smallest > dead_end_->smallest) dead_end_ = e;
         row.decision = "kept: limit";
-        return;
     }
     row.partition_seconds = comm::now() - start;
-
-    const std::vector<std::int32_t> before = owners(b.partition), after = owners(next);
-    std::vector<std::int64_t> sums(processes_ + 3, 0);
-    for (std::size_t i = 0, k = grid_.cells[1]; i < load.size(); ++i, ++k) {  // the owners' first column is the neighbour's
-        sums[after[k]] += load[i];
-        if (after[k] != before[k]) ++sums[processes_], sums[processes_ + 1] += cells.particles[i];
-    }
-    sums[processes_ + 2] = ghosts(after);
-    team_.sum(sums);
-    std::vector<double> loads;
-    for (std::int64_t p = 0; p < processes_; ++p) loads.push_back(static_cast<double>(sums[p]));
-    row.lbe_model = b.record.lbe_model = balance::efficiency(loads);
-    row.cells_moved = sums[processes_];
-    row.particles_moved = sums[processes_ + 1];
-    row.ghost_cells = sums[processes_ + 2];
-    b.record.ghost_cells = static_cast<double>(row.ghost_cells);
-    if (&b == &models_.front()) load_ = std::move(load), load_unit_ = unit;
-
-    if (measured && migrate_ == Migrate::gain && clock_ == Timing::work) {  // by the wall clock, as the last migration was measured
-        b.record.move_seconds = move_seconds_per_particle * static_cast<double>(row.particles_moved) / static_cast<double>(processes_);
-        if (b.record.lost_seconds <= b.record.move_seconds) {
-            row.decision = "kept: gain";
-            row.cells_moved = row.particles_moved = 0;
-            return;
+    if (next) {
+        const std::vector<std::int32_t> after = owners(*next);
+        std::vector<std::int64_t> sums{0, 0, ghosts(after)};
+        for (std::size_t i = 0, k = grid_.cells[1]; i < load.size(); ++i, ++k)
+            if (after[k] != before[k]) ++sums[0], sums[1] += cells.particles[i];
+        team_.sum(sums);
+        b.record.lbe_reachable = predicted(after, load);
+        if (measured && migrate_ == Migrate::gain && clock_ == Timing::work)  // by the wall clock, as the last migration was measured
+            b.record.move_seconds = work_.move * static_cast<double>(sums[1]) / static_cast<double>(processes_);
+        const bool keep = measured && migrate_ == Migrate::gain && clock_ == Timing::work && b.record.lost_seconds <= b.record.move_seconds;
+        row.decision = keep ? "kept: gain" : "moved";
+        if (!keep) {
+            row.cells_moved = sums[0];
+            row.particles_moved = sums[1];
+            b.record.ghost_cells = static_cast<double>(sums[2]);
+            b.record.lbe_model = b.record.lbe_reachable;
+            b.partition = std::move(*next);
         }
     }
-    row.decision = "moved";
-    b.record.lost_seconds = 0;
-    b.spent.clear();
-    b.partition = std::move(next);
+    if (&b == &models_.front()) load_ = std::move(load), load_unit_ = unit;
+    describe(b, row);
+    if (row.decision == "moved") b.record.lost_seconds = 0, b.spent.clear();
 }
 
-void Rebalance::start(Tiles& tiles) {
+// What a row says of the partition in use and of the decision.
+void Rebalance::describe(const Balanced& b, BalanceRow& row) const {
+    row.lbe_model = b.record.lbe_model;
+    row.ghost_cells = static_cast<std::int64_t>(b.record.ghost_cells);
+    row.load_step = static_cast<std::int64_t>(b.record.load_step);
+    if (migrate_ == Migrate::gain) row.lost_seconds = b.record.lost_seconds, row.move_seconds = b.record.move_seconds;
+}
+
+void Rebalance::start(std::int64_t step, Tiles& tiles) {
     started_ = true;
     const Timed phase(timers_, Phase::balancing);
     const Cells cells = measure(tiles, false);
     BalanceRow unused;
-    for (Balanced& b : models_) decide(b, cells, {}, false, unused);
+    for (Balanced& b : models_) decide(b, cells, {}, step, unused);
     if (dead_end_) throw *dead_end_;
     tiles.repartition(balance::Decomposition(grid_, partition(), team_.size(), tiles.decomposition().tile()));
 }
 
 void Rebalance::balance(std::int64_t step, Tiles& tiles) {
     if (!started_) {
-        start(tiles);
+        start(step, tiles);
         last_step_ = step;
         return;
     }
@@ -355,7 +388,7 @@ void Rebalance::balance(std::int64_t step, Tiles& tiles) {
     {
         const Timed phase(timers_, Phase::balancing);
         if (clock_ == Timing::work) by_work(step, tiles);
-        else decide(models_.front(), measure(tiles, false), times_, true, rows_.front());
+        else decide(models_.front(), measure(tiles, false), times_, step, rows_.front());
     }
     BalanceRow& driver = rows_.front();
     if (driver.decision == "moved") {
@@ -383,7 +416,8 @@ bool Rebalance::worth_it_by_wall_clock(std::int64_t step, Tiles& tiles) {
     BalanceRow row;
     if (mean < least_clock_steps * resolution_) {
         row.step = step;
-        row.model = models_.front().name;
+        row.model = models_.front().label;
+        describe(models_.front(), row);
         row.decision = "kept: clock";
     } else {
         times_.clear();
@@ -400,23 +434,31 @@ void Rebalance::by_work(std::int64_t step, Tiles& tiles) {
     for (Balanced& b : models_) {
         std::vector<double> times = times_by_work(cells, balance::boxes_by_process(b.partition, team_.size()), b);
         rows_.push_back(observe(b, times, step));
-        if (rows_.back().decision.empty()) decide(b, cells, times, true, rows_.back());
+        if (rows_.back().decision.empty()) decide(b, cells, times, step, rows_.back());
     }
     rows_.front().driver = true;
 }
 
-std::vector<std::pair<std::string, double>> Rebalance::overall() const {
-    std::vector<std::pair<std::string, double>> all;
-    for (const Balanced& b : models_)
-        if (b.record.sum_max > 0) all.emplace_back(b.name, b.record.sum_mean / b.record.sum_max);
+std::vector<Rebalance::Overall> Rebalance::overall() const {
+    std::vector<Overall> all;
+    for (const Balanced& b : models_) {
+        const Balanced::Record& r = b.record;
+        if (!(r.sum_max > 0)) continue;
+        all.push_back({b.label, r.sum_mean / r.sum_max, std::nullopt});
+        if (r.sum_max > r.early_max) all.back().measured = (r.sum_mean - r.early_mean) / (r.sum_max - r.early_max);
+    }
     return all;
 }
 
-std::vector<comm::FieldBlock<double>> Rebalance::load() const {
+std::vector<comm::FieldBlock<double>> Rebalance::load(const Tiles& tiles) const {
+    const std::vector<balance::CellCounts> counts = counts_in(tiles);
     comm::FieldBlock<double> block{slabs_.of(team_.rank()), {}};
     const int nx = block.box.extent(0), ny = block.box.extent(1);
     for (int y = 0; y < ny; ++y)
-        for (int x = 0; x < nx; ++x) block.values.push_back(static_cast<double>(load_[static_cast<std::size_t>(x) * ny + y]) * load_unit_);
+        for (int x = 0; x < nx; ++x) {
+            const std::size_t i = static_cast<std::size_t>(x) * ny + y;
+            block.values.push_back(counts[i].n > 0 ? static_cast<double>(load_[i]) * load_unit_ : 0.0);
+        }
     return nx > 0 ? std::vector{std::move(block)} : std::vector<comm::FieldBlock<double>>{};
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,18 +26,25 @@ namespace app {
 /// One row of balance.csv.
 struct BalanceRow {
     std::int64_t step = 0;
-    std::string model;
+    std::string model;  ///< `none` for a driver whose partition never changes
     bool driver = false;
-    double lbe = 0, lbe_model = 0, mean_seconds = 0, max_seconds = 0;  ///< of a step, since the last balancing
+    /// LBE and times per step: by the wall clock of all steps since the last balancing, by counted work of the state at this step.
+    double lbe = 0, mean_seconds = 0, max_seconds = 0;
+    double lbe_model = 0;  ///< of the partition in use from now on, by the loads of load_step
     double model_seconds = 0, partition_seconds = 0, migrate_seconds = 0;
-    std::int64_t cells_moved = 0, particles_moved = 0, ghost_cells = 0;  ///< ghost cells: of all processes, one cell wide
+    std::int64_t cells_moved = 0, particles_moved = 0;
+    std::int64_t ghost_cells = 0;  ///< of all processes, one cell wide, in the partition in use from now on
     double lbe_observed = 0;
     std::string decision;  ///< moved | kept: gain | kept: clock | kept: limit (no partition keeps it)
+    double lost_seconds = 0, move_seconds = 0;  ///< migrate: gain: the loss and the cost that were compared
+    double lbe_reachable = 0;                   ///< LBE_m of the partition that was computed last before this row: the loss is measured against it
+    std::int64_t load_step = 0;                 ///< when the loads of lbe_model were modelled
 };
 
 /// A model with its partition and memory: what is saved in checkpoints.
 struct Balanced {
     std::string name;
+    std::string label;  ///< as in BalanceRow::model
     std::unique_ptr<balance::LoadModel> model;
     balance::Partition partition;
     std::vector<balance::Split> splits;
@@ -47,8 +55,12 @@ struct Balanced {
         double sum_mean = 0, sum_max = 0;  ///< over all balancings, seconds a step: overall LBE
         double lost_seconds = 0;           ///< since the last migration, by not migrating (migrate: gain)
         double move_seconds = 0;           ///< what a migration costs; by the wall clock with the decision for it
-        double lbe_model = 1, ghost_cells = 0;  ///< of the last partition made
+        double lbe_reachable = 1;          ///< LBE_m of the last partition that was computed
+        double ghost_cells = 0, lbe_model = 1, load_step = 0;  ///< of the partition in use, as in BalanceRow
+        double early_mean = 0, early_max = 0;  ///< the part of the sums from before the first measured update
+        double updates = 0;                    ///< of the model from measured times
     } record;
+    static constexpr std::size_t record_numbers = sizeof(Record) / sizeof(double);
 };
 
 class Rebalance {
@@ -71,12 +83,21 @@ public:
     std::vector<BalanceRow> take_rows() { return std::exchange(rows_, {}); }
 
     bool on() const { return every_ > 0; }
-    /// Overall LBE so far: sum of means over sum of maxima; by model, the driver first.
-    std::vector<std::pair<std::string, double>> overall() const;
-    /// The driver's last load of each cell, in the model's unit (seconds a step, but particles with `particle_count`); not kept in
-    /// checkpoints, so a restarted run has it from its first balancing on.
+    /// Overall LBE so far of one model: sum of means over sum of maxima.
+    struct Overall {
+        std::string model;
+        double lbe = 1;
+        std::optional<double> measured;  ///< without the balancings before the model's first update from measured times
+    };
+    /// Of each model that has been observed, the driver first.
+    std::vector<Overall> overall() const;
+    /// As rows of balance.csv call the model that drives the run.
+    const std::string& driver() const { return models_.front().label; }
+    /// The driver's last load of each cell, in the model's unit (seconds per step, but particles with `particle_count`); not kept in
+    /// checkpoints, so a restarted run has it from its first balancing on. load_step(): when it was modelled.
     bool has_load() const { return on() && load_unit_ > 0; }
-    std::vector<comm::FieldBlock<double>> load() const;
+    std::int64_t load_step() const { return static_cast<std::int64_t>(models_.front().record.load_step); }
+    std::vector<comm::FieldBlock<double>> load(const Tiles& tiles) const;  ///< without what cells that are empty now carry; collective
     std::int64_t bytes() const;  ///< of all that balancing keeps on this rank
 
     // For checkpoints.
@@ -90,16 +111,19 @@ public:
 
 private:
     struct Cells;  // what was measured of this rank's slab
-    void start(Tiles& tiles);
-    Cells measure(Tiles& tiles, bool with_work);
+    void start(std::int64_t step, Tiles& tiles);
+    std::vector<balance::CellCounts> counts_in(const Tiles& tiles) const;  // of this rank's slab
+    Cells measure(Tiles& tiles, bool with_work) const;
     void require_exact_sum(const Cells& cells, std::span<const std::int64_t> neighbours) const;
     std::vector<double> times_by_work(const Cells& cells, const balance::BoxList& list, const Balanced& b) const;
     std::vector<double> share(std::vector<std::int64_t> bits) const;
-    double model_loads(Balanced& b, const Cells& cells, const balance::BoxList& list, std::span<const double> times, bool measured, std::vector<std::int64_t>& load) const;
+    double model_loads(Balanced& b, const Cells& cells, std::span<const double> times, std::vector<std::int64_t>& load) const;
     bool worth_it_by_wall_clock(std::int64_t step, Tiles& tiles);
     void by_work(std::int64_t step, Tiles& tiles);
     BalanceRow observe(Balanced& b, std::vector<double>& times, std::int64_t step) const;
-    void decide(Balanced& b, const Cells& cells, std::span<const double> times, bool measured, BalanceRow& row);
+    void decide(Balanced& b, const Cells& cells, std::span<const double> times, std::int64_t step, BalanceRow& row);
+    void describe(const Balanced& b, BalanceRow& row) const;
+    double predicted(std::span<const std::int32_t> owner, std::span<const std::int64_t> load) const;
     std::vector<std::int32_t> owners(const balance::Partition& partition) const;
     std::int64_t ghosts(const std::vector<std::int32_t>& owner) const;
 
@@ -112,6 +136,7 @@ private:
     Timing clock_;
     Migrate migrate_;
     double noise_;
+    balance::Start start_;
     balance::PartitionOptions options_;
     balance::WorkCosts work_;
     std::array<double, 2> cell_width_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -125,6 +126,10 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Reb
         s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
     s.memory = file.all<double>(path + "/memory");
     s.record = file.all<double>(path + "/record");
+    if (s.record.size() == 6) {  // version 0.1.0: of the last partition made, which may have been rejected
+        const double step = static_cast<double>(file.all<std::int64_t>("/balance/step").at(0));
+        s.record.insert(s.record.end(), {s.record[4], step, 0, 0, 1});
+    }
     const std::int64_t mine = rebalance.slab_cells(), cells = file.row_count<double>(path + "/state");
     if (cells == rebalance.grid().box().cells())
         s.state = file.rows<double>(path + "/state", comm.exclusive_sum(mine), mine);
@@ -135,9 +140,9 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Reb
 std::string nonsense_in(const SavedModel& s, const Balanced& b, balance::PartitionOptions options,
                         const Rebalance& rebalance, const comm::Communicator& comm) {
     const auto& r = s.record;
-    const bool record = r.size() == 6 &&
+    const bool record = r.size() == Balanced::record_numbers &&
                         std::all_of(r.begin(), r.end(), [](double v) { return v >= 0 && v <= 1e30; }) &&
-                        r[0] <= r[1] * 1.000001 && r[4] > 0 && r[4] <= 1.000001;
+                        r[0] <= r[1] * 1.000001 && r[4] > 0 && r[4] <= 1.000001 && r[6] <= 1.000001 && r[8] <= r[0] && r[9] <= r[1];
     const bool state = s.state.size() == static_cast<std::size_t>(rebalance.slab_cells()) &&
                        std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
     const bool splits = std::all_of(s.splits.begin(), s.splits.end(),
@@ -255,8 +260,9 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, Rebalance& reb
             b.splits = std::move(saved.splits);
             b.state = std::move(saved.state);
             b.model->set_memory(saved.memory);
-            b.record = {saved.record[0], saved.record[1], saved.record[2],
-                        saved.record[3], saved.record[4], saved.record[5]};
+            std::array<double, Balanced::record_numbers> record;
+            std::copy(saved.record.begin(), saved.record.end(), record.begin());
+            b.record = std::bit_cast<Balanced::Record>(record);
             if (&b == &rebalance.models().front()) rebalance.set_last_step(last[0]);
         }
     } catch (const comm::ReadError& e) {

@@ -145,7 +145,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
 
     // From here on files are written; whatever can be refused has been looked at.
     directory.prepare(restart, automatic && restart ? OldResults::refuse : old, deck, options.deck);
-    Output output(directory, context, comm, timers, rebalance);
+    Output output(directory, context, setup.domain, comm, timers, rebalance);
     output.header(tiles, restart ? restart->particles : particle_count(deck));
     const std::int64_t reached = run_steps(tiles, rebalance, restart ? restart->step : 0, deck.run.steps, output);
     output.finish(reached, tiles);

@@ -16,6 +16,7 @@
 
 #include "app/errors.hpp"
 #include "app/say.hpp"
+#include "app/trajectory.hpp"
 #include "comm/file.hpp"
 
 namespace app {
@@ -23,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> single_results{"deck.yaml",   "thermo.csv",   "timing.csv",
-                                                         "balance.csv", "summary.json", "run.json"};
+constexpr std::array<std::string_view, 8> single_results{"deck.yaml",    "thermo.csv", "timing.csv",    "balance.csv",
+                                                         "summary.json", "run.json",   "trajectory.h5", "fields.xdmf"};
 
 // The step of a file `<kind>_<step><ending>`, empty for any other name.
 std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {
@@ -43,7 +44,7 @@ std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step
 // The step of a file that holds the state or the fields of one step.
 std::optional<std::int64_t> frame_step(std::string_view name) {
     for (const auto& [kind, ending] :
-         {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"), std::pair("trajectory_", ".h5")})
+         {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"), std::pair("trajectory_", ".h5")})  // the last: of version 0.1.0
         if (const auto step = step_in(name, kind, ending)) return step;
     return std::nullopt;
 }
@@ -91,7 +92,7 @@ public:
     void copy(const std::string& name) {
         if (!fs::is_regular_file(fs::symlink_status(directory_ + "/" + name, error_))) return;
         make();
-        fs::copy_file(directory_ + "/" + name, folder_ + "/" + name, error_);
+        if (!comm::copy_file(directory_ + "/" + name, folder_ + "/" + name)) error_ = std::make_error_code(std::errc::io_error);
         check(name);
         ++count_;
     }
@@ -267,7 +268,9 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
         // what this one does.
         const bool again = !lineage_.empty() && lineage_.back().step <= step && trajectory_ == trajectory_of(deck);
         const auto later_row = [&](const std::string& name) {
-            return name.ends_with(".csv") && last_row(path_ + "/" + name) > step;
+            if (name != "trajectory.h5") return name.ends_with(".csv") && last_row(path_ + "/" + name) > step;
+            const std::vector<std::int64_t> steps = trajectory_steps(path_ + "/" + name);
+            return !steps.empty() && steps.back() > step;
         };
         const auto in_the_way = [&](const std::string& name) {
             const auto frame = frame_step(name), checkpoint = checkpoint_step(name);
@@ -280,7 +283,8 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
         const bool own_deck = fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error &&
                               has_words_of_its_own(path_ + "/deck.yaml");
         for (const std::string& name : names)  // copies first: a run that is killed here has lost nothing
-            if (is_single(name) && (lossy || (own_deck && name == "deck.yaml"))) aside.copy(name);
+            if (is_single(name) && ((lossy && (name != "trajectory.h5" || later_row(name))) || (own_deck && name == "deck.yaml")))
+                aside.copy(name);
         for (const std::string& name : names)
             if (in_the_way(name)) aside.move(name);
         aside.report("of later steps");
@@ -331,6 +335,14 @@ void RunDirectory::keep_own_checkpoints(std::int64_t last) {
         std::int64_t ours = comm_.rank() == 0 && holds(info);
         comm_.broadcast(std::span(&ours, 1));
         return ours == 0;
+    });
+}
+
+void RunDirectory::put_aside(const std::string& name) {
+    on_rank_0(comm_, [&] {
+        Aside aside(path_);
+        aside.move(name);
+        aside.report("that this run can't go on with");
     });
 }
 

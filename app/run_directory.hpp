@@ -53,6 +53,8 @@ public:
     bool finished(const CheckpointInfo& info) const;
 
     // After prepare():
+    /// Moves a result that this run can't go on with into previous_<n>/. Collective. Throws OutputError.
+    void put_aside(const std::string& name);
     const Lineage& lineage() const { return lineage_; }
     bool continued() const { return continued_; }                      ///< CSV files hold this run's past
     std::vector<std::int64_t>& checkpoints() { return checkpoints_; }  ///< steps of this run's checkpoints, ascending

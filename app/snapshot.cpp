@@ -5,10 +5,14 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "app/errors.hpp"
+#include "app/h5md.hpp"
 #include "comm/durable.hpp"
 #include "comm/file.hpp"
 #include "comm/posix_file.hpp"
@@ -22,28 +26,51 @@ std::array<double, 2> box_lengths(const Tiles& tiles) {
     return {axis[0].real_length(), axis[1].real_length()};
 }
 
-// Describes the HDF5 file to ParaView: cell data on a uniform grid.
-std::string xdmf(const std::string& data, double time, const Tiles& tiles, bool load) {
+// One step's cell data on a uniform grid, one cell thick: the form that both of ParaView's XDMF readers take, and show in the x-y
+// plane.
+std::string xdmf_grid(const std::string& data, double time, const Tiles& tiles, bool load) {
     const balance::Grid grid = tiles.setup().domain.grid();
     const std::array<double, 2> box = box_lengths(tiles);
     const int nx = grid.cells[0], ny = grid.cells[1];
     std::string text = fmt::format(
-        "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\"><Domain><Grid Name=\"cells\" GridType=\"Uniform\">\n"
-        "<Time Value=\"{}\"/>\n<Topology TopologyType=\"2DCoRectMesh\" Dimensions=\"{} {}\"/>\n<Geometry GeometryType=\"ORIGIN_DXDY\">"
-        "<DataItem Dimensions=\"2\">0 0</DataItem><DataItem Dimensions=\"2\">{} {}</DataItem></Geometry>\n",
+        "<Grid Name=\"cells\" GridType=\"Uniform\">\n<Time Value=\"{}\"/>\n<Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"2 {} {}\"/>\n"
+        "<Geometry GeometryType=\"ORIGIN_DXDYDZ\">"
+        "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">0 0 0</DataItem>"
+        "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">1 {} {}</DataItem></Geometry>\n",
         time, ny + 1, nx + 1, box[1] / ny, box[0] / nx);
     const auto add = [&](const char* name, const char* type) {
-        text += fmt::format("<Attribute Name=\"{0}\" Center=\"Cell\"><DataItem Format=\"HDF\" {1} Dimensions=\"{2} {3}\">{4}:/{0}</DataItem></Attribute>\n", name, type,
-                            ny, nx, data);
+        text += fmt::format("<Attribute Name=\"{0}\" AttributeType=\"Scalar\" Center=\"Cell\"><DataItem Format=\"HDF\" {1} Dimensions=\"1 {2} {3}\">{4}:/{0}</DataItem></Attribute>\n",
+                            name, type, ny, nx, data);
     };
     for (const char* name : {"particles", "owner"}) add(name, "NumberType=\"Int\" Precision=\"4\"");
     if (load) add("load", "NumberType=\"Float\" Precision=\"8\"");
-    return text + "</Grid></Domain></Xdmf>\n";
+    return text + "</Grid>\n";
 }
+
+const std::string xdmf_begin = "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\"><Domain>\n", xdmf_end = "</Domain></Xdmf>\n";
+const std::string series_begin = xdmf_begin + "<Grid Name=\"steps\" GridType=\"Collection\" CollectionType=\"Temporal\">\n", series_end = "</Grid>\n" + xdmf_end;
+
+std::string fields_name(std::int64_t step) { return fmt::format("fields_{}", step); }
 
 }  // namespace
 
-void write_fields(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm) {
+void FieldFiles::go_on(std::int64_t step) {
+    if (comm_.rank() != 0) return;
+    // Of each step that is there, the grid as its own description has it.
+    std::map<std::int64_t, std::string> grids;
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        long long found = -1;
+        if (std::sscanf(name.c_str(), "fields_%lld.xdmf", &found) != 1 || name != fields_name(found) + ".xdmf" || found > step) continue;
+        const std::string text = comm::read_text(it->path().string());
+        if (text.starts_with(xdmf_begin) && text.ends_with(xdmf_end)) grids[found] = text.substr(xdmf_begin.size(), text.size() - xdmf_begin.size() - xdmf_end.size());
+    }
+    for (const auto& [found, grid] : grids) past_ += grid;
+}
+
+void FieldFiles::write(std::int64_t step, double time, const Tiles& tiles, const Rebalance& rebalance) {
+    const comm::Communicator& comm = comm_;
     const balance::Grid grid = tiles.setup().domain.grid();
     std::vector<comm::FieldBlock<std::int32_t>> particles, owner;
     for (std::size_t t = 0; t < tiles.tiles().size(); ++t) {
@@ -54,38 +81,40 @@ void write_fields(const std::string& directory, std::int64_t step, double time, 
         owner.push_back({tile.box(), std::vector<std::int32_t>(count.values.size(), static_cast<std::int32_t>(tiles.process_of(t)))});
         particles.push_back(std::move(count));
     }
-    const std::string name = fmt::format("fields_{}", step);
-    const std::string path = directory + "/" + name + ".h5", description = directory + "/" + name + ".xdmf";
+    const std::string name = fields_name(step), path = directory_ + "/" + name + ".h5";
     comm::FileWriter file(comm::unfinished(path), comm);
     file.field("/particles", grid.cells[0], grid.cells[1], particles);
     file.field("/owner", grid.cells[0], grid.cells[1], owner);
-    if (rebalance.has_load()) file.field("/load", grid.cells[0], grid.cells[1], rebalance.load());
+    if (rebalance.has_load()) {
+        file.field("/load", grid.cells[0], grid.cells[1], rebalance.load(tiles));
+        file.attribute("/load", "step", std::array{rebalance.load_step()}, true);
+    }
     file.attribute("/", "box", box_lengths(tiles));
     file.attribute("/", "cells", std::array<std::int64_t, 2>{grid.cells[0], grid.cells[1]});
     file.attribute("/", "step", std::array{step}, true);
     file.attribute("/", "time", std::array{time});
     file.close();
-    const bool described = comm.rank() != 0 || comm::replace_file(description, xdmf(name + ".h5", time, tiles, rebalance.has_load()));
     if (!comm::publish(path, false, comm)) throw OutputError(path + ": cannot give it its name; check that nothing else has it and the disk is not full");
-    if (!comm.all_agree(described)) throw OutputError(description + ": cannot write it; check that nothing else has that name and the disk is not full");
+    const std::string description = xdmf_grid(name + ".h5", time, tiles, rebalance.has_load());
+    const auto check = [&](bool good, const std::string& file_name) {
+        if (!comm.all_agree(comm.rank() != 0 || good))
+            throw OutputError(fmt::format("{}/{}: cannot write it; check that nothing else has that name and the disk is not full", directory_, file_name));
+    };
+    check(comm.rank() != 0 || comm::replace_file(fmt::format("{}/{}.xdmf", directory_, name), xdmf_begin + description + xdmf_end), name + ".xdmf");
+    check(comm.rank() != 0 || ((series_started_ || series_.start(directory_ + "/fields.xdmf", series_begin + past_ + series_end)) && series_.append(description, series_end)), "fields.xdmf");
+    series_started_ = true;
 }
 
-void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm, bool forces) {
-    file.group("/h5md");
-    file.attribute("/h5md", "version", std::array<std::int64_t, 2>{1, 1});
-    file.group("/h5md/creator");
-    file.attribute("/h5md/creator", "name", "steelyard");
-    file.attribute("/h5md/creator", "version", STEELYARD_VERSION);
-    file.group("/h5md/author");
-    file.attribute("/h5md/author", "name", "steelyard");
-
+void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm) {
+    const auto& axis = tiles.setup().domain.axis;
+    describe_h5md(file, {axis[0].periodic, axis[1].periodic});
     // Every element is a group of value, step and time.
     const std::string all = "/particles/all";
     const auto stamp = [&](const std::string& path) {
         file.dataset(path + "/step", std::span<const std::int64_t>(std::array{step}));
         file.dataset(path + "/time", std::span<const double>(std::array{time}));
+        file.attribute(path + "/time", "unit", h5md_time_unit);
     };
-    const auto& axis = tiles.setup().domain.axis;
     const auto write = [&]<class T>(T, const std::string& path, int columns, bool frame, auto put) {  // put(to, particle, tile, own)
         std::size_t t = 0;
         std::int64_t i = 0;
@@ -99,20 +128,21 @@ void write_particles(comm::FileWriter& file, std::int64_t step, double time, con
             }
         });
     };
-    const auto vectors = [&](const std::string& name, auto value) {
-        write(double{}, all + name + "/value", 3, true, [&](double* to, const md::Particle& p, std::size_t t, std::int64_t i) {
+    const auto vectors = [&](Column column, auto value) {
+        const std::string path = h5md_path(column);
+        write(double{}, path + "/value", 3, true, [&](double* to, const md::Particle& p, std::size_t t, std::int64_t i) {
             const std::array<double, 2> xy = value(p, t, i);
             to[0] = xy[0], to[1] = xy[1], to[2] = 0;
         });
-        stamp(all + name);
+        file.attribute(path + "/value", "unit", h5md_unit(column));
+        stamp(path);
     };
-    vectors("/position", [](const md::Particle& p, auto...) {
+    vectors(Column::position, [](const md::Particle& p, auto...) {
         return std::array{static_cast<double>(p.x) * md::position_unit, static_cast<double>(p.y) * md::position_unit};
     });
-    vectors("/velocity", [](const md::Particle& p, auto...) {
+    vectors(Column::velocity, [](const md::Particle& p, auto...) {
         return std::array{static_cast<double>(p.vx) * md::velocity_unit, static_cast<double>(p.vy) * md::velocity_unit};
     });
-    if (forces) vectors("/force", [&](const md::Particle&, std::size_t t, std::int64_t i) { return tiles.force(t, i); });
     const auto put_id = [](std::int64_t* to, const md::Particle& p, auto...) { *to = p.id; };
     write(std::int64_t{}, all + "/id/value", 1, true, put_id);
     stamp(all + "/id");
@@ -120,25 +150,11 @@ void write_particles(comm::FileWriter& file, std::int64_t step, double time, con
     write(std::int64_t{}, "/exact/state", 4, false, [](std::int64_t* to, const md::Particle& p, auto...) { to[0] = p.x, to[1] = p.y, to[2] = p.vx, to[3] = p.vy; });
     file.attribute("/exact", "columns", "x, y in 2^-40 lengths, vx, vy in 2^-40 lengths per time");
 
-    file.group(all + "/box");
-    file.attribute(all + "/box", "dimension", std::array<std::int64_t, 1>{3}, true);
-    std::vector<std::string> boundary;
-    for (const md::Axis& a : axis) boundary.push_back(a.periodic ? "periodic" : "none");
-    boundary.push_back("none");  // 2D: z = 0
-    file.attribute(all + "/box", "boundary", boundary);
     const std::array<double, 2> box = box_lengths(tiles);
     std::vector<double> edges;  // the three edge vectors, written by rank 0
     if (comm.rank() == 0) edges = {box[0], 0, 0, 0, box[1], 0, 0, 0, 1};
-    file.rows(all + "/box/edges/value", std::span<const double>(edges), 3, true);
-    stamp(all + "/box/edges");
-}
-
-void write_trajectory_frame(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm) {
-    const std::string path = fmt::format("{}/trajectory_{}.h5", directory, step);
-    comm::FileWriter file(comm::unfinished(path), comm);
-    write_particles(file, step, time, tiles, comm, true);
-    file.close();
-    if (!comm::publish(path, false, comm)) throw OutputError(path + ": cannot give it its name; check that nothing else has it and the disk is not full");
+    file.rows(h5md_box + "/edges/value", std::span<const double>(edges), 3, true);
+    stamp(h5md_box + "/edges");
 }
 
 }  // namespace app

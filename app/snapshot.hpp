@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HDF5 files of one step: cell fields for ParaView and Python, and trajectory frames in H5MD.
+// HDF5 files of one step: cell fields for ParaView and Python, and the particles of a checkpoint.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,19 +8,31 @@
 #include "app/tiles.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file.hpp"
+#include "comm/posix_file.hpp"
 
 namespace app {
 
-/// fields_<step>.h5 with `particles`, `owner` (process) and, once the run has balanced, `load` (of the model that drives it), [ny, nx];
-/// fields_<step>.xdmf beside it. Needs tiles just rebuilt.
-/// Collective. Throws OutputError.
-void write_fields(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const Rebalance& rebalance, const comm::Communicator& comm);
+/// Cell fields [ny, nx] of some steps: fields_<step>.h5 with `particles`, `owner` (process) and, once the run has balanced,
+/// `load` (of the model that drives it, at the step that its attribute `step` tells; cells that hold no particles now carry none). For
+/// ParaView fields_<step>.xdmf describes one of them, fields.xdmf all.
+class FieldFiles {
+public:
+    FieldFiles(std::string directory, const comm::Communicator& comm) : directory_(std::move(directory)), comm_(comm) {}
 
-/// trajectory_<step>.h5: ids, positions, velocities, forces in H5MD 1.1, the exact integers in /exact. Collective.
-/// Needs force_pass(..., keep_forces). Throws OutputError.
-void write_trajectory_frame(const std::string& directory, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm);
+    /// The series goes on after the files up to `step` that an earlier start of this run has written.
+    void go_on(std::int64_t step);
+    /// Needs tiles just rebuilt. Collective. Throws OutputError, comm::WriteError.
+    void write(std::int64_t step, double time, const Tiles& tiles, const Rebalance& rebalance);
 
-/// The particles' part of a file: H5MD groups and the exact integers. Collective.
-void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm, bool forces);
+private:
+    std::string directory_;
+    const comm::Communicator& comm_;
+    std::string past_;  // what go_on() found
+    comm::TextFile series_;
+    bool series_started_ = false;
+};
+
+/// The particles' part of a checkpoint: H5MD groups and the exact integers. Collective.
+void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Tiles& tiles, const comm::Communicator& comm);
 
 }  // namespace app

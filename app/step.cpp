@@ -55,7 +55,7 @@ std::int64_t run_steps(Tiles& tiles, Rebalance& rebalance, std::int64_t first, s
             due.checkpoint |= leaving;
             const bool whole = due.state || due.fields || due.checkpoint || final;
             if (whole) {
-                tiles.force_pass(started ? md::Kick::last : md::Kick::none, due.sums, due.state, stop);
+                tiles.force_pass(started ? md::Kick::last : md::Kick::none, due.sums, due.forces, stop);
             } else {
                 const md::Kick kick = started ? md::Kick::middle : md::Kick::first;
                 tiles.force_pass(kick, due.sums, false, stop);  // ghosts, forces, kick, drift

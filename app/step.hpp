@@ -12,7 +12,8 @@ namespace app {
 struct Due {
     bool sums = false;    ///< energies and momenta
     bool fields = false;  ///< cell fields
-    bool state = false;   ///< all positions, velocities and forces at the same time
+    bool state = false;   ///< a trajectory frame: positions and velocities at the same time
+    bool forces = false;  ///< and the forces of that time
     bool checkpoint = false;
 };
 

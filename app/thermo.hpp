@@ -13,7 +13,7 @@ struct Thermo {
     double kinetic = 0, potential = 0;  ///< whole system
     std::array<double, 2> momentum{0, 0};
     double temperature = 0;             ///< in the frame of the centre of mass, 2 (N - 1) degrees of freedom
-    double pressure = 0;                ///< (N T + virial / 2) / area
+    double pressure = 0;                ///< (kinetic energy in the frame of the centre of mass + virial / 2) / area
     double total() const { return kinetic + potential; }
 };
 
@@ -26,8 +26,9 @@ inline Thermo thermo(const Totals& t, const md::Domain& domain) {
     for (int a = 0; a < 2; ++a) r.momentum[a] = static_cast<double>(t.momentum[a]) * md::velocity_unit;
     if (n > 0) {
         const double drift = (r.momentum[0] * r.momentum[0] + r.momentum[1] * r.momentum[1]) / (2 * n);
-        r.temperature = n > 1 ? std::max(0.0, r.kinetic - drift) / (n - 1) : 0.0;
-        r.pressure = (n * r.temperature + virial / 2) / domain.area();
+        const double thermal = std::max(0.0, r.kinetic - drift);
+        r.temperature = n > 1 ? thermal / (n - 1) : 0.0;
+        r.pressure = (thermal + virial / 2) / domain.area();
     }
     return r;
 }

@@ -48,6 +48,8 @@ std::vector<std::string> model_names() {
     return names;
 }
 
+double first_load(Start start, const CellCounts& cell) { return start == Start::uniform ? 1.0 : cell.n; }
+
 double efficiency(std::span<const double> times) {
     double sum = 0, largest = 0;
     for (double t : times) sum += t, largest = std::max(largest, t);

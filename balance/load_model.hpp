@@ -32,15 +32,22 @@ struct Totals {
     std::int64_t particles = 0, cells = 0, processes = 0;
 };
 
+/// The loads that all models start from, since before the first measurement none of them knows anything.
+enum class Start {
+    particles,  ///< of each cell its particle count
+    uniform,    ///< 1 for each cell
+};
+double first_load(Start start, const CellCounts& cell);
+
 /// Constants of all models (deck section balance.constants).
 struct ModelConstants {
     double weight = 0.5;         ///< moving_average: of the new value, in (0, 1]
     double threshold = 0;        ///< a1, b1: alpha of the paper, in [0, 0.1); 0 = off
-    bool start_uniform = false;  ///< before the first measurement: uniform loads instead of particle counts
+    Start start = Start::particles;
     double forgetting = 0.8;     ///< r1: weight of the past in the fit
     double floor = 0.15;         ///< r1: smallest gain
     double noise_weight = 16;    ///< r1: how many squared noise levels a deviation must beat
-    std::vector<double> costs{2e-9, 1.5e-8, 6e-10, 0};  ///< r1: first guess of seconds for a cell, a particle, n * n3, n * n5
+    std::vector<double> costs{2e-9, 1.5e-8, 6e-10, 0};  ///< r1: first guess of the fit: seconds for a cell, a particle, n * n3, n * n5
     friend bool operator==(const ModelConstants&, const ModelConstants&) = default;
 };
 
@@ -55,9 +62,8 @@ public:
     virtual std::vector<double> contribution(int /*round*/, const ProcessView&) const { return {}; }
     /// rows: contribution of each process one after the other; times: seconds a step of each.
     virtual void conclude(int /*round*/, std::span<const double> /*rows*/, std::span<const double> /*times*/) {}
-    /// New load of each cell of a process, seconds a step (any common unit will do). measured: false before the first
-    /// measurement, when time and totals hold nothing. Updates the state.
-    virtual void update(const ProcessView& process, const Totals& totals, bool measured, std::span<double> load) const = 0;
+    /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
+    virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;
     /// What conclude() has learnt; set_memory(memory()) on another object makes it equal.
     virtual std::vector<double> memory() const { return {}; }
     virtual void set_memory(std::span<const double>) {}

@@ -33,7 +33,7 @@ double seconds_per_particle(const Totals& t) { return t.particles > 0 ? t.time /
 // Reference: the previous model.
 struct A1 final : LoadModel {
     explicit A1(const ModelConstants& c) : constants(c) {}
-    double first_state(const CellCounts& c) const override { return constants.start_uniform ? 1.0 : c.n; }
+    double first_state(const CellCounts& c) const override { return first_load(constants.start, c); }
     // Before the first measurement the state has no unit; the first one brings it to seconds.
     int rounds() const override { return 1; }
     std::vector<double> contribution(int, const ProcessView& p) const override {
@@ -48,14 +48,10 @@ struct A1 final : LoadModel {
         factor = in_seconds || state <= 0 ? 1 : time / state;
         in_seconds = true;
     }
-    void update(const ProcessView& p, const Totals& totals, bool measured, std::span<double> load) const override {
-        if (measured) {
-            std::vector<double> reference(p.state.begin(), p.state.end());
-            for (double& l : reference) l *= factor;
-            project(std::move(reference), p, totals, constants.threshold, load);
-        } else {
-            std::copy(p.state.begin(), p.state.end(), load.begin());
-        }
+    void update(const ProcessView& p, const Totals& totals, std::span<double> load) const override {
+        std::vector<double> reference(p.state.begin(), p.state.end());
+        for (double& l : reference) l *= factor;
+        project(std::move(reference), p, totals, constants.threshold, load);
         std::copy(load.begin(), load.end(), p.state.begin());
     }
     std::vector<double> memory() const override { return {in_seconds ? 1.0 : 0.0}; }
@@ -70,9 +66,8 @@ struct A1 final : LoadModel {
 struct B1 final : LoadModel {
     explicit B1(const ModelConstants& c) : constants(c) {}
     double first_state(const CellCounts&) const override { return 0; }
-    void update(const ProcessView& p, const Totals& totals, bool measured, std::span<double> load) const override {
-        if (measured) return project(by_particles(p, seconds_per_particle(totals)), p, totals, constants.threshold, load);
-        for (std::size_t i = 0; i < load.size(); ++i) load[i] = constants.start_uniform ? 1.0 : p.cells[i].n;
+    void update(const ProcessView& p, const Totals& totals, std::span<double> load) const override {
+        project(by_particles(p, seconds_per_particle(totals)), p, totals, constants.threshold, load);
     }
     ModelConstants constants;
 };

@@ -100,10 +100,9 @@ public:
         else learn(rows, times);
     }
 
-    void update(const ProcessView& p, const Totals&, bool measured, std::span<double> load) const override {
-        const double factor = measured ? factor_[p.index] : 1.0;
+    void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         for (std::size_t i = 0; i < load.size(); ++i) {
-            p.state[i] *= factor;
+            p.state[i] *= factor_[p.index];
             load[i] = dot(theta_, features_of(p.cells[i])) * p.state[i];
         }
     }

@@ -13,55 +13,41 @@ std::int64_t particles(const ProcessView& p) {
     return n;
 }
 
-// l_c = n_c; what every model starts from.
-void by_particles(const ProcessView& p, std::span<double> load) {
-    for (std::size_t i = 0; i < load.size(); ++i) load[i] = p.cells[i].n;
-}
-
 struct Stateless : LoadModel {
-    explicit Stateless(const ModelConstants& c) : constants(c) {}
     double first_state(const CellCounts&) const override { return 0; }
-    void start(const ProcessView& p, std::span<double> load) const {
-        if (constants.start_uniform) std::fill(load.begin(), load.end(), 1.0);
-        else by_particles(p, load);
-    }
-    ModelConstants constants;
 };
 
 // l_c = t_p / N_Cp.
 struct TimeAverage final : Stateless {
-    using Stateless::Stateless;
-    void update(const ProcessView& p, const Totals&, bool measured, std::span<double> load) const override {
-        if (!measured) return start(p, load);
+    void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         std::fill(load.begin(), load.end(), p.time / static_cast<double>(load.size()));
     }
 };
 
 // Exponential smoothing of the cell's share t_p / N_Cp (Luitjens & Berzins, IPDPS 2010); its history travels with the cell.
-struct MovingAverage final : Stateless {
-    using Stateless::Stateless;
+struct MovingAverage final : LoadModel {
+    explicit MovingAverage(const ModelConstants& c) : weight(c.weight) {}
     static constexpr double no_history = -1;
     double first_state(const CellCounts&) const override { return no_history; }
-    bool accepts_state(double value) const override { return value == no_history || Stateless::accepts_state(value); }
-    void update(const ProcessView& p, const Totals&, bool measured, std::span<double> load) const override {
-        if (!measured) return start(p, load);
+    bool accepts_state(double value) const override { return value == no_history || LoadModel::accepts_state(value); }
+    void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         const double share = p.time / static_cast<double>(load.size());
         for (std::size_t i = 0; i < load.size(); ++i)
-            load[i] = p.state[i] = p.state[i] < 0 ? share : constants.weight * share + (1 - constants.weight) * p.state[i];
+            load[i] = p.state[i] = p.state[i] < 0 ? share : weight * share + (1 - weight) * p.state[i];
     }
+    double weight;  // of the new value
 };
 
 // l_c = n_c.
 struct ParticleCount final : Stateless {
-    using Stateless::Stateless;
-    void update(const ProcessView& p, const Totals&, bool, std::span<double> load) const override { by_particles(p, load); }
+    void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
+        for (std::size_t i = 0; i < load.size(); ++i) load[i] = p.cells[i].n;
+    }
 };
 
 // l_c = n_c t_p / (sum of n over C_p) (Ishiyama et al., SC12).
 struct Hybrid final : Stateless {
-    using Stateless::Stateless;
-    void update(const ProcessView& p, const Totals&, bool measured, std::span<double> load) const override {
-        if (!measured) return start(p, load);
+    void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         const std::int64_t n = particles(p);
         if (n == 0) return std::fill(load.begin(), load.end(), p.time / static_cast<double>(load.size()));
         for (std::size_t i = 0; i < load.size(); ++i) load[i] = p.cells[i].n * (p.time / static_cast<double>(n));
@@ -70,9 +56,9 @@ struct Hybrid final : Stateless {
 
 }  // namespace
 
-std::unique_ptr<LoadModel> make_time_average(const ModelConstants& c) { return std::make_unique<TimeAverage>(c); }
+std::unique_ptr<LoadModel> make_time_average(const ModelConstants&) { return std::make_unique<TimeAverage>(); }
 std::unique_ptr<LoadModel> make_moving_average(const ModelConstants& c) { return std::make_unique<MovingAverage>(c); }
-std::unique_ptr<LoadModel> make_particle_count(const ModelConstants& c) { return std::make_unique<ParticleCount>(c); }
-std::unique_ptr<LoadModel> make_hybrid(const ModelConstants& c) { return std::make_unique<Hybrid>(c); }
+std::unique_ptr<LoadModel> make_particle_count(const ModelConstants&) { return std::make_unique<ParticleCount>(); }
+std::unique_ptr<LoadModel> make_hybrid(const ModelConstants&) { return std::make_unique<Hybrid>(); }
 
 }  // namespace balance

@@ -30,6 +30,7 @@ struct WorkCosts {
     double region_factor = 1;
     std::int64_t capacity = 0;
     double spill = 0;
+    double move = 2e-7;  ///< a particle that is moved to another process: packing, sending, sorting in
     friend bool operator==(const WorkCosts&, const WorkCosts&) = default;
 };
 

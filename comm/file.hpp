@@ -53,24 +53,45 @@ struct FieldBlock {
     std::vector<T> values;
 };
 
+/// Where the rows of a dataset [frames, rows, columns] lie: a frame is `chunks` pieces of `chunk_rows` rows each.
+struct FramePlace {
+    std::int64_t offset = 0, row_bytes = 0, chunk_rows = 1, chunks = 1;
+    bool once = false;  ///< one for the whole file instead of one for each frame
+    /// First byte of a row.
+    std::int64_t at(std::int64_t frame, std::int64_t row) const {
+        return offset + ((frame * chunks + row / chunk_rows) * chunk_rows + row % chunk_rows) * row_bytes;
+    }
+    std::int64_t frame_bytes() const { return chunks * chunk_rows * row_bytes; }
+};
+
 /// Writes a new file. All calls are collective, with the same arguments but for the data.
 class FileWriter {
 public:
     /// Creates the file; whatever bore its name is removed, not followed. front_bytes: room before the HDF5 part for a
-    /// header of the caller's (a "user block": 0 or a power of two from 512). Throws WriteError.
-    FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes = 0);
+    /// header of the caller's (a "user block": 0 or a power of two from 512). structure_bytes: room for groups,
+    /// attributes and the like in one piece before all data; 0: wherever HDF5 puts them. Throws WriteError.
+    FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes = 0,
+               std::int64_t structure_bytes = 0);
     /// Removes a file that was not closed.
     ~FileWriter();
     FileWriter(const FileWriter&) = delete;
     FileWriter& operator=(const FileWriter&) = delete;
 
-    void group(const std::string& path);
+    void group(const std::string& path);  ///< unless it is there
     void attribute(const std::string& object, const std::string& name, const std::string& value);
     void attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values);
     /// scalar: a single value rather than an array of one.
     void attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values,
                    bool scalar = false);
     void attribute(const std::string& object, const std::string& name, std::span<const double> values);
+    /// Another name of a group or dataset.
+    void link(const std::string& path, const std::string& target);
+    /// A dataset [rows] that is not written here; returns the position of its first byte in the file.
+    std::int64_t reserve(const std::string& path, Element type, std::int64_t rows) { return place_of(path, type, {rows}); }
+    /// A dataset [frames, rows, columns], or [frames] where rows = 0, that is not written here and has room for
+    /// `capacity` frames. Its place does not depend on `frames` (at least 1).
+    FramePlace frames(const std::string& path, Element type, std::int64_t frames, std::int64_t capacity,
+                      std::int64_t rows = 0, std::int64_t columns = 1);
     /// A small dataset, the same on all ranks.
     template <class T>
     void dataset(const std::string& path, std::span<const T> values) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -29,15 +30,31 @@ struct FileWriter::Handles {
     Descriptor data;  // every rank
     bool good = true, closed = false;
 
+    // A group and those on the way to it, where they are missing. Nothing in a file tells when it was made, so that the same
+    // content makes the same bytes.
+    void groups(const std::string& path) {
+        const Handle how(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+        H5Pset_obj_track_times(how, false);
+        for (std::size_t end = path.find('/', 1); !path.empty(); end = path.find('/', end + 1)) {
+            const std::string part = path.substr(0, end);
+            if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) {
+                const Handle g(H5Gcreate2(file, part.c_str(), H5P_DEFAULT, how, H5P_DEFAULT), H5Gclose);
+                good = good && g.good();
+            }
+            if (end == std::string::npos) break;
+        }
+    }
+    void groups_above(const std::string& path) { groups(path.substr(0, path.rfind('/'))); }
+
     Handle dataset(const std::string& name, Element type, const std::vector<hsize_t>& extent) {
-        // Missing groups on the way are made.
-        const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose), layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        groups_above(name);
+        const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
         const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
-        H5Pset_create_intermediate_group(links, 1);
+        H5Pset_obj_track_times(layout, false);
         H5Pset_layout(layout, H5D_CONTIGUOUS);
         H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
         H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER);
-        Handle d(H5Dcreate2(file, name.c_str(), stored(type), space, links, layout, H5P_DEFAULT), H5Dclose);
+        Handle d(H5Dcreate2(file, name.c_str(), stored(type), space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
         good = good && d.good();
         return d;
     }
@@ -50,16 +67,23 @@ struct FileWriter::Handles {
                        H5Aclose);
         good = good && a.good() && H5Awrite(a, in_memory, value) >= 0;
     }
-    void text(const std::string& object, const std::string& name, std::size_t width, const char* letters, std::size_t n,
-              bool scalar) {
+    // A single string has a variable length: readers in Python get a str then, not bytes.
+    void text(const std::string& object, const std::string& name, const char* value) {
+        const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+        H5Tset_size(type, H5T_VARIABLE);
+        H5Tset_cset(type, H5T_CSET_UTF8);
+        attribute(object, name, type, type, &value, 1, true);
+    }
+    void texts(const std::string& object, const std::string& name, std::size_t width, const char* letters, std::size_t n) {
         const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
         H5Tset_size(type, width);
         H5Tset_strpad(type, H5T_STR_NULLPAD);
-        attribute(object, name, type, type, letters, n, scalar);
+        attribute(object, name, type, type, letters, n, false);
     }
 };
 
-FileWriter::FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes)
+FileWriter::FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes,
+                       std::int64_t structure_bytes)
     : handles_(std::make_unique<Handles>()), comm_(comm), path_(path) {
     bool good = true;
     if (comm_.rank() == 0) {
@@ -68,6 +92,11 @@ FileWriter::FileWriter(const std::string& path, const Communicator& comm, std::i
         H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);  // older formats don't notice damaged metadata
         H5Pset_file_locking(access, false, true);  // the directory is locked; some file systems have no locks
         H5Pset_userblock(creation, front_bytes);
+        H5Pset_obj_track_times(creation, false);
+        if (structure_bytes > 0) {
+            H5Pset_meta_block_size(access, structure_bytes);
+            H5Pset_alignment(access, structure_bytes, 4096);  // the structure itself, and data of more than its size
+        }
         unlink(path.c_str());
         handles_->file = Handle(H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation, access), H5Fclose);
         good = handles_->file.good();
@@ -89,15 +118,61 @@ FileWriter::~FileWriter() {
 }
 
 void FileWriter::group(const std::string& path) {
+    if (comm_.rank() == 0) handles_->groups(path);
+}
+
+void FileWriter::link(const std::string& path, const std::string& target) {
     if (comm_.rank() != 0) return;
-    const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-    H5Pset_create_intermediate_group(links, 1);
-    const Handle g(H5Gcreate2(handles_->file, path.c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
-    handles_->good = handles_->good && g.good();
+    handles_->groups_above(path);
+    handles_->good = handles_->good && H5Lcreate_hard(handles_->file, target.c_str(), handles_->file, path.c_str(),
+                                                      H5P_DEFAULT, H5P_DEFAULT) >= 0;
+}
+
+// Chunks of a dataset that is allocated at once, has a largest extent and no filters need no index: they lie one after
+// the other, those of frames to come too, and the number of frames is all that changes in the file's structure. A
+// dataset that is a single chunk is laid out otherwise, so there are always more chunks than one where the number of
+// frames can change.
+FramePlace FileWriter::frames(const std::string& path, Element type, std::int64_t frames, std::int64_t capacity,
+                              std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t most_bytes = 1 << 30, most_scalars = 1024;  // of a chunk; HDF5 has a limit of 4 GiB
+    FramePlace place;
+    std::array<std::int64_t, 5> found{};
+    if (comm_.rank() == 0) {
+        const auto size = static_cast<std::int64_t>(H5Tget_size(stored(type)));
+        std::vector<hsize_t> now{static_cast<hsize_t>(frames)}, most{static_cast<hsize_t>(capacity)}, chunk{1};
+        place.row_bytes = size * columns;
+        if (rows > 0) {
+            place.chunks = (rows * place.row_bytes + most_bytes - 1) / most_bytes;
+            place.chunk_rows = (rows + place.chunks - 1) / place.chunks;
+            for (std::vector<hsize_t>* extent : {&now, &most})
+                extent->insert(extent->end(), {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)});
+            chunk.insert(chunk.end(), {static_cast<hsize_t>(place.chunk_rows), static_cast<hsize_t>(columns)});
+        } else {
+            chunk[0] = static_cast<hsize_t>(std::clamp<std::int64_t>(capacity / 2, 1, most_scalars));
+        }
+        handles_->groups_above(path);
+        const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        const Handle space(H5Screate_simple(static_cast<int>(now.size()), now.data(), most.data()), H5Sclose);
+        H5Pset_obj_track_times(layout, false);
+        H5Pset_chunk(layout, static_cast<int>(chunk.size()), chunk.data());
+        H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
+        H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER);
+        const Handle d(H5Dcreate2(handles_->file, path.c_str(), stored(type), space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
+        const std::vector<hsize_t> first(chunk.size(), 0);
+        haddr_t at = HADDR_UNDEF;
+        hsize_t bytes = 0;
+        handles_->good = handles_->good && d.good() &&
+                         H5Dget_chunk_info_by_coord(d, first.data(), nullptr, &at, &bytes) >= 0 && at != HADDR_UNDEF;
+        place.offset = static_cast<std::int64_t>(at);
+        found = {place.offset, place.row_bytes, place.chunk_rows, place.chunks, handles_->good};
+    }
+    comm_.broadcast(found);
+    handles_->good = handles_->good && found[4];
+    return {found[0], found[1], found[2], found[3]};
 }
 
 void FileWriter::attribute(const std::string& object, const std::string& name, const std::string& value) {
-    if (comm_.rank() == 0) handles_->text(object, name, std::max<std::size_t>(1, value.size()), value.data(), 1, true);
+    if (comm_.rank() == 0) handles_->text(object, name, value.c_str());
 }
 
 void FileWriter::attribute(const std::string& object, const std::string& name, const std::vector<std::string>& values) {
@@ -105,7 +180,7 @@ void FileWriter::attribute(const std::string& object, const std::string& name, c
     for (const std::string& v : values) width = std::max(width, v.size());
     std::string letters;
     for (const std::string& v : values) letters += v + std::string(width - v.size(), '\0');
-    if (comm_.rank() == 0) handles_->text(object, name, width, letters.data(), values.size(), false);
+    if (comm_.rank() == 0) handles_->texts(object, name, width, letters.data(), values.size());
 }
 
 void FileWriter::attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values,

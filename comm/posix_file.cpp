@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <vector>
 
 namespace comm {
 
@@ -61,11 +62,32 @@ bool TextFile::start(const std::string& path, const std::string& text) {
     return file_.good() && append(text) && std::rename(fresh.c_str(), path.c_str()) == 0;
 }
 
-bool TextFile::append(const std::string& text) {
-    const auto size = static_cast<std::int64_t>(text.size());
-    if (!write_at(file_, text.data(), size, size_)) return false;
-    size_ += size;
+bool TextFile::append(const std::string& text, const std::string& end) {
+    const std::string all = text + end;
+    const auto size = static_cast<std::int64_t>(all.size()), from = size_ - static_cast<std::int64_t>(end.size());
+    if (!write_at(file_, all.data(), size, from)) return false;
+    size_ = from + size;
     return true;
+}
+
+bool copy_file(const std::string& from, const std::string& to) {
+    const Descriptor in(from, O_RDONLY | O_NOFOLLOW);
+    Descriptor out = create_new(to);
+    struct stat s {};
+    if (!in.good() || !out.good() || fstat(in, &s) != 0 || ftruncate(out, s.st_size) != 0) return false;
+    std::vector<char> buffer(1 << 20);
+    for (off_t at = 0; at < s.st_size;) {
+        off_t end = s.st_size;
+        if (const off_t data = lseek(in, at, SEEK_DATA); data >= 0) at = data, end = lseek(in, at, SEEK_HOLE);
+        else if (errno == ENXIO) break;  // nothing but a hole up to the end
+        if (end < 0) return false;
+        for (; at < end; at += static_cast<off_t>(buffer.size())) {
+            const auto n = std::min<std::int64_t>(end - at, static_cast<std::int64_t>(buffer.size()));
+            if (!read_at(in, buffer.data(), n, at) || !write_at(out, buffer.data(), n, at)) return false;
+        }
+        at = end;
+    }
+    return out.close();
 }
 
 std::string DirectoryLock::take(const std::string& directory) {

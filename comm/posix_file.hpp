@@ -46,13 +46,17 @@ std::string read_text(const std::string& path);
 /// Gives `text` to a file in one piece: the file has its old content or this one, at any moment. Returns success.
 bool replace_file(const std::string& path, const std::string& text);
 
+/// A copy under a new name. Parts of the file that were never written take no space in the copy either. Returns success.
+bool copy_file(const std::string& from, const std::string& to);
+
 /// A text file that grows.
 class TextFile {
 public:
     /// Replaces the file by `text`, and stays open. Returns success.
     bool start(const std::string& path, const std::string& text);
-    /// Adds to its end. Returns success.
-    bool append(const std::string& text);
+    /// Adds to its end, or, so that the file has an end at any moment, before the last bytes, which have to be `end`.
+    /// Returns success.
+    bool append(const std::string& text, const std::string& end = {});
 
 private:
     Descriptor file_;

@@ -50,13 +50,14 @@ run {steps}
 
 def ours(folder, case, precision):
     deck, at, settings = CASES[case]
-    settings = settings + [f"run.precision={precision}", f"run.steps={at + STEPS}", f"output.every={STEPS}", f"output.trajectory_every={at or STEPS}"]
+    settings = settings + [f"run.precision={precision}", f"run.steps={at + STEPS}", f"output.every={STEPS}", f"output.trajectory_every={at or STEPS}",
+                           "output.trajectory_columns=[position, velocity, force]"]
     subprocess.run(["build/steelyard", "run", deck, "--out", folder, "--quiet"] + [x for s in settings for x in ("--set", s)], check=True)
-    with h5py.File(os.path.join(folder, f"trajectory_{at}.h5")) as f:
+    with h5py.File(os.path.join(folder, "trajectory.h5")) as f:
         g = f["particles/all"]
-        order = np.argsort(g["id/value"][0])
-        state = {name: g[name + "/value"][0][order][:, :2] for name in ("position", "velocity", "force")}
-        box = np.diag(g["box/edges/value"][0])[:2]
+        frame = list(g["position/step"]).index(at)
+        state = {name: g[name + "/value"][frame][:, :2] for name in ("position", "velocity", "force")}
+        box = np.diag(g["box/edges/value"][frame])[:2]
     rows = {int(r["step"]): float(r["total"]) / int(r["particles"]) for r in csv.DictReader(open(os.path.join(folder, "thermo.csv")))}
     times = {int(r["step"]): float(r["time"]) for r in csv.DictReader(open(os.path.join(folder, "thermo.csv")))}
     return state, box, times[STEPS] / STEPS, rows[at], rows[at + STEPS]

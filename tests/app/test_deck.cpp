@@ -355,6 +355,6 @@ TEST_CASE("every key of balance reaches the deck") {
     const Deck limited = app::parse_deck(full, "deck.yaml", limit);
     CHECK(limited.balance.partition.max_size == 5000);
     check_same(limited, app::parse_deck(app::to_yaml(limited), "deck.yaml"));
-    CHECK((d.balance.constants.weight == 0.25 && d.balance.constants.start_uniform && d.balance.constants.costs[3] == 4e-9));
+    CHECK((d.balance.constants.weight == 0.25 && d.balance.constants.start == balance::Start::uniform && d.balance.constants.costs[3] == 4e-9));
     CHECK((d.balance.work.capacity == 12 && d.balance.work.region_upper[1] == 4 && d.balance.work.region_factor == 3 && d.balance.work.spill == 5e-9));
 }

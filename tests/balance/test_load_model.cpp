@@ -32,8 +32,8 @@ struct World {
     std::int64_t processes() const { return static_cast<std::int64_t>(first.size()) - 1; }
     double time(std::int64_t p) const { return std::accumulate(cost.begin() + first[p], cost.begin() + first[p + 1], 0.0); }
 
-    /// One balancing; returns the loads.
-    std::vector<double> balance(LoadModel& model, bool measured = true, double scale = 1) {
+    /// One balancing by times that are `scale` times the true ones; returns the loads.
+    std::vector<double> balance(LoadModel& model, double scale = 1) {
         if (state.empty())
             for (const CellCounts& c : cells) state.push_back(model.first_state(c));
         std::vector<ProcessView> views;
@@ -41,11 +41,11 @@ struct World {
         Totals totals{0, 0, static_cast<std::int64_t>(cells.size()), processes()};
         for (const CellCounts& c : cells) totals.particles += c.n;
         for (std::int64_t p = 0; p < processes(); ++p) {
-            times.push_back(measured ? scale * time(p) : 0);
+            times.push_back(scale * time(p));
             totals.time += times.back();
             views.push_back({std::span(cells).subspan(first[p], first[p + 1] - first[p]), std::span(state).subspan(first[p], first[p + 1] - first[p]), times.back(), p});
         }
-        for (int round = 0; measured && round < model.rounds(); ++round) {
+        for (int round = 0; round < model.rounds(); ++round) {
             std::vector<double> rows;
             for (const ProcessView& v : views) {
                 const std::vector<double> row = model.contribution(round, v);
@@ -54,7 +54,7 @@ struct World {
             model.conclude(round, rows, times);
         }
         std::vector<double> load(cells.size());
-        for (const ProcessView& v : views) model.update(v, totals, measured, std::span(load).subspan(first[v.index], v.cells.size()));
+        for (const ProcessView& v : views) model.update(v, totals, std::span(load).subspan(first[v.index], v.cells.size()));
         return load;
     }
     double sum(const std::vector<double>& load, std::int64_t p) const { return std::accumulate(load.begin() + first[p], load.begin() + first[p + 1], 0.0); }
@@ -76,7 +76,7 @@ TEST_CASE("every model gives finite loads that are not negative, also for idle a
         for (std::size_t i = w.first[3]; i < w.first[4]; ++i) w.cells[i] = {}, w.cost[i] = 0;  // one that needs no time
         const auto model = make_model(name, {});
         for (int i = 0; i < 5; ++i)
-            for (double l : w.balance(*model, i > 0)) CHECK((std::isfinite(l) && l >= 0 && !std::signbit(l)));
+            for (double l : w.balance(*model)) CHECK((std::isfinite(l) && l >= 0 && !std::signbit(l)));
     }
     CHECK_THROWS_AS(make_model("c3", {}), std::invalid_argument);
 }
@@ -86,7 +86,6 @@ TEST_CASE("loads of measured models add up to each process's time") {
         CAPTURE(name);
         World w(7, 9);
         const auto model = make_model(name, {});
-        w.balance(*model, false);
         for (int i = 0; i < 3; ++i) {
             const std::vector<double> load = w.balance(*model);
             for (std::int64_t p = 0; p < w.processes(); ++p) CHECK(w.sum(load, p) == Approx(w.time(p)).epsilon(1e-12));
@@ -106,14 +105,13 @@ TEST_CASE("formulas of the paper's models") {
     World v(3, 4);
     const auto moving = make_model("moving_average", {});
     CHECK(v.balance(*moving)[i] == Approx(t1 / cells1));
-    CHECK(v.balance(*moving, true, 3)[i] == Approx(2 * t1 / cells1));
+    CHECK(v.balance(*moving, 3)[i] == Approx(2 * t1 / cells1));
     // A1 within the threshold keeps its loads as they are.
     ModelConstants c;
     c.threshold = 0.09;
     World u(3, 4);
     const auto a1 = make_model("a1", c);
-    u.balance(*a1, false);
-    const std::vector<double> before = u.balance(*a1), same = u.balance(*a1, true, 1.05), other = u.balance(*a1, true, 1.5);
+    const std::vector<double> before = u.balance(*a1), same = u.balance(*a1, 1.05), other = u.balance(*a1, 1.5);
     CHECK(same == before);
     CHECK(other != before);
 }
@@ -136,7 +134,6 @@ TEST_CASE("what a model has learnt can be saved and restored") {
         CAPTURE(name);
         World w(12, 8);
         const auto model = make_model(name, {});
-        w.balance(*model, false);
         const auto disturb = [&w](int by) {  // deviations that r1 takes for noise, and must remember as such
             for (std::int64_t q = 0; q < w.processes(); ++q)
                 for (std::size_t i = w.first[q]; i < w.first[q + 1]; ++i) w.cost[i] *= 1 + 0.02 * static_cast<double>((q * 5 + by * 3) % 7 - 3);
@@ -164,8 +161,15 @@ TEST_CASE("what a model has learnt can be saved and restored") {
         longer.push_back(0);
         CHECK_FALSE(restored->accepts_memory(longer));
         restored->set_memory(model->memory());
-        CHECK(w.balance(*model, true, 1.2) == again.balance(*restored, true, 1.2));
+        CHECK(w.balance(*model, 1.2) == again.balance(*restored, 1.2));
     }
+}
+
+TEST_CASE("first loads are the particle counts, or all equal") {
+    CHECK(first_load(Start::particles, {3, 9, 20}) == 3);
+    CHECK(first_load(Start::particles, {}) == 0);
+    CHECK(first_load(Start::uniform, {3, 9, 20}) == 1);
+    CHECK(first_load(Start::uniform, {}) == 1);
 }
 
 TEST_CASE("efficiency is mean over largest") {

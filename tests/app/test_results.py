@@ -1,0 +1,303 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What other programs make of the results: test_results.py BINARY MPIEXEC SOURCE GROUP [--full].
+
+Groups: balance_rows fields trajectory trajectory_kills readers. The last one needs MDAnalysis and pvpython. Every run has a time limit.
+"""
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+import h5py
+import numpy as np
+
+from program import DECK, check, checkpoints, decisions, fresh, hash_of, main, options, processes_of, run, settings, start, summary
+
+MODELS = "time_average, moving_average, particle_count, hybrid, a1, b1"
+
+
+def balance_rows(tmp):
+    """balance.csv alone explains overall LBE and each decision; all models start from the same loads."""
+    out = os.path.join(tmp, "out")
+    keys = dict(run__steps=100, output__every=20, balance__every=5, balance__clock="work", balance__processes=20, balance__compare=f"[{MODELS}]", balance__partition__cut="cells")
+    for start_from in ("uniform", "particles"):
+        check(run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, balance__constants__start=start_from, balance__migrate="always"))[0] == 0, "run")
+        first = {r["lbe"] for r in decisions(out) if r["step"] == "5"}
+        check(len(first) == 1, f"start: {start_from}: the models start with LBE {first}")
+        s = summary(out)
+        for model in s["overall_lbe"]:
+            times = [(float(r["mean_seconds"]), float(r["max_seconds"])) for r in decisions(out) if r["model"] == model]
+            for key, part in (("overall_lbe", times), ("overall_lbe_measured", times[1:])):
+                expected = sum(a for a, _ in part) / sum(b for _, b in part)
+                check(abs(s[key][model] - expected) < 1e-12, f"{key} of {model}: {s[key][model]} instead of {expected}")
+
+    # Criterion gain: what was lost, against what a migration costs, row by row.
+    gain = dict(keys, balance__constants__start="uniform", balance__migrate="gain", output__fields_every=5, run__steps=200)
+    seen = set()
+    for price in (2e-7, 3e-6):
+        check(run(3, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(gain, balance__model="particle_count", balance__compare="[r1, a1]", balance__work__move=price)))[0] == 0, "run with gain")
+        for model in ("particle_count", "r1", "a1"):
+            lost, cost, in_use, n = 0.0, 0.0, None, 0
+            for r in [r for r in decisions(out) if r["model"] == model]:
+                v = {k: float(r[k]) for k in ("step", "lbe", "lbe_model", "mean_seconds", "max_seconds", "lost_seconds", "move_seconds", "lbe_reachable", "ghost_cells", "particles_moved", "load_step")}
+                where = f"{model} at {price}, row {r}"
+                lost += max(0.0, v["max_seconds"] - v["mean_seconds"] / v["lbe_reachable"]) * 5
+                check(abs(lost - v["lost_seconds"]) < 1e-9 * lost + 1e-18, f"loss {lost}: {where}")
+                modelled = v["load_step"] == v["step"]
+                check(modelled == (lost > cost), f"modelled although nothing was to gain, or not: {where}")
+                check(r["decision"] == ("moved" if modelled and lost > v["move_seconds"] else "kept: gain"), f"decision: {where}")
+                if r["decision"] == "moved":
+                    check(abs(v["move_seconds"] - price * v["particles_moved"] / 20) < 1e-15, f"price of the migration: {where}")
+                    lost, in_use = 0.0, v["ghost_cells"]
+                else:
+                    check(v["particles_moved"] == 0 and in_use in (None, v["ghost_cells"]), f"ghost cells are not of the partition in use: {where}")
+                    seen.add((model, modelled))
+                cost, n = v["move_seconds"], n + 1
+            check(n == 40, f"{model}: {n} rows")
+        # The driver's LBE_m is that of owner and load in the files of that step: its loads are particle counts.
+        for r in [r for r in decisions(out) if r["driver"] == "1"]:
+            with h5py.File(os.path.join(out, f"fields_{r['step']}.h5")) as f:
+                check(int(f["load"].attrs["step"]) == int(r["load_step"]), f"step of the load: {r}")
+                check(not f["load"][:][f["particles"][:] == 0].any(), f"empty cells carry load at step {r['step']}")
+                if r["load_step"] == r["step"]:
+                    sums = np.bincount(f["owner"][:].ravel(), f["load"][:].ravel(), minlength=20)
+                    check(abs(sums.mean() / sums.max() - float(r["lbe_model"])) < 1e-12, f"LBE_m {sums.mean() / sums.max()}: {r}")
+    check({m for m, modelled in seen if modelled} and {m for m, modelled in seen if not modelled}, f"no row of each kind: {seen}")
+    # A partition that never changes bears no model's name.
+    check(run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__compare="[]"), balance__partition__kind="none"))[0] == 0, "run without balancing")
+    check({r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == ["none"], "label of a run without balancing")
+    # Pressure without a factor N / (N - 1): kinetic energy in the frame of the centre of mass and half the virial sum. Two ideal, cold slabs have none.
+    with open(os.path.join(out, "thermo.csv")) as f:
+        r = {k: float(v) for k, v in list(csv.DictReader(f))[0].items()}
+    thermal = r["temperature"] * (r["particles"] - 1)
+    ideal = os.path.join(tmp, "ideal")
+    check(run(1, "run", DECK, "--out", ideal, "--quiet", *settings(run__steps=0, system__potential__epsilon=1e-300))[0] in (0, 2), "run without forces")
+    if os.path.exists(os.path.join(ideal, "thermo.csv")):
+        with open(os.path.join(ideal, "thermo.csv")) as f:
+            r = {k: float(v) for k, v in list(csv.DictReader(f))[0].items()}
+        thermal = r["temperature"] * (r["particles"] - 1)
+        check(abs(r["pressure"] * 260 * 140 / thermal - 1) < 1e-12, f"pressure of an ideal gas: {r}")
+
+
+def fields(tmp):
+    """XDMF as ParaView's readers take it: each step and the series, also over a restart."""
+    out = os.path.join(tmp, "out")
+    keys = dict(run__steps=60, output__fields_every=20, balance__every=10, balance__clock="work", checkpoint__every=30)
+    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys))[0] == 0, "run")
+
+    def grids(name):
+        root = xml.etree.ElementTree.parse(os.path.join(out, name)).getroot()
+        check(root.tag == "Xdmf" and root.attrib["Version"] == "3.0" and len(root) == 1 and root[0].tag == "Domain" and len(root[0]) == 1, f"{name}: {root}")
+        top = root[0][0]
+        if top.attrib["GridType"] == "Collection":
+            check(top.attrib["CollectionType"] == "Temporal", f"{name}: {top.attrib}")
+            return list(top)
+        return [top]
+
+    def examine(name, steps):
+        found = grids(name)
+        check(len(found) == len(steps), f"{name}: {len(found)} grids instead of {steps}")
+        for grid, step in zip(found, steps):
+            with h5py.File(os.path.join(out, f"fields_{step}.h5")) as f:
+                check(float(grid.find("Time").attrib["Value"]) == float(np.ravel(f.attrs["time"])[0]), f"{name}: time of step {step}")
+                topology, geometry = grid.find("Topology"), grid.find("Geometry")
+                check(topology.attrib == {"TopologyType": "3DCoRectMesh", "Dimensions": "2 57 105"} and geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"}, f"{name}: mesh")
+                for item, text in zip(geometry, ("0 0 0", "1 2.5 2.5")):  # z, y, x
+                    check(item.attrib["Format"] == "XML" and item.attrib["Dimensions"] == "3" and item.text == text, f"{name}: {item.attrib} {item.text}")
+                names = [a.attrib["Name"] for a in grid.findall("Attribute")]
+                check(names == ["particles", "owner", "load"], f"{name}: {names}")
+                for a in grid.findall("Attribute"):
+                    item = a[0]
+                    file, dataset = item.text.split(":")
+                    check(a.attrib["Center"] == "Cell" and file == f"fields_{step}.h5" and item.attrib["Format"] == "HDF" and item.attrib["Dimensions"] == "1 56 104", f"{name}: {a.attrib} {item.text}")
+                    data = f[dataset]
+                    check(data.shape == (56, 104) and data.dtype.itemsize == int(item.attrib["Precision"]) and data.dtype.kind == {"Int": "i", "Float": "f"}[item.attrib["NumberType"]],
+                          f"{name}: {dataset}: {data.dtype} {item.attrib}")
+
+    for step in (0, 20, 40, 60):
+        examine(f"fields_{step}.xdmf", [step])
+    examine("fields.xdmf", [0, 20, 40, 60])
+    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_30.h5"), *settings(**dict(keys, run__steps=100, output__fields_every=25)))[0] == 0, "restart")
+    examine("fields.xdmf", [0, 20, 50, 75, 100])
+    return out
+
+
+def frames_of(path):
+    """Steps and positions of all frames."""
+    with h5py.File(path) as f:
+        g = f["particles/all"]
+        return list(g["position/step"][:]), g["position/value"][:]
+
+
+TRAJECTORY = dict(run__steps=240, output__every=60, output__trajectory_every=12, checkpoint__every=60, checkpoint__keep=9)
+
+
+def trajectory(tmp):
+    """One file, in the order of ids, with the same bytes whatever the ranks, restarts and stops."""
+    whole = os.path.join(tmp, "whole")
+    check(run(1, "run", DECK, "--out", whole, "--quiet", *settings(**TRAJECTORY))[0] == 0, "whole run")
+    steps, positions = frames_of(os.path.join(whole, "trajectory.h5"))
+    check(steps == list(range(0, 241, 12)), f"steps {steps}")
+    for step in checkpoints(whole):
+        with h5py.File(os.path.join(whole, f"checkpoint_{step}.h5")) as f:
+            order = np.argsort(f["exact/id"][:])
+            check(np.array_equal(positions[steps.index(step)][:, :2], f["exact/state"][:][order][:, :2] * 2.0**-40) and not positions[:, :, 2].any(), f"frame of step {step}")
+    with open(os.path.join(whole, "trajectory.h5"), "rb") as f:
+        expected = f.read()
+
+    def same(out, what):
+        with open(os.path.join(out, "trajectory.h5"), "rb") as f:
+            check(f.read() == expected, what)
+        check(not [n for n in os.listdir(out) if n.endswith(".tmp")], f"{what}: {os.listdir(out)}")
+
+    for first, second in ((3, 2), (7, 1)):
+        out = os.path.join(tmp, f"{first}to{second}")
+        check(run(first, "run", DECK, "--out", out, "--quiet", *settings(**TRAJECTORY), "--set", "checkpoint.keep=1")[0] == 0, "run")
+        same(out, f"{first} ranks: other bytes")
+        # Back to a checkpoint: the later frames come again.
+        out = os.path.join(tmp, f"again{first}to{second}")
+        check(run(first, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=130)))[0] == 0, "first part")
+        check(frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(0, 130, 12)), "frames of the first part")
+        code, text = run(second, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**TRAJECTORY))
+        found, values = frames_of(os.path.join(out, "trajectory.h5"))
+        check(code == 0 and found == steps and np.array_equal(values, positions), f"{first} to {second} ranks, more steps than the file had room for: {code} {text} {found}")
+    # Other columns begin another file; the old one stays.
+    out = os.path.join(tmp, "columns")
+    check(run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0, "first part")
+    code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**TRAJECTORY, output__trajectory_columns="[position]"))
+    check(code == 0 and "previous_1" in text and frames_of(os.path.join(out, "previous_1/trajectory.h5"))[0] == list(range(0, 61, 12)), f"other columns: {code} {text}")
+    found, values = frames_of(os.path.join(out, "trajectory.h5"))
+    check(found == list(range(72, 241, 12)) and np.array_equal(values, positions[6:]), f"frames with other columns: {found}")
+    # A damaged file is put aside, not continued.
+    out = os.path.join(tmp, "damaged")
+    check(run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0, "first part")
+    with open(os.path.join(out, "trajectory.h5"), "r+b") as f:
+        f.seek(5000)
+        f.write(b"nonsense")
+    code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**TRAJECTORY))
+    check(code == 0 and frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(72, 241, 12)) and os.path.exists(os.path.join(out, "previous_1/trajectory.h5")), f"a damaged trajectory: {code} {text}")
+    # Without frames of its own a restart leaves the file alone.
+    before = os.stat(os.path.join(whole, "trajectory.h5"))
+    check(run(1, "run", DECK, "--out", whole, "--quiet", "--restart", "auto", *settings(run__steps=300))[0] == 0, "restart without frames")
+    after = os.stat(os.path.join(whole, "trajectory.h5"))
+    check((before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino), "a trajectory that is not continued was touched")
+    for columns in ("[]", "[position, position]", "[mass]", "position"):
+        code, text = run(1, "run", DECK, "--out", os.path.join(tmp, "bad"), "--quiet", *settings(output__trajectory_columns=columns))
+        check(code == 2 and text.count("\n") == 1 and "trajectory_columns" in text, f"columns {columns}: {code} {text!r}")
+
+
+def trajectory_kills(tmp):
+    """kill -9 at random times: the file opens with every frame up to the last checkpoint, all that it shows is right, a restart goes on."""
+    keys = dict(run__steps=1500, output__every=60, output__trajectory_every=3, checkpoint__every=30)
+    whole = os.path.join(tmp, "whole")
+    check(run(2, "run", DECK, "--out", whole, "--quiet", *settings(**keys))[0] == 0, "whole run")
+    steps, positions = frames_of(os.path.join(whole, "trajectory.h5"))
+    with open(os.path.join(whole, "trajectory.h5"), "rb") as f:
+        expected = f.read()
+    rng = random.Random(11)
+    wanted, done, runs, frames = 40 if options.full else 6, 0, 0, 0
+    while done < wanted:
+        out = os.path.join(tmp, f"run{runs}")
+        runs += 1
+        while done < wanted:
+            process = start(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
+            time.sleep(rng.uniform(0.15, 1.2))
+            if process.poll() is not None:
+                break
+            ranks = processes_of(out)
+            os.kill(rng.choice(ranks) if rng.random() < 0.7 and ranks else process.pid, signal.SIGKILL)
+            process.wait(timeout=20)
+            end = time.monotonic() + 20
+            while processes_of(out) and time.monotonic() < end:
+                time.sleep(0.01)
+            process.stderr.close()
+            done += 1
+            last, path = max(checkpoints(out), default=-1), os.path.join(out, "trajectory.h5")
+            if last < 0 and not os.path.exists(path):
+                continue
+            found, values = frames_of(path)
+            check(found == steps[:len(found)] and len(found) > last // 3, f"kill {done}: frames {found[-3:]}, checkpoint {last}")
+            check(np.array_equal(values, positions[:len(found)]), f"kill {done}: a frame that was not finished is shown")
+            frames += len(found)
+        code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
+        with open(os.path.join(out, "trajectory.h5"), "rb") as f:
+            check(code == 0 and f.read() == expected, f"after kills: {code} {text}")
+    print(f"{done} kills in {runs} runs; {frames} frames were there after them")
+    check(frames > 0, "no kill left a frame")
+
+
+def readers(tmp):
+    """MDAnalysis: the mean square displacement by our ids, over a restart. ParaView: bounds, times and values of the series."""
+    import MDAnalysis
+    out = os.path.join(tmp, "out")
+    keys = dict(output__trajectory_every=30, checkpoint__every=60, checkpoint__keep=9)
+    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys, run__steps=60))[0] == 0, "first part")
+    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__steps=240))[0] == 0, "restart")
+    box = np.array([260.0, 140.0])
+
+    def displacement(a, b):
+        d = b - a
+        return d - box * np.round(d / box)
+
+    states = {}
+    for step in checkpoints(out):
+        with h5py.File(os.path.join(out, f"checkpoint_{step}.h5")) as f:
+            states[step] = f["exact/state"][:][np.argsort(f["exact/id"][:])][:, :2] * 2.0**-40
+    universe = MDAnalysis.Universe.empty(len(states[60]), trajectory=True)
+    universe.load_new(os.path.join(out, "trajectory.h5"), format="H5MD")
+    check(len(universe.trajectory) == 9, f"MDAnalysis sees {len(universe.trajectory)} frames")
+    theirs = {frame.data["step"]: (frame.time, frame.positions[:, :2].astype("f8"), frame.dimensions) for frame in universe.trajectory}
+    for step in (120, 180, 240):
+        ours = (displacement(states[60], states[step]) ** 2).sum(axis=1).mean()
+        found = (displacement(theirs[60][1], theirs[step][1]) ** 2).sum(axis=1).mean()
+        check(abs(found / ours - 1) < 1e-4, f"mean square displacement from 60 to {step}: {found} by MDAnalysis, {ours} by ids")
+        print(f"mean square displacement from step 60 to {step}: {found:.6f} by MDAnalysis, {ours:.6f} by ids")
+        check(abs(theirs[step][0] - step * 0.0005) < 1e-12 and np.allclose(theirs[step][2], [260, 140, 1, 90, 90, 90]), f"time and box: {theirs[step]}")
+
+    script = os.path.join(tmp, "look.py")
+    with open(script, "w") as f:
+        f.write("""
+import sys
+from paraview.simple import OpenDataFile, UpdatePipeline, servermanager, Xdmf3ReaderS, Xdmf3ReaderT, XDMFReader
+reader = {"S": lambda p: Xdmf3ReaderS(FileName=[p]), "T": lambda p: Xdmf3ReaderT(FileName=[p]), "2": lambda p: XDMFReader(FileNames=[p])}[sys.argv[1]](sys.argv[2])
+reader.UpdatePipelineInformation()
+times = list(reader.TimestepValues)
+for t in times or [0.0]:
+    UpdatePipeline(time=t, proxy=reader)
+    data = servermanager.Fetch(reader)
+    while data.IsA("vtkCompositeDataSet"):
+        data = data.GetBlock(0)
+    cells = data.GetCellData()
+    sums = [sum(cells.GetArray(n).GetTuple1(i) for i in range(data.GetNumberOfCells())) for n in ("particles", "owner", "load")]
+    print("FOUND", t, list(data.GetBounds()), data.GetNumberOfCells(), sums, cells.GetArray("particles").GetTuple1(30 * 104 + 50))
+""")
+    shown = fields(os.path.join(tmp, "fields"))
+    steps = [0, 20, 50, 75, 100]
+    for kind, name, which in (("S", "fields.xdmf", steps), ("T", "fields.xdmf", steps), ("2", "fields.xdmf", steps), ("S", "fields_75.xdmf", [75]), ("T", "fields_75.xdmf", [75]), ("2", "fields_75.xdmf", [75])):
+        done = subprocess.run(["pvpython", script, kind, os.path.join(shown, name)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        found = [line.split(" ", 1)[1] for line in done.stdout.splitlines() if line.startswith("FOUND")]
+        check(done.returncode == 0 and len(found) == len(which), f"ParaView, reader {kind}, {name}: {done.returncode} {done.stdout}")
+        for line, step in zip(found, which):
+            time_, rest = line.split(" ", 1)
+            bounds, cells, sums, one = parse(rest)
+            with h5py.File(os.path.join(shown, f"fields_{step}.h5")) as f:
+                check(bounds == [0, 260, 0, 140, 0, 1] and cells == 104 * 56, f"ParaView, reader {kind}, step {step}: bounds {bounds}, {cells} cells")
+                check(len(which) == 1 or abs(float(time_) - np.ravel(f.attrs["time"])[0]) < 1e-12, f"ParaView, reader {kind}: time {time_} of step {step}")
+                expected = [f[n][:].sum() for n in ("particles", "owner", "load")]
+                check(np.allclose(sums, expected, rtol=1e-9) and one == f["particles"][30, 50], f"ParaView, reader {kind}, step {step}: {sums} {one}, {expected}")
+
+
+def parse(text):
+    """Bounds, number of cells, sums, one value."""
+    bounds, rest = text[1:].split("] ", 1)
+    cells, rest = rest.split(" ", 1)
+    sums, one = rest[1:].split("] ")
+    return [float(v) for v in bounds.split(",")], int(cells), [float(v) for v in sums.split(",")], float(one)
+
+
+main(balance_rows, fields, trajectory, trajectory_kills, readers)
