@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make_restart.sh [DECK [FILE]]: runs a deck to its last step and keeps that checkpoint.
+# make_restart.sh [DECK [FILE]]: runs a deck to its last step and keeps the checkpoint of it.
 # Default: inputs/strip.yaml to restarts/strip_t1.h5.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Density map and profile of a run: plot_density.py OUTDIR [--steps N ...] [--output FILE]
 
-Reads fields_<step>.h5 (particles a cell) and draws the number density for each step, and below it the mean density along x
+Reads fields_<step>.h5 (particles per cell) and draws the number density for each step, and below it the mean density along x
 inside the material, relative to its median at the start. Writes OUTDIR/density.png.
 """
 import argparse

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Load balance efficiency against the step, of every model in balance.csv: plot_lbe.py OUTDIR [OUTDIR ...] [--output FILE]
 
-Above: LBE, mean over largest of the times that the processes took. Below: LBE_m, the same of the loads that the model
-predicted when it partitioned: what the partitioner achieved. One column for each OUTDIR. Writes OUTDIR/lbe.png.
+Above: LBE, the mean over the largest compute time of the processes. Below: LBE_m, the same of the loads of the partition in
+use: the efficiency that its model predicts. One column for each OUTDIR. Writes OUTDIR/lbe.png.
 """
 import argparse
 import csv

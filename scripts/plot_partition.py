@@ -3,7 +3,7 @@
 """Partition over the density, and the load field: plot_partition.py OUTDIR [--step N] [--output FILE]
 
 Reads fields_<step>.h5 (particles, owner, load). Left: density with the borders between processes; middle: the same around the
-dearest cells; right: load of each cell by the model that drove the run, there. Writes OUTDIR/partition.png.
+most expensive cells; right: load of each cell there, by the model that drove the run. Writes OUTDIR/partition.png.
 """
 import argparse
 import glob
@@ -47,7 +47,7 @@ def main():
     ny, nx = particles.shape
     density = sum(np.roll(np.roll(particles, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9.0
 
-    # Around the dearest column: as wide as high, a few hundred cells of it.
+    # Around the most expensive column: as wide as high, a few hundred cells of it.
     middle = int(np.argmax((load if load is not None else density).sum(axis=0)))
     side = min(nx, ny, 120)
     x0 = int(np.clip(middle - side // 2, 0, nx - side))
@@ -70,12 +70,12 @@ def main():
     draw(axes[0], density, whole, "magma_r", f"density, {len(np.unique(owner))} processes, step {step}", vmin=0, vmax=top)
     axes[0].add_collection(LineCollection(borders(owner, whole), colors="#1d6fa5", linewidths=0.15))
     axes[0].set_ylabel("cell in y")
-    image = draw(axes[1], density, zoom, "magma_r", "particles a cell (mean of 3 x 3), borders of processes", vmin=0, vmax=top)
+    image = draw(axes[1], density, zoom, "magma_r", "particles per cell (mean of 3 x 3), borders of processes", vmin=0, vmax=top)
     axes[1].add_collection(LineCollection(borders(owner, zoom), colors="#1d6fa5", linewidths=0.8))
     figure.colorbar(image, ax=axes[1], shrink=0.8)
     if load is not None:
         mean = load.mean()
-        image = draw(axes[2], load / mean, zoom, "viridis", "load of a cell by the model / mean", vmin=0, vmax=np.percentile(load / mean, 99.9))
+        image = draw(axes[2], load / mean, zoom, "viridis", "load of each cell by the model / mean", vmin=0, vmax=np.percentile(load / mean, 99.9))
         figure.colorbar(image, ax=axes[2], shrink=0.8)
     path = arguments.output or os.path.join(arguments.outdir, "partition.png")
     figure.savefig(path, dpi=130)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# test.sh [CTEST OPTIONS]: sets up, builds with warnings as errors, runs every test but those labelled slow, gpu or smpi.
+# test.sh [CTEST OPTIONS]: sets up, builds with warnings as errors, and runs all tests not labelled slow, gpu or smpi.
 # `scripts/test.sh -L slow` runs the slow ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs take turns, without balancing and with it every 20 and every 5 steps; the additional wall time is all that balancing
-costs: timers, model, partition, migration, rebuilds that would not have been due.
+"""Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that balancing
+costs: timers, model, partition, migration, and rebuilds that would not have been due.
 
 Centred: two slabs of half a million particles meet in the middle of the box, so that even halves are a perfect split and there
 is nothing to win. Off-centre: even halves hold 81 and 19 % of the particles; beside the run without balancing it is compared with

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# balancing.sh [--runs N]: what balancing by r1 costs a run of a million particles on two ranks that is in balance anyway.
+# balancing.sh [--runs N]: what balancing by r1 adds to the time of a million particles on two ranks, in balance or not.
 # Writes results/balancing/summary.json.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

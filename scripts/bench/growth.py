@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A liquid of growing size on one rank, then of fixed size a rank on 1, 2, 4, 8 ranks, without and with balancing.
+"""A liquid of growing size on one rank, then of fixed size per rank on 1, 2, 4, 8 ranks, without and with balancing.
 
 The first part gives CPU nanoseconds per particle-step (after a warm-up that melts the lattice) and the peak resident memory
 of the process, which contains the program and its libraries (about 20 MB). The second part gives memory only: on a machine
@@ -46,7 +46,7 @@ def main():
     times = [r["nanoseconds_per_particle_step"] for r in out["one_rank"]]
     out["time_spread"] = max(times) / min(times)
     print(f"largest over smallest time: {out['time_spread']:.2f}\n")
-    print(f"{'ranks':>6}{'particles a rank':>18}{'peak MB a rank':>16}{'migrating every 10 steps':>26}{'balancing keeps':>17}")
+    print(f"{'ranks':>6}{'particles/rank':>18}{'peak MB/rank':>16}{'migrating every 10 steps':>26}{'balancing keeps':>17}")
     for ranks, cells in ((1, (500, 250)), (2, (500, 500)), (4, (1000, 500)), (8, (1000, 1000))):
         _, _, plain, _ = run(cells, 20, 20, ranks)
         particles, _, peak, kept = run(cells, 20, 20, ranks, "balance: {every: 10, clock: work, migrate: always}\n")

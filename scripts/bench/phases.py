@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Nanoseconds per particle and step of each phase of a liquid on one core, beside two floors.
 
-Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 1 byte an entry, clusters and
+Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 1 byte per entry, clusters and
 neighbourhoods 4, positions and velocities 32 read and 32 written, packed positions 16 read and 8 written), at the bandwidth of a large
 copy measured in the same round. It binds where the particles exceed the caches.
 Instructions: a row of 16 neighbours takes 34 vector instructions in `mixed` (counted in the AVX-512 kernel's loop); a core with four

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# phases.sh [--runs N]: where a step's time goes on one core, phase by phase, beside what the work could cost at least; and
+# phases.sh [--runs N]: the time of a step on one core, phase by phase, beside the least that the work could take; and
 # softened against plain Lennard-Jones. Writes results/phases/summary.json.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -9,7 +9,7 @@
 #           qsub -J 0-15 -W depend=afterok:$one -v STAGE=2 scripts/jobs/load_models.sh
 #   shell:  STAGE=1 RANKS=8 scripts/jobs/load_models.sh && for i in {0..15}; do STAGE=2 TASK=$i RANKS=8 scripts/jobs/load_models.sh; done
 #
-# Task i: test 1 + i / 8; model i % 8 of time_average moving_average particle_count hybrid a1 b1 r1 none. One process a rank.
+# Task i: test 1 + i / 8; model i % 8 of time_average moving_average particle_count hybrid a1 b1 r1 none. One process per rank.
 # DECK: default inputs/lbe_full.yaml, the paper's size (inputs/lbe2400.yaml: a hundredth of it).  OUT: default out/load_models.
 # FIRST_STEPS, STEPS: steps of stage 1 and of stage 2, default 1000.  CUT: cells, strips or patches.  RANKS, BINARY: see collision.sh.
 # When all are done: scripts/plot_lbe.py out/load_models/test1_*, and `overall_lbe` in each summary.json.

@@ -12,9 +12,9 @@ dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory
 
   --wall      only this: real timers (inputs/lbe64.yaml, 64 processes), each model driving 500 steps of its own
 
-But for --wall the processes are virtual and their times are counted work at the costs that the deck names, so the table is the same on every
-machine and any number of ranks; it says how models and partitions compare, not how fast a machine is. A stage whose results
-are there already is not run again; --fresh starts anew.
+Except with --wall, the processes are virtual and their times are counted work with the costs of the deck. So the table is the
+same on every machine and any number of ranks; it says how models and partitions compare, not how fast a machine is. A stage
+whose results exist is not run again; --fresh runs all stages.
 """
 import argparse
 import csv
@@ -180,7 +180,7 @@ def main():
 
     table(result, arguments.cuts, arguments.tests)
     if arguments.studies:
-        print(f"\nstudies, {strip}, test 2: overall LBE in %; LBE_m and particles moved a balancing of r1")
+        print(f"\nstudies, {strip}, test 2: overall LBE in %; LBE_m and particles moved per balancing by r1")
         print(f"{'':<24}" + "".join(f"{m[:10]:>11}" for m in MODELS) + f"{'LBE_m':>9}{'moved':>9}")
         for study, s in result["studies"].items():
             print(f"{study:<24}" + "".join(f"{s['overall_lbe'][m] * 100:>11.2f}" for m in MODELS) + f"{s['lbe_model'] * 100:>9.2f}{s['particles_moved'] * 100:>8.1f}%")
