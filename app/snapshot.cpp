@@ -26,14 +26,15 @@ std::array<double, 2> box_lengths(const Tiles& tiles) {
     return {axis[0].real_length(), axis[1].real_length()};
 }
 
-// One step's cell data on a uniform grid, one cell thick: the form that both of ParaView's XDMF readers take, and show in the x-y
-// plane.
+// One step's cell data on a uniform grid, one cell thick, as a collection of one: the form that all of ParaView's XDMF readers take,
+// alone and in a series, and show in the x-y plane.
 std::string xdmf_grid(const std::string& data, double time, const Tiles& tiles, bool load) {
     const balance::Grid grid = tiles.setup().domain.grid();
     const std::array<double, 2> box = box_lengths(tiles);
     const int nx = grid.cells[0], ny = grid.cells[1];
     std::string text = fmt::format(
-        "<Grid Name=\"cells\" GridType=\"Uniform\">\n<Time Value=\"{}\"/>\n<Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"2 {} {}\"/>\n"
+        "<Grid Name=\"step\" GridType=\"Collection\" CollectionType=\"Spatial\">\n<Time Value=\"{}\"/>\n"
+        "<Grid Name=\"cells\" GridType=\"Uniform\">\n<Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"2 {} {}\"/>\n"
         "<Geometry GeometryType=\"ORIGIN_DXDYDZ\">"
         "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">0 0 0</DataItem>"
         "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">1 {} {}</DataItem></Geometry>\n",
@@ -44,7 +45,7 @@ std::string xdmf_grid(const std::string& data, double time, const Tiles& tiles, 
     };
     for (const char* name : {"particles", "owner"}) add(name, "NumberType=\"Int\" Precision=\"4\"");
     if (load) add("load", "NumberType=\"Float\" Precision=\"8\"");
-    return text + "</Grid>\n";
+    return text + "</Grid>\n</Grid>\n";
 }
 
 const std::string xdmf_begin = "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\"><Domain>\n", xdmf_end = "</Domain></Xdmf>\n";

@@ -10,7 +10,7 @@ packages=(cmake ninja-build g++ pkg-config mpich libhdf5-dev libyaml-cpp-dev cat
 for option in "$@"; do
     case $option in
         --bench) packages+=(lammps) ;;
-        --slow) packages+=(python3-mdanalysis) ;;
+        --slow) packages+=(python3-mdanalysis paraview python3-paraview) ;;
         --sanitize) packages+=(clang libclang-rt-dev libomp-dev llvm) ;;  # llvm: names and lines in reports
         -h | --help) sed -n '3,5s/^# //p' "$0"; exit 0 ;;
         *) echo "setup.sh: unknown option $option; see --help" >&2; exit 2 ;;

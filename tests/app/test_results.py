@@ -94,17 +94,17 @@ def fields(tmp):
         root = xml.etree.ElementTree.parse(os.path.join(out, name)).getroot()
         check(root.tag == "Xdmf" and root.attrib["Version"] == "3.0" and len(root) == 1 and root[0].tag == "Domain" and len(root[0]) == 1, f"{name}: {root}")
         top = root[0][0]
-        if top.attrib["GridType"] == "Collection":
-            check(top.attrib["CollectionType"] == "Temporal", f"{name}: {top.attrib}")
-            return list(top)
-        return [top]
+        check(top.attrib["GridType"] == "Collection", f"{name}: {top.attrib}")
+        return list(top) if top.attrib["CollectionType"] == "Temporal" else [top]
 
     def examine(name, steps):
         found = grids(name)
         check(len(found) == len(steps), f"{name}: {len(found)} grids instead of {steps}")
-        for grid, step in zip(found, steps):
+        for collection, step in zip(found, steps):
+            check(collection.attrib["CollectionType"] == "Spatial" and len(collection) == 2, f"{name}: {collection.attrib}")
+            grid = collection.find("Grid")
             with h5py.File(os.path.join(out, f"fields_{step}.h5")) as f:
-                check(float(grid.find("Time").attrib["Value"]) == float(np.ravel(f.attrs["time"])[0]), f"{name}: time of step {step}")
+                check(float(collection.find("Time").attrib["Value"]) == float(np.ravel(f.attrs["time"])[0]), f"{name}: time of step {step}")
                 topology, geometry = grid.find("Topology"), grid.find("Geometry")
                 check(topology.attrib == {"TopologyType": "3DCoRectMesh", "Dimensions": "2 57 105"} and geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"}, f"{name}: mesh")
                 for item, text in zip(geometry, ("0 0 0", "1 2.5 2.5")):  # z, y, x
@@ -271,7 +271,7 @@ for t in times or [0.0]:
     UpdatePipeline(time=t, proxy=reader)
     data = servermanager.Fetch(reader)
     while data.IsA("vtkCompositeDataSet"):
-        data = data.GetBlock(0)
+        data = data.GetPiece(0) if data.IsA("vtkMultiPieceDataSet") else data.GetBlock(0)
     cells = data.GetCellData()
     sums = [sum(cells.GetArray(n).GetTuple1(i) for i in range(data.GetNumberOfCells())) for n in ("particles", "owner", "load")]
     print("FOUND", t, list(data.GetBounds()), data.GetNumberOfCells(), sums, cells.GetArray("particles").GetTuple1(30 * 104 + 50))
