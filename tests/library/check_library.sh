@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# check_library.sh CMAKE SOURCE BUILD CONFIG [CMAKE OPTIONS]: builds examples/balance as another project would, with the
+# library installed from BUILD and with SOURCE by add_subdirectory, and runs it. The example must balance well, must not
+# get flags of ours, and must not build more of Steelyard than the library.
+set -eu
+cmake=$1 source=$2 build=$3 config=$4
+shift 4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "check_library.sh: $*" >&2
+    exit 1
+}
+
+# use NAME OPTIONS: configures, builds and runs the example in $work/NAME.
+use() {
+    name=$1
+    shift
+    "$cmake" -S "$source/examples/balance" -B "$work/$name" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+        -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON "$@" >"$work/log" 2>&1 &&
+        "$cmake" --build "$work/$name" >>"$work/log" 2>&1 || { cat "$work/log"; fail "$name: the example does not build"; }
+    "$work/$name/balance_example" | tee "$work/printed"
+    awk '$1 == "chain" && $3 >= 0.95 { good = 1 } END { exit !good }' "$work/printed" || fail "$name: LBE of chain below 0.95"
+    grep '"command".*examples/balance/main.cpp' "$work/$name/compile_commands.json" >"$work/command" ||
+        fail "$name: no command that compiles main.cpp"
+    for flag in -Wall -ffp-contract -DSTEELYARD; do
+        grep -q -e "$flag" "$work/command" && fail "$name: $flag is forced on the example: $(cat "$work/command")"
+    done
+    grep -q -E 'std=(c|gnu)\+\+2' "$work/command" || fail "$name: C++20 is not asked for: $(cat "$work/command")"
+}
+
+"$cmake" --install "$build" --config "$config" --component balance --prefix "$work/prefix" >/dev/null
+use installed -DCMAKE_PREFIX_PATH="$work/prefix" "$@"
+grep -q "$work/prefix/include" "$work/command" || fail "installed: the headers are not those of the prefix"
+use subdirectory -DSTEELYARD_SOURCE="$source" "$@"
+more=$(find "$work/subdirectory" -name 'test_*' -o -name steelyard -type f -o -name 'lib*.a' ! -name libsteelyard_balance.a)
+[ -z "$more" ] || fail "subdirectory: more was built than the library: $more"
