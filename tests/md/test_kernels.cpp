@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/md/one_tile.hpp"
+#include "tests/md/other_parameters.hpp"
 
 using md::Precision;
 
@@ -11,9 +12,12 @@ namespace {
 
 std::vector<md::PotentialSpec> potentials() {
     std::vector<md::PotentialSpec> all;
-    for (const std::string& kind : md::potential_kinds())
+    for (md::PotentialSpec spec : test::every_kind())
         for (const md::Shift shift : {md::Shift::none, md::Shift::energy, md::Shift::force})
-            for (const double softening : {0.0, 0.75}) all.push_back({kind, 1.1, 1.05, 2.5, softening, shift});
+            for (const double softening : {0.0, 0.75}) {
+                spec.epsilon = 1.1, spec.sigma = 1.05, spec.softening = softening, spec.shift = shift;
+                all.push_back(spec);
+            }
     return all;
 }
 
