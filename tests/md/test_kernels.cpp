@@ -182,6 +182,10 @@ TEST_CASE("faults name the particle with the smallest id") {
             const md::Fault overlap = same.pass(md::Kick::first, 0.001).fault;
             CHECK(overlap.kind == md::FaultKind::force_range);
             CHECK(overlap.id == 5);
+            md::PotentialSpec steep{"mie"};
+            steep.own[0] = 64, steep.own[1] = 62;
+            test::OneTile infinite(box, steep, precision, *k, {at(7, 20, 20, 0), at(5, 20.01, 20, 0), at(3, 30, 30, 0)});  // in floats
+            CHECK(infinite.pass(md::Kick::first, 0.001).fault.id == 5);
             test::OneTile fast(box, {}, precision, *k, {at(7, 20, 20, 3000), at(5, 10, 20, 2400), at(3, 30, 30, 2000)});
             const md::Fault speed = fast.pass(md::Kick::first, 0.0011).fault;  // a cell is 2.5
             CHECK(speed.kind == md::FaultKind::speed);
