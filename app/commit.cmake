@@ -2,6 +2,7 @@
 # Writes FILE, a source with the commit of the tree SOURCE: its short hash, "-dirty" behind it where tracked files have changed,
 # "unknown" where SOURCE is not the top of a git repository (a tarball, perhaps unpacked inside another project's). Leaves the
 # file alone where nothing has changed.
+cmake_minimum_required(VERSION 3.22)
 set(commit unknown)
 find_program(GIT git)
 if(GIT)
