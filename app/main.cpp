@@ -73,7 +73,6 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
             ->allow_extra_args(false);
     };
     CLI::App* run = cli.add_subcommand("run", "run a deck");
-    run->footer(footer);
     add_common(run);
     run->add_option("--restart", options.restart,
                     "go on from a checkpoint: FILE, or auto for the\n"
