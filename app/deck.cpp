@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -27,6 +28,32 @@ constexpr std::int64_t most_processes = 1 << 24;
 // The effective deck, which spells out every key of a slab, must itself stay below max_deck_nodes and max_deck_bytes.
 constexpr std::size_t most_slabs = 500;
 
+// Parameters that only this kind of potential has, each with a value from now on.
+void read_own_parameters(const Section& s, md::PotentialSpec& p) {
+    const std::span<const md::Parameter> own = md::own_parameters(p.kind);
+    for (const std::string& kind : md::potential_kinds())
+        for (const md::Parameter& other : md::own_parameters(kind)) {
+            const Node* node = s.find(other.name);
+            if (node && std::none_of(own.begin(), own.end(), [&](const md::Parameter& x) { return x.name == other.name; }))
+                fail(node->where, fmt::format("{} belongs to kind {}, and this potential is of kind {}", s.path(other.name), kind, p.kind),
+                     fmt::format("remove it, or write kind: {}", kind));
+        }
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        const md::Parameter& x = own[i];
+        const Node* node = s.find(x.name);
+        p.own[i] = node ? to_number(*node, s.path(x.name)) : x.standard;
+        if (p.own[i] < x.low || p.own[i] > x.high || (x.multiple_of != 0 && std::fmod(p.own[i], x.multiple_of) != 0))
+            fail(node->where, fmt::format("{} is {}", s.path(x.name), p.own[i]),
+                 fmt::format("use {} from {} to {}", x.multiple_of == 0 ? "a number" : x.multiple_of == 2 ? "an even number" : fmt::format("a multiple of {}", x.multiple_of), x.low, x.high));
+    }
+    if (const std::string conflict = md::conflict(p); !conflict.empty()) {
+        const Node* node = nullptr;  // the last of them that the deck gives
+        for (const md::Parameter& x : own)
+            if (const Node* given = s.find(x.name)) node = given;
+        fail(node->where, "system.potential: " + conflict, "change one of them");
+    }
+}
+
 void read_potential(const Section& s, md::PotentialSpec& p) {
     if (const Node* kind = s.find("kind")) {
         const std::vector<std::string> kinds = md::potential_kinds();
@@ -38,6 +65,7 @@ void read_potential(const Section& s, md::PotentialSpec& p) {
     s.number("softening", p.softening, {0, 10});
     if (const Node* shift = s.find("shift"))
         p.shift = static_cast<md::Shift>(to_choice(*shift, s.path("shift"), {"none", "energy", "force"}));
+    read_own_parameters(s, p);
 }
 
 md::Slab read_slab(const Section& s) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/deck_words.hpp"
+#include "app/words.hpp"
 
 namespace app {
 namespace {
@@ -141,7 +142,7 @@ void check_grid(const Deck& deck, const Where& where) {
         cells *= n;
     }
     if (deck.balance.processes && static_cast<double>(*deck.balance.processes) > cells)
-        fail(where("balance.processes"), fmt::format("{} processes for {:.0f} cells", *deck.balance.processes, cells),
+        fail(where("balance.processes"), fmt::format("{} for {}", counted(*deck.balance.processes, "process"), counted(static_cast<std::int64_t>(cells), "cell")),
              fmt::format("use at most {:.0f}", cells));
 }
 

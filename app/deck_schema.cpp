@@ -4,13 +4,27 @@
 #include <algorithm>
 #include <cassert>
 
+#include "md/potential.hpp"
+
 namespace app {
+namespace {
+
+// Of every kind; which go with which, the reader checks.
+std::vector<std::string> potential_keys() {
+    std::vector<std::string> keys = {"kind", "epsilon", "sigma", "cutoff", "softening", "shift"};
+    for (const std::string& kind : md::potential_kinds())
+        for (const md::Parameter& p : md::own_parameters(kind))
+            if (std::find(keys.begin(), keys.end(), p.name) == keys.end()) keys.emplace_back(p.name);
+    return keys;
+}
+
+}  // namespace
 
 const std::vector<SectionKeys>& deck_schema() {
     static const std::vector<SectionKeys> sections = {
         {"", {"system", "run", "grid", "balance", "output", "checkpoint"}, {"machine", "accelerator", "comm", "load"}},
         {"system", {"box", "boundary", "seed", "potential", "slabs"}, {}},
-        {"system.potential", {"kind", "epsilon", "sigma", "cutoff", "softening", "shift"}, {}},
+        {"system.potential", potential_keys(), {}},
         {"system.slabs[]", {"lower", "upper", "cells", "lattice", "density", "temperature", "velocity"}, {}},
         {"run", {"dt", "steps", "precision"}, {}},
         {"grid", {"cell", "skin", "tile"}, {}},

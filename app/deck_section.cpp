@@ -10,6 +10,7 @@
 #include "app/deck_number.hpp"
 #include "app/deck_schema.hpp"
 #include "app/deck_words.hpp"
+#include "app/words.hpp"
 
 namespace app {
 namespace {
@@ -104,8 +105,7 @@ const std::vector<Node>& to_list(const Node& node, const std::string& path, std:
              fmt::format("write it as in {}", example));
     if (count != 0 && node.items.size() != count)
         fail(node.where,
-             fmt::format("{} has {} element{}, not {}", path, node.items.size(), node.items.size() == 1 ? "" : "s",
-                         count),
+             fmt::format("{} has {}, not {}", path, counted(static_cast<std::int64_t>(node.items.size()), "element"), count),
              fmt::format("write it as in {}", example));
     return node.items;
 }

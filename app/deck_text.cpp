@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The effective deck. Numbers are printed in the shortest form that reads back to the same bits.
+// The effective deck. Numbers are printed in the shortest form that reads back to the same bits, and that YAML 1.1 takes for
+// a number, too.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "app/deck.hpp"
 #include "md/potential.hpp"
@@ -17,10 +19,17 @@ const char* word(Boundary b) { return b == Boundary::periodic ? "periodic" : "re
 const char* word(md::Shift s) { return s == md::Shift::none ? "none" : s == md::Shift::energy ? "energy" : "force"; }
 const char* word(md::Precision p) { return p == md::Precision::mixed ? "mixed" : "double"; }
 
+// Without a dot, readers of YAML 1.1 take 2e-09 for text: 2.0e-09.
+std::string with_dots(std::string_view text) {
+    static const std::regex exponent(R"(([ \[]-?[0-9]+)(e[-+][0-9]+))");
+    return std::regex_replace(std::string(text), exponent, "$1.0$2");
+}
+
 class Lines {
 public:
-    /// One line `text  # comment`, comments aligned where they can be.
-    void add(std::string_view text, std::string_view comment = {}) {
+    /// One line `text  # comment`, comments aligned where they can be. Here, so that no key can miss it: with_dots().
+    void add(std::string_view line, std::string_view comment = {}) {
+        const std::string text = with_dots(line);
         if (comment.empty())
             text_ += fmt::format("{}\n", text);
         else
@@ -73,6 +82,7 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("    cutoff: {}", p.cutoff), "length");
     out.add(fmt::format("    softening: {}", p.softening), "length; r^2 -> r^2 + softening^2");
     out.add(fmt::format("    shift: {}", word(p.shift)), "what is 0 at the cutoff: none, energy, force");
+    for (std::size_t i = 0; const md::Parameter& own : md::own_parameters(p.kind)) out.add(fmt::format("    {}: {}", own.name, p.own[i++]), own.meaning);
     out.add("  slabs:");
     for (std::size_t i = 0; i < s.slabs.size(); ++i) add_slab(out, s.slabs[i], i == 0);
     out.add("run:");
@@ -88,7 +98,7 @@ std::string to_yaml(const Deck& deck) {
     out.add("balance:");
     out.add(fmt::format("  every: {}", deck.balance.every), "steps; 0: never");
     out.add(deck.balance.processes ? fmt::format("  processes: {}", *deck.balance.processes) : "  processes: null",
-            "virtual processes; null: one a rank");
+            "virtual processes; null: one per rank");
     const Deck::Balance& b = deck.balance;
     out.add(fmt::format("  model: {}", b.model), fmt::format("{}", fmt::join(balance::model_names(), ", ")));
     out.add(fmt::format("  compare: [{}]", fmt::join(b.compare, ", ")), "models evaluated beside it (clock: work)");

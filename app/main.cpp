@@ -15,11 +15,13 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "app/build_info.hpp"
 #include "app/deck.hpp"
 #include "app/errors.hpp"
 #include "app/run.hpp"
 #include "app/say.hpp"
 #include "app/signals.hpp"
+#include "app/words.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file.hpp"
 #include "comm/session.hpp"
@@ -32,6 +34,25 @@ int fail(const comm::Communicator& comm, int code, const std::string& message) {
     return code;
 }
 
+const char* const footer =
+    "Exit codes:\n"
+    "  0   success\n"
+    "  2   bad command line or deck\n"
+    "  3   bad checkpoint or other input file\n"
+    "  4   the simulation failed: a lost particle, an overflow, not enough memory\n"
+    "  5   output could not be written\n"
+    "  75  stopped early by a signal or the time limit, with a checkpoint: go on\n"
+    "      with --restart auto\n"
+    "Environment:\n"
+    "  OMP_NUM_THREADS   threads of each rank; default: this node's cores, shared\n"
+    "                    among its ranks\n"
+    "  STEELYARD_ISA     kernels to use, avx512, avx2 or scalar; default: the\n"
+    "                    fastest that this processor has; all give the same bits\n"
+    "Example, on 4 ranks of 2 threads each, with one key of the deck overridden:\n"
+    "  OMP_NUM_THREADS=2 mpiexec -n 4 steelyard run inputs/slab.yaml \\\n"
+    "      --out out/first --set run.steps=500\n"
+    "(mpiexec of the MPI that `steelyard --version` names: mpiexec.mpich on Debian)";
+
 std::string one_line(std::string text) {
     for (char& c : text)
         if (c == '\n') c = ' ';
@@ -40,9 +61,12 @@ std::string one_line(std::string text) {
 
 app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     CLI::App cli{"Steelyard: short-range molecular dynamics with dynamic load balancing", "steelyard"};
-    cli.set_version_flag("--version", std::string("steelyard ") + STEELYARD_VERSION);
+    cli.get_formatter()->column_width(26);
+    cli.footer(footer);
+    cli.set_version_flag("--version", app::version_text, "print version, commit, compiler and libraries");
     cli.require_subcommand(1);
     app::Options options;
+    options.command_line.assign(argv, argv + argc);
     const auto add_common = [&](CLI::App* command) {
         command->add_option("DECK", options.deck, "deck (YAML)")->required();
         command->add_option("--set", options.settings, "override a key: key.path=value (repeatable)")
@@ -50,16 +74,21 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     };
     CLI::App* run = cli.add_subcommand("run", "run a deck");
     add_common(run);
-    run->add_option(
-        "--restart", options.restart,
-        "go on from a checkpoint: FILE, or auto for the newest valid one of the latest run in the output directory");
+    run->add_option("--restart", options.restart,
+                    "go on from a checkpoint: FILE, or auto for the\n"
+                    "newest valid one of the latest run in the output\n"
+                    "directory");
     run->add_option("--out", options.out, "output directory (default: out/<deck name>)");
-    run->add_flag("--force", options.force, "put results that are in the output directory aside, into previous_<n>/");
+    run->add_flag("--force", options.force,
+                  "put results that are in the output directory\n"
+                  "aside, into previous_<n>/");
     run->add_flag("--quiet", options.quiet, "no progress, no table");
     CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
     info->add_option("FILE", options.deck, "checkpoint")->required();
-    CLI::App* check =
-        cli.add_subcommand("check", "validate a deck; print it with all defaults, memory, cells, processes");
+    info->add_flag("--brief", options.brief, "without the deck");
+    CLI::App* check = cli.add_subcommand("check",
+                                         "validate a deck; print it with all defaults,\n"
+                                         "memory, cells, processes");
     add_common(check);
     try {
         cli.parse(argc, argv);
@@ -89,9 +118,9 @@ int main(int argc, char** argv) {
     if (const std::string other = comm::other_launcher(world.size()); !other.empty()) {
         if (comm::speaks_for_launch(world.rank()))
             app::say(stderr,
-                     "steelyard: error: launcher: it says {}, but this program sees {} MPI {}; start it with the "
+                     "steelyard: error: launcher: it says {}, but this program sees {}; start it with the "
                      "mpiexec of the MPI that it was built with\n",
-                     other, world.size(), world.size() == 1 ? "rank" : "ranks");
+                     other, app::counted(world.size(), "MPI rank"));
         return 2;
     }
     try {

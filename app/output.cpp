@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/output.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <omp.h>
 #include <sys/resource.h>
@@ -9,13 +10,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/build_info.hpp"
 #include "app/deck_compare.hpp"
 #include "app/say.hpp"
 #include "app/signals.hpp"
 #include "app/snapshot.hpp"
+#include "app/words.hpp"
 #include "comm/clock.hpp"
 #include "comm/durable.hpp"
 
@@ -136,9 +140,12 @@ void Output::progress(std::int64_t step, const Thermo& t) {
     if (quiet_ || (!last && done > 0 && now - last_progress_ < (terminal_ ? 0.2 : 5.0))) return;
     last_progress_ = now;
     const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
-    const std::string left = done > 0 && !last ? duration(static_cast<double>(deck_.run.steps - step) / rate) : "-";
-    say(stdout, "{}step {}/{}  total {:.8g}  T {:.5g}  p {:.5g}  {:.2f} M atom-steps/s  ETA {}{}", terminal_ ? "\r\033[K" : "", step, deck_.run.steps,
-               t.total(), t.temperature, t.pressure, rate * static_cast<double>(particles_) * 1e-6, left, terminal_ && !last ? "" : "\n");
+    std::vector<std::string> parts{fmt::format("step {}/{}", step, deck_.run.steps)};
+    if (done > 0 && !last) parts.push_back("ETA " + duration(static_cast<double>(deck_.run.steps - step) / rate));
+    for (const std::string& part : {fmt::format("{:.2f} M atom-steps/s", rate * static_cast<double>(particles_) * 1e-6), fmt::format("total {:.7g}", t.total()),
+                                    fmt::format("T {:.4g}", t.temperature), fmt::format("p {:.4g}", t.pressure)})
+        parts.push_back(part);
+    say(stdout, "{}{}{}", terminal_ ? "\r\033[K" : "", one_line_of(parts), terminal_ && !last ? "" : "\n");
     std::fflush(stdout);
 }
 
@@ -203,11 +210,14 @@ void Output::header(const Tiles& tiles, std::int64_t particles) {
     const Setup& s = tiles.setup();
     const balance::Grid grid = s.domain.grid();
     say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, deck_.name);
-    say(stdout, "  {} particles, box {:.6g} x {:.6g}, {} x {} cells, {} processes, {} tiles of about {} x {} cells\n", particles, s.domain.axis[0].real_length(),
-               s.domain.axis[1].real_length(), grid.cells[0], grid.cells[1], tiles.decomposition().processes(), tile_count[0], tiles.decomposition().tile()[0], tiles.decomposition().tile()[1]);
-    say(stdout, "  {} precision, {} kernels, cutoff {:.4g}, skin {:.4g}{}, dt {:.4g}\n", s.precision == md::Precision::mixed ? "mixed" : "double",
-               s.kernels->isa, s.potential.cutoff, s.skin, deck_.grid.skin ? "" : " (auto, to be tuned)", deck_.run.dt);
-    say(stdout, "  {} ranks x {} threads, {}; output in {}\n", comm_.size(), omp_get_max_threads(), run_.topology.binding, directory_);
+    const auto shape = tiles.decomposition().tile();
+    say(stdout, "{}", lines_of({counted(particles, "particle"), fmt::format("box {:.6g} x {:.6g}", s.domain.axis[0].real_length(), s.domain.axis[1].real_length()),
+                                fmt::format("{} x {} cells", grid.cells[0], grid.cells[1]), counted(tiles.decomposition().processes(), "process"),
+                                fmt::format("{} of about {} x {} cells", counted(tile_count[0], "tile"), shape[0], shape[1])}));
+    say(stdout, "{}", lines_of({fmt::format("{} precision", s.precision == md::Precision::mixed ? "mixed" : "double"), fmt::format("{} kernels", s.kernels->isa),
+                                fmt::format("cutoff {:.4g}", s.potential.cutoff), fmt::format("skin {:.4g}{}", s.skin, deck_.grid.skin ? "" : " (auto, to be tuned)"),
+                                fmt::format("dt {:.4g}", deck_.run.dt)}));
+    say(stdout, "{}", lines_of({fmt::format("{} x {}", counted(comm_.size(), "rank"), counted(omp_get_max_threads(), "thread")), run_.topology.binding, "output in " + directory_}));
     say_what_changes();
     std::fflush(stdout);
 }
@@ -243,6 +253,10 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
         const balance::Grid grid = s.domain.grid();
         nlohmann::ordered_json j;
         j["version"] = STEELYARD_VERSION;
+        const BuildInfo build = build_info();
+        j["build"] = {{"version", build.version}, {"commit", build.commit}, {"compiler", build.compiler}, {"mpi", build.mpi}, {"hdf5", build.hdf5}, {"kernels", build.kernels}};
+        j["command_line"] = run_.command_line;
+        j["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));  // of the end
         j["deck"] = deck_.name;
         j["ranks"] = comm_.size();
         j["threads"] = omp_get_max_threads();
@@ -293,18 +307,20 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
     for (std::size_t i = 0; i <= phase_names.size(); ++i)
         say(stdout, "  {:<12}{:>11.3f}{:>11.3f}{:>11.3f}   {:5.1f} %\n", i < phase_names.size() ? phase_names[i] : "other", spread[i].min, spread[i].mean,
                    spread[i].max, wall > 0 ? 100 * spread[i].mean / wall : 0.0);
-    say(stdout, "  total {:.3f} s; {:.2f} M atom-steps/s, {:.2f} M per CPU second; {} rebuilds, the last with skin {:.3g}; {:.1f} bytes a particle in tiles, peak {:.1f} MB a rank\n",
-               wall, rate * 1e-6, cpu[0] > 0 ? atom_steps / (static_cast<double>(cpu[0]) * 1e-3) : 0.0,
-               tiles.rebuilds(), tiles.setup().skin, particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0,
-               spread[phase_names.size() + 1].max * 1e-6);
+    const double bytes = particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0;
+    say(stdout, "{}", lines_of({fmt::format("total {:.3f} s", wall), fmt::format("{:.2f} M atom-steps/s", rate * 1e-6),
+                                fmt::format("{:.2f} M per CPU second", cpu[0] > 0 ? atom_steps / (static_cast<double>(cpu[0]) * 1e-3) : 0.0),
+                                fmt::format("{}, the last with skin {:.3g}", counted(tiles.rebuilds(), "rebuild"), tiles.setup().skin),
+                                fmt::format("{:.1f} bytes per particle in tiles", bytes), fmt::format("peak {:.1f} MB per rank", spread[phase_names.size() + 1].max * 1e-6)}, ";"));
     if (balancing_.balancings > 0)
-        say(stdout, "  {} balancings by {}, {} migrations; of them the model took {:.3f} s, the partition {:.3f} s, moving and sorting anew {:.3f} s\n", balancing_.balancings,
-                   rebalance_.driver(), balancing_.migrations, balancing_.model_seconds, balancing_.partition_seconds, balancing_.migrate_seconds);
+        say(stdout, "{}", lines_of({fmt::format("{} by {}", counted(balancing_.balancings, "balancing"), rebalance_.driver()), counted(balancing_.migrations, "migration"),
+                                    fmt::format("in all {:.3f} s for the model", balancing_.model_seconds), fmt::format("{:.3f} s for the partition", balancing_.partition_seconds),
+                                    fmt::format("{:.3f} s for moving and sorting anew", balancing_.migrate_seconds)}));
     if (const std::vector<Rebalance::Overall> overall = rebalance_.overall(); !overall.empty()) {
-        say(stdout, "  overall LBE by {}, in brackets with the rows before the first measured update:\n", deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
-        for (const Rebalance::Overall& o : overall) say(stdout, "    {:<16}{:>7.2f} %  ({:.2f} %)\n", o.model, 100 * o.measured.value_or(o.lbe), 100 * o.lbe);
+        say(stdout, "  overall LBE by {}, and without the time before the first measured update:\n", deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
+        for (const Rebalance::Overall& o : overall) say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe, o.measured ? fmt::format("{:.2f} %", 100 * *o.measured) : "-");
     }
-    say(stdout, "  state hash {:016x} at step {}, energy drift {} of the largest kinetic energy\n", hash, step, last_ ? fmt::format("{:.2e}", drift) : "not measured");
+    say(stdout, "{}", lines_of({fmt::format("state hash {:016x} at step {}", hash, step), fmt::format("energy drift {} of the largest kinetic energy", last_ ? fmt::format("{:.2e}", drift) : "not measured")}));
 }
 
 }  // namespace app

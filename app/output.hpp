@@ -28,6 +28,7 @@ struct RunContext {
     comm::Topology topology;
     double start_seconds = 0, start_cpu_seconds = 0;  ///< when the run began, by comm::now() and comm::cpu_seconds()
     bool quiet = false;
+    std::vector<std::string> command_line;
 };
 
 class Output : public Observer {

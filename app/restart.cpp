@@ -12,6 +12,8 @@
 
 #include "app/checkpoint_front.hpp"
 #include "app/deck_compare.hpp"
+#include "app/file_kind.hpp"
+#include "app/words.hpp"
 #include "comm/durable.hpp"
 #include "comm/file.hpp"
 #include "md/initial.hpp"
@@ -30,10 +32,10 @@ Front verified_front(const std::string& path, const comm::Communicator& comm) {
             throw InputError(fmt::format("{}: {}; {}", path, what, remedy));
         };
         const std::int64_t size = comm::file_size(path);
-        if (size < 0) refuse("there is no such file");
-        text = comm::read_front(path, front_bytes);
+        const std::string look = comm::read_front(path, front_look);
+        text = look.substr(0, front_bytes);
         const std::optional<Front> front = parse_front(text);
-        if (!front) refuse("is not an undamaged checkpoint of this version");
+        if (!front) throw InputError(fmt::format("{}: {}", path, why_no_checkpoint(path, look)));
         if (front->bytes != size) refuse(fmt::format("is damaged: {} bytes instead of {}", size, front->bytes));
     });
     comm.broadcast(text);
@@ -195,13 +197,25 @@ CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator
     return info;
 }
 
+std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const comm::Communicator& comm) {
+    std::vector<SavedBalancing> found;
+    comm::FileReader file(info.path, comm);
+    if (!file.has("/balance")) return found;
+    const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");
+    for (const std::string& model : balance::model_names())
+        if (file.has("/balance/" + model))
+            found.push_back({model, file.row_count<std::int64_t>("/balance/" + model + "/first") - 1, step.empty() ? 0 : step[0]});
+    return found;
+}
+
 void require_same_system(const Deck& deck, const CheckpointInfo& info) {
     for (const DeckChange& c : changes(info.deck, deck)) {
-        const bool kept = c.key.starts_with("system.") || c.key.starts_with("grid.");
+        // Only time depends on the skin.
+        const bool kept = c.key.starts_with("system.") || (c.key.starts_with("grid.") && c.key != "grid.skin");
         // An automatic tile follows the threads; it may come to something else.
         if (kept && !(c.key == "grid.tile" && !deck.grid.tile))
             throw InputError(fmt::format(
-                "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system and grid", info.path,
+                "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system, grid.cell and grid.tile", info.path,
                 c.key, c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now));
     }
 }
@@ -252,8 +266,8 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, Rebalance& reb
                 throw InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0",
                                              info.path, path, wrong, remedy));
             if (saved.partition.processes() != b.partition.processes()) {
-                notes.push_back(fmt::format("{} starts anew: it knew {} processes, and the run has {}", b.name,
-                                            saved.partition.processes(), b.partition.processes()));
+                notes.push_back(fmt::format("{} starts anew: it knew {}, and the run has {}", b.name,
+                                            counted(saved.partition.processes(), "process"), b.partition.processes()));
                 continue;
             }
             b.partition = std::move(saved.partition);

@@ -16,7 +16,16 @@ namespace app {
 /// Verifies a checkpoint and reads all but the particles and what balancing has learnt. Collective. Throws InputError.
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm);
 
-/// Throws InputError naming the first key of `system` or `grid` in which the deck differs from the checkpoint's.
+/// Of one model whose balancing a checkpoint goes on with.
+struct SavedBalancing {
+    std::string model;
+    std::int64_t processes = 0, last_step = 0;  ///< last_step: of the last balancing
+};
+/// What a checkpoint that read_checkpoint() has verified holds of balancing. Collective. Throws comm::ReadError.
+std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const comm::Communicator& comm);
+
+/// Throws InputError naming the first key of `system` or `grid` (but `skin`) in which the deck differs from the
+/// checkpoint's.
 void require_same_system(const Deck& deck, const CheckpointInfo& info);
 
 /// Fills `tiles` with the particles, every rank reading its share of the file, and compares the state hash. Collective.

@@ -20,6 +20,7 @@
 #include "app/setup.hpp"
 #include "app/signals.hpp"
 #include "app/step.hpp"
+#include "app/words.hpp"
 #include "comm/topology.hpp"
 #include "md/initial.hpp"
 
@@ -63,13 +64,13 @@ constexpr int stopped_early = 75;  // EX_TEMPFAIL: try again, with --restart
 std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int ranks) {
     const std::int64_t processes = deck.balance.processes.value_or(ranks);
     if (processes < ranks)
-        throw DeckError(fmt::format("balance.processes: {} processes cannot fill {} ranks; use at least one a rank", processes, ranks));
+        throw DeckError(fmt::format("balance.processes: {} cannot fill {}; use at least one per rank", counted(processes, "process"), counted(ranks, "rank")));
     if (processes > grid.box().cells())
-        throw DeckError(fmt::format("balance.processes: {} processes for {} cells; use fewer ranks or processes", processes, grid.box().cells()));
+        throw DeckError(fmt::format("balance.processes: {} for {}; use fewer ranks or processes", counted(processes, "process"), counted(grid.box().cells(), "cell")));
     const balance::PartitionOptions& partition = deck.balance.partition;
     if (deck.balance.every > 0 && partition.kind != "none" && processes > balance::capacity(grid.box(), partition.min_width))
-        throw DeckError(fmt::format("balance.partition.min_width: {} x {} cells do not hold {} patches {} cells wide; make it smaller or use fewer processes", grid.cells[0],
-                                    grid.cells[1], processes, partition.min_width));
+        throw DeckError(fmt::format("balance.partition.min_width: {} x {} cells do not hold {} of a width of {}; make it smaller or use fewer processes", grid.cells[0],
+                                    grid.cells[1], counted(processes, "patch"), counted(partition.min_width, "cell")));
     return processes;
 }
 
@@ -131,7 +132,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
         return {};
     }
 
-    RunContext context{deck, restart, {}, topology, comm::now(), comm::cpu_seconds(), options.quiet};
+    RunContext context{deck, restart, {}, topology, comm::now(), comm::cpu_seconds(), options.quiet, options.command_line};
     Timers timers;
     Rebalance rebalance(deck, grid, processes, comm, timers);
 #ifdef __GLIBC__
@@ -159,9 +160,16 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
 
 int info(const Options& options, const comm::Communicator& comm) {
     const CheckpointInfo c = read_checkpoint(options.deck, comm);
+    const std::vector<SavedBalancing> balancing = saved_balancing(c, comm);
     if (comm.rank() != 0) return 0;
-    say(stdout, "{}\n  step {}, time {:.10g}, {} particles, state hash {:016x}; every byte verified\n\n{}", c.path, c.step,
-               c.clock.at(c.step), c.particles, c.state_hash, to_yaml(c.deck));
+    say(stdout, "{}\n  step {}, time {:.10g}, {}, state hash {:016x}; every byte verified\n", c.path, c.step,
+               c.clock.at(c.step), counted(c.particles, "particle"), c.state_hash);
+    say(stdout, "  of a run to step {}\n", c.deck.run.steps);
+    std::vector<std::string> models;
+    for (const SavedBalancing& b : balancing) models.push_back(fmt::format("{} ({})", b.model, counted(b.processes, "process")));
+    if (balancing.empty()) say(stdout, "  holds nothing of balancing\n");
+    else say(stdout, "  balanced last at step {}; holds what was learnt by\n{}", balancing[0].last_step, lines_of(models, ",", "    "));
+    if (!options.brief) say(stdout, "\n{}", to_yaml(c.deck));
     return 0;
 }
 
@@ -175,9 +183,9 @@ int check(const Options& options, const comm::Communicator& comm) {
     const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());
     const double tiles = particle_bytes(deck, setup, tile) * static_cast<double>(particles) / comm.size();
     say(stdout, "{}", to_yaml(deck));
-    say(stdout, "# {} particles, {} x {} cells, {} {} on {} {}, skin {:.4g}, about {:.1f} MB a rank for particles, {:.0f} MB with the program\n", particles, grid.cells[0],
-               grid.cells[1], processes, processes == 1 ? "process" : "processes", comm.size(), comm.size() == 1 ? "rank" : "ranks", setup.skin, tiles * 1e-6,
-               tiles * 1e-6 + program_megabytes);
+    say(stdout, "{}", lines_of({counted(particles, "particle"), fmt::format("{} x {} cells", grid.cells[0], grid.cells[1]),
+                                fmt::format("{} on {}", counted(processes, "process"), counted(comm.size(), "rank")), fmt::format("skin {:.4g}", setup.skin),
+                                fmt::format("about {:.1f} MB per rank for particles", tiles * 1e-6), fmt::format("{:.0f} MB with the program", tiles * 1e-6 + program_megabytes)}, ",", "# "));
     return 0;
 }
 

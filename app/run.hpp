@@ -15,6 +15,8 @@ struct Options {
     std::vector<std::string> settings;
     bool force = false;  ///< put results aside that are in the way
     bool quiet = false;
+    bool brief = false;  ///< info: without the deck
+    std::vector<std::string> command_line;
 };
 
 /// How a run ended; the same on all ranks.

@@ -17,6 +17,7 @@
 #include "app/errors.hpp"
 #include "app/say.hpp"
 #include "app/trajectory.hpp"
+#include "app/words.hpp"
 #include "comm/file.hpp"
 
 namespace app {
@@ -98,8 +99,7 @@ public:
     }
     void report(const char* why) const {
         if (count_ > 0)
-            say(stderr, "steelyard: note: {}: {} {} {} put aside into {}\n", directory_, count_,
-                count_ == 1 ? "file" : "files", why, folder_);
+            say(stderr, "steelyard: note: {}: {} {} put aside into {}\n", directory_, counted(count_, "file"), why, folder_);
     }
 
 private:

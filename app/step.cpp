@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/words.hpp"
+
 namespace app {
 namespace {
 
@@ -25,9 +27,9 @@ std::optional<balance::Infeasible> try_to_balance(std::int64_t step, Rebalance& 
 
 DeckError limit_error(std::int64_t step, const balance::Infeasible& e, bool checkpoint) {
     return DeckError(fmt::format(
-        "balance.partition.max_particles_per_process: step {}: no cut keeps {} processes within {} particles; "
+        "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; "
         "the smallest limit that works now is {}; {}, or use more processes",
-        step, e.parts, e.limit, e.smallest,
+        step, counted(e.parts, "process"), counted(e.limit, "particle"), e.smallest,
         checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
 }
 

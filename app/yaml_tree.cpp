@@ -61,6 +61,16 @@ void check_bytes(const std::string& text, const Origin& origin) {
     }
 }
 
+// yaml-cpp has many words for a tab in the indentation. Its column in that line, from 0; -1 if there is none.
+int indenting_tab(const std::string& text, int line) {
+    std::istringstream lines(text);
+    std::string row;
+    for (int i = 0; i <= line; ++i)
+        if (!std::getline(lines, row)) return -1;
+    const std::size_t tab = row.find('\t');
+    return tab < row.find_first_not_of(" \t-") ? static_cast<int>(tab) : -1;
+}
+
 class TreeBuilder final : public YAML::EventHandler {
 public:
     explicit TreeBuilder(const Origin& origin) : origin_(origin) {}
@@ -201,6 +211,9 @@ Node parse_tree(const std::string& text, const Origin& origin) {
     } catch (const DeckError&) {
         throw;
     } catch (const YAML::Exception& e) {
+        for (const int line : {e.mark.line, e.mark.line - 1})
+            if (const int column = indenting_tab(text, line); column >= 0)
+                fail(origin.where(line, column), "a tab", "YAML indents by spaces: replace it by spaces");
         fail(origin.where(e.mark.line, e.mark.column), "not valid YAML: " + printable(e.msg),
              "correct the YAML here or just before");
     }

@@ -14,6 +14,14 @@ namespace avx2 { const Kernels& kernels(); }
 namespace avx512 { const Kernels& kernels(); }
 #endif
 
+std::vector<std::string> built_kernels() {
+#ifdef STEELYARD_X86
+    return {"avx512", "avx2", "scalar"};
+#else
+    return {"scalar"};
+#endif
+}
+
 std::vector<const Kernels*> available_kernels() {
     std::vector<const Kernels*> found;
 #ifdef STEELYARD_X86

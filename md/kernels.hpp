@@ -148,6 +148,9 @@ struct Kernels {
     Step step_for(const PotentialSpec& potential, Precision precision) const;
 };
 
+/// The instruction sets of this program's tables, best first, whether this processor can run them or not.
+std::vector<std::string> built_kernels();
+
 /// The tables this processor can run, best first ("avx512", "avx2", "scalar").
 std::vector<const Kernels*> available_kernels();
 

@@ -47,6 +47,26 @@ int potential_index(const std::string& kind) {
     return it == names.end() ? -1 : static_cast<int>(it - names.begin());
 }
 
+std::span<const Parameter> own_parameters(const std::string& kind) {
+    std::span<const Parameter> found;
+    for_each_potential([&]<class P>(int, P*) {
+        if constexpr (requires { P::parameters; }) {
+            static_assert(std::size(P::parameters) <= most_own_parameters);
+            if (P::name == kind) found = P::parameters;
+        }
+    });
+    return found;
+}
+
+std::string conflict(const PotentialSpec& spec) {
+    std::string text;
+    for_each_potential([&]<class P>(int, P*) {
+        if constexpr (requires { P::conflict(spec); })
+            if (P::name == spec.kind) text = P::conflict(spec);
+    });
+    return text;
+}
+
 PairValue pair_value(const PotentialSpec& spec, double r) {
     PairValue value;
     if (r < spec.cutoff) with_potential(spec, [&](const auto& p) { value = value_at(p, r); });

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // What a deck says of the pair potential; the arithmetic is in potential.hpp.
 #pragma once
+#include <limits>
 #include <string>
 
 namespace md {
 
 enum class Shift { none, energy, force };
 enum class Precision { mixed, double_ };
+
+inline constexpr int most_own_parameters = 4;
 
 /// Pair potential with a cutoff. Reduced units: `epsilon` energy, `sigma`, `cutoff`, `softening` length.
 struct PotentialSpec {
@@ -16,6 +19,9 @@ struct PotentialSpec {
     double cutoff = 2.5;
     double softening = 0.0;  ///< delta: r^2 -> r^2 + delta^2
     Shift shift = Shift::energy;
+    static constexpr double standard = std::numeric_limits<double>::quiet_NaN();
+    /// Parameters that only this kind has, in the order of its table (potential.hpp); NaN: their default.
+    double own[most_own_parameters] = {standard, standard, standard, standard};
 };
 
 }  // namespace md

@@ -9,7 +9,10 @@
 #           qsub -W depend=afterok:$one -v STAGE=2 scripts/jobs/collision.sh
 #   shell:  STAGE=1 RANKS=2 scripts/jobs/collision.sh && STAGE=2 RANKS=2 scripts/jobs/collision.sh
 #
-# STAGE: 1 | 2.  RANKS: default, what the scheduler gave.  OUT: parent of the output directories (default out/collision).
+# STAGE: 1 | 2.  OUT: parent of the output directories (default out/collision).
+# RANKS: default, what the scheduler gave.  THREADS of each rank: default, what it gave each task (sbatch --cpus-per-task=4;
+# qsub -l select=2:ncpus=24:mpiprocs=6), else OMP_NUM_THREADS, else 1.  LAUNCHER: what starts the ranks, default mpiexec.mpich or
+# mpiexec; LAUNCHER="srun --mpi=pmi2" on most Slurm sites. `-n RANKS` is added unless it gives the number itself.
 # FIRST, SECOND: the decks of the stages.  BINARY: default build/steelyard.  DT, STEPS: time step of stage 2, number of its last step.
 # SETTINGS: more `key=value` for --set, separated by spaces, in the stage that runs.  NAME: of the output directory in OUT, default
 # stage1 or stage2.
@@ -28,7 +31,7 @@
 #PBS -l walltime=01:00:00
 #PBS -j oe
 set -euo pipefail
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^#SBATCH/{/^#SBATCH/!s/^# \{0,1\}//p}' "$0"; exit 0; }
 cd "${SLURM_SUBMIT_DIR:-${PBS_O_WORKDIR:-$(dirname "${BASH_SOURCE[0]}")/../..}}"
 
 stage=${STAGE:?set STAGE to 1 or 2}
@@ -37,8 +40,14 @@ out=${OUT:-out/collision}
 here=$out/${NAME:-stage$stage}
 first=${FIRST:-inputs/strip.yaml}
 second=${SECOND:-inputs/strip_t1.yaml}
-mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
-export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+read -ra launcher <<<"${LAUNCHER:-$(command -v mpiexec.mpich || command -v mpiexec)}"
+[[ " ${launcher[*]} " =~ \ (-n|-np|--ntasks)[\ =] ]] || launcher+=(-n "$ranks")
+if [[ -n ${PBS_NODEFILE:-} && -n ${NCPUS:-} ]]; then
+    on_first_node=$(grep -cxF "$(head -n 1 "$PBS_NODEFILE")" "$PBS_NODEFILE")
+    pbs_threads=$((NCPUS > on_first_node ? NCPUS / on_first_node : 1))
+fi
+export OMP_NUM_THREADS=${THREADS:-${SLURM_CPUS_PER_TASK:-${pbs_threads:-${OMP_NUM_THREADS:-1}}}}
+export SRUN_CPUS_PER_TASK=$OMP_NUM_THREADS  # srun doesn't take it from sbatch by itself
 
 case $stage in
     # One that was interrupted before its first checkpoint starts again: --force puts what it wrote aside.
@@ -50,6 +59,12 @@ case $stage in
         if ! compgen -G "$here/checkpoint_*.h5" >/dev/null; then
             restart=$(find "$out/stage1" -maxdepth 1 -name 'checkpoint_*.h5' 2>/dev/null | sort -V | tail -n 1) || true
             [[ -n $restart ]] || { echo "collision.sh: no checkpoint in $out/stage1; run STAGE=1 first" >&2; exit 3; }
+            step=${restart##*_} step=${step%.h5}
+            echo "collision.sh: stage 2 starts from $restart, step $step"
+            last=$(sed -n 's/^  steps: *\([0-9]*\).*/\1/p' "$out/stage1/deck.yaml" 2>/dev/null) || true
+            [[ ${last:-$step} == "$step" ]] || echo "collision.sh: warning: stage 1 has not reached its last step, $last; finish it first, unless you want this" >&2
+        else
+            echo "collision.sh: stage 2 goes on from the newest checkpoint in $here"
         fi
         arguments=(run "$second" --out "$here" --restart "$restart")
         [[ -n ${DT:-} ]] && arguments+=(--set "run.dt=$DT")
@@ -59,7 +74,7 @@ case $stage in
 esac
 for setting in ${SETTINGS:-}; do arguments+=(--set "$setting"); done
 
-"$mpiexec" -n "$ranks" "${BINARY:-build/steelyard}" "${arguments[@]}" &
+"${launcher[@]}" "${BINARY:-build/steelyard}" "${arguments[@]}" &
 job=$!
 trap 'signalled=1; kill -USR1 "$job" 2>/dev/null || true' USR1 TERM
 signalled=1

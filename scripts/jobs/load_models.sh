@@ -11,7 +11,8 @@
 #
 # Task i: test 1 + i / 8; model i % 8 of time_average moving_average particle_count hybrid a1 b1 r1 none. One process per rank.
 # DECK: default inputs/lbe_full.yaml, the paper's size (inputs/lbe2400.yaml: a hundredth of it).  OUT: default out/load_models.
-# FIRST_STEPS, STEPS: steps of stage 1 and of stage 2, default 1000.  CUT: cells, strips or patches.  RANKS, BINARY: see collision.sh.
+# FIRST_STEPS, STEPS: steps of stage 1 and of stage 2, default 1000.  CUT: cells, strips or patches.
+# RANKS, THREADS, LAUNCHER, BINARY: see collision.sh.
 # When all are done: scripts/plot_lbe.py out/load_models/test1_*, and `overall_lbe` in each summary.json.
 #SBATCH --job-name=load_models
 #SBATCH --nodes=100
@@ -25,7 +26,7 @@
 #PBS -l walltime=02:00:00
 #PBS -j oe
 set -euo pipefail
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,17s/^# \{0,1\}//p' "$0"; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,/^#SBATCH/{/^#SBATCH/!s/^# \{0,1\}//p}' "$0"; exit 0; }
 cd "${SLURM_SUBMIT_DIR:-${PBS_O_WORKDIR:-$(dirname "${BASH_SOURCE[0]}")/../..}}"
 
 deck=${DECK:-inputs/lbe_full.yaml}

@@ -146,6 +146,8 @@ TEST_CASE("a restart keeps system and grid, and says which key differs") {
     };
     CHECK(message("run.dt=0.002").empty());
     CHECK(message("output.every=3").empty());
+    CHECK(message("grid.skin=0.41").empty());
+    CHECK(message("grid.skin=auto").empty());
     CHECK(message("system.seed=5").find("system.seed differs") != std::string::npos);
     CHECK(message("system.slabs.0.temperature=5").find("system.slabs.0.temperature differs") != std::string::npos);
     CHECK(message("grid.cell=3").find("grid.cell differs") != std::string::npos);

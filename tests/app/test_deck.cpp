@@ -5,10 +5,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <random>
+#include <regex>
 
 #include "app/deck.hpp"
+#include "app/deck_compare.hpp"
 #include "app/deck_words.hpp"
+#include "app/yaml_tree.hpp"
+#include "md/potential.hpp"
 
 namespace {
 
@@ -62,6 +67,7 @@ void check_same(const Deck& a, const Deck& b) {
     CHECK(p.kind == q.kind);
     CHECK((p.epsilon == q.epsilon && p.sigma == q.sigma && p.cutoff == q.cutoff && p.softening == q.softening &&
            p.shift == q.shift));
+    for (std::size_t i = 0; i < md::own_parameters(p.kind).size(); ++i) CHECK(p.own[i] == q.own[i]);
     REQUIRE(a.system.slabs.size() == b.system.slabs.size());
     for (std::size_t i = 0; i < a.system.slabs.size(); ++i) CHECK(same(a.system.slabs[i], b.system.slabs[i]));
     CHECK((a.run.dt == b.run.dt && a.run.steps == b.run.steps && a.run.precision == b.run.precision));
@@ -130,6 +136,19 @@ TEST_CASE("every key is read") {
     CHECK((d.output.every == 50 && d.output.fields_every == 500 && d.output.trajectory_every == 1000));
 }
 
+TEST_CASE("a potential's own parameters are read, written and compared") {
+    const auto with = [](const std::string& keys) { return app::parse_deck(minimal, "deck.yaml", {"system.potential={" + keys + "}"}); };
+    const Deck plain = with("kind: mie"), other = with("kind: mie, repulsive: 14, attractive: 8.0");
+    CHECK((plain.system.potential.own[0] == 12 && plain.system.potential.own[1] == 6));
+    CHECK((other.system.potential.own[0] == 14 && other.system.potential.own[1] == 8));
+    CHECK(contains(app::to_yaml(other), "    repulsive: 14 "));
+    CHECK_FALSE(contains(app::to_yaml(with("kind: lennard_jones")), "repulsive"));
+    check_same(other, app::parse_deck(app::to_yaml(other), "deck.yaml"));
+    const auto changed = app::changes(plain, other);
+    REQUIRE(changed.size() == 2);
+    CHECK((changed[0].key == "system.potential.repulsive" && changed[0].before == "12" && changed[0].now == "14"));
+}
+
 TEST_CASE("box sides are whole numbers of 2^-26, and slabs end with them") {
     const Deck d = app::parse_deck(full, "full.yaml");
     const double scaled = std::ldexp(d.system.box[1], 26);
@@ -180,6 +199,40 @@ TEST_CASE("arbitrary doubles survive the effective deck bit by bit") {
         check_same(d, again);
         CHECK(std::signbit(again.system.slabs[0].velocity[1]));
     }
+}
+
+TEST_CASE("readers of YAML 1.1 find numbers in the effective deck, and the same ones") {
+    const std::regex number("[-+]?([0-9][0-9_]*)?\\.[0-9.]*([eE][-+][0-9]+)?|[-+]?(0|[1-9][0-9]*)");
+    int seen = 0;
+    const std::function<void(const app::Node&)> look = [&](const app::Node& node) {
+        for (const app::NodeEntry& e : node.entries) look(e.value);
+        for (const app::Node& item : node.items) look(item);
+        if (node.kind != app::Node::Kind::scalar || std::string("0123456789-.").find(node.text[0]) == std::string::npos) return;
+        ++seen;
+        CAPTURE(node.where, node.text);
+        CHECK(std::regex_match(node.text, number));
+    };
+    std::mt19937_64 random(11);
+    for (int i = 0; i < 100; ++i) {
+        Deck d = app::parse_deck(full, "deck.yaml");
+        // From 1e-300 to 1e-4, every other one a power of ten: what is printed with an exponent, with and without a dot.
+        const auto small = [&] {
+            const int exponent = -4 - static_cast<int>(random() % 296);
+            return i % 2 ? std::stod("1e" + std::to_string(exponent)) : std::ldexp(1 + static_cast<double>(random() >> 12) * 0x1p-52, -13 - static_cast<int>(random() % 900));
+        };
+        d.system.slabs[0].temperature = small();
+        d.system.slabs[1].velocity = {-small(), i % 2 ? 1e5 : -0.0};
+        d.run.dt = small();
+        d.grid.skin = small();
+        for (double& c : d.balance.constants.costs) c = small();
+        d.balance.work.cell = small(), d.balance.work.pair = small(), d.balance.work.region_lower = {-small(), small()};
+        d.checkpoint.time_limit_seconds = i % 2 ? 1e9 : small();
+        const std::string text = app::to_yaml(d);
+        look(app::parse_tree(text, {"deck.yaml"}));
+        check_same(d, app::parse_deck(text, "deck.yaml"));
+    }
+    CHECK(seen > 5000);
+    CHECK(contains(app::to_yaml(app::parse_deck(full, "deck.yaml")), "costs: [1.0e-09, 2.0e-09, 3.0e-09, 4.0e-09]"));
 }
 
 TEST_CASE("as many slabs as a deck may have fit into the effective deck") {

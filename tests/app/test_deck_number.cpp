@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "app/deck_number.hpp"
+#include "app/words.hpp"
 
 TEST_CASE("whole numbers are read exactly") {
     using app::NumberStatus;
@@ -47,4 +48,38 @@ TEST_CASE("real numbers are read exactly") {
     CHECK(app::parse_number("1e-400").status == NumberStatus::too_small);
     for (const char* bad : {".nan", ".NaN", "nan", ".inf", "-.inf", "inf", "+Infinity"})
         CHECK(app::parse_number(bad).status == NumberStatus::not_finite);
+}
+
+TEST_CASE("counts agree with their nouns") {
+    CHECK(app::counted(1, "rank") == "1 rank");
+    CHECK(app::counted(2, "rank") == "2 ranks");
+    CHECK(app::counted(0, "process") == "0 processes");
+    CHECK(app::counted(1, "process") == "1 process");
+    CHECK(app::counted(7, "patch") == "7 patches");
+}
+
+TEST_CASE("lines stay within 79 characters whatever they hold") {
+    // The largest numbers that a run may meet, and more.
+    const std::vector<std::string> parts{"step 1000000000/1000000000", "ETA 277777:46:40 h", "123456789.01 M atom-steps/s", "total -1.234567e+15", "T 1.234e+15", "p -1.234e+15"};
+    CHECK(app::one_line_of(parts).size() <= app::line_width);
+    CHECK(app::one_line_of(parts) == parts[0] + "  " + parts[1] + "  " + parts[2]);
+    CHECK(app::one_line_of({std::string(77, 'a'), "", "c"}) == std::string(77, 'a') + "  ");
+    CHECK(app::one_line_of({}).empty());
+    std::vector<std::string> items;
+    for (int n = 1; n < 70; ++n) items.push_back(std::string(n, 'x'));
+    std::string joined;
+    for (const char c : app::lines_of(items, ";", "# ")) {
+        if (c == '\n') {
+            CHECK((joined.size() <= app::line_width && joined.substr(0, 3) == "# x"));
+            joined.clear();
+        } else {
+            joined += c;
+        }
+    }
+    CHECK(joined.empty());
+    CHECK(app::lines_of({"a", "b"}) == "  a, b\n");
+    CHECK(app::lines_of({std::string(100, 'a'), "b"}) == "  " + std::string(100, 'a') + ",\n  b\n");
+    // Exactly as wide as a line, and one more.
+    CHECK(app::lines_of({std::string(70, 'a'), "12345"}) == "  " + std::string(70, 'a') + ", 12345\n");
+    CHECK(app::lines_of({std::string(70, 'a'), "123456"}) == "  " + std::string(70, 'a') + ",\n  123456\n");
 }

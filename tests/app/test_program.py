@@ -3,8 +3,10 @@
 
 Groups: command_line one_hash restarts balancing limits stages signals full_disk kills readers. Every run has a time limit.
 """
+import calendar
 import itertools
 import os
+import pty
 import random
 import re
 import shutil
@@ -36,7 +38,7 @@ def command_line(tmp):
     for deck, ranks in (("liquid", 1), ("slab", 2), ("slab_soft", 1), ("tiny", 3)):
         path, out = os.path.join(options.source, f"inputs/{deck}.yaml"), os.path.join(tmp, deck)
         said = subprocess.run(command(ranks, "check", path), env=environment(), capture_output=True, text=True, timeout=60).stdout
-        particles, whole = map(float, re.search(r"about ([0-9.]+) MB a rank for particles, ([0-9.]+) MB with the program", said).groups())
+        particles, whole = map(float, re.search(r"about ([0-9.]+) MB per rank for particles,\s+(?:# )?([0-9.]+) MB with the program", said).groups())
         check(run(ranks, "run", path, "--out", out, "--quiet", *settings(run__steps=40, output__fields_every=0))[0] == 0, f"run of {deck}")
         s = summary(out)
         for name, megabytes, most in (("particle_bytes", particles, 0.1), ("peak_resident_bytes", whole, 0.2)):
@@ -47,6 +49,125 @@ def command_line(tmp):
     check(run(0, "run", DECK, "--out", out[0], "--quiet", *settings(run__steps=20))[0] == 0, "run")
     check(run(0, "run", os.path.join(out[0], "deck.yaml"), "--out", out[1], "--quiet")[0] == 0, "run of the effective deck")
     check(hash_of(out[0]) == hash_of(out[1]) and rows(out[0]) == rows(out[1]), "the effective deck gives another run")
+    about_itself(tmp)
+    what_it_prints(tmp)
+    other_files(tmp)
+
+
+def printed(ranks, *arguments):
+    """Standard output."""
+    return subprocess.run(command(ranks, *arguments), env=environment(), capture_output=True, text=True, timeout=60).stdout
+
+
+def about_itself(tmp):
+    version = printed(0, "--version").splitlines()
+    said = dict(line.split(maxsplit=1) for line in version[1:])
+    check(version[0] == "steelyard 0.1.0" and list(said) == ["commit", "compiler", "MPI", "HDF5", "kernels"], f"--version: {version}")
+    check(re.fullmatch("unknown|[0-9a-f]{7,}(-dirty)?", said["commit"]), f"--version: {said}")
+    commits(tmp)
+    check(re.match(r"\S.* v?[0-9]+\.[0-9]+", said["MPI"]) and re.match(r"1\.[0-9.]+, (serial|parallel)$", said["HDF5"]) and "scalar" in said["kernels"], f"--version: {said}")
+    out = os.path.join(tmp, "itself")
+    check(run(0, "run", DECK, "--out", out, "--quiet", *settings(run__steps=0))[0] == 0, "run")
+    s = summary(out)
+    b = s["build"]
+    check(b["version"] == "0.1.0" and [b["commit"], b["compiler"], b["mpi"], b["hdf5"]] == [said[k] for k in ("commit", "compiler", "MPI", "HDF5")]
+          and ", ".join(b["kernels"]) == said["kernels"].split(";")[0], f"build in summary.json: {b}")
+    check(s["command_line"][1:3] == ["run", DECK] and abs(calendar.timegm(time.strptime(s["date"], "%Y-%m-%dT%H:%M:%SZ")) - time.time()) < 60, f"{s['command_line']} {s['date']}")
+    for arguments in (["--help"], ["run", "--help"], ["check", "--help"], ["info", "--help"]):
+        text = printed(0, *arguments)
+        check(max(map(len, text.splitlines())) <= 80, f"{arguments}: a line of {max(map(len, text.splitlines()))}")
+        if arguments in (["--help"], ["run", "--help"]):
+            check(all(word in text for word in ("Exit codes", "  75 ", "OMP_NUM_THREADS", "STEELYARD_ISA", "mpiexec -n")), f"{arguments}: {text}")
+    for folder, _, files in os.walk(os.path.join(options.source, "scripts")):
+        for path in (os.path.join(folder, f) for f in files):
+            with open(path, "rb") as f:
+                check(f.read(2) != b"#!" or os.access(path, os.X_OK), f"{path} is not executable")
+
+
+def commits(tmp):
+    """The script that finds the commit at each build."""
+    if not shutil.which("cmake") or not shutil.which("git"):
+        return print("no cmake or no git: that part is left out")
+    tree, found = os.path.join(tmp, "tree"), os.path.join(tmp, "commit.cpp")
+    def git(*arguments):
+        return subprocess.run(["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True, capture_output=True, text=True).stdout.strip()
+    def commit(source=tree):
+        subprocess.run(["cmake", "-D", f"SOURCE={source}", "-D", f"FILE={found}", "-P", os.path.join(options.source, "app/commit.cmake")], check=True, timeout=60)
+        with open(found) as f:
+            return re.search('"(.*)"', f.read()).group(1)
+    os.makedirs(os.path.join(tree, "inside"))
+    check(commit() == "unknown", "a commit outside git")
+    git("init", "-q")
+    for text in ("one", "two"):
+        with open(os.path.join(tree, "file"), "w") as f:
+            f.write(text)
+        git("add", "file")
+        git("commit", "-q", "-m", text)
+        check(commit() == git("rev-parse", "--short", "HEAD"), f"commit {commit()}")
+    before = os.stat(found).st_mtime_ns
+    commit()
+    check(os.stat(found).st_mtime_ns == before, "written although nothing has changed")
+    check(commit(os.path.join(tree, "inside")) == "unknown", "the commit of a project around a tarball")
+    with open(os.path.join(tree, "file"), "w") as f:
+        f.write("three")
+    check(commit() == git("rev-parse", "--short", "HEAD") + "-dirty", f"changed files: {commit()}")
+
+
+def what_it_prints(tmp):
+    """Lines that an 80-column terminal doesn't wrap, with the numbers of their nouns."""
+    out = os.path.join(tmp, "printed")
+    keys = dict(run__steps=40, output__every=1, system__potential__epsilon=1000, run__dt=1e-5)
+    balanced = dict(keys, balance__every=5, balance__clock="work", balance__migrate="always", balance__compare="[time_average, a1, b1]")
+    for ranks, more in ((0, keys), (2, balanced)):
+        text = printed(ranks, "run", DECK, "--out", fresh(out), *settings(**more))
+        check("state hash" in text and all(len(line) < 80 for line in text.replace(out, "out").splitlines()), f"lines of 80 columns and more: {text}")
+        check(not re.search(r"\b1 (ranks|threads|processes|tiles|rebuilds|migrations|balancings)", text) and (ranks or "1 rank x 1 thread," in text and "1 process," in text), text)
+    said = printed(0, "check", DECK)
+    check("1 process on 1 rank," in said, said)
+    # In a terminal the line is written over in place.
+    main_end, other_end = pty.openpty()
+    process = subprocess.Popen(command(0, "run", DECK, "--out", fresh(out), *settings(**dict(keys, run__steps=300))), env=environment(), stdout=other_end, stderr=other_end)
+    os.close(other_end)
+    text = b""
+    while True:
+        try:
+            piece = os.read(main_end, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(main_end)
+    check(process.wait(timeout=60) == 0, "run in a terminal")
+    lines = [line for line in re.split(r"[\r\n]+", text.decode().replace("\x1b[K", "").replace(out, "out")) if line]
+    check(sum(line.startswith("step ") for line in lines) >= 2 and max(map(len, lines)) < 80, f"in a terminal: {lines}")
+
+
+def other_files(tmp):
+    """What isn't a checkpoint is called by its name, by info and by a restart; nothing is waited for."""
+    out = os.path.join(tmp, "kinds")
+    check(run(0, "run", DECK, "--out", out, "--quiet", *settings(run__steps=20, checkpoint__every=20, output__fields_every=20, output__trajectory_every=20, balance__every=10,
+          balance__clock="work", balance__processes=3, balance__compare="[a1]"))[0] == 0, "run")
+    os.mkfifo(os.path.join(out, "pipe"))
+    with open(os.path.join(out, "checkpoint_20.h5"), "rb") as f:
+        whole = f.read()
+    for name, data in (("nothing", b""), ("notes.txt", b"two words\n"), ("binary", bytes(range(256))), ("damaged.h5", whole[:100] + b"?" + whole[101:]),
+                       ("front.h5", bytes(512) + whole[512:]), ("plain.h5", whole[512:]), ("huge", b"x" * 4096)):
+        with open(os.path.join(out, name), "wb") as f:
+            f.write(data)
+    os.truncate(os.path.join(out, "huge"), 1 << 40)
+    trajectory = next(n for n in sorted(os.listdir(out)) if n.startswith("trajectory"))
+    for name, what in ((trajectory, "is a trajectory"), ("fields_20.h5", "holds fields of cells"), ("deck.yaml", "is a deck or another YAML file"), ("thermo.csv", "is a CSV table"),
+                       ("nothing", "is empty"), ("notes.txt", "is a text file"), ("binary", "is not a checkpoint"), ("huge", "is a text file"), ("pipe", "is a pipe or device"),
+                       ("", "is a directory"), ("missing.h5", "there is no such file"), ("damaged.h5", "is a checkpoint that is damaged or of another version"),
+                       ("front.h5", "is a checkpoint that is damaged or of another version"), ("plain.h5", "is a trajectory")):
+        path = os.path.join(out, name)
+        for ranks, arguments in ((2, ["info", path]), (0, ["run", DECK, "--out", os.path.join(tmp, "never"), "--restart", path])):
+            code, text = run(ranks, *arguments, timeout=30)
+            check(code == 3 and text.startswith(f"steelyard: error: {path}: {what}") and text.count("\n") == 1 and "; " in text, f"{arguments[0]} of {name!r}: {code} {text!r}")
+    brief = printed(0, "info", "--brief", os.path.join(out, "checkpoint_20.h5"))
+    check(len(brief.splitlines()) <= 8 and all(w in brief for w in ("step 20, time 0.01, 20142 particles", summary(out)["state_hash"], "a run to step 20", "last at step 20", "a1 (3 processes), r1 (3 processes)")), brief)
+    check(brief == printed(2, "info", "--brief", os.path.join(out, "checkpoint_20.h5")) and printed(0, "info", os.path.join(out, "checkpoint_20.h5")).startswith(brief + "\n#"), "info without --brief")
 
 
 def one_hash(tmp):
@@ -97,6 +218,12 @@ def restarts(tmp):
     out = os.path.join(tmp, "changed")
     run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60))
     check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, grid__tile=9))[0] == 3, "another grid.tile")
+    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, grid__cell=2.6))[0] == 3, "another grid.cell")
+    for skins in (("auto", "0.4"), ("0.4", "auto"), ("0.4", "0.2")):
+        other = os.path.join(tmp, "skin")
+        check(run(2, "run", DECK, "--out", fresh(other), "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60, grid__skin=skins[0]))[0] == 0, "run")
+        code, text = run(1, "run", DECK, "--out", other, "--quiet", "--restart", "auto", *settings(**keys, grid__skin=skins[1]))
+        check(code == 0 and hash_of(other) == hash_of(whole) and rows(other) == rows(whole), f"grid.skin {skins}: {code} {text}")
     tiles = os.path.join(tmp, "tiles")
     run(1, "run", DECK, "--out", tiles, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60, grid__tile=9))
     code, text = run(2, "run", DECK, "--out", tiles, "--quiet", "--restart", "auto", *settings(**keys))
@@ -199,6 +326,7 @@ def stages(tmp):
     def job(stage, ranks, **more):
         e = dict(environment(), **dict(dict(OUT=tmp), **more), STAGE=str(stage), RANKS=str(ranks), BINARY=options.binary)
         return subprocess.run(["bash", script], env=e, cwd=options.source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
+    launchers(tmp, job)
     check(job(2, 2).returncode == 3, "stage 2 without stage 1")
     check(job(3, 2).returncode == 2, "no such stage")
     done = job(1, 8)
@@ -226,6 +354,44 @@ def stages(tmp):
     code, text = run(3, "run", os.path.join(options.source, "inputs/strip_t1.yaml"), "--restart", os.path.join(options.source, "restarts/strip_t1.h5"),
                      "--out", os.path.join(tmp, "again"), "--quiet", *settings(run__steps=1100, run__dt=0.0001))
     check(code == 0 and hash_of(os.path.join(tmp, "again")) == hash_of(os.path.join(tmp, "stage2")), f"from restarts/: {code} {text}")
+
+
+def launchers(tmp, job):
+    """Launcher and threads of the jobs, and a stage 2 that starts from an unfinished stage 1."""
+    fake, seen = os.path.join(tmp, "fake launcher.d"), os.path.join(tmp, "seen")
+    os.mkdir(fake)
+    srun = os.path.join(fake, "srun")
+    with open(srun, "w") as f:
+        f.write(f'#!/bin/sh\nprintf "%s\\n" "$*" "$OMP_NUM_THREADS" >"{seen}"\nwhile [ "${{1#-}}" != "$1" ]; do case $1 in -n) shift;; esac; shift; done\nexec "$@"\n')
+    os.chmod(srun, 0o755)
+    hosts = os.path.join(tmp, "hosts")
+    with open(hosts, "w") as f:
+        f.write("a\n" * 6 + "b\n" * 6)
+    small = dict(FIRST=DECK, SECOND=DECK, OUT=os.path.join(tmp, "small"), PATH=fake + ":" + os.environ["PATH"], NAME="launched")
+    def seen_by(**more):
+        shutil.rmtree(small["OUT"], ignore_errors=True)
+        done = job(1, 3, **small, SETTINGS="run.steps=0", **more)
+        check(done.returncode == 0, f"{more}: {done.returncode} {done.stderr}")
+        with open(seen) as f:
+            arguments, threads = f.read().splitlines()
+        return arguments.split(options.binary)[0].strip(), threads
+    for more, expected in ((dict(), ("--mpi=pmi2 -n 3", "1")), (dict(THREADS="2", SLURM_CPUS_PER_TASK="3"), ("--mpi=pmi2 -n 3", "2")), (dict(SLURM_CPUS_PER_TASK="3"), ("--mpi=pmi2 -n 3", "3")),
+                           (dict(PBS_NODEFILE=hosts, NCPUS="24"), ("--mpi=pmi2 -n 3", "4")), (dict(PBS_NODEFILE=hosts, NCPUS="4"), ("--mpi=pmi2 -n 3", "1")),
+                           (dict(LAUNCHER="srun -n 5 -v"), ("-n 5 -v", "1"))):
+        got = seen_by(**dict(dict(LAUNCHER="srun --mpi=pmi2"), **more))
+        check(got == expected, f"{more}: {got}, not {expected}")
+    del small["NAME"]
+    settled = dict(small, SETTINGS="run.steps=20 checkpoint.every=20")
+    check(job(1, 2, **settled).returncode == 0, "stage 1")
+    first = os.path.join(small["OUT"], "stage1")
+    done = job(2, 2, **small, SETTINGS="run.steps=30")
+    check(done.returncode == 0 and f"stage 2 starts from {first}/checkpoint_20.h5, step 20\n" in done.stdout and "warning" not in done.stderr, f"stage 2: {done.stdout} {done.stderr}")
+    with open(os.path.join(first, "deck.yaml")) as f:
+        deck = f.read()
+    with open(os.path.join(first, "deck.yaml"), "w") as f:
+        f.write(deck.replace("  steps: 20 ", "  steps: 40 "))
+    done = job(2, 2, **dict(small, NAME="early"), SETTINGS="run.steps=30")
+    check(done.returncode == 0 and done.stderr == "collision.sh: warning: stage 1 has not reached its last step, 40; finish it first, unless you want this\n", f"an unfinished stage 1: {done.stderr}")
 
 
 def signals(tmp):

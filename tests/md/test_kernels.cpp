@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/md/one_tile.hpp"
+#include "tests/md/other_parameters.hpp"
 
 using md::Precision;
 
@@ -11,9 +12,12 @@ namespace {
 
 std::vector<md::PotentialSpec> potentials() {
     std::vector<md::PotentialSpec> all;
-    for (const std::string& kind : md::potential_kinds())
+    for (md::PotentialSpec spec : test::every_kind())
         for (const md::Shift shift : {md::Shift::none, md::Shift::energy, md::Shift::force})
-            for (const double softening : {0.0, 0.75}) all.push_back({kind, 1.1, 1.05, 2.5, softening, shift});
+            for (const double softening : {0.0, 0.75}) {
+                spec.epsilon = 1.1, spec.sigma = 1.05, spec.softening = softening, spec.shift = shift;
+                all.push_back(spec);
+            }
     return all;
 }
 
@@ -178,6 +182,10 @@ TEST_CASE("faults name the particle with the smallest id") {
             const md::Fault overlap = same.pass(md::Kick::first, 0.001).fault;
             CHECK(overlap.kind == md::FaultKind::force_range);
             CHECK(overlap.id == 5);
+            md::PotentialSpec steep{"mie"};
+            steep.own[0] = 64, steep.own[1] = 62;
+            test::OneTile infinite(box, steep, precision, *k, {at(7, 20, 20, 0), at(5, 20.01, 20, 0), at(3, 30, 30, 0)});  // in floats
+            CHECK(infinite.pass(md::Kick::first, 0.001).fault.id == 5);
             test::OneTile fast(box, {}, precision, *k, {at(7, 20, 20, 3000), at(5, 10, 20, 2400), at(3, 30, 30, 2000)});
             const md::Fault speed = fast.pass(md::Kick::first, 0.0011).fault;  // a cell is 2.5
             CHECK(speed.kind == md::FaultKind::speed);

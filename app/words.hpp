@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The wording of what the program prints: counts with their nouns, lines that a terminal of 80 columns doesn't wrap.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace app {
+
+/// A number with its noun: "1 rank", "2 ranks", "0 processes".
+std::string counted(std::int64_t n, std::string_view noun);
+
+inline constexpr std::size_t line_width = 79;
+
+/// One line of the parts, two spaces apart, up to the first that doesn't fit.
+std::string one_line_of(const std::vector<std::string>& parts);
+
+/// The items after one another, `after` behind each but the last, broken between items into lines that begin with
+/// `indent` and end with a line feed. An item wider than a line has one for itself.
+std::string lines_of(const std::vector<std::string>& items, std::string_view after = ",",
+                     std::string_view indent = "  ");
+
+}  // namespace app

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Every kind of potential, by its defaults and by other values of the parameters that only it has.
+#pragma once
+#include <vector>
+
+#include "md/potential.hpp"
+
+namespace test {
+
+inline std::vector<md::PotentialSpec> every_kind() {
+    std::vector<md::PotentialSpec> all;
+    for (const std::string& kind : md::potential_kinds()) {
+        all.push_back({kind});
+        const std::span<const md::Parameter> own = md::own_parameters(kind);
+        if (own.empty()) continue;
+        all.push_back({kind});
+        for (std::size_t i = 0; i < own.size(); ++i)
+            all.back().own[i] = own[i].multiple_of ? own[i].standard + own[i].multiple_of : own[i].standard * 1.1;
+    }
+    return all;
+}
+
+}  // namespace test
