@@ -345,7 +345,7 @@ void Rebalance::decide(Balanced& b, const Cells& cells, std::span<const double> 
         if (measured && migrate_ == Migrate::gain && clock_ == Timing::work)  // by the wall clock, as the last migration was measured
             b.record.move_seconds = work_.move * static_cast<double>(sums[1]) / static_cast<double>(processes_);
         const bool keep = measured && migrate_ == Migrate::gain && clock_ == Timing::work && b.record.lost_seconds <= b.record.move_seconds;
-        row.decision = keep ? "kept: gain" : "moved";
+        row.decision = keep ? "kept: gain" : sums[0] == 0 ? "kept: same" : "moved";
         if (!keep) {
             row.cells_moved = sums[0];
             row.particles_moved = sums[1];
@@ -356,7 +356,7 @@ void Rebalance::decide(Balanced& b, const Cells& cells, std::span<const double> 
     }
     if (&b == &models_.front()) load_ = std::move(load), load_unit_ = unit;
     describe(b, row);
-    if (row.decision == "moved") b.record.lost_seconds = 0, b.spent.clear();
+    if (row.decision == "moved" || row.decision == "kept: same") b.record.lost_seconds = 0, b.spent.clear();
 }
 
 // What a row says of the partition in use and of the decision.

@@ -35,7 +35,7 @@ struct BalanceRow {
     std::int64_t cells_moved = 0, particles_moved = 0;
     std::int64_t ghost_cells = 0;  ///< of all processes, one cell wide, in the partition in use from now on
     double lbe_observed = 0;
-    std::string decision;  ///< moved | kept: gain | kept: clock | kept: limit (no partition keeps it)
+    std::string decision;  ///< moved | kept: gain | kept: same (the new partition is the old one) | kept: clock | kept: limit (no partition keeps it)
     double lost_seconds = 0, move_seconds = 0;  ///< migrate: gain: the loss and the cost that were compared
     double lbe_reachable = 0;                   ///< LBE_m of the partition that was computed last before this row: the loss is measured against it
     std::int64_t load_step = 0;                 ///< when the loads of lbe_model were modelled

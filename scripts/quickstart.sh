@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs what is missing, builds, runs the main job (two slabs collide, inputs/slab.yaml) on two ranks, draws its density.
+# Installs what is missing, builds, and runs a collision (inputs/quickstart.yaml) on two ranks twice, without and with balancing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3s/^# //p' scripts/quickstart.sh; exit 0; }
 TARGET=steelyard scripts/build.sh
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
-"$mpiexec" -n 2 build/steelyard run inputs/slab.yaml --out out/slab --force  # an earlier quickstart's results are put aside
-/usr/bin/python3 scripts/plot_density.py out/slab
+run() {  # NAME SETTING...: results of an earlier quickstart are put aside
+    local name=$1
+    shift
+    "$mpiexec" -n 2 build/steelyard run inputs/quickstart.yaml --out "out/$name" --force "$@"
+}
+echo "Without balancing: each rank keeps its half of the box."
+run unbalanced --set balance.partition.kind=none
+echo "With balancing: r1 models the load of each cell, and the border between the ranks follows."
+run balanced
+/usr/bin/python3 scripts/plot_density.py out/balanced >/dev/null
+gain=$(/usr/bin/python3 scripts/plot_balancing.py out/unbalanced out/balanced)
+echo
 /usr/bin/python3 - <<'PY'
 import json
-s = json.load(open("out/slab/summary.json"))
-print(f"\n{s['particles']} particles, {s['steps']} steps in {s['wall_seconds']:.1f} s on {s['ranks']} ranks: "
-      f"{s['atom_steps_per_second'] / 1e6:.1f} M atom-steps/s")
-print(f"energy drift {s['energy_drift']:.1e} of the largest kinetic energy; state hash {s['state_hash']}")
-print("results in out/slab: thermo.csv, summary.json, density.png")
+s, t = (json.load(open(f"out/{name}/summary.json")) for name in ("unbalanced", "balanced"))
+same = "end in the same state" if s["state_hash"] == t["state_hash"] else "END IN DIFFERENT STATES"
+print(f"Two slabs of {s['particles']} particles in all collided for {s['steps']} steps on {s['ranks']} ranks, without and with balancing; both runs {same}.")
 PY
+echo "$gain"
+echo "Pictures: out/balanced/balancing.png (before and after), out/balanced/density.png; results: out/unbalanced, out/balanced."
