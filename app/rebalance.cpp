@@ -138,7 +138,7 @@ void Rebalance::require_exact_sum(const Cells& cells, std::span<const std::int64
     team_.sum(milliseconds);
     std::transform(milliseconds.begin(), milliseconds.end(), seconds.begin(),
                    [](std::int64_t ms) { return static_cast<double>(ms) * 1e-3; });
-    const auto [key, value] = balance::dearest_key(work_, seconds);
+    const auto [key, value] = balance::most_expensive_key(work_, seconds);
     throw md::SimulationError(
         fmt::format("the counted work of one step is {:.3g} s, more than the {:.0f} s that can be summed exactly",
                     std::accumulate(seconds.begin(), seconds.end(), 0.0), balance::to_seconds(balance::most_ticks)),

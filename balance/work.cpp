@@ -52,7 +52,7 @@ WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int
     return seconds;
 }
 
-DearestKey dearest_key(const WorkCosts& costs, const WorkByKey& sum) {
+MostExpensiveKey most_expensive_key(const WorkCosts& costs, const WorkByKey& sum) {
     const std::array<double, work_keys.size()> values{costs.cell, costs.particle, costs.candidate,
                                                       costs.pair, costs.spill,    costs.region_factor};
     const double all = std::accumulate(sum.begin(), sum.end(), 0.0);

@@ -53,11 +53,11 @@ WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int
 
 /// The key whose value makes a sum of works as large as it is, and that value: the region's factor where its surcharge
 /// is more than half of the sum, else the price with the largest part in it.
-struct DearestKey {
+struct MostExpensiveKey {
     const char* key;
     double value;
 };
-DearestKey dearest_key(const WorkCosts& costs, const WorkByKey& sum);
+MostExpensiveKey most_expensive_key(const WorkCosts& costs, const WorkByKey& sum);
 
 /// Factor that makes integers of loads: the sum of `cells` loads of at most `largest` (any unit, >= 0) stays below
 /// 2^62. Finite, also where the largest load is a denormal number; 0 where all loads are.

@@ -2,7 +2,7 @@
 // That balancing balances, by thread timers and by counted work, on any number of ranks.
 //
 // The test drives the clock: each call of a step kernel costs what the test charges for the tile's particles, those in
-// a dear region many times as much, and the stopwatch reads the sum of these charges. So every process has a true time,
+// an expensive region many times as much, and the stopwatch reads the sum of these charges. So every process has a true time,
 // known without the bookkeeping under test, and no answer depends on how fast this machine is.
 #include <omp.h>
 
@@ -27,16 +27,16 @@ const comm::Communicator& world() {
 
 constexpr std::int64_t processes = 12;
 // One particle takes seconds, so that the milliseconds of a real migration weigh nothing.
-constexpr double seconds_per_particle = 1, dear_factor = 8;
+constexpr double seconds_per_particle = 1, expensive_factor = 8;
 // Whole cells of 2.5; lengths.
-constexpr std::array<double, 2> dear_lower{20, 10}, dear_upper{40, 40};
-const std::vector<std::string> dear_region{"balance.work.region.lower=[20, 10]", "balance.work.region.upper=[40, 40]",
+constexpr std::array<double, 2> expensive_lower{20, 10}, expensive_upper{40, 40};
+const std::vector<std::string> expensive_region{"balance.work.region.lower=[20, 10]", "balance.work.region.upper=[40, 40]",
                                            "balance.work.region.factor=8"};
 
 // The state of the charging kernels, which are plain functions.
 thread_local double charged_seconds = 0;  // the clock
 const Tiles* watched = nullptr;
-bool region_is_dear = true;
+bool region_is_expensive = true;
 md::Kernels::Step real_step = nullptr;
 std::mutex truth_mutex;
 std::vector<double> truth;  // seconds of each process, those of other ranks 0
@@ -51,17 +51,17 @@ std::int64_t process_of(const md::TileView& view) {
 }
 
 void charging_step(const md::TileView& view, const md::StepArgs& args, md::StepResult& result) {
-    std::int64_t particles = 0, dear = 0;
+    std::int64_t particles = 0, expensive = 0;
     for (std::int32_t c = 0; c < view.cluster_count; ++c) particles += view.clusters[c].count;
-    for (std::int64_t i = 0; region_is_dear && i < particles; ++i) {
+    for (std::int64_t i = 0; region_is_expensive && i < particles; ++i) {
         const double x = std::ldexp(static_cast<double>(view.x[i]), -40),
                      y = std::ldexp(static_cast<double>(view.y[i]), -40);
-        dear += x >= dear_lower[0] && x < dear_upper[0] && y >= dear_lower[1] && y < dear_upper[1];
+        expensive += x >= expensive_lower[0] && x < expensive_upper[0] && y >= expensive_lower[1] && y < expensive_upper[1];
     }
     real_step(view, args, result);
     if (particles == 0) return;
     const double seconds =
-        seconds_per_particle * (static_cast<double>(particles) + (dear_factor - 1) * static_cast<double>(dear));
+        seconds_per_particle * (static_cast<double>(particles) + (expensive_factor - 1) * static_cast<double>(expensive));
     charged_seconds += seconds;
     const std::int64_t process = process_of(view);
     const std::lock_guard lock(truth_mutex);
@@ -152,7 +152,7 @@ struct Run {
     }
 };
 
-// Two drops in a corner of the box, one of them partly in the dear region, drifting.
+// Two drops in a corner of the box, one of them partly in the expensive region, drifting.
 const std::string off_centre = R"(
 system:
   box: [120.0, 80.0]
@@ -191,7 +191,7 @@ TEST_CASE("the stopwatch gives every process its own time, on one thread and on 
     const int threads_before = omp_get_max_threads();
     for (const int threads : {1, 3}) {
         omp_set_num_threads(threads);
-        region_is_dear = true;
+        region_is_expensive = true;
         Run run(off_centre, {"balance.every=100000"});
         const std::vector<double> expected = run.seconds_of(0, 10);
         std::vector<std::int64_t> milliseconds(processes, 0);
@@ -210,12 +210,12 @@ TEST_CASE("the stopwatch gives every process its own time, on one thread and on 
 }
 
 TEST_CASE("balancing takes load off the slowest process, by the wall clock and by counted work") {
-    region_is_dear = true;
+    region_is_expensive = true;
     const std::vector<double> before = Run(off_centre, {}).seconds_of(18, 24);
     const double even = mean(before) / largest(before);
     CHECK(even < 0.15);
     const std::vector<std::string> counted =
-        joined(dear_region, {"balance.clock=work", "balance.work.particle=1e-6", "balance.work.cell=0",
+        joined(expensive_region, {"balance.clock=work", "balance.work.particle=1e-6", "balance.work.cell=0",
                              "balance.work.candidate=0", "balance.work.pair=0"});
     for (const bool wall : {true, false})
         for (const char* migrate : {"gain", "always"}) {
@@ -246,7 +246,7 @@ TEST_CASE("balancing takes load off the slowest process, by the wall clock and b
 }
 
 TEST_CASE("a load that is balanced already stays where it is, when migrations have to pay") {
-    region_is_dear = false;
+    region_is_expensive = false;
     const auto check = [](const std::string& deck, const std::vector<std::string>& settings) {
         Run run(deck, joined(settings, {"balance.every=4", "balance.migrate=gain"}));
         run.steps(0, 60);
@@ -259,7 +259,7 @@ TEST_CASE("a load that is balanced already stays where it is, when migrations ha
 }
 
 TEST_CASE("work beyond what can be summed exactly is refused by all ranks alike, before any sum is wrong") {
-    region_is_dear = true;
+    region_is_expensive = true;
     const auto message = [](const std::string& model, const std::string& factor) -> std::string {
         std::vector<std::string> settings{"balance.every=4",
                                           "balance.clock=work",

@@ -78,16 +78,16 @@ TEST_CASE("work that 64 bits cannot hold counts as the most that may be summed")
 
 TEST_CASE("the key to blame for too much work is the one with the largest part in it") {
     WorkCosts costs{1e-3, 2e-3, 3e-3, 4e-3, {0, 0}, {1, 1}, 7, 5, 6e-3};
-    const auto blamed = [&](const WorkByKey& sum) { return std::string(dearest_key(costs, sum).key); };
+    const auto blamed = [&](const WorkByKey& sum) { return std::string(most_expensive_key(costs, sum).key); };
     CHECK(blamed({5, 1, 1, 1, 1, 0}) == "cell");
     CHECK(blamed({1, 5, 1, 1, 1, 0}) == "particle");
     CHECK(blamed({1, 1, 5, 1, 1, 0}) == "candidate");
     CHECK(blamed({1, 1, 1, 5, 1, 0}) == "pair");
     CHECK(blamed({1, 1, 1, 1, 5, 8}) == "spill");  // the region adds less than half
     CHECK(blamed({1, 1, 1, 1, 5, 10}) == "region.factor");
-    CHECK(dearest_key(costs, {1, 1, 1, 5, 1, 0}).value == 4e-3);
-    CHECK(dearest_key(costs, {1, 1, 1, 1, 5, 0}).value == 6e-3);
-    CHECK(dearest_key(costs, {0, 0, 0, 0, 1, 6}).value == 7);
+    CHECK(most_expensive_key(costs, {1, 1, 1, 5, 1, 0}).value == 4e-3);
+    CHECK(most_expensive_key(costs, {1, 1, 1, 1, 5, 0}).value == 6e-3);
+    CHECK(most_expensive_key(costs, {0, 0, 0, 0, 1, 6}).value == 7);
     // From a cell's counts: 10 particles, 90 around, 60 directed pairs, 5 beyond the capacity of 5.
     const CellCounts c{10, 90, 250};
     const WorkByKey inside = cell_work_by_key(costs, c, 60, 0.5, 0.5), outside = cell_work_by_key(costs, c, 60, 5, 5);
