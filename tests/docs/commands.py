@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What test_docs.py does with each command of README and docs; the first entry whose pattern a command starts with counts.
+
+("quick", pattern, {text: instead}, {text: shorter})   run, always with the first replacements, in CI with both; "$": appends
+("slow", pattern, {text: instead})                     run under the label slow only
+("elsewhere", pattern, reason)                         not run here: who tests it, or why nobody can
+("text", pattern, reason)                              an indented block whose first line is no command
+"""
+RUN = r"(mpiexec\.mpich -n \d+ )?build/steelyard run inputs/"
+FEW = {"$": " --set run.steps=200"}
+
+COMMANDS = [
+    # README.md
+    ("slow", r"scripts/quickstart\.sh$", {}),
+    ("quick", RUN + r"slab\.yaml --out out/two_ranks$", {}, FEW),
+    ("quick", r"build/steelyard check inputs/slab\.yaml$", {}, {}),
+    ("quick", RUN + r"slab\.yaml --out out/less_dense ", {}, FEW),
+    ("quick", RUN + r"slab\.yaml --out out/long --set", {}, {"run.steps=4000": "run.steps=100", "checkpoint.every=1000": "checkpoint.every=25"}),
+    ("quick", RUN + r"slab\.yaml --out out/long --restart auto", {}, {"checkpoint.every=1000": "checkpoint.every=25", **FEW}),
+    ("quick", "build/steelyard info out/long/", {}, {"checkpoint_8000": "checkpoint_200"}),
+    ("quick", RUN + r"slab\.yaml --out out/balanced ", {}, FEW),
+    ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/strip ", {}, {}),
+    ("quick", r"scripts/plot_lbe\.py out/strip$", {}, {}),
+    ("slow", r"scripts/reproduce/load_models\.sh --quick$", {}),
+    ("elsewhere", r"scripts/reproduce/load_models\.sh$", "an hour or more; load_models.sh --quick runs the same program, under the label slow"),
+    ("text", "app/ ", "the folders of the source"),
+    # docs/extend.md
+    ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/pairs ", {"balance.model=pairs": "balance.model=particle_count"}, {}),
+    ("quick", r"scripts/plot_lbe\.py out/pairs$", {}, {}),
+    # docs/install.md
+    ("elsewhere", r"(TARGET=steelyard )?scripts/build\.sh( -D|$)", "scripts/test.sh builds with it before any test runs"),
+    ("quick", "cmake --install build --prefix /opt/steelyard$", {"/opt/steelyard": '"$PWD/prefix"'}, {}),
+    ("elsewhere", "module load |export CMAKE_PREFIX_PATH=", "modules and folders of a cluster, which are not here"),
+    ("elsewhere", r"cmake -S \. -B build -D|cmake --build build ", "scripts/build.sh does the same"),
+    ("elsewhere", "srun ", "Slurm is not here; mpiexec starts the same program in other commands"),
+    ("elsewhere", "export OMPI_", "settings for Open MPI; the tests use the MPI of the build"),
+    ("elsewhere", r"cmake -S \. -B build-balance |cmake --(build|install) build-balance", "the test library installs the library"),
+    ("elsewhere", "cmake -S examples/balance |cmake --build build-example|build-example/", "the test library builds the example and runs it"),
+    ("text", "none +LBE", "what the example prints; the test library checks it"),
+    # docs/output.md, docs/potentials.md, restarts/README.md
+    ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
+    ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),
+    ("text", "system:", "a part of a deck; test_deck reads such decks"),
+    ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5$", {}, {"$": " --set run.steps=1200"}),
+]
+
+OTHER_OPTIONS = {"--mpi": "srun"}  # options in the text that belong to other programs
