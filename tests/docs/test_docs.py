@@ -188,7 +188,7 @@ def main():
                     run[2] = run[2] + new if old == "$" else run[2].replace(old, new)
                 run[2] = re.sub(r"\bmpiexec\.mpich\b", mpiexec, run[2])
                 start = time.monotonic()
-                output, code = execute(run, 1200 if full else 60)
+                output, code = execute(run, 2400 if full else 60)
                 print(f"{time.monotonic() - start:6.1f} s  {page}:{line}: {command}", flush=True)
                 if code != 0:
                     problem(page, line, f"`{run[2]}` ended with {'the time limit' if code is None else f'exit code {code}'}:\n{output[-2000:]}")
