@@ -47,12 +47,12 @@ def main():
         for model, points in curves.items():
             step, lbe, lbe_model = zip(*points)
             style = dict(color=COLOURS.get(model, "black"), lw=1.6 if model == "r1" else 1)
-            overall = summary["overall_lbe"].get(model)
-            axes[0][column].plot(step, [100 * v for v in lbe], label=f"{model}  {100 * overall:.1f}", **style)
+            overall, measured = summary["overall_lbe"].get(model), summary["overall_lbe_measured"].get(model)
+            axes[0][column].plot(step, [100 * v for v in lbe], label=f"{model}  {100 * (measured if measured is not None else overall):.1f} ({100 * overall:.1f})", **style)
             axes[1][column].plot(step, [100 * v for v in lbe_model], **style)
         clock = "counted work" if summary["clock"] == "work" else "wall clock"
         axes[0][column].set_title(f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}: {summary['processes']} processes on {summary['ranks']} ranks, {clock}", fontsize=10)
-        axes[0][column].legend(title="overall LBE, %", fontsize=8, title_fontsize=8, ncols=2, loc="lower right")
+        axes[0][column].legend(title="overall LBE, %, from the first measured update on (of all balancings)", fontsize=8, title_fontsize=8, ncols=2, loc="lower right")
         axes[1][column].set_xlabel("step")
         for row in axes:
             row[column].grid(alpha=0.25)

@@ -44,6 +44,7 @@ def main():
     with h5py.File(found[step]) as f:
         particles, owner = f["particles"][:], f["owner"][:]
         load = f["load"][:] if "load" in f else None
+        load_step = int(f["load"].attrs["step"]) if load is not None else step
     ny, nx = particles.shape
     density = sum(np.roll(np.roll(particles, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9.0
 
@@ -75,7 +76,7 @@ def main():
     figure.colorbar(image, ax=axes[1], shrink=0.8)
     if load is not None:
         mean = load.mean()
-        image = draw(axes[2], load / mean, zoom, "viridis", "load of each cell by the model / mean", vmin=0, vmax=np.percentile(load / mean, 99.9))
+        image = draw(axes[2], load / mean, zoom, "viridis", f"load of each cell by the model / mean, step {load_step}", vmin=0, vmax=np.percentile(load / mean, 99.9))
         figure.colorbar(image, ax=axes[2], shrink=0.8)
     path = arguments.output or os.path.join(arguments.outdir, "partition.png")
     figure.savefig(path, dpi=130)

@@ -115,19 +115,19 @@ def wall(arguments):
     first = os.path.join(base, "stage1")
     stage(arguments, deck, first, BALANCED_STEPS, ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
     start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
-    lbe, seconds = {}, {}
+    lbe, measured, seconds = {}, {}, {}
     for m in MODELS + ["none"]:
         how = ["balance.partition.kind=none"] if m == "none" else [f"balance.model={m}"]
         out = os.path.join(base, m)
         s = stage(arguments, deck, out, BALANCED_STEPS + steps, [f"run.steps={BALANCED_STEPS + steps}"] + how, start)
-        lbe[m], seconds[m] = (s["overall_lbe"][m], s["overall_lbe_measured"][m]), s["wall_seconds"]
+        lbe[m], measured[m], seconds[m] = s["overall_lbe"][m], s["overall_lbe_measured"][m], s["wall_seconds"]
     print(f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks, {s['particles']} particles, {steps} steps ({deck})")
     for m in lbe:
-        print(f"{m:<16}{lbe[m] * 100:>8.2f}")
-    print(f"r1 above a1: {(lbe['r1'] - lbe['a1']) * 100:.1f} points; above b1: {(lbe['r1'] - lbe['b1']) * 100:.1f} points")
+        print(f"{m:<16}{both_ways(lbe[m], measured[m]):>16}")
+    print(f"r1 above a1: {(measured['r1'] - measured['a1']) * 100:.1f} points; above b1: {(measured['r1'] - measured['b1']) * 100:.1f} points")
     with open(os.path.join(base, "summary.json"), "w") as f:
         json.dump({"simulated": False, "deck": deck, "clock": "wall", "processes": s["processes"], "ranks": s["ranks"], "particles": s["particles"], "steps": steps,
-                   "overall_lbe": lbe, "wall_seconds": seconds, "r1_above_a1": lbe["r1"] - lbe["a1"], "r1_above_b1": lbe["r1"] - lbe["b1"]}, f, indent=2)
+                   "overall_lbe": lbe, "overall_lbe_measured": measured, "wall_seconds": seconds, "r1_above_a1": measured["r1"] - measured["a1"], "r1_above_b1": measured["r1"] - measured["b1"]}, f, indent=2)
     print(f"wrote {base}/summary.json")
 
 

@@ -72,7 +72,7 @@ def commands_of(page, lines, used):
             problem(page, first - 1, "a block without a language: write ```sh for commands, ```text for other text")
         elif language == "python":
             code = "\n".join(block)
-            commands.append((first, "python3: " + block[0], ("slow" if "MDAnalysis" in code else "quick", code, {}, {})))
+            commands.append((first, "python3: " + block[0], ("slow" if re.search("MDAnalysis|paraview", code) else "quick", code, {}, {})))
         elif language in ("sh", "bash") or language == "indented" and (entry_of(block[0], used) or [""])[0] != "text":
             joined = ""
             for line, row in enumerate(block, first):
@@ -151,7 +151,9 @@ def execute(command, timeout):
 
 def copy_tree(source, build, scratch):
     """Copies the files of the checkout and returns their names; scripts/build.sh of the copy builds nothing."""
-    listed = subprocess.check_output(["git", "-C", source, "ls-files", "-z"], text=True).split("\0")
+    found = subprocess.run(["git", "-C", source, "ls-files", "-z"], stdout=subprocess.PIPE, text=True)
+    listed = found.stdout.split("\0") if found.returncode == 0 else [  # an unpacked archive
+        os.path.relpath(os.path.join(folder, n), source) for folder, _, names in os.walk(source) if not re.search(r"/(build|out|results|\.git)", folder) for n in names]
     tracked = [name for name in listed if os.path.isfile(os.path.join(source, name))]
     for name in tracked:
         os.makedirs(os.path.dirname(os.path.join(scratch, name)), exist_ok=True)
@@ -181,7 +183,7 @@ def main():
         check_names(spans, "".join(read(n) for n in tracked if re.search(r"(\.(cpp|hpp|in|sh|cmake)|CMakeLists\.txt)$", n)))
         for page, line, command, (group, pattern, *replacements) in commands:
             if group == "quick" or group == "slow" and full:
-                run = [sys.executable, "-c", pattern] if command.startswith("python3: ") else ["/bin/bash", "-c", command]
+                run = ["pvpython" if "paraview" in pattern else sys.executable, "-c", pattern] if command.startswith("python3: ") else ["/bin/bash", "-c", command]
                 for old, new in [r for pairs in replacements[:1 if full else 2] for r in pairs.items()]:
                     if old != "$" and old not in run[2]:
                         problem(page, line, f"commands.py replaces {old!r}, which is not in `{command}`")
