@@ -44,7 +44,7 @@ def main():
     with h5py.File(found[step]) as f:
         particles, owner = f["particles"][:], f["owner"][:]
         load = f["load"][:] if "load" in f else None
-        load_step = int(f["load"].attrs["step"]) if load is not None else step
+        load_step = int(f["load"].attrs.get("step", step)) if load is not None else step  # version 0.1.0 has no such attribute
     ny, nx = particles.shape
     density = sum(np.roll(np.roll(particles, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9.0
 
