@@ -317,7 +317,7 @@ void Output::finish(std::int64_t step, const Tiles& tiles) {
                                     fmt::format("in all {:.3f} s for the model", balancing_.model_seconds), fmt::format("{:.3f} s for the partition", balancing_.partition_seconds),
                                     fmt::format("{:.3f} s for moving and sorting anew", balancing_.migrate_seconds)}));
     if (const std::vector<Rebalance::Overall> overall = rebalance_.overall(); !overall.empty()) {
-        say(stdout, "  overall LBE by {}, and without the time before the first measured update:\n", deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
+        say(stdout, "  overall LBE by {}: in all, and from the first measured update on\n", deck_.balance.clock == Timing::wall ? "thread timers" : "counted work");
         for (const Rebalance::Overall& o : overall) say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe, o.measured ? fmt::format("{:.2f} %", 100 * *o.measured) : "-");
     }
     say(stdout, "{}", lines_of({fmt::format("state hash {:016x} at step {}", hash, step), fmt::format("energy drift {} of the largest kinetic energy", last_ ? fmt::format("{:.2e}", drift) : "not measured")}));

@@ -314,7 +314,8 @@ def limits(tmp):
         code, text = run(4 - ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *keys(limit))
         check(code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain), f"from step {step} with limit {limit}: {code} {text!r}")
         done = decisions(out, step - 1)
-        check([(int(r["step"]), r["decision"]) for r in done] == [(s, "kept: limit" if s == step else "moved") for s in range(step, 61, 5)], f"rows: {done}")
+        check([int(r["step"]) for r in done] == list(range(step, 61, 5)) and [r["decision"] for r in done[:2]] == ["kept: limit", "moved"] and
+              {r["decision"] for r in done[1:]} <= {"moved", "kept: same"}, f"rows: {done}")
         # By the wall clock the limit is met in the same way; when it fails depends on the times.
         code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3400), *settings(balance__clock="wall"))
         check(code == 2 and text.count("\n") == 1 and text.startswith(where), f"by the wall clock: {code} {text!r}")
