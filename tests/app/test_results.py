@@ -160,7 +160,7 @@ def trajectory(tmp):
         out = os.path.join(tmp, f"again{first}to{second}")
         check(run(first, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=130)))[0] == 0, "first part")
         check(frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(0, 130, 12)), "frames of the first part")
-        code, text = run(second, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**TRAJECTORY))
+        code, text = run(second, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_60.h5"), *settings(**TRAJECTORY))
         found, values = frames_of(os.path.join(out, "trajectory.h5"))
         check(code == 0 and found == steps and np.array_equal(values, positions), f"{first} to {second} ranks, more steps than the file had room for: {code} {text} {found}")
     # Other columns begin another file; the old one stays.
