@@ -129,8 +129,8 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Reb
     s.memory = file.all<double>(path + "/memory");
     s.record = file.all<double>(path + "/record");
     if (s.record.size() == 6) {  // version 0.1.0: of the last partition made, which may have been rejected
-        const double step = static_cast<double>(file.all<std::int64_t>("/balance/step").at(0));
-        s.record.insert(s.record.end(), {s.record[4], step, 0, 0, 1});
+        const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");  // checked by the caller
+        s.record.insert(s.record.end(), {s.record[4], step.empty() ? 0.0 : static_cast<double>(step[0]), 0, 0, 1});
     }
     const std::int64_t mine = rebalance.slab_cells(), cells = file.row_count<double>(path + "/state");
     if (cells == rebalance.grid().box().cells())
