@@ -47,16 +47,26 @@ def main():
 
     rates = {name: {"ours": [], "other": []} for name in arguments.only}
     hashes = {name: {"ours": set(), "other": set()} for name in arguments.only}
-    out = {"simulated": False, "pairs": arguments.runs, "other": other, "rates": rates, "particles": {}}
-    for pair in range(arguments.runs):
-        for name in arguments.only:  # the cases take turns
-            sides = [("ours", OURS), ("other", other)]
-            for side, binary in sides if pair % 2 == 0 else reversed(sides):
-                rate, summary = vs_lammps.ours(name, "mixed", binary=binary)
-                rates[name][side].append(rate)
-                hashes[name][side].add(summary["state_hash"])
-                out["particles"][name] = summary["particles"]
-                out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"])
+    out = {"simulated": False, "other": other, "particles": {}}
+    try:
+        for pair in range(arguments.runs):
+            for name in arguments.only:  # the cases take turns
+                found = {}
+                sides = [("ours", OURS), ("other", other)]
+                for side, binary in sides if pair % 2 == 0 else reversed(sides):
+                    found[side], summary = vs_lammps.ours(name, "mixed", binary=binary)
+                    hashes[name][side].add(summary["state_hash"])
+                    out["particles"][name] = summary["particles"]
+                    out.update(kernels=summary["kernels"], cpu_model=summary["cpu_model"])
+                for side, rate in found.items():
+                    rates[name][side].append(rate)
+                print(f"pair {pair + 1}: {name} {found['ours'] / found['other']:.3f}", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted: the pairs that were complete")
+    rates = {name: sides for name, sides in rates.items() if sides["ours"]}
+    if not rates:
+        sys.exit("vs_build.py: no pair was complete")
+    out.update(rates=rates, pairs=max(len(sides["ours"]) for sides in rates.values()))
 
     print(f"{'case':<15}{'ours':>10}{'other':>10}   M atom-steps/s{'ratio':>9}{'min':>7}{'max':>7}   state hashes")
     for name, sides in rates.items():
