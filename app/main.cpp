@@ -15,15 +15,15 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "app/build_info.hpp"
-#include "app/deck.hpp"
-#include "app/errors.hpp"
-#include "app/run.hpp"
-#include "app/say.hpp"
-#include "app/signals.hpp"
-#include "app/words.hpp"
+#include "app/common/build_info.hpp"
+#include "app/deck/deck.hpp"
+#include "app/common/errors.hpp"
+#include "app/run/run.hpp"
+#include "app/common/say.hpp"
+#include "app/common/signals.hpp"
+#include "app/common/words.hpp"
 #include "comm/communicator.hpp"
-#include "comm/file.hpp"
+#include "comm/file/file.hpp"
 #include "comm/session.hpp"
 #include "md/tile.hpp"
 
@@ -106,7 +106,7 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
-    // Tiles' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all on
+    // Engine' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all on
     // the heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages, returned
     // when freed.
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "comm/communicator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <climits>
+#include <utility>
 
 #include "comm/exchange.hpp"
 #include "comm/mpi_check.hpp"
@@ -11,53 +14,78 @@ namespace comm {
 namespace {
 
 template <class T>
-void reduce(std::span<T> values, MPI_Datatype type, MPI_Op op, bool yield) {
+void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatype type, MPI_Op op, bool yield) {
     MPI_Request request;
-    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, op, MPI_COMM_WORLD, &request), "MPI_Iallreduce");
+    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, op, handle.comm, &request), "MPI_Iallreduce");
     wait_all(1, &request, MPI_STATUSES_IGNORE, yield);
+}
+
+void broadcast_bytes(const Communicator::Handle& handle, void* bytes, std::size_t size, bool yield) {
+    // MPI counts are 31-bit.
+    constexpr std::size_t piece = std::size_t{1} << 30;
+    for (std::size_t at = 0; at < size; at += piece) {
+        MPI_Request request;
+        mpi_check(MPI_Ibcast(static_cast<char*>(bytes) + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, handle.comm, &request), "MPI_Ibcast");
+        wait_all(1, &request, MPI_STATUSES_IGNORE, yield);
+    }
+}
+
+// Does some node have more ranks of the job than cores?
+bool crowded_anywhere() {
+    MPI_Comm node;
+    mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    int ranks = 1;
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_free(&node);
+    cpu_set_t mask;
+    std::int64_t crowded = sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) < ranks;
+    reduce(Communicator::Handle{MPI_COMM_WORLD}, std::span(&crowded, 1), MPI_INT64_T, MPI_MAX, false);
+    return crowded != 0;
 }
 
 }  // namespace
 
-Communicator::Communicator() {
-    mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
-    mpi_check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+Communicator::Communicator() : Communicator(std::make_shared<Handle>(MPI_COMM_WORLD)) { oversubscribed_ = crowded_anywhere(); }
+
+Communicator::Communicator(std::shared_ptr<const Handle> handle) : handle_(std::move(handle)) {
+    mpi_check(MPI_Comm_rank(handle_->comm, &rank_), "MPI_Comm_rank");
+    mpi_check(MPI_Comm_size(handle_->comm, &size_), "MPI_Comm_size");
     MPI_Comm node;
-    mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    mpi_check(MPI_Comm_split_type(handle_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     MPI_Comm_rank(node, &node_rank_);
     MPI_Comm_size(node, &node_size_);
     MPI_Comm_free(&node);
-    cpu_set_t mask;
-    std::int64_t crowded = sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) < node_size_;
-    reduce(std::span(&crowded, 1), MPI_INT64_T, MPI_MAX, false);
-    oversubscribed_ = crowded != 0;
+}
+
+Communicator Communicator::split(int colour) const {
+    MPI_Comm part;
+    mpi_check(MPI_Comm_split(handle_->comm, colour, rank_, &part), "MPI_Comm_split");
+    Communicator c(std::make_shared<Handle>(part));
+    c.oversubscribed_ = oversubscribed_;
+    return c;
 }
 
 void Communicator::barrier() const {
     MPI_Request request;
-    mpi_check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+    mpi_check(MPI_Ibarrier(handle_->comm, &request), "MPI_Ibarrier");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
 }
 
 void Communicator::broadcast(std::string& text) const {
     auto size = static_cast<std::int64_t>(text.size());
     broadcast(std::span(&size, 1));
-    if (size > INT_MAX) fatal(1, "a text of " + std::to_string(size) + " bytes is too long to be sent to all ranks; this is a bug");
     text.resize(size);
-    MPI_Request request;
-    mpi_check(MPI_Ibcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    broadcast_bytes(*handle_, text.data(), text.size(), oversubscribed_);
 }
 
-void Communicator::broadcast(std::span<std::int64_t> values) const {
-    MPI_Request request;
-    mpi_check(MPI_Ibcast(values.data(), static_cast<int>(values.size()), MPI_INT64_T, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+void Communicator::broadcast(std::span<std::int64_t> values) const { broadcast(std::as_writable_bytes(values)); }
+void Communicator::broadcast(std::span<std::byte> bytes) const {
+    broadcast_bytes(*handle_, bytes.data(), bytes.size(), oversubscribed_);
 }
 
-void Communicator::sum(std::span<std::int64_t> values) const { reduce(values, MPI_INT64_T, MPI_SUM, oversubscribed_); }
-void Communicator::min(std::span<std::int64_t> values) const { reduce(values, MPI_INT64_T, MPI_MIN, oversubscribed_); }
-void Communicator::max(std::span<std::int64_t> values) const { reduce(values, MPI_INT64_T, MPI_MAX, oversubscribed_); }
+void Communicator::sum(std::span<std::int64_t> values) const { reduce(*handle_, values, MPI_INT64_T, MPI_SUM, oversubscribed_); }
+void Communicator::min(std::span<std::int64_t> values) const { reduce(*handle_, values, MPI_INT64_T, MPI_MIN, oversubscribed_); }
+void Communicator::max(std::span<std::int64_t> values) const { reduce(*handle_, values, MPI_INT64_T, MPI_MAX, oversubscribed_); }
 
 void Communicator::sum(std::span<Int128> values) const {
     // Limbs of 32 bits in 64: below 2^31 ranks no limb overflows, and the last one carries the sign.
@@ -67,7 +95,7 @@ void Communicator::sum(std::span<Int128> values) const {
             const auto limb = static_cast<std::int64_t>(v >> (32 * k));
             limbs.push_back(k < 3 ? limb & 0xffffffff : static_cast<std::int64_t>(static_cast<std::int32_t>(limb)));
         }
-    reduce(std::span(limbs), MPI_INT64_T, MPI_SUM, oversubscribed_);
+    reduce(*handle_, std::span(limbs), MPI_INT64_T, MPI_SUM, oversubscribed_);
     for (std::size_t i = 0; i < values.size(); ++i) {
         Int128 v = 0;
         for (int k = 3; k >= 0; --k) v = (v * (Int128{1} << 32)) + limbs[4 * i + k];
@@ -78,22 +106,22 @@ void Communicator::sum(std::span<Int128> values) const {
 std::int64_t Communicator::exclusive_sum(std::int64_t value) const {
     std::int64_t before = 0;
     MPI_Request request;
-    mpi_check(MPI_Iexscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, &request), "MPI_Iexscan");
+    mpi_check(MPI_Iexscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, handle_->comm, &request), "MPI_Iexscan");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
     return rank_ == 0 ? 0 : before;
 }
 
 bool Communicator::all_agree(bool good) const {
     std::int64_t bad = good ? 0 : 1;
-    reduce(std::span(&bad, 1), MPI_INT64_T, MPI_MAX, oversubscribed_);
+    reduce(*handle_, std::span(&bad, 1), MPI_INT64_T, MPI_MAX, oversubscribed_);
     return bad == 0;
 }
 
 std::vector<Spread> Communicator::spread(std::span<const double> values) const {
     std::vector<double> low(values.begin(), values.end()), sums = low, high = low;
-    reduce(std::span(low), MPI_DOUBLE, MPI_MIN, oversubscribed_);
-    reduce(std::span(sums), MPI_DOUBLE, MPI_SUM, oversubscribed_);
-    reduce(std::span(high), MPI_DOUBLE, MPI_MAX, oversubscribed_);
+    reduce(*handle_, std::span(low), MPI_DOUBLE, MPI_MIN, oversubscribed_);
+    reduce(*handle_, std::span(sums), MPI_DOUBLE, MPI_SUM, oversubscribed_);
+    reduce(*handle_, std::span(high), MPI_DOUBLE, MPI_MAX, oversubscribed_);
     std::vector<Spread> out;
     for (std::size_t i = 0; i < values.size(); ++i) out.push_back({low[i], sums[i] / size_, high[i]});
     return out;
@@ -104,7 +132,7 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     std::vector<std::int64_t> sizes, received(size_), start(size_ + 1, 0);
     for (const std::vector<std::byte>& bytes : to_rank) sizes.push_back(static_cast<std::int64_t>(bytes.size()));
     MPI_Request request;
-    mpi_check(MPI_Ialltoall(sizes.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, MPI_COMM_WORLD, &request), "MPI_Ialltoall");
+    mpi_check(MPI_Ialltoall(sizes.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, handle_->comm, &request), "MPI_Ialltoall");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
     for (int r = 0; r < size_; ++r) start[r + 1] = start[r] + received[r];
     std::vector<std::byte> in(start[size_]);
@@ -115,39 +143,38 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
         if (r == rank_) std::copy(to_rank[r].begin(), to_rank[r].end(), place.begin());
         else out.push_back({r, to_rank[r]}), incoming.push_back({r, place});
     }
-    constexpr int tag = 8;
     Exchange exchange(*this);
-    exchange.start(out, incoming, tag);
+    exchange.start(out, incoming);
     exchange.finish();
     return in;
 }
 
-void Communicator::relay(bool ascending, std::span<std::int64_t> carry, const std::function<void(std::span<std::int64_t>)>& step) const {
-    constexpr int tag = 7;
-    const int place = ascending ? rank_ : size_ - 1 - rank_, forward = ascending ? 1 : -1, last = ascending ? size_ - 1 : 0, n = static_cast<int>(carry.size());
+std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
+    if (mine.size() > INT_MAX) fatal(1, fmt::format("{} bytes of rank {} are too many to be sent to another; use more ranks", mine.size(), rank_));
+    std::vector<std::int64_t> sizes(rank_ == 0 ? size_ : 0);
+    const std::int64_t size = static_cast<std::int64_t>(mine.size());
     MPI_Request request;
-    if (place > 0) {
-        mpi_check(MPI_Irecv(carry.data(), n, MPI_INT64_T, rank_ - forward, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
-        wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
-    }
-    step(carry);
-    if (place + 1 < size_) mpi_check(MPI_Send(carry.data(), n, MPI_INT64_T, rank_ + forward, tag, MPI_COMM_WORLD), "MPI_Send");
-    if (size_ == 1) return;
-    mpi_check(MPI_Ibcast(carry.data(), n, MPI_INT64_T, last, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    mpi_check(MPI_Igather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, handle_->comm, &request), "MPI_Igather");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    std::vector<std::byte> all;
+    std::vector<int> counts, starts;  // of MPI, 31-bit
+    if (rank_ == 0) {
+        std::int64_t total = 0;
+        for (const std::int64_t n : sizes) counts.push_back(static_cast<int>(n)), starts.push_back(static_cast<int>(total)), total += n;
+        if (total > INT_MAX) fatal(1, fmt::format("{} bytes of {} ranks are too many for one of them; use fewer cells, or balance.partition.cut = strips", total, size_));
+        all.resize(total);
+    }
+    mpi_check(MPI_Igatherv(mine.data(), static_cast<int>(size), MPI_BYTE, all.data(), counts.data(), starts.data(), MPI_BYTE, 0, handle_->comm, &request), "MPI_Igatherv");
+    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    return all;
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text) const {
-    std::vector<std::vector<std::byte>> to_rank(size_);
-    const auto bytes = std::as_bytes(std::span(text));
-    to_rank[0].assign(bytes.begin(), bytes.end());
-    std::vector<std::int64_t> sizes(size_, 0);
-    sizes[rank_] = static_cast<std::int64_t>(text.size());
-    sum(sizes);
-    const std::vector<std::byte> all = all_to_all(to_rank);
+    // Each text with a zero behind it.
+    const std::vector<std::byte> all = gather(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
     std::vector<std::string> out;
     const char* next = reinterpret_cast<const char*>(all.data());
-    for (int r = 0; rank_ == 0 && r < size_; next += sizes[r++]) out.emplace_back(next, sizes[r]);
+    for (const char* end = next + all.size(); next < end; next += out.back().size() + 1) out.emplace_back(next);
     return out;
 }
 

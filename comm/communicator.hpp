@@ -4,7 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,21 +17,26 @@ struct Spread {
     double min = 0, mean = 0, max = 0;
 };
 
-/// All ranks of the job. Where a node has more ranks than cores, every call gives the core away while it waits. Every call but rank(), size(), node_rank(), node_size(), oversubscribed() is collective.
+/// All ranks of the job, or some of them (split). Where a node has more ranks than cores, every call gives the core away
+/// while it waits. Every call but rank(), size(), node_rank(), node_size(), oversubscribed() is collective. Copies share one MPI
+/// communicator.
 class Communicator {
 public:
+    /// All ranks of the job.
     Communicator();
+    /// The ranks that give the same colour (>= 0), in the order of their ranks here.
+    Communicator split(int colour) const;
 
     int rank() const { return rank_; }
     int size() const { return size_; }
-    int node_rank() const { return node_rank_; }  ///< among the ranks that share this node's memory
+    int node_rank() const { return node_rank_; }             ///< among these ranks on this node
     int node_size() const { return node_size_; }
-
-    bool oversubscribed() const { return oversubscribed_; }  ///< more ranks than cores on some node
+    bool oversubscribed() const { return oversubscribed_; }  ///< more ranks of the job than cores on some node
 
     void barrier() const;
     void broadcast(std::string& text) const;  ///< from rank 0
     void broadcast(std::span<std::int64_t> values) const;
+    void broadcast(std::span<std::byte> bytes) const;
     void sum(std::span<std::int64_t> values) const;
     void sum(std::span<Int128> values) const;
     void min(std::span<std::int64_t> values) const;
@@ -41,11 +46,15 @@ public:
     std::vector<Spread> spread(std::span<const double> values) const;  ///< of each value over the ranks, on all of them
     /// Sends to_rank[r] to rank r; returns everything that came, in rank order. Any sizes.
     std::vector<std::byte> all_to_all(std::span<const std::vector<std::byte>> to_rank) const;
-    /// Ranks call step(carry) one after the other, each with what the one before left; all get the last value.
-    void relay(bool ascending, std::span<std::int64_t> carry, const std::function<void(std::span<std::int64_t>)>& step) const;
     std::vector<std::string> gather(const std::string& text) const;    ///< on rank 0; empty elsewhere
+    std::vector<std::byte> gather(std::span<const std::byte> mine) const;  ///< one after the other on rank 0; empty elsewhere
+
+    struct Handle;  ///< the MPI communicator (comm/mpi_check.hpp)
+    const Handle& handle() const { return *handle_; }
 
 private:
+    explicit Communicator(std::shared_ptr<const Handle> handle);
+    std::shared_ptr<const Handle> handle_;
     int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
     bool oversubscribed_ = false;
 };

@@ -9,7 +9,7 @@
 namespace comm {
 namespace {
 
-constexpr int sent = -1;
+constexpr int sent = -1, tag = 1;
 
 }  // namespace
 
@@ -20,10 +20,10 @@ struct Exchange::Requests {
 };
 
 Exchange::Exchange(const Communicator& comm, std::size_t message_limit)
-    : limit_(message_limit), yield_(comm.oversubscribed()), requests_(std::make_unique<Requests>()) {}
+    : limit_(message_limit), comm_(comm), requests_(std::make_unique<Requests>()) {}
 Exchange::~Exchange() = default;
 
-void Exchange::start(std::span<const Outgoing> out, std::span<const Incoming> in, int tag) {
+void Exchange::start(std::span<const Outgoing> out, std::span<const Incoming> in) {
     const auto pieces = [this](std::size_t size, auto post) {
         for (std::size_t at = 0; at < size; at += limit_) post(at, static_cast<int>(std::min(limit_, size - at)));
     };
@@ -31,20 +31,20 @@ void Exchange::start(std::span<const Outgoing> out, std::span<const Incoming> in
         pieces(m.bytes.size(), [&](std::size_t at, int n) {
             requests_->all.emplace_back();
             requests_->expected.push_back(n);
-            mpi_check(MPI_Irecv(m.bytes.data() + at, n, MPI_BYTE, m.rank, tag, MPI_COMM_WORLD, &requests_->all.back()), "MPI_Irecv");
+            mpi_check(MPI_Irecv(m.bytes.data() + at, n, MPI_BYTE, m.member, tag, comm_.handle().comm, &requests_->all.back()), "MPI_Irecv");
         });
     for (const Outgoing& m : out)
         pieces(m.bytes.size(), [&](std::size_t at, int n) {
             requests_->all.emplace_back();
             requests_->expected.push_back(sent);
-            mpi_check(MPI_Isend(m.bytes.data() + at, n, MPI_BYTE, m.rank, tag, MPI_COMM_WORLD, &requests_->all.back()), "MPI_Isend");
+            mpi_check(MPI_Isend(m.bytes.data() + at, n, MPI_BYTE, m.member, tag, comm_.handle().comm, &requests_->all.back()), "MPI_Isend");
         });
 }
 
 void Exchange::finish() {
     std::vector<MPI_Status>& status = requests_->status;
     status.resize(requests_->all.size());
-    wait_all(static_cast<int>(requests_->all.size()), requests_->all.data(), status.data(), yield_);
+    wait_all(static_cast<int>(requests_->all.size()), requests_->all.data(), status.data(), comm_.oversubscribed());
     for (std::size_t i = 0; i < status.size(); ++i) {
         if (requests_->expected[i] == sent) continue;
         int n = 0;
@@ -55,21 +55,6 @@ void Exchange::finish() {
     }
     requests_->all.clear();
     requests_->expected.clear();
-}
-
-std::vector<std::int64_t> swap_counts(const Communicator& comm, std::span<const int> neighbours, std::span<const std::int64_t> counts) {
-    std::vector<std::int64_t> received(neighbours.size());
-    std::vector<Outgoing> out;
-    std::vector<Incoming> in;
-    for (std::size_t i = 0; i < neighbours.size(); ++i) {
-        out.push_back({neighbours[i], std::as_bytes(counts.subspan(i, 1))});
-        in.push_back({neighbours[i], std::as_writable_bytes(std::span(received).subspan(i, 1))});
-    }
-    constexpr int counts_tag = 1000;
-    Exchange exchange(comm);
-    exchange.start(out, in, counts_tag);
-    exchange.finish();
-    return received;
 }
 
 }  // namespace comm

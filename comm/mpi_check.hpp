@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "comm/communicator.hpp"
 #include "comm/session.hpp"
 
 namespace comm {
@@ -18,6 +19,20 @@ inline void mpi_check(int code, const char* what) {
     MPI_Error_string(code, text, &length);
     fatal(1, std::string("MPI: ") + what + " failed: " + std::string(text, length) + "; check the network and the MPI installation");
 }
+
+/// An MPI communicator, freed by the last one who holds it.
+struct Communicator::Handle {
+    explicit Handle(MPI_Comm c) : comm(c) {}
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() {
+        int finalised = 0;
+        MPI_Finalized(&finalised);
+        MPI_Comm mine = comm;
+        if (mine != MPI_COMM_WORLD && !finalised) MPI_Comm_free(&mine);
+    }
+    const MPI_Comm comm;
+};
 
 /// MPI_Waitall. yield: give the core away while waiting, for nodes with more ranks than cores: a rank that spins there keeps
 /// the one it waits for from running (hundreds of times slower on two cores).

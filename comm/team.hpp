@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
-// All ranks as a team that balances.
+// The ranks of a communicator as a team that balances.
 #pragma once
 #include "balance/team.hpp"
 #include "comm/communicator.hpp"
+#include "comm/exchange.hpp"
 
 namespace comm {
 
 class Ranks final : public balance::Team {
 public:
-    explicit Ranks(const Communicator& comm) : comm_(comm) {}
+    explicit Ranks(Communicator comm) : comm_(std::move(comm)) {}
     int rank() const override { return comm_.rank(); }
     int size() const override { return comm_.size(); }
     void sum(std::span<std::int64_t> values) const override { comm_.sum(values); }
     void max(std::span<std::int64_t> values) const override { comm_.max(values); }
-    std::vector<std::byte> all_to_all(std::span<const std::vector<std::byte>> to) const override { return comm_.all_to_all(to); }
-    void relay(bool ascending, std::span<std::int64_t> carry, const std::function<void(std::span<std::int64_t>)>& step) const override {
-        comm_.relay(ascending, carry, step);
-    }
+    std::vector<std::byte> gather(std::span<const std::byte> mine) const override { return comm_.gather(mine); }
+    void broadcast(std::span<std::byte> bytes) const override { comm_.broadcast(bytes); }
+    std::unique_ptr<balance::Channel> channel() const override { return std::make_unique<Exchange>(comm_); }
+    std::unique_ptr<balance::Team> split(int colour) const override { return std::make_unique<Ranks>(comm_.split(colour)); }
 
 private:
-    const Communicator& comm_;
+    Communicator comm_;
 };
 
 }  // namespace comm

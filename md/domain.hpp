@@ -9,8 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "balance/box.hpp"
-#include "balance/decomposition.hpp"
+#include "balance/grid/grid.hpp"
 
 namespace md {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "balance/box.hpp"
+#include "balance/grid/box.hpp"
 #include "md/domain.hpp"
 #include "md/slab.hpp"
 #include "md/tile.hpp"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "md/hd.hpp"
+#include "md/kernels/hd.hpp"
 #include "md/potential_spec.hpp"
 
 namespace md {

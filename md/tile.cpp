@@ -100,7 +100,7 @@ void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
     }
 }
 
-void Tile::lay_slots(int current) {
+void Tile::lay_slots() {
     std::int64_t next = 0;
     for (int c = 0; c < columns_; ++c) {
         std::int32_t* slot = &slot_[static_cast<std::size_t>(c) * (rows_ + 1)];
@@ -119,11 +119,11 @@ void Tile::lay_slots(int current) {
     for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
         const Run mine = run(x, box_.lower[1], box_.upper[1]);
         for (std::int32_t k = 0; k < mine.size; ++k, ++own)
-            packed_[current][mine.begin + k] = reference_[own] = pack(x_[own], y_[own], shift);
+            packed_[current_][mine.begin + k] = reference_[own] = pack(x_[own], y_[own], shift);
     }
 }
 
-void Tile::build_rows(const Kernels& kernels, double radius, int current, TileScratch& scratch) {
+void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch) {
     const int reach = cells_within(radius, axis_[0].least_width()), low = box_.lower[1] - frame_, high = box_.upper[1] + frame_;
     const std::int64_t reach_y = to_edge_units(radius * (1 + 1e-5)) + 1, apart = most_extent(packed_bits_, radius, axis_[1].cell_width());
     const std::int64_t slice = axis_[1].length / axis_[1].cells / sub_rows + 16;
@@ -180,7 +180,7 @@ void Tile::build_rows(const Kernels& kernels, double radius, int current, TileSc
             at_least(scratch.hoods, most_neighbourhoods(candidates));
             at_least(scratch.rows, rows_used + most_row_elements(candidates));
             RowsArgs args{};
-            args.packed = packed_[current].data();
+            args.packed = packed_[current_].data();
             args.ranges = scratch.ranges.data();
             args.range_count = static_cast<std::int32_t>(scratch.ranges.size() / 2);
             args.slot = slot;
@@ -213,9 +213,9 @@ void Tile::build_rows(const Kernels& kernels, double radius, int current, TileSc
     std::copy_n(scratch.rows.begin(), rows_used, rows_list_.begin());
 }
 
-TileView Tile::view(int current) {
+TileView Tile::view() {
     sorted_ = false;  // kernels move particles
-    return {packed_[current].data(), packed_[1 - current].data(), x_.data(), y_.data(), vx_.data(), vy_.data(), id_.data(),
+    return {packed_[current_].data(), packed_[1 - current_].data(), x_.data(), y_.data(), vx_.data(), vy_.data(), id_.data(),
             reference_.data(), clusters_.data(), static_cast<std::int32_t>(clusters_.size()), neighbourhoods_.data(), rows_list_.data(), packed_bits_};
 }
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "balance/box.hpp"
+#include "balance/grid/box.hpp"
 #include "md/domain.hpp"
-#include "md/kernels.hpp"
+#include "md/kernels/kernels.hpp"
 
 namespace md {
 
@@ -82,7 +82,7 @@ public:
     /// leave(particle with wrapped position, index of the FrameBox that holds it). Throws SimulationError for one that is in
     /// none of them: it moved further than the frame, or left the box.
     template <class Leave>
-    void remove_leavers(std::span<const FrameBox> frame_boxes, Leave leave) {
+    void remove_emigrants(std::span<const FrameBox> frame_boxes, Leave leave) {
         const auto inside = [this](std::int64_t i) {
             const std::int64_t x = x_[i] >> edge_shift, y = y_[i] >> edge_shift;
             return (x >= edges_[0].front()) & (x < edges_[0].back()) & (y >= edges_[1].front()) & (y < edges_[1].back());
@@ -113,8 +113,13 @@ public:
     /// The counts from a cell on upwards.
     const std::int32_t* column(int cx, int cy) const { return &counts_[cell_index(cx, cy)]; }
 
-    /// Lays out the slots from the counts of all cells and writes own positions into buffer `current`.
-    void lay_slots(int current);
+    /// Calls use(n, n3, n5) for each own cell, column by column: particles in it, in the 3 x 3 and in the 5 x 5 cells
+    /// around it. The counts of the halo must be there, and it at least two cells wide.
+    template <class Use>
+    void for_each_cell_count(Use use) const;
+
+    /// Lays out the slots from the counts of all cells and writes own positions.
+    void lay_slots();
 
     /// The run of slots of cells [y0, y1) in column x: first slot and number.
     struct Run { std::int32_t begin, size; };
@@ -122,14 +127,17 @@ public:
         const std::int32_t begin = slot_[slot_index(x, y0)];
         return {begin, slot_[slot_index(x, y1)] - begin};
     }
-    std::uint64_t* packed(int buffer) { return packed_[buffer].data(); }
-    const std::uint64_t* packed(int buffer) const { return packed_[buffer].data(); }
+    /// Packed positions by slot, as they are now.
+    std::uint64_t* packed() { return packed_[current_].data(); }
+    const std::uint64_t* packed() const { return packed_[current_].data(); }
+    /// After a kernel has moved the own particles: the positions that it wrote are those of now.
+    void flip() { current_ = 1 - current_; }
 
-    /// Builds the neighbour rows for `radius` = cutoff + skin (lengths) from the positions in buffer `current`.
-    void build_rows(const Kernels& kernels, double radius, int current, TileScratch& scratch);
+    /// Builds the neighbour lists for `radius` = cutoff + skin (lengths).
+    void build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch);
 
-    /// What the kernels see; reads buffer `current`, writes the other.
-    TileView view(int current);
+    /// What the kernels see; they read the positions of now and write the next ones.
+    TileView view();
 
 private:
     int cell_index(int cx, int cy) const { return (cx - box_.lower[0] + frame_) * rows_ + (cy - box_.lower[1] + frame_); }
@@ -155,11 +163,35 @@ private:
     bool sorted_ = false;
     std::vector<std::int64_t> id_, x_, y_, vx_, vy_;
     std::vector<std::uint64_t> reference_;  // packed positions at the last rebuild
-    std::array<std::vector<std::uint64_t>, 2> packed_;
+    std::array<std::vector<std::uint64_t>, 2> packed_;  // positions of now and the next ones
+    int current_ = 0;                                   // which of them are those of now
     std::vector<std::int32_t> counts_, slot_;
     std::vector<Cluster> clusters_;
     std::vector<Neighbourhood> neighbourhoods_;
     std::vector<std::uint8_t> rows_list_;
 };
+
+template <class Use>
+void Tile::for_each_cell_count(Use use) const {
+    const balance::Box& b = box_;
+    const int nx = b.extent(0), ny = b.extent(1);
+    // Sums of 3 and 5 cells up each column, then of 3 and 5 columns.
+    std::vector<std::int32_t> of3(static_cast<std::size_t>(nx + 4) * ny), of5(of3.size());
+    for (int x = -2; x < nx + 2; ++x) {
+        const std::int32_t* n = column(b.lower[0] + x, b.lower[1] - 2);
+        const std::size_t at = static_cast<std::size_t>(x + 2) * ny;
+        for (int y = 0; y < ny; ++y) {
+            of3[at + y] = n[y + 1] + n[y + 2] + n[y + 3];
+            of5[at + y] = n[y] + of3[at + y] + n[y + 4];
+        }
+    }
+    for (int x = 0; x < nx; ++x) {
+        const std::int32_t* n = column(b.lower[0] + x, b.lower[1]);
+        const std::int32_t *a = &of3[static_cast<std::size_t>(x + 1) * ny], *c = &of5[static_cast<std::size_t>(x) * ny];
+        for (int y = 0; y < ny; ++y)
+            use(n[y], a[y] + a[y + ny] + a[y + 2 * ny],
+                c[y] + c[y + ny] + c[y + 2 * ny] + c[y + 3 * ny] + c[y + 4 * ny]);
+    }
+}
 
 }  // namespace md

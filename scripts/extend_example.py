@@ -43,8 +43,8 @@ def main():
     arguments = parser.parse_args()
     with open(os.path.join(SOURCE, "docs/extend.md")) as f:
         page = f.read()
-    code = re.search(r"`(balance/model_pairs\.cpp)`:\n\n```cpp\n(.*?)```", page, re.S)
-    line = re.search(r"`STEELYARD_MODELS` of `(balance/load_model\.cpp)`: `(add\(pairs\))`", page)
+    code = re.search(r"`(balance/model/pairs\.cpp)`:\n\n```cpp\n(.*?)```", page, re.S)
+    line = re.search(r"`STEELYARD_MODELS` of `(balance/model/load_model\.cpp)`: `(add\(pairs\))`", page)
     run = re.search(r"    build/(steelyard run inputs/strip_t1\.yaml .*?compare=[^']*')", page, re.S)
     if not (code and line and run):
         sys.exit("extend_example.py: docs/extend.md no longer shows the file, the line or the run of the model pairs in the form that this script looks for")
@@ -60,7 +60,7 @@ def main():
         last = "    add(r1)\n"
         if last not in table:
             sys.exit(f"extend_example.py: {line.group(1)} no longer ends its list of models with r1")
-        of_list = "balance/CMakeFiles/steelyard_balance.dir/load_model.cpp.o"
+        of_list = "balance/CMakeFiles/steelyard_balance.dir/model/load_model.cpp.o"
         objects = [compile_in(arguments.build, folder, write("load_model.cpp", table.replace(last, f"    add(r1) \\\n    {line.group(2)}\n")), of_list),
                    compile_in(arguments.build, folder, write(code.group(1), code.group(2)), of_list)]
         words, binary = commands(arguments.build, "steelyard"), os.path.join(folder, "steelyard")

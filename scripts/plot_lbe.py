@@ -52,7 +52,7 @@ def main():
             axes[1][column].plot(step, [100 * v for v in lbe_model], **style)
         clock = "counted work" if summary["clock"] == "work" else "wall clock"
         axes[0][column].set_title(f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}: {summary['processes']} processes on {summary['ranks']} ranks, {clock}", fontsize=10)
-        axes[0][column].legend(title="overall LBE, %, from the first measured update on (of all balancings)", fontsize=8, title_fontsize=8, ncols=2, loc="lower right")
+        axes[0][column].legend(title="overall LBE, %, after the first measured update (of all balancings)", fontsize=8, title_fontsize=8, ncols=2, loc="lower right")
         axes[1][column].set_xlabel("step")
         for row in axes:
             row[column].grid(alpha=0.25)

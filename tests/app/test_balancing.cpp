@@ -12,8 +12,8 @@
 #include <mutex>
 #include <numeric>
 
-#include "app/deck.hpp"
-#include "app/step.hpp"
+#include "app/deck/deck.hpp"
+#include "app/run/step.hpp"
 #include "comm/communicator.hpp"
 
 using namespace app;
@@ -35,7 +35,7 @@ const std::vector<std::string> expensive_region{"balance.work.region.lower=[20, 
 
 // The state of the charging kernels, which are plain functions.
 thread_local double charged_seconds = 0;  // the clock
-const Tiles* watched = nullptr;
+const Engine* watched = nullptr;
 bool region_is_expensive = true;
 md::Kernels::Step real_step = nullptr;
 std::mutex truth_mutex;
@@ -45,7 +45,7 @@ double read_charges() { return charged_seconds; }
 
 std::int64_t process_of(const md::TileView& view) {
     for (std::size_t t = 0; t < watched->tiles().size(); ++t)
-        if (watched->tiles()[t].size() > 0 && watched->tiles()[t].id(0) == view.id[0]) return watched->process_of(t);
+        if (watched->tiles()[t].size() > 0 && watched->tiles()[t].id(0) == view.id[0]) return watched->tiles().process_of(t);
     FAIL("a tile that nobody owns");
     return 0;
 }
@@ -103,40 +103,40 @@ struct Record : Observer {
         times.push_back(take_truth());
     }
     Due due(std::int64_t) const override { return {}; }
-    void sums(std::int64_t, const Tiles&) override {}
-    void fields(std::int64_t, const Tiles&) override {}
-    void state(std::int64_t, const Tiles&) override {}
-    void checkpoint(std::int64_t, const Tiles&) override {}
+    void sums(std::int64_t, const Engine&) override {}
+    void fields(std::int64_t, const Engine&) override {}
+    void state(std::int64_t, const Engine&) override {}
+    void checkpoint(std::int64_t, const Engine&) override {}
     std::int64_t stop_wanted() const override { return 0; }
 };
 
 struct Run {
     Timers timers;
     Deck deck;
-    Tiles tiles;
-    Rebalance rebalance;
+    Engine engine;
+    LoadBalancer balancer;
     Record record;
 
     Run(const std::string& text, std::vector<std::string> settings)
         : deck(parse_deck(text, "test.yaml", settings)),
-          tiles(make(deck)),
-          rebalance(deck, tiles.decomposition().grid(), processes, world(), timers) {
-        tiles.fill(deck);
-        watched = &tiles;
+          engine(make(deck)),
+          balancer(deck, engine.decomposition().grid(), processes, world(), timers) {
+        engine.fill(deck);
+        watched = &engine;
         truth.assign(processes, 0.0);
     }
-    Tiles make(const Deck& d) {
+    Engine make(const Deck& d) {
         Setup s = make_setup(d, "");
         s.kernels = &charging_kernels(s.potential, s.precision);
         s.thread_seconds = read_charges;
         const balance::Grid grid = s.domain.grid();
-        return Tiles(s,
+        return Engine(s,
                      balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)),
-                                            world().size(), {8, 8}),
+                                            balance::Hosts(processes, world().size()), {8, 8}),
                      world(), timers);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
-        run_steps(tiles, rebalance, first, last, record);
+        run_steps(engine, balancer, first, last, record);
         return *this;
     }
     // True seconds of each process over some steps.
@@ -195,9 +195,9 @@ TEST_CASE("the stopwatch gives every process its own time, on one thread and on 
         Run run(off_centre, {"balance.every=100000"});
         const std::vector<double> expected = run.seconds_of(0, 10);
         std::vector<std::int64_t> milliseconds(processes, 0);
-        const std::vector<double> seconds = run.tiles.take_tile_seconds();
+        const std::vector<double> seconds = run.engine.take_tile_seconds();
         for (std::size_t t = 0; t < seconds.size(); ++t)
-            milliseconds[run.tiles.process_of(t)] += std::llround(seconds[t] * 1e3);
+            milliseconds[run.engine.tiles().process_of(t)] += std::llround(seconds[t] * 1e3);
         world().sum(milliseconds);
         CAPTURE(threads);
         for (std::int64_t p = 0; p < processes; ++p) {
@@ -232,7 +232,7 @@ TEST_CASE("balancing takes load off the slowest process, by the wall clock and b
             CHECK(balanced > 0.55);
             CHECK(run.record.rows.back().lbe > first.front().lbe + 0.2);
             CHECK(run.record.rows.back().lbe == Approx(balanced).margin(0.1));
-            CHECK(std::ranges::count(run.record.rows, "moved", &BalanceRow::decision) >= 1);
+            CHECK(std::ranges::count(run.record.rows, balance::Decision::moved, &BalanceRow::decision) >= 1);
             if (!wall) continue;
             // Rows say what the processes took, by their own clock.
             REQUIRE(times.size() == first.size());
@@ -251,7 +251,7 @@ TEST_CASE("a load that is balanced already stays where it is, when migrations ha
         Run run(deck, joined(settings, {"balance.every=4", "balance.migrate=gain"}));
         run.steps(0, 60);
         REQUIRE(run.record.rows.size() > 6);
-        for (std::size_t i = 5; i < run.record.rows.size(); ++i) CHECK(run.record.rows[i].decision == "kept: gain");
+        for (std::size_t i = 5; i < run.record.rows.size(); ++i) CHECK(run.record.rows[i].decision == balance::Decision::kept_gain);
         CHECK(run.record.rows.back().lbe > 0.9);
     };
     check(crystal, {"balance.model=particle_count"});

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/checkpoint.hpp"
-#include "app/restart.hpp"
-#include "app/run_directory.hpp"
+#include "app/output/checkpoint.hpp"
+#include "app/output/restart.hpp"
+#include "app/output/run_directory.hpp"
 #include "comm/communicator.hpp"
 
 using namespace app;
@@ -32,17 +32,17 @@ struct Fixture {
     std::string directory, path;
     std::uint64_t hash = 0;
 
-    Tiles tiles() {
+    Engine make() {
         const Setup s = make_setup(deck, "");
         const balance::Grid grid = s.domain.grid();
-        return Tiles(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, world.size())), world.size(), deck.grid.tile.value_or(balance::TileShape{16, 32})), world, timers);
+        return Engine(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, world.size())), balance::Hosts(world.size(), world.size()), deck.grid.tile.value_or(balance::TileShape{16, 32})), world, timers);
     }
     Fixture() {
         if (world.rank() == 0) directory = (std::filesystem::temp_directory_path() / ("steelyard_test_" + std::to_string(getpid()))).string();
         world.broadcast(directory);
         if (world.rank() == 0) std::filesystem::create_directories(directory);
         world.barrier();
-        Tiles t = tiles();
+        Engine t = make();
         t.fill(deck);
         hash = t.state_hash();
         CheckpointInfo info;
@@ -52,9 +52,9 @@ struct Fixture {
         info.lineage = {{99, 0}, {12, 4}};
         info.clock = {4, 0.004, deck.run.dt};
         info.deck = deck;
-        const Rebalance rebalance(deck, t.decomposition().grid(), world.size(), world, timers);
+        const LoadBalancer balancer(deck, t.decomposition().grid(), world.size(), world, timers);
         std::vector<std::int64_t> own;
-        write_checkpoint(directory, info, t, rebalance, world, own);
+        write_checkpoint(directory, info, t, balancer, world, own);
         path = directory + "/checkpoint_7.h5";
     }
     ~Fixture() {
@@ -66,7 +66,7 @@ struct Fixture {
         bool no = false;
         try {
             const CheckpointInfo info = read_checkpoint(file, world);
-            Tiles t = tiles();
+            Engine t = make();
             load_particles(info, t, world);
         } catch (const InputError&) {
             no = true;
@@ -87,7 +87,7 @@ TEST_CASE("a checkpoint reads back exactly, on any number of ranks") {
     CHECK(info.largest_kinetic == 3.5);
     CHECK(to_yaml(info.deck) == to_yaml(f.deck));
     CHECK(info.state_hash == f.hash);
-    Tiles t = f.tiles();
+    Engine t = f.make();
     load_particles(info, t, f.world);
     CHECK(t.state_hash() == f.hash);
     CHECK(info.lineage == Lineage{{99, 0}, {12, 4}});

@@ -9,10 +9,10 @@
 #include <random>
 #include <regex>
 
-#include "app/deck.hpp"
-#include "app/deck_compare.hpp"
-#include "app/deck_words.hpp"
-#include "app/yaml_tree.hpp"
+#include "app/deck/deck.hpp"
+#include "app/deck/compare.hpp"
+#include "app/deck/wording.hpp"
+#include "app/deck/yaml_tree.hpp"
 #include "md/potential.hpp"
 
 namespace {
@@ -113,7 +113,7 @@ TEST_CASE("a minimal deck has every default") {
     CHECK_FALSE(d.grid.tile);
     CHECK(d.balance.every == 0);
     CHECK_FALSE(d.balance.processes);
-    CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == app::Timing::wall && d.balance.migrate == app::Migrate::gain && d.balance.noise == 0));
+    CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == balance::Clock::wall && d.balance.migrate == balance::Migrate::gain && d.balance.noise == 0));
     CHECK(d.balance.partition == balance::PartitionOptions{});
     CHECK(d.balance.constants == balance::ModelConstants{});
     CHECK(d.balance.work == balance::WorkCosts{});
@@ -399,8 +399,8 @@ TEST_CASE("files") {
 
 TEST_CASE("every key of balance reaches the deck") {
     const Deck d = app::parse_deck(full, "deck.yaml");
-    CHECK((d.balance.model == "a1" && d.balance.compare == std::vector<std::string>{"r1", "hybrid"} && d.balance.clock == app::Timing::work &&
-           d.balance.migrate == app::Migrate::always && d.balance.noise == 0.01));
+    CHECK((d.balance.model == "a1" && d.balance.compare == std::vector<std::string>{"r1", "hybrid"} && d.balance.clock == balance::Clock::work &&
+           d.balance.migrate == balance::Migrate::always && d.balance.noise == 0.01));
     CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::Order::tree && d.balance.partition.cut == balance::CutAt::cells &&
            d.balance.partition.patches_per_process == 3 && !d.balance.partition.sticky && d.balance.partition.min_width == 2));
     const std::vector<std::string> limit{"balance.partition.kind=chain",

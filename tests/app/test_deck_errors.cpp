@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "app/deck.hpp"
+#include "app/deck/deck.hpp"
 
 namespace {
 

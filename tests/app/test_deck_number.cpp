@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "app/deck_number.hpp"
-#include "app/words.hpp"
+#include "app/deck/number.hpp"
+#include "app/common/words.hpp"
 
 TEST_CASE("whole numbers are read exactly") {
     using app::NumberStatus;

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 
-#include "app/deck.hpp"
-#include "app/step.hpp"
-#include "app/thermo.hpp"
+#include "app/deck/deck.hpp"
+#include "app/run/step.hpp"
+#include "md/observables.hpp"
 #include "comm/communicator.hpp"
 #include "md/random.hpp"
 
@@ -24,13 +24,13 @@ const comm::Communicator& world() {
 
 struct Record : Observer {
     std::int64_t sums_every = 0, state_every = 0, fields_every = 0, first = 0, last = 0;
-    std::vector<Thermo> rows;
+    std::vector<md::Thermo> rows;
     Due due(std::int64_t s) const override {
         const auto on = [s](std::int64_t every) { return every > 0 && s % every == 0; };
         return {on(sums_every) || s == first || s == last, on(fields_every), on(state_every), false};
     }
-    void sums(std::int64_t, const Tiles& t) override { rows.push_back(thermo(t.totals(), t.setup().domain)); }
-    void fields(std::int64_t, const Tiles& t) override {
+    void sums(std::int64_t, const Engine& t) override { rows.push_back(md::thermo(t.sums(), t.setup().domain)); }
+    void fields(std::int64_t, const Engine& t) override {
         std::array<std::int64_t, 1> n{0};
         for (const md::Tile& tile : t.tiles())
             for (int x = tile.box().lower[0]; x < tile.box().upper[0]; ++x)
@@ -38,10 +38,10 @@ struct Record : Observer {
         world().sum(std::span<std::int64_t>(n));
         field_particles = n[0];
     }
-    void state(std::int64_t, const Tiles&) override {}
+    void state(std::int64_t, const Engine&) override {}
     void balanced(const std::vector<BalanceRow>& r) override { balance_rows.insert(balance_rows.end(), r.begin(), r.end()); }
     std::vector<BalanceRow> balance_rows;
-    void checkpoint(std::int64_t, const Tiles&) override {}
+    void checkpoint(std::int64_t, const Engine&) override {}
     std::int64_t stop_wanted() const override { return 0; }
     std::int64_t field_particles = 0;
 };
@@ -49,25 +49,25 @@ struct Record : Observer {
 struct Run {
     Timers timers;
     Deck deck;
-    Tiles tiles;
-    Rebalance rebalance;
+    Engine engine;
+    LoadBalancer balancer;
     Record record;
 
     Run(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
-        : deck(parse_deck(text, "test.yaml", settings)), tiles(make(deck, processes)),
-          rebalance(deck, tiles.decomposition().grid(), tiles.decomposition().processes(), world(), timers) {
-        tiles.fill(deck);
+        : deck(parse_deck(text, "test.yaml", settings)), engine(make(deck, processes)),
+          balancer(deck, engine.decomposition().grid(), engine.decomposition().processes(), world(), timers) {
+        engine.fill(deck);
     }
-    Tiles make(const Deck& d, std::int64_t processes) {
+    Engine make(const Deck& d, std::int64_t processes) {
         const Setup s = make_setup(d, "");
         const balance::Grid grid = s.domain.grid();
-        return Tiles(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes ? processes : world().size())), world().size(), d.grid.tile.value_or(balance::TileShape{16, 32})),
+        return Engine(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes ? processes : world().size())), balance::Hosts(processes ? processes : world().size(), world().size()), d.grid.tile.value_or(balance::TileShape{16, 32})),
                      world(), timers);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
         record.first = first;
         record.last = last;
-        run_steps(tiles, rebalance, first, last, record);
+        run_steps(engine, balancer, first, last, record);
         return *this;
     }
 };
@@ -101,7 +101,7 @@ run: {dt: 0.004, steps: 1000}
 
 }  // namespace
 
-TEST_CASE("one hash, whatever the tiles, the skin, the processes, and where the run stops to look") {
+TEST_CASE("one hash, whatever the engine, the skin, the processes, and where the run stops to look") {
     for (const std::string& deck : {collision, walls})
         for (const char* precision : {"mixed", "double"}) {
             std::set<std::uint64_t> hashes;
@@ -112,8 +112,8 @@ TEST_CASE("one hash, whatever the tiles, the skin, the processes, and where the 
                 r.record.state_every = state;
                 r.record.fields_every = fields;
                 r.steps(0, 150).steps(150, 300);
-                if (fields) CHECK(r.record.field_particles == r.tiles.totals().particles);
-                hashes.insert(r.tiles.state_hash());
+                if (fields) CHECK(r.record.field_particles == r.engine.sums().particles);
+                hashes.insert(r.engine.state_hash());
             };
             hash_of({}, 0, 0, 0, 0);
             hash_of({"grid.tile=6", "grid.skin=0.2"}, 40, 1, 0, 0);
@@ -127,13 +127,13 @@ TEST_CASE("one hash, whatever the tiles, the skin, the processes, and where the 
 TEST_CASE("a run reversed retraces its steps bit by bit") {
     for (const std::string& deck : {collision, walls}) {
         Run r(deck);
-        const std::uint64_t start = r.tiles.state_hash();
+        const std::uint64_t start = r.engine.state_hash();
         r.steps(0, 200);
-        CHECK(r.tiles.state_hash() != start);
-        r.tiles.reverse();
+        CHECK(r.engine.state_hash() != start);
+        r.engine.reverse();
         r.steps(200, 400);
-        r.tiles.reverse();
-        CHECK(r.tiles.state_hash() == start);
+        r.engine.reverse();
+        CHECK(r.engine.state_hash() == start);
     }
 }
 
@@ -141,11 +141,11 @@ TEST_CASE("momentum is conserved to rounding over 1000 steps") {
     Run r(liquid);
     r.steps(0, 1000);
     double absolute = 0;
-    for (const md::Tile& t : r.tiles.tiles())
+    for (const md::Tile& t : r.engine.tiles())
         for (std::int64_t i = 0; i < t.size(); ++i)
             absolute += std::hypot(static_cast<double>(t.particle(i).vx), static_cast<double>(t.particle(i).vy)) * md::velocity_unit;
     const double sum_of_p = world().spread(std::array{absolute})[0].mean * world().size();
-    const Thermo &first = r.record.rows.front(), &last = r.record.rows.back();
+    const md::Thermo &first = r.record.rows.front(), &last = r.record.rows.back();
     for (int a = 0; a < 2; ++a) CHECK(std::abs(last.momentum[a] - first.momentum[a]) < 1e-12 * sum_of_p);
     CHECK(last.kinetic != first.kinetic);
 }
@@ -157,8 +157,8 @@ TEST_CASE("the energy error falls as dt^2") {
         r.record.sums_every = every;
         r.steps(0, steps);
         double square = 0, mean = 0;
-        for (const Thermo& t : r.record.rows) mean += t.total() / static_cast<double>(r.record.rows.size());
-        for (const Thermo& t : r.record.rows) square += (t.total() - mean) * (t.total() - mean);
+        for (const md::Thermo& t : r.record.rows) mean += t.total() / static_cast<double>(r.record.rows.size());
+        for (const md::Thermo& t : r.record.rows) square += (t.total() - mean) * (t.total() - mean);
         return std::sqrt(square / static_cast<double>(r.record.rows.size()));
     };
     const double e1 = error(0.004, 100, 1), e2 = error(0.002, 200, 2), e4 = error(0.001, 400, 4);
@@ -197,29 +197,29 @@ run: {dt: 0.01, steps: 300}
 }
 
 TEST_CASE("balancing changes who computes, not what: every model, partition, clock and comparison gives the plain run's hash") {
-    const std::uint64_t plain = Run(collision).steps(0, 60).tiles.state_hash();
+    const std::uint64_t plain = Run(collision).steps(0, 60).engine.state_hash();
     for (const std::string& model : balance::model_names()) {
         CAPTURE(model);
-        CHECK(Run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", "balance.model=" + model}, 11).steps(0, 60).tiles.state_hash() == plain);
+        CHECK(Run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", "balance.model=" + model}, 11).steps(0, 60).engine.state_hash() == plain);
     }
     for (const char* setting : {"balance.partition.kind=rcb", "balance.partition.kind=none", "balance.partition.cut=patches", "balance.partition.cut=cells",
                                 "balance.partition.order=tree", "balance.partition.order=hilbert", "balance.partition.sticky=false", "balance.noise=0.05",
                                 "balance.partition.max_particles_per_process=900", "balance.compare=[a1, hybrid]", "grid.tile=5"}) {
         CAPTURE(setting);
         Run run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", setting}, 11);
-        CHECK(run.steps(0, 60).tiles.state_hash() == plain);
+        CHECK(run.steps(0, 60).engine.state_hash() == plain);
         CHECK(run.record.balance_rows.size() >= 8);
     }
     Run wall(collision, {"balance.every=5", "balance.migrate=always"}, 11);
-    CHECK(wall.steps(0, 60).tiles.state_hash() == plain);
+    CHECK(wall.steps(0, 60).engine.state_hash() == plain);
     CHECK_FALSE(wall.record.balance_rows.empty());
     // Looking whether a migration pays costs no rebuild, unless one was made.
     Run calm(collision, {}, 11), watched(collision, {"balance.every=2"}, 11);
     calm.steps(0, 60);
     watched.steps(0, 60);
-    const auto moved = std::ranges::count(watched.record.balance_rows, "moved", &BalanceRow::decision);
+    const auto moved = std::ranges::count(watched.record.balance_rows, balance::Decision::moved, &BalanceRow::decision);
     CHECK(watched.record.balance_rows.size() >= 8);
-    CHECK(watched.tiles.rebuilds() <= calm.tiles.rebuilds() + moved);
+    CHECK(watched.engine.rebuilds() <= calm.engine.rebuilds() + moved);
 }
 
 TEST_CASE("counted work: decisions to the last digit do not depend on ranks") {
@@ -231,8 +231,8 @@ TEST_CASE("counted work: decisions to the last digit do not depend on ranks") {
     std::int64_t moved = 0;
     for (const BalanceRow& r : run.record.balance_rows) {
         for (double x : {r.lbe, r.lbe_model, r.mean_seconds, r.max_seconds, r.lbe_observed}) add(std::bit_cast<std::uint64_t>(x));
-        for (std::int64_t n : {r.step, r.cells_moved, r.particles_moved, r.ghost_cells}) add(static_cast<std::uint64_t>(n));
-        moved += r.particles_moved;
+        for (std::int64_t n : {r.step, r.moved.cells, r.moved.particles, r.ghost_cells}) add(static_cast<std::uint64_t>(n));
+        moved += r.moved.particles;
     }
     CHECK(run.record.balance_rows.size() == 48);
     CHECK(moved > 1000);

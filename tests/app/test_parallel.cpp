@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "app/parallel.hpp"
+#include "app/engine/thread_schedule.hpp"
 
 TEST_CASE("each item is done once by any number of threads, also where the work lies at one end") {
     const int before = omp_get_max_threads();
@@ -38,7 +38,7 @@ TEST_CASE("items are dealt in runs of about equal weight, the heaviest of each f
             std::vector<std::size_t> items;
             for (std::size_t i = 0; i < n; ++i) items.push_back(3 * i);
             const auto weight = [](std::size_t i) { return i * i % 17; };
-            const app::Runs runs = app::deal(items, threads, weight);
+            const app::ThreadSchedule runs = app::split_by_weight(items, threads, weight);
             REQUIRE(runs.first.size() == threads + 1);
             CHECK((runs.first.front() == 0 && runs.first.back() == n));
             std::vector<std::size_t> sorted = runs.items;
@@ -58,7 +58,7 @@ TEST_CASE("items are dealt in runs of about equal weight, the heaviest of each f
             CHECK(static_cast<double>(top) <= static_cast<double>(total) / static_cast<double>(threads) + 17);
         }
     std::vector<int> done(6, 0);
-    const app::Runs runs = app::deal({5, 3, 1}, 2, [](std::size_t i) { return i; });
+    const app::ThreadSchedule runs = app::split_by_weight({5, 3, 1}, 2, [](std::size_t i) { return i; });
     app::parallel_runs(runs.first, [&](std::size_t k) { ++done[runs.items[k]]; }, [] {});
     CHECK((done == std::vector<int>{0, 1, 0, 1, 0, 1}));
 }

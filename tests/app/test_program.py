@@ -92,7 +92,7 @@ def commits(tmp):
     def git(*arguments):
         return subprocess.run(["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True, capture_output=True, text=True).stdout.strip()
     def commit(source=tree):
-        subprocess.run(["cmake", "-D", f"SOURCE={source}", "-D", f"FILE={found}", "-P", os.path.join(options.source, "app/commit.cmake")], check=True, timeout=60)
+        subprocess.run(["cmake", "-D", f"SOURCE={source}", "-D", f"FILE={found}", "-P", os.path.join(options.source, "app/common/commit.cmake")], check=True, timeout=60)
         with open(found) as f:
             return re.search('"(.*)"', f.read()).group(1)
     os.makedirs(os.path.join(tree, "inside"))

@@ -237,7 +237,7 @@ def stories(tmp):
     done = subprocess.run(command(3, "run", DECK, "--out", b, "--restart", "auto", *QUICK, *settings(run__steps=80, run__precision="double", balance__every=10, balance__clock="work", balance__processes=5,
                           balance__model="b1", balance__compare="[r1]")), env=environment(), capture_output=True, text=True, timeout=60)
     for said in (f"goes on from {b}/checkpoint_60.h5, step 60", "run.precision: double instead of mixed", "balance.model: b1 instead of r1", "balance.processes: 5 instead of 4",
-                 "b1 starts anew: the checkpoint holds nothing of it", "r1 starts anew: it knew 4 processes, and the run has 5", "what a1 had learnt is dropped"):
+                 "b1 starts anew: the checkpoint holds nothing of it", "r1 keeps what it has learnt of the cells; its partition, made for 4 processes, starts anew with 5", "what a1 had learnt is dropped"):
         check(done.returncode == 0 and said in done.stdout, f"the restart does not say {said!r}: {done.stdout} {done.stderr}")
 
 

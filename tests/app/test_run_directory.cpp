@@ -2,8 +2,8 @@
 // Which states belong to which run.
 #include <catch2/catch.hpp>
 
-#include "app/deck_compare.hpp"
-#include "app/lineage.hpp"
+#include "app/deck/compare.hpp"
+#include "app/output/lineage.hpp"
 
 using app::is_moment_of;
 using app::Lineage;

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "app/checkpoint_front.hpp"
+#include "app/output/checkpoint_front.hpp"
 #include "comm/communicator.hpp"
-#include "comm/durable.hpp"
+#include "comm/file/durable.hpp"
 #include "comm/exchange.hpp"
-#include "comm/file.hpp"
+#include "comm/file/file.hpp"
 #include "comm/session.hpp"
 
 namespace {
@@ -47,7 +47,7 @@ void exchange(const comm::Communicator& world, bool mismatch) {
         auto bytes = std::as_bytes(std::span(sent[i]));
         if (mismatch && world.rank() == world.size() - 1) bytes = bytes.subspan(4);
         exchange.start(std::array{comm::Outgoing{next, bytes}},
-                       std::array{comm::Incoming{before, std::as_writable_bytes(std::span(received[i]))}}, 20 + i);
+                       std::array{comm::Incoming{before, std::as_writable_bytes(std::span(received[i]))}});
     }
     exchange.finish();
     for (int i = 0; i < 2; ++i)

@@ -5,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "balance/decomposition.hpp"
+#include "balance/partition/decomposition.hpp"
 
 using namespace balance;
 
@@ -106,7 +106,7 @@ TEST_CASE("ranks host consecutive blocks of processes; both directions agree") {
     for (const int ranks : {1, 2, 3, 7, 16})
         for (const std::int64_t n : {16, 17, 40, 100}) {
             const Grid grid{{50, 40, 1}, {true, true, false}};
-            const Decomposition d(grid, one_box_each(even_partition(grid, n)), ranks, {8, 8});
+            const Decomposition d(grid, one_box_each(even_partition(grid, n)), Hosts(n, ranks), {8, 8});
             std::int64_t next = 0;
             for (int r = 0; r < ranks; ++r) {
                 const Range mine = d.processes_of(r);
@@ -117,6 +117,9 @@ TEST_CASE("ranks host consecutive blocks of processes; both directions agree") {
             }
             CHECK(next == n);
         }
+    const Hosts unequal({0, 0, 5, 6, 6});  // members without a process, too
+    for (std::int64_t p = 0; p < 6; ++p) CHECK(unequal.member_of(p) == (p < 5 ? 1 : 2));
+    CHECK((unequal.members() == 4 && unequal.processes() == 6 && unequal.processes_of(3).size() == 0));
 }
 
 TEST_CASE("the neighbour search finds what a scan of all tiles finds") {
@@ -126,7 +129,7 @@ TEST_CASE("the neighbour search finds what a scan of all tiles finds") {
     std::vector<std::int64_t> first{0, 0};
     for (std::int64_t b = 2; b <= 36; b += 2) first.push_back(b);
     partition.first = first;
-    const Decomposition d(grid, partition, 3, {8, 8});
+    const Decomposition d(grid, partition, Hosts(19, 3), {8, 8});
     CHECK(d.processes() == 19);
     CHECK(d.tiles_of(0).empty());
     for (int x = -3; x < 60; x += 4)

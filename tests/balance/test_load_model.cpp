@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "balance/load_model.hpp"
+#include "balance/model/load_model.hpp"
 
 using namespace balance;
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Partitions as a team makes them: the same whatever its size. Runs under mpiexec.
+// Partitions as a team makes them: the same whatever its size.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
-#include "balance/curve.hpp"
-#include "balance/partition.hpp"
-#include "comm/team.hpp"
+#include "balance/grid/curve.hpp"
+#include "balance/partition/partition.hpp"
+#include "thread_team.hpp"
 
 using namespace balance;
 
@@ -27,15 +29,38 @@ struct Field {
     }
 };
 
-const comm::Communicator& world() {
-    static const comm::Communicator w;
-    return w;
+// A partition as one member of a team gets it.
+struct Made {
+    Partition partition;
+    std::vector<Split> memory;
+    std::int64_t smallest_limit = 0;  // that would work, where the one asked for does not
+    friend bool operator==(const Made&, const Made&) = default;
+};
+Made make(const Team& team, const PartitionOptions& options, std::vector<Split> memory = {}, int shift = 0,
+          std::span<const std::int64_t> targets = {}) {
+    const Field field(Slabs{grid, team.size()}.of(team.rank()), shift);
+    Made made{{}, std::move(memory), 0};
+    try {
+        made.partition = make_partition({team, grid, field.load, field.size, targets}, options, made.memory);
+    } catch (const Infeasible& e) {
+        made.smallest_limit = e.smallest;
+    }
+    return made;
 }
 
 struct Loads {
     double efficiency;
     std::int64_t largest_size;
 };
+std::vector<double> process_loads(const Partition& p) {
+    std::vector<double> loads(p.processes(), 0.0);
+    for (std::int64_t q = 0; q < p.processes(); ++q)
+        for (std::int64_t b = p.first[q]; b < p.first[q + 1]; ++b)
+            for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
+                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y) loads[q] += static_cast<double>(load_at(x, y));
+    return loads;
+}
+
 Loads loads_of(const Partition& p) {
     double sum = 0, largest = 0;
     std::int64_t size = 0;
@@ -62,16 +87,15 @@ void check_tiling(const Partition& p) {
 }  // namespace
 
 TEST_CASE("every partition tiles the grid, keeps its limit and does not depend on the team") {
-    const comm::Ranks ranks(world());
-    const Alone alone;
-    const Field mine(Slabs{grid, ranks.size()}.of(ranks.rank())), whole(grid.box());
+    const SerialTeam alone;
     std::vector<PartitionOptions> all;
     for (const CutAt cut : {CutAt::patches, CutAt::strips, CutAt::cells})
         for (const Order order : {Order::morton, Order::hilbert, Order::tree})
             for (const std::int64_t k : {1, 3})
                 for (const bool limited : {false, true}) {
                     PartitionOptions o;
-                    o.order = order, o.cut = cut, o.patches_per_process = k, o.max_size = !limited ? 0 : cut == CutAt::patches ? 1200 : 400, o.processes = 17;
+                    o.order = order, o.cut = cut, o.patches_per_process = k, o.processes = 17;
+                    o.max_size = !limited ? 0 : cut == CutAt::patches ? 1200 : 400;
                     all.push_back(o);
                 }
     for (const std::string& kind : partition_kind_names()) {
@@ -81,43 +105,78 @@ TEST_CASE("every partition tiles the grid, keeps its limit and does not depend o
         all.push_back(o);
     }
     for (const PartitionOptions& o : all) {
-        std::vector<Split> memory, memory_alone;
-        const Partition p = make_partition(ranks, grid, mine.load, mine.size, o, memory);
-        const Partition q = make_partition(alone, grid, whole.load, whole.size, o, memory_alone);
+        const Made expected = make(alone, o);
         CAPTURE(o.kind, static_cast<int>(o.cut), static_cast<int>(o.order), o.patches_per_process, o.max_size);
-        const bool same = p == q && memory == memory_alone;
-        CHECK(same);
+        for (const int members : {2, 3, 4, 7}) {
+            const std::vector<Made> made = ThreadTeam::run(members, [&](const Team& team) { return make(team, o); });
+            CHECK(std::all_of(made.begin(), made.end(), [&](const Made& m) { return m == expected; }));
+        }
+        const Partition& p = expected.partition;
         CHECK(p.processes() == 17);
         check_tiling(p);
         const Loads l = loads_of(p);
         if (o.max_size > 0) CHECK(l.largest_size <= o.max_size);
-        else if (o.kind == "chain") CHECK(l.efficiency > (o.cut == CutAt::cells ? 0.93 : o.cut == CutAt::strips ? 0.75 : 0.5));
+        else if (o.kind == "chain")
+            CHECK(l.efficiency > (o.cut == CutAt::cells ? 0.93 : o.cut == CutAt::strips ? 0.75 : 0.5));
     }
     PartitionOptions o;
     o.processes = 17, o.max_size = 100;
-    std::vector<Split> memory;
-    // The smallest limit that works; 0: the present one does.
-    const auto smallest = [&](const Team& team, const Field& field) -> std::int64_t {
-        memory.clear();
-        try {
-            make_partition(team, grid, field.load, field.size, o, memory);
-        } catch (const Infeasible& e) {
-            return e.smallest;
-        }
-        return 0;
+    const auto smallest = [&](int members) {
+        const std::vector<Made> made = ThreadTeam::run(members, [&](const Team& team) { return make(team, o); });
+        CHECK(std::all_of(made.begin(), made.end(), [&](const Made& m) { return m == made[0]; }));
+        return made[0].smallest_limit;
     };
-    o.max_size = smallest(alone, whole);
+    o.max_size = smallest(1);
     CHECK(o.max_size > 100);
-    CHECK(smallest(ranks, mine) == 0);
+    CHECK(smallest(3) == 0);
     --o.max_size;
-    CHECK(smallest(ranks, mine) == o.max_size + 1);
+    CHECK(smallest(3) == o.max_size + 1);
     o.kind = "simulated annealing";
-    CHECK_THROWS_AS(make_partition(ranks, grid, mine.load, mine.size, o, memory), std::invalid_argument);
+    CHECK_THROWS_AS(make(alone, o), std::invalid_argument);
+}
+
+TEST_CASE("processes get loads in the proportion of their targets") {
+    const SerialTeam alone;
+    std::vector<std::int64_t> targets;
+    for (int p = 0; p < 17; ++p) targets.push_back(p % 5 == 0 ? 400 : 100);
+    for (const char* kind : {"chain", "rcb"}) {
+        PartitionOptions o;
+        o.kind = kind, o.processes = 17, o.cut = CutAt::cells;
+        const Made made = make(alone, o, {}, 0, targets);
+        check_tiling(made.partition);
+        CHECK(ThreadTeam::run(3, [&](const Team& team) { return make(team, o, {}, 0, targets); })[2] == made);
+        const std::vector<double> loads = process_loads(made.partition);
+        std::vector<double> seconds;
+        for (std::size_t p = 0; p < loads.size(); ++p) seconds.push_back(loads[p] / static_cast<double>(targets[p]));
+        double share = 0, largest = 0;
+        for (std::size_t p = 0; p < loads.size(); ++p) share += loads[p], largest = std::max(largest, seconds[p]);
+        share /= static_cast<double>(std::accumulate(targets.begin(), targets.end(), std::int64_t{0}));
+        CAPTURE(kind, share / largest);
+        CHECK(share / largest > (o.kind == "chain" ? 0.93 : 0.75));
+    }
+}
+
+TEST_CASE("messages and collective calls of a partition do not grow with the team") {
+    PartitionOptions o;
+    o.processes = 40;
+    std::vector<std::int64_t> collectives;
+    for (const int members : {2, 4, 8, 16}) {
+        const auto counts = ThreadTeam::run(members, [&](const Team& team) {
+            make(team, o);
+            return ThreadTeam::counts_of(team);
+        });
+        for (const ThreadTeam::Counts& c : counts) {
+            CHECK(c.collectives == counts[0].collectives);
+            CHECK(c.messages < members);
+        }
+        collectives.push_back(counts[0].collectives);
+    }
+    CHECK(collectives == std::vector<std::int64_t>(4, collectives[0]));
+    CHECK(collectives[0] < 20);  // one sum a level of the bisection, and a few to cut the chain
 }
 
 TEST_CASE("a sticky bisection keeps its axes and counts, and moves fewer cells") {
-    const comm::Ranks ranks(world());
-    const Box slab = Slabs{grid, ranks.size()}.of(ranks.rank());
+    const SerialTeam alone;
     const auto moved = [&](bool sticky) {
         PartitionOptions o;
         o.processes = 25, o.sticky = sticky, o.order = Order::tree;
@@ -125,15 +184,16 @@ TEST_CASE("a sticky bisection keeps its axes and counts, and moves fewer cells")
         std::vector<int> before;
         std::int64_t cells = 0;
         for (int step = 0; step < 12; ++step) {
-            const Field f(slab, step);
-            const std::vector<Split> last = memory;
-            const Partition p = make_partition(ranks, grid, f.load, f.size, o, memory);
-            if (sticky && step > 0) CHECK(memory == last);
+            const Made made = make(alone, o, memory, step);
+            const Partition& p = made.partition;
+            if (sticky && step > 0) CHECK(made.memory == memory);
+            memory = made.memory;
             std::vector<int> owner(grid.box().cells());
             for (std::int64_t q = 0; q < p.processes(); ++q)
                 for (std::int64_t b = p.first[q]; b < p.first[q + 1]; ++b)
                     for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                        for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y) owner[x * grid.cells[1] + y] = static_cast<int>(q);
+                        for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
+                            owner[x * grid.cells[1] + y] = static_cast<int>(q);
             for (std::size_t i = 0; i < before.size(); ++i) cells += owner[i] != before[i];
             before = owner;
         }
@@ -143,22 +203,22 @@ TEST_CASE("a sticky bisection keeps its axes and counts, and moves fewer cells")
 }
 
 TEST_CASE("no patch is narrower than asked, and fewer are made where there is no room") {
-    const Alone alone;
+    const SerialTeam alone;
     const Field whole(grid.box());
     for (const int width : {1, 3, 6})
         for (const std::int64_t parts : {1, 2, 7, 40, 70}) {
             std::vector<Split> memory;
             const SummedArea sums(grid.box(), whole.load);
             if (parts > capacity(grid.box(), width)) {
-                CHECK_THROWS_AS(bisect(alone, grid, sums, parts, width, memory), std::invalid_argument);
+                CHECK_THROWS_AS(bisect(alone, grid.box(), sums, parts, width, memory), std::invalid_argument);
                 continue;
             }
-            for (const Box& b : bisect(alone, grid, sums, parts, width, memory)) CHECK(std::min(b.extent(0), b.extent(1)) >= width);
+            for (const Box& b : bisect(alone, grid.box(), sums, parts, width, memory)) CHECK(std::min(b.extent(0), b.extent(1)) >= width);
         }
     PartitionOptions o;
     o.processes = 60, o.patches_per_process = 8, o.min_width = 6;
     std::vector<Split> memory;
-    check_tiling(make_partition(alone, grid, whole.load, whole.size, o, memory));
+    check_tiling(make_partition({alone, grid, whole.load, whole.size}, o, memory));
 }
 
 TEST_CASE("curves visit every cell of a square once; the Hilbert curve only steps to neighbours") {
@@ -180,31 +240,55 @@ TEST_CASE("curves visit every cell of a square once; the Hilbert curve only step
     }
 }
 
+TEST_CASE("a region of the grid is bisected like the whole") {
+    const SerialTeam alone;
+    const Box region{{7, 3, 0}, {50, 40, 1}};
+    const Field whole(grid.box());
+    std::vector<Split> memory;
+    const std::vector<Box> boxes = bisect(alone, region, SummedArea(grid.box(), whole.load), 13, 2, memory);
+    std::int64_t cells = 0;
+    for (const Box& b : boxes) {
+        CHECK(intersection(b, region) == b);
+        cells += b.cells();
+    }
+    CHECK(cells == region.cells());
+    CHECK(is_partition_of(one_box_each(boxes), Grid{{57, 44, 1}, {}}) == false);  // it does not begin at the origin
+}
+
 TEST_CASE("values go to boxes and back, whatever the team") {
-    const comm::Ranks ranks(world());
-    const Slabs slabs{grid, ranks.size()};
-    const Box slab = slabs.of(ranks.rank());
     const Partition p = one_box_each(even_partition(grid, 23));
-    const BoxList list = boxes_by_process(p, ranks.size());
-    std::vector<std::int64_t> field;
-    for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
-        for (int y = 0; y < grid.cells[1]; ++y) field.push_back(1000 * x + y);
-    const std::vector<std::int64_t> values = to_boxes<std::int64_t>(ranks, slabs, list, field);
-    std::size_t at = 0;
-    bool right = true;
-    for (std::int64_t b = list.first[ranks.rank()]; b < list.first[ranks.rank() + 1]; ++b)
-        for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-            for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y) right = right && values[at++] == 1000 * x + y;
-    CHECK(right);
-    CHECK(at == values.size());
-    std::vector<std::int64_t> back(field.size(), -1);
-    to_slab<std::int64_t>(ranks, slabs, list, values, back);
-    CHECK(back == field);
-    const SummedArea sums(slab, field);
-    for (const Box& box : p.boxes) {
+    for (const int members : {1, 2, 3, 7}) {
+        CAPTURE(members);
+        const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
+            const Slabs slabs{grid, team.size()};
+            const Box slab = slabs.of(team.rank());
+            const BoxList list = boxes_by_process(p, Hosts(23, members));
+            const FieldPlan plan(team, slabs, list);
+            std::vector<std::int64_t> field;
+            for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
+                for (int y = 0; y < grid.cells[1]; ++y) field.push_back(1000 * x + y);
+            const std::vector<std::int64_t> values = plan.to_boxes(std::span<const std::int64_t>(field));
+            std::size_t at = 0;
+            bool right = true;
+            for (std::int64_t b = list.first[team.rank()]; b < list.first[team.rank() + 1]; ++b)
+                for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
+                    for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y) right = right && values[at++] == 1000 * x + y;
+            std::vector<std::int64_t> back(field.size(), -1);
+            plan.to_slab(std::span<const std::int64_t>(values), std::span(back));
+            return right && at == values.size() && back == field;
+        });
+        CHECK(good == std::vector<int>(members, 1));
+    }
+}
+
+TEST_CASE("sums over boxes are those of their cells in the slab") {
+    const Box slab = Slabs{grid, 3}.of(1);
+    const Field field(slab);
+    const SummedArea sums(slab, field.load);
+    for (const Box& box : even_partition(grid, 23)) {
         std::int64_t expected = 0;
         for (int x = std::max(box.lower[0], slab.lower[0]); x < std::min(box.upper[0], slab.upper[0]); ++x)
-            for (int y = box.lower[1]; y < box.upper[1]; ++y) expected += 1000 * x + y;
+            for (int y = box.lower[1]; y < box.upper[1]; ++y) expected += load_at(x, y);
         CHECK(sums.of(box) == expected);
     }
 }

@@ -3,8 +3,9 @@
 
 #include <map>
 #include <stdexcept>
+#include <utility>
 
-#include "balance/plan.hpp"
+#include "balance/partition/plan.hpp"
 
 using namespace balance;
 
@@ -12,24 +13,36 @@ namespace {
 
 int wrap(int c, int n) { return ((c % n) + n) % n; }
 
+std::vector<Move> incoming_and_local(const Plan& plan) {
+    std::vector<Move> all = plan.local;
+    for (const Link<Move>& link : plan.links) all.insert(all.end(), link.incoming.begin(), link.incoming.end());
+    return all;
+}
+
+Link<Move> link_with(const Plan& plan, int rank) {
+    for (const Link<Move>& link : plan.links)
+        if (link.member == rank) return link;
+    return {rank, {}, {}};
+}
+
 }  // namespace
 
-TEST_CASE("a frame plan fills every frame cell once, from its owner, and both sides list the same") {
+TEST_CASE("a halo plan fills every cell of a halo once, from its owner, and both sides list the same") {
     for (const std::array<int, 3> cells : {std::array{12, 9, 1}, {5, 4, 1}, {2, 2, 1}})
         for (const std::array<bool, 3> periodic : {std::array{true, true, false}, {true, false, false}, {false, false, false}})
             for (const int ranks : {1, 2, 3})
                 for (const std::int64_t processes : {3, 4})
                     for (const int width : {1, 2}) {
                         const Grid grid{cells, periodic};
-                        const Decomposition d(grid, one_box_each(even_partition(grid, processes)), ranks, {3, 3});
-                        std::vector<FramePlan> plans;
-                        for (int r = 0; r < ranks; ++r) plans.push_back(frame_plan(d, r, width));
+                        const Decomposition d(grid, one_box_each(even_partition(grid, processes)), Hosts(processes, ranks), {3, 3});
+                        std::vector<Plan> plans;
+                        for (int r = 0; r < ranks; ++r) plans.push_back(halo_plan(d, r, width));
                         for (int r = 0; r < ranks; ++r) {
                             for (std::int64_t p = d.processes_of(r).begin; p < d.processes_of(r).end; ++p) {
                                 const std::vector<Box> tiles = d.tiles_of(p);
                                 for (int t = 0; t < static_cast<int>(tiles.size()); ++t) {
                                     std::map<std::array<int, 3>, int> filled;
-                                    for (const Move& m : plans[r].incoming) {
+                                    for (const Move& m : incoming_and_local(plans[r])) {
                                         if (m.target != TileId{p, t}) continue;
                                         const Box owner = d.tiles_of(m.source.process)[m.source.tile];
                                         for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x)
@@ -53,19 +66,55 @@ TEST_CASE("a frame plan fills every frame cell once, from its owner, and both si
                             }
                             for (int other = 0; other < ranks; ++other) {
                                 if (other == r) continue;
-                                std::vector<Move> sent, received;
-                                for (const Move& m : plans[r].outgoing)
-                                    if (d.rank_of(m.target.process) == other) sent.push_back(m);
-                                for (const Move& m : plans[other].incoming)
-                                    if (d.rank_of(m.source.process) == r) received.push_back(m);
-                                CHECK((sent == received));
+                                CHECK((link_with(plans[r], other).outgoing == link_with(plans[other], r).incoming));
                             }
                         }
                     }
 }
 
-TEST_CASE("a frame wider than a periodic axis is refused") {
+TEST_CASE("a halo wider than a periodic axis is refused") {
     const Grid grid{{2, 9, 1}, {true, true, false}};
-    const Decomposition d(grid, one_box_each(even_partition(grid, 1)), 1, {8, 8});
-    CHECK_THROWS_AS(frame_plan(d, 0, 3), std::invalid_argument);
+    const Decomposition d(grid, one_box_each(even_partition(grid, 1)), Hosts(1, 1), {8, 8});
+    CHECK_THROWS_AS(halo_plan(d, 0, 3), std::invalid_argument);
+}
+
+TEST_CASE("a move plan takes every cell from its old tile to its new one, and both sides list the same") {
+    const Grid grid{{23, 17, 1}, {true, true, false}};
+    // The same cells cut in other places, and dealt to other ranks.
+    const auto decomposition = [&](int shift, std::vector<std::int64_t> hosts) {
+        const int x = 8 + shift, y = 5 + shift;
+        return Decomposition(grid, one_box_each({{{0, 0, 0}, {x, y, 1}}, {{x, 0, 0}, {23, y, 1}}, {{0, y, 0}, {x, 17, 1}}, {{x, y, 0}, {23, 17, 1}}}),
+                             Hosts(std::move(hosts)), {4, 4});
+    };
+    const Decomposition old = decomposition(0, {0, 1, 3, 4});
+    for (const int shift : {0, 1, 4})
+        for (const std::vector<std::int64_t>& hosts : {std::vector<std::int64_t>{0, 1, 3, 4}, {0, 2, 2, 4}}) {
+            const Decomposition next = decomposition(shift, hosts);
+            std::vector<Plan> plans;
+            for (int r = 0; r < 3; ++r) plans.push_back(move_plan(old, next, r));
+            std::map<std::array<int, 3>, int> moved;
+            for (int r = 0; r < 3; ++r) {
+                for (const Move& m : incoming_and_local(plans[r])) {
+                    CHECK(next.rank_of(m.target.process) == r);
+                    const Box from = old.tiles_of(m.source.process)[m.source.tile], to = next.tiles_of(m.target.process)[m.target.tile];
+                    for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x)
+                        for (int y = m.box.lower[1]; y < m.box.upper[1]; ++y) {
+                            REQUIRE((from.contains({x, y, 0}) && to.contains({x, y, 0})));
+                            ++moved[{x, y, 0}];
+                        }
+                }
+                for (int other = 0; other < 3; ++other)
+                    CHECK((link_with(plans[r], other).outgoing == link_with(plans[other], r).incoming));
+            }
+            // A cell moves once, or not at all where its tile and rank stay the same.
+            for (int x = 0; x < 23; ++x)
+                for (int y = 0; y < 17; ++y) {
+                    const auto tile_at = [&](const Decomposition& d) {
+                        std::pair<int, Box> found{-1, grid.box()};
+                        d.for_each_tile_in({{x, y, 0}, {x + 1, y + 1, 1}}, [&](const TileId& id, const Box& cells) { found = {d.rank_of(id.process), cells}; });
+                        return found;
+                    };
+                    REQUIRE(moved[{x, y, 0}] == (tile_at(old) == tile_at(next) ? 0 : 1));
+                }
+        }
 }

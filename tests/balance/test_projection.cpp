@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "balance/projection.hpp"
+#include "balance/model/projection.hpp"
 
 using balance::project_to_sum;
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "balance/work.hpp"
+#include "balance/model/work.hpp"
 
 using namespace balance;
 

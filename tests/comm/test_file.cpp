@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "comm/durable.hpp"
-#include "comm/file.hpp"
-#include "comm/posix_file.hpp"
+#include "comm/file/durable.hpp"
+#include "comm/file/file.hpp"
+#include "comm/file/posix_file.hpp"
 
 namespace {
 

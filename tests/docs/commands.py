@@ -25,6 +25,7 @@ COMMANDS = [
     ("elsewhere", r"scripts/reproduce/load_models\.sh$", "an hour or more; load_models.sh --quick runs the same program, under the label slow"),
     ("text", "app/ ", "the folders of the source"),
     # docs/extend.md
+    ("elsewhere", r"TARGET=test_load_model scripts/build\.sh$|build/tests/balance/test_load_model$", "scripts/test.sh builds and runs it"),
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/pairs ", {"balance.model=pairs": "balance.model=particle_count"}, {}),
     ("quick", r"scripts/plot_lbe\.py out/pairs$", {}, {}),
     # docs/install.md

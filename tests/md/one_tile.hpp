@@ -47,7 +47,6 @@ struct OneTile {
     md::ForceLimits limits;
     md::Tile tile;
     md::TileScratch scratch;
-    int current = 0;
     std::vector<std::int64_t> fx, fy;
 
     OneTile(md::Domain d, md::PotentialSpec p, md::Precision precision_, const md::Kernels& k, const std::vector<md::Particle>& particles)
@@ -57,8 +56,8 @@ struct OneTile {
     }
     void rebuild() {
         tile.sort(kernels, scratch);
-        tile.lay_slots(current);
-        tile.build_rows(kernels, potential.cutoff + skin, current, scratch);
+        tile.lay_slots();
+        tile.build_neighbour_lists(kernels, potential.cutoff + skin, scratch);
     }
     md::StepResult pass(md::Kick kick, double dt, bool sums = true) {
         md::StepArgs a{};
@@ -78,9 +77,9 @@ struct OneTile {
         a.force_x = fx.data();
         a.force_y = fy.data();
         md::StepResult r;
-        kernels.step_for(potential, precision)(tile.view(current), a, r);
+        kernels.step_for(potential, precision)(tile.view(), a, r);
         if (kick == md::Kick::first || kick == md::Kick::middle) {
-            current = 1 - current;
+            tile.flip();
             const double limit = skin / 2 / domain.packed_unit();
             if (r.fault.kind == md::FaultKind::none && r.displacement2 > limit * limit) rebuild();
         }
@@ -88,7 +87,7 @@ struct OneTile {
     }
     md::PairSums pairs() {
         md::PairSums s;
-        kernels.pair_sums[md::potential_index(potential.kind)](tile.view(current), potential, s);
+        kernels.pair_sums[md::potential_index(potential.kind)](tile.view(), potential, s);
         return s;
     }
     /// Force on own particle i, in energy per length.

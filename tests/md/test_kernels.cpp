@@ -240,7 +240,7 @@ TEST_CASE("rows hold every neighbour once, in as many neighbourhoods as it takes
     for (const md::Kernels* k : md::available_kernels())
         for (const Precision precision : {Precision::mixed, Precision::double_}) {
             test::OneTile t(box, {}, precision, *k, particles);
-            const md::TileView v = t.tile.view(0);
+            const md::TileView v = t.tile.view();
             const double radius = t.potential.cutoff + t.skin;
             std::map<std::int32_t, std::int64_t> own_of;  // by slot
             for (int c = 0; c < v.cluster_count; ++c)

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// Everything that decides is a pure function of the library balance; what is here measures, keeps the models, and
+// carries the decision out.
+#include "app/balancing/load_balancer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "balance/model/counted_work.hpp"
+#include "balance/partition/quality.hpp"
+#include "comm/clock.hpp"
+#include "md/random.hpp"
+
+namespace app {
+namespace {
+
+using balance::Clock;
+using balance::Decision;
+using balance::Migrate;
+
+// A measured time must be so many steps of the clock to be believed.
+constexpr double least_clock_steps = 1000;
+
+// Adds relative noise to the times of processes, by the deck's seed and the step: what a study wants to know is how
+// models bear it.
+void disturb(std::vector<double>& times, double noise, std::uint64_t seed, std::int64_t step) {
+    if (noise == 0) return;
+    const std::uint64_t of_step = seed + md::mix(static_cast<std::uint64_t>(step));
+    for (std::size_t p = 0; p < times.size(); ++p)
+        times[p] *= std::max(0.0, 1 + noise * md::normal_pair(of_step, static_cast<std::int64_t>(p))[0]);
+}
+
+// The boxes in whose order tiles give their cells' values.
+balance::BoxList boxes_of(const Engine& engine) {
+    const balance::Decomposition& d = engine.decomposition();
+    balance::BoxList list{d.tiles(), {}};
+    for (int r = 0; r <= d.ranks(); ++r) list.first.push_back(d.first_tile(r));
+    return list;
+}
+
+}  // namespace
+
+// Cells of this rank's slab, column by column.
+struct LoadBalancer::Cells {
+    std::vector<balance::CellCounts> counts;
+    std::vector<std::int64_t> particles;
+};
+
+LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
+                           const comm::Communicator& comm, Timers& timers)
+    : grid_(grid),
+      team_(comm),
+      timers_(timers),
+      hosts_(processes, comm.size()),
+      slab_(balance::Slabs{grid, comm.size()}.of(comm.rank())),
+      every_(deck.balance.every),
+      seed_(deck.system.seed),
+      clock_(deck.balance.clock),
+      migrate_(deck.balance.migrate),
+      noise_(deck.balance.noise),
+      start_(deck.balance.constants.start),
+      options_(deck.balance.partition),
+      work_(deck.balance.work),
+      cell_width_{deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]} {
+    options_.processes = processes;
+    const auto add = [&](const std::string& name) {
+        BalancedModel b;
+        b.name = name;
+        b.label = models_.empty() && options_.kind == "none" ? "none" : name;
+        b.model = balance::make_model(name, deck.balance.constants);
+        b.partition = balance::one_box_each(balance::even_partition(grid, processes));
+        models_.push_back(std::move(b));
+    };
+    add(deck.balance.model);
+    if (on())
+        for (const std::string& name : deck.balance.compare) add(name);
+    if (on() && clock_ == Clock::wall) {
+        std::int64_t nanoseconds = std::llround(comm::thread_clock_resolution() * 1e9);
+        team_.max(std::span(&nanoseconds, 1));  // all must come to the same decision
+        resolution_ = static_cast<double>(nanoseconds) * 1e-9;
+    }
+}
+
+bool LoadBalancer::due(std::int64_t step, bool displaced) const {
+    if (!on()) return false;
+    if (!started_) return true;
+    if (clock_ == Clock::work) return step > last_step_ && step % every_ == 0;
+    const std::int64_t waited = step - last_step_ - every_;
+    return waited >= 0 && (displaced || migrate_ == Migrate::always || waited >= every_);
+}
+
+bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
+    if (!started_ || clock_ == Clock::work) return true;
+    const Timed phase(timers_, Phase::balancing);
+    const std::vector<double> tile_seconds = engine.take_tile_seconds();
+    std::vector<std::int64_t> nanoseconds(hosts_.processes(), 0);
+    for (std::size_t t = 0; t < tile_seconds.size(); ++t)
+        nanoseconds[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * 1e9);
+    team_.sum(nanoseconds);
+    double mean = 0;  // seconds, over all steps since the last balancing
+    for (const std::int64_t n : nanoseconds) mean += static_cast<double>(n) * 1e-9 / static_cast<double>(hosts_.processes());
+    // The driver alone: nobody knows how long other partitions would have taken.
+    BalancedModel& driver = models_.front();
+    BalanceRow row;
+    if (mean < least_clock_steps * resolution_) {
+        row.step = step;
+        row.model = driver.label;
+        row.decision = Decision::kept_clock;
+        describe(driver, row);
+    } else {
+        times_.clear();
+        for (const std::int64_t n : nanoseconds)
+            times_.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
+        row = observe(driver, times_, step);
+    }
+    row.driver = true;
+    rows_ = {row};
+    const bool kept = row.decision != Decision::none;
+    if (kept) last_step_ = step;
+    return !kept;
+}
+
+void LoadBalancer::balance(std::int64_t step, Engine& engine) {
+    if (!started_) start(step, engine);
+    else if (clock_ == Clock::work) balance_by_work(step, engine);
+    else balance_by_wall_clock(step, engine);
+    last_step_ = step;
+    if (dead_end_) throw *dead_end_;
+}
+
+void LoadBalancer::start(std::int64_t step, Engine& engine) {
+    started_ = true;
+    {
+        const Timed phase(timers_, Phase::balancing);
+        const Cells cells = measure(engine);
+        BalanceRow unused;
+        for (BalancedModel& b : models_) repartition(b, cells, {}, step, unused);
+    }
+    if (!dead_end_) migrate(engine);
+}
+
+void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
+    const double begin = comm::now();
+    BalanceRow& row = rows_.front();
+    {
+        const Timed phase(timers_, Phase::balancing);
+        repartition(models_.front(), measure(engine), times_, step, row);
+    }
+    if (row.decision != Decision::moved) return;
+    const double start = comm::now();
+    migrate(engine);
+    row.migrate_seconds = comm::now() - start;
+    std::int64_t nanoseconds = std::llround((comm::now() - begin) * 1e9);  // what the next one is going to cost
+    team_.max(std::span(&nanoseconds, 1));
+    models_.front().history.move_seconds = static_cast<double>(nanoseconds) * 1e-9;
+}
+
+void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
+    engine.build_neighbour_lists();  // the pairs that are counted
+    {
+        const Timed phase(timers_, Phase::balancing);
+        const Cells cells = measure(engine);
+        const std::vector<std::int64_t> work = measure_work(cells, engine);
+        for (BalancedModel& b : models_) {
+            std::vector<double> times = balance::counted_times(
+                team_, grid_, balance::owners_around(grid_, slab_, b.partition), work, hosts_.processes());
+            rows_.push_back(observe(b, times, step));
+            if (rows_.back().decision == Decision::none) repartition(b, cells, times, step, rows_.back());
+        }
+    }
+    BalanceRow& row = rows_.front();
+    row.driver = true;
+    if (row.decision != Decision::moved) return;
+    const double start = comm::now();
+    migrate(engine);
+    row.migrate_seconds = comm::now() - start;
+}
+
+void LoadBalancer::migrate(Engine& engine) {
+    engine.repartition(balance::Decomposition(grid_, partition(), hosts_, engine.decomposition().tile()));
+}
+
+std::vector<balance::CellCounts> LoadBalancer::counts_in(const Engine& engine) const {
+    std::vector<balance::CellCounts> slab(slab_cells());
+    const balance::FieldPlan plan(team_, {grid_, team_.size()}, boxes_of(engine));
+    plan.to_slab(std::span<const balance::CellCounts>(engine.tiles().cell_counts()), std::span(slab));
+    return slab;
+}
+
+LoadBalancer::Cells LoadBalancer::measure(const Engine& engine) const {
+    Cells cells{counts_in(engine), {}};
+    cells.particles.reserve(cells.counts.size());
+    for (const balance::CellCounts& c : cells.counts) cells.particles.push_back(c.n);
+    return cells;
+}
+
+// Ticks a step of the cells of this rank's slab. After build_neighbour_lists().
+std::vector<std::int64_t> LoadBalancer::measure_work(const Cells& cells, Engine& engine) const {
+    std::vector<std::int64_t> neighbours(slab_cells());
+    const balance::FieldPlan plan(team_, {grid_, team_.size()}, boxes_of(engine));
+    plan.to_slab(std::span<const std::int64_t>(engine.cell_neighbours()), std::span(neighbours));
+    const balance::CountedCells counted{slab_, cell_width_, cells.counts, neighbours};
+    std::vector<std::int64_t> work = balance::counted_work(work_, counted);
+    if (const auto excess = balance::excessive(team_, work_, counted, work))
+        throw md::SimulationError(
+            fmt::format("the counted work of one step is {:.3g} s, more than the {:.0f} s that can be summed exactly",
+                        excess->seconds, balance::to_seconds(balance::most_ticks)),
+            true, fmt::format("make balance.work.{} ({}) smaller", excess->expensive.key, excess->expensive.value));
+    return work;
+}
+
+// What the processes of one model took, and whether a migration could pay. Adds noise to `times` where the deck wants it.
+BalanceRow LoadBalancer::observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const {
+    BalanceRow row;
+    row.step = step;
+    row.model = b.label;
+    for (const double t : times) row.mean_seconds += t / static_cast<double>(times.size());
+    row.max_seconds = *std::max_element(times.begin(), times.end());
+    row.lbe = balance::efficiency(times);
+    row.lbe_reachable = b.history.lbe_reachable;
+    balance::account(b.history, b.spent, times, static_cast<double>(step - last_step_), clock_, migrate_);
+    disturb(times, noise_, seed_, step);
+    row.lbe_observed = balance::efficiency(times);
+    if (migrate_ == Migrate::gain && !b.history.migration_pays()) row.decision = Decision::kept_gain;
+    describe(b, row);
+    return row;
+}
+
+// New loads and a new partition of one model; without times, those that all models start from.
+void LoadBalancer::repartition(BalancedModel& b, const Cells& cells, std::span<const double> times, std::int64_t step,
+                               BalanceRow& row) {
+    const bool measured = !times.empty();
+    double start = comm::now();
+    if (b.state.empty())
+        for (const balance::CellCounts& c : cells.counts) b.state.push_back(b.model->first_state(c));
+    balance::CellLoads loads =
+        measured ? balance::evaluate(*b.model, team_, grid_, b.partition, hosts_, cells.counts, b.state, times)
+                 : balance::first_loads(start_, cells.counts);
+    row.model_seconds = comm::now() - start;
+    const std::vector<std::int32_t> before = balance::owners_around(grid_, slab_, b.partition);
+    b.history.updates += measured;
+    b.history.load_step = static_cast<double>(step);
+    b.history.lbe_model = balance::predicted_efficiency(team_, grid_, before, loads.load, hosts_.processes());
+
+    start = comm::now();
+    std::optional<balance::Partition> next;
+    try {
+        next = balance::make_partition({team_, grid_, loads.load, cells.particles}, options_, b.splits);
+    } catch (const balance::Infeasible& e) {  // told by balance(), when all models have seen this step
+        if (!dead_end_ || e.smallest > dead_end_->smallest) dead_end_ = e;
+        row.decision = Decision::kept_limit;
+    }
+    row.partition_seconds = comm::now() - start;
+    if (next) {
+        const std::vector<std::int32_t> after = balance::owners_around(grid_, slab_, *next);
+        const balance::Moved mine = balance::moved_between(grid_, before, after, cells.particles);
+        std::array<std::int64_t, 3> sums{mine.cells, mine.particles, balance::ghost_cells(grid_, after)};
+        team_.sum(sums);
+        const balance::Moved moved{sums[0], sums[1]};
+        b.history.lbe_reachable = balance::predicted_efficiency(team_, grid_, after, loads.load, hosts_.processes());
+        if (measured && migrate_ == Migrate::gain && clock_ == Clock::work)  // by the wall clock, as the last one was measured
+            b.history.move_seconds =
+                work_.move * static_cast<double>(moved.particles) / static_cast<double>(hosts_.processes());
+        row.decision = balance::decide(b.history, migrate_, measured, moved);
+        if (row.decision != Decision::kept_gain) {
+            row.moved = moved;
+            b.history.ghost_cells = static_cast<double>(sums[2]);
+            b.history.lbe_model = b.history.lbe_reachable;
+            b.partition = std::move(*next);
+        }
+    }
+    if (&b == &models_.front()) load_ = std::move(loads);
+    describe(b, row);
+    if (row.decision == Decision::moved || row.decision == Decision::kept_same) {
+        b.history.lost_seconds = 0;
+        b.spent.clear();
+    }
+}
+
+// What a row says of the partition in use and of the decision.
+void LoadBalancer::describe(const BalancedModel& b, BalanceRow& row) const {
+    row.lbe_model = b.history.lbe_model;
+    row.ghost_cells = static_cast<std::int64_t>(b.history.ghost_cells);
+    row.load_step = static_cast<std::int64_t>(b.history.load_step);
+    if (migrate_ != Migrate::gain) return;
+    row.lost_seconds = b.history.lost_seconds;
+    row.move_seconds = b.history.move_seconds;
+}
+
+std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
+    std::vector<Overall> all;
+    for (const BalancedModel& b : models_) {
+        const balance::History& h = b.history;
+        if (!(h.sum_max > 0)) continue;
+        all.push_back({b.label, h.sum_mean / h.sum_max, std::nullopt});
+        if (h.sum_max > h.early_max) all.back().measured = (h.sum_mean - h.early_mean) / (h.sum_max - h.early_max);
+    }
+    return all;
+}
+
+std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
+    const std::vector<balance::CellCounts> counts = counts_in(engine);
+    comm::FieldBlock<double> field{slab_, {}};
+    const int nx = slab_.extent(0), ny = slab_.extent(1);
+    for (int y = 0; y < ny; ++y)
+        for (int x = 0; x < nx; ++x) {
+            const std::size_t i = static_cast<std::size_t>(x) * ny + y;
+            field.values.push_back(counts[i].n > 0 ? static_cast<double>(load_->load[i]) * load_->unit : 0.0);
+        }
+    return nx > 0 ? std::vector{std::move(field)} : std::vector<comm::FieldBlock<double>>{};
+}
+
+std::int64_t LoadBalancer::bytes() const {
+    std::size_t n = load_ ? load_->load.capacity() * sizeof(std::int64_t) : 0;
+    for (const BalancedModel& b : models_)
+        n += b.state.capacity() * sizeof(double) + b.partition.boxes.capacity() * sizeof(balance::Box) +
+             b.partition.first.capacity() * sizeof(std::int64_t) + b.splits.capacity() * sizeof(balance::Split);
+    return static_cast<std::int64_t>(n);
+}
+
+}  // namespace app

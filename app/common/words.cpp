@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "app/common/words.hpp"
+
+#include <fmt/format.h>
+
+namespace app {
+
+std::string counted(std::int64_t n, std::string_view noun) {
+    const bool hissing = noun.ends_with("s") || noun.ends_with("ch");  // process, patch
+    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : hissing ? "es" : "s");
+}
+
+std::string one_line_of(const std::vector<std::string>& parts) {
+    std::string line;
+    for (const std::string& part : parts) {
+        const std::string longer = line.empty() ? part : line + "  " + part;
+        if (longer.size() > line_width) break;
+        line = longer;
+    }
+    return line;
+}
+
+std::string lines_of(const std::vector<std::string>& items, std::string_view after, std::string_view indent) {
+    std::string text, line;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::string item = items[i] + std::string(i + 1 < items.size() ? after : "");
+        if (!line.empty() && line.size() + 1 + item.size() > line_width) text += line + "\n", line.clear();
+        line += (line.empty() ? std::string(indent) : " ") + item;
+    }
+    return text + line + "\n";
+}
+
+}  // namespace app

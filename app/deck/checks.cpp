@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "app/deck/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/deck/wording.hpp"
+#include "app/common/words.hpp"
+
+namespace app {
+namespace {
+
+using Where = std::function<std::string(const std::string&)>;
+
+constexpr double quantum = 1.0 / (1 << 26);  // box sides are whole numbers of it: periodic images are exact
+constexpr double longest_side = 1 << 20;     // 2^60 position quanta; positions must not overflow on the way out
+constexpr double most_cells_along = 1 << 20;
+constexpr double most_particles = 1099511627776;  // 2^40
+constexpr double auto_skin_ratio = 1.12;          // least (cutoff + skin) / cutoff that an automatic skin needs
+constexpr double longest_reach = 10;              // kernels see differences of +-32
+constexpr double thermal_widths = 6;              // a particle this many standard deviations fast is still handled
+
+std::string slab_path(std::size_t i, const char* key) { return fmt::format("system.slabs.{}.{}", i, key); }
+
+std::string axis_path(const Deck& deck, int axis) {
+    return deck.system.box_fit ? slab_path(0, "cells") : fmt::format("system.box.{}", axis);
+}
+
+std::string axis_remedy(const Deck& deck, const char* change) {
+    return fmt::format("{} {}", deck.system.box_fit ? "use more cells or" : "make the box longer or", change);
+}
+
+void fit_box(Deck& deck, const Where& where) {
+    Deck::System& s = deck.system;
+    if (!s.box_fit) {
+        for (std::size_t i = 0; i < s.slabs.size(); ++i)
+            if (s.slabs[i].cells)
+                fail(where(slab_path(i, "cells")), "cells need a box that fits them",
+                     "write box: fit, or lower and upper in place of cells");
+        return;
+    }
+    if (s.slabs.size() != 1)
+        fail(where("system.slabs.1"), fmt::format("box: fit with {} slabs", s.slabs.size()),
+             "keep one slab, or give the box's lengths");
+    md::Slab& slab = s.slabs[0];
+    if (!slab.cells)
+        fail(where("system.slabs.0.lower"), "box: fit needs a slab with cells",
+             "write cells: [nx, ny] in place of lower and upper");
+    for (int a = 0; a < 2; ++a)
+        if (s.boundary[a] != Boundary::periodic)
+            fail(where(fmt::format("system.boundary.{}", a)), "box: fit needs periodic boundaries",
+                 "write periodic, or give the box's lengths");
+    const double spacing = std::sqrt(2.0 / (std::sqrt(3.0) * slab.density));
+    s.box = {static_cast<double>((*slab.cells)[0]) * spacing,
+             static_cast<double>((*slab.cells)[1]) * spacing * std::sqrt(3.0)};
+    slab.lower = {0, 0};
+    slab.upper = s.box;
+}
+
+// Slabs are compared with the lengths as written; one that ends with the box goes on doing so after rounding.
+void round_box(Deck& deck, const Where& where) {
+    Deck::System& s = deck.system;
+    for (std::size_t i = 0; i < s.slabs.size(); ++i)
+        for (int a = 0; a < 2; ++a) {
+            if (s.slabs[i].lower[a] < 0)
+                fail(where(fmt::format("{}.{}", slab_path(i, "lower"), a)),
+                     fmt::format("slab {} begins outside the box, at {} = {}", i, "xy"[a], s.slabs[i].lower[a]),
+                     "use at least 0");
+            if (s.slabs[i].upper[a] > s.box[a])
+                fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
+                     fmt::format("slab {} ends outside the box, at {} = {}", i, "xy"[a], s.slabs[i].upper[a]),
+                     fmt::format("use at most {}", s.box[a]));
+        }
+    for (int a = 0; a < 2; ++a) {
+        s.box[a] = std::round(s.box[a] / quantum) * quantum;
+        for (md::Slab& slab : s.slabs)
+            if (slab.cells || slab.upper[a] > s.box[a]) slab.upper[a] = s.box[a];
+    }
+}
+
+void check_slabs(const Deck& deck, const Where& where) {
+    const std::vector<md::Slab>& slabs = deck.system.slabs;
+    double particles = 0;
+    for (std::size_t i = 0; i < slabs.size(); ++i) {
+        const md::Slab& s = slabs[i];
+        for (int a = 0; a < 2; ++a)
+            if (!(s.lower[a] < s.upper[a]))
+                fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
+                     fmt::format("slab {} has no width along {}", i, "xy"[a]),
+                     fmt::format("use more than {}, its lower corner", s.lower[a]));
+        for (std::size_t j = 0; j < i; ++j) {
+            const md::Slab& t = slabs[j];
+            if (s.lower[0] < t.upper[0] && t.lower[0] < s.upper[0] && s.lower[1] < t.upper[1] &&
+                t.lower[1] < s.upper[1])
+                fail(where(slab_path(i, "lower")), fmt::format("slab {} overlaps slab {}", i, j),
+                     "move or shrink one of them");
+        }
+        particles += s.cells ? 2.0 * static_cast<double>((*s.cells)[0]) * static_cast<double>((*s.cells)[1])
+                             : s.density * (s.upper[0] - s.lower[0]) * (s.upper[1] - s.lower[1]);
+        if (particles > most_particles)
+            fail(where(slab_path(i, s.cells ? "cells" : "density")),
+                 fmt::format("about {:.3g} particles, more than 2^40", particles),
+                 "use a lower density or smaller slabs");
+        const double speed = std::hypot(s.velocity[0], s.velocity[1]),
+                     thermal = thermal_widths * std::sqrt(s.temperature);
+        if ((speed + thermal) * deck.run.dt >= deck.grid.cell)
+            fail(where(slab_path(i, speed >= thermal ? "velocity" : "temperature")),
+                 fmt::format("particles of slab {} cross a cell of {} in one step: speeds up to {:.4g}, dt {}", i,
+                             deck.grid.cell, speed + thermal, deck.run.dt),
+                 "use a smaller run.dt or a slower slab");
+    }
+}
+
+void check_grid(const Deck& deck, const Where& where) {
+    const double cutoff = deck.system.potential.cutoff, cell = deck.grid.cell;
+    if (cell < cutoff)
+        fail(where("grid.cell"), fmt::format("grid.cell is {}, smaller than the cutoff {}", cell, cutoff),
+             fmt::format("use at least {}", cutoff));
+    if (deck.grid.skin && cutoff + *deck.grid.skin > longest_reach)
+        fail(where("grid.skin"),
+             fmt::format("cutoff + skin is {}, more than {}", cutoff + *deck.grid.skin, longest_reach),
+             "use a thinner skin or auto");
+    const double reach = deck.grid.skin ? cutoff + *deck.grid.skin : cutoff * auto_skin_ratio;
+    double cells = 1;
+    for (int a = 0; a < 2; ++a) {
+        const double length = deck.system.box[a];
+        const std::string along = fmt::format("the box is {} long along {}", length, "xy"[a]);
+        if (length > longest_side) fail(where(axis_path(deck, a)), along + ", more than 2^20", "make it shorter");
+        if (length < cell)
+            fail(where(axis_path(deck, a)), fmt::format("{}, shorter than a cell of {}", along, cell),
+                 axis_remedy(deck, "the cell smaller"));
+        if (deck.system.boundary[a] == Boundary::periodic && length < 2 * reach)
+            fail(where(axis_path(deck, a)),
+                 fmt::format("{}, too short for a periodic axis with cutoff + skin = {:.6g}", along, reach),
+                 axis_remedy(deck, "the cutoff or skin smaller"));
+        const double n = std::floor(length / cell);
+        if (n > most_cells_along)
+            fail(where("grid.cell"), fmt::format("{:.0f} cells along {}, more than 2^20", n, "xy"[a]),
+                 "use wider cells");
+        cells *= n;
+    }
+    if (deck.balance.processes && static_cast<double>(*deck.balance.processes) > cells)
+        fail(where("balance.processes"), fmt::format("{} for {}", counted(*deck.balance.processes, "process"), counted(static_cast<std::int64_t>(cells), "cell")),
+             fmt::format("use at most {:.0f}", cells));
+}
+
+void check_partition(const Deck& deck, const Where& where) {
+    const balance::PartitionOptions& p = deck.balance.partition;
+    if (p.max_size > 0 && p.kind != "chain")
+        fail(where("balance.partition.max_particles_per_process"),
+             fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
+}
+
+}  // namespace
+
+void complete_and_check(Deck& deck, const Where& where) {
+    fit_box(deck, where);
+    round_box(deck, where);
+    check_grid(deck, where);
+    check_slabs(deck, where);
+    check_partition(deck, where);
+}
+
+}  // namespace app

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What differs between two decks, key by key: what a restart may change, and what it says that it changes.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/deck/deck.hpp"
+
+namespace app {
+
+struct DeckChange {
+    std::string key, before, now;  ///< values as the effective deck writes them; empty where a deck has no such key
+};
+
+/// Every key that differs in the effective decks, in their order.
+std::vector<DeckChange> changes(const Deck& before, const Deck& now);
+
+}  // namespace app

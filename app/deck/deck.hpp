@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// The deck: everything a run depends on, validated. Read on rank 0 only, then broadcast as its effective text, so that
+// all ranks parse the same bytes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "app/common/errors.hpp"
+#include "balance/decision.hpp"
+#include "balance/model/load_model.hpp"
+#include "balance/partition/partition.hpp"
+#include "balance/model/work.hpp"
+#include "md/potential_spec.hpp"
+#include "md/slab.hpp"
+
+namespace app {
+
+enum class Boundary { periodic, reflecting };
+/// What a trajectory holds of each particle.
+enum class Column { position, velocity, force };
+
+struct Deck {
+    std::string name;  ///< file name without folder and extension
+    struct System {
+        bool box_fit = false;                ///< box: fit (then one slab with `cells` and periodic boundaries)
+        std::array<double, 2> box{0, 0};     ///< lengths; with box_fit the fitted ones
+        std::array<Boundary, 2> boundary{Boundary::periodic, Boundary::periodic};
+        std::uint64_t seed = 1;
+        md::PotentialSpec potential;
+        std::vector<md::Slab> slabs;
+    } system;
+    struct Run {
+        double dt = 0.001;
+        std::int64_t steps = 0;              ///< number of the last step
+        md::Precision precision = md::Precision::mixed;
+    } run;
+    struct Grid {
+        double cell = 0;                     ///< smallest side of a cell; default: the cutoff
+        std::optional<double> skin;          ///< empty: auto
+        std::optional<balance::TileShape> tile;  ///< cells along x and y; empty: auto
+    } grid;
+    struct Balance {
+        std::int64_t every = 0;              ///< steps; 0: never
+        std::string model = "r1";            ///< the driver
+        std::vector<std::string> compare;    ///< evaluated beside it on the same trajectory
+        std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
+        balance::Clock clock = balance::Clock::wall;
+        balance::Migrate migrate = balance::Migrate::gain;
+        double noise = 0;                    ///< relative, of the times that models see
+        balance::PartitionOptions partition; ///< (processes: see above)
+        balance::ModelConstants constants;
+        balance::WorkCosts work;
+    } balance;
+    struct Output {
+        std::int64_t every = 100, fields_every = 0, trajectory_every = 0;
+        std::vector<Column> trajectory_columns{Column::position, Column::velocity};
+    } output;
+    struct Checkpoint {
+        std::int64_t every = 0;                       ///< steps; 0: only when stopped early
+        std::int64_t keep = 2;                        ///< newest checkpoints that stay
+        std::optional<double> time_limit_seconds;     ///< of wall time, then stop with a checkpoint
+    } checkpoint;
+};
+
+/// Bad deck (exit code 2): one line `WHERE: WHAT; REMEDY`, WHERE being `file.yaml:line:column` or `--set key.path`.
+struct DeckError : UsageError {
+    using UsageError::UsageError;
+};
+
+/// Parses and validates the text of a deck. file: the name shown in messages; settings: `key.path=value` overrides, in order.
+/// Throws DeckError.
+Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {});
+
+/// Reads a deck file (at most 256 KiB) and parses it. Throws DeckError, for a missing or unreadable file too.
+Deck load_deck(const std::string& path, const std::vector<std::string>& settings = {});
+
+/// The effective deck as YAML: every key with its value; parsing it again gives an equal deck.
+std::string to_yaml(const Deck& deck);
+
+}  // namespace app

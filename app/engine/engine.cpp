@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "app/engine/engine.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <bit>
+#include <cassert>
+#include <utility>
+
+#include "app/engine/migration.hpp"
+#include "app/engine/thread_schedule.hpp"
+
+namespace app {
+
+Engine::Engine(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers)
+    : setup_(setup),
+      comm_(comm),
+      timers_(timers),
+      tiles_(setup_, std::move(decomposition), comm),
+      halo_(setup_, tiles_),
+      stopwatch_(setup_, tiles_),
+      forces_(setup_, tiles_),
+      scratch_(omp_get_max_threads()),
+      skin_(setup.skin),
+      skins_(setup.potential.cutoff, setup.skin, setup.widest_skin) {
+    assign_to_threads();
+}
+
+void Engine::fill(const Deck& deck) {
+    tiles_.fill(deck);
+    stage_ = Stage::scattered;
+    displaced_ = true;
+}
+
+void Engine::distribute(const std::vector<md::Particle>& particles) {
+    app::distribute(tiles_, setup_, particles);
+    stage_ = Stage::scattered;
+    displaced_ = true;
+}
+
+void Engine::rebin() {
+    if (setup_.tune_skin) tune_skin();
+    {
+        const Timed phase(timers_, Phase::migration);
+        halo_.emigrate();
+    }
+    sort();
+}
+
+void Engine::repartition(balance::Decomposition next) {
+    assert(stage_ != Stage::scattered);
+    {
+        const Timed phase(timers_, Phase::migration);
+        app::repartition(tiles_, std::move(next));
+        halo_.plan();
+        stopwatch_.restart();
+        forces_.resize();
+        assign_to_threads();
+    }
+    sort();  // tiles that stayed as they were are sorted already
+}
+
+void Engine::sort() {
+    {
+        const Timed phase(timers_, Phase::neighbours);
+        stopwatch_.timed_for(all_, [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
+    }
+    assign_to_threads();
+    const Timed phase(timers_, Phase::ghosts);
+    halo_.exchange_counts();
+    stage_ = Stage::binned;
+}
+
+// Tiles go to threads by the particles that they hold now; cells cost a little too.
+void Engine::assign_to_threads() {
+    const auto weight = [this](std::size_t t) { return 8 * tiles_[t].size() + tiles_[t].box().cells(); };
+    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+    std::vector<std::size_t> all, inner, rim;
+    for (std::size_t t = 0; t < tiles_.size(); ++t) {
+        all.push_back(t);
+        (halo_.remote(t) ? rim : inner).push_back(t);
+    }
+    all_ = split_by_weight(std::move(all), threads, weight);
+    inner_ = split_by_weight(std::move(inner), threads, weight);
+    rim_ = split_by_weight(std::move(rim), threads, weight);
+}
+
+void Engine::refill_ghosts() {
+    const Timed phase(timers_, Phase::ghosts);
+    parallel_for(tiles_.size(), [&](std::size_t t) { tiles_[t].lay_slots(); });
+    halo_.start();
+    halo_.finish();
+    parallel_for(tiles_.size(), [&](std::size_t t) { halo_.fill_from_this_rank(t); });
+    ghosts_current_ = true;
+}
+
+void Engine::build_neighbour_lists() {
+    assert(stage_ != Stage::scattered);
+    if (stage_ == Stage::listed) return;
+    refill_ghosts();
+    const Timed phase(timers_, Phase::neighbours);
+    stopwatch_.timed_for(all_, [&](std::size_t t) {
+        tiles_[t].build_neighbour_lists(*setup_.kernels, setup_.potential.cutoff + skin_, scratch_[omp_get_thread_num()]);
+    });
+    stage_ = Stage::listed;
+    displaced_ = false;
+    ++rebuilds_;
+}
+
+void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
+    assert(stage_ == Stage::listed);
+    const bool travel = !ghosts_current_;
+    const auto timed = [this](Phase phase, auto body) {
+        const Timed timer(timers_, phase);
+        body();
+    };
+    const auto compute = [&](const ThreadSchedule& schedule) {
+        forces_.compute(schedule, options, stopwatch_, [&](std::size_t t) {
+            if (travel) halo_.fill_from_this_rank(t);
+        });
+    };
+    if (travel) timed(Phase::ghosts, [&] { halo_.start(); });
+    timed(Phase::forces, [&] { compute(inner_); });
+    if (travel) timed(Phase::ghosts, [&] { halo_.finish(); });
+    timed(Phase::forces, [&] { compute(rim_); });
+    ghosts_current_ = true;
+    agree(stop);
+    if (options.kick != md::Kick::first && options.kick != md::Kick::middle) return;
+    for (std::size_t t = 0; t < tiles_.size(); ++t) tiles_[t].flip();  // the kernels wrote the next positions
+    ghosts_current_ = false;
+    ++steps_since_;
+}
+
+// One reduction a step: how far any particle has moved, whether there was a fault, whether a rank was told to stop.
+void Engine::agree(std::int64_t stop) {
+    const md::StepResult mine = forces_.worst();
+    // A float that is not negative has bits in the order of its values.
+    std::array<std::int64_t, 3> worst{std::bit_cast<std::int32_t>(mine.displacement2),
+                                      mine.fault.kind != md::FaultKind::none, stop};
+    comm_.max(worst);
+    stop_ = worst[2];
+    if (worst[1]) {
+        std::array<std::int64_t, 1> id{mine.fault.id};
+        comm_.min(id);
+        std::array<std::int64_t, 1> kind{mine.fault.id == id[0] ? static_cast<std::int64_t>(mine.fault.kind) : 0};
+        comm_.max(kind);
+        throw md::SimulationError(fmt::format("particle {} {}", id[0],
+                                              kind[0] == static_cast<std::int64_t>(md::FaultKind::speed)
+                                                  ? "moves more than a cell in one step"
+                                                  : "feels a force out of the exact range"),
+                                  true);
+    }
+    const auto moved = std::bit_cast<float>(static_cast<std::int32_t>(worst[0]));
+    const double limit = skin_ / 2 / setup_.domain.packed_unit();
+    displaced_ = displaced_ || moved > limit * limit;
+}
+
+// What a step costs with a skin shows from one rebuild to the next, if that one was due.
+void Engine::tune_skin() {
+    const double forces = timers_.seconds(Phase::forces);
+    const double rest = timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::ghosts) + timers_.seconds(Phase::migration);
+    if (displaced_ && steps_since_ > 0) {
+        std::array<std::int64_t, 2> cost{static_cast<std::int64_t>((forces - forces_before_) / steps_since_ * 1e9),
+                                         static_cast<std::int64_t>((rest - rest_before_) / steps_since_ * 1e9)};
+        if (skins_.searching()) comm_.max(cost);
+        skins_.add(static_cast<double>(cost[0]), static_cast<double>(cost[1]));
+        skin_ = skins_.skin();
+    }
+    forces_before_ = forces;
+    rest_before_ = rest;
+    steps_since_ = 0;
+}
+
+}  // namespace app

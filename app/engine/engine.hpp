@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// What the tiles of all ranks do together, in which order: rebin (particles go to the tiles that own their cells and are
+// sorted), build the neighbour lists (with new ghosts), force passes until a particle has moved too far, rebin again.
+// A balancing may change owners between the first two.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "app/common/timers.hpp"
+#include "app/engine/force_pass.hpp"
+#include "app/engine/halo.hpp"
+#include "app/engine/setup.hpp"
+#include "app/engine/stopwatch.hpp"
+#include "app/engine/tiles.hpp"
+#include "md/observables.hpp"
+#include "md/skin.hpp"
+
+namespace app {
+
+/// All functions that change something are collective.
+class Engine {
+public:
+    Engine(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers);
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    /// Makes the deck's particles.
+    void fill(const Deck& deck);
+    /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells.
+    void distribute(const std::vector<md::Particle>& particles);
+    /// Reverses all velocities.
+    void reverse() { tiles_.reverse(); }
+
+    /// True when a particle has moved further than half the skin since the neighbour lists were built, or they never
+    /// were. The same on all ranks.
+    bool displaced() const { return displaced_; }
+    /// First half of a rebuild: takes particles to the tiles that own their cells, sorts them into cells and counts.
+    void rebin();
+    /// Changes owners to those of `next`, and takes the particles there. After rebin().
+    void repartition(balance::Decomposition next);
+    /// Second half of a rebuild: ghosts and neighbour lists; nothing where they are those of the particles as they
+    /// lie. After rebin().
+    void build_neighbour_lists();
+
+    /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are
+    /// computed. stop: this rank's wish to stop; stop_wanted() is then the largest of all ranks'. Throws
+    /// md::SimulationError on all ranks alike.
+    void force_pass(const ForcePass::Options& options, std::int64_t stop = 0);
+    std::int64_t stop_wanted() const { return stop_; }
+
+    /// The sums of the last force_pass with `sums`, over all ranks.
+    md::SystemSums sums() const { return forces_.sums(); }
+    /// Force on a particle of a tile after a force_pass with `keep_forces`, own order.
+    std::array<double, 2> force(std::size_t tile, std::int64_t own) const { return forces_.force(tile, own); }
+    std::uint64_t state_hash() const { return tiles_.state_hash(); }
+
+    /// Directed pairs within the cutoff of each cell's particles, tile by tile. After build_neighbour_lists().
+    std::vector<std::int64_t> cell_neighbours() { return tiles_.cell_neighbours(); }
+    /// See Stopwatch.
+    std::vector<double> take_tile_seconds() { return stopwatch_.take_tile_seconds(); }
+
+    const Tiles& tiles() const { return tiles_; }
+    const balance::Decomposition& decomposition() const { return tiles_.decomposition(); }
+    const Setup& setup() const { return setup_; }
+    double skin() const { return skin_; }                   ///< in use, lengths
+    std::int64_t rebuilds() const { return rebuilds_; }     ///< of the neighbour lists
+    std::int64_t particles() const { return tiles_.particles(); }  ///< on this rank
+    std::int64_t bytes() const { return tiles_.bytes() + halo_.bytes(); }  ///< held by tiles and buffers of this rank
+
+private:
+    /// What the tiles are ready for: each stage needs the one before.
+    enum class Stage { scattered, binned, listed };
+
+    void sort();
+    void assign_to_threads();
+    void refill_ghosts();
+    void tune_skin();
+    void agree(std::int64_t stop);
+
+    const Setup setup_;
+    const comm::Communicator& comm_;
+    Timers& timers_;
+    Tiles tiles_;
+    Halo halo_;
+    Stopwatch stopwatch_;
+    ForcePass forces_;
+    ThreadSchedule all_, inner_, rim_;      // all tiles; those without, with ghosts from other ranks
+    std::vector<md::TileScratch> scratch_;  // by thread
+    Stage stage_ = Stage::scattered;
+    bool displaced_ = true;
+    bool ghosts_current_ = false;  // they are where their owners are
+    std::int64_t rebuilds_ = 0, stop_ = 0;
+    double skin_;
+    md::SkinSearch skins_;
+    double forces_before_ = 0, rest_before_ = 0;  // seconds of phases at the last rebuild
+    int steps_since_ = 0;                         // the last rebuild
+};
+
+}  // namespace app

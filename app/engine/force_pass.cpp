@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "app/engine/force_pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "md/potential.hpp"
+
+namespace app {
+
+void ForcePass::resize() {
+    results_.assign(tiles_.size(), {});
+    pair_sums_.assign(tiles_.size(), {});
+    force_x_.assign(tiles_.size(), {});
+    force_y_.assign(tiles_.size(), {});
+}
+
+md::StepArgs ForcePass::arguments(const Options& options) const {
+    const auto& axis = setup_.domain.axis;
+    md::StepArgs args{};
+    args.potential = &setup_.potential;
+    args.narrow_g2 = setup_.limits.narrow_g2.data();
+    args.safe_r2 = setup_.limits.safe_r2;
+    args.dt = setup_.dt;
+    args.kick = options.kick;
+    args.sum_kinetic = options.sums;
+    for (int a = 0; a < 2; ++a) {
+        args.cell[a] = axis[a].cell_width();
+        args.length[a] = axis[a].fixed_length();
+    }
+    return args;
+}
+
+void ForcePass::compute_tile(std::size_t t, md::Kernels::Step step, md::StepArgs args, const Options& options) {
+    md::Tile& tile = tiles_[t];
+    for (int a = 0; a < 2; ++a) {
+        const md::Axis& axis = setup_.domain.axis[a];
+        if (axis.periodic) continue;
+        // A particle that can reach a wall before the next rebuild lies within the halo's width of it.
+        args.wall[a][0] = tile.box().lower[a] < setup_.halo;
+        args.wall[a][1] = tile.box().upper[a] > axis.cells - setup_.halo;
+    }
+    if (options.keep_forces) {
+        force_x_[t].resize(tile.size());
+        force_y_[t].resize(tile.size());
+        args.force_x = force_x_[t].data();
+        args.force_y = force_y_[t].data();
+    }
+    const md::TileView view = tile.view();
+    md::StepResult result;  // neighbours in results_ share a cache line with other threads' tiles
+    step(view, args, result);
+    results_[t] = result;
+    if (!options.sums) return;
+    md::PairSums pairs;
+    setup_.kernels->pair_sums[md::potential_index(setup_.potential.kind)](view, setup_.potential, pairs);
+    pair_sums_[t] = pairs;
+}
+
+md::StepResult ForcePass::worst() const {
+    md::StepResult all;
+    for (const md::StepResult& r : results_) {
+        all.displacement2 = std::max(all.displacement2, r.displacement2);
+        if (r.fault.id < all.fault.id) all.fault = r.fault;
+    }
+    return all;
+}
+
+md::SystemSums ForcePass::sums() const {
+    std::vector<md::Int128> s(7, 0);
+    for (std::size_t t = 0; t < tiles_.size(); ++t) {
+        s[0] += tiles_[t].size();
+        s[1] += results_[t].momentum[0];
+        s[2] += results_[t].momentum[1];
+        s[3] += results_[t].kinetic;
+        s[4] += pair_sums_[t].energy;
+        s[5] += pair_sums_[t].virial;
+        s[6] += pair_sums_[t].pairs;
+    }
+    tiles_.comm().sum(s);
+    return {static_cast<std::int64_t>(s[0]), static_cast<std::int64_t>(s[6]), {s[1], s[2]}, s[3], s[4], s[5]};
+}
+
+std::array<double, 2> ForcePass::force(std::size_t tile, std::int64_t own) const {
+    const double quantum = std::ldexp(1.0, -md::force_bits(setup_.precision));
+    return {static_cast<double>(force_x_[tile][own]) * quantum, static_cast<double>(force_y_[tile][own]) * quantum};
+}
+
+}  // namespace app

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// One pass over particles: forces, kick, drift, and the sums that a whole step wants.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "app/engine/stopwatch.hpp"
+#include "app/engine/tiles.hpp"
+#include "md/observables.hpp"
+
+namespace app {
+
+class ForcePass {
+public:
+    ForcePass(const Setup& setup, Tiles& tiles) : setup_(setup), tiles_(tiles) { resize(); }
+
+    /// After the tiles have been replaced.
+    void resize();
+
+    struct Options {
+        md::Kick kick = md::Kick::none;
+        bool sums = false;         ///< also add up energies and momenta at this whole step
+        bool keep_forces = false;  ///< for force()
+    };
+    /// Computes the tiles of a schedule; before(tile) runs just before each.
+    template <class Before>
+    void compute(const ThreadSchedule& schedule, const Options& options, Stopwatch& stopwatch, Before before) {
+        const auto step = setup_.kernels->step_for(setup_.potential, setup_.precision);
+        const md::StepArgs args = arguments(options);
+        stopwatch.timed_for(schedule, [&](std::size_t t) {
+            before(t);
+            compute_tile(t, step, args, options);
+        });
+    }
+
+    /// How far any particle of this rank has moved since the last rebuild, and the first fault, in the last pass.
+    md::StepResult worst() const;
+    /// The sums of the last pass with `sums`, over all ranks. Collective.
+    md::SystemSums sums() const;
+    /// Force on a particle after a pass with `keep_forces`; own order of the tile.
+    std::array<double, 2> force(std::size_t tile, std::int64_t own) const;
+
+private:
+    md::StepArgs arguments(const Options& options) const;
+    void compute_tile(std::size_t t, md::Kernels::Step step, md::StepArgs args, const Options& options);
+
+    const Setup& setup_;
+    Tiles& tiles_;
+    std::vector<md::StepResult> results_;  // by tile, as the others
+    std::vector<md::PairSums> pair_sums_;
+    std::vector<std::vector<std::int64_t>> force_x_, force_y_;
+};
+
+}  // namespace app

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The halo: copies of the particles in the cells around each tile. Ghosts come from their owners along the halo plan,
+// by messages from other ranks and by copying on this one. Particles that leave a tile go to their new owner one by
+// one, as records to the neighbours of the same plan.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "app/engine/tiles.hpp"
+#include "balance/partition/plan.hpp"
+#include "balance/transfer.hpp"
+#include "comm/communicator.hpp"
+
+namespace app {
+
+class Halo {
+public:
+    Halo(const Setup& setup, Tiles& tiles);
+
+    /// After the tiles have been replaced: plans anew.
+    void plan();
+
+    /// Takes the particles that have left their tiles to the tiles that own their cells. Collective. Throws
+    /// md::SimulationError on the rank that has lost one.
+    void emigrate();
+
+    /// Fills in how many particles the cells around each tile hold. After the tiles are sorted. Collective.
+    void exchange_counts();
+
+    /// Sends the positions that other ranks see and starts to receive theirs. After exchange_counts() and
+    /// Tile::lay_slots().
+    void start();
+    /// Waits for the ghosts from other ranks and puts them into place.
+    void finish();
+    /// Copies the ghosts of tile t that this rank owns itself.
+    void fill_from_this_rank(std::size_t t);
+
+    /// Has tile t ghosts from other ranks?
+    bool remote(std::size_t t) const { return remote_[t]; }
+    std::int64_t bytes() const { return counts_.bytes() + positions_.bytes(); }
+
+private:
+    /// A move as its target sees it: cells, and what to add to packed positions.
+    struct TargetView {
+        balance::Box box;
+        std::uint32_t dx, dy;
+    };
+    TargetView in_target_coordinates(const balance::Move& move) const;
+
+    const Setup& setup_;
+    Tiles& tiles_;
+    std::vector<balance::Link<balance::Move>> links_;       // with other ranks
+    std::vector<std::vector<balance::Move>> local_;         // by target tile, sources on this rank
+    std::vector<std::vector<md::FrameBox>> frame_boxes_;    // by tile: the parts of its halo
+    std::vector<std::vector<balance::TileId>> frame_owners_;  // and who owns them
+    std::vector<char> remote_;
+    balance::Transfer<balance::Move, std::int32_t> counts_;
+    balance::Transfer<balance::Move, std::uint64_t> positions_;
+};
+
+}  // namespace app

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "app/engine/migration.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "app/engine/thread_schedule.hpp"
+#include "balance/partition/plan.hpp"
+#include "balance/transfer.hpp"
+#include "comm/exchange.hpp"
+
+namespace app {
+namespace {
+
+using balance::Move;
+
+// Particles of a sorted tile that lie in a box of its cells, in the order of the cells: calls use(first, number) for
+// each column.
+template <class Use>
+void for_each_run(const md::Tile& tile, const std::vector<std::int64_t>& before, const balance::Box& box, Use use) {
+    const balance::Box& own = tile.box();
+    for (int x = box.lower[0]; x < box.upper[0]; ++x) {
+        const std::int64_t column = std::int64_t{x - own.lower[0]} * own.extent(1);
+        const std::int64_t begin = before[column + box.lower[1] - own.lower[1]], end = before[column + box.upper[1] - own.lower[1]];
+        use(begin, end - begin);
+    }
+}
+
+// Particles in the cells before each cell of a sorted tile, column by column; one more at the end.
+std::vector<std::int64_t> particles_before_cells(const md::Tile& tile) {
+    const balance::Box& b = tile.box();
+    std::vector<std::int64_t> before{0};
+    before.reserve(b.cells() + 1);
+    for (int x = b.lower[0]; x < b.upper[0]; ++x)
+        for (int y = b.lower[1]; y < b.upper[1]; ++y) before.push_back(before.back() + tile.count(x, y));
+    return before;
+}
+
+constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, body); };
+
+}  // namespace
+
+void repartition(Tiles& tiles, balance::Decomposition next) {
+    const int rank = tiles.comm().rank();
+    const balance::Plan plan = balance::move_plan(tiles.decomposition(), next, rank);
+    const balance::Decomposition old = tiles.decomposition();
+    std::vector<std::vector<std::int64_t>> before(tiles.size());
+    parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles[t]); });
+    const std::vector<md::Tile> sources = tiles.replace(std::move(next));
+    const auto source_of = [&](const Move& m) {
+        return static_cast<std::size_t>(old.first_tile_of(m.source.process) - old.first_tile(rank) + m.source.tile);
+    };
+    const auto size_of = [&](const Move& m) {
+        std::int64_t n = 0;
+        const std::size_t s = source_of(m);
+        for_each_run(sources[s], before[s], m.box, [&](std::int64_t, std::int64_t size) { n += size; });
+        return n;
+    };
+    const auto pack = [&](const Move& m, md::Particle* to) {
+        const std::size_t s = source_of(m);
+        for_each_run(sources[s], before[s], m.box, [&](std::int64_t first, std::int64_t size) {
+            for (std::int64_t i = first; i < first + size; ++i) *to++ = sources[s].particle(i);
+        });
+    };
+
+    // How many particles each move carries, then the particles.
+    balance::Transfer<Move, std::int64_t> sizes(std::make_unique<comm::Exchange>(tiles.comm()));
+    std::map<Move, std::int64_t> received;
+    const auto one = [](const Move&) { return std::size_t{1}; };
+    sizes.lay_out(std::span(plan.links), one, one);
+    sizes.start(on_all_threads, [&](const Move& m, std::int64_t* to) { *to = size_of(m); });
+    sizes.finish(balance::SerialLoop{}, [&](const Move& m, const std::int64_t* from) { received[m] = *from; });
+    balance::Transfer<Move, md::Particle> particles(std::make_unique<comm::Exchange>(tiles.comm()));
+    particles.lay_out(std::span(plan.links), size_of, [&](const Move& m) { return received.at(m); });
+    particles.start(on_all_threads, pack);
+
+    std::vector<std::vector<Move>> local(tiles.size());
+    for (const Move& m : plan.local) local[tiles.place_of(m.target)].push_back(m);
+    parallel_for(tiles.size(), [&](std::size_t t) {
+        std::vector<md::Particle> here;
+        for (const Move& m : local[t]) {
+            here.resize(size_of(m));
+            pack(m, here.data());
+            tiles[t].insert(here);
+        }
+    });
+    std::vector<std::vector<std::span<const md::Particle>>> arrived(tiles.size());
+    particles.finish(balance::SerialLoop{}, [&](const Move& m, const md::Particle* from) {
+        arrived[tiles.place_of(m.target)].push_back({from, static_cast<std::size_t>(received.at(m))});
+    });
+    parallel_for(tiles.size(), [&](std::size_t t) {
+        for (const std::span<const md::Particle> list : arrived[t]) tiles[t].insert(list);
+    });
+}
+
+void distribute(Tiles& tiles, const Setup& setup, const std::vector<md::Particle>& particles) {
+    const balance::Decomposition& owners = tiles.decomposition();
+    // Consecutive particles mostly lie in one tile: look there first.
+    balance::Box known{{0, 0, 0}, {0, 0, 0}};
+    balance::TileId id;
+    const auto look_up = [&](const md::Particle& p) {
+        const std::array<int, 3> c{setup.domain.axis[0].cell_of(p.x), setup.domain.axis[1].cell_of(p.y), 0};
+        if (known.contains(c)) return;
+        known = {{0, 0, 0}, {0, 0, 0}};
+        owners.for_each_tile_in({c, {c[0] + 1, c[1] + 1, 1}},
+                                [&](const balance::TileId& owner, const balance::Box& cells) { known = cells, id = owner; });
+        if (known.empty()) throw md::SimulationError(fmt::format("particle {} lies outside the box", p.id));
+    };
+    const comm::Communicator& comm = tiles.comm();
+    std::vector<std::vector<std::byte>> to_rank(comm.size());
+    std::vector<std::vector<md::Particle>> by_tile(tiles.size());
+    for (const md::Particle& p : particles) {
+        look_up(p);
+        const int rank = owners.rank_of(id.process);
+        if (rank == comm.rank()) {
+            by_tile[tiles.place_of(id)].push_back(p);
+        } else {
+            const auto bytes = std::as_bytes(std::span(&p, 1));
+            to_rank[rank].insert(to_rank[rank].end(), bytes.begin(), bytes.end());
+        }
+    }
+    const std::vector<std::byte> received = comm.all_to_all(to_rank);
+    for (std::size_t at = 0; at < received.size(); at += sizeof(md::Particle)) {
+        md::Particle p;
+        std::memcpy(&p, received.data() + at, sizeof p);
+        look_up(p);
+        by_tile[tiles.place_of(id)].push_back(p);
+    }
+    parallel_for(tiles.size(), [&](std::size_t t) {
+        if (!by_tile[t].empty()) tiles[t].insert(by_tile[t]);
+    });
+}
+
+}  // namespace app

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Particles that change their tile because their cell gets another owner, or because they come from a file.
+#pragma once
+#include <vector>
+
+#include "app/engine/tiles.hpp"
+
+namespace app {
+
+/// Changes owners to those of `next`: the particles of each cell go to the tile that owns it now, along the plan from
+/// the old decomposition to the new one. The tiles must be sorted, and are not afterwards. Collective.
+void repartition(Tiles& tiles, balance::Decomposition next);
+
+/// Takes particles from anywhere (positions inside the box) to the tiles that own their cells. Collective. Throws
+/// md::SimulationError on the rank that has one outside the box.
+void distribute(Tiles& tiles, const Setup& setup, const std::vector<md::Particle>& particles);
+
+}  // namespace app

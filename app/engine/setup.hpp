@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What follows from a deck before any particle exists: the fixed-point domain, the skin, the width of the halo, force limits.
+#pragma once
+#include <cstdint>
+
+#include "app/deck/deck.hpp"
+#include "balance/partition/decomposition.hpp"
+#include "comm/clock.hpp"
+#include "md/domain.hpp"
+#include "md/kernels/kernels.hpp"
+
+namespace app {
+
+struct Setup {
+    md::Domain domain;
+    md::PotentialSpec potential;
+    md::Precision precision = md::Precision::mixed;
+    double skin = 0;         ///< that rows are built with
+    bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)
+    double widest_skin = 0;  ///< the most that the cells and the halo allow
+    double dt = 0;
+    int halo = 1;  ///< width of the ghost cells around a tile: neighbours' reach, and how far a particle may move between rebuilds
+    md::ForceLimits limits;
+    const md::Kernels* kernels = nullptr;
+    bool time_tiles = false;  ///< for balancing by the wall clock
+    double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< the clock for that, of the calling thread
+
+    double radius() const { return potential.cutoff + skin; }
+};
+
+/// kernels: name of a kernel table or empty for the best. Throws DeckError when the deck's geometry cannot work,
+/// std::invalid_argument for the kernels.
+Setup make_setup(const Deck& deck, const std::string& kernels);
+
+/// Number of particles of all slabs.
+std::int64_t particle_count(const Deck& deck);
+
+}  // namespace app

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "app/engine/tiles.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "app/engine/thread_schedule.hpp"
+#include "md/initial.hpp"
+
+namespace app {
+
+Tiles::Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm)
+    : setup_(setup), decomposition_(decomposition), comm_(comm) {
+    replace(std::move(decomposition));
+}
+
+std::vector<md::Tile> Tiles::replace(balance::Decomposition next) {
+    decomposition_ = std::move(next);
+    first_ = decomposition_.first_tile(comm_.rank());
+    const auto less = [](const balance::Box& a, const balance::Box& b) {
+        return std::tie(a.lower, a.upper) < std::tie(b.lower, b.upper);
+    };
+    std::map<balance::Box, md::Tile*, decltype(less)> old(less);
+    for (md::Tile& tile : tiles_) old.emplace(tile.box(), &tile);
+    std::vector<md::Tile> tiles;
+    ids_.clear();
+    const balance::Range mine = decomposition_.processes_of(comm_.rank());
+    for (std::int64_t p = mine.begin; p < mine.end; ++p) {
+        int t = 0;
+        for (const balance::Box& box : decomposition_.tiles_of(p)) {
+            if (const auto it = old.find(box); it != old.end()) tiles.push_back(std::move(*it->second));
+            else tiles.emplace_back(setup_.domain, box, setup_.halo);
+            ids_.push_back({p, t++});
+        }
+    }
+    return std::exchange(tiles_, std::move(tiles));
+}
+
+void Tiles::fill(const Deck& deck) {
+    const std::size_t slabs = deck.system.slabs.size();
+    std::vector<std::int64_t> first_id{0};
+    for (const md::Slab& slab : deck.system.slabs) first_id.push_back(first_id.back() + md::particle_count(slab));
+    std::vector<md::Int128> sums(2 * slabs, 0);
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        std::vector<md::Particle> made;
+        for (std::size_t s = 0; s < slabs; ++s) {
+            const std::size_t begin = made.size();
+            md::make_particles(setup_.domain, deck.system.slabs[s], first_id[s], deck.system.seed, tiles_[t].box(), made);
+            md::Int128 sum_x = 0, sum_y = 0;
+            for (std::size_t i = begin; i < made.size(); ++i) sum_x += made[i].vx, sum_y += made[i].vy;
+#pragma omp critical(steelyard_sums)
+            {
+                sums[2 * s] += sum_x;
+                sums[2 * s + 1] += sum_y;
+            }
+        }
+        tiles_[t].insert(made);
+    });
+    comm_.sum(sums);
+    // Each slab's mean velocity becomes what the deck says.
+    std::vector<std::array<std::int64_t, 2>> change(slabs);
+    for (std::size_t s = 0; s < slabs; ++s)
+        for (int a = 0; a < 2; ++a) {
+            const std::int64_t n = std::max<std::int64_t>(1, first_id[s + 1] - first_id[s]);
+            change[s][a] = std::llrint(deck.system.slabs[s].velocity[a] / md::velocity_unit) - static_cast<std::int64_t>(sums[2 * s + a] / n);
+        }
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        tiles_[t].change_velocities([&](const md::Particle& p) {
+            return change[std::upper_bound(first_id.begin(), first_id.end(), p.id) - first_id.begin() - 1];
+        });
+    });
+}
+
+void Tiles::reverse() {
+    for (md::Tile& tile : tiles_)
+        tile.change_velocities([](const md::Particle& p) { return std::array<std::int64_t, 2>{-2 * p.vx, -2 * p.vy}; });
+}
+
+std::vector<balance::CellCounts> Tiles::cell_counts() const {
+    std::vector<std::size_t> first{0};
+    for (const md::Tile& tile : tiles_) first.push_back(first.back() + tile.box().cells());
+    std::vector<balance::CellCounts> counts(first.back());
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        std::size_t at = first[t];
+        tiles_[t].for_each_cell_count([&](std::int32_t n, std::int32_t n3, std::int32_t n5) { counts[at++] = {n, n3, n5}; });
+    });
+    return counts;
+}
+
+std::vector<std::int64_t> Tiles::cell_neighbours() {
+    std::vector<std::vector<std::int64_t>> by_tile(tiles_.size());
+    parallel_for(tiles_.size(), [&](std::size_t t) {
+        std::vector<std::int32_t> within(tiles_[t].size());
+        setup_.kernels->neighbours(tiles_[t].view(), setup_.potential.cutoff, within.data());
+        const std::int32_t* next = within.data();
+        const balance::Box& b = tiles_[t].box();
+        for (int x = b.lower[0]; x < b.upper[0]; ++x)
+            for (int y = b.lower[1]; y < b.upper[1]; ++y) {
+                std::int64_t sum = 0;
+                for (std::int32_t k = 0; k < tiles_[t].count(x, y); ++k) sum += *next++;
+                by_tile[t].push_back(sum);
+            }
+    });
+    std::vector<std::int64_t> all;
+    for (const auto& v : by_tile) all.insert(all.end(), v.begin(), v.end());
+    return all;
+}
+
+std::uint64_t Tiles::state_hash() const {
+    std::uint64_t mine = 0;
+#pragma omp parallel for reduction(+ : mine)
+    for (std::size_t t = 0; t < tiles_.size(); ++t)
+        for (std::int64_t i = 0; i < tiles_[t].size(); ++i) {
+            md::Particle p = tiles_[t].particle(i);
+            p.x = md::wrapped(p.x, setup_.domain.axis[0]);
+            p.y = md::wrapped(p.y, setup_.domain.axis[1]);
+            mine += md::particle_hash(p);
+        }
+    std::vector<md::Int128> sum{static_cast<md::Int128>(mine)};
+    comm_.sum(sum);
+    return static_cast<std::uint64_t>(sum[0]);
+}
+
+std::int64_t Tiles::particles() const {
+    std::int64_t n = 0;
+    for (const md::Tile& t : tiles_) n += t.size();
+    return n;
+}
+
+std::int64_t Tiles::bytes() const {
+    return std::accumulate(tiles_.begin(), tiles_.end(), std::int64_t{0}, [](std::int64_t n, const md::Tile& t) { return n + t.bytes(); });
+}
+
+}  // namespace app

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The tiles of this rank and the particles in them: storage and ownership. What the tiles send each other is in
+// halo.hpp and migration.hpp, what they compute in force_pass.hpp, in which order in engine.hpp.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "app/engine/setup.hpp"
+#include "balance/model/load_model.hpp"
+#include "balance/partition/decomposition.hpp"
+#include "comm/communicator.hpp"
+#include "md/tile.hpp"
+
+namespace app {
+
+class Tiles {
+public:
+    /// Empty tiles for the cells that the decomposition gives this rank.
+    Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm);
+
+    std::size_t size() const { return tiles_.size(); }
+    md::Tile& operator[](std::size_t t) { return tiles_[t]; }
+    const md::Tile& operator[](std::size_t t) const { return tiles_[t]; }
+    auto begin() const { return tiles_.begin(); }
+    auto end() const { return tiles_.end(); }
+
+    const balance::Decomposition& decomposition() const { return decomposition_; }
+    const comm::Communicator& comm() const { return comm_; }
+    std::int64_t process_of(std::size_t t) const { return ids_[t].process; }
+    /// Place of a tile of this rank among its tiles.
+    std::size_t place_of(balance::TileId id) const {
+        return static_cast<std::size_t>(decomposition_.first_tile_of(id.process) - first_ + id.tile);
+    }
+
+    /// The tiles of a new decomposition: those with the same cells keep their particles, the others are empty. Returns
+    /// the old tiles, of which those that were kept are hollow.
+    std::vector<md::Tile> replace(balance::Decomposition next);
+
+    /// Makes the deck's particles that lie in this rank's cells. Collective.
+    void fill(const Deck& deck);
+    /// Reverses all velocities.
+    void reverse();
+
+    /// Particles in and around each cell of each tile, tile by tile, column by column; of the cells around a tile as the
+    /// halo counted them.
+    std::vector<balance::CellCounts> cell_counts() const;
+    /// Directed pairs within the cutoff of each cell's particles, in the same order. The neighbour lists must stand.
+    std::vector<std::int64_t> cell_neighbours();
+
+    /// Order-independent hash of the whole state (velocities at a whole step), over all ranks. Collective.
+    std::uint64_t state_hash() const;
+    std::int64_t particles() const;  ///< on this rank
+    std::int64_t bytes() const;      ///< that they hold
+
+private:
+    const Setup& setup_;
+    balance::Decomposition decomposition_;
+    const comm::Communicator& comm_;
+    std::int64_t first_ = 0;  // this rank's first tile among all
+    std::vector<md::Tile> tiles_;
+    std::vector<balance::TileId> ids_;
+};
+
+}  // namespace app

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "app/output/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstdio>
+
+#include "app/output/checkpoint_front.hpp"
+#include "app/output/restart.hpp"
+#include "app/output/run_directory.hpp"
+#include "app/output/snapshot.hpp"
+#include "comm/clock.hpp"
+#include "comm/file/durable.hpp"
+#include "comm/file/file.hpp"
+#include "comm/file/posix_file.hpp"
+
+namespace app {
+namespace {
+
+// Whatever the models have learnt, and who owns what.
+void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
+    file.dataset("/balance/step", std::span<const std::int64_t>(std::array{balancer.last_step()}));
+    for (const BalancedModel& b : balancer.models()) {
+        const std::string path = "/balance/" + b.name;
+        std::vector<std::int64_t> boxes, splits;
+        for (const balance::Box& box : b.partition.boxes)
+            boxes.insert(boxes.end(), {box.lower[0], box.lower[1], box.upper[0], box.upper[1]});
+        for (const balance::Split& s : b.splits) splits.insert(splits.end(), {s.axis, s.left});
+        const std::vector<double> memory = b.model->memory();
+        file.dataset(path + "/boxes", std::span<const std::int64_t>(boxes));
+        file.dataset(path + "/first", std::span<const std::int64_t>(b.partition.first));
+        file.dataset(path + "/splits", std::span<const std::int64_t>(splits));
+        file.dataset(path + "/memory", std::span<const double>(memory));
+        file.dataset(path + "/record", std::span<const double>(b.history.to_numbers()));
+        file.rows(path + "/state", std::span<const double>(b.state));
+    }
+}
+
+void write_body(const std::string& path, const CheckpointInfo& info, const Engine& engine, const LoadBalancer& balancer,
+                const comm::Communicator& comm) {
+    comm::FileWriter file(path, comm, front_bytes);
+    write_particles(file, info.step, info.clock.at(info.step), engine, comm);
+    const std::string deck = to_yaml(info.deck);
+    const std::vector<std::int64_t> lineage = numbers_of(info.lineage);
+    file.dataset("/exact/deck", std::span(reinterpret_cast<const std::uint8_t*>(deck.data()), deck.size()));
+    file.dataset("/exact/energies", std::span<const double>(std::array{info.energy_first, info.largest_kinetic}));
+    file.dataset("/exact/clock", std::span<const double>(
+                                     std::array{static_cast<double>(info.clock.step), info.clock.time, info.clock.dt}));
+    file.dataset("/exact/lineage", std::span<const std::int64_t>(lineage));
+    if (balancer.on()) write_balance(file, balancer);
+    file.close();
+}
+
+// The digest was taken of the file itself; what is left to compare is its front, and the particles with those in
+// memory.
+bool reads_back(const std::string& path, const Front& front, const comm::Communicator& comm) {
+    const bool good = comm.rank() != 0 || comm::read_front(path, front_bytes) == text_of(front);
+    try {
+        return comm.all_agree(good) && hash_in_file(path, front.particles, comm) == front.state_hash;
+    } catch (const comm::ReadError&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Engine& engine,
+                                const LoadBalancer& balancer, const comm::Communicator& comm,
+                                std::vector<std::int64_t>& own) {
+    const std::string name = directory + "/" + checkpoint_name(info.step), unfinished = comm::unfinished(name);
+    CheckpointCost cost{.count = 1};
+    double start = comm::now();
+    const auto lap = [&](double& seconds) { seconds = comm::now() - start, start += seconds; };
+    std::array<std::int64_t, 1> particles{engine.particles()};
+    comm.sum(std::span<std::int64_t>(particles));
+    on_rank_0(comm, [&] {
+        const std::string lack =
+            comm::lack_of_space(directory, particles[0] * 100 + (1 << 17) + balancer.bytes() * comm.size() * 2);
+        if (!lack.empty())
+            throw OutputError(fmt::format("{}: a checkpoint {}; free some space or choose another --out", name, lack));
+    });
+    write_body(unfinished, info, engine, balancer, comm);
+    if (!comm::flush(unfinished, comm)) throw OutputError(name + ": cannot be flushed to the disk; check the disk");
+    lap(cost.write_seconds);
+
+    Front front{info.step, particles[0], 0, engine.state_hash(), 0};
+    std::int64_t size = comm.rank() == 0 ? comm::file_size(unfinished) : 0;
+    comm.broadcast(std::span(&size, 1));
+    front.bytes = cost.bytes = size;
+    front.body = comm::file_digest(unfinished, front_bytes, front.bytes, comm);
+    const bool good = comm.rank() != 0 || comm::write_front(unfinished, text_of(front));
+    if (!comm.all_agree(good)) throw OutputError(name + ": cannot write it; check the disk");
+    if (!reads_back(unfinished, front, comm))
+        throw OutputError(name + ": what was written does not read back the same; check the disk and memory");
+    lap(cost.verify_seconds);
+
+    if (!comm::publish(name, true, comm))
+        throw OutputError(name + ": cannot be flushed to the disk or renamed; check the disk");
+    own.push_back(info.step);
+    while (static_cast<std::int64_t>(own.size()) > info.deck.checkpoint.keep) {
+        if (comm.rank() == 0) std::remove((directory + "/" + checkpoint_name(own.front())).c_str());
+        own.erase(own.begin());
+    }
+    lap(cost.remove_seconds);
+    return cost;
+}
+
+}  // namespace app

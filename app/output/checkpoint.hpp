@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Writing checkpoints: the exact state in one HDF5 file (H5MD for readers, integers for us), from which a run goes on
+// bit by bit on any number of ranks (restart.hpp).
+//
+// A file has its final name only when it is complete: written as *.tmp, read back and compared with the state in
+// memory, flushed to the disk, renamed. Its first 512 bytes are text: schema, step, particles, state hash, size, and a
+// digest of all other bytes. A file is believed when its size and every byte agree with that text, before HDF5 gets to
+// see it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/deck/deck.hpp"
+#include "app/common/errors.hpp"
+#include "app/output/lineage.hpp"
+#include "app/balancing/load_balancer.hpp"
+#include "app/engine/engine.hpp"
+#include "comm/communicator.hpp"
+
+namespace app {
+
+/// Physical time of each step, also after dt was changed at a restart.
+struct Clock {
+    std::int64_t step = 0;    ///< where the present dt came into force
+    double time = 0, dt = 0;  ///< time of that step
+    double at(std::int64_t s) const { return time + static_cast<double>(s - step) * dt; }
+};
+
+/// What a checkpoint says of itself and of its run.
+struct CheckpointInfo {
+    std::string path;
+    std::int64_t step = 0, particles = 0;
+    std::uint64_t state_hash = 0;
+    double energy_first = 0, largest_kinetic = 0;  ///< for energy_drift
+    Clock clock;                                   ///< time of each step
+    Lineage lineage;                               ///< of the run that wrote it
+    Deck deck;                                     ///< of the run that wrote it
+};
+
+struct CheckpointCost {
+    std::int64_t count = 0, bytes = 0;
+    double write_seconds = 0;   ///< making the file, up to its flush to the disk
+    double verify_seconds = 0;  ///< digest, reading back and comparing
+    double remove_seconds = 0;  ///< renaming it, removing old ones
+};
+
+/// Writes checkpoint_<step>.h5 into `directory`. own: steps of the run's checkpoints in that directory, ascending; the
+/// new one is added, and the oldest beyond info.deck.checkpoint.keep are removed, on rank 0. The velocities must be at
+/// the whole step. Collective. Throws OutputError.
+CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Engine& engine,
+                                const LoadBalancer& balancer, const comm::Communicator& comm,
+                                std::vector<std::int64_t>& own);
+
+/// Sum over the hashes of the particles in a checkpoint's file: its state hash if it is whole. Collective. Throws
+/// comm::ReadError.
+std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, const comm::Communicator& comm);
+
+}  // namespace app

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "app/output/restart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "app/output/checkpoint_front.hpp"
+#include "app/deck/compare.hpp"
+#include "app/output/file_kind.hpp"
+#include "app/common/words.hpp"
+#include "comm/file/durable.hpp"
+#include "comm/file/file.hpp"
+#include "md/initial.hpp"
+
+namespace app {
+namespace {
+
+constexpr int box_columns = 4;
+constexpr const char* remedy = "use another checkpoint";
+
+// Rank 0 looks at the file, all hear the verdict.
+Front verified_front(const std::string& path, const comm::Communicator& comm) {
+    std::string text;
+    on_rank_0(comm, [&] {
+        const auto refuse = [&](const std::string& what) {
+            throw InputError(fmt::format("{}: {}; {}", path, what, remedy));
+        };
+        const std::int64_t size = comm::file_size(path);
+        const std::string look = comm::read_front(path, front_look);
+        text = look.substr(0, front_bytes);
+        const std::optional<Front> front = parse_front(text);
+        if (!front) throw InputError(fmt::format("{}: {}", path, why_no_checkpoint(path, look)));
+        if (front->bytes != size) refuse(fmt::format("is damaged: {} bytes instead of {}", size, front->bytes));
+    });
+    comm.broadcast(text);
+    const Front front = *parse_front(text);
+    if (comm::file_digest(path, front_bytes, front.bytes, comm) != front.body)
+        throw InputError(path + ": is damaged: its bytes don't match its digest; " + remedy);
+    return front;
+}
+
+// This rank's share of n rows.
+balance::Range share(std::int64_t n, const comm::Communicator& comm) {
+    return {n * comm.rank() / comm.size(), n * (comm.rank() + 1) / comm.size()};
+}
+
+// Calls use(particles) for this rank's share of the file, a piece at a time, the same number of pieces on all ranks.
+void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::Communicator& comm,
+                    const std::function<void(std::vector<md::Particle>)>& use) {
+    constexpr std::int64_t piece = 1 << 15;
+    const balance::Range mine = share(particles, comm);
+    const std::int64_t pieces = (particles / comm.size() + piece) / piece;
+    for (std::int64_t k = 0; k < pieces; ++k) {
+        const std::int64_t begin = std::min(mine.end, mine.begin + k * piece),
+                           n = std::min(mine.end, begin + piece) - begin;
+        const std::vector<std::int64_t> id = file.rows<std::int64_t>("/exact/id", begin, n);
+        const std::vector<std::int64_t> state = file.rows<std::int64_t>("/exact/state", begin, n, state_columns);
+        std::vector<md::Particle> list;
+        list.reserve(n);
+        for (std::int64_t i = 0; i < n; ++i)
+            list.push_back({id[i], state[4 * i], state[4 * i + 1], state[4 * i + 2], state[4 * i + 3]});
+        use(std::move(list));
+    }
+}
+
+// Is a particle one that a run can hold? Beyond these velocities sums of integers could overflow.
+bool sensible(const md::Particle& p, const md::Domain& domain) {
+    constexpr std::int64_t fastest = std::int64_t{1} << 61;
+    const auto inside = [](std::int64_t x, const md::Axis& axis) { return x >= 0 && x < axis.fixed_length(); };
+    return inside(p.x, domain.axis[0]) && inside(p.y, domain.axis[1]) &&
+           std::max({p.vx, -p.vx, p.vy, -p.vy}) < fastest && p.vx > -fastest && p.vy > -fastest;
+}
+
+void read_history(comm::FileReader& file, CheckpointInfo& info) {
+    const std::vector<double> energies = file.all<double>("/exact/energies"), clock = file.all<double>("/exact/clock");
+    const std::vector<std::int64_t> step = file.all<std::int64_t>("/particles/all/position/step");
+    const auto require = [&](bool good, const char* what) {
+        if (!good) throw InputError(fmt::format("{}: {} makes no sense; {}", info.path, what, remedy));
+    };
+    require(step == std::vector{info.step}, "its step, which is not that of its front,");
+    require(energies.size() == 2 && std::isfinite(energies[0]) && energies[1] >= 0 && std::isfinite(energies[1]),
+            "its energy");
+    info.energy_first = energies[0];
+    info.largest_kinetic = energies[1];
+    require(clock.size() == 3 && clock[0] >= 0 && clock[0] <= static_cast<double>(info.step) &&
+                clock[0] == std::floor(clock[0]) && clock[1] >= 0 && clock[1] < 1e15 && clock[2] == info.deck.run.dt,
+            "its time");
+    info.clock = {static_cast<std::int64_t>(clock[0]), clock[1], clock[2]};
+    if (!file.has("/exact/lineage")) return;  // version 0.1.0
+    const std::vector<std::int64_t> numbers = file.all<std::int64_t>("/exact/lineage");
+    require(numbers.size() % 2 == 0 && !numbers.empty(), "its lineage");
+    info.lineage = lineage_from(numbers);
+    std::int64_t before = 0;
+    for (const Start& s : info.lineage) {
+        require(s.step >= before && s.step <= info.step, "its lineage");
+        before = s.step;
+    }
+}
+
+// What a checkpoint holds of one model.
+struct SavedModel {
+    balance::Partition partition;
+    std::vector<balance::Split> splits;
+    std::vector<double> memory, record, state;  // state: of this rank's slab
+};
+
+SavedModel read_model(comm::FileReader& file, const std::string& path, const LoadBalancer& balancer,
+                      const comm::Communicator& comm) {
+    SavedModel s;
+    s.partition.first = file.all<std::int64_t>(path + "/first");
+    const std::vector<std::int64_t> boxes = file.all<std::int64_t>(path + "/boxes"),
+                                    splits = file.all<std::int64_t>(path + "/splits");
+    const auto to_int = [](std::int64_t n) {
+        return static_cast<int>(std::clamp<std::int64_t>(n, -1, INT32_MAX));
+    };  // what it cuts is no number of a cell
+    for (std::size_t i = 0; i + box_columns <= boxes.size(); i += box_columns)
+        s.partition.boxes.push_back(
+            {{to_int(boxes[i]), to_int(boxes[i + 1]), 0}, {to_int(boxes[i + 2]), to_int(boxes[i + 3]), 1}});
+    if (boxes.size() % box_columns != 0) s.partition.boxes.clear();
+    if (splits.size() % 2 != 0) s.splits.push_back({-1, -1});  // half a split: refused
+    for (std::size_t i = 0; i + 2 <= splits.size(); i += 2)
+        s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
+    s.memory = file.all<double>(path + "/memory");
+    s.record = file.all<double>(path + "/record");
+    if (s.record.size() == 6) {  // version 0.1.0: of the last partition made, which may have been rejected
+        const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");  // checked by the caller
+        s.record.insert(s.record.end(), {s.record[4], step.empty() ? 0.0 : static_cast<double>(step[0]), 0, 0, 1});
+    }
+    const std::int64_t mine = balancer.slab_cells(), cells = file.row_count<double>(path + "/state");
+    if (cells == balancer.grid().box().cells())
+        s.state = file.rows<double>(path + "/state", comm.exclusive_sum(mine), mine);
+    return s;
+}
+
+// Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.
+std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::PartitionOptions options,
+                        const LoadBalancer& balancer, const comm::Communicator& comm) {
+    const bool state = s.state.size() == static_cast<std::size_t>(balancer.slab_cells()) &&
+                       std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
+    const bool splits = std::all_of(s.splits.begin(), s.splits.end(),
+                                    [](const balance::Split& x) { return x.axis >= -1 && x.axis <= 1 && x.left >= 0; });
+    if (!balance::is_partition_of(s.partition, balancer.grid())) return "boxes";
+    options.processes = s.partition.processes();
+    const std::optional<std::int64_t> boxes = balance::bisected_boxes(balancer.grid(), options);
+    if (!splits || (boxes && static_cast<std::int64_t>(s.splits.size()) != std::max<std::int64_t>(0, 2 * *boxes - 1)))
+        return "splits";
+    if (!b.model->accepts_memory(s.memory)) return "memory";
+    if (!balance::History::accepts(s.record)) return "record";
+    return comm.all_agree(state) ? "" : "state";
+}
+
+}  // namespace
+
+std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, const comm::Communicator& comm) {
+    comm::FileReader file(path, comm);
+    std::uint64_t mine = 0;
+    for_each_piece(file, particles, comm, [&](std::vector<md::Particle> list) {
+        for (const md::Particle& p : list) mine += md::particle_hash(p);
+    });
+    std::array<md::Int128, 1> sum{static_cast<md::Int128>(mine)};
+    comm.sum(sum);
+    return static_cast<std::uint64_t>(sum[0]);
+}
+
+CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm) {
+    const Front front = verified_front(path, comm);
+    CheckpointInfo info;
+    info.path = path;
+    info.step = front.step;
+    info.particles = front.particles;
+    info.state_hash = front.state_hash;
+    try {
+        comm::FileReader file(path, comm);
+        if (file.row_count<std::int64_t>("/exact/id") != front.particles ||
+            file.row_count<std::int64_t>("/exact/state", state_columns) != front.particles)
+            throw InputError(fmt::format("{}: holds another number of particles than it says; {}", path, remedy));
+        const std::vector<std::uint8_t> text = file.all<std::uint8_t>("/exact/deck");
+        info.deck = parse_deck(std::string(text.begin(), text.end()), path);
+        if (particle_count(info.deck) != front.particles)
+            throw InputError(fmt::format("{}: holds another number of particles than its deck; {}", path, remedy));
+        read_history(file, info);
+    } catch (const comm::ReadError& e) {
+        throw InputError(e.what());
+    } catch (const DeckError& e) {
+        throw InputError(path + ": its deck is not of this version: " + e.what());
+    }
+    return info;
+}
+
+std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const comm::Communicator& comm) {
+    std::vector<SavedBalancing> found;
+    comm::FileReader file(info.path, comm);
+    if (!file.has("/balance")) return found;
+    const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");
+    for (const std::string& model : balance::model_names())
+        if (file.has("/balance/" + model))
+            found.push_back({model, file.row_count<std::int64_t>("/balance/" + model + "/first") - 1, step.empty() ? 0 : step[0]});
+    return found;
+}
+
+void require_same_system(const Deck& deck, const CheckpointInfo& info) {
+    for (const DeckChange& c : changes(info.deck, deck)) {
+        // Only time depends on the skin.
+        const bool kept = c.key.starts_with("system.") || (c.key.starts_with("grid.") && c.key != "grid.skin");
+        // An automatic tile follows the threads; it may come to something else.
+        if (kept && !(c.key == "grid.tile" && !deck.grid.tile))
+            throw InputError(fmt::format(
+                "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system, grid.cell and grid.tile", info.path,
+                c.key, c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now));
+    }
+}
+
+void load_particles(const CheckpointInfo& info, Engine& engine, const comm::Communicator& comm) {
+    try {
+        comm::FileReader file(info.path, comm);
+        const md::Domain& domain = engine.setup().domain;
+        for_each_piece(file, info.particles, comm, [&](std::vector<md::Particle> list) {
+            const bool good =
+                std::all_of(list.begin(), list.end(), [&](const md::Particle& p) { return sensible(p, domain); });
+            if (!comm.all_agree(good))
+                throw InputError(fmt::format("{}: holds a particle outside the box, or faster than anything; {}",
+                                             info.path, remedy));
+            engine.distribute(list);
+        });
+    } catch (const comm::ReadError& e) {
+        throw InputError(e.what());
+    }
+    if (engine.state_hash() != info.state_hash)
+        throw InputError(fmt::format("{}: its particles don't match its state hash; {}", info.path, remedy));
+}
+
+std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& balancer,
+                                      const comm::Communicator& comm) {
+    std::vector<std::string> notes;
+    const Deck::Balance& old = info.deck.balance;
+    std::vector<std::string> dropped;  // models of the checkpoint that this run doesn't have
+    if (old.every > 0) {
+        dropped = old.compare;
+        dropped.insert(dropped.begin(), old.model);
+    }
+    try {
+        comm::FileReader file(info.path, comm);
+        for (BalancedModel& b : balancer.models()) {
+            if (!balancer.on()) break;
+            std::erase(dropped, b.name);
+            const std::string path = "/balance/" + b.name;
+            if (!file.has(path)) {
+                notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", b.name));
+                continue;
+            }
+            SavedModel saved = read_model(file, path, balancer, comm);
+            const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
+            std::string wrong = nonsense_in(saved, b, old.partition, balancer, comm);
+            if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
+            if (!wrong.empty())
+                throw InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0",
+                                             info.path, path, wrong, remedy));
+            b.state = std::move(saved.state);
+            b.model->set_memory(saved.memory);
+            if (saved.partition.processes() != b.partition.processes()) {
+                notes.push_back(fmt::format("{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}",
+                                            b.name, counted(saved.partition.processes(), "process"), b.partition.processes()));
+                continue;
+            }
+            b.partition = std::move(saved.partition);
+            b.splits = std::move(saved.splits);
+            b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
+            if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
+        }
+    } catch (const comm::ReadError& e) {
+        throw InputError(e.what());
+    }
+    for (const std::string& name : dropped) notes.push_back(fmt::format("what {} had learnt is dropped", name));
+    return notes;
+}
+
+}  // namespace app

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// Rank 0 alone looks at and changes the directory; the others learn what they need. Everything that could fail is done
+// before the first file of the new run is written, and each step leaves a directory from which `--restart auto` goes on
+// rightly: checkpoints that are in the way go first, then run.json says who writes from now on.
+#include "app/output/run_directory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string_view>
+
+#include "app/common/errors.hpp"
+#include "app/common/say.hpp"
+#include "app/output/trajectory.hpp"
+#include "app/common/words.hpp"
+#include "comm/file/file.hpp"
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 8> single_results{"deck.yaml",    "thermo.csv", "timing.csv",    "balance.csv",
+                                                         "summary.json", "run.json",   "trajectory.h5", "fields.xdmf"};
+
+// The step of a file `<kind>_<step><ending>`, empty for any other name.
+std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {
+    if (!name.starts_with(kind) || !name.ends_with(ending) || name.size() <= kind.size() + ending.size())
+        return std::nullopt;
+    name.remove_prefix(kind.size());
+    name.remove_suffix(ending.size());
+    std::int64_t step = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+    if (error != std::errc() || end != name.data() + name.size() || std::to_string(step) != name) return std::nullopt;
+    return step;
+}
+
+std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step_in(name, "checkpoint_", ".h5"); }
+
+// The step of a file that holds the state or the fields of one step.
+std::optional<std::int64_t> frame_step(std::string_view name) {
+    for (const auto& [kind, ending] :
+         {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"), std::pair("trajectory_", ".h5")})  // the last: of version 0.1.0
+        if (const auto step = step_in(name, kind, ending)) return step;
+    return std::nullopt;
+}
+
+bool is_single(std::string_view name) {
+    return std::find(single_results.begin(), single_results.end(), name) != single_results.end();
+}
+bool is_result(std::string_view name) { return is_single(name) || checkpoint_step(name) || frame_step(name); }
+
+// Names of this program's files in a directory: results, and what was never finished.
+struct Contents {
+    std::vector<std::string> results, unfinished;
+};
+
+Contents contents_of(const std::string& directory) {
+    Contents found;
+    std::error_code error;
+    fs::directory_iterator it(directory, error);
+    for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        constexpr std::string_view tmp = ".tmp";
+        if (is_result(name))
+            found.results.push_back(name);
+        else if (name.ends_with(tmp) && is_result(std::string_view(name).substr(0, name.size() - tmp.size())))
+            found.unfinished.push_back(name);
+    }
+    if (error)
+        throw OutputError(
+            fmt::format("{}: cannot look what it holds: {}; make it readable or choose another with --out", directory,
+                        error.message()));
+    std::sort(found.results.begin(), found.results.end());
+    return found;
+}
+
+// Moves (or copies) files into a new previous_<n>/; the first file makes it.
+class Aside {
+public:
+    explicit Aside(const std::string& directory) : directory_(directory) {}
+    void move(const std::string& name) {
+        make();
+        fs::rename(directory_ + "/" + name, folder_ + "/" + name, error_);
+        check(name);
+        ++count_;
+    }
+    void copy(const std::string& name) {
+        if (!fs::is_regular_file(fs::symlink_status(directory_ + "/" + name, error_))) return;
+        make();
+        if (!comm::copy_file(directory_ + "/" + name, folder_ + "/" + name)) error_ = std::make_error_code(std::errc::io_error);
+        check(name);
+        ++count_;
+    }
+    void report(const char* why) const {
+        if (count_ > 0)
+            say(stderr, "steelyard: note: {}: {} {} put aside into {}\n", directory_, counted(count_, "file"), why, folder_);
+    }
+
+private:
+    void make() {
+        for (int n = 1; folder_.empty(); ++n) {
+            const std::string name = fmt::format("{}/previous_{}", directory_, n);
+            if (fs::exists(fs::symlink_status(name, error_))) continue;
+            fs::create_directory(name, error_);
+            folder_ = name;
+            check(name);
+        }
+    }
+    void check(const std::string& what) const {
+        if (error_)
+            throw OutputError(fmt::format("{}: cannot put {} aside: {}; choose another directory with --out",
+                                          directory_, what, error_.message()));
+    }
+    std::string directory_, folder_;
+    std::error_code error_;
+    int count_ = 0;
+};
+
+Trajectory trajectory_of(const Deck& deck) {
+    return {deck.run.dt, deck.run.precision == md::Precision::mixed ? "mixed" : "double"};
+}
+
+std::string text_of(const Lineage& lineage, const Trajectory& now) {
+    nlohmann::ordered_json j;
+    j["program"] = std::string("steelyard ") + STEELYARD_VERSION;
+    j["dt"] = now.dt;
+    j["precision"] = now.precision;
+    j["starts"] = nlohmann::json::array();
+    for (const Start& s : lineage) j["starts"].push_back({{"id", fmt::format("{:016x}", s.id)}, {"step", s.step}});
+    return j.dump(2) + "\n";
+}
+
+// Empty for a text that no run wrote.
+Lineage lineage_in(const std::string& text, Trajectory& trajectory) {
+    Lineage lineage;
+    try {
+        const nlohmann::json j = nlohmann::json::parse(text);
+        trajectory = {j.at("dt").get<double>(), j.at("precision").get<std::string>()};
+        for (const auto& s : j.at("starts"))
+            lineage.push_back(
+                {std::stoull(s.at("id").get<std::string>(), nullptr, 16), s.at("step").get<std::int64_t>()});
+    } catch (const std::exception&) {
+        return {};
+    }
+    return lineage;
+}
+
+// The step of the last whole row of a CSV file, -1 where there is none.
+std::int64_t last_row(const std::string& path) {
+    const std::string text = comm::read_text(path);
+    const std::size_t end = text.rfind('\n'),
+                      begin = end == std::string::npos || end == 0 ? 0 : text.rfind('\n', end - 1) + 1;
+    std::int64_t step = -1;
+    std::from_chars(text.data() + begin, text.data() + text.size(), step);
+    return step;
+}
+
+// Whether a deck would lose something, as its comments, if it were replaced by its effective one.
+bool has_words_of_its_own(const std::string& path) {
+    const std::string text = comm::read_text(path);
+    try {
+        return to_yaml(parse_deck(text, path)) != text;
+    } catch (const DeckError&) {
+        return true;
+    }
+}
+
+std::uint64_t new_id() {
+    std::random_device random;
+    return std::uint64_t{random()} << 32 | random();
+}
+
+}  // namespace
+
+std::string checkpoint_name(std::int64_t step) { return fmt::format("checkpoint_{}.h5", step); }
+
+RunDirectory::RunDirectory(std::string path, const comm::Communicator& comm) : path_(std::move(path)), comm_(comm) {
+    on_rank_0(comm_, [&] {
+        std::error_code error;
+        fs::create_directories(path_, error);
+        if (!fs::is_directory(path_, error))
+            throw OutputError(fmt::format(
+                "{}: cannot make this directory; check that its parent is writable, or choose another with --out",
+                path_));
+        if (const std::string owner = lock_.take(path_); !owner.empty())
+            throw UsageError(
+                fmt::format("{}: another run is writing to this directory, {}; wait for its end or choose another "
+                            "directory with --out",
+                            path_, owner));
+        const Contents contents = contents_of(path_);
+        has_results_ = !contents.results.empty();
+        lineage_ = lineage_in(comm::read_text(path_ + "/run.json"), trajectory_);
+        for (const std::string& name : contents.results)
+            if (const auto step = checkpoint_step(name)) checkpoints_.push_back(*step);
+        std::sort(checkpoints_.begin(), checkpoints_.end());
+    });
+}
+
+bool RunDirectory::holds(const CheckpointInfo& info) const {
+    if (!lineage_.empty() && !info.lineage.empty()) return is_moment_of(info.lineage, info.step, lineage_);
+    // Where one side has no lineage, the place tells, and that the directory's run began no earlier.
+    std::error_code error;
+    return (lineage_.empty() || info.step <= lineage_.front().step) &&
+           fs::equivalent(path_, fs::absolute(info.path).parent_path(), error) && !error;
+}
+
+std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) const {
+    std::vector<std::int64_t> steps{static_cast<std::int64_t>(checkpoints_.size()), has_results_};
+    comm_.broadcast(std::span(steps));
+    const std::int64_t count = steps[0];
+    const bool has_results = steps[1] != 0;
+    steps.assign(checkpoints_.rbegin(), checkpoints_.rend());
+    steps.resize(count);
+    comm_.broadcast(std::span(steps));
+    std::int64_t damaged = 0;
+    const auto warn = [&](const std::string& what) {
+        if (comm_.rank() == 0) say(stderr, "steelyard: warning: {}\n", what);
+    };
+    for (const std::int64_t step : steps) {
+        try {
+            CheckpointInfo info = read_checkpoint(path_ + "/" + checkpoint_name(step), comm_);
+            std::int64_t ours = comm_.rank() == 0 && holds(info);
+            comm_.broadcast(std::span(&ours, 1));
+            if (ours) return info;
+            warn(info.path + ": is of another run than the other results in its directory; it is passed over");
+        } catch (const InputError& e) {
+            warn(e.what());
+        }
+        ++damaged;
+    }
+    if (has_results && old == OldResults::refuse)
+        throw InputError(
+            fmt::format("{}: holds results of a run, but no checkpoint to go on from{}; add --force to put them aside "
+                        "and start from the deck",
+                        path_, damaged > 0 ? fmt::format(" (none of {} can be used)", damaged) : ""));
+    return std::nullopt;
+}
+
+void RunDirectory::prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
+                           const std::string& deck_path) {
+    if (restart) keep_own_checkpoints(restart->step);
+    on_rank_0(comm_, [&] { make_room(restart, old, deck, deck_path); });
+    // The others need the lineage for checkpoints, and to know whether they continue.
+    std::vector<std::int64_t> shared{continued_, static_cast<std::int64_t>(lineage_.size())};
+    comm_.broadcast(std::span(shared));
+    continued_ = shared[0] != 0;
+    lineage_.resize(shared[1]);
+    std::vector<std::int64_t> numbers = numbers_of(lineage_);
+    comm_.broadcast(std::span(numbers));
+    lineage_ = lineage_from(numbers);
+}
+
+void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
+                             const std::string& deck_path) {
+    std::error_code error;
+    continued_ = restart && has_results_ && old == OldResults::refuse && holds(*restart);
+    Aside aside(path_);
+    if (continued_) {
+        const std::int64_t step = restart->step;
+        const Contents contents = contents_of(path_);
+        // What was written of later steps comes again bit by bit where the last start went through this state and did
+        // what this one does.
+        const bool again = !lineage_.empty() && lineage_.back().step <= step && trajectory_ == trajectory_of(deck);
+        const auto later_row = [&](const std::string& name) {
+            if (name != "trajectory.h5") return name.ends_with(".csv") && last_row(path_ + "/" + name) > step;
+            const std::vector<std::int64_t> steps = trajectory_steps(path_ + "/" + name);
+            return !steps.empty() && steps.back() > step;
+        };
+        const auto in_the_way = [&](const std::string& name) {
+            const auto frame = frame_step(name), checkpoint = checkpoint_step(name);
+            return (checkpoint && *checkpoint > step) || (frame && *frame > step && !again) ||
+                   fs::is_symlink(fs::symlink_status(path_ + "/" + name, error));
+        };
+        const auto& names = contents.results;
+        const bool lossy = std::any_of(names.begin(), names.end(),
+                                       [&](const std::string& n) { return in_the_way(n) || (later_row(n) && !again); });
+        const bool own_deck = fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error &&
+                              has_words_of_its_own(path_ + "/deck.yaml");
+        for (const std::string& name : names)  // copies first: a run that is killed here has lost nothing
+            if (is_single(name) && ((lossy && (name != "trajectory.h5" || later_row(name))) || (own_deck && name == "deck.yaml")))
+                aside.copy(name);
+        for (const std::string& name : names)
+            if (in_the_way(name)) aside.move(name);
+        aside.report("of later steps");
+    } else {
+        if (has_results_ && !restart && old == OldResults::refuse) {
+            if (fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error)
+                throw UsageError(
+                    fmt::format("{}: the run would replace this deck by the effective one; choose another directory "
+                                "with --out, or move the deck",
+                                deck_path));
+            throw UsageError(
+                fmt::format("{}: holds results already; choose another directory with --out, go on with --restart "
+                            "auto, or add --force to put them aside",
+                            path_));
+        }
+        for (const std::string& name : contents_of(path_).results) aside.move(name);
+        aside.report("of an earlier run");
+        checkpoints_.clear();
+    }
+    for (const std::string& name : contents_of(path_).unfinished) fs::remove(path_ + "/" + name, error);
+    lineage_ = restart ? restart->lineage : Lineage{};
+    lineage_.push_back({new_id(), restart ? restart->step : 0});
+    if (!comm::replace_file(path_ + "/run.json", text_of(lineage_, trajectory_of(deck))))
+        throw OutputError(
+            fmt::format("{}: cannot write run.json; check that the directory is writable and not full, or choose "
+                        "another with --out",
+                        path_));
+    fs::remove(path_ + "/summary.json", error);  // of a run that is no longer finished
+}
+
+// Of the names there, those whose files are of this run: the others are somebody's, and never removed.
+void RunDirectory::keep_own_checkpoints(std::int64_t last) {
+    auto count = static_cast<std::int64_t>(checkpoints_.size());
+    comm_.broadcast(std::span(&count, 1));
+    checkpoints_.resize(count);
+    comm_.broadcast(std::span(checkpoints_));
+    std::erase_if(checkpoints_, [&](std::int64_t step) {
+        if (step > last) return true;
+        CheckpointInfo info;
+        info.path = path_ + "/" + checkpoint_name(step);
+        info.step = step;
+        try {
+            comm::FileReader file(info.path, comm_);
+            if (file.has("/exact/lineage")) info.lineage = lineage_from(file.all<std::int64_t>("/exact/lineage"));
+        } catch (const comm::ReadError&) {
+            return true;
+        }
+        std::int64_t ours = comm_.rank() == 0 && holds(info);
+        comm_.broadcast(std::span(&ours, 1));
+        return ours == 0;
+    });
+}
+
+void RunDirectory::put_aside(const std::string& name) {
+    on_rank_0(comm_, [&] {
+        Aside aside(path_);
+        aside.move(name);
+        aside.report("that this run can't go on with");
+    });
+}
+
+bool RunDirectory::finished(const CheckpointInfo& info) const {
+    std::int64_t done = 0;
+    if (comm_.rank() == 0 && holds(info)) {
+        const nlohmann::json j = nlohmann::json::parse(comm::read_text(path_ + "/summary.json"), nullptr, false);
+        done = j.is_object() && j.value("steps", std::int64_t{-1}) == info.step &&
+               j.value("state_hash", "") == fmt::format("{:016x}", info.state_hash);
+    }
+    comm_.broadcast(std::span(&done, 1));
+    return done != 0;
+}
+
+}  // namespace app

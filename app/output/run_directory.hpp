@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The output directory of a run: one run at a time writes to it, and results of different runs never mix in it.
+// Whatever a new run can't go on from is put aside, into previous_<n>/ inside the directory; nothing is overwritten or
+// deleted but what this run wrote itself.
+//
+// run.json holds the lineage of the run whose results the directory holds (lineage.hpp).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/output/lineage.hpp"
+#include "app/output/restart.hpp"
+#include "comm/communicator.hpp"
+#include "comm/file/posix_file.hpp"
+
+namespace app {
+
+/// What is to happen to results that are there already.
+enum class OldResults {
+    refuse,  ///< a fresh run ends with UsageError; a restart puts aside what it doesn't go on from
+    aside,   ///< all are put aside (--force)
+};
+
+/// What makes two runs through the same states different from there on.
+struct Trajectory {
+    double dt = 0;
+    std::string precision;
+    friend bool operator==(const Trajectory&, const Trajectory&) = default;
+};
+
+class RunDirectory {
+public:
+    /// Makes the directory, locks it for the life of this object, and looks what it holds. Collective. Throws
+    /// OutputError; UsageError when another run has the lock.
+    RunDirectory(std::string path, const comm::Communicator& comm);
+
+    const std::string& path() const { return path_; }
+
+    /// `--restart auto`: the latest moment of the directory's run of which there is a valid checkpoint; those that are
+    /// damaged, or of another run, are passed with a warning. Empty where the directory holds no results. Collective.
+    /// Throws InputError where it holds results, but nothing to go on from, unless they are to be put aside.
+    std::optional<CheckpointInfo> newest_checkpoint(OldResults old) const;
+
+    /// Makes room for a run that starts from `restart`, or from its deck: after this the directory holds results of
+    /// that run's past only. Call it when nothing else can be refused any more. deck_path: as given on the command
+    /// line. Collective. Throws UsageError, OutputError.
+    void prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
+                 const std::string& deck_path);
+
+    /// Whether the directory's run has ended at the step of this checkpoint, and its results are all there. Collective.
+    bool finished(const CheckpointInfo& info) const;
+
+    // After prepare():
+    /// Moves a result that this run can't go on with into previous_<n>/. Collective. Throws OutputError.
+    void put_aside(const std::string& name);
+    const Lineage& lineage() const { return lineage_; }
+    bool continued() const { return continued_; }                      ///< CSV files hold this run's past
+    std::vector<std::int64_t>& checkpoints() { return checkpoints_; }  ///< steps of this run's checkpoints, ascending
+
+private:
+    void make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
+                   const std::string& deck_path);
+    bool holds(const CheckpointInfo& info) const;
+    void keep_own_checkpoints(std::int64_t last);
+
+    std::string path_;
+    const comm::Communicator& comm_;
+    comm::DirectoryLock lock_;
+    Lineage lineage_;
+    std::vector<std::int64_t> checkpoints_;
+    Trajectory trajectory_;  // of the run that wrote last
+    bool continued_ = false, has_results_ = false;
+};
+
+/// Name of a checkpoint, without its directory.
+std::string checkpoint_name(std::int64_t step);
+
+}  // namespace app

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Velocity Verlet with the two half-kicks between consecutive drifts merged into one pass over the particles: forces at
+// step n, kick to n + 1/2, drift to n + 1. Velocities stand at half steps inside the loop; where the whole state is wanted
+// at one time, the pass stops after the first half-kick and another makes the second. Velocities are integers, so this
+// changes no bit.
+#include "app/run/step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/common/words.hpp"
+
+namespace app {
+namespace {
+
+// Nothing, or why there is no partition for this step.
+std::optional<balance::Infeasible> try_to_balance(std::int64_t step, LoadBalancer& balancer, Engine& engine) {
+    try {
+        balancer.balance(step, engine);
+        return std::nullopt;
+    } catch (const balance::Infeasible& e) {
+        return e;
+    }
+}
+
+DeckError limit_error(std::int64_t step, const balance::Infeasible& e, bool checkpoint) {
+    return DeckError(fmt::format(
+        "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; "
+        "the smallest limit that works now is {}; {}, or use more processes",
+        step, counted(e.parts, "process"), counted(e.limit, "particle"), e.smallest,
+        checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
+}
+
+}  // namespace
+
+std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t first, std::int64_t last, Observer& observer) {
+    std::int64_t step = first;
+    try {
+        for (;; ++step) {
+            const bool started = step != first, stopping = engine.stop_wanted() != 0;
+            Due due = observer.due(step);
+            const std::int64_t stop = observer.stop_wanted();
+
+            // Cell fields and balancing count the particles where they are now.
+            const bool balance = balancer.due(step, engine.displaced()) && balancer.collect_times(step, engine);
+            std::optional<balance::Infeasible> dead_end;
+            if (engine.displaced() || due.fields || balance) {
+                engine.rebin();
+                if (balance) dead_end = try_to_balance(step, balancer, engine);  // load model, partition, migration
+                engine.build_neighbour_lists();
+            }
+            observer.balanced(balancer.take_rows());
+            if (dead_end && !started) throw limit_error(step, *dead_end, false);
+            const bool leaving = stopping || dead_end, final = step == last || leaving;
+            due.checkpoint |= leaving;
+            const bool whole = due.state || due.fields || due.checkpoint || final;
+            if (whole) {
+                engine.force_pass({started ? md::Kick::last : md::Kick::none, due.sums, due.forces}, stop);
+            } else {
+                const md::Kick kick = started ? md::Kick::middle : md::Kick::first;
+                engine.force_pass({kick, due.sums}, stop);  // ghosts, forces, kick, drift
+            }
+            if (due.sums) observer.sums(step, engine);
+            if (due.fields) observer.fields(step, engine);
+            if (due.state) observer.state(step, engine);
+            if (due.checkpoint) observer.checkpoint(step, engine);
+            if (dead_end && step != last) throw limit_error(step, *dead_end, true);
+            if (final) return step;
+            if (whole) engine.force_pass({md::Kick::first}, std::max(stop, engine.stop_wanted()));
+        }
+    } catch (const md::SimulationError& e) {
+        throw md::SimulationError(fmt::format("step {}: {}", step, e.what()), e.on_all_ranks, e.remedy);
+    }
+}
+
+}  // namespace app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "balance/decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace balance {
+namespace {
+
+double mean_of(std::span<const double> values) {
+    double mean = 0;
+    for (const double v : values) mean += v / static_cast<double>(values.size());
+    return mean;
+}
+
+double largest_of(std::span<const double> values) { return *std::max_element(values.begin(), values.end()); }
+
+}  // namespace
+
+std::string_view text_of(Decision decision) {
+    switch (decision) {
+        case Decision::moved: return "moved";
+        case Decision::kept_gain: return "kept: gain";
+        case Decision::kept_same: return "kept: same";
+        case Decision::kept_clock: return "kept: clock";
+        case Decision::kept_limit: return "kept: limit";
+        case Decision::none: break;
+    }
+    return "";
+}
+
+std::array<double, History::numbers> History::to_numbers() const {
+    return {sum_mean,    sum_max,   lost_seconds, move_seconds, lbe_reachable, ghost_cells,
+            lbe_model,   load_step, early_mean,   early_max,    updates};
+}
+
+History History::from_numbers(std::span<const double, numbers> v) {
+    return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10]};
+}
+
+bool History::accepts(std::span<const double> values) {
+    if (values.size() != numbers) return false;
+    if (!std::all_of(values.begin(), values.end(), [](double v) { return v >= 0 && v <= 1e30; })) return false;
+    const History h = from_numbers(values.first<numbers>());
+    constexpr double rounding = 1.000001;
+    return h.sum_mean <= h.sum_max * rounding && h.lbe_reachable > 0 && h.lbe_reachable <= rounding &&
+           h.lbe_model <= rounding && h.early_mean <= h.sum_mean && h.early_max <= h.sum_max;
+}
+
+void account(History& history, std::vector<double>& spent, std::span<const double> times, double steps, Clock clock,
+             Migrate migrate) {
+    const double mean = mean_of(times), largest = largest_of(times);
+    spent.resize(times.size(), 0.0);
+    for (std::size_t p = 0; p < times.size(); ++p) spent[p] += times[p] * steps;
+    history.sum_mean += mean;
+    history.sum_max += largest;
+    if (history.updates == 0) {
+        history.early_mean += mean;
+        history.early_max += largest;
+    }
+    if (migrate != Migrate::gain) return;
+    const auto lost = [&](double of_mean, double of_largest) {
+        return std::max(0.0, of_largest - of_mean / history.lbe_reachable);
+    };
+    if (clock == Clock::wall) history.lost_seconds = lost(mean_of(spent), largest_of(spent));
+    else history.lost_seconds += lost(mean, largest) * steps;
+}
+
+Decision decide(const History& history, Migrate migrate, bool measured, const Moved& moved) {
+    if (measured && migrate == Migrate::gain && !history.migration_pays()) return Decision::kept_gain;
+    return moved.cells == 0 ? Decision::kept_same : Decision::moved;
+}
+
+}  // namespace balance

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Whether a new partition is taken: what imbalance has cost since the last migration, against what another one costs.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "balance/partition/quality.hpp"
+
+namespace balance {
+
+/// Where measured times come from: thread timers, or counted work (deterministic).
+enum class Clock { wall, work };
+/// always: whenever a balancing is due; gain: when the time lost since the last migration exceeds what another costs.
+enum class Migrate { gain, always };
+
+enum class Decision {
+    none,        ///< not taken yet
+    moved,       ///< the new partition is in use
+    kept_gain,   ///< a migration would not pay
+    kept_same,   ///< the new partition is the old one
+    kept_clock,  ///< the times are too short for the clock
+    kept_limit,  ///< no partition keeps the limit of particles
+};
+/// As balance.csv spells it: `moved`, `kept: gain`, ...; empty for none.
+std::string_view text_of(Decision decision);
+
+/// What is remembered of one model's balancings. Stands in checkpoints as its numbers, in this order.
+struct History {
+    double sum_mean = 0, sum_max = 0;      ///< of the processes' times, over all balancings, seconds a step: overall LBE
+    double lost_seconds = 0;               ///< since the last migration, by not migrating (Migrate::gain)
+    double move_seconds = 0;               ///< what a migration costs; by the wall clock with the decision for it
+    double lbe_reachable = 1;              ///< LBE_m of the last partition that was computed
+    double ghost_cells = 0;                ///< of the partition in use
+    double lbe_model = 1;                  ///< LBE_m of the partition in use, by the loads of load_step
+    double load_step = 0;                  ///< when the loads were modelled
+    double early_mean = 0, early_max = 0;  ///< the part of the sums from before the first measured update
+    double updates = 0;                    ///< of the model from measured times
+
+    static constexpr std::size_t numbers = 11;
+    std::array<double, numbers> to_numbers() const;
+    static History from_numbers(std::span<const double, numbers> values);
+    /// Numbers that no history has are refused: none negative or huge, means no larger than maxima, efficiencies up to 1.
+    static bool accepts(std::span<const double> values);
+
+    bool migration_pays() const { return lost_seconds > move_seconds; }
+};
+
+/// Adds the times that the processes took (seconds a step) over `steps` steps.
+/// With Migrate::gain it also accounts what imbalance has cost, against the best partition that was known: by counted
+/// work the losses of all intervals add up, so that even a small steady loss pays some day; by the wall clock the
+/// process counts that was the slowest over the whole time since the last migration, so that a process that other jobs
+/// delay now and then triggers nothing.
+/// spent: seconds of each process since the last migration; empty after one.
+void account(History& history, std::vector<double>& spent, std::span<const double> times, double steps, Clock clock,
+             Migrate migrate);
+
+/// The decision on a new partition that differs from the one in use by `moved` (of all members).
+Decision decide(const History& history, Migrate migrate, bool measured, const Moved& moved);
+
+}  // namespace balance

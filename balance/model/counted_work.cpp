@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "balance/model/counted_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace balance {
+namespace {
+
+// Calls visit(index, x, y) for each cell of a slab in the order of its values; x, y: the cell's centre, lengths.
+template <class Visit>
+void for_each_cell(const CountedCells& cells, Visit visit) {
+    std::size_t i = 0;
+    for (int x = cells.slab.lower[0]; x < cells.slab.upper[0]; ++x)
+        for (int y = cells.slab.lower[1]; y < cells.slab.upper[1]; ++y)
+            visit(i++, (x + 0.5) * cells.cell_width[0], (y + 0.5) * cells.cell_width[1]);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> counted_work(const WorkCosts& costs, const CountedCells& cells) {
+    std::vector<std::int64_t> work(cells.counts.size());
+    for_each_cell(cells, [&](std::size_t i, double x, double y) {
+        work[i] = cell_work(costs, cells.counts[i], cells.neighbours[i], x, y);
+    });
+    return work;
+}
+
+std::optional<ExcessiveWork> excessive(const Team& team, const WorkCosts& costs, const CountedCells& cells,
+                                       std::span<const std::int64_t> work) {
+    constexpr int low_bits = 20;  // the sum in two parts, of which those of many members still fit 64 bits
+    __int128 mine = 0;
+    for (const std::int64_t ticks : work) mine += ticks;
+    std::array<std::int64_t, 2> parts{
+        static_cast<std::int64_t>(std::min<__int128>(mine >> low_bits, most_ticks >> low_bits)),
+        static_cast<std::int64_t>(mine & ((1 << low_bits) - 1))};
+    team.sum(parts);
+    if ((static_cast<__int128>(parts[0]) << low_bits) + parts[1] < most_ticks) return std::nullopt;
+
+    WorkByKey seconds{};
+    for_each_cell(cells, [&](std::size_t i, double x, double y) {
+        const WorkByKey cell = cell_work_by_key(costs, cells.counts[i], cells.neighbours[i], x, y);
+        for (std::size_t k = 0; k < cell.size(); ++k) seconds[k] += cell[k];
+    });
+    std::vector<std::int64_t> milliseconds;
+    for (const double s : seconds) milliseconds.push_back(std::llround(std::clamp(s, -1e12, 1e12) * 1e3));
+    team.sum(milliseconds);
+    std::transform(milliseconds.begin(), milliseconds.end(), seconds.begin(),
+                   [](std::int64_t ms) { return static_cast<double>(ms) * 1e-3; });
+    return ExcessiveWork{std::accumulate(seconds.begin(), seconds.end(), 0.0), most_expensive_key(costs, seconds)};
+}
+
+std::vector<double> counted_times(const Team& team, const Grid& grid, std::span<const std::int32_t> owners,
+                                  std::span<const std::int64_t> work, std::int64_t processes) {
+    std::vector<std::int64_t> ticks(processes, 0);
+    const std::span<const std::int32_t> own = owners.subspan(grid.cells[1], work.size());
+    for (std::size_t i = 0; i < work.size(); ++i) ticks[own[i]] += work[i];
+    team.sum(ticks);
+    std::vector<double> seconds;
+    for (const std::int64_t t : ticks) seconds.push_back(to_seconds(t));
+    return seconds;
+}
+
+}  // namespace balance

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "balance/model/evaluate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "balance/model/work.hpp"
+#include "balance/partition/partition.hpp"
+
+namespace balance {
+namespace {
+
+// What the model sees of the processes that a member hosts.
+std::vector<ProcessView> views_of(const Partition& partition, Range hosted, std::span<const CellCounts> counts,
+                                  std::span<double> state, std::span<const double> times) {
+    std::vector<ProcessView> views;
+    std::size_t at = 0;
+    for (std::int64_t p = hosted.begin; p < hosted.end; ++p) {
+        std::size_t n = 0;
+        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b) n += partition.boxes[b].cells();
+        views.push_back({counts.subspan(at, n), state.subspan(at, n), times[p], p});
+        at += n;
+    }
+    return views;
+}
+
+// The rounds in which the model learns from all processes at once.
+void conclude_rounds(LoadModel& model, const Team& team, std::span<const ProcessView> views, std::span<const double> times) {
+    for (int round = 0; round < model.rounds(); ++round) {
+        std::vector<double> mine;
+        for (const ProcessView& view : views) {
+            const std::vector<double> row = model.contribution(round, view);
+            mine.insert(mine.end(), row.begin(), row.end());
+        }
+        // Members host consecutive processes: one after the other their rows are in the order of the processes.
+        model.conclude(round, all_gather<double>(team, mine), times);
+    }
+}
+
+// Loads have any unit; as integers the largest cell gets as many bits as the sum of all cells can't overflow.
+CellLoads scaled(const Team& team, const Grid& grid, std::span<const double> loads) {
+    std::int64_t largest = 0;
+    for (const double l : loads) largest = std::max(largest, std::bit_cast<std::int64_t>(l));  // >= 0: bits have the order of values
+    team.max(std::span(&largest, 1));
+    const double scale = load_scale(std::bit_cast<double>(largest), grid.box().cells());
+    CellLoads result{{}, scale > 0 ? 1 / scale : 1.0};
+    result.load.reserve(loads.size());
+    for (const double l : loads) result.load.push_back(std::llround(l * scale));
+    return result;
+}
+
+}  // namespace
+
+CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
+    CellLoads result;
+    result.load.reserve(counts.size());
+    for (const CellCounts& c : counts) result.load.push_back(std::llround(first_load(start, c)));
+    return result;
+}
+
+CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
+                   std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times) {
+    const FieldPlan plan(team, Slabs{grid, team.size()}, boxes_by_process(partition, hosts));
+    const std::vector<CellCounts> counts_by_process = plan.to_boxes(counts);
+    std::vector<double> state_by_process = plan.to_boxes(std::span<const double>(state));
+    const std::vector<ProcessView> views =
+        views_of(partition, hosts.processes_of(team.rank()), counts_by_process, state_by_process, times);
+    conclude_rounds(model, team, views, times);
+
+    Totals totals{0, 0, grid.box().cells(), partition.processes()};
+    for (const double t : times) totals.time += t;
+    for (const CellCounts& c : counts) totals.particles += c.n;
+    team.sum(std::span(&totals.particles, 1));
+    std::vector<double> loads(counts_by_process.size());
+    std::size_t at = 0;
+    for (const ProcessView& view : views) {
+        model.update(view, totals, std::span(loads).subspan(at, view.cells.size()));
+        at += view.cells.size();
+    }
+    CellLoads result = scaled(team, grid, loads);
+    std::vector<std::int64_t> in_slab(counts.size());
+    plan.to_slab(std::span<const double>(state_by_process), state);
+    plan.to_slab(std::span<const std::int64_t>(result.load), std::span(in_slab));
+    result.load = std::move(in_slab);
+    return result;
+}
+
+}  // namespace balance

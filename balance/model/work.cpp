@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "balance/model/work.hpp"
+
+#include <limits>
+#include <numeric>
+
+namespace balance {
+namespace {
+
+using Int128 = __int128;
+
+constexpr std::size_t prices = work_keys.size() - 1;  // keys that are seconds for something counted
+constexpr std::size_t region = prices;
+
+// How often a cell pays each price. 128 bits hold the products of any counts and prices.
+std::array<Int128, prices> counts_of(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours) {
+    const Int128 n = c.n, over = costs.capacity > 0 ? std::max<std::int64_t>(0, c.n - costs.capacity) : 0;
+    return {1, n, n * std::max(0, c.n3 - 1), neighbours, over * n};
+}
+
+// Candidates and pairs are counted from both sides.
+std::array<double, prices> prices_of(const WorkCosts& costs) {
+    return {costs.cell, costs.particle, costs.candidate / 2, costs.pair / 2, costs.spill};
+}
+
+bool in_region(const WorkCosts& costs, double x, double y) {
+    return x >= costs.region_lower[0] && x < costs.region_upper[0] && y >= costs.region_lower[1] &&
+           y < costs.region_upper[1];
+}
+
+}  // namespace
+
+std::int64_t cell_work(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y) {
+    const auto count = counts_of(costs, c, neighbours);
+    const auto price = prices_of(costs);
+    Int128 ticks = 0;
+    for (std::size_t k = 0; k < prices; ++k) ticks += count[k] * to_ticks(price[k]);
+    if (in_region(costs, x, y)) {
+        const double scaled = static_cast<double>(ticks) * costs.region_factor;
+        return scaled < static_cast<double>(most_ticks) ? std::llround(scaled) : most_ticks;
+    }
+    return static_cast<std::int64_t>(std::min<Int128>(ticks, most_ticks));
+}
+
+WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y) {
+    const auto count = counts_of(costs, c, neighbours);
+    const auto price = prices_of(costs);
+    WorkByKey seconds{};
+    for (std::size_t k = 0; k < prices; ++k) seconds[k] = static_cast<double>(count[k]) * price[k];
+    const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+    if (in_region(costs, x, y)) seconds[region] = all * (costs.region_factor - 1);
+    return seconds;
+}
+
+MostExpensiveKey most_expensive_key(const WorkCosts& costs, const WorkByKey& sum) {
+    const std::array<double, work_keys.size()> values{costs.cell, costs.particle, costs.candidate,
+                                                      costs.pair, costs.spill,    costs.region_factor};
+    const double all = std::accumulate(sum.begin(), sum.end(), 0.0);
+    const std::size_t key =
+        sum[region] > all / 2 ? region : std::max_element(sum.begin(), sum.begin() + prices) - sum.begin();
+    return {work_keys[key], values[key]};
+}
+
+double load_scale(double largest, std::int64_t cells) {
+    if (!(largest > 0)) return 0;
+    return std::min(std::ldexp(1.0, 61) / static_cast<double>(cells) / largest, std::numeric_limits<double>::max());
+}
+
+}  // namespace balance

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The deterministic clock: what a cell costs, counted from what is in it and around it, never from lists or rebuilds.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "balance/model/load_model.hpp"
+
+namespace balance {
+
+/// Loads and works are integers of 2^-50 seconds: their sums are exact, in any order.
+inline constexpr double ticks_per_second = 1125899906842624.0;
+inline std::int64_t to_ticks(double seconds) {
+    return std::llround(std::clamp(seconds, 0.0, 1000.0) * ticks_per_second);
+}
+inline double to_seconds(std::int64_t ticks) { return static_cast<double>(ticks) / ticks_per_second; }
+
+/// Seconds a step for each thing counted (deck section balance.work).
+struct WorkCosts {
+    double cell = 2e-9;         ///< an empty cell
+    double particle = 6e-9;     ///< integration, sorting
+    double candidate = 0.3e-9;  ///< particle in the 3 x 3 cells around another: n (n3 - 1) / 2 a cell
+    double pair = 1.6e-9;       ///< within the cutoff: (neighbours of the cell's particles) / 2
+    /// For studies of costs that no feature of a model shows: cells between two corners (lengths) cost `factor` times
+    /// as much; particles beyond `capacity` in a cell cost `spill` each and per particle there, as when they fall out
+    /// of a cache.
+    std::array<double, 2> region_lower{0, 0}, region_upper{0, 0};
+    double region_factor = 1;
+    std::int64_t capacity = 0;
+    double spill = 0;
+    double move = 2e-7;  ///< a particle that is moved to another process: packing, sending, sorting in
+    friend bool operator==(const WorkCosts&, const WorkCosts&) = default;
+};
+
+/// No sum of works may reach this many ticks (4096 s a step): sums of 64-bit integers stay exact below.
+inline constexpr std::int64_t most_ticks = std::int64_t{1} << 62;
+
+/// Ticks a step of a cell at (x, y) (centre, lengths) with `neighbours` directed pairs within the cutoff; what exceeds
+/// most_ticks counts as most_ticks.
+std::int64_t cell_work(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y);
+
+/// Keys of balance.work that make up a cell's work; the last one adds (factor - 1) times what the others make in the
+/// region.
+inline constexpr std::array<const char*, 6> work_keys{"cell", "particle", "candidate",
+                                                      "pair", "spill",    "region.factor"};
+/// Seconds a step by key, of one cell or summed over many.
+using WorkByKey = std::array<double, work_keys.size()>;
+
+/// What a cell's work is made of; arguments as for cell_work().
+WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y);
+
+/// The key whose value makes a sum of works as large as it is, and that value: the region's factor where its surcharge
+/// is more than half of the sum, else the price with the largest part in it.
+struct MostExpensiveKey {
+    const char* key;
+    double value;
+};
+MostExpensiveKey most_expensive_key(const WorkCosts& costs, const WorkByKey& sum);
+
+/// Factor that makes integers of loads: the sum of `cells` loads of at most `largest` (any unit, >= 0) stays below
+/// 2^62. Finite, also where the largest load is a denormal number; 0 where all loads are.
+double load_scale(double largest, std::int64_t cells);
+
+}  // namespace balance

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Exact bottleneck partition of a chain: consecutive items to consecutive parts, the most loaded as light as possible
+// (Pinar & Aykanat 2004, exact bisection on the bottleneck). Parts may have targets, for processes of unequal speed.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace balance {
+
+struct ChainItems {
+    std::vector<std::int64_t> load;  ///< each >= 0; their sum stays below 2^62
+    std::vector<std::int64_t> size;  ///< particles or bytes; empty where there is no limit
+};
+
+/// No cut of the chain keeps a limit on sizes.
+struct Infeasible : std::runtime_error {
+    Infeasible(std::int64_t parts_wanted, std::int64_t limit_wanted, std::int64_t smallest_limit);
+    std::int64_t parts, limit;  ///< that were asked for
+    std::int64_t smallest;      ///< the smallest limit that works for this chain and so many parts
+};
+
+/// Cuts the chain into `parts` runs such that the largest load of a run, divided by the run's target, is as small as
+/// possible, and no run is larger than `limit` (0: no limit). Where the optimum leaves freedom, cuts lie nearest to
+/// the shares that the targets give, so they move little when loads change little.
+/// targets: what each part should get, in any unit, each from 1 to 2^31; empty: the same for all. With unequal targets
+/// the optimum is exact up to one unit of load of the part with the largest target.
+/// Returns parts + 1 positions; a run may be empty. Costs O(parts log items) a probe, some 40 probes. Throws Infeasible
+/// when the limit can't be met.
+std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit = 0,
+                                          std::span<const std::int64_t> targets = {});
+
+}  // namespace balance

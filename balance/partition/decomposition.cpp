@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "balance/partition/decomposition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace balance {
+namespace {
+
+void bisect(const Box& box, std::int64_t parts, std::vector<Box>& out) {
+    if (parts == 1) {
+        out.push_back(box);
+        return;
+    }
+    int axis = 0;
+    for (int a = 1; a < 3; ++a)
+        if (box.extent(a) > box.extent(axis)) axis = a;
+    const std::int64_t extent = box.extent(axis), across = box.cells() / extent;
+    std::int64_t left = parts / 2;
+    const std::int64_t cut = std::clamp<std::int64_t>((2 * extent * left + parts) / (2 * parts), 1, extent - 1);
+    left = std::clamp(left, parts - (extent - cut) * across, cut * across);  // never more parts than cells on a side
+    Box lower = box, upper = box;
+    lower.upper[axis] = upper.lower[axis] = box.lower[axis] + static_cast<int>(cut);
+    bisect(lower, left, out);
+    bisect(upper, parts - left, out);
+}
+
+}  // namespace
+
+std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
+    if (processes < 1 || processes > grid.box().cells())
+        throw std::invalid_argument("cannot split " + std::to_string(grid.box().cells()) + " cells over " +
+                                    std::to_string(processes) + " processes");
+    std::vector<Box> patches;
+    patches.reserve(processes);
+    bisect(grid.box(), processes, patches);
+    return patches;
+}
+
+std::vector<Box> joined(std::vector<Box> boxes) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const int axis : {1, 0}) {
+            const int across = 1 - axis;
+            const auto place = [=](const Box& b) { return std::tuple(b.lower[across], b.upper[across], b.lower[axis]); };
+            std::sort(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) { return place(a) < place(b); });
+            std::vector<Box> fewer;
+            for (const Box& b : boxes) {
+                if (!fewer.empty() && fewer.back().lower[across] == b.lower[across] && fewer.back().upper[across] == b.upper[across] &&
+                    fewer.back().upper[axis] == b.lower[axis]) {
+                    fewer.back().upper[axis] = b.upper[axis];
+                    changed = true;
+                } else {
+                    fewer.push_back(b);
+                }
+            }
+            boxes = std::move(fewer);
+        }
+    }
+    return boxes;
+}
+
+std::vector<Box> split_into_tiles(const Box& box, TileShape shape) {
+    const auto cuts = [&](int axis) {
+        const int lower = box.lower[axis], upper = box.upper[axis], side = shape[axis], half = (side + 1) / 2;
+        std::vector<int> at{lower};
+        for (int cut = lower + half; cut <= upper - half; ++cut)
+            if (cut % side == 0) at.push_back(cut);
+        at.push_back(upper);
+        return at;
+    };
+    const std::vector<int> x = cuts(0), y = cuts(1);
+    std::vector<Box> tiles;
+    for (std::size_t i = 0; i + 1 < x.size(); ++i)
+        for (std::size_t j = 0; j + 1 < y.size(); ++j) tiles.push_back({{x[i], y[j], box.lower[2]}, {x[i + 1], y[j + 1], box.upper[2]}});
+    return tiles;
+}
+
+TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads) {
+    constexpr std::int64_t tiles_a_thread = 8;
+    constexpr double usual_height = 2.5;  // of the cells that these were measured with
+    TileShape tile;
+    for (const TileShape& measured : {TileShape{24, 192}, {16, 128}, {16, 64}, {16, 32}}) {
+        tile = {measured[0], std::max(16, static_cast<int>(measured[1] * std::min(1.0, usual_height / cell_height)))};
+        if (grid.box().cells() >= tiles_a_thread * threads * tile[0] * tile[1]) break;
+    }
+    return tile;
+}
+
+bool is_partition_of(const Partition& partition, const Grid& grid) {
+    const std::vector<Box>& boxes = partition.boxes;
+    const std::vector<std::int64_t>& first = partition.first;
+    if (first.size() < 2 || first.front() != 0 || first.back() != static_cast<std::int64_t>(boxes.size()) || !std::is_sorted(first.begin(), first.end())) return false;
+    std::int64_t cells = 0;
+    for (const Box& b : boxes) {
+        if (b.empty() || intersection(b, grid.box()) != b) return false;
+        cells += b.cells();
+        if (cells > grid.box().cells()) return false;
+    }
+    if (cells != grid.box().cells()) return false;
+    // As many cells as the grid: they fill it unless two boxes meet. A line sweeps along x over the boxes that it cuts, which lie
+    // side by side along y; at each place boxes end before others begin.
+    struct Event {
+        int x;
+        bool begins;
+        const Box* box;
+    };
+    std::vector<Event> events;
+    for (const Box& b : boxes) events.push_back({b.lower[0], true, &b}), events.push_back({b.upper[0], false, &b});
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return std::pair(a.x, a.begins) < std::pair(b.x, b.begins); });
+    std::map<int, int> cut;  // lower end along y to upper end
+    for (const Event& e : events) {
+        const int lower = e.box->lower[1], upper = e.box->upper[1];
+        if (!e.begins) {
+            cut.erase(lower);
+            continue;
+        }
+        const auto next = cut.lower_bound(lower);
+        if (next != cut.end() && next->first < upper) return false;
+        if (next != cut.begin() && std::prev(next)->second > lower) return false;
+        cut.emplace(lower, upper);
+    }
+    return true;
+}
+
+Partition one_box_each(std::vector<Box> boxes) {
+    Partition p;
+    p.first.resize(boxes.size() + 1);
+    std::iota(p.first.begin(), p.first.end(), 0);
+    p.boxes = std::move(boxes);
+    return p;
+}
+
+Decomposition::Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile)
+    : grid_(grid), partition_(std::move(partition)), hosts_(std::move(hosts)), tile_(tile) {
+    if (hosts_.processes() != processes()) throw std::invalid_argument("the hosts are those of another number of processes");
+    for (std::int64_t p = 0; p < processes(); ++p) {
+        first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
+        int count = 0;
+        for (const Box& box : joined({partition_.boxes.begin() + partition_.first[p], partition_.boxes.begin() + partition_.first[p + 1]}))
+            for (const Box& piece : split_into_tiles(box, tile)) {
+                tiles_.push_back(piece);
+                ids_.push_back({p, count++});
+            }
+    }
+    first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
+    // About one tile a bucket.
+    const double side = std::sqrt(static_cast<double>(grid_.box().cells()) / static_cast<double>(tiles_.size()));
+    for (int a = 0; a < 2; ++a) {
+        bucket_cells_[a] = std::clamp(static_cast<int>(side), 1, grid_.cells[a]);
+        buckets_[a] = (grid_.cells[a] + bucket_cells_[a] - 1) / bucket_cells_[a];
+    }
+    const auto for_each_bucket = [this](const Box& b, auto visit) {
+        for (int i = b.lower[0] / bucket_cells_[0]; i <= (b.upper[0] - 1) / bucket_cells_[0]; ++i)
+            for (int j = b.lower[1] / bucket_cells_[1]; j <= (b.upper[1] - 1) / bucket_cells_[1]; ++j)
+                visit(i * buckets_[1] + j);
+    };
+    bucket_begin_.assign(static_cast<std::size_t>(buckets_[0]) * buckets_[1] + 1, 0);
+    for (const Box& b : tiles_) for_each_bucket(b, [this](int k) { ++bucket_begin_[k + 1]; });
+    for (std::size_t k = 1; k < bucket_begin_.size(); ++k) bucket_begin_[k] += bucket_begin_[k - 1];
+    bucket_tile_.resize(bucket_begin_.back());
+    std::vector<std::int32_t> next(bucket_begin_.begin(), bucket_begin_.end() - 1);
+    for (std::size_t t = 0; t < tiles_.size(); ++t)
+        for_each_bucket(tiles_[t], [&](int k) { bucket_tile_[next[k]++] = static_cast<std::int32_t>(t); });
+}
+
+std::vector<Box> Decomposition::tiles_of(std::int64_t process) const {
+    return {tiles_.begin() + first_tile_[process], tiles_.begin() + first_tile_[process + 1]};
+}
+
+std::vector<std::int64_t> Decomposition::candidates(const Box& box) const {
+    std::vector<std::int64_t> found;
+    const Box b = intersection(box, grid_.box());
+    if (b.empty()) return found;
+    for (int i = b.lower[0] / bucket_cells_[0]; i <= (b.upper[0] - 1) / bucket_cells_[0]; ++i)
+        for (int j = b.lower[1] / bucket_cells_[1]; j <= (b.upper[1] - 1) / bucket_cells_[1]; ++j) {
+            const int k = i * buckets_[1] + j;
+            found.insert(found.end(), bucket_tile_.begin() + bucket_begin_[k], bucket_tile_.begin() + bucket_begin_[k + 1]);
+        }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+}  // namespace balance

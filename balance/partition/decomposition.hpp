@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Who owns which cells: patches of processes, processes of ranks, and the tiles into which a patch is cut for storage.
+// Every rank derives the same answers from the same patches, so nothing about ownership is ever sent.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+#include "balance/partition/hosts.hpp"
+
+namespace balance {
+
+/// Boxes of process p: boxes[first[p]] .. boxes[first[p + 1]]. They tile the grid; a process may have none.
+struct Partition {
+    std::vector<Box> boxes;
+    std::vector<std::int64_t> first;
+    std::int64_t processes() const { return static_cast<std::int64_t>(first.size()) - 1; }
+    friend bool operator==(const Partition&, const Partition&) = default;
+};
+
+/// Whether every cell of the grid lies in exactly one box, and every box with exactly one process: for partitions from files.
+bool is_partition_of(const Partition& partition, const Grid& grid);
+
+/// One box a process.
+Partition one_box_each(std::vector<Box> boxes);
+
+/// Splits `grid` into `processes` patches of about equal numbers of cells by recursive bisection of the longer side, in the
+/// order of the recursion. Throws std::invalid_argument when there are more processes than cells.
+std::vector<Box> even_partition(const Grid& grid, std::int64_t processes);
+
+/// Cells of a tile along x and y.
+using TileShape = std::array<int, 2>;
+
+/// The same cells in fewer boxes: those that share a whole side become one, as long as there are any.
+std::vector<Box> joined(std::vector<Box> boxes);
+
+/// Cuts a box into tiles, x slowest, where the cell's number is a multiple of the shape: where only a side of the box moves, tiles away from it stay
+/// what they are. Tiles at a side of the box are from half to one and a half times as wide as the others, or the whole box.
+std::vector<Box> split_into_tiles(const Box& box, TileShape shape);
+
+/// Tiles that are quick on this grid (columns are contiguous in memory: high ones are), lower where `threads`, those of all ranks, would get too few.
+TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads);
+
+/// One tile, named the same way on all ranks: the process that owns it and its place among that process's tiles.
+struct TileId {
+    std::int64_t process = 0;
+    int tile = 0;
+    friend auto operator<=>(const TileId&, const TileId&) = default;
+};
+
+/// Patches, the processes that own them, the ranks that host those, and their tiles.
+class Decomposition {
+public:
+    /// partition: boxes that tile the grid, some for each process. hosts: the ranks of the processes. tile: see
+    /// split_into_tiles.
+    Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile);
+
+    const Grid& grid() const { return grid_; }
+    const Partition& partition() const { return partition_; }
+    std::int64_t processes() const { return partition_.processes(); }
+    const Hosts& hosts() const { return hosts_; }
+    int ranks() const { return hosts_.members(); }
+    TileShape tile() const { return tile_; }
+    int rank_of(std::int64_t process) const { return hosts_.member_of(process); }
+    Range processes_of(int rank) const { return hosts_.processes_of(rank); }
+    /// Tiles of a process, in their order.
+    std::vector<Box> tiles_of(std::int64_t process) const;
+
+    /// All tiles in the order of processes; those of a rank: [first_tile(rank), first_tile(rank + 1)).
+    const std::vector<Box>& tiles() const { return tiles_; }
+    std::int64_t first_tile(int rank) const { return first_tile_[rank < ranks() ? processes_of(rank).begin : processes()]; }
+
+    std::int64_t first_tile_of(std::int64_t process) const { return first_tile_[process]; }
+
+    /// Calls visit(tile, its cells) for every tile that meets `box` (inside the grid), in ascending order.
+    template <class Visit>
+    void for_each_tile_in(const Box& box, Visit visit) const {
+        for (std::int64_t t : candidates(box))
+            if (!intersection(tiles_[t], box).empty()) visit(ids_[t], tiles_[t]);
+    }
+
+private:
+    std::vector<std::int64_t> candidates(const Box& box) const;
+
+    Grid grid_;
+    Partition partition_;
+    Hosts hosts_;
+    TileShape tile_;
+    std::vector<Box> tiles_;  // of all processes
+    std::vector<TileId> ids_;
+    std::vector<std::int64_t> first_tile_;  // by process
+    // Buckets of cells that list the tiles they meet: finding neighbours costs the same for any number of processes.
+    std::array<int, 2> bucket_cells_{1, 1}, buckets_{1, 1};
+    std::vector<std::int32_t> bucket_begin_, bucket_tile_;
+};
+
+}  // namespace balance

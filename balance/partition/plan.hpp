@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Plans: lists of boxes of cells that go from one tile to another. Both sides of a message derive the same moves in the
+// same order from the decompositions, so no structure is ever negotiated. balance/transfer.hpp carries what is in the
+// boxes: particle counts, positions, whole particles.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "balance/partition/decomposition.hpp"
+#include "balance/transfer.hpp"
+
+namespace balance {
+
+/// A box of cells whose contents go from `source` to `target`.
+struct Move {
+    TileId source, target;
+    Box box;                            ///< in the source's cells
+    std::array<int, 3> image{0, 0, 0};  ///< target cell = source cell + image * grid.cells (periodic images)
+    friend auto operator<=>(const Move& a, const Move& b) {
+        if (auto c = a.target <=> b.target; c != 0) return c;
+        if (auto c = a.source <=> b.source; c != 0) return c;
+        if (auto c = a.image <=> b.image; c != 0) return c;
+        return a.box.lower <=> b.box.lower;
+    }
+    friend bool operator==(const Move&, const Move&) = default;
+};
+
+/// What one rank takes part in; lists in ascending order of Move.
+struct Plan {
+    std::vector<Move> local;        ///< source and target on this rank
+    std::vector<Link<Move>> links;  ///< with each other rank, in ascending order
+};
+
+/// The plan that fills a halo of `width` cells (x and y) around every tile of `rank` with copies. On a periodic axis the
+/// halo may hold images; `width` may not exceed the number of cells of a periodic axis. Throws std::invalid_argument
+/// otherwise.
+Plan halo_plan(const Decomposition& decomposition, int rank, int width);
+
+/// The plan that takes each cell from the tile of `old` that owned it to the tile of `next` that owns it now. Tiles that
+/// keep their cells and their rank are left out.
+Plan move_plan(const Decomposition& old, const Decomposition& next, int rank);
+
+}  // namespace balance

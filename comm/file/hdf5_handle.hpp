@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Closing HDF5 identifiers. For comm/*.cpp only: includes hdf5.h (and with it mpi.h).
+#pragma once
+#include <hdf5.h>
+
+#include <utility>
+
+#include "comm/file/file.hpp"
+
+namespace comm {
+
+/// Owns one identifier and closes it with the function its kind needs.
+class Handle {
+public:
+    Handle() = default;
+    Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+    Handle& operator=(Handle&& other) noexcept {
+        std::swap(id_, other.id_);
+        std::swap(close_, other.close_);
+        return *this;
+    }
+    ~Handle() { reset(); }
+    bool reset() {
+        const herr_t status = id_ >= 0 ? close_(std::exchange(id_, -1)) : 0;
+        return status >= 0;
+    }
+    operator hid_t() const { return id_; }
+    bool good() const { return id_ >= 0; }
+
+private:
+    hid_t id_ = -1;
+    herr_t (*close_)(hid_t) = nullptr;
+};
+
+/// Before the first call of HDF5: no messages of its own, no code loaded that a file names, and nothing to do at exit, where a rank
+/// that fails has no business any more.
+inline void prepare_hdf5() {
+    H5dont_atexit();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    H5PLset_loading_state(0);
+}
+
+inline hid_t native(Element e) {
+    switch (e) {
+        case Element::float64: return H5T_NATIVE_DOUBLE;
+        case Element::int64: return H5T_NATIVE_INT64;
+        case Element::uint64: return H5T_NATIVE_UINT64;
+        case Element::int32: return H5T_NATIVE_INT32;
+        case Element::uint8: return H5T_NATIVE_UINT8;
+    }
+    return -1;
+}
+
+/// On disk: little-endian whatever the machine.
+inline hid_t stored(Element e) {
+    switch (e) {
+        case Element::float64: return H5T_IEEE_F64LE;
+        case Element::int64: return H5T_STD_I64LE;
+        case Element::uint64: return H5T_STD_U64LE;
+        case Element::int32: return H5T_STD_I32LE;
+        case Element::uint8: return H5T_STD_U8LE;
+    }
+    return -1;
+}
+
+}  // namespace comm

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "comm/file/posix_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <vector>
+
+namespace comm {
+
+Descriptor::Descriptor(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+
+bool Descriptor::close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
+
+bool write_at(int fd, const void* data, std::int64_t size, std::int64_t at) {
+    const char* next = static_cast<const char*>(data);
+    while (size > 0) {
+        const ssize_t n = pwrite(fd, next, size, at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        next += n, at += n, size -= n;
+    }
+    return true;
+}
+
+bool read_at(int fd, void* data, std::int64_t size, std::int64_t at) {
+    char* next = static_cast<char*>(data);
+    while (size > 0) {
+        const ssize_t n = pread(fd, next, size, at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        next += n, at += n, size -= n;
+    }
+    return true;
+}
+
+Descriptor create_new(const std::string& path) {
+    unlink(path.c_str());
+    return Descriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+}
+
+std::string read_text(const std::string& path) {
+    const Descriptor file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    struct stat s {};
+    if (!file.good() || fstat(file, &s) != 0 || !S_ISREG(s.st_mode)) return {};
+    std::string text(s.st_size, '\0');
+    return read_at(file, text.data(), s.st_size, 0) ? text : std::string();
+}
+
+bool replace_file(const std::string& path, const std::string& text) { return TextFile().start(path, text); }
+
+bool TextFile::start(const std::string& path, const std::string& text) {
+    const std::string fresh = unfinished(path);
+    file_ = create_new(fresh);
+    size_ = 0;
+    return file_.good() && append(text) && std::rename(fresh.c_str(), path.c_str()) == 0;
+}
+
+bool TextFile::append(const std::string& text, const std::string& end) {
+    const std::string all = text + end;
+    const auto size = static_cast<std::int64_t>(all.size()), from = size_ - static_cast<std::int64_t>(end.size());
+    if (!write_at(file_, all.data(), size, from)) return false;
+    size_ = from + size;
+    return true;
+}
+
+bool copy_file(const std::string& from, const std::string& to) {
+    const Descriptor in(from, O_RDONLY | O_NOFOLLOW);
+    Descriptor out = create_new(to);
+    struct stat s {};
+    if (!in.good() || !out.good() || fstat(in, &s) != 0 || ftruncate(out, s.st_size) != 0) return false;
+    std::vector<char> buffer(1 << 20);
+    for (off_t at = 0; at < s.st_size;) {
+        off_t end = s.st_size;
+        if (const off_t data = lseek(in, at, SEEK_DATA); data >= 0) at = data, end = lseek(in, at, SEEK_HOLE);
+        else if (errno == ENXIO) break;  // nothing but a hole up to the end
+        if (end < 0) return false;
+        for (; at < end; at += static_cast<off_t>(buffer.size())) {
+            const auto n = std::min<std::int64_t>(end - at, static_cast<std::int64_t>(buffer.size()));
+            if (!read_at(in, buffer.data(), n, at) || !write_at(out, buffer.data(), n, at)) return false;
+        }
+        at = end;
+    }
+    return out.close();
+}
+
+std::string DirectoryLock::take(const std::string& directory) {
+    const std::string name = directory + "/.steelyard.lock";
+    file_ = Descriptor(name, O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (!file_.good() && errno == ELOOP) return "nobody that it could name, for its .steelyard.lock is a symbolic link";
+    if (!file_.good() && errno == EACCES) {  // of another user: a lock needs no right to write
+        file_ = Descriptor(name, O_RDONLY | O_NOFOLLOW);
+        if (!file_.good() && errno == EACCES) return "somebody whose .steelyard.lock can't be opened";
+    }
+    if (!file_.good()) return {};  // what is wrong with the directory shows when a result is written
+    constexpr int tries = 60, pause_microseconds = 50000;
+    for (int i = 0; flock(file_, LOCK_EX | LOCK_NB) != 0; ++i) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return {};  // no locks on this file system
+        if (i == tries) {
+            std::array<char, 256> owner{};
+            const ssize_t n = pread(file_, owner.data(), owner.size(), 0);
+            file_.close();
+            return n > 0 ? std::string(owner.data(), n) : "another process";
+        }
+        usleep(pause_microseconds);
+    }
+    struct stat s {};
+    if (fstat(file_, &s) != 0 || s.st_nlink != 1) return {};  // also some other file: nothing is written to it
+    std::array<char, 128> host{"?"};
+    gethostname(host.data(), host.size() - 1);
+    const std::string owner = "process " + std::to_string(getpid()) + " on " + host.data();
+    [[maybe_unused]] const bool written =
+        ftruncate(file_, 0) == 0 && write_at(file_, owner.data(), static_cast<std::int64_t>(owner.size()), 0);
+    return {};
+}
+
+}  // namespace comm

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Rank 0 looks where a dataset lies, and that it is of the one kind that FileWriter makes; every rank then reads its
+// own bytes there. A file may be damaged or forged: no name in it is followed to another name or file, and nothing is
+// allocated that the file does not hold.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+#include "comm/file/durable.hpp"
+#include "comm/file/file.hpp"
+#include "comm/file/hdf5_handle.hpp"
+#include "comm/file/posix_file.hpp"
+
+namespace comm {
+
+struct FileReader::Handles {
+    Handle file;      // rank 0
+    Descriptor data;  // every rank
+    std::int64_t size = 0;
+
+    // A link by which an object belongs to this very place of this file.
+    bool hard_link(const std::string& path) const {
+        H5L_info_t info;
+        return H5Lget_info(file, path.c_str(), &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
+    }
+    // Every group on the way has to be there before HDF5 may be asked for the next.
+    enum class Name { absent, object, link };
+    Name look_up(const std::string& path) const {
+        for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+            const std::string part = path.substr(0, end);
+            if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return Name::absent;
+            if (!hard_link(part)) return Name::link;
+            if (end == std::string::npos) return Name::object;
+        }
+    }
+    std::optional<Place> place(const std::string& path, Element type, int columns) const {
+        if (look_up(path) != Name::object) return std::nullopt;
+        const Handle d(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+        if (!d.good()) return std::nullopt;
+        const Handle on_disk(H5Dget_type(d), H5Tclose), space(H5Dget_space(d), H5Sclose),
+            layout(H5Dget_create_plist(d), H5Pclose);
+        // Contiguous and inside this file: nothing to decode, nowhere else to read from, no more than is stored.
+        if (H5Tequal(on_disk, stored(type)) <= 0 || H5Pget_layout(layout) != H5D_CONTIGUOUS ||
+            H5Pget_external_count(layout) != 0)
+            return std::nullopt;
+        std::array<hsize_t, 2> extent{0, 1};
+        if (H5Sget_simple_extent_ndims(space) != (columns > 1 ? 2 : 1)) return std::nullopt;
+        H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+        if (extent[1] != static_cast<hsize_t>(columns)) return std::nullopt;
+        if (extent[0] == 0) return Place{};
+        const hsize_t row = extent[1] * H5Tget_size(on_disk), stored_bytes = H5Dget_storage_size(d),
+                      limit = static_cast<hsize_t>(size);
+        const haddr_t at = H5Dget_offset(d);
+        if (extent[0] > limit / row || stored_bytes != extent[0] * row || at == HADDR_UNDEF || at > limit ||
+            stored_bytes > limit - at)
+            return std::nullopt;
+        return Place{static_cast<std::int64_t>(extent[0]), static_cast<std::int64_t>(at)};
+    }
+};
+
+FileReader::FileReader(const std::string& path, const Communicator& comm)
+    : handles_(std::make_unique<Handles>()), comm_(comm), path_(path) {
+    bool good = true;
+    if (comm_.rank() == 0) {
+        prepare_hdf5();
+        handles_->size = file_size(path);
+        const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+        H5Pset_file_locking(access, false, true);
+        if (handles_->size > 0) handles_->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
+        good = handles_->file.good();
+    }
+    good = comm_.all_agree(good);
+    if (good) {
+        handles_->data = Descriptor(path, O_RDONLY | O_NONBLOCK);
+        good = handles_->data.good();
+    }
+    if (!comm_.all_agree(good)) throw ReadError(path + ": is not a readable HDF5 file; use another checkpoint");
+}
+
+FileReader::~FileReader() = default;
+
+bool FileReader::has(const std::string& path) {
+    auto found = comm_.rank() == 0 ? static_cast<std::int64_t>(handles_->look_up(path)) : 0;
+    comm_.broadcast(std::span(&found, 1));
+    const auto name = static_cast<Handles::Name>(found);
+    if (name == Handles::Name::link)
+        throw ReadError(path_ + ": " + path + " is a link to another place; use another checkpoint");
+    return name == Handles::Name::object;
+}
+
+const FileReader::Place& FileReader::find(const std::string& path, Element type, int columns) {
+    const std::string name = fmt::format("{} {} {}", path, static_cast<int>(type), columns);
+    if (const auto known = places_.find(name); known != places_.end()) return known->second;
+    std::array<std::int64_t, 3> found{0, 0, 0};
+    if (comm_.rank() == 0)
+        if (const std::optional<Place> place = handles_->place(path, type, columns))
+            found = {1, place->rows, place->offset};
+    comm_.broadcast(found);
+    if (!found[0]) throw ReadError(path_ + ": holds no proper " + path + "; use another checkpoint");
+    return places_[name] = {found[1], found[2]};
+}
+
+void FileReader::read(const std::string& path, const Place& place, bool inside, void* data, std::int64_t from,
+                      std::int64_t size) {
+    const bool good = inside && read_at(handles_->data, data, size, place.offset + from);
+    if (!comm_.all_agree(good)) throw ReadError(path_ + ": cannot read " + path + "; use another checkpoint");
+}
+
+}  // namespace comm

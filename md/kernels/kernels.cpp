@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "md/kernels/kernels.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "md/potential.hpp"
+
+namespace md {
+
+namespace scalar { const Kernels& kernels(); }
+#ifdef STEELYARD_X86
+namespace avx2 { const Kernels& kernels(); }
+namespace avx512 { const Kernels& kernels(); }
+#endif
+
+std::vector<std::string> built_kernels() {
+#ifdef STEELYARD_X86
+    return {"avx512", "avx2", "scalar"};
+#else
+    return {"scalar"};
+#endif
+}
+
+std::vector<const Kernels*> available_kernels() {
+    std::vector<const Kernels*> found;
+#ifdef STEELYARD_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2"))
+        found.push_back(&avx512::kernels());
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+        found.push_back(&avx2::kernels());
+#endif
+    found.push_back(&scalar::kernels());
+    return found;
+}
+
+// Of n pairs, those beyond a radius r feel little each: a share of the range between them. The others' forces g r, g = F/r,
+// add up to at most r sqrt(n sum g^2) (Cauchy-Schwarz): the remaining share.
+ForceLimits force_limits(const PotentialSpec& potential) {
+    const double range = std::ldexp(0.999, 31 - force_bits(Precision::mixed)), far_share = 1.0 / 8;
+    std::vector<double> limits{std::ldexp(1.0, 18)};  // forces below 2^18 sum up in 64 bits in any number
+    for (int n = 1; n < narrow_rows; ++n) limits.push_back(far_share * range / n);
+    const std::vector<double> r2 = smallest_safe_r2(potential, limits);
+    ForceLimits out{{0.0}, r2.front()};
+    for (int n = 1; n < narrow_rows; ++n) out.narrow_g2.push_back(std::pow((1 - far_share) * range, 2) / (n * r2[n]));
+    out.narrow_g2.front() = out.narrow_g2[1];  // no pairs, no force
+    out.narrow_g2.back() = 0;                  // so many or more
+    return out;
+}
+
+Kernels::Step Kernels::step_for(const PotentialSpec& potential, Precision precision) const {
+    return step[potential_index(potential.kind)][precision == Precision::mixed ? 0 : 1][potential.softening == 0.0 ? 0 : 1];
+}
+
+const Kernels& choose_kernels(const std::string& name) {
+    std::string names;
+    for (const Kernels* k : available_kernels()) {
+        if (name.empty() || name == k->isa) return *k;
+        names += (names.empty() ? "" : ", ") + std::string(k->isa);
+    }
+    throw std::invalid_argument("no kernels '" + name + "' on this processor; use one of " + names);
+}
+
+}  // namespace md

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "md/skin.hpp"
+
+#include <algorithm>
+
+namespace md {
+namespace {
+
+// Measured: one rebuild (sort, ghosts, rows) costs about as much as this many force passes without skin.
+constexpr double rebuild_cost = 5.0;
+
+constexpr double factor = 1.2;      // from one skin to the next
+constexpr double narrowest = 0.05;  // lengths
+constexpr int trials = 3;           // of each; the cheapest one counts, other work disturbs
+constexpr double wider_pays = 1.25;  // more than 1: rows get longer in steps, and narrower ones are tried cheaply
+constexpr int most_pause = 256;     // rebuilds between two searches
+
+}  // namespace
+
+double guess_skin(double cutoff, double dt, double speed) {
+    double best = 0.1, lowest = 1e300;
+    for (double skin = 0.1; skin <= 1.0; skin += 0.02) {
+        const double ratio = 1 + skin / cutoff;
+        const double cost = ratio * ratio * (1 + rebuild_cost * std::min(1.0, 2 * speed * dt / skin));
+        if (cost < lowest) lowest = cost, best = skin;
+    }
+    return best;
+}
+
+void SkinSearch::turn_to(double skin) {
+    now_ = skin;
+    trials_ = 0;
+}
+
+void SkinSearch::add(double forces, double rest) {
+    if (!searching()) {
+        if (++rebuilds_ > pause_) rebuilds_ = 0;
+        return;
+    }
+    if (trials_ == 0 || forces + rest < cost_) cost_ = forces + rest, rest_ = rest;
+    if (++trials_ < trials) return;
+    const bool better = direction_ == 0 || cost_ < best_cost_;
+    // Pairs grow with the square of cutoff + skin, rebuilds come as often as the skin is thin: of both, what a wider skin changes.
+    if (direction_ == 0) direction_ = rest_ / now_ > wider_pays * 2 * (cost_ - rest_) / (cutoff_ + now_) ? 1 : -1;
+    if (better) best_ = now_, best_cost_ = cost_;
+    const double next = direction_ < 0 ? best_ / factor : std::min(best_ * factor, widest_);
+    if (better && next >= narrowest && next != best_) return turn_to(next);
+    turn_to(best_);
+    direction_ = 0;
+    rebuilds_ = 1;
+    pause_ = std::min(2 * pause_, most_pause);
+}
+
+}  // namespace md

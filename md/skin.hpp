@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The skin of `grid: {skin: auto}`: guessed from the deck, then measured. Only time depends on it.
+#pragma once
+
+namespace md {
+
+/// Skin (lengths) that should make a step cheapest, for particles of a typical `speed`: a wider skin means more pairs in each
+/// step, a narrower one more rebuilds.
+double guess_skin(double cutoff, double dt, double speed);
+
+/// Looks for the skin with the cheapest step. Where rebuilds cost more than the pairs that a wider skin would add, it tries ever
+/// wider ones, else ever narrower ones, as long as that pays. Starts again after 16 rebuilds, then 32, at last every 256, because
+/// particles melt, heat up and spread.
+class SkinSearch {
+public:
+    /// start: first skin; widest: the most that the cells allow (lengths).
+    SkinSearch(double cutoff, double start, double widest) : cutoff_(cutoff), best_(start), now_(start), widest_(widest) {}
+
+    /// To use until the next call of add().
+    double skin() const { return now_; }
+    /// Does it want the next cost?
+    bool searching() const { return rebuilds_ == 0; }
+    /// At each rebuild, while searching: what a step cost since the last rebuild, that one included (seconds): its forces, and the
+    /// rest; any numbers else.
+    void add(double forces, double rest);
+
+private:
+    void turn_to(double skin);
+
+    double cutoff_, best_, now_, widest_;
+    double best_cost_ = 0, cost_ = 0, rest_ = 0;  // of a step; of the cheapest trial
+    int trials_ = 0, direction_ = 0;              // direction: 0 measures the one in use, -1 narrower, 1 wider
+    int rebuilds_ = 0, pause_ = 8;                // since the search ended; between two
+};
+
+}  // namespace md

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// A team whose members are threads of this process: tests of what members do together, without MPI.
+#pragma once
+#include <barrier>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "balance/team.hpp"
+
+class ThreadTeam final : public balance::Team {
+public:
+    /// Runs body(team) on `members` threads and returns what they return, in their order. Catch's assertions are for one
+    /// thread, so they belong behind this call. An exception of a member is thrown again here, when all have ended.
+    template <class Body>
+    static auto run(int members, Body body) {
+        using Result = decltype(body(std::declval<const balance::Team&>()));
+        std::vector<Result> results(members);
+        std::vector<std::exception_ptr> errors(members);
+        const auto board = std::make_shared<Board>(members);
+        std::vector<std::thread> threads;
+        for (int m = 0; m < members; ++m)
+            threads.emplace_back([&, m] {
+                const ThreadTeam team(board, m);
+                try {
+                    results[m] = body(team);
+                } catch (...) {
+                    errors[m] = std::current_exception();
+                }
+            });
+        for (std::thread& t : threads) t.join();
+        for (const std::exception_ptr& e : errors)
+            if (e) std::rethrow_exception(e);
+        return results;
+    }
+
+    int rank() const override { return rank_; }
+    int size() const override { return board_->members; }
+    void sum(std::span<std::int64_t> values) const override {
+        reduce(values, [](std::int64_t a, std::int64_t b) { return a + b; });
+    }
+    void max(std::span<std::int64_t> values) const override {
+        reduce(values, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+    }
+    std::vector<std::byte> gather(std::span<const std::byte> mine) const override {
+        const auto all = publish({mine.begin(), mine.end()});
+        std::vector<std::byte> joined;
+        if (rank_ == 0)
+            for (const auto& bytes : all) joined.insert(joined.end(), bytes.begin(), bytes.end());
+        return joined;
+    }
+    void broadcast(std::span<std::byte> bytes) const override {
+        const auto all = publish({bytes.begin(), bytes.end()});
+        if (all[0].size() != bytes.size()) throw std::logic_error("members give room for different numbers of bytes");
+        std::copy(all[0].begin(), all[0].end(), bytes.begin());
+    }
+    std::unique_ptr<balance::Channel> channel() const override { return std::make_unique<Mail>(board_, rank_); }
+    std::unique_ptr<balance::Team> split(int colour) const override {
+        std::vector<std::byte> mine(sizeof colour);
+        std::memcpy(mine.data(), &colour, sizeof colour);
+        int rank = 0, members = 0;
+        const auto all = publish(mine);
+        for (int m = 0; m < size(); ++m) {
+            if (all[m] != mine) continue;
+            rank += m < rank_;
+            ++members;
+        }
+        const std::lock_guard lock(board_->mutex);
+        std::shared_ptr<Board>& part = board_->parts[{splits_++, colour}];
+        if (!part) part = std::make_shared<Board>(members);
+        return std::make_unique<ThreadTeam>(part, rank);
+    }
+
+    /// Messages that a member has sent, and collective calls that it has taken part in, so far.
+    struct Counts {
+        std::int64_t messages = 0, collectives = 0;
+    };
+    static Counts counts_of(const balance::Team& team) {
+        const auto& mine = dynamic_cast<const ThreadTeam&>(team);
+        return mine.board_->counts[mine.rank_];
+    }
+
+    struct Board {
+        explicit Board(int n) : members(n), barrier(n), published(n), counts(n) {}
+        const int members;
+        std::barrier<> barrier;
+        std::vector<std::vector<std::byte>> published;
+        std::vector<Counts> counts;
+        std::mutex mutex;
+        std::condition_variable arrived;
+        std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> mail;  // by sender and receiver
+        std::map<std::pair<int, int>, std::shared_ptr<Board>> parts;             // by split and colour
+    };
+    ThreadTeam(std::shared_ptr<Board> board, int rank) : board_(std::move(board)), rank_(rank) {}
+
+private:
+    struct Mail final : balance::Channel {
+        Mail(std::shared_ptr<Board> b, int r) : board(std::move(b)), rank(r) {}
+        void start(std::span<const balance::Outgoing> out, std::span<const balance::Incoming> in) override {
+            const std::lock_guard lock(board->mutex);
+            for (const balance::Outgoing& m : out) board->mail[{rank, m.member}].emplace_back(m.bytes.begin(), m.bytes.end());
+            board->counts[rank].messages += static_cast<std::int64_t>(out.size());
+            expected.assign(in.begin(), in.end());
+            board->arrived.notify_all();
+        }
+        void finish() override {
+            std::unique_lock lock(board->mutex);
+            for (const balance::Incoming& m : expected) {
+                auto& box = board->mail[{m.member, rank}];
+                board->arrived.wait(lock, [&] { return !box.empty(); });
+                if (box.front().size() != m.bytes.size()) throw std::logic_error("a message has another size than was announced");
+                std::copy(box.front().begin(), box.front().end(), m.bytes.begin());
+                box.pop_front();
+            }
+        }
+        std::shared_ptr<Board> board;
+        int rank;
+        std::vector<balance::Incoming> expected;
+    };
+
+    // What all members give.
+    std::vector<std::vector<std::byte>> publish(std::vector<std::byte> mine) const {
+        ++board_->counts[rank_].collectives;
+        board_->published[rank_] = std::move(mine);
+        board_->barrier.arrive_and_wait();
+        auto all = board_->published;
+        board_->barrier.arrive_and_wait();
+        return all;
+    }
+    template <class Operation>
+    void reduce(std::span<std::int64_t> values, Operation operation) const {
+        const auto bytes = std::as_bytes(values);
+        const auto all = publish({bytes.begin(), bytes.end()});
+        for (int m = 0; m < size(); ++m) {
+            std::vector<std::int64_t> theirs(values.size());
+            if (all[m].size() != bytes.size()) throw std::logic_error("members reduce different numbers of values");
+            if (!theirs.empty()) std::memcpy(theirs.data(), all[m].data(), all[m].size());
+            for (std::size_t i = 0; i < values.size(); ++i) values[i] = m == 0 ? theirs[i] : operation(values[i], theirs[i]);
+        }
+    }
+
+    std::shared_ptr<Board> board_;
+    int rank_;
+    mutable int splits_ = 0;
+};

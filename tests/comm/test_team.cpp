@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The ranks of MPI as a team: what they do together is what a team of one does alone.
+#include <catch2/catch.hpp>
+
+#include "balance/partition/partition.hpp"
+#include "comm/team.hpp"
+
+using namespace balance;
+
+namespace {
+
+const comm::Communicator& world() {
+    static const comm::Communicator w;
+    return w;
+}
+
+}  // namespace
+
+TEST_CASE("ranks gather, broadcast and send to each other") {
+    const comm::Ranks team(world());
+    const std::vector<std::int64_t> mine(team.rank() + 1, 10 * team.rank());
+    std::vector<std::int64_t> expected;
+    for (int r = 0; r < team.size(); ++r) expected.insert(expected.end(), r + 1, 10 * r);
+    CHECK(gather<std::int64_t>(team, mine) == (team.rank() == 0 ? expected : std::vector<std::int64_t>{}));
+    CHECK(all_gather<std::int64_t>(team, mine) == expected);
+    // A ring in both directions at the same time, in one channel after the other.
+    const int next = (team.rank() + 1) % team.size(), before = (team.rank() + team.size() - 1) % team.size();
+    if (team.size() == 1) return;
+    std::int64_t up = 0, down = 0;
+    const std::int64_t sent_up = 100 + team.rank(), sent_down = 200 + team.rank();
+    const auto first = team.channel(), second = team.channel();
+    const auto bytes = [](const std::int64_t& v) { return std::as_bytes(std::span(&v, 1)); };
+    const auto room = [](std::int64_t& v) { return std::as_writable_bytes(std::span(&v, 1)); };
+    first->start(std::array{Outgoing{next, bytes(sent_up)}}, std::array{Incoming{before, room(up)}});
+    second->start(std::array{Outgoing{before, bytes(sent_down)}}, std::array{Incoming{next, room(down)}});
+    second->finish();
+    first->finish();
+    CHECK(up == 100 + before);
+    CHECK(down == 200 + next);
+}
+
+TEST_CASE("a team splits by colour, and its parts work apart") {
+    const comm::Ranks team(world());
+    const int colour = team.rank() % 2;
+    const auto part = team.split(colour);
+    const int members = (team.size() + 1 - colour) / 2;
+    CHECK(part->size() == members);
+    CHECK(part->rank() == team.rank() / 2);
+    std::int64_t sum = team.rank(), expected = 0;
+    for (int r = colour; r < team.size(); r += 2) expected += r;
+    part->sum(std::span(&sum, 1));
+    CHECK(sum == expected);
+    const auto smaller = part->split(part->rank() == 0 ? 0 : 1);
+    CHECK(smaller->size() == (part->rank() == 0 ? 1 : members - 1));
+}
+
+TEST_CASE("ranks make the partition that one alone makes") {
+    const Grid grid{{40, 30, 1}, {true, false, false}};
+    const auto load_of = [&](const Team& team) {
+        const Box slab = Slabs{grid, team.size()}.of(team.rank());
+        std::vector<std::int64_t> load;
+        for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
+            for (int y = 0; y < 30; ++y) load.push_back(100 + (x * 31 + y * 17) % 200 + (x > 25 ? 900 : 0));
+        return load;
+    };
+    const comm::Ranks team(world());
+    const SerialTeam alone;
+    for (const char* kind : {"chain", "rcb"}) {
+        PartitionOptions o;
+        o.kind = kind, o.processes = 11;
+        std::vector<Split> memory, memory_alone;
+        const std::vector<std::int64_t> load = load_of(team), whole = load_of(alone);
+        CHECK((make_partition({team, grid, load, {}}, o, memory) == make_partition({alone, grid, whole, {}}, o, memory_alone)));
+        CHECK(memory == memory_alone);
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The search for the cheapest skin, on made-up costs of a step.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "md/skin.hpp"
+
+namespace {
+
+// Pairs grow with the square of the reach, rebuilds come as often as the skin is thin.
+double forces(double skin) { return (2.5 + skin) * (2.5 + skin); }
+double cost(double skin, double rebuild) { return forces(skin) + rebuild / skin; }
+
+}  // namespace
+
+TEST_CASE("the search for the skin ends close to the cheapest one and never tries what the cells forbid") {
+    const double rebuild = GENERATE(0.05, 0.3, 1.0, 4.0), start = GENERATE(0.1, 0.3, 0.6), widest = GENERATE(0.6, 0.9, 3.0);
+    md::SkinSearch search(2.5, start, widest);
+    int disturbed = 0;
+    double tried = 1e300;
+    for (int i = 0; search.searching(); ++i) {
+        REQUIRE(i < 60);
+        REQUIRE(search.skin() <= widest + 1e-12);
+        REQUIRE(search.skin() > 0.04);
+        const double slower = disturbed++ % 3 ? 5.0 : 1.0;  // two trials of three are disturbed
+        tried = std::min(tried, cost(search.skin(), rebuild));
+        search.add(slower * forces(search.skin()), slower * rebuild / search.skin());
+    }
+    CHECK(cost(search.skin(), rebuild) == tried);
+    double best = 1e300;
+    for (double skin = 0.05; skin <= widest; skin += 0.01) best = std::min(best, cost(skin, rebuild));
+    CAPTURE(rebuild, start, widest, search.skin());
+    CHECK(cost(search.skin(), rebuild) < 1.03 * best);
+}
+
+TEST_CASE("the search starts again, from the skin in use, and follows a change") {
+    md::SkinSearch search(2.5, 0.3, 2.0);
+    while (search.searching()) search.add(forces(search.skin()), 0.3 / search.skin());
+    const double first = search.skin();
+    int rebuilds = 0;
+    for (; !search.searching(); ++rebuilds) {
+        REQUIRE(search.skin() == first);
+        search.add(0, 0);
+    }
+    CHECK(rebuilds == 16);
+    while (search.searching()) search.add(forces(search.skin()), 4.0 / search.skin());
+    CHECK(search.skin() > 1.5 * first);
+}
