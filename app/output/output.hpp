@@ -11,7 +11,7 @@
 #include "app/common/errors.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/output/snapshot.hpp"
-#include "app/run/step.hpp"
+#include "app/output/observer.hpp"
 #include "md/observables.hpp"
 #include "app/output/trajectory.hpp"
 #include "comm/communicator.hpp"

@@ -50,10 +50,4 @@ std::vector<std::string> model_names() {
 
 double first_load(Start start, const CellCounts& cell) { return start == Start::uniform ? 1.0 : cell.n; }
 
-double efficiency(std::span<const double> times) {
-    double sum = 0, largest = 0;
-    for (double t : times) sum += t, largest = std::max(largest, t);
-    return largest > 0 ? sum / static_cast<double>(times.size()) / largest : 1.0;
-}
-
 }  // namespace balance

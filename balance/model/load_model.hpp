@@ -80,7 +80,4 @@ std::unique_ptr<LoadModel> make_model(const std::string& name, const ModelConsta
 /// Names of all models: the paper's six (Liu et al. 2015), then ours.
 std::vector<std::string> model_names();
 
-/// Load balance efficiency: mean over max; 1 where nothing was measured.
-double efficiency(std::span<const double> times);
-
 }  // namespace balance

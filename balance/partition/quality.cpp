@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "balance/model/load_model.hpp"
-
 namespace balance {
 
 std::vector<std::int32_t> owners_around(const Grid& grid, const Box& slab, const Partition& partition) {
@@ -64,6 +62,15 @@ std::int64_t ghost_cells(const Grid& grid, std::span<const std::int32_t> owners)
             ghosts += processes_around(grid, owners, x, y);
         }
     return ghosts;
+}
+
+double efficiency(std::span<const double> times) {
+    double sum = 0, largest = 0;
+    for (const double t : times) {
+        sum += t;
+        largest = std::max(largest, t);
+    }
+    return largest > 0 ? sum / static_cast<double>(times.size()) / largest : 1.0;
 }
 
 double predicted_efficiency(const Team& team, const Grid& grid, std::span<const std::int32_t> owners,

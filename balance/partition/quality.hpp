@@ -19,7 +19,10 @@ std::vector<std::int32_t> owners_around(const Grid& grid, const Box& slab, const
 /// neighbours. owners: see owners_around().
 std::int64_t ghost_cells(const Grid& grid, std::span<const std::int32_t> owners);
 
-/// Mean over maximum of the processes' loads (LBE_m). load: of the member's slab. Collective.
+/// Load balance efficiency: mean over maximum; 1 where nothing was measured.
+double efficiency(std::span<const double> times);
+
+/// Efficiency of the processes' loads (LBE_m). load: of the member's slab. Collective.
 double predicted_efficiency(const Team& team, const Grid& grid, std::span<const std::int32_t> owners,
                             std::span<const std::int64_t> load, std::int64_t processes);
 

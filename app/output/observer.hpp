@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What the step loop tells those who write results.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "app/balancing/load_balancer.hpp"
+#include "app/engine/engine.hpp"
+
+namespace app {
+
+/// What is due at one step besides the step itself.
+struct Due {
+    bool sums = false;    ///< energies and momenta
+    bool fields = false;  ///< cell fields
+    bool state = false;   ///< a trajectory frame: positions and velocities at the same time
+    bool forces = false;  ///< and the forces of that time
+    bool checkpoint = false;
+};
+
+/// Where a run's results go. All calls are collective.
+class Observer {
+public:
+    virtual ~Observer() = default;
+    virtual Due due(std::int64_t step) const = 0;
+    virtual void sums(std::int64_t step, const Engine& engine) = 0;
+    virtual void fields(std::int64_t step, const Engine& engine) = 0;
+    virtual void state(std::int64_t step, const Engine& engine) = 0;
+    virtual void checkpoint(std::int64_t step, const Engine& engine) = 0;
+    virtual void balanced(const std::vector<BalanceRow>& rows) = 0;
+    /// Non-zero when this rank wants the run to stop; asked once a step, the largest answer of all ranks counts.
+    virtual std::int64_t stop_wanted() const = 0;
+};
+
+}  // namespace app

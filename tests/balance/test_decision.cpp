@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// When a migration pays, by both clocks.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "balance/decision.hpp"
+
+using namespace balance;
+
+TEST_CASE("by counted work the losses of all intervals add up until a migration pays") {
+    History h;
+    h.lbe_reachable = 0.9;
+    h.move_seconds = 1.0;
+    std::vector<double> spent;
+    const std::vector<double> times{1, 2, 3};  // mean 2: the best known partition would need 2 / 0.9 a step
+    const double lost = 3 - 2 / 0.9;
+    int intervals = 0;
+    while (!h.migration_pays()) {
+        account(h, spent, times, 0.5, Clock::work, Migrate::gain);
+        ++intervals;
+        CHECK(h.lost_seconds == Approx(intervals * 0.5 * lost));
+    }
+    CHECK(intervals == static_cast<int>(std::floor(1.0 / (0.5 * lost))) + 1);
+    CHECK(h.sum_mean == Approx(2.0 * intervals));
+    CHECK(h.sum_max == Approx(3.0 * intervals));
+    CHECK(spent == std::vector<double>{0.5 * intervals, 1.0 * intervals, 1.5 * intervals});
+}
+
+TEST_CASE("by the wall clock a process that is slow now and then is not the slowest of the whole time") {
+    History steady, jumping;
+    std::vector<double> spent_steady, spent_jumping;
+    for (int i = 0; i < 30; ++i) {
+        std::vector<double> times{1, 1, 1};
+        times[i % 3] = 2;  // another one each time: together they are even
+        account(jumping, spent_jumping, times, 10, Clock::wall, Migrate::gain);
+        account(steady, spent_steady, std::vector<double>{1, 1, 2}, 10, Clock::wall, Migrate::gain);
+    }
+    CHECK(jumping.lost_seconds == Approx(0).margin(1e-9));
+    CHECK(steady.lost_seconds == Approx(30 * 10 * (2 - 4.0 / 3)));
+}
+
+TEST_CASE("a partition better than the one that was promised loses nothing") {
+    History h;
+    h.lbe_reachable = 0.5;
+    std::vector<double> spent;
+    account(h, spent, std::vector<double>{1, 1.2}, 5, Clock::work, Migrate::gain);
+    CHECK(h.lost_seconds == 0);
+    CHECK_FALSE(h.migration_pays());
+}
+
+TEST_CASE("the decision: gain keeps what does not pay, always moves what differs") {
+    History h;
+    h.lost_seconds = 1, h.move_seconds = 2;
+    const Moved some{3, 40}, nothing{0, 0};
+    CHECK(decide(h, Migrate::gain, true, some) == Decision::kept_gain);
+    CHECK(decide(h, Migrate::gain, true, nothing) == Decision::kept_gain);
+    CHECK(decide(h, Migrate::always, true, some) == Decision::moved);
+    CHECK(decide(h, Migrate::always, true, nothing) == Decision::kept_same);
+    CHECK(decide(h, Migrate::gain, false, some) == Decision::moved);  // the first partition, before anything was measured
+    h.lost_seconds = 2;
+    CHECK(decide(h, Migrate::gain, true, some) == Decision::kept_gain);  // as much as it costs is not more
+    h.lost_seconds = 2.001;
+    CHECK(decide(h, Migrate::gain, true, some) == Decision::moved);
+    CHECK(decide(h, Migrate::gain, true, nothing) == Decision::kept_same);
+}
+
+TEST_CASE("times before the first measured update are told apart") {
+    History h;
+    std::vector<double> spent;
+    account(h, spent, std::vector<double>{1, 3}, 1, Clock::work, Migrate::always);
+    h.updates = 1;
+    account(h, spent, std::vector<double>{2, 2}, 1, Clock::work, Migrate::always);
+    CHECK((h.early_mean == 2 && h.early_max == 3));
+    CHECK((h.sum_mean == 4 && h.sum_max == 5));
+    CHECK(h.lost_seconds == 0);  // always: nobody asks what was lost
+}
+
+TEST_CASE("a history survives as numbers, and nonsense is refused") {
+    History h{10, 12, 1, 2, 0.9, 500, 0.8, 70, 3, 4, 5};
+    const auto numbers = h.to_numbers();
+    CHECK(History::from_numbers(numbers).to_numbers() == numbers);
+    CHECK(History::from_numbers(numbers).load_step == 70);
+    CHECK(History::accepts(numbers));
+    CHECK_FALSE(History::accepts(std::span(numbers).first(10)));
+    const auto refused = [&](std::size_t place, double value) {
+        auto changed = numbers;
+        changed[place] = value;
+        return !History::accepts(changed);
+    };
+    for (std::size_t i = 0; i < numbers.size(); ++i) CHECK((refused(i, -1) && refused(i, NAN) && refused(i, 1e31)));
+    CHECK(refused(0, 12.1));  // a mean above its maximum
+    CHECK(refused(4, 0));
+    CHECK(refused(4, 1.1));
+    CHECK(refused(6, 1.1));
+    CHECK(refused(8, 10.1));
+    CHECK(refused(9, 12.1));
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Load models run over a partition by a team: what comes out does not depend on who hosts which process.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "balance/model/counted_work.hpp"
+#include "balance/model/evaluate.hpp"
+#include "random_partition.hpp"
+#include "thread_team.hpp"
+
+using namespace balance;
+
+namespace {
+
+const Grid grid{{19, 14, 1}, {true, true, false}};
+constexpr std::int64_t processes = 5;
+
+CellCounts counts_at(int x, int y) {
+    const int n = (x * 3 + y * 5) % 7 == 0 ? 0 : 2 + (x + y) % 5;
+    return {n, 8 * n + x % 3, 22 * n + y % 4};
+}
+
+// Loads of the whole grid, in the model's unit, after some balancings.
+struct Learnt {
+    std::vector<std::int64_t> load;
+    std::vector<double> state, memory;
+    double unit = 0;
+    friend bool operator==(const Learnt&, const Learnt&) = default;
+};
+Learnt learn(const Team& team, const std::string& name, const Hosts& hosts) {
+    const Box slab = Slabs{grid, team.size()}.of(team.rank());
+    const auto model = make_model(name, ModelConstants{});
+    std::vector<CellCounts> counts;
+    std::vector<double> state;
+    for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
+        for (int y = 0; y < grid.cells[1]; ++y) {
+            counts.push_back(counts_at(x, y));
+            state.push_back(model->first_state(counts.back()));
+        }
+    CellLoads loads;
+    for (const std::uint64_t round : {1, 2, 3}) {
+        const Partition partition = random_partition(grid, processes, round);
+        std::vector<double> times;
+        for (std::int64_t p = 0; p < processes; ++p) times.push_back(1e-3 * static_cast<double>(1 + (p * 7 + static_cast<std::int64_t>(round)) % 4));
+        loads = evaluate(*model, team, grid, partition, hosts, counts, state, times);
+    }
+    return {all_gather<std::int64_t>(team, loads.load), all_gather<double>(team, state), model->memory(), loads.unit};
+}
+
+}  // namespace
+
+TEST_CASE("what a model learns does not depend on the team or on who hosts which process") {
+    const SerialTeam alone;
+    for (const std::string& name : model_names()) {
+        CAPTURE(name);
+        const Learnt expected = learn(alone, name, Hosts(processes, 1));
+        CHECK(*std::max_element(expected.load.begin(), expected.load.end()) > 0);
+        for (const std::vector<std::int64_t>& first :
+             {std::vector<std::int64_t>{0, 2, 5}, {0, 0, 5}, {0, 1, 3, 5}, {0, 1, 1, 2, 3, 4, 5, 5}}) {
+            const Hosts hosts(first);
+            const auto learnt = ThreadTeam::run(hosts.members(), [&](const Team& team) { return learn(team, name, hosts); });
+            for (const Learnt& l : learnt) CHECK((l == expected));
+        }
+    }
+}
+
+TEST_CASE("the loads of a process add up to its time, by the models that share it out") {
+    const SerialTeam alone;
+    const Partition partition = random_partition(grid, processes, 3);
+    const std::vector<int> owner = owners_of(grid, partition);
+    for (const char* name : {"time_average", "hybrid", "a1", "b1"}) {
+        const Learnt l = learn(alone, name, Hosts(processes, 1));
+        std::vector<double> sums(processes, 0.0);
+        for (std::size_t i = 0; i < l.load.size(); ++i) sums[owner[i]] += static_cast<double>(l.load[i]) * l.unit;
+        for (std::int64_t p = 0; p < processes; ++p) {
+            CAPTURE(name, p);
+            CHECK(sums[p] == Approx(1e-3 * static_cast<double>(1 + (p * 7 + 3) % 4)).epsilon(1e-9));
+        }
+    }
+}
+
+TEST_CASE("work that is too much to be summed exactly is found, with the key that makes it so large") {
+    const Box slab = grid.box();
+    std::vector<CellCounts> counts;
+    std::vector<std::int64_t> neighbours;
+    for (int x = 0; x < 19; ++x)
+        for (int y = 0; y < 14; ++y) counts.push_back(counts_at(x, y)), neighbours.push_back(10 * counts.back().n);
+    const SerialTeam alone;
+    const auto found = [&](WorkCosts costs) {
+        const CountedCells cells{slab, {1.0, 1.0}, counts, neighbours};
+        return excessive(alone, costs, cells, counted_work(costs, cells));
+    };
+    CHECK_FALSE(found(WorkCosts{}).has_value());
+    WorkCosts costs;
+    costs.pair = 1.5;
+    const auto excess = found(costs);
+    REQUIRE(excess.has_value());
+    CHECK(std::string(excess->expensive.key) == "pair");
+    double expected = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) expected += static_cast<double>(neighbours[i]) * 0.75;
+    CHECK(excess->seconds == Approx(expected).epsilon(1e-3));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Quality of a partition and what changes between two, against brute force over all cells, on teams of any size.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "balance/model/counted_work.hpp"
+#include "balance/partition/quality.hpp"
+#include "random_partition.hpp"
+#include "thread_team.hpp"
+
+using namespace balance;
+
+namespace {
+
+const Grid grids[] = {{{23, 17, 1}, {true, true, false}},
+                      {{23, 17, 1}, {false, true, false}},
+                      {{9, 30, 1}, {true, false, false}},
+                      {{5, 4, 1}, {false, false, false}}};
+constexpr std::int64_t processes = 6;
+
+std::int64_t load_of(int x, int y) { return 1 + (x * 7 + y * 5) % 13; }
+
+// Counts each cell once for each other process among its neighbours.
+std::int64_t ghosts_by_brute_force(const Grid& grid, const std::vector<int>& owner) {
+    const int nx = grid.cells[0], ny = grid.cells[1];
+    std::int64_t ghosts = 0;
+    for (int x = 0; x < nx; ++x)
+        for (int y = 0; y < ny; ++y) {
+            std::set<int> others;
+            for (int i = -1; i <= 1; ++i)
+                for (int j = -1; j <= 1; ++j) {
+                    int u = x + i, v = y + j;
+                    if ((u < 0 || u >= nx) && !grid.periodic[0]) continue;
+                    if ((v < 0 || v >= ny) && !grid.periodic[1]) continue;
+                    u = (u + nx) % nx, v = (v + ny) % ny;
+                    others.insert(owner[u * ny + v]);
+                }
+            others.erase(owner[x * ny + y]);
+            ghosts += static_cast<std::int64_t>(others.size());
+        }
+    return ghosts;
+}
+
+// What the members of a team find together.
+struct Found {
+    std::int64_t ghosts = 0, cells = 0, particles = 0;
+    double efficiency = 0;
+    std::vector<double> times;
+    friend bool operator==(const Found&, const Found&) = default;
+};
+Found find(const Team& team, const Grid& grid, const Partition& before, const Partition& after) {
+    const Box slab = Slabs{grid, team.size()}.of(team.rank());
+    std::vector<std::int64_t> load, particles, work;
+    for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
+        for (int y = 0; y < grid.cells[1]; ++y) {
+            load.push_back(load_of(x, y));
+            particles.push_back(x + 2 * y);
+            work.push_back(to_ticks(1e-6 * static_cast<double>(load_of(x, y))));
+        }
+    const auto old_owners = owners_around(grid, slab, before), owners = owners_around(grid, slab, after);
+    const Moved moved = moved_between(grid, old_owners, owners, particles);
+    std::array<std::int64_t, 3> sums{ghost_cells(grid, owners), moved.cells, moved.particles};
+    team.sum(sums);
+    return {sums[0], sums[1], sums[2], predicted_efficiency(team, grid, owners, load, processes),
+            counted_times(team, grid, owners, work, processes)};
+}
+
+}  // namespace
+
+TEST_CASE("ghost cells, what moves, efficiency and times are those of brute force, on teams of any size") {
+    for (const Grid& grid : grids)
+        for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+            const Partition before = random_partition(grid, processes, seed), after = random_partition(grid, processes, seed + 100);
+            const std::vector<int> old_owner = owners_of(grid, before), owner = owners_of(grid, after);
+            Found expected;
+            expected.ghosts = ghosts_by_brute_force(grid, owner);
+            std::vector<std::int64_t> sums(processes, 0);
+            for (int x = 0; x < grid.cells[0]; ++x)
+                for (int y = 0; y < grid.cells[1]; ++y) {
+                    const int i = x * grid.cells[1] + y;
+                    sums[owner[i]] += load_of(x, y);
+                    if (owner[i] == old_owner[i]) continue;
+                    ++expected.cells;
+                    expected.particles += x + 2 * y;
+                }
+            double sum = 0, largest = 0;
+            for (const std::int64_t s : sums) sum += static_cast<double>(s), largest = std::max(largest, static_cast<double>(s));
+            expected.efficiency = sum / processes / largest;
+            CHECK(expected.cells > 0);
+            for (const int members : {1, 2, 3, 7}) {
+                const std::vector<Found> found =
+                    ThreadTeam::run(members, [&](const Team& team) { return find(team, grid, before, after); });
+                for (const Found& f : found) {
+                    CAPTURE(grid.cells[0], grid.periodic[0], seed, members);
+                    CHECK(f.ghosts == expected.ghosts);
+                    CHECK(f.cells == expected.cells);
+                    CHECK(f.particles == expected.particles);
+                    CHECK(f.efficiency == Approx(expected.efficiency).epsilon(1e-14));
+                    CHECK(f == found[0]);
+                    for (std::int64_t p = 0; p < processes; ++p)
+                        CHECK(f.times[p] == Approx(1e-6 * static_cast<double>(sums[p])).epsilon(1e-6).margin(1e-12));
+                }
+            }
+        }
+}
+
+TEST_CASE("nothing moves between a partition and itself, and one process has no ghosts") {
+    for (const Grid& grid : grids) {
+        const Partition p = random_partition(grid, processes, 9), one = one_box_each({grid.box()});
+        const SerialTeam alone;
+        const Found same = find(alone, grid, p, p);
+        CHECK((same.cells == 0 && same.particles == 0));
+        CHECK(ghost_cells(grid, owners_around(grid, grid.box(), one)) == 0);
+    }
+}
