@@ -16,12 +16,12 @@
 #include <string_view>
 
 #include "app/common/build_info.hpp"
-#include "app/deck/deck.hpp"
 #include "app/common/errors.hpp"
-#include "app/run/run.hpp"
 #include "app/common/say.hpp"
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/deck.hpp"
+#include "app/run/run.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file/file.hpp"
 #include "comm/session.hpp"

@@ -30,8 +30,8 @@ std::string_view text_of(Decision decision) {
 }
 
 std::array<double, History::numbers> History::to_numbers() const {
-    return {sum_mean,    sum_max,   lost_seconds, move_seconds, lbe_reachable, ghost_cells,
-            lbe_model,   load_step, early_mean,   early_max,    updates};
+    return {sum_mean,  sum_max,   lost_seconds, move_seconds, lbe_reachable, ghost_cells,
+            lbe_model, load_step, early_mean,   early_max,    updates};
 }
 
 History History::from_numbers(std::span<const double, numbers> v) {

@@ -29,20 +29,21 @@ std::string_view text_of(Decision decision);
 
 /// What is remembered of one model's balancings. Stands in checkpoints as its numbers, in this order.
 struct History {
-    double sum_mean = 0, sum_max = 0;      ///< of the processes' times, over all balancings, seconds a step: overall LBE
-    double lost_seconds = 0;               ///< since the last migration, by not migrating (Migrate::gain)
-    double move_seconds = 0;               ///< what a migration costs; by the wall clock with the decision for it
-    double lbe_reachable = 1;              ///< LBE_m of the last partition that was computed
-    double ghost_cells = 0;                ///< of the partition in use
-    double lbe_model = 1;                  ///< LBE_m of the partition in use, by the loads of load_step
-    double load_step = 0;                  ///< when the loads were modelled
+    double sum_mean = 0, sum_max = 0;  ///< of the processes' times, over all balancings, seconds a step: overall LBE
+    double lost_seconds = 0;           ///< since the last migration, by not migrating (Migrate::gain)
+    double move_seconds = 0;           ///< what a migration costs; by the wall clock with the decision for it
+    double lbe_reachable = 1;          ///< LBE_m of the last partition that was computed
+    double ghost_cells = 0;            ///< of the partition in use
+    double lbe_model = 1;              ///< LBE_m of the partition in use, by the loads of load_step
+    double load_step = 0;              ///< when the loads were modelled
     double early_mean = 0, early_max = 0;  ///< the part of the sums from before the first measured update
     double updates = 0;                    ///< of the model from measured times
 
     static constexpr std::size_t numbers = 11;
     std::array<double, numbers> to_numbers() const;
     static History from_numbers(std::span<const double, numbers> values);
-    /// Numbers that no history has are refused: none negative or huge, means no larger than maxima, efficiencies up to 1.
+    /// Numbers that no history has are refused: none negative or huge, means no larger than maxima, efficiencies up
+    /// to 1.
     static bool accepts(std::span<const double> values);
 
     bool migration_pays() const { return lost_seconds > move_seconds; }

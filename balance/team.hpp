@@ -30,7 +30,8 @@ struct Incoming {
 class Channel {
 public:
     virtual ~Channel() = default;
-    /// Starts to send and receive. The buffers must stay as they are until finish(), which comes before the next start().
+    /// Starts to send and receive. The buffers must stay as they are until finish(), which comes before the next
+    /// start().
     virtual void start(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;
     virtual void finish() = 0;
 };

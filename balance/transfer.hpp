@@ -49,7 +49,8 @@ public:
         for (std::size_t l = 0; l < links.size(); ++l) {
             std::size_t sent = 0, received = 0;
             for (const Move& m : links[l].outgoing) out_.push_back({l, &m, std::exchange(sent, sent + outgoing(m))});
-            for (const Move& m : links[l].incoming) in_.push_back({l, &m, std::exchange(received, received + incoming(m))});
+            for (const Move& m : links[l].incoming)
+                in_.push_back({l, &m, std::exchange(received, received + incoming(m))});
             buffers_[l].member = links[l].member;
             buffers_[l].sent.resize(sent);
             buffers_[l].received.resize(received);

@@ -16,7 +16,9 @@ namespace {
 template <class T>
 void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatype type, MPI_Op op, bool yield) {
     MPI_Request request;
-    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, op, handle.comm, &request), "MPI_Iallreduce");
+    mpi_check(
+        MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, op, handle.comm, &request),
+        "MPI_Iallreduce");
     wait_all(1, &request, MPI_STATUSES_IGNORE, yield);
 }
 
@@ -25,7 +27,9 @@ void broadcast_bytes(const Communicator::Handle& handle, void* bytes, std::size_
     constexpr std::size_t piece = std::size_t{1} << 30;
     for (std::size_t at = 0; at < size; at += piece) {
         MPI_Request request;
-        mpi_check(MPI_Ibcast(static_cast<char*>(bytes) + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, handle.comm, &request), "MPI_Ibcast");
+        mpi_check(MPI_Ibcast(static_cast<char*>(bytes) + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0,
+                             handle.comm, &request),
+                  "MPI_Ibcast");
         wait_all(1, &request, MPI_STATUSES_IGNORE, yield);
     }
 }
@@ -33,7 +37,8 @@ void broadcast_bytes(const Communicator::Handle& handle, void* bytes, std::size_
 // Does some node have more ranks of the job than cores?
 bool crowded_anywhere() {
     MPI_Comm node;
-    mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
+              "MPI_Comm_split_type");
     int ranks = 1;
     MPI_Comm_size(node, &ranks);
     MPI_Comm_free(&node);
@@ -45,13 +50,16 @@ bool crowded_anywhere() {
 
 }  // namespace
 
-Communicator::Communicator() : Communicator(std::make_shared<Handle>(MPI_COMM_WORLD)) { oversubscribed_ = crowded_anywhere(); }
+Communicator::Communicator() : Communicator(std::make_shared<Handle>(MPI_COMM_WORLD)) {
+    oversubscribed_ = crowded_anywhere();
+}
 
 Communicator::Communicator(std::shared_ptr<const Handle> handle) : handle_(std::move(handle)) {
     mpi_check(MPI_Comm_rank(handle_->comm, &rank_), "MPI_Comm_rank");
     mpi_check(MPI_Comm_size(handle_->comm, &size_), "MPI_Comm_size");
     MPI_Comm node;
-    mpi_check(MPI_Comm_split_type(handle_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    mpi_check(MPI_Comm_split_type(handle_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+              "MPI_Comm_split_type");
     MPI_Comm_rank(node, &node_rank_);
     MPI_Comm_size(node, &node_size_);
     MPI_Comm_free(&node);
@@ -83,9 +91,15 @@ void Communicator::broadcast(std::span<std::byte> bytes) const {
     broadcast_bytes(*handle_, bytes.data(), bytes.size(), oversubscribed_);
 }
 
-void Communicator::sum(std::span<std::int64_t> values) const { reduce(*handle_, values, MPI_INT64_T, MPI_SUM, oversubscribed_); }
-void Communicator::min(std::span<std::int64_t> values) const { reduce(*handle_, values, MPI_INT64_T, MPI_MIN, oversubscribed_); }
-void Communicator::max(std::span<std::int64_t> values) const { reduce(*handle_, values, MPI_INT64_T, MPI_MAX, oversubscribed_); }
+void Communicator::sum(std::span<std::int64_t> values) const {
+    reduce(*handle_, values, MPI_INT64_T, MPI_SUM, oversubscribed_);
+}
+void Communicator::min(std::span<std::int64_t> values) const {
+    reduce(*handle_, values, MPI_INT64_T, MPI_MIN, oversubscribed_);
+}
+void Communicator::max(std::span<std::int64_t> values) const {
+    reduce(*handle_, values, MPI_INT64_T, MPI_MAX, oversubscribed_);
+}
 
 void Communicator::sum(std::span<Int128> values) const {
     // Limbs of 32 bits in 64: below 2^31 ranks no limb overflows, and the last one carries the sign.
@@ -132,7 +146,8 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     std::vector<std::int64_t> sizes, received(size_), start(size_ + 1, 0);
     for (const std::vector<std::byte>& bytes : to_rank) sizes.push_back(static_cast<std::int64_t>(bytes.size()));
     MPI_Request request;
-    mpi_check(MPI_Ialltoall(sizes.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, handle_->comm, &request), "MPI_Ialltoall");
+    mpi_check(MPI_Ialltoall(sizes.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, handle_->comm, &request),
+              "MPI_Ialltoall");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
     for (int r = 0; r < size_; ++r) start[r + 1] = start[r] + received[r];
     std::vector<std::byte> in(start[size_]);
@@ -150,21 +165,30 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
 }
 
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
-    if (mine.size() > INT_MAX) fatal(1, fmt::format("{} bytes of rank {} are too many to be sent to another; use more ranks", mine.size(), rank_));
+    if (mine.size() > INT_MAX)
+        fatal(1, fmt::format("{} bytes of rank {} are too many to be sent to another; use more ranks", mine.size(),
+                             rank_));
     std::vector<std::int64_t> sizes(rank_ == 0 ? size_ : 0);
     const std::int64_t size = static_cast<std::int64_t>(mine.size());
     MPI_Request request;
-    mpi_check(MPI_Igather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, handle_->comm, &request), "MPI_Igather");
+    mpi_check(MPI_Igather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, handle_->comm, &request),
+              "MPI_Igather");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
     std::vector<std::byte> all;
     std::vector<int> counts, starts;  // of MPI, 31-bit
     if (rank_ == 0) {
         std::int64_t total = 0;
-        for (const std::int64_t n : sizes) counts.push_back(static_cast<int>(n)), starts.push_back(static_cast<int>(total)), total += n;
-        if (total > INT_MAX) fatal(1, fmt::format("{} bytes of {} ranks are too many for one of them; use fewer cells, or balance.partition.cut = strips", total, size_));
+        for (const std::int64_t n : sizes)
+            counts.push_back(static_cast<int>(n)), starts.push_back(static_cast<int>(total)), total += n;
+        if (total > INT_MAX)
+            fatal(1, fmt::format("{} bytes of {} ranks are too many for one of them; use fewer cells, or "
+                                 "balance.partition.cut = strips",
+                                 total, size_));
         all.resize(total);
     }
-    mpi_check(MPI_Igatherv(mine.data(), static_cast<int>(size), MPI_BYTE, all.data(), counts.data(), starts.data(), MPI_BYTE, 0, handle_->comm, &request), "MPI_Igatherv");
+    mpi_check(MPI_Igatherv(mine.data(), static_cast<int>(size), MPI_BYTE, all.data(), counts.data(), starts.data(),
+                           MPI_BYTE, 0, handle_->comm, &request),
+              "MPI_Igatherv");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
     return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collective operations on all ranks. Reductions are exact (integers, minima, maxima), so their result does not depend on the
-// number of ranks.
+// Collective operations on all ranks. Reductions are exact (integers, minima, maxima), so their result does not depend
+// on the number of ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@ struct Spread {
     double min = 0, mean = 0, max = 0;
 };
 
-/// All ranks of the job, or some of them (split). Where a node has more ranks than cores, every call gives the core away
-/// while it waits. Every call but rank(), size(), node_rank(), node_size(), oversubscribed() is collective. Copies share one MPI
-/// communicator.
+/// All ranks of the job, or some of them (split). Where a node has more ranks than cores, every call gives the core
+/// away while it waits. Every call but rank(), size(), node_rank(), node_size(), oversubscribed() is collective. Copies
+/// share one MPI communicator.
 class Communicator {
 public:
     /// All ranks of the job.
@@ -29,7 +29,7 @@ public:
 
     int rank() const { return rank_; }
     int size() const { return size_; }
-    int node_rank() const { return node_rank_; }             ///< among these ranks on this node
+    int node_rank() const { return node_rank_; }  ///< among these ranks on this node
     int node_size() const { return node_size_; }
     bool oversubscribed() const { return oversubscribed_; }  ///< more ranks of the job than cores on some node
 
@@ -46,8 +46,9 @@ public:
     std::vector<Spread> spread(std::span<const double> values) const;  ///< of each value over the ranks, on all of them
     /// Sends to_rank[r] to rank r; returns everything that came, in rank order. Any sizes.
     std::vector<std::byte> all_to_all(std::span<const std::vector<std::byte>> to_rank) const;
-    std::vector<std::string> gather(const std::string& text) const;    ///< on rank 0; empty elsewhere
-    std::vector<std::byte> gather(std::span<const std::byte> mine) const;  ///< one after the other on rank 0; empty elsewhere
+    std::vector<std::string> gather(const std::string& text) const;  ///< on rank 0; empty elsewhere
+    std::vector<std::byte> gather(
+        std::span<const std::byte> mine) const;  ///< one after the other on rank 0; empty elsewhere
 
     struct Handle;  ///< the MPI communicator (comm/mpi_check.hpp)
     const Handle& handle() const { return *handle_; }

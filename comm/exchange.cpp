@@ -31,13 +31,17 @@ void Exchange::start(std::span<const Outgoing> out, std::span<const Incoming> in
         pieces(m.bytes.size(), [&](std::size_t at, int n) {
             requests_->all.emplace_back();
             requests_->expected.push_back(n);
-            mpi_check(MPI_Irecv(m.bytes.data() + at, n, MPI_BYTE, m.member, tag, comm_.handle().comm, &requests_->all.back()), "MPI_Irecv");
+            mpi_check(
+                MPI_Irecv(m.bytes.data() + at, n, MPI_BYTE, m.member, tag, comm_.handle().comm, &requests_->all.back()),
+                "MPI_Irecv");
         });
     for (const Outgoing& m : out)
         pieces(m.bytes.size(), [&](std::size_t at, int n) {
             requests_->all.emplace_back();
             requests_->expected.push_back(sent);
-            mpi_check(MPI_Isend(m.bytes.data() + at, n, MPI_BYTE, m.member, tag, comm_.handle().comm, &requests_->all.back()), "MPI_Isend");
+            mpi_check(
+                MPI_Isend(m.bytes.data() + at, n, MPI_BYTE, m.member, tag, comm_.handle().comm, &requests_->all.back()),
+                "MPI_Isend");
         });
 }
 
@@ -50,8 +54,9 @@ void Exchange::finish() {
         int n = 0;
         MPI_Get_count(&status[i], MPI_BYTE, &n);
         if (n != requests_->expected[i])
-            fatal(1, "exchange: " + std::to_string(n) + " bytes came from rank " + std::to_string(status[i].MPI_SOURCE) + " where " +
-                         std::to_string(requests_->expected[i]) + " were due; this is a bug");
+            fatal(1, "exchange: " + std::to_string(n) + " bytes came from rank " +
+                         std::to_string(status[i].MPI_SOURCE) + " where " + std::to_string(requests_->expected[i]) +
+                         " were due; this is a bug");
     }
     requests_->all.clear();
     requests_->expected.clear();

@@ -17,7 +17,8 @@ inline void mpi_check(int code, const char* what) {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
     MPI_Error_string(code, text, &length);
-    fatal(1, std::string("MPI: ") + what + " failed: " + std::string(text, length) + "; check the network and the MPI installation");
+    fatal(1, std::string("MPI: ") + what + " failed: " + std::string(text, length) +
+                 "; check the network and the MPI installation");
 }
 
 /// An MPI communicator, freed by the last one who holds it.
@@ -34,8 +35,8 @@ struct Communicator::Handle {
     const MPI_Comm comm;
 };
 
-/// MPI_Waitall. yield: give the core away while waiting, for nodes with more ranks than cores: a rank that spins there keeps
-/// the one it waits for from running (hundreds of times slower on two cores).
+/// MPI_Waitall. yield: give the core away while waiting, for nodes with more ranks than cores: a rank that spins there
+/// keeps the one it waits for from running (hundreds of times slower on two cores).
 inline void wait_all(int count, MPI_Request* requests, MPI_Status* statuses, bool yield) {
     int done = 0;
     while (yield && !done) {

@@ -17,7 +17,9 @@ public:
     std::vector<std::byte> gather(std::span<const std::byte> mine) const override { return comm_.gather(mine); }
     void broadcast(std::span<std::byte> bytes) const override { comm_.broadcast(bytes); }
     std::unique_ptr<balance::Channel> channel() const override { return std::make_unique<Exchange>(comm_); }
-    std::unique_ptr<balance::Team> split(int colour) const override { return std::make_unique<Ranks>(comm_.split(colour)); }
+    std::unique_ptr<balance::Team> split(int colour) const override {
+        return std::make_unique<Ranks>(comm_.split(colour));
+    }
 
 private:
     Communicator comm_;

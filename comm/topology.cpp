@@ -43,7 +43,8 @@ Topology detect(const Communicator& comm) {
     comm.broadcast(sharing);
     const int shared = std::stoi(sharing);
     t.default_threads = std::max(1, t.cores_available / shared);
-    t.binding = fmt::format("cores {}{}", cpus.empty() ? "unknown" : cpus, shared > 1 ? fmt::format(" shared by {} ranks", shared) : "");
+    t.binding = fmt::format("cores {}{}", cpus.empty() ? "unknown" : cpus,
+                            shared > 1 ? fmt::format(" shared by {} ranks", shared) : "");
     return t;
 }
 

@@ -8,9 +8,9 @@
 namespace comm {
 
 struct Topology {
-    int cores_available = 1;   ///< processing units in this process's affinity mask
-    int default_threads = 1;   ///< its share of them: the mask if ranks are bound apart, else mask / ranks on the node
-    std::string binding;       ///< for the log
+    int cores_available = 1;  ///< processing units in this process's affinity mask
+    int default_threads = 1;  ///< its share of them: the mask if ranks are bound apart, else mask / ranks on the node
+    std::string binding;      ///< for the log
     std::string host, cpu_model;
 };
 

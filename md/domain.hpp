@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fixed-point space. A position is a 64-bit integer of 2^-40 lengths on the global grid; the kernels see 32 bits of it,
-// packed for x and y in 8 bytes: in 2^-26 lengths, or in up to 2^-28 where pairs are computed in doubles. Differences of
-// packed positions wrap exactly, so a pair's displacement is the same wherever and from whichever side it is computed. Box
-// sides are whole numbers of 2^-26, so that a periodic image is an exact shift in all.
+// packed for x and y in 8 bytes: in 2^-26 lengths, or in up to 2^-28 where pairs are computed in doubles. Differences
+// of packed positions wrap exactly, so a pair's displacement is the same wherever and from whichever side it is
+// computed. Box sides are whole numbers of 2^-26, so that a periodic image is an exact shift in all.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -19,8 +19,8 @@ inline constexpr int finest_packed_bits = 28;
 inline constexpr int edge_shift = position_bits - edge_bits;
 inline constexpr double position_unit = 1.0 / (std::int64_t{1} << position_bits);
 inline constexpr double edge_unit = 1.0 / (std::int64_t{1} << edge_bits);
-/// Velocities are 64-bit integers of 2^-40: kicks add exactly, so two half-kicks are one kick and a reversed run retraces
-/// its steps bit by bit.
+/// Velocities are 64-bit integers of 2^-40: kicks add exactly, so two half-kicks are one kick and a reversed run
+/// retraces its steps bit by bit.
 inline constexpr double velocity_unit = position_unit;
 using Int128 = __int128;
 
@@ -69,20 +69,22 @@ inline std::int64_t to_edge_units(double length) { return std::llround(std::ldex
 
 /// Packs a position (2^-40) for the kernels: x in the low, y in the high 32 bits, both shifted right.
 inline std::uint64_t pack(std::int64_t x, std::int64_t y, int shift) {
-    return static_cast<std::uint32_t>(x >> shift) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(y >> shift)) << 32;
+    return static_cast<std::uint32_t>(x >> shift) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(y >> shift))
+                                                        << 32;
 }
 
 /// Cells that lie in reach of `radius` (lengths) from within one of width `cell`.
 inline int cells_within(double radius, double cell) { return static_cast<int>(std::ceil(radius / cell)); }
 
-/// Packed positions wrap at 2^(32 - packed_bits) lengths. True if nobody in a column of cells of width `cell`, and in those in
-/// reach of `radius` (lengths), is near only across the wrap.
+/// Packed positions wrap at 2^(32 - packed_bits) lengths. True if nobody in a column of cells of width `cell`, and in
+/// those in reach of `radius` (lengths), is near only across the wrap.
 inline bool fits_before_wrap(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
     return cell * (1 + cells_within(radius, cell)) <= wrap - radius && cell <= wrap / 2;
 }
 
-/// The most that particles whose neighbours are sought together may be apart up a column, in 2^-26 lengths; for the same reason.
+/// The most that particles whose neighbours are sought together may be apart up a column, in 2^-26 lengths; for the
+/// same reason.
 inline std::int64_t most_extent(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
     return to_edge_units(std::min(wrap - 2 * radius - cell, wrap / 2)) - 2;

@@ -16,7 +16,9 @@ struct Lattice {
     std::int64_t rows = 0;
     std::array<std::int64_t, 2> sites{0, 0};  // in even and odd rows
 
-    std::int64_t first_site(std::int64_t row) const { return row / 2 * (sites[0] + sites[1]) + (row % 2 ? sites[0] : 0); }
+    std::int64_t first_site(std::int64_t row) const {
+        return row / 2 * (sites[0] + sites[1]) + (row % 2 ? sites[0] : 0);
+    }
 };
 
 // Sites lower + (i + shift) step below upper.
@@ -49,14 +51,19 @@ void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_i
     const double a = lattice_constant(slab.density), height = a * std::sqrt(3.0) / 2;
     const double thermal = std::sqrt(slab.temperature) / velocity_unit;
     // A site just below the end of the box may round up to it.
-    const auto inside = [&](int axis, double quanta) { return std::min<std::int64_t>(std::llrint(quanta), domain.axis[axis].fixed_length() - 1); };
+    const auto inside = [&](int axis, double quanta) {
+        return std::min<std::int64_t>(std::llrint(quanta), domain.axis[axis].fixed_length() - 1);
+    };
     const auto x_of = [&](std::int64_t row, std::int64_t i) -> std::int64_t {
         if (slab.cells)  // a quarter of a site from the edge, exact fractions of the box: no seam
-            return static_cast<std::int64_t>(Int128{4 * i + 1 + 2 * (row % 2)} * domain.axis[0].fixed_length() / (4 * (*slab.cells)[0]));
+            return static_cast<std::int64_t>(Int128{4 * i + 1 + 2 * (row % 2)} * domain.axis[0].fixed_length() /
+                                             (4 * (*slab.cells)[0]));
         return inside(0, (slab.lower[0] + (static_cast<double>(i) + (row % 2 ? 0.5 : 0.0)) * a) / position_unit);
     };
     const auto y_of = [&](std::int64_t row) -> std::int64_t {
-        if (slab.cells) return static_cast<std::int64_t>(Int128{2 * row + 1} * domain.axis[1].fixed_length() / (4 * (*slab.cells)[1]));
+        if (slab.cells)
+            return static_cast<std::int64_t>(Int128{2 * row + 1} * domain.axis[1].fixed_length() /
+                                             (4 * (*slab.cells)[1]));
         return inside(1, (slab.lower[1] + static_cast<double>(row) * height) / position_unit);
     };
     // First index in [0, n) whose position is not below `edge` (positions ascend).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Initial states: hexagonal lattices with thermal velocities. Every rank makes the particles of its own cells; ids, positions
-// and velocities depend on the deck alone.
+// Initial states: hexagonal lattices with thermal velocities. Every rank makes the particles of its own cells; ids,
+// positions and velocities depend on the deck alone.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -19,8 +19,8 @@ double lattice_constant(double density);
 /// Number of particles of a slab.
 std::int64_t particle_count(const Slab& slab);
 
-/// Appends the slab's particles that lie in `cells`. Ids begin at first_id, row by row. Velocities are thermal only (normal
-/// with variance `temperature`, mass 1): drift and the slab's mean are the caller's, who knows all of it.
+/// Appends the slab's particles that lie in `cells`. Ids begin at first_id, row by row. Velocities are thermal only
+/// (normal with variance `temperature`, mass 1): drift and the slab's mean are the caller's, who knows all of it.
 void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_id, std::uint64_t seed,
                     const balance::Box& cells, std::vector<Particle>& out);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums over all particles, and the thermodynamic quantities that follow from them. Reduced units, mass 1, Boltzmann's constant 1.
+// Sums over all particles, and the thermodynamic quantities that follow from them. Reduced units, mass 1, Boltzmann's
+// constant 1.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,8 +22,8 @@ struct SystemSums {
 struct Thermo {
     double kinetic = 0, potential = 0;  ///< whole system
     std::array<double, 2> momentum{0, 0};
-    double temperature = 0;             ///< in the frame of the centre of mass, 2 (N - 1) degrees of freedom
-    double pressure = 0;                ///< (kinetic energy in the frame of the centre of mass + virial / 2) / area
+    double temperature = 0;  ///< in the frame of the centre of mass, 2 (N - 1) degrees of freedom
+    double pressure = 0;     ///< (kinetic energy in the frame of the centre of mass + virial / 2) / area
     double total() const { return kinetic + potential; }
 };
 

@@ -82,7 +82,8 @@ std::vector<double> smallest_safe_r2(const PotentialSpec& spec, std::span<const 
             const double r = spec.cutoff * i / samples;
             const PairValue v = value_at(p, r);
             for (const double x : {v.force, v.energy, v.force * r})
-                if (!(std::abs(x) <= most)) most = std::isfinite(x) ? std::abs(x) : std::numeric_limits<double>::infinity();
+                if (!(std::abs(x) <= most))
+                    most = std::isfinite(x) ? std::abs(x) : std::numeric_limits<double>::infinity();
             worst[i] = most;
         }
     });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Pair potentials. To add one: write a functor like those below and name it in `Potentials` (docs/potentials.md).
 //
-// A functor is built for a scalar type T (float or double) and called with T or with a vector of T, so one text serves every
-// instruction set. It receives s = r^2, softens it (nothing to do for most decks: `softened` tells them apart when compiled),
-// and returns F/r = -2 dU/ds and U, both with the shift folded in:
-// F/r + k and U + a + b s (Shift). Only + - * / fma appear, which IEEE rounds the same everywhere; that keeps the bits equal.
+// A functor is built for a scalar type T (float or double) and called with T or with a vector of T, so one text serves
+// every instruction set. It receives s = r^2, softens it (nothing to do for most decks: `softened` tells them apart
+// when compiled), and returns F/r = -2 dU/ds and U, both with the shift folded in: F/r + k and U + a + b s (Shift).
+// Only + - * / fma appear, which IEEE rounds the same everywhere; that keeps the bits equal.
 #pragma once
 #include <cmath>
 #include <span>
@@ -19,8 +19,8 @@
 
 namespace md {
 
-/// Units in which a kernel wants its numbers: r^2 arrives multiplied by `length2`, F/r must leave multiplied by `force`.
-/// Powers of two, so scaling changes no bits.
+/// Units in which a kernel wants its numbers: r^2 arrives multiplied by `length2`, F/r must leave multiplied by
+/// `force`. Powers of two, so scaling changes no bits.
 struct Scale {
     double length2 = 1, force = 1;
 };
@@ -30,8 +30,8 @@ struct ShiftTerms {
     double k = 0, a = 0, b = 0;
 };
 
-/// A parameter that only one kind of potential has. A functor lists them as `parameters`; the deck's keys, their checks and the
-/// effective deck follow from that list.
+/// A parameter that only one kind of potential has. A functor lists them as `parameters`; the deck's keys, their checks
+/// and the effective deck follow from that list.
 struct Parameter {
     std::string_view name;     ///< system.potential.<name>
     double standard;           ///< its value where the deck gives none
@@ -71,7 +71,8 @@ struct Softening {
     }
 };
 
-/// 12-6 Lennard-Jones: U = 4 eps i3 (i3 - 1), F/r = (48 eps / sigma^2) iv i3 (i3 - 1/2), iv = sigma^2 / (s + softening^2).
+/// 12-6 Lennard-Jones: U = 4 eps i3 (i3 - 1), F/r = (48 eps / sigma^2) iv i3 (i3 - 1/2), iv = sigma^2 / (s +
+/// softening^2).
 template <class T, bool softened>
 struct LennardJones {
     static constexpr std::string_view name = "lennard_jones";
@@ -134,8 +135,8 @@ struct SoftSphere {
     }
 };
 
-/// C of Mie, which makes its depth epsilon: n / (n - m) (n / m)^(m / (n - m)). The root by Newton's method: std::pow isn't the
-/// same on all machines. h = n / 2, l = m / 2, h > l.
+/// C of Mie, which makes its depth epsilon: n / (n - m) (n / m)^(m / (n - m)). The root by Newton's method: std::pow
+/// isn't the same on all machines. h = n / 2, l = m / 2, h > l.
 HD double mie_prefactor(int h, int l) {
     int p = l, q = h - l;  // (h / l)^(p / q)
     for (int d = q; d > 1; --d)
@@ -150,9 +151,9 @@ HD double mie_prefactor(int h, int l) {
     return static_cast<double>(h) / (h - l) * root;
 }
 
-/// Mie: U = C eps (iv^h - iv^l), iv = sigma^2 / (s + softening^2), with h = repulsive / 2 and l = attractive / 2: exponents are
-/// even, so no root of s is needed. 12-6 is Lennard-Jones, bit by bit. The difference is taken after l powers have been factored
-/// out: where iv^h overflows, F is infinite rather than NaN.
+/// Mie: U = C eps (iv^h - iv^l), iv = sigma^2 / (s + softening^2), with h = repulsive / 2 and l = attractive / 2:
+/// exponents are even, so no root of s is needed. 12-6 is Lennard-Jones, bit by bit. The difference is taken after l
+/// powers have been factored out: where iv^h overflows, F is infinite rather than NaN.
 template <class T, bool softened>
 struct Mie {
     static constexpr std::string_view name = "mie";
@@ -243,8 +244,8 @@ struct PairValue {
 };
 PairValue pair_value(const PotentialSpec& spec, double r);
 
-/// For each limit the smallest r^2 from which on, up to the cutoff, |F|, |U| and |F r| stay finite and at most that limit;
-/// sampled at 2^14 radii.
+/// For each limit the smallest r^2 from which on, up to the cutoff, |F|, |U| and |F r| stay finite and at most that
+/// limit; sampled at 2^14 radii.
 std::vector<double> smallest_safe_r2(const PotentialSpec& spec, std::span<const double> limits);
 
 }  // namespace md

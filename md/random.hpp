@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random numbers that depend on (seed, particle id) alone, so that any rank can make any particle. Only operations that IEEE
-// rounds correctly appear (no libm log or cos), so the numbers are the same on every machine.
+// Random numbers that depend on (seed, particle id) alone, so that any rank can make any particle. Only operations that
+// IEEE rounds correctly appear (no libm log or cos), so the numbers are the same on every machine.
 #pragma once
 #include <array>
 #include <cmath>
@@ -32,7 +32,8 @@ inline std::array<double, 2> normal_pair(std::uint64_t seed, std::int64_t id) {
     const std::uint64_t key = mix(mix(seed) ^ static_cast<std::uint64_t>(id));
     for (std::uint64_t n = 0;; ++n) {
         const double scale = 1.0 / (std::int64_t{1} << 52);
-        const double u = static_cast<double>(mix(key + 2 * n) >> 11) * scale - 1, v = static_cast<double>(mix(key + 2 * n + 1) >> 11) * scale - 1;
+        const double u = static_cast<double>(mix(key + 2 * n) >> 11) * scale - 1,
+                     v = static_cast<double>(mix(key + 2 * n + 1) >> 11) * scale - 1;
         const double s = u * u + v * v;
         if (s >= 1 || s == 0) continue;
         const double f = std::sqrt(-2 * portable_log(s) / s);

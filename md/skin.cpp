@@ -9,11 +9,11 @@ namespace {
 // Measured: one rebuild (sort, ghosts, rows) costs about as much as this many force passes without skin.
 constexpr double rebuild_cost = 5.0;
 
-constexpr double factor = 1.2;      // from one skin to the next
-constexpr double narrowest = 0.05;  // lengths
-constexpr int trials = 3;           // of each; the cheapest one counts, other work disturbs
+constexpr double factor = 1.2;       // from one skin to the next
+constexpr double narrowest = 0.05;   // lengths
+constexpr int trials = 3;            // of each; the cheapest one counts, other work disturbs
 constexpr double wider_pays = 1.25;  // more than 1: rows get longer in steps, and narrower ones are tried cheaply
-constexpr int most_pause = 256;     // rebuilds between two searches
+constexpr int most_pause = 256;      // rebuilds between two searches
 
 }  // namespace
 
@@ -40,7 +40,8 @@ void SkinSearch::add(double forces, double rest) {
     if (trials_ == 0 || forces + rest < cost_) cost_ = forces + rest, rest_ = rest;
     if (++trials_ < trials) return;
     const bool better = direction_ == 0 || cost_ < best_cost_;
-    // Pairs grow with the square of cutoff + skin, rebuilds come as often as the skin is thin: of both, what a wider skin changes.
+    // Pairs grow with the square of cutoff + skin, rebuilds come as often as the skin is thin: of both, what a wider
+    // skin changes.
     if (direction_ == 0) direction_ = rest_ / now_ > wider_pays * 2 * (cost_ - rest_) / (cutoff_ + now_) ? 1 : -1;
     if (better) best_ = now_, best_cost_ = cost_;
     const double next = direction_ < 0 ? best_ / factor : std::min(best_ * factor, widest_);

@@ -4,24 +4,25 @@
 
 namespace md {
 
-/// Skin (lengths) that should make a step cheapest, for particles of a typical `speed`: a wider skin means more pairs in each
-/// step, a narrower one more rebuilds.
+/// Skin (lengths) that should make a step cheapest, for particles of a typical `speed`: a wider skin means more pairs
+/// in each step, a narrower one more rebuilds.
 double guess_skin(double cutoff, double dt, double speed);
 
-/// Looks for the skin with the cheapest step. Where rebuilds cost more than the pairs that a wider skin would add, it tries ever
-/// wider ones, else ever narrower ones, as long as that pays. Starts again after 16 rebuilds, then 32, at last every 256, because
-/// particles melt, heat up and spread.
+/// Looks for the skin with the cheapest step. Where rebuilds cost more than the pairs that a wider skin would add, it
+/// tries ever wider ones, else ever narrower ones, as long as that pays. Starts again after 16 rebuilds, then 32, at
+/// last every 256, because particles melt, heat up and spread.
 class SkinSearch {
 public:
     /// start: first skin; widest: the most that the cells allow (lengths).
-    SkinSearch(double cutoff, double start, double widest) : cutoff_(cutoff), best_(start), now_(start), widest_(widest) {}
+    SkinSearch(double cutoff, double start, double widest)
+        : cutoff_(cutoff), best_(start), now_(start), widest_(widest) {}
 
     /// To use until the next call of add().
     double skin() const { return now_; }
     /// Does it want the next cost?
     bool searching() const { return rebuilds_ == 0; }
-    /// At each rebuild, while searching: what a step cost since the last rebuild, that one included (seconds): its forces, and the
-    /// rest; any numbers else.
+    /// At each rebuild, while searching: what a step cost since the last rebuild, that one included (seconds): its
+    /// forces, and the rest; any numbers else.
     void add(double forces, double rest);
 
 private:

@@ -9,8 +9,9 @@
 namespace md {
 namespace {
 
-constexpr int padding = 16;   // kernels read whole vectors
-constexpr int sub_rows = 4;   // slices of a cell's height by which its particles are sorted: shorter clusters, fewer candidates
+constexpr int padding = 16;  // kernels read whole vectors
+constexpr int sub_rows =
+    4;  // slices of a cell's height by which its particles are sorted: shorter clusters, fewer candidates
 
 // Grows with little slack: a vector's doubling would cost more memory than everything else.
 template <class T>
@@ -25,16 +26,26 @@ void at_least(std::vector<T>& v, std::size_t n) {
 }
 
 template <class T>
-T* aligned(T* p) { return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(p) + 63) / 64 * 64); }
+T* aligned(T* p) {
+    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(p) + 63) / 64 * 64);
+}
 
 template <class T>
-std::int64_t bytes_of(const std::vector<T>& v) { return static_cast<std::int64_t>(v.capacity() * sizeof(T)); }
+std::int64_t bytes_of(const std::vector<T>& v) {
+    return static_cast<std::int64_t>(v.capacity() * sizeof(T));
+}
 
 }  // namespace
 
 Tile::Tile(const Domain& domain, balance::Box box, int frame)
-    : axis_(domain.axis), packed_bits_(domain.packed_bits), box_(box), frame_(frame), columns_(box.extent(0) + 2 * frame), rows_(box.extent(1) + 2 * frame),
-      counts_(static_cast<std::size_t>(columns_) * rows_, 0), slot_(static_cast<std::size_t>(columns_) * (rows_ + 1), 0) {
+    : axis_(domain.axis),
+      packed_bits_(domain.packed_bits),
+      box_(box),
+      frame_(frame),
+      columns_(box.extent(0) + 2 * frame),
+      rows_(box.extent(1) + 2 * frame),
+      counts_(static_cast<std::size_t>(columns_) * rows_, 0),
+      slot_(static_cast<std::size_t>(columns_) * (rows_ + 1), 0) {
     for (int a = 0; a < 2; ++a)
         for (int c = box.lower[a]; c <= box.upper[a]; ++c) edges_[a].push_back(axis_[a].edge(c));
     resize(0);
@@ -67,8 +78,9 @@ void Tile::insert(std::span<const Particle> particles) {
 int Tile::find(std::span<const FrameBox> boxes, std::array<int, 3> cell, std::int64_t own) const {
     for (std::size_t k = 0; k < boxes.size(); ++k)
         if (boxes[k].box.contains(cell)) return static_cast<int>(k);
-    throw SimulationError(fmt::format("particle {} at ({:.6g}, {:.6g}) is lost: it left the cells around its own", id_[own],
-                                      static_cast<double>(x_[own]) * position_unit, static_cast<double>(y_[own]) * position_unit));
+    throw SimulationError(fmt::format("particle {} at ({:.6g}, {:.6g}) is lost: it left the cells around its own",
+                                      id_[own], static_cast<double>(x_[own]) * position_unit,
+                                      static_cast<double>(y_[own]) * position_unit));
 }
 
 void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
@@ -110,7 +122,8 @@ void Tile::lay_slots() {
         }
         slot[rows_] = static_cast<std::int32_t>(next);
     }
-    if (next > INT32_MAX / 2) throw SimulationError("a tile holds over 2^30 particles", false, "make grid.tile smaller");
+    if (next > INT32_MAX / 2)
+        throw SimulationError("a tile holds over 2^30 particles", false, "make grid.tile smaller");
     slots_ = static_cast<std::int32_t>(next);
     for (auto& p : packed_) fit(p, slots_ + padding);
     fit(reference_, size_ + padding);
@@ -124,8 +137,10 @@ void Tile::lay_slots() {
 }
 
 void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch) {
-    const int reach = cells_within(radius, axis_[0].least_width()), low = box_.lower[1] - frame_, high = box_.upper[1] + frame_;
-    const std::int64_t reach_y = to_edge_units(radius * (1 + 1e-5)) + 1, apart = most_extent(packed_bits_, radius, axis_[1].cell_width());
+    const int reach = cells_within(radius, axis_[0].least_width()), low = box_.lower[1] - frame_,
+              high = box_.upper[1] + frame_;
+    const std::int64_t reach_y = to_edge_units(radius * (1 + 1e-5)) + 1,
+                       apart = most_extent(packed_bits_, radius, axis_[1].cell_width());
     const std::int64_t slice = axis_[1].length / axis_[1].cells / sub_rows + 16;
     scratch.edges.clear();
     for (int r = low; r <= high; ++r) scratch.edges.push_back(axis_[1].edge(r));
@@ -135,13 +150,17 @@ void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScra
     std::size_t rows_used = 0;
     std::int64_t own = 0;
     for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
-        const int x0 = std::max(x - reach, box_.lower[0] - frame_), x1 = std::min(x + reach + 1, box_.upper[0] + frame_);
+        const int x0 = std::max(x - reach, box_.lower[0] - frame_),
+                  x1 = std::min(x + reach + 1, box_.upper[0] + frame_);
         const std::int32_t base = slot_[slot_index(x0, low)];
         const std::int32_t end = slot_[slot_index(x1 - 1, high)];
         if (end - base > UINT16_MAX)
-            throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices", end - base, x1 - x0), false, "make grid.tile smaller");
+            throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices",
+                                              end - base, x1 - x0),
+                                  false, "make grid.tile smaller");
         const std::int64_t middle = (axis_[0].edge(x) + axis_[0].length / axis_[0].cells / 2) << edge_shift;
-        const auto far_x = static_cast<std::uint32_t>((middle >> (position_bits - packed_bits_)) + (std::int64_t{1} << 31));  // half way round
+        const auto far_x = static_cast<std::uint32_t>((middle >> (position_bits - packed_bits_)) +
+                                                      (std::int64_t{1} << 31));  // half way round
         const Run mine = run(x, box_.lower[1], box_.upper[1]);
         int y0 = low, y1 = low;
         for (std::int32_t done = 0; done < mine.size;) {
@@ -204,7 +223,9 @@ void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScra
                 rows_used += static_cast<std::size_t>(hood.length) * lanes;
             }
             clusters_.push_back({static_cast<std::int32_t>(own), slot, base, size, first, first + hoods, far_x});
-            if (rows_used > INT32_MAX) throw SimulationError("the neighbour rows of a tile exceed 2^31 entries", false, "make grid.tile smaller");
+            if (rows_used > INT32_MAX)
+                throw SimulationError("the neighbour rows of a tile exceed 2^31 entries", false,
+                                      "make grid.tile smaller");
             done += size;
             own += size;
         }
@@ -215,8 +236,19 @@ void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScra
 
 TileView Tile::view() {
     sorted_ = false;  // kernels move particles
-    return {packed_[current_].data(), packed_[1 - current_].data(), x_.data(), y_.data(), vx_.data(), vy_.data(), id_.data(),
-            reference_.data(), clusters_.data(), static_cast<std::int32_t>(clusters_.size()), neighbourhoods_.data(), rows_list_.data(), packed_bits_};
+    return {packed_[current_].data(),
+            packed_[1 - current_].data(),
+            x_.data(),
+            y_.data(),
+            vx_.data(),
+            vy_.data(),
+            id_.data(),
+            reference_.data(),
+            clusters_.data(),
+            static_cast<std::int32_t>(clusters_.size()),
+            neighbourhoods_.data(),
+            rows_list_.data(),
+            packed_bits_};
 }
 
 }  // namespace md

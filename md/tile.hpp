@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A tile: the particles of a small box of cells, the ghosts in a frame around it, and their neighbour rows.
 //
-// Storage is by columns of cells. A *slot* holds a packed position; slots run up each column of the framed box, cell by cell,
-// so that the particles of any box of cells are one contiguous run a column: ghosts, messages and candidates are such runs.
-// The other arrays hold own particles only (*own* order: the same order without ghosts).
+// Storage is by columns of cells. A *slot* holds a packed position; slots run up each column of the framed box, cell by
+// cell, so that the particles of any box of cells are one contiguous run a column: ghosts, messages and candidates are
+// such runs. The other arrays hold own particles only (*own* order: the same order without ghosts).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -45,8 +45,8 @@ struct TileScratch {
     std::vector<std::int32_t> place, start, lane_rows, ranges;
 };
 
-/// A box of cells of a tile's frame that another tile (or an image) owns. shift: what to add to the owner's positions to see
-/// them here, 2^-40.
+/// A box of cells of a tile's frame that another tile (or an image) owns. shift: what to add to the owner's positions
+/// to see them here, 2^-40.
 struct FrameBox {
     balance::Box box;  ///< in this tile's cells, beyond the grid for images
     std::array<std::int64_t, 2> shift;
@@ -79,13 +79,14 @@ public:
     }
 
     /// Takes out every particle whose position is no longer in this tile's cells and calls
-    /// leave(particle with wrapped position, index of the FrameBox that holds it). Throws SimulationError for one that is in
-    /// none of them: it moved further than the frame, or left the box.
+    /// leave(particle with wrapped position, index of the FrameBox that holds it). Throws SimulationError for one that
+    /// is in none of them: it moved further than the frame, or left the box.
     template <class Leave>
     void remove_emigrants(std::span<const FrameBox> frame_boxes, Leave leave) {
         const auto inside = [this](std::int64_t i) {
             const std::int64_t x = x_[i] >> edge_shift, y = y_[i] >> edge_shift;
-            return (x >= edges_[0].front()) & (x < edges_[0].back()) & (y >= edges_[1].front()) & (y < edges_[1].back());
+            return (x >= edges_[0].front()) & (x < edges_[0].back()) & (y >= edges_[1].front()) &
+                   (y < edges_[1].back());
         };
         sorted_ = false;
         std::int64_t kept = 0;
@@ -122,7 +123,9 @@ public:
     void lay_slots();
 
     /// The run of slots of cells [y0, y1) in column x: first slot and number.
-    struct Run { std::int32_t begin, size; };
+    struct Run {
+        std::int32_t begin, size;
+    };
     Run run(int x, int y0, int y1) const {
         const std::int32_t begin = slot_[slot_index(x, y0)];
         return {begin, slot_[slot_index(x, y1)] - begin};
@@ -140,8 +143,12 @@ public:
     TileView view();
 
 private:
-    int cell_index(int cx, int cy) const { return (cx - box_.lower[0] + frame_) * rows_ + (cy - box_.lower[1] + frame_); }
-    int slot_index(int cx, int cy) const { return (cx - box_.lower[0] + frame_) * (rows_ + 1) + (cy - box_.lower[1] + frame_); }
+    int cell_index(int cx, int cy) const {
+        return (cx - box_.lower[0] + frame_) * rows_ + (cy - box_.lower[1] + frame_);
+    }
+    int slot_index(int cx, int cy) const {
+        return (cx - box_.lower[0] + frame_) * (rows_ + 1) + (cy - box_.lower[1] + frame_);
+    }
     void move_own(std::int64_t from, std::int64_t to) {
         if (from == to) return;
         id_[to] = id_[from];
@@ -157,12 +164,12 @@ private:
     int packed_bits_;
     balance::Box box_;
     std::array<std::vector<std::int64_t>, 2> edges_;  // of own cells, 2^-26; one more than cells
-    int frame_, columns_, rows_;  // of the framed box
+    int frame_, columns_, rows_;                      // of the framed box
     std::int64_t size_ = 0;
     std::int32_t slots_ = 0;
     bool sorted_ = false;
     std::vector<std::int64_t> id_, x_, y_, vx_, vy_;
-    std::vector<std::uint64_t> reference_;  // packed positions at the last rebuild
+    std::vector<std::uint64_t> reference_;              // packed positions at the last rebuild
     std::array<std::vector<std::uint64_t>, 2> packed_;  // positions of now and the next ones
     int current_ = 0;                                   // which of them are those of now
     std::vector<std::int32_t> counts_, slot_;

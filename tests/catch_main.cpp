@@ -1,3 +1,4 @@
 // SPDX-License-Identifier: MIT
-#define CATCH_CONFIG_MAIN
-#include <catch2/catch.hpp>
+#include "catch_runner.hpp"
+
+int main(int argc, char* argv[]) { return run_catch(argc, argv); }

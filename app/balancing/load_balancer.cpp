@@ -100,7 +100,8 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
         nanoseconds[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * 1e9);
     team_.sum(nanoseconds);
     double mean = 0;  // seconds, over all steps since the last balancing
-    for (const std::int64_t n : nanoseconds) mean += static_cast<double>(n) * 1e-9 / static_cast<double>(hosts_.processes());
+    for (const std::int64_t n : nanoseconds)
+        mean += static_cast<double>(n) * 1e-9 / static_cast<double>(hosts_.processes());
     // The driver alone: nobody knows how long other partitions would have taken.
     BalancedModel& driver = models_.front();
     BalanceRow row;
@@ -211,7 +212,8 @@ std::vector<std::int64_t> LoadBalancer::measure_work(const Cells& cells, Engine&
     return work;
 }
 
-// What the processes of one model took, and whether a migration could pay. Adds noise to `times` where the deck wants it.
+// What the processes of one model took, and whether a migration could pay. Adds noise to `times` where the deck wants
+// it.
 BalanceRow LoadBalancer::observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const {
     BalanceRow row;
     row.step = step;
@@ -260,7 +262,8 @@ void LoadBalancer::repartition(BalancedModel& b, const Cells& cells, std::span<c
         team_.sum(sums);
         const balance::Moved moved{sums[0], sums[1]};
         b.history.lbe_reachable = balance::predicted_efficiency(team_, grid_, after, loads.load, hosts_.processes());
-        if (measured && migrate_ == Migrate::gain && clock_ == Clock::work)  // by the wall clock, as the last one was measured
+        if (measured && migrate_ == Migrate::gain &&
+            clock_ == Clock::work)  // by the wall clock, as the last one was measured
             b.history.move_seconds =
                 work_.move * static_cast<double>(moved.particles) / static_cast<double>(hosts_.processes());
         row.decision = balance::decide(b.history, migrate_, measured, moved);

@@ -3,8 +3,8 @@
 // partitions, decides, and has the tiles migrate. One model drives the run; others may be compared with it on the same
 // trajectory, each with a partition and a memory of its own.
 //
-// Per-cell values live in a slab of columns on each rank (balance/grid/field.hpp), and everything is summed in integers:
-// with `clock: work` all decisions are the same on any number of ranks and after a restart.
+// Per-cell values live in a slab of columns on each rank (balance/grid/field.hpp), and everything is summed in
+// integers: with `clock: work` all decisions are the same on any number of ranks and after a restart.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -39,7 +39,8 @@ struct BalanceRow {
     double lbe_observed = 0;
     balance::Decision decision = balance::Decision::none;
     double lost_seconds = 0, move_seconds = 0;  ///< migrate: gain: the loss and the cost that were compared
-    double lbe_reachable = 0;  ///< LBE_m of the partition that was computed last before this row: the loss is measured against it
+    double lbe_reachable =
+        0;  ///< LBE_m of the partition that was computed last before this row: the loss is measured against it
     std::int64_t load_step = 0;  ///< when the loads of lbe_model were modelled
 };
 
@@ -91,8 +92,9 @@ public:
     std::vector<Overall> overall() const;
     /// As rows of balance.csv call the model that drives the run.
     const std::string& driver() const { return models_.front().label; }
-    /// The driver's last load of each cell, in the model's unit (seconds per step, but particles with `particle_count`);
-    /// not kept in checkpoints, so a restarted run has it from its first balancing on. load_step(): when it was modelled.
+    /// The driver's last load of each cell, in the model's unit (seconds per step, but particles with
+    /// `particle_count`); not kept in checkpoints, so a restarted run has it from its first balancing on. load_step():
+    /// when it was modelled.
     bool has_load() const { return on() && load_.has_value(); }
     std::int64_t load_step() const { return static_cast<std::int64_t>(models_.front().history.load_step); }
     /// Without what cells that are empty now carry. Collective.
@@ -121,7 +123,8 @@ private:
     void require_exact_sum(const Cells& cells, std::span<const std::int64_t> work,
                            std::span<const std::int64_t> neighbours) const;
     BalanceRow observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const;
-    void repartition(BalancedModel& b, const Cells& cells, std::span<const double> times, std::int64_t step, BalanceRow& row);
+    void repartition(BalancedModel& b, const Cells& cells, std::span<const double> times, std::int64_t step,
+                     BalanceRow& row);
     void describe(const BalancedModel& b, BalanceRow& row) const;
 
     balance::Grid grid_;
@@ -143,7 +146,7 @@ private:
     bool started_ = false;
     double resolution_ = 0;  // of the wall clock, seconds
     std::vector<BalanceRow> rows_;
-    std::vector<double> times_;  // by the wall clock, seconds a step of each process
+    std::vector<double> times_;               // by the wall clock, seconds a step of each process
     std::optional<balance::CellLoads> load_;  // the driver's, of this rank's slab
     std::optional<balance::Infeasible> dead_end_;
 };

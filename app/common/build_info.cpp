@@ -22,8 +22,9 @@ BuildInfo build_info() {
 
 std::string version_text() {
     const BuildInfo b = build_info();
-    return fmt::format("steelyard {}\n  commit    {}\n  compiler  {}\n  MPI       {}\n  HDF5      {}\n  kernels   {}; here {}",
-                       b.version, b.commit, b.compiler, b.mpi, b.hdf5, fmt::join(b.kernels, ", "), md::choose_kernels().isa);
+    return fmt::format(
+        "steelyard {}\n  commit    {}\n  compiler  {}\n  MPI       {}\n  HDF5      {}\n  kernels   {}; here {}",
+        b.version, b.commit, b.compiler, b.mpi, b.hdf5, fmt::join(b.kernels, ", "), md::choose_kernels().isa);
 }
 
 }  // namespace app

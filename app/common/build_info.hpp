@@ -8,9 +8,9 @@ namespace app {
 
 struct BuildInfo {
     std::string version;
-    std::string commit;    ///< short hash, with -dirty behind it where the tree was changed; unknown outside git
-    std::string compiler;  ///< name and version
-    std::string mpi, hdf5;             ///< the libraries that are linked
+    std::string commit;     ///< short hash, with -dirty behind it where the tree was changed; unknown outside git
+    std::string compiler;   ///< name and version
+    std::string mpi, hdf5;  ///< the libraries that are linked
     std::vector<std::string> kernels;  ///< instruction sets, best first
 };
 

@@ -9,7 +9,8 @@
 namespace app {
 
 enum class Phase { forces, neighbours, ghosts, migration, balancing, output, count };
-inline constexpr std::array<std::string_view, static_cast<int>(Phase::count)> phase_names{"forces", "neighbours", "ghosts", "migration", "balancing", "output"};
+inline constexpr std::array<std::string_view, static_cast<int>(Phase::count)> phase_names{
+    "forces", "neighbours", "ghosts", "migration", "balancing", "output"};
 
 class Timers {
 public:

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/deck/wording.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/wording.hpp"
 
 namespace app {
 namespace {
@@ -142,7 +142,9 @@ void check_grid(const Deck& deck, const Where& where) {
         cells *= n;
     }
     if (deck.balance.processes && static_cast<double>(*deck.balance.processes) > cells)
-        fail(where("balance.processes"), fmt::format("{} for {}", counted(*deck.balance.processes, "process"), counted(static_cast<std::int64_t>(cells), "cell")),
+        fail(where("balance.processes"),
+             fmt::format("{} for {}", counted(*deck.balance.processes, "process"),
+                         counted(static_cast<std::int64_t>(cells), "cell")),
              fmt::format("use at most {:.0f}", cells));
 }
 

@@ -12,8 +12,8 @@
 #include "app/common/errors.hpp"
 #include "balance/decision.hpp"
 #include "balance/model/load_model.hpp"
-#include "balance/partition/partition.hpp"
 #include "balance/model/work.hpp"
+#include "balance/partition/partition.hpp"
 #include "md/potential_spec.hpp"
 #include "md/slab.hpp"
 
@@ -26,8 +26,8 @@ enum class Column { position, velocity, force };
 struct Deck {
     std::string name;  ///< file name without folder and extension
     struct System {
-        bool box_fit = false;                ///< box: fit (then one slab with `cells` and periodic boundaries)
-        std::array<double, 2> box{0, 0};     ///< lengths; with box_fit the fitted ones
+        bool box_fit = false;             ///< box: fit (then one slab with `cells` and periodic boundaries)
+        std::array<double, 2> box{0, 0};  ///< lengths; with box_fit the fitted ones
         std::array<Boundary, 2> boundary{Boundary::periodic, Boundary::periodic};
         std::uint64_t seed = 1;
         md::PotentialSpec potential;
@@ -35,23 +35,23 @@ struct Deck {
     } system;
     struct Run {
         double dt = 0.001;
-        std::int64_t steps = 0;              ///< number of the last step
+        std::int64_t steps = 0;  ///< number of the last step
         md::Precision precision = md::Precision::mixed;
     } run;
     struct Grid {
-        double cell = 0;                     ///< smallest side of a cell; default: the cutoff
-        std::optional<double> skin;          ///< empty: auto
+        double cell = 0;                         ///< smallest side of a cell; default: the cutoff
+        std::optional<double> skin;              ///< empty: auto
         std::optional<balance::TileShape> tile;  ///< cells along x and y; empty: auto
     } grid;
     struct Balance {
-        std::int64_t every = 0;              ///< steps; 0: never
-        std::string model = "r1";            ///< the driver
-        std::vector<std::string> compare;    ///< evaluated beside it on the same trajectory
+        std::int64_t every = 0;                 ///< steps; 0: never
+        std::string model = "r1";               ///< the driver
+        std::vector<std::string> compare;       ///< evaluated beside it on the same trajectory
         std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
         balance::Clock clock = balance::Clock::wall;
         balance::Migrate migrate = balance::Migrate::gain;
-        double noise = 0;                    ///< relative, of the times that models see
-        balance::PartitionOptions partition; ///< (processes: see above)
+        double noise = 0;                     ///< relative, of the times that models see
+        balance::PartitionOptions partition;  ///< (processes: see above)
         balance::ModelConstants constants;
         balance::WorkCosts work;
     } balance;
@@ -60,9 +60,9 @@ struct Deck {
         std::vector<Column> trajectory_columns{Column::position, Column::velocity};
     } output;
     struct Checkpoint {
-        std::int64_t every = 0;                       ///< steps; 0: only when stopped early
-        std::int64_t keep = 2;                        ///< newest checkpoints that stay
-        std::optional<double> time_limit_seconds;     ///< of wall time, then stop with a checkpoint
+        std::int64_t every = 0;                    ///< steps; 0: only when stopped early
+        std::int64_t keep = 2;                     ///< newest checkpoints that stay
+        std::optional<double> time_limit_seconds;  ///< of wall time, then stop with a checkpoint
     } checkpoint;
 };
 
@@ -71,8 +71,8 @@ struct DeckError : UsageError {
     using UsageError::UsageError;
 };
 
-/// Parses and validates the text of a deck. file: the name shown in messages; settings: `key.path=value` overrides, in order.
-/// Throws DeckError.
+/// Parses and validates the text of a deck. file: the name shown in messages; settings: `key.path=value` overrides, in
+/// order. Throws DeckError.
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {});
 
 /// Reads a deck file (at most 256 KiB) and parses it. Throws DeckError, for a missing or unreadable file too.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // From text to a Deck: tree, overrides, schema, then the checks that need more than one key.
-#include "app/deck/deck.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <fstream>
 
 #include "app/deck/checks.hpp"
+#include "app/deck/deck.hpp"
 #include "app/deck/section.hpp"
 #include "app/deck/settings.hpp"
 #include "app/deck/wording.hpp"
@@ -34,8 +33,11 @@ void read_own_parameters(const Section& s, md::PotentialSpec& p) {
     for (const std::string& kind : md::potential_kinds())
         for (const md::Parameter& other : md::own_parameters(kind)) {
             const Node* node = s.find(other.name);
-            if (node && std::none_of(own.begin(), own.end(), [&](const md::Parameter& x) { return x.name == other.name; }))
-                fail(node->where, fmt::format("{} belongs to kind {}, and this potential is of kind {}", s.path(other.name), kind, p.kind),
+            if (node &&
+                std::none_of(own.begin(), own.end(), [&](const md::Parameter& x) { return x.name == other.name; }))
+                fail(node->where,
+                     fmt::format("{} belongs to kind {}, and this potential is of kind {}", s.path(other.name), kind,
+                                 p.kind),
                      fmt::format("remove it, or write kind: {}", kind));
         }
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -44,7 +46,11 @@ void read_own_parameters(const Section& s, md::PotentialSpec& p) {
         p.own[i] = node ? to_number(*node, s.path(x.name)) : x.standard;
         if (p.own[i] < x.low || p.own[i] > x.high || (x.multiple_of != 0 && std::fmod(p.own[i], x.multiple_of) != 0))
             fail(node->where, fmt::format("{} is {}", s.path(x.name), p.own[i]),
-                 fmt::format("use {} from {} to {}", x.multiple_of == 0 ? "a number" : x.multiple_of == 2 ? "an even number" : fmt::format("a multiple of {}", x.multiple_of), x.low, x.high));
+                 fmt::format("use {} from {} to {}",
+                             x.multiple_of == 0   ? "a number"
+                             : x.multiple_of == 2 ? "an even number"
+                                                  : fmt::format("a multiple of {}", x.multiple_of),
+                             x.low, x.high));
     }
     if (const std::string conflict = md::conflict(p); !conflict.empty()) {
         const Node* node = nullptr;  // the last of them that the deck gives
@@ -161,21 +167,25 @@ void read_partition(const Section& s, balance::PartitionOptions& p) {
         const std::vector<std::string> kinds = balance::partition_kind_names();
         p.kind = kinds[to_choice(*kind, s.path("kind"), kinds, {"nested"})];
     }
-    if (const Node* order = s.find("order")) p.order = static_cast<balance::Order>(to_choice(*order, s.path("order"), {"morton", "hilbert", "tree"}));
-    if (const Node* cut = s.find("cut")) p.cut = static_cast<balance::CutAt>(to_choice(*cut, s.path("cut"), {"patches", "strips", "cells"}));
+    if (const Node* order = s.find("order"))
+        p.order = static_cast<balance::Order>(to_choice(*order, s.path("order"), {"morton", "hilbert", "tree"}));
+    if (const Node* cut = s.find("cut"))
+        p.cut = static_cast<balance::CutAt>(to_choice(*cut, s.path("cut"), {"patches", "strips", "cells"}));
     if (const Node* sticky = s.find("sticky")) p.sticky = to_bool(*sticky, s.path("sticky"));
     std::int64_t width = p.min_width;
     s.integer("patches_per_process", p.patches_per_process, 1, 1000);
     s.integer("min_width", width, 1, 1000);
     p.min_width = static_cast<int>(width);
     if (const Node* most = s.find("max_particles_per_process"))
-        if (most->kind != Node::Kind::null) p.max_size = to_integer(*most, s.path("max_particles_per_process"), 1, std::int64_t{1} << 50);
+        if (most->kind != Node::Kind::null)
+            p.max_size = to_integer(*most, s.path("max_particles_per_process"), 1, std::int64_t{1} << 50);
 }
 
 void read_constants(const Section& s, balance::ModelConstants& c) {
     s.number("weight", c.weight, {0, 1, true});
     s.number("threshold", c.threshold, {0, 0.1});
-    if (const Node* start = s.find("start")) c.start = static_cast<balance::Start>(to_choice(*start, s.path("start"), {"particles", "uniform"}));
+    if (const Node* start = s.find("start"))
+        c.start = static_cast<balance::Start>(to_choice(*start, s.path("start"), {"particles", "uniform"}));
     s.number("forgetting", c.forgetting, {0, 1});
     s.number("floor", c.floor, {0, 1});
     s.number("noise_weight", c.noise_weight, {0, 1e6});
@@ -195,8 +205,10 @@ void read_work(const Section& s, balance::WorkCosts& w) {
     s.number("move", w.move, seconds);
     s.integer("capacity", w.capacity, 0, 1 << 30);
     const Section region = s.section("region");
-    if (const Node* lower = region.find("lower")) w.region_lower = to_number_pair(*lower, region.path("lower"), {-longest_side, longest_side});
-    if (const Node* upper = region.find("upper")) w.region_upper = to_number_pair(*upper, region.path("upper"), {-longest_side, longest_side});
+    if (const Node* lower = region.find("lower"))
+        w.region_lower = to_number_pair(*lower, region.path("lower"), {-longest_side, longest_side});
+    if (const Node* upper = region.find("upper"))
+        w.region_upper = to_number_pair(*upper, region.path("upper"), {-longest_side, longest_side});
     region.number("factor", w.region_factor, {0, 1000});
 }
 
@@ -209,21 +221,25 @@ void read_balance(const Section& s, Deck::Balance& b) {
         for (std::size_t i = 0; i < items.size(); ++i) {
             const std::string& name = models[to_choice(items[i], fmt::format("{}.{}", s.path("compare"), i), models)];
             if (name == b.model || std::find(b.compare.begin(), b.compare.end(), name) != b.compare.end())
-                fail(items[i].where, fmt::format("{} is there twice", name), "name each model once, the driver not at all");
+                fail(items[i].where, fmt::format("{} is there twice", name),
+                     "name each model once, the driver not at all");
             b.compare.push_back(name);
         }
     }
     if (const Node* processes = s.find("processes"))
         if (processes->kind != Node::Kind::null)
             b.processes = to_integer(*processes, s.path("processes"), 1, most_processes);
-    if (const Node* clock = s.find("clock")) b.clock = static_cast<balance::Clock>(to_choice(*clock, s.path("clock"), {"wall", "work"}));
-    if (const Node* migrate = s.find("migrate")) b.migrate = static_cast<balance::Migrate>(to_choice(*migrate, s.path("migrate"), {"gain", "always"}));
+    if (const Node* clock = s.find("clock"))
+        b.clock = static_cast<balance::Clock>(to_choice(*clock, s.path("clock"), {"wall", "work"}));
+    if (const Node* migrate = s.find("migrate"))
+        b.migrate = static_cast<balance::Migrate>(to_choice(*migrate, s.path("migrate"), {"gain", "always"}));
     s.number("noise", b.noise, {0, 1});
     read_partition(s.section("partition"), b.partition);
     read_constants(s.section("constants"), b.constants);
     read_work(s.section("work"), b.work);
     if (!b.compare.empty() && b.clock == balance::Clock::wall)
-        fail(s.find("compare")->where, "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
+        fail(s.find("compare")->where,
+             "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
              "write clock: work, or run each model by itself");
 }
 
@@ -232,12 +248,17 @@ void read_output(const Section& s, Deck::Output& output) {
     s.integer("fields_every", output.fields_every, 0, last_step);
     s.integer("trajectory_every", output.trajectory_every, 0, last_step);
     if (const Node* columns = s.find("trajectory_columns")) {
-        const std::vector<Node>& items = to_list(*columns, s.path("trajectory_columns"), 0, "[position, velocity, force]");
-        if (items.empty()) fail(columns->where, s.path("trajectory_columns") + " is empty", "name at least one of position, velocity, force");
+        const std::vector<Node>& items =
+            to_list(*columns, s.path("trajectory_columns"), 0, "[position, velocity, force]");
+        if (items.empty())
+            fail(columns->where, s.path("trajectory_columns") + " is empty",
+                 "name at least one of position, velocity, force");
         output.trajectory_columns.clear();
         for (std::size_t i = 0; i < items.size(); ++i) {
-            const auto column = static_cast<Column>(to_choice(items[i], fmt::format("{}.{}", s.path("trajectory_columns"), i), {"position", "velocity", "force"}));
-            if (std::find(output.trajectory_columns.begin(), output.trajectory_columns.end(), column) != output.trajectory_columns.end())
+            const auto column = static_cast<Column>(to_choice(
+                items[i], fmt::format("{}.{}", s.path("trajectory_columns"), i), {"position", "velocity", "force"}));
+            if (std::find(output.trajectory_columns.begin(), output.trajectory_columns.end(), column) !=
+                output.trajectory_columns.end())
                 fail(items[i].where, items[i].text + " is there twice", "name each column once");
             output.trajectory_columns.push_back(column);
         }

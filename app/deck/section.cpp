@@ -7,10 +7,10 @@
 #include <cmath>
 #include <utility>
 
+#include "app/common/words.hpp"
 #include "app/deck/number.hpp"
 #include "app/deck/schema.hpp"
 #include "app/deck/wording.hpp"
-#include "app/common/words.hpp"
 
 namespace app {
 namespace {
@@ -40,8 +40,7 @@ template <class T>
 T checked(const NumberResult<T>& result, const Node& node, const std::string& path, std::string_view expected,
           std::string_view example) {
     switch (result.status) {
-        case NumberStatus::ok:
-            return result.value;
+        case NumberStatus::ok: return result.value;
         case NumberStatus::leading_zero:
             fail(node.where, fmt::format("{} is {}, with a leading zero", path, quote(node.text)),
                  "write it without: octal numbers are not read");
@@ -55,8 +54,7 @@ T checked(const NumberResult<T>& result, const Node& node, const std::string& pa
                  "use 0 or a larger number");
         case NumberStatus::fraction:
             fail(node.where, fmt::format("{} is {}, not a whole number", path, quote(node.text)), "round it");
-        case NumberStatus::not_a_number:
-            break;
+        case NumberStatus::not_a_number: break;
     }
     fail(node.where, fmt::format("{} must be {}, not {}", path, expected, quote(node.text)),
          fmt::format("write it as in {}", example));
@@ -105,7 +103,8 @@ const std::vector<Node>& to_list(const Node& node, const std::string& path, std:
              fmt::format("write it as in {}", example));
     if (count != 0 && node.items.size() != count)
         fail(node.where,
-             fmt::format("{} has {}, not {}", path, counted(static_cast<std::int64_t>(node.items.size()), "element"), count),
+             fmt::format("{} has {}, not {}", path, counted(static_cast<std::int64_t>(node.items.size()), "element"),
+                         count),
              fmt::format("write it as in {}", example));
     return node.items;
 }

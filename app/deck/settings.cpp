@@ -17,10 +17,8 @@ namespace {
 std::vector<std::string> split(const std::string& path) {
     std::vector<std::string> parts(1);
     for (char c : path) {
-        if (c == '.')
-            parts.emplace_back();
-        else
-            parts.back() += c;
+        if (c == '.') parts.emplace_back();
+        else parts.back() += c;
     }
     return parts;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The effective deck. Numbers are printed in the shortest form that reads back to the same bits, and that YAML 1.1 takes for
-// a number, too.
+// The effective deck. Numbers are printed in the shortest form that reads back to the same bits, and that YAML 1.1
+// takes for a number, too.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,10 +30,8 @@ public:
     /// One line `text  # comment`, comments aligned where they can be. Here, so that no key can miss it: with_dots().
     void add(std::string_view line, std::string_view comment = {}) {
         const std::string text = with_dots(line);
-        if (comment.empty())
-            text_ += fmt::format("{}\n", text);
-        else
-            text_ += fmt::format("{:<46}  # {}\n", text, comment);
+        if (comment.empty()) text_ += fmt::format("{}\n", text);
+        else text_ += fmt::format("{:<46}  # {}\n", text, comment);
     }
     std::string take() { return std::move(text_); }
 
@@ -68,10 +66,8 @@ std::string to_yaml(const Deck& deck) {
     out.add(
         "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time tau.");
     out.add("system:");
-    if (s.box_fit)
-        out.add("  box: fit", fmt::format("to the slab's cells: {} sigma", pair(s.box)));
-    else
-        out.add(fmt::format("  box: {}", pair(s.box)), "lengths, sigma, whole numbers of 2^-26; or fit");
+    if (s.box_fit) out.add("  box: fit", fmt::format("to the slab's cells: {} sigma", pair(s.box)));
+    else out.add(fmt::format("  box: {}", pair(s.box)), "lengths, sigma, whole numbers of 2^-26; or fit");
     out.add(fmt::format("  boundary: [{}, {}]", word(s.boundary[0]), word(s.boundary[1])),
             "each axis: periodic or reflecting");
     out.add(fmt::format("  seed: {}", s.seed), "of the thermal velocities");
@@ -82,7 +78,8 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("    cutoff: {}", p.cutoff), "length");
     out.add(fmt::format("    softening: {}", p.softening), "length; r^2 -> r^2 + softening^2");
     out.add(fmt::format("    shift: {}", word(p.shift)), "what is 0 at the cutoff: none, energy, force");
-    for (std::size_t i = 0; const md::Parameter& own : md::own_parameters(p.kind)) out.add(fmt::format("    {}: {}", own.name, p.own[i++]), own.meaning);
+    for (std::size_t i = 0; const md::Parameter& own : md::own_parameters(p.kind))
+        out.add(fmt::format("    {}: {}", own.name, p.own[i++]), own.meaning);
     out.add("  slabs:");
     for (std::size_t i = 0; i < s.slabs.size(); ++i) add_slab(out, s.slabs[i], i == 0);
     out.add("run:");
@@ -93,8 +90,9 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("  cell: {}", deck.grid.cell), "smallest side of a cell, sigma, at least the cutoff");
     out.add(deck.grid.skin ? fmt::format("  skin: {}", *deck.grid.skin) : "  skin: auto",
             "sigma; auto: guessed from speeds and dt, then tuned; 0: rebuild every step");
-    out.add(deck.grid.tile ? fmt::format("  tile: [{}, {}]", (*deck.grid.tile)[0], (*deck.grid.tile)[1]) : "  tile: auto",
-            "cells of a tile along x and y; auto: by cells and threads");
+    out.add(
+        deck.grid.tile ? fmt::format("  tile: [{}, {}]", (*deck.grid.tile)[0], (*deck.grid.tile)[1]) : "  tile: auto",
+        "cells of a tile along x and y; auto: by cells and threads");
     out.add("balance:");
     out.add(fmt::format("  every: {}", deck.balance.every), "steps; 0: never");
     out.add(deck.balance.processes ? fmt::format("  processes: {}", *deck.balance.processes) : "  processes: null",
@@ -102,29 +100,36 @@ std::string to_yaml(const Deck& deck) {
     const Deck::Balance& b = deck.balance;
     out.add(fmt::format("  model: {}", b.model), fmt::format("{}", fmt::join(balance::model_names(), ", ")));
     out.add(fmt::format("  compare: [{}]", fmt::join(b.compare, ", ")), "models evaluated beside it (clock: work)");
-    out.add(fmt::format("  clock: {}", b.clock == balance::Clock::wall ? "wall" : "work"), "wall: thread timers; work: counted, deterministic");
-    out.add(fmt::format("  migrate: {}", b.migrate == balance::Migrate::gain ? "gain" : "always"), "gain: when it saves more than it costs; always");
+    out.add(fmt::format("  clock: {}", b.clock == balance::Clock::wall ? "wall" : "work"),
+            "wall: thread timers; work: counted, deterministic");
+    out.add(fmt::format("  migrate: {}", b.migrate == balance::Migrate::gain ? "gain" : "always"),
+            "gain: when it saves more than it costs; always");
     out.add(fmt::format("  noise: {}", b.noise), "relative, on the times that models see (studies)");
     const balance::PartitionOptions& q = b.partition;
     static const char* const orders[] = {"morton", "hilbert", "tree"};
     static const char* const cuts[] = {"patches", "strips", "cells"};
     out.add("  partition:");
-    out.add(fmt::format("    kind: {}", q.kind), fmt::format("{}; none: even and fixed", fmt::join(balance::partition_kind_names(), ", ")));
+    out.add(fmt::format("    kind: {}", q.kind),
+            fmt::format("{}; none: even and fixed", fmt::join(balance::partition_kind_names(), ", ")));
     out.add(fmt::format("    order: {}", orders[static_cast<int>(q.order)]), "of patches: morton, hilbert, tree");
     out.add(fmt::format("    patches_per_process: {}", q.patches_per_process), "fewer where they would be too narrow");
     out.add(fmt::format("    cut: {}", cuts[static_cast<int>(q.cut)]), "between patches, strips or cells");
     out.add(fmt::format("    sticky: {}", q.sticky), "only the cuts of the bisection move");
     out.add(fmt::format("    min_width: {}", q.min_width), "of a patch, cells");
-    out.add(q.max_size > 0 ? fmt::format("    max_particles_per_process: {}", q.max_size) : "    max_particles_per_process: null", "null: no limit");
+    out.add(q.max_size > 0 ? fmt::format("    max_particles_per_process: {}", q.max_size)
+                           : "    max_particles_per_process: null",
+            "null: no limit");
     const balance::ModelConstants& c = b.constants;
     out.add("  constants:");
     out.add(fmt::format("    weight: {}", c.weight), "moving_average: of the new value");
     out.add(fmt::format("    threshold: {}", c.threshold), "a1, b1: alpha; 0: off");
-    out.add(fmt::format("    start: {}", c.start == balance::Start::uniform ? "uniform" : "particles"), "first loads of all models: 1 for each cell, or its particles");
+    out.add(fmt::format("    start: {}", c.start == balance::Start::uniform ? "uniform" : "particles"),
+            "first loads of all models: 1 for each cell, or its particles");
     out.add(fmt::format("    forgetting: {}", c.forgetting), "r1: weight of the past in its fit");
     out.add(fmt::format("    floor: {}", c.floor), "r1: smallest gain");
     out.add(fmt::format("    noise_weight: {}", c.noise_weight), "r1: squared noise levels to beat");
-    out.add(fmt::format("    costs: [{}]", fmt::join(c.costs, ", ")), "r1: first guess of its fit, seconds of 1, n, n n3, n n5");
+    out.add(fmt::format("    costs: [{}]", fmt::join(c.costs, ", ")),
+            "r1: first guess of its fit, seconds of 1, n, n n3, n n5");
     const balance::WorkCosts& w = b.work;
     out.add("  work:");
     out.add(fmt::format("    cell: {}", w.cell), "clock: work, seconds for each cell");
@@ -149,8 +154,9 @@ std::string to_yaml(const Deck& deck) {
     out.add("checkpoint:");
     out.add(fmt::format("  every: {}", deck.checkpoint.every), "steps; 0: only when stopped early");
     out.add(fmt::format("  keep: {}", deck.checkpoint.keep), "newest checkpoints that stay");
-    out.add(deck.checkpoint.time_limit_seconds ? fmt::format("  time_limit_seconds: {}", *deck.checkpoint.time_limit_seconds)
-                                               : "  time_limit_seconds: null",
+    out.add(deck.checkpoint.time_limit_seconds
+                ? fmt::format("  time_limit_seconds: {}", *deck.checkpoint.time_limit_seconds)
+                : "  time_limit_seconds: null",
             "wall time, then stop with a checkpoint; null: none");
     return out.take();
 }

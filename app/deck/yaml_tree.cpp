@@ -222,14 +222,10 @@ Node parse_tree(const std::string& text, const Origin& origin) {
 
 std::string describe(const Node& node) {
     switch (node.kind) {
-        case Node::Kind::null:
-            return "nothing";
-        case Node::Kind::list:
-            return "a list";
-        case Node::Kind::map:
-            return "a map of keys";
-        case Node::Kind::scalar:
-            break;
+        case Node::Kind::null: return "nothing";
+        case Node::Kind::list: return "a list";
+        case Node::Kind::map: return "a map of keys";
+        case Node::Kind::scalar: break;
     }
     return quote(node.text);
 }

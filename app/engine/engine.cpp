@@ -64,7 +64,8 @@ void Engine::repartition(balance::Decomposition next) {
 void Engine::sort() {
     {
         const Timed phase(timers_, Phase::neighbours);
-        stopwatch_.timed_for(all_, [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
+        stopwatch_.timed_for(all_,
+                             [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
     }
     assign_to_threads();
     const Timed phase(timers_, Phase::ghosts);
@@ -101,7 +102,8 @@ void Engine::build_neighbour_lists() {
     refill_ghosts();
     const Timed phase(timers_, Phase::neighbours);
     stopwatch_.timed_for(all_, [&](std::size_t t) {
-        tiles_[t].build_neighbour_lists(*setup_.kernels, setup_.potential.cutoff + skin_, scratch_[omp_get_thread_num()]);
+        tiles_[t].build_neighbour_lists(*setup_.kernels, setup_.potential.cutoff + skin_,
+                                        scratch_[omp_get_thread_num()]);
     });
     stage_ = Stage::listed;
     displaced_ = false;
@@ -159,7 +161,8 @@ void Engine::agree(std::int64_t stop) {
 // What a step costs with a skin shows from one rebuild to the next, if that one was due.
 void Engine::tune_skin() {
     const double forces = timers_.seconds(Phase::forces);
-    const double rest = timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::ghosts) + timers_.seconds(Phase::migration);
+    const double rest =
+        timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::ghosts) + timers_.seconds(Phase::migration);
     if (displaced_ && steps_since_ > 0) {
         std::array<std::int64_t, 2> cost{static_cast<std::int64_t>((forces - forces_before_) / steps_since_ * 1e9),
                                          static_cast<std::int64_t>((rest - rest_before_) / steps_since_ * 1e9)};

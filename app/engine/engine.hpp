@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the tiles of all ranks do together, in which order: rebin (particles go to the tiles that own their cells and are
-// sorted), build the neighbour lists (with new ghosts), force passes until a particle has moved too far, rebin again.
-// A balancing may change owners between the first two.
+// What the tiles of all ranks do together, in which order: rebin (particles go to the tiles that own their cells and
+// are sorted), build the neighbour lists (with new ghosts), force passes until a particle has moved too far, rebin
+// again. A balancing may change owners between the first two.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -63,9 +63,9 @@ public:
     const Tiles& tiles() const { return tiles_; }
     const balance::Decomposition& decomposition() const { return tiles_.decomposition(); }
     const Setup& setup() const { return setup_; }
-    double skin() const { return skin_; }                   ///< in use, lengths
-    std::int64_t rebuilds() const { return rebuilds_; }     ///< of the neighbour lists
-    std::int64_t particles() const { return tiles_.particles(); }  ///< on this rank
+    double skin() const { return skin_; }                                  ///< in use, lengths
+    std::int64_t rebuilds() const { return rebuilds_; }                    ///< of the neighbour lists
+    std::int64_t particles() const { return tiles_.particles(); }          ///< on this rank
     std::int64_t bytes() const { return tiles_.bytes() + halo_.bytes(); }  ///< held by tiles and buffers of this rank
 
 private:

@@ -115,12 +115,15 @@ void Halo::emigrate() {
     balance::Transfer<Parcel*, std::int64_t> sizes(std::make_unique<comm::Exchange>(tiles_.comm()));
     const auto one = [](Parcel*) { return std::size_t{1}; };
     sizes.lay_out(std::span(std::as_const(links)), one, one);
-    sizes.start(balance::SerialLoop{}, [](Parcel* p, std::int64_t* to) { *to = static_cast<std::int64_t>(p->sent.size()); });
+    sizes.start(balance::SerialLoop{},
+                [](Parcel* p, std::int64_t* to) { *to = static_cast<std::int64_t>(p->sent.size()); });
     sizes.finish(balance::SerialLoop{}, [](Parcel* p, const std::int64_t* from) { p->received = *from; });
     balance::Transfer<Parcel*, Emigrant> records(std::make_unique<comm::Exchange>(tiles_.comm()));
-    records.lay_out(std::span(std::as_const(links)), [](Parcel* p) { return p->sent.size(); },
-                    [](Parcel* p) { return static_cast<std::size_t>(p->received); });
-    records.start(balance::SerialLoop{}, [](Parcel* p, Emigrant* to) { std::copy(p->sent.begin(), p->sent.end(), to); });
+    records.lay_out(
+        std::span(std::as_const(links)), [](Parcel* p) { return p->sent.size(); },
+        [](Parcel* p) { return static_cast<std::size_t>(p->received); });
+    records.start(balance::SerialLoop{},
+                  [](Parcel* p, Emigrant* to) { std::copy(p->sent.begin(), p->sent.end(), to); });
     records.finish(balance::SerialLoop{}, [&](Parcel* p, const Emigrant* from) {
         for (std::int64_t i = 0; i < p->received; ++i)
             tiles_[tiles_.place_of(from[i].target)].insert({&from[i].particle, 1});
@@ -149,7 +152,8 @@ void Halo::exchange_counts() {
             std::copy_n(from, to.extent(1), &target.count(x, to.lower[1]));
     });
     positions_.lay_out(
-        std::span(std::as_const(links_)), [&](const Move& m) { return particles_in(tiles_[tiles_.place_of(m.source)], m.box); },
+        std::span(std::as_const(links_)),
+        [&](const Move& m) { return particles_in(tiles_[tiles_.place_of(m.source)], m.box); },
         [&](const Move& m) { return particles_in(tiles_[tiles_.place_of(m.target)], in_target_coordinates(m).box); });
 }
 

@@ -26,7 +26,8 @@ void for_each_run(const md::Tile& tile, const std::vector<std::int64_t>& before,
     const balance::Box& own = tile.box();
     for (int x = box.lower[0]; x < box.upper[0]; ++x) {
         const std::int64_t column = std::int64_t{x - own.lower[0]} * own.extent(1);
-        const std::int64_t begin = before[column + box.lower[1] - own.lower[1]], end = before[column + box.upper[1] - own.lower[1]];
+        const std::int64_t begin = before[column + box.lower[1] - own.lower[1]],
+                           end = before[column + box.upper[1] - own.lower[1]];
         use(begin, end - begin);
     }
 }
@@ -107,8 +108,9 @@ void distribute(Tiles& tiles, const Setup& setup, const std::vector<md::Particle
         const std::array<int, 3> c{setup.domain.axis[0].cell_of(p.x), setup.domain.axis[1].cell_of(p.y), 0};
         if (known.contains(c)) return;
         known = {{0, 0, 0}, {0, 0, 0}};
-        owners.for_each_tile_in({c, {c[0] + 1, c[1] + 1, 1}},
-                                [&](const balance::TileId& owner, const balance::Box& cells) { known = cells, id = owner; });
+        owners.for_each_tile_in(
+            {c, {c[0] + 1, c[1] + 1, 1}},
+            [&](const balance::TileId& owner, const balance::Box& cells) { known = cells, id = owner; });
         if (known.empty()) throw md::SimulationError(fmt::format("particle {} lies outside the box", p.id));
     };
     const comm::Communicator& comm = tiles.comm();

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "md/skin.hpp"
 #include "md/initial.hpp"
 #include "md/potential.hpp"
+#include "md/skin.hpp"
 
 namespace app {
 namespace {
@@ -38,8 +38,8 @@ bool allows(const Setup& s, double skin) {
     return true;
 }
 
-// In double precision the packing step would be visible, so it is the finest that the cells allow. It must not depend on
-// the skin, or the skin would change the trajectory.
+// In double precision the packing step would be visible, so it is the finest that the cells allow. It must not depend
+// on the skin, or the skin would change the trajectory.
 int choose_packed_bits(md::Precision precision, double cutoff, const md::Domain& domain) {
     int bits = precision == md::Precision::mixed ? md::edge_bits : md::finest_packed_bits;
     while (bits > md::edge_bits && !fits_before_wrap(bits, 1.6 * cutoff, domain)) --bits;
@@ -54,7 +54,8 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     s.precision = deck.run.precision;
     s.dt = deck.run.dt;
     const double cutoff = s.potential.cutoff;
-    s.skin = deck.grid.skin ? *deck.grid.skin : std::min(md::guess_skin(cutoff, s.dt, typical_speed(deck)), 10.0 - cutoff);
+    s.skin =
+        deck.grid.skin ? *deck.grid.skin : std::min(md::guess_skin(cutoff, s.dt, typical_speed(deck)), 10.0 - cutoff);
     for (int a = 0; a < 2; ++a) {
         md::Axis& axis = s.domain.axis[a];
         axis.length = md::to_edge_units(deck.system.box[a]);
@@ -63,16 +64,21 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     }
     s.domain.packed_bits = choose_packed_bits(s.precision, cutoff, s.domain);
     if (!fits_before_wrap(s.domain.packed_bits, s.radius(), s.domain))
-        throw DeckError(fmt::format("{}.yaml: a skin of {} is too wide for packed positions of 2^-{}; make it thinner or auto", deck.name, s.skin, s.domain.packed_bits));
+        throw DeckError(
+            fmt::format("{}.yaml: a skin of {} is too wide for packed positions of 2^-{}; make it thinner or auto",
+                        deck.name, s.skin, s.domain.packed_bits));
     s.time_tiles = deck.balance.every > 0 && deck.balance.clock == balance::Clock::wall;
     s.halo = deck.balance.every > 0 ? 2 : 1;  // load models look two cells far
     // Between two rebuilds nobody moves further than half the skin and one more step of at most a cell.
     for (const md::Axis& axis : s.domain.axis)
-        s.halo = std::max({s.halo, md::cells_within(s.radius(), axis.least_width()), md::cells_within(s.skin / 2 + axis.cell_width(), axis.least_width())});
+        s.halo = std::max({s.halo, md::cells_within(s.radius(), axis.least_width()),
+                           md::cells_within(s.skin / 2 + axis.cell_width(), axis.least_width())});
     for (int a = 0; a < 2; ++a)
         if (s.domain.axis[a].periodic && s.halo > s.domain.axis[a].cells)
-            throw DeckError(fmt::format("{}.yaml: the box is {} cells along {} and neighbours reach over {}; make the box longer, "
-                                        "the cells wider or the skin thinner", deck.name, s.domain.axis[a].cells, "xy"[a], s.halo));
+            throw DeckError(
+                fmt::format("{}.yaml: the box is {} cells along {} and neighbours reach over {}; make the box longer, "
+                            "the cells wider or the skin thinner",
+                            deck.name, s.domain.axis[a].cells, "xy"[a], s.halo));
     s.tune_skin = !deck.grid.skin;
     for (s.widest_skin = s.skin; allows(s, s.widest_skin + 0.01);) s.widest_skin += 0.01;
     s.limits = md::force_limits(s.potential);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What follows from a deck before any particle exists: the fixed-point domain, the skin, the width of the halo, force limits.
+// What follows from a deck before any particle exists: the fixed-point domain, the skin, the width of the halo, force
+// limits.
 #pragma once
 #include <cstdint>
 
@@ -19,10 +20,11 @@ struct Setup {
     bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)
     double widest_skin = 0;  ///< the most that the cells and the halo allow
     double dt = 0;
-    int halo = 1;  ///< width of the ghost cells around a tile: neighbours' reach, and how far a particle may move between rebuilds
+    int halo = 1;  ///< width of the ghost cells around a tile: neighbours' reach, and how far a particle may move
+                   ///< between rebuilds
     md::ForceLimits limits;
     const md::Kernels* kernels = nullptr;
-    bool time_tiles = false;  ///< for balancing by the wall clock
+    bool time_tiles = false;                                ///< for balancing by the wall clock
     double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< the clock for that, of the calling thread
 
     double radius() const { return potential.cutoff + skin; }

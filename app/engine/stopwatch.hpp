@@ -25,7 +25,9 @@ public:
     /// parallel_runs() over tiles: body(tile).
     template <class Body>
     void timed_for(const ThreadSchedule& schedule, Body body) {
-        if (!setup_.time_tiles) return parallel_runs(schedule.first, [&](std::size_t i) { body(schedule.items[i]); }, [] {});
+        if (!setup_.time_tiles)
+            return parallel_runs(
+                schedule.first, [&](std::size_t i) { body(schedule.items[i]); }, [] {});
         parallel_runs(
             schedule.first,
             [&](std::size_t i) {

@@ -14,15 +14,19 @@
 
 namespace app {
 
-/// Work that is left to one thread, items [first, last). Its owner takes items from the front; threads that have finished
-/// theirs steal from the back.
+/// Work that is left to one thread, items [first, last). Its owner takes items from the front; threads that have
+/// finished theirs steal from the back.
 class alignas(64) WorkRange {
 public:
     static constexpr std::uint32_t none = UINT32_MAX;
 
     void set(std::size_t first, std::size_t last) { range_ = first << 32 | last; }
-    std::uint32_t take_front() { return take(std::uint64_t{1} << 32, [](std::uint64_t range) { return range >> 32; }); }
-    std::uint32_t take_back() { return take(UINT64_MAX, [](std::uint64_t range) { return (range & UINT32_MAX) - 1; }); }
+    std::uint32_t take_front() {
+        return take(std::uint64_t{1} << 32, [](std::uint64_t range) { return range >> 32; });
+    }
+    std::uint32_t take_back() {
+        return take(UINT64_MAX, [](std::uint64_t range) { return (range & UINT32_MAX) - 1; });
+    }
 
 private:
     template <class Item>
@@ -51,19 +55,22 @@ ThreadSchedule split_by_weight(std::vector<std::size_t> items, std::size_t threa
     for (std::size_t i : schedule.items) total += static_cast<double>(weight_of(i));
     for (std::size_t k = 0; k < schedule.items.size(); ++k) {
         const auto weight = static_cast<double>(weight_of(schedule.items[k]));
-        while (schedule.first.size() < threads && sum + weight / 2 > total * static_cast<double>(schedule.first.size()) / static_cast<double>(threads)) schedule.first.push_back(k);
+        while (schedule.first.size() < threads &&
+               sum + weight / 2 > total * static_cast<double>(schedule.first.size()) / static_cast<double>(threads))
+            schedule.first.push_back(k);
         sum += weight;
     }
     schedule.first.resize(threads + 1, schedule.items.size());
     const auto heavier = [&](std::size_t a, std::size_t b) { return weight_of(a) > weight_of(b); };
     for (std::size_t t = 0; threads > 1 && t < threads; ++t)
-        std::stable_sort(schedule.items.begin() + static_cast<std::ptrdiff_t>(schedule.first[t]), schedule.items.begin() + static_cast<std::ptrdiff_t>(schedule.first[t + 1]), heavier);
+        std::stable_sort(schedule.items.begin() + static_cast<std::ptrdiff_t>(schedule.first[t]),
+                         schedule.items.begin() + static_cast<std::ptrdiff_t>(schedule.first[t + 1]), heavier);
     return schedule;
 }
 
-/// Runs body(i) for i in [0, first.back()), thread t beginning with [first[t], first[t + 1]), then, if there was any, done() on each
-/// thread; an exception of any of them is thrown again here (it may not leave the region). Loop after loop a thread gets the same
-/// items first, which its caches know; the rest evens out.
+/// Runs body(i) for i in [0, first.back()), thread t beginning with [first[t], first[t + 1]), then, if there was any,
+/// done() on each thread; an exception of any of them is thrown again here (it may not leave the region). Loop after
+/// loop a thread gets the same items first, which its caches know; the rest evens out.
 template <class Body, class Done>
 void parallel_runs(std::span<const std::size_t> first, Body body, Done done) {
     const std::size_t threads = first.size() - 1;
@@ -71,7 +78,7 @@ void parallel_runs(std::span<const std::size_t> first, Body body, Done done) {
     std::vector<WorkRange> shares(threads);
     for (std::size_t t = 0; t < threads; ++t) shares[t].set(first[t], first[t + 1]);
     std::exception_ptr error;
-#pragma omp parallel num_threads(static_cast<int>(threads))
+#pragma omp parallel num_threads(static_cast <int>(threads))
     {
         const auto run = [&](std::uint32_t i) {
             try {

@@ -48,7 +48,8 @@ void Tiles::fill(const Deck& deck) {
         std::vector<md::Particle> made;
         for (std::size_t s = 0; s < slabs; ++s) {
             const std::size_t begin = made.size();
-            md::make_particles(setup_.domain, deck.system.slabs[s], first_id[s], deck.system.seed, tiles_[t].box(), made);
+            md::make_particles(setup_.domain, deck.system.slabs[s], first_id[s], deck.system.seed, tiles_[t].box(),
+                               made);
             md::Int128 sum_x = 0, sum_y = 0;
             for (std::size_t i = begin; i < made.size(); ++i) sum_x += made[i].vx, sum_y += made[i].vy;
 #pragma omp critical(steelyard_sums)
@@ -65,7 +66,8 @@ void Tiles::fill(const Deck& deck) {
     for (std::size_t s = 0; s < slabs; ++s)
         for (int a = 0; a < 2; ++a) {
             const std::int64_t n = std::max<std::int64_t>(1, first_id[s + 1] - first_id[s]);
-            change[s][a] = std::llrint(deck.system.slabs[s].velocity[a] / md::velocity_unit) - static_cast<std::int64_t>(sums[2 * s + a] / n);
+            change[s][a] = std::llrint(deck.system.slabs[s].velocity[a] / md::velocity_unit) -
+                           static_cast<std::int64_t>(sums[2 * s + a] / n);
         }
     parallel_for(tiles_.size(), [&](std::size_t t) {
         tiles_[t].change_velocities([&](const md::Particle& p) {
@@ -85,7 +87,9 @@ std::vector<balance::CellCounts> Tiles::cell_counts() const {
     std::vector<balance::CellCounts> counts(first.back());
     parallel_for(tiles_.size(), [&](std::size_t t) {
         std::size_t at = first[t];
-        tiles_[t].for_each_cell_count([&](std::int32_t n, std::int32_t n3, std::int32_t n5) { counts[at++] = {n, n3, n5}; });
+        tiles_[t].for_each_cell_count([&](std::int32_t n, std::int32_t n3, std::int32_t n5) {
+            counts[at++] = {n, n3, n5};
+        });
     });
     return counts;
 }
@@ -131,7 +135,8 @@ std::int64_t Tiles::particles() const {
 }
 
 std::int64_t Tiles::bytes() const {
-    return std::accumulate(tiles_.begin(), tiles_.end(), std::int64_t{0}, [](std::int64_t n, const md::Tile& t) { return n + t.bytes(); });
+    return std::accumulate(tiles_.begin(), tiles_.end(), std::int64_t{0},
+                           [](std::int64_t n, const md::Tile& t) { return n + t.bytes(); });
 }
 
 }  // namespace app

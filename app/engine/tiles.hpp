@@ -41,8 +41,8 @@ public:
     /// Reverses all velocities.
     void reverse();
 
-    /// Particles in and around each cell of each tile, tile by tile, column by column; of the cells around a tile as the
-    /// halo counted them.
+    /// Particles in and around each cell of each tile, tile by tile, column by column; of the cells around a tile as
+    /// the halo counted them.
     std::vector<balance::CellCounts> cell_counts() const;
     /// Directed pairs within the cutoff of each cell's particles, in the same order. The neighbour lists must stand.
     std::vector<std::int64_t> cell_neighbours();

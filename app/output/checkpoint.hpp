@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "app/deck/deck.hpp"
-#include "app/common/errors.hpp"
-#include "app/output/lineage.hpp"
 #include "app/balancing/load_balancer.hpp"
+#include "app/common/errors.hpp"
+#include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
+#include "app/output/lineage.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {

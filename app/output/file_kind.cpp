@@ -22,12 +22,13 @@ bool is_text(std::string_view front) {
     });
 }
 
-// HDF5 keeps the names in its root group near the beginning. They are looked for as bytes: the library isn't made for files
-// that may be damaged.
+// HDF5 keeps the names in its root group near the beginning. They are looked for as bytes: the library isn't made for
+// files that may be damaged.
 std::string hdf5_kind(std::string_view front) {
     const auto has = [&](std::string_view name) { return front.find(name) != std::string_view::npos; };
     if (has("h5md")) return "is a trajectory, not a checkpoint; open it with MDAnalysis or h5py";
-    if (has("owner") && has("particles")) return "holds fields of cells, it is not a checkpoint; open it with h5py, or its .xdmf file with ParaView";
+    if (has("owner") && has("particles"))
+        return "holds fields of cells, it is not a checkpoint; open it with h5py, or its .xdmf file with ParaView";
     return fmt::format("is an HDF5 file, but not a checkpoint; {}", give);
 }
 
@@ -43,7 +44,8 @@ std::string text_kind(std::string_view front) {
         const std::size_t word = line.find_first_not_of(letters);
         if (word == 0 || word >= line.size()) break;
         if (line[word] == ',') return "is a CSV table, not a checkpoint; open it with a spreadsheet or pandas";
-        if (line[word] == ':') return "is a deck or another YAML file, not a checkpoint; steelyard check and steelyard run take decks";
+        if (line[word] == ':')
+            return "is a deck or another YAML file, not a checkpoint; steelyard check and steelyard run take decks";
         break;
     }
     return fmt::format("is a text file, not a checkpoint; {}", give);
@@ -60,7 +62,8 @@ std::string why_no_checkpoint(const std::string& path, const std::string& front)
     if (!fs::is_regular_file(status)) return fmt::format("is a pipe or device, not a checkpoint; {}", give);
     if (fs::file_size(path, error) == 0 && !error) return fmt::format("is empty; {}", give);
     if (front.empty()) return "cannot be read; check its permissions";
-    if (front.starts_with("steelyard checkpoint") || front.substr(std::min(front.size(), front_bytes)).starts_with(hdf5_signature))
+    if (front.starts_with("steelyard checkpoint") ||
+        front.substr(std::min(front.size(), front_bytes)).starts_with(hdf5_signature))
         return "is a checkpoint that is damaged or of another version; use another checkpoint";
     if (front.starts_with(hdf5_signature)) return hdf5_kind(front);
     if (is_text(front)) return text_kind(front);

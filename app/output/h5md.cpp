@@ -19,7 +19,8 @@ const char* h5md_unit(Column column) {
 void describe_h5md(comm::FileWriter& file, const std::array<bool, 2>& periodic) {
     file.group("/h5md");
     file.attribute("/h5md", "version", std::array<std::int64_t, 2>{1, 1});
-    file.attribute("/h5md", "reduced_units", "Lennard-Jones units: Angstrom stands for sigma, ps for tau, kJ mol-1 for epsilon");
+    file.attribute("/h5md", "reduced_units",
+                   "Lennard-Jones units: Angstrom stands for sigma, ps for tau, kJ mol-1 for epsilon");
     file.group("/h5md/creator");
     file.attribute("/h5md/creator", "name", "steelyard");
     file.attribute("/h5md/creator", "version", STEELYARD_VERSION);

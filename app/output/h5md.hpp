@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Names of the H5MD 1.1 format (de Buyl, Colberg, Hofling 2014) that trajectories and checkpoints share.
 //
-// Units. H5MD readers know no reduced units, and some refuse a file whose units they don't know. So sigma is called Angstrom
-// and tau ps: no reader changes the numbers then. The attribute `reduced_units` of /h5md says so.
+// Units. H5MD readers know no reduced units, and some refuse a file whose units they don't know. So sigma is called
+// Angstrom and tau ps: no reader changes the numbers then. The attribute `reduced_units` of /h5md says so.
 #pragma once
 #include <array>
 #include <string>

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// What a run writes: thermo.csv, timing.csv, fields, trajectory, summary.json, the progress line and the table at the end.
+// What a run writes: thermo.csv, timing.csv, fields, trajectory, summary.json, the progress line and the table at the
+// end.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/output/checkpoint.hpp"
-#include "app/deck/deck.hpp"
 #include "app/common/errors.hpp"
+#include "app/deck/deck.hpp"
+#include "app/output/checkpoint.hpp"
+#include "app/output/observer.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/output/snapshot.hpp"
-#include "app/output/observer.hpp"
-#include "md/observables.hpp"
 #include "app/output/trajectory.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/topology.hpp"
+#include "md/observables.hpp"
 
 namespace app {
 
@@ -33,9 +34,10 @@ struct RunContext {
 
 class Output : public Observer {
 public:
-    /// Writes deck.yaml and begins the CSV files; where the directory continues a run, rows from the restart's step on are dropped and
-    /// the earlier ones stay. directory: prepared. Collective. Throws OutputError on all ranks.
-    Output(RunDirectory& directory, const RunContext& run, const md::Domain& domain, const comm::Communicator& comm, Timers& timers, const LoadBalancer& balancer);
+    /// Writes deck.yaml and begins the CSV files; where the directory continues a run, rows from the restart's step on
+    /// are dropped and the earlier ones stay. directory: prepared. Collective. Throws OutputError on all ranks.
+    Output(RunDirectory& directory, const RunContext& run, const md::Domain& domain, const comm::Communicator& comm,
+           Timers& timers, const LoadBalancer& balancer);
 
     Due due(std::int64_t step) const override;
     void sums(std::int64_t step, const Engine& engine) override;

@@ -10,10 +10,10 @@
 #include <functional>
 #include <optional>
 
-#include "app/output/checkpoint_front.hpp"
-#include "app/deck/compare.hpp"
-#include "app/output/file_kind.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/compare.hpp"
+#include "app/output/checkpoint_front.hpp"
+#include "app/output/file_kind.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "md/initial.hpp"
@@ -200,7 +200,8 @@ std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const co
     const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");
     for (const std::string& model : balance::model_names())
         if (file.has("/balance/" + model))
-            found.push_back({model, file.row_count<std::int64_t>("/balance/" + model + "/first") - 1, step.empty() ? 0 : step[0]});
+            found.push_back(
+                {model, file.row_count<std::int64_t>("/balance/" + model + "/first") - 1, step.empty() ? 0 : step[0]});
     return found;
 }
 
@@ -211,8 +212,9 @@ void require_same_system(const Deck& deck, const CheckpointInfo& info) {
         // An automatic tile follows the threads; it may come to something else.
         if (kept && !(c.key == "grid.tile" && !deck.grid.tile))
             throw InputError(fmt::format(
-                "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system, grid.cell and grid.tile", info.path,
-                c.key, c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now));
+                "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system, grid.cell and "
+                "grid.tile",
+                info.path, c.key, c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now));
     }
 }
 
@@ -264,8 +266,9 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
             b.state = std::move(saved.state);
             b.model->set_memory(saved.memory);
             if (saved.partition.processes() != b.partition.processes()) {
-                notes.push_back(fmt::format("{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}",
-                                            b.name, counted(saved.partition.processes(), "process"), b.partition.processes()));
+                notes.push_back(fmt::format(
+                    "{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}", b.name,
+                    counted(saved.partition.processes(), "process"), b.partition.processes()));
                 continue;
             }
             b.partition = std::move(saved.partition);

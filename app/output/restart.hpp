@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/output/checkpoint.hpp"
-#include "app/deck/deck.hpp"
 #include "app/balancing/load_balancer.hpp"
+#include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
+#include "app/output/checkpoint.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
@@ -35,6 +35,7 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const comm::Comm
 /// Gives each model of `rebalance` what the same model knew when the checkpoint was written, as far as the number of
 /// processes is the same; others start anew. Returns a sentence for each model whose knowledge is dropped or missing.
 /// Collective. Throws InputError.
-std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& balancer, const comm::Communicator& comm);
+std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& balancer,
+                                      const comm::Communicator& comm);
 
 }  // namespace app

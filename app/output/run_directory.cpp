@@ -16,8 +16,8 @@
 
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
-#include "app/output/trajectory.hpp"
 #include "app/common/words.hpp"
+#include "app/output/trajectory.hpp"
 #include "comm/file/file.hpp"
 
 namespace app {
@@ -44,8 +44,8 @@ std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step
 
 // The step of a file that holds the state or the fields of one step.
 std::optional<std::int64_t> frame_step(std::string_view name) {
-    for (const auto& [kind, ending] :
-         {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"), std::pair("trajectory_", ".h5")})  // the last: of version 0.1.0
+    for (const auto& [kind, ending] : {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"),
+                                       std::pair("trajectory_", ".h5")})  // the last: of version 0.1.0
         if (const auto step = step_in(name, kind, ending)) return step;
     return std::nullopt;
 }
@@ -67,8 +67,7 @@ Contents contents_of(const std::string& directory) {
     for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
         const std::string name = it->path().filename().string();
         constexpr std::string_view tmp = ".tmp";
-        if (is_result(name))
-            found.results.push_back(name);
+        if (is_result(name)) found.results.push_back(name);
         else if (name.ends_with(tmp) && is_result(std::string_view(name).substr(0, name.size() - tmp.size())))
             found.unfinished.push_back(name);
     }
@@ -93,13 +92,15 @@ public:
     void copy(const std::string& name) {
         if (!fs::is_regular_file(fs::symlink_status(directory_ + "/" + name, error_))) return;
         make();
-        if (!comm::copy_file(directory_ + "/" + name, folder_ + "/" + name)) error_ = std::make_error_code(std::errc::io_error);
+        if (!comm::copy_file(directory_ + "/" + name, folder_ + "/" + name))
+            error_ = std::make_error_code(std::errc::io_error);
         check(name);
         ++count_;
     }
     void report(const char* why) const {
         if (count_ > 0)
-            say(stderr, "steelyard: note: {}: {} {} put aside into {}\n", directory_, counted(count_, "file"), why, folder_);
+            say(stderr, "steelyard: note: {}: {} {} put aside into {}\n", directory_, counted(count_, "file"), why,
+                folder_);
     }
 
 private:
@@ -283,7 +284,8 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
         const bool own_deck = fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error &&
                               has_words_of_its_own(path_ + "/deck.yaml");
         for (const std::string& name : names)  // copies first: a run that is killed here has lost nothing
-            if (is_single(name) && ((lossy && (name != "trajectory.h5" || later_row(name))) || (own_deck && name == "deck.yaml")))
+            if (is_single(name) &&
+                ((lossy && (name != "trajectory.h5" || later_row(name))) || (own_deck && name == "deck.yaml")))
                 aside.copy(name);
         for (const std::string& name : names)
             if (in_the_way(name)) aside.move(name);

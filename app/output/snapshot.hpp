@@ -12,9 +12,9 @@
 
 namespace app {
 
-/// Cell fields [ny, nx] of some steps: fields_<step>.h5 with `particles`, `owner` (process) and, once the run has balanced,
-/// `load` (of the model that drives it, at the step that its attribute `step` tells; cells that hold no particles now carry none). For
-/// ParaView fields_<step>.xdmf describes one of them, fields.xdmf all.
+/// Cell fields [ny, nx] of some steps: fields_<step>.h5 with `particles`, `owner` (process) and, once the run has
+/// balanced, `load` (of the model that drives it, at the step that its attribute `step` tells; cells that hold no
+/// particles now carry none). For ParaView fields_<step>.xdmf describes one of them, fields.xdmf all.
 class FieldFiles {
 public:
     FieldFiles(std::string directory, const comm::Communicator& comm) : directory_(std::move(directory)), comm_(comm) {}
@@ -33,6 +33,7 @@ private:
 };
 
 /// The particles' part of a checkpoint: H5MD groups and the exact integers. Collective.
-void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Engine& engine, const comm::Communicator& comm);
+void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Engine& engine,
+                     const comm::Communicator& comm);
 
 }  // namespace app

@@ -28,35 +28,50 @@ struct Row {
     std::array<double, 2> value;
 };
 
-std::array<double, 2> value_of(Column column, const md::Tile& tile, std::int64_t i, const std::array<double, 2>& force, const md::Domain& domain) {
+std::array<double, 2> value_of(Column column, const md::Tile& tile, std::int64_t i, const std::array<double, 2>& force,
+                               const md::Domain& domain) {
     if (column == Column::force) return force;
     const md::Particle p = tile.particle(i);
-    if (column == Column::velocity) return {static_cast<double>(p.vx) * md::velocity_unit, static_cast<double>(p.vy) * md::velocity_unit};
-    return {static_cast<double>(md::wrapped(p.x, domain.axis[0])) * md::position_unit, static_cast<double>(md::wrapped(p.y, domain.axis[1])) * md::position_unit};
+    if (column == Column::velocity)
+        return {static_cast<double>(p.vx) * md::velocity_unit, static_cast<double>(p.vy) * md::velocity_unit};
+    return {static_cast<double>(md::wrapped(p.x, domain.axis[0])) * md::position_unit,
+            static_cast<double>(md::wrapped(p.y, domain.axis[1])) * md::position_unit};
 }
 
 }  // namespace
 
 std::vector<std::int64_t> trajectory_steps(const std::string& path) {
     for (const Column column : {Column::position, Column::velocity, Column::force})
-        if (std::vector<std::int64_t> steps = comm::read_integers(path, h5md_path(column) + "/step"); !steps.empty()) return steps;
+        if (std::vector<std::int64_t> steps = comm::read_integers(path, h5md_path(column) + "/step"); !steps.empty())
+            return steps;
     return {};
 }
 
-TrajectoryFile::TrajectoryFile(const std::string& directory, const Deck& deck, std::int64_t particles, const md::Domain& domain, const comm::Communicator& comm)
-    : path_(directory + "/trajectory.h5"), comm_(comm), columns_(deck.output.trajectory_columns), every_(deck.output.trajectory_every),
-      last_step_(deck.run.steps), particles_(particles), box_{domain.axis[0].real_length(), domain.axis[1].real_length()},
+TrajectoryFile::TrajectoryFile(const std::string& directory, const Deck& deck, std::int64_t particles,
+                               const md::Domain& domain, const comm::Communicator& comm)
+    : path_(directory + "/trajectory.h5"),
+      comm_(comm),
+      columns_(deck.output.trajectory_columns),
+      every_(deck.output.trajectory_every),
+      last_step_(deck.run.steps),
+      particles_(particles),
+      box_{domain.axis[0].real_length(), domain.axis[1].real_length()},
       periodic_{domain.axis[0].periodic, domain.axis[1].periodic},
-      file_(path_, comm, [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) { return describe(file, frames, capacity); }) {}
+      file_(path_, comm, [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
+          return describe(file, frames, capacity);
+      }) {}
 
-std::vector<comm::FramePlace> TrajectoryFile::describe(comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) const {
+std::vector<comm::FramePlace> TrajectoryFile::describe(comm::FileWriter& file, std::int64_t frames,
+                                                       std::int64_t capacity) const {
     // What changes with the number of frames comes first, so that it lies in one page.
     const std::string first = h5md_path(columns_.front());
-    std::vector<comm::FramePlace> places{file.frames(first + "/step", comm::Element::int64, frames, capacity),
-                                         file.frames(first + "/time", comm::Element::float64, frames, capacity),
-                                         file.frames(h5md_box + "/edges/value", comm::Element::float64, frames, capacity, 3, 3)};
+    std::vector<comm::FramePlace> places{
+        file.frames(first + "/step", comm::Element::int64, frames, capacity),
+        file.frames(first + "/time", comm::Element::float64, frames, capacity),
+        file.frames(h5md_box + "/edges/value", comm::Element::float64, frames, capacity, 3, 3)};
     places.push_back({});
-    for (const Column c : columns_) places.push_back(file.frames(h5md_path(c) + "/value", comm::Element::float64, frames, capacity, particles_, 3));
+    for (const Column c : columns_)
+        places.push_back(file.frames(h5md_path(c) + "/value", comm::Element::float64, frames, capacity, particles_, 3));
     places[place_id] = {file.reserve("/particles/all/id", comm::Element::int64, particles_), 8, particles_, 1, true};
     for (const Column c : columns_) file.attribute(h5md_path(c) + "/value", "unit", h5md_unit(c));
     file.attribute(first + "/time", "unit", h5md_time_unit);
@@ -79,7 +94,8 @@ void TrajectoryFile::go_on(std::int64_t step, const std::function<void()>& put_a
     if (comm_.rank() == 0) {
         const std::vector<std::int64_t> steps = trajectory_steps(path_);
         const auto stay = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
-        found = {comm::file_size(path_) >= 0, static_cast<std::int64_t>(steps.size()), stay, comm::count_frames(path_, h5md_path(columns_.front()) + "/step").capacity};
+        found = {comm::file_size(path_) >= 0, static_cast<std::int64_t>(steps.size()), stay,
+                 comm::count_frames(path_, h5md_path(columns_.front()) + "/step").capacity};
     }
     comm_.broadcast(found);
     const auto [exists, frames, stay, capacity] = found;
@@ -102,7 +118,8 @@ void TrajectoryFile::write(std::int64_t step, double time, const Engine& engine)
         file_.write(place_edges, frame, 0, edges.data(), 3);
     }
     if (frame == 0) {
-        const std::int64_t begin = particles_ * comm_.rank() / comm_.size(), end = particles_ * (comm_.rank() + 1) / comm_.size();
+        const std::int64_t begin = particles_ * comm_.rank() / comm_.size(),
+                           end = particles_ * (comm_.rank() + 1) / comm_.size();
         std::vector<std::int64_t> ids(end - begin);
         std::iota(ids.begin(), ids.end(), begin);
         file_.write(place_id, 0, begin, ids.data(), end - begin);
@@ -114,13 +131,15 @@ void TrajectoryFile::write(std::int64_t step, double time, const Engine& engine)
 // Particles lie in the ranks by place. Window by window of ids they go to the rank that writes their rows.
 void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
     const std::int64_t window = window_rows * comm_.size(), windows = (particles_ + window - 1) / window;
-    std::vector<std::int64_t> begin(engine.tiles().size() + 1, 0);  // of each tile in a list of all of this rank's particles
+    std::vector<std::int64_t> begin(engine.tiles().size() + 1,
+                                    0);  // of each tile in a list of all of this rank's particles
     for (std::size_t t = 0; t < engine.tiles().size(); ++t) begin[t + 1] = begin[t] + engine.tiles()[t].size();
     // Places in that list, window by window.
     std::vector<std::int64_t> first(windows + 1, 0);
     const auto for_each = [&](auto visit) {
         for (std::size_t t = 0; t < engine.tiles().size(); ++t)
-            for (std::int64_t i = 0; i < engine.tiles()[t].size(); ++i) visit(begin[t] + i, engine.tiles()[t].particle(i).id);
+            for (std::int64_t i = 0; i < engine.tiles()[t].size(); ++i)
+                visit(begin[t] + i, engine.tiles()[t].particle(i).id);
     };
     for_each([&](std::int64_t, std::int64_t id) { ++first[id / window + 1]; });
     std::partial_sum(first.begin(), first.end(), first.begin());
@@ -138,7 +157,8 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
                 while (place[k] >= begin[t + 1]) ++t;
                 const std::int64_t i = place[k] - begin[t];
                 const md::Tile& tile = engine.tiles()[t];
-                const std::array<double, 2> force = columns_[c] == Column::force ? engine.force(t, i) : std::array<double, 2>{};
+                const std::array<double, 2> force =
+                    columns_[c] == Column::force ? engine.force(t, i) : std::array<double, 2>{};
                 const Row row{tile.particle(i).id, value_of(columns_[c], tile, i, force, engine.setup().domain)};
                 const auto bytes = std::as_bytes(std::span(&row, 1));
                 auto& out = to_rank[row.id % window / window_rows];

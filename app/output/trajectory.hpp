@@ -22,12 +22,13 @@ public:
     TrajectoryFile(const std::string& directory, const Deck& deck, std::int64_t particles, const md::Domain& domain,
                    const comm::Communicator& comm);
 
-    /// Goes on with what an earlier start of this run has written up to `step`; frames of later steps are dropped. A file that
-    /// holds other columns is handed to put_aside, and the next frame starts a new one. Collective. Throws OutputError,
-    /// comm::WriteError.
+    /// Goes on with what an earlier start of this run has written up to `step`; frames of later steps are dropped. A
+    /// file that holds other columns is handed to put_aside, and the next frame starts a new one. Collective. Throws
+    /// OutputError, comm::WriteError.
     void go_on(std::int64_t step, const std::function<void()>& put_aside);
 
-    /// Adds a frame. Needs force_pass(..., keep_forces) where the deck wants forces. Collective. Throws comm::WriteError.
+    /// Adds a frame. Needs force_pass(..., keep_forces) where the deck wants forces. Collective. Throws
+    /// comm::WriteError.
     void write(std::int64_t step, double time, const Engine& engine);
 
     /// Brings what was written to the disk. Collective.

@@ -12,15 +12,15 @@
 #include <cstdlib>
 #include <numbers>
 
+#include "app/common/say.hpp"
+#include "app/common/signals.hpp"
+#include "app/common/words.hpp"
 #include "app/deck/deck.hpp"
+#include "app/engine/setup.hpp"
 #include "app/output/output.hpp"
 #include "app/output/restart.hpp"
 #include "app/output/run_directory.hpp"
-#include "app/common/say.hpp"
-#include "app/engine/setup.hpp"
-#include "app/common/signals.hpp"
 #include "app/run/step.hpp"
-#include "app/common/words.hpp"
 #include "comm/topology.hpp"
 #include "md/initial.hpp"
 
@@ -45,7 +45,8 @@ Deck read_deck(const Options& options, const comm::Communicator& comm) {
 std::string output_path(const Options& options, const Deck& deck) {
     if (!options.out.empty()) return options.out;
     if (deck.name.empty() || deck.name == "." || deck.name == "..")
-        throw UsageError(fmt::format("{}: a deck of this name gives no name for an output directory; choose one with --out", options.deck));
+        throw UsageError(fmt::format(
+            "{}: a deck of this name gives no name for an output directory; choose one with --out", options.deck));
     return "out/" + deck.name;
 }
 
@@ -64,22 +65,27 @@ constexpr int stopped_early = 75;  // EX_TEMPFAIL: try again, with --restart
 std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int ranks) {
     const std::int64_t processes = deck.balance.processes.value_or(ranks);
     if (processes < ranks)
-        throw DeckError(fmt::format("balance.processes: {} cannot fill {}; use at least one per rank", counted(processes, "process"), counted(ranks, "rank")));
+        throw DeckError(fmt::format("balance.processes: {} cannot fill {}; use at least one per rank",
+                                    counted(processes, "process"), counted(ranks, "rank")));
     if (processes > grid.box().cells())
-        throw DeckError(fmt::format("balance.processes: {} for {}; use fewer ranks or processes", counted(processes, "process"), counted(grid.box().cells(), "cell")));
+        throw DeckError(fmt::format("balance.processes: {} for {}; use fewer ranks or processes",
+                                    counted(processes, "process"), counted(grid.box().cells(), "cell")));
     const balance::PartitionOptions& partition = deck.balance.partition;
-    if (deck.balance.every > 0 && partition.kind != "none" && processes > balance::capacity(grid.box(), partition.min_width))
-        throw DeckError(fmt::format("balance.partition.min_width: {} x {} cells do not hold {} of a width of {}; make it smaller or use fewer processes", grid.cells[0],
-                                    grid.cells[1], counted(processes, "patch"), counted(partition.min_width, "cell")));
+    if (deck.balance.every > 0 && partition.kind != "none" &&
+        processes > balance::capacity(grid.box(), partition.min_width))
+        throw DeckError(fmt::format(
+            "balance.partition.min_width: {} x {} cells do not hold {} of a width of {}; make it smaller or use fewer "
+            "processes",
+            grid.cells[0], grid.cells[1], counted(processes, "patch"), counted(partition.min_width, "cell")));
     return processes;
 }
 
 // What the program, MPI and the other libraries hold without a particle; with Debian's MPICH.
 constexpr double program_megabytes = 26;
 
-// Bytes of tiles for each particle, before the slabs meet: the state and the position of the last rebuild; two packed positions, for
-// ghosts too; counts and slots of its part of a cell; its neighbours. A neighbour is one byte in a row, and rows of a cluster are as
-// long as its longest: half as much again was measured on liquids and colliding slabs.
+// Bytes of tiles for each particle, before the slabs meet: the state and the position of the last rebuild; two packed
+// positions, for ghosts too; counts and slots of its part of a cell; its neighbours. A neighbour is one byte in a row,
+// and rows of a cluster are as long as its longest: half as much again was measured on liquids and colliding slabs.
 double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape tile) {
     double particles = 0, neighbours = 0, area = 0;
     for (const md::Slab& slab : deck.system.slabs) {
@@ -90,7 +96,8 @@ double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape t
     }
     constexpr double state = 48, packed = 16, cell = 8, neighbour = 1.5;
     const double with_ghosts = (1 + 2.0 * setup.halo / tile[0]) * (1 + 2.0 * setup.halo / tile[1]);
-    const double cells_each = area / (setup.domain.axis[0].cell_width() * setup.domain.axis[1].cell_width()) / particles;
+    const double cells_each =
+        area / (setup.domain.axis[0].cell_width() * setup.domain.axis[1].cell_width()) / particles;
     return state + packed * with_ghosts + cell * with_ghosts * cells_each + neighbour * neighbours / particles;
 }
 
@@ -124,23 +131,31 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     if (restart) {
         require_same_system(deck, *restart);
         if (restart->step > deck.run.steps)
-            throw InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart->path, restart->step, deck.run.steps));
+            throw InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart->path,
+                                         restart->step, deck.run.steps));
     }
 
     if (restart && restart->step == deck.run.steps && !options.force && directory.finished(*restart)) {
-        if (comm.rank() == 0 && !options.quiet) say(stdout, "{}: the run has reached its last step, {}; there is nothing to do\n", directory.path(), restart->step);
+        if (comm.rank() == 0 && !options.quiet)
+            say(stdout, "{}: the run has reached its last step, {}; there is nothing to do\n", directory.path(),
+                restart->step);
         return {};
     }
 
-    RunContext context{deck, restart, {}, topology, comm::now(), comm::cpu_seconds(), options.quiet, options.command_line};
+    RunContext context{
+        deck, restart, {}, topology, comm::now(), comm::cpu_seconds(), options.quiet, options.command_line};
     Timers timers;
     LoadBalancer balancer(deck, grid, processes, comm, timers);
 #ifdef __GLIBC__
-    // The fields of each balancing find their place at the top of the heap, whose pages are there already: half of its time.
+    // The fields of each balancing find their place at the top of the heap, whose pages are there already: half of its
+    // time.
     if (balancer.on()) mallopt(M_TOP_PAD, 16 << 20);
 #endif
     if (restart) context.notes = load_balance(*restart, balancer, comm);
-    Engine engine(setup, balance::Decomposition(grid, balancer.partition(), balancer.hosts(), tile_shape(deck, setup.domain, thread_count(comm))), comm, timers);
+    Engine engine(setup,
+                  balance::Decomposition(grid, balancer.partition(), balancer.hosts(),
+                                         tile_shape(deck, setup.domain, thread_count(comm))),
+                  comm, timers);
     if (restart) load_particles(*restart, engine, comm);
     else engine.fill(deck);
 
@@ -154,7 +169,9 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     std::int64_t signal = signal_seen();
     comm.max(std::span(&signal, 1));
     if (reached == deck.run.steps) return {};
-    if (comm.rank() == 0) say(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n", reached, deck.run.steps);
+    if (comm.rank() == 0)
+        say(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n",
+            reached, deck.run.steps);
     return {stopped_early, signal != 0};
 }
 
@@ -163,12 +180,15 @@ int info(const Options& options, const comm::Communicator& comm) {
     const std::vector<SavedBalancing> balancing = saved_balancing(c, comm);
     if (comm.rank() != 0) return 0;
     say(stdout, "{}\n  step {}, time {:.10g}, {}, state hash {:016x}; every byte verified\n", c.path, c.step,
-               c.clock.at(c.step), counted(c.particles, "particle"), c.state_hash);
+        c.clock.at(c.step), counted(c.particles, "particle"), c.state_hash);
     say(stdout, "  of a run to step {}\n", c.deck.run.steps);
     std::vector<std::string> models;
-    for (const SavedBalancing& b : balancing) models.push_back(fmt::format("{} ({})", b.model, counted(b.processes, "process")));
+    for (const SavedBalancing& b : balancing)
+        models.push_back(fmt::format("{} ({})", b.model, counted(b.processes, "process")));
     if (balancing.empty()) say(stdout, "  holds nothing of balancing\n");
-    else say(stdout, "  balanced last at step {}; holds what was learnt by\n{}", balancing[0].last_step, lines_of(models, ",", "    "));
+    else
+        say(stdout, "  balanced last at step {}; holds what was learnt by\n{}", balancing[0].last_step,
+            lines_of(models, ",", "    "));
     if (!options.brief) say(stdout, "\n{}", to_yaml(c.deck));
     return 0;
 }
@@ -183,9 +203,13 @@ int check(const Options& options, const comm::Communicator& comm) {
     const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());
     const double tiles = particle_bytes(deck, setup, tile) * static_cast<double>(particles) / comm.size();
     say(stdout, "{}", to_yaml(deck));
-    say(stdout, "{}", lines_of({counted(particles, "particle"), fmt::format("{} x {} cells", grid.cells[0], grid.cells[1]),
-                                fmt::format("{} on {}", counted(processes, "process"), counted(comm.size(), "rank")), fmt::format("skin {:.4g}", setup.skin),
-                                fmt::format("about {:.1f} MB per rank for particles", tiles * 1e-6), fmt::format("{:.0f} MB with the program", tiles * 1e-6 + program_megabytes)}, ",", "# "));
+    say(stdout, "{}",
+        lines_of({counted(particles, "particle"), fmt::format("{} x {} cells", grid.cells[0], grid.cells[1]),
+                  fmt::format("{} on {}", counted(processes, "process"), counted(comm.size(), "rank")),
+                  fmt::format("skin {:.4g}", setup.skin),
+                  fmt::format("about {:.1f} MB per rank for particles", tiles * 1e-6),
+                  fmt::format("{:.0f} MB with the program", tiles * 1e-6 + program_megabytes)},
+                 ",", "# "));
     return 0;
 }
 

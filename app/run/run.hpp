@@ -10,7 +10,7 @@ namespace app {
 
 struct Options {
     std::string deck;
-    std::string out;  ///< empty: out/<deck name>
+    std::string out;      ///< empty: out/<deck name>
     std::string restart;  ///< a checkpoint's path, `auto`, or empty
     std::vector<std::string> settings;
     bool force = false;  ///< put results aside that are in the way

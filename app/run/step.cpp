@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Velocity Verlet with the two half-kicks between consecutive drifts merged into one pass over the particles: forces at
-// step n, kick to n + 1/2, drift to n + 1. Velocities stand at half steps inside the loop; where the whole state is wanted
-// at one time, the pass stops after the first half-kick and another makes the second. Velocities are integers, so this
-// changes no bit.
+// step n, kick to n + 1/2, drift to n + 1. Velocities stand at half steps inside the loop; where the whole state is
+// wanted at one time, the pass stops after the first half-kick and another makes the second. Velocities are integers,
+// so this changes no bit.
 #include "app/run/step.hpp"
 
 #include <fmt/format.h>
@@ -26,16 +26,17 @@ std::optional<balance::Infeasible> try_to_balance(std::int64_t step, LoadBalance
 }
 
 DeckError limit_error(std::int64_t step, const balance::Infeasible& e, bool checkpoint) {
-    return DeckError(fmt::format(
-        "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; "
-        "the smallest limit that works now is {}; {}, or use more processes",
-        step, counted(e.parts, "process"), counted(e.limit, "particle"), e.smallest,
-        checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
+    return DeckError(
+        fmt::format("balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; "
+                    "the smallest limit that works now is {}; {}, or use more processes",
+                    step, counted(e.parts, "process"), counted(e.limit, "particle"), e.smallest,
+                    checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
 }
 
 }  // namespace
 
-std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t first, std::int64_t last, Observer& observer) {
+std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t first, std::int64_t last,
+                       Observer& observer) {
     std::int64_t step = first;
     try {
         for (;; ++step) {

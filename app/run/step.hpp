@@ -9,10 +9,11 @@
 
 namespace app {
 
-/// Advances from step `first` to step `last`, or to the step after somebody wanted to stop, which then ends with a checkpoint;
-/// positions and velocities are at a whole step before and after. Returns the step reached. Throws, on all ranks alike,
-/// md::SimulationError naming the step, and DeckError when no partition keeps the deck's limit of particles any more:
-/// after a checkpoint of that step, unless it is the first.
-std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t first, std::int64_t last, Observer& observer);
+/// Advances from step `first` to step `last`, or to the step after somebody wanted to stop, which then ends with a
+/// checkpoint; positions and velocities are at a whole step before and after. Returns the step reached. Throws, on all
+/// ranks alike, md::SimulationError naming the step, and DeckError when no partition keeps the deck's limit of
+/// particles any more: after a checkpoint of that step, unless it is the first.
+std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t first, std::int64_t last,
+                       Observer& observer);
 
 }  // namespace app

@@ -18,8 +18,8 @@ constexpr std::uint64_t morton_key(std::uint32_t x, std::uint32_t y) {
     return spread(x) << 1 | spread(y);
 }
 
-/// Place of (x, y) along the Hilbert curve through a square of 2^32 cells a side; neighbours on the curve are neighbours in
-/// the plane.
+/// Place of (x, y) along the Hilbert curve through a square of 2^32 cells a side; neighbours on the curve are
+/// neighbours in the plane.
 constexpr std::uint64_t hilbert_key(std::uint32_t x, std::uint32_t y) {
     std::uint64_t key = 0;
     for (int bit = 31; bit >= 0; --bit) {

@@ -3,7 +3,8 @@
 
 namespace balance {
 
-FieldPlan::FieldPlan(const Team& team, const Slabs& slabs, const BoxList& list) : team_(team), cells_(list.cells(team.rank())) {
+FieldPlan::FieldPlan(const Team& team, const Slabs& slabs, const BoxList& list)
+    : team_(team), cells_(list.cells(team.rank())) {
     // The runs of one member's boxes that lie in another's slab, in the order of the list.
     const auto runs = [&](int owner, const Box& slab) {
         std::vector<Run> found;
@@ -12,7 +13,8 @@ FieldPlan::FieldPlan(const Team& team, const Slabs& slabs, const BoxList& list) 
             const Box& box = list.boxes[b];
             const Box common = intersection(box, slab);
             for (int x = common.lower[0]; !common.empty() && x < common.upper[0]; ++x)
-                found.push_back({place_in(slab, x, common.lower[1]), offset + place_in(box, x, common.lower[1]), common.extent(1)});
+                found.push_back(
+                    {place_in(slab, x, common.lower[1]), offset + place_in(box, x, common.lower[1]), common.extent(1)});
             offset += box.cells();
         }
         return found;

@@ -61,8 +61,11 @@ public:
         if (team_.size() == 1) return values;
         Transfer<Run, T> transfer(team_.channel());
         transfer.lay_out(std::span(slab_to_boxes_), cells_of, cells_of);
-        transfer.start(SerialLoop{}, [&](const Run& r, T* to) { std::memcpy(to, &field[r.in_slab], r.cells * sizeof(T)); });
-        transfer.finish(SerialLoop{}, [&](const Run& r, const T* from) { std::memcpy(&values[r.in_boxes], from, r.cells * sizeof(T)); });
+        transfer.start(SerialLoop{},
+                       [&](const Run& r, T* to) { std::memcpy(to, &field[r.in_slab], r.cells * sizeof(T)); });
+        transfer.finish(SerialLoop{}, [&](const Run& r, const T* from) {
+            std::memcpy(&values[r.in_boxes], from, r.cells * sizeof(T));
+        });
         return values;
     }
 
@@ -73,8 +76,11 @@ public:
         if (team_.size() == 1) return;
         Transfer<Run, T> transfer(team_.channel());
         transfer.lay_out(std::span(boxes_to_slab_), cells_of, cells_of);
-        transfer.start(SerialLoop{}, [&](const Run& r, T* to) { std::memcpy(to, &values[r.in_boxes], r.cells * sizeof(T)); });
-        transfer.finish(SerialLoop{}, [&](const Run& r, const T* from) { std::memcpy(&field[r.in_slab], from, r.cells * sizeof(T)); });
+        transfer.start(SerialLoop{},
+                       [&](const Run& r, T* to) { std::memcpy(to, &values[r.in_boxes], r.cells * sizeof(T)); });
+        transfer.finish(SerialLoop{}, [&](const Run& r, const T* from) {
+            std::memcpy(&field[r.in_slab], from, r.cells * sizeof(T));
+        });
     }
 
 private:

@@ -22,7 +22,8 @@ struct Range {
     std::int64_t size() const { return end - begin; }
 };
 
-/// The indices of [0, n) that belong to `member` when they are dealt to `members` in consecutive blocks of about equal size.
+/// The indices of [0, n) that belong to `member` when they are dealt to `members` in consecutive blocks of about equal
+/// size.
 inline Range block(std::int64_t n, std::int64_t member, std::int64_t members) {
     return {n * member / members, n * (member + 1) / members};
 }

@@ -17,9 +17,9 @@ namespace balance {
 /// What was counted of the cells of a member's slab, column by column.
 struct CountedCells {
     Box slab;
-    std::array<double, 2> cell_width;           ///< lengths
+    std::array<double, 2> cell_width;  ///< lengths
     std::span<const CellCounts> counts;
-    std::span<const std::int64_t> neighbours;   ///< directed pairs within the cutoff of each cell's particles
+    std::span<const std::int64_t> neighbours;  ///< directed pairs within the cutoff of each cell's particles
 };
 
 /// Ticks a step of each cell.

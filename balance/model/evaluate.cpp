@@ -26,7 +26,8 @@ std::vector<ProcessView> views_of(const Partition& partition, Range hosted, std:
 }
 
 // The rounds in which the model learns from all processes at once.
-void conclude_rounds(LoadModel& model, const Team& team, std::span<const ProcessView> views, std::span<const double> times) {
+void conclude_rounds(LoadModel& model, const Team& team, std::span<const ProcessView> views,
+                     std::span<const double> times) {
     for (int round = 0; round < model.rounds(); ++round) {
         std::vector<double> mine;
         for (const ProcessView& view : views) {
@@ -41,7 +42,8 @@ void conclude_rounds(LoadModel& model, const Team& team, std::span<const Process
 // Loads have any unit; as integers the largest cell gets as many bits as the sum of all cells can't overflow.
 CellLoads scaled(const Team& team, const Grid& grid, std::span<const double> loads) {
     std::int64_t largest = 0;
-    for (const double l : loads) largest = std::max(largest, std::bit_cast<std::int64_t>(l));  // >= 0: bits have the order of values
+    for (const double l : loads)
+        largest = std::max(largest, std::bit_cast<std::int64_t>(l));  // >= 0: bits have the order of values
     team.max(std::span(&largest, 1));
     const double scale = load_scale(std::bit_cast<double>(largest), grid.box().cells());
     CellLoads result{{}, scale > 0 ? 1 / scale : 1.0};

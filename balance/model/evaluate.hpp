@@ -7,8 +7,8 @@
 
 #include "balance/grid/field.hpp"
 #include "balance/model/load_model.hpp"
-#include "balance/partition/hosts.hpp"
 #include "balance/partition/decomposition.hpp"
+#include "balance/partition/hosts.hpp"
 
 namespace balance {
 

@@ -5,7 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-// One line a model: the name `x` for decks, of which a file of its own defines make_x().
+// One line for each model: the name `x` for decks, of which a file of its own defines make_x().
+// clang-format off
 #define STEELYARD_MODELS(add) \
     add(time_average)         \
     add(moving_average)       \
@@ -14,6 +15,7 @@
     add(a1)                   \
     add(b1)                   \
     add(r1)
+// clang-format on
 
 namespace balance {
 
@@ -33,7 +35,8 @@ const std::pair<const char*, Factory> models[] = {
 }  // namespace
 
 bool LoadModel::accepts_memory(std::span<const double> candidate) const {
-    return candidate.size() == memory().size() && std::all_of(candidate.begin(), candidate.end(), [](double v) { return v >= 0 && v <= 1e100; });
+    return candidate.size() == memory().size() &&
+           std::all_of(candidate.begin(), candidate.end(), [](double v) { return v >= 0 && v <= 1e100; });
 }
 
 std::unique_ptr<LoadModel> make_model(const std::string& name, const ModelConstants& constants) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Load models: from the times that processes were measured to need to a load of each cell.
 //
-// A model is a class that sees one process at a time; what it has to know of all processes it gets as exact sums or as a table
-// of a few numbers a process, the same on all members of the team. So results do not depend on who hosts what.
-// To add one: a file with a class derived from LoadModel, a line in STEELYARD_MODELS (load_model.cpp), a test: docs/extend.md.
+// A model is a class that sees one process at a time; what it has to know of all processes it gets as exact sums or as
+// a table of a few numbers a process, the same on all members of the team. So results do not depend on who hosts what.
+// To add one: a file with a class derived from LoadModel, a line in STEELYARD_MODELS (load_model.cpp), a test:
+// docs/extend.md.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,14 +22,15 @@ struct CellCounts {
 /// One process since the last balancing. Cells come in a fixed order that depends on its boxes alone.
 struct ProcessView {
     std::span<const CellCounts> cells;
-    std::span<double> state;  ///< what the model remembers of each cell, read and write; it stays with the cell, whoever owns it
-    double time = 0;          ///< measured compute seconds a step
+    std::span<double>
+        state;  ///< what the model remembers of each cell, read and write; it stays with the cell, whoever owns it
+    double time = 0;  ///< measured compute seconds a step
     std::int64_t index = 0;
 };
 
 /// Sums over all processes.
 struct Totals {
-    double time = 0;              ///< seconds a step
+    double time = 0;  ///< seconds a step
     std::int64_t particles = 0, cells = 0, processes = 0;
 };
 
@@ -41,13 +43,14 @@ double first_load(Start start, const CellCounts& cell);
 
 /// Constants of all models (deck section balance.constants).
 struct ModelConstants {
-    double weight = 0.5;         ///< moving_average: of the new value, in (0, 1]
-    double threshold = 0;        ///< a1, b1: alpha of the paper, in [0, 0.1); 0 = off
+    double weight = 0.5;   ///< moving_average: of the new value, in (0, 1]
+    double threshold = 0;  ///< a1, b1: alpha of the paper, in [0, 0.1); 0 = off
     Start start = Start::particles;
-    double forgetting = 0.8;     ///< r1: weight of the past in the fit
-    double floor = 0.15;         ///< r1: smallest gain
-    double noise_weight = 16;    ///< r1: how many squared noise levels a deviation must beat
-    std::vector<double> costs{2e-9, 1.5e-8, 6e-10, 0};  ///< r1: first guess of the fit: seconds for a cell, a particle, n * n3, n * n5
+    double forgetting = 0.8;   ///< r1: weight of the past in the fit
+    double floor = 0.15;       ///< r1: smallest gain
+    double noise_weight = 16;  ///< r1: how many squared noise levels a deviation must beat
+    std::vector<double> costs{2e-9, 1.5e-8, 6e-10,
+                              0};  ///< r1: first guess of the fit: seconds for a cell, a particle, n * n3, n * n5
     friend bool operator==(const ModelConstants&, const ModelConstants&) = default;
 };
 
@@ -57,7 +60,8 @@ public:
 
     /// State of a cell before anything was measured.
     virtual double first_state(const CellCounts& cell) const = 0;
-    /// Numbers of a process that the model wants to see of all processes, in rounds; called for round 0, 1, ... < rounds().
+    /// Numbers of a process that the model wants to see of all processes, in rounds; called for round 0, 1, ... <
+    /// rounds().
     virtual int rounds() const { return 0; }
     virtual std::vector<double> contribution(int /*round*/, const ProcessView&) const { return {}; }
     /// rows: contribution of each process one after the other; times: seconds a step of each.
@@ -67,8 +71,8 @@ public:
     /// What conclude() has learnt; set_memory(memory()) on another object makes it equal.
     virtual std::vector<double> memory() const { return {}; }
     virtual void set_memory(std::span<const double>) {}
-    /// Could memory() have returned this? Asked before what a file holds is handed to set_memory(). By default: as many numbers as
-    /// memory() has now, none negative or huge.
+    /// Could memory() have returned this? Asked before what a file holds is handed to set_memory(). By default: as many
+    /// numbers as memory() has now, none negative or huge.
     virtual bool accepts_memory(std::span<const double> memory) const;
     /// Could a cell's state have this value? By default: not negative, not huge.
     virtual bool accepts_state(double value) const { return value >= 0 && value <= 1e100; }

@@ -17,7 +17,8 @@ bool as_expected(std::span<const double> reference, const ProcessView& p, const 
     return std::abs(p.time - sum) < alpha * totals.time / static_cast<double>(totals.processes);
 }
 
-void project(std::vector<double> reference, const ProcessView& p, const Totals& totals, double alpha, std::span<double> load) {
+void project(std::vector<double> reference, const ProcessView& p, const Totals& totals, double alpha,
+             std::span<double> load) {
     if (!as_expected(reference, p, totals, alpha)) reference = project_to_sum(reference, p.time);
     std::copy(reference.begin(), reference.end(), load.begin());
 }
@@ -28,7 +29,9 @@ std::vector<double> by_particles(const ProcessView& p, double factor) {
     for (std::size_t i = 0; i < load.size(); ++i) load[i] = p.cells[i].n * factor;
     return load;
 }
-double seconds_per_particle(const Totals& t) { return t.particles > 0 ? t.time / static_cast<double>(t.particles) : 0.0; }
+double seconds_per_particle(const Totals& t) {
+    return t.particles > 0 ? t.time / static_cast<double>(t.particles) : 0.0;
+}
 
 // Reference: the previous model.
 struct A1 final : LoadModel {

@@ -47,7 +47,8 @@ double shift_of(std::span<const double> previous, double time, double sum) {
 
 std::vector<double> project_to_sum(std::span<const double> previous, double time) {
     const auto [sum, smallest] = sums_of(previous);
-    if (!(time >= 0) || !std::isfinite(time)) throw std::invalid_argument("a measured time must be finite and not negative");
+    if (!(time >= 0) || !std::isfinite(time))
+        throw std::invalid_argument("a measured time must be finite and not negative");
     if (!(smallest >= 0) || !std::isfinite(sum)) throw std::invalid_argument("loads must be finite and not negative");
     std::vector<double> load(previous.size(), 0.0);
     if (previous.empty() || time == 0) return load;

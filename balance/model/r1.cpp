@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // R1, ours: a prior m_c = theta . f(c) fitted to the times of all processes, times a ratio U_c that each cell keeps.
-// The prior explains what depends on particle counts; U learns, slowly where times are noisy and fast where they are not,
-// what it cannot explain.
+// The prior explains what depends on particle counts; U learns, slowly where times are noisy and fast where they are
+// not, what it cannot explain.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -57,7 +57,9 @@ Vector non_negative_least_squares(const Matrix& a, const Vector& b) {
     double lowest = 0;
     for (unsigned active = 1; active < 1u << features; ++active) {
         Vector x;
-        if (!solve(a, b, active, x) || std::any_of(x.begin(), x.end(), [](double v) { return v < 0 || !std::isfinite(v); })) continue;
+        if (!solve(a, b, active, x) ||
+            std::any_of(x.begin(), x.end(), [](double v) { return v < 0 || !std::isfinite(v); }))
+            continue;
         double value = -2 * dot(b, x);
         for (int i = 0; i < features; ++i) value += x[i] * dot(a[i], x);
         if (value < lowest) lowest = value, best = x;
@@ -170,7 +172,8 @@ private:
         factor_.assign(times.size(), 1.0);
         for (std::size_t p = 0; p < times.size(); ++p) {
             const double e = deviation[p], e2 = e * e;
-            const double gain = e2 > 0 ? std::max(constants_.floor, e2 / (e2 + constants_.noise_weight * noise_ * noise_)) : 0.0;
+            const double gain =
+                e2 > 0 ? std::max(constants_.floor, e2 / (e2 + constants_.noise_weight * noise_ * noise_)) : 0.0;
             factor_[p] = std::max(0.05, 1 + gain * e);
         }
     }

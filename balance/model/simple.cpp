@@ -24,7 +24,8 @@ struct TimeAverage final : Stateless {
     }
 };
 
-// Exponential smoothing of the cell's share t_p / N_Cp (Luitjens & Berzins, IPDPS 2010); its history travels with the cell.
+// Exponential smoothing of the cell's share t_p / N_Cp (Luitjens & Berzins, IPDPS 2010); its history travels with the
+// cell.
 struct MovingAverage final : LoadModel {
     explicit MovingAverage(const ModelConstants& c) : weight(c.weight) {}
     static constexpr double no_history = -1;

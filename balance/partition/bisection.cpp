@@ -33,7 +33,8 @@ struct Counts {
 };
 Counts counts_for(const Node& node, int axis, int at, int width, bool free) {
     const std::int64_t p = node.parts;
-    const std::int64_t fit_left = capacity(side_of(node.box, axis, 0, at), width), fit_right = capacity(side_of(node.box, axis, at, node.box.extent(axis)), width);
+    const std::int64_t fit_left = capacity(side_of(node.box, axis, 0, at), width),
+                       fit_right = capacity(side_of(node.box, axis, at, node.box.extent(axis)), width);
     const Counts all{std::max<std::int64_t>(1, p - fit_right), std::min(p - 1, fit_left)};
     if (free) return all;
     return {std::max({all.low, std::min(p / 2, (2 * p + 4) / 5)}), std::min(all.high, std::max(p - p / 2, 3 * p / 5))};
@@ -104,13 +105,16 @@ Cut best_cut(const Node& node, int axis, int width, std::span<const std::int64_t
 
 }  // namespace
 
-std::int64_t capacity(const Box& box, int width) { return std::int64_t{box.extent(0) / width} * (box.extent(1) / width) * box.extent(2); }
+std::int64_t capacity(const Box& box, int width) {
+    return std::int64_t{box.extent(0) / width} * (box.extent(1) / width) * box.extent(2);
+}
 
 std::vector<Box> bisect(const Team& team, const Box& region, const SummedArea& load, std::int64_t parts, int width,
                         std::vector<Split>& memory, std::span<const double> targets) {
     if (parts < 1 || parts > capacity(region, width))
-        throw std::invalid_argument("cannot split " + std::to_string(region.extent(0)) + " x " + std::to_string(region.extent(1)) +
-                                    " cells into " + std::to_string(parts) + " parts at least " + std::to_string(width) + " cells wide");
+        throw std::invalid_argument("cannot split " + std::to_string(region.extent(0)) + " x " +
+                                    std::to_string(region.extent(1)) + " cells into " + std::to_string(parts) +
+                                    " parts at least " + std::to_string(width) + " cells wide");
     const Shares shares(targets);
     if (static_cast<std::int64_t>(memory.size()) != 2 * parts - 1) memory.assign(2 * parts - 1, Split{});
     std::vector<Box> leaves(parts);
@@ -148,7 +152,8 @@ std::vector<Box> bisect(const Team& team, const Box& region, const SummedArea& l
             if (cut.at < 0) cut = best_cut(node, axis, width, sums, 0, shares);
             last = {axis, static_cast<std::int32_t>(cut.left)};
             next.push_back({side_of(node.box, axis, 0, cut.at), cut.left, node.id + 1, node.first_leaf});
-            next.push_back({side_of(node.box, axis, cut.at, extent), node.parts - cut.left, node.id + 2 * cut.left, node.first_leaf + cut.left});
+            next.push_back({side_of(node.box, axis, cut.at, extent), node.parts - cut.left, node.id + 2 * cut.left,
+                            node.first_leaf + cut.left});
         }
         level = std::move(next);
     }

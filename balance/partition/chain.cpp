@@ -35,7 +35,8 @@ public:
     }
     /// The most that part p may get.
     std::int64_t room(std::int64_t p, Int128 bottleneck) const {
-        return static_cast<std::int64_t>(std::min<Int128>(equal() ? bottleneck : bottleneck * of(p) / largest_, none / 2));
+        return static_cast<std::int64_t>(
+            std::min<Int128>(equal() ? bottleneck : bottleneck * of(p) / largest_, none / 2));
     }
     /// The smallest bottleneck with so much room for part p.
     Int128 bottleneck(std::int64_t p, std::int64_t load) const {
@@ -95,8 +96,10 @@ Probe probe(const Chain& chain, Int128 bottleneck) {
     for (std::int64_t p = 0; p < chain.parts && i < chain.count(); ++p) {
         const std::int64_t j = chain.furthest(i, p, bottleneck);
         result.reached = std::max(result.reached, chain.targets.bottleneck(p, chain.load[j] - chain.load[i]));
-        const bool load_stops = j < chain.count() && (!chain.limited() || chain.size[j + 1] - chain.size[i] <= chain.limit);
-        if (load_stops) result.next = std::min(result.next, chain.targets.bottleneck(p, chain.load[j + 1] - chain.load[i]));
+        const bool load_stops =
+            j < chain.count() && (!chain.limited() || chain.size[j + 1] - chain.size[i] <= chain.limit);
+        if (load_stops)
+            result.next = std::min(result.next, chain.targets.bottleneck(p, chain.load[j + 1] - chain.load[i]));
         i = j;
     }
     result.fits = i == chain.count();
@@ -108,11 +111,13 @@ Int128 smallest_bottleneck(const Chain& chain) {
     const std::int64_t total = chain.load.back();
     Int128 low = chain.targets.least(total);
     Int128 everything = 0;  // a bottleneck with room for all items in any part
-    for (std::int64_t p = 0; p < chain.parts; ++p) everything = std::max(everything, chain.targets.bottleneck(p, total));
+    for (std::int64_t p = 0; p < chain.parts; ++p)
+        everything = std::max(everything, chain.targets.bottleneck(p, total));
     const Probe best = probe(chain, everything);
     if (!best.fits)  // with the sizes taken as loads, the smallest bottleneck is the smallest limit
-        throw Infeasible(chain.parts, chain.limit, static_cast<std::int64_t>(smallest_bottleneck(
-                                                       {chain.size, {}, chain.parts, 0, Targets({}, chain.parts)})));
+        throw Infeasible(
+            chain.parts, chain.limit,
+            static_cast<std::int64_t>(smallest_bottleneck({chain.size, {}, chain.parts, 0, Targets({}, chain.parts)})));
     Int128 high = best.reached;
     while (low < high) {
         const Int128 middle = low + (high - low) / 2;
@@ -149,15 +154,20 @@ Infeasible::Infeasible(std::int64_t parts_wanted, std::int64_t limit_wanted, std
     : std::runtime_error("no cut of the chain keeps " + std::to_string(parts_wanted) + " parts within " +
                          std::to_string(limit_wanted) + "; the smallest limit that works is " +
                          std::to_string(smallest_limit)),
-      parts(parts_wanted), limit(limit_wanted), smallest(smallest_limit) {}
+      parts(parts_wanted),
+      limit(limit_wanted),
+      smallest(smallest_limit) {}
 
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit,
                                           std::span<const std::int64_t> targets) {
     if (!targets.empty() && static_cast<std::int64_t>(targets.size()) != parts)
-        throw std::invalid_argument(std::to_string(targets.size()) + " targets for " + std::to_string(parts) + " parts");
+        throw std::invalid_argument(std::to_string(targets.size()) + " targets for " + std::to_string(parts) +
+                                    " parts");
     for (const std::int64_t t : targets)
-        if (t < 1 || t > std::int64_t{1} << 31) throw std::invalid_argument("a target of " + std::to_string(t) + " is not from 1 to 2^31");
-    const Chain chain{prefix_of(items.load), items.size.empty() ? items.size : prefix_of(items.size), parts, limit, Targets(targets, parts)};
+        if (t < 1 || t > std::int64_t{1} << 31)
+            throw std::invalid_argument("a target of " + std::to_string(t) + " is not from 1 to 2^31");
+    const Chain chain{prefix_of(items.load), items.size.empty() ? items.size : prefix_of(items.size), parts, limit,
+                      Targets(targets, parts)};
     const Int128 bottleneck = smallest_bottleneck(chain);
     const std::vector<std::int64_t> earliest = earliest_cuts(chain, bottleneck);
     std::vector<std::int64_t> cuts(parts + 1, 0);

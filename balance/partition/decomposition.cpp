@@ -49,12 +49,14 @@ std::vector<Box> joined(std::vector<Box> boxes) {
         changed = false;
         for (const int axis : {1, 0}) {
             const int across = 1 - axis;
-            const auto place = [=](const Box& b) { return std::tuple(b.lower[across], b.upper[across], b.lower[axis]); };
+            const auto place = [=](const Box& b) {
+                return std::tuple(b.lower[across], b.upper[across], b.lower[axis]);
+            };
             std::sort(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) { return place(a) < place(b); });
             std::vector<Box> fewer;
             for (const Box& b : boxes) {
-                if (!fewer.empty() && fewer.back().lower[across] == b.lower[across] && fewer.back().upper[across] == b.upper[across] &&
-                    fewer.back().upper[axis] == b.lower[axis]) {
+                if (!fewer.empty() && fewer.back().lower[across] == b.lower[across] &&
+                    fewer.back().upper[across] == b.upper[across] && fewer.back().upper[axis] == b.lower[axis]) {
                     fewer.back().upper[axis] = b.upper[axis];
                     changed = true;
                 } else {
@@ -79,7 +81,8 @@ std::vector<Box> split_into_tiles(const Box& box, TileShape shape) {
     const std::vector<int> x = cuts(0), y = cuts(1);
     std::vector<Box> tiles;
     for (std::size_t i = 0; i + 1 < x.size(); ++i)
-        for (std::size_t j = 0; j + 1 < y.size(); ++j) tiles.push_back({{x[i], y[j], box.lower[2]}, {x[i + 1], y[j + 1], box.upper[2]}});
+        for (std::size_t j = 0; j + 1 < y.size(); ++j)
+            tiles.push_back({{x[i], y[j], box.lower[2]}, {x[i + 1], y[j + 1], box.upper[2]}});
     return tiles;
 }
 
@@ -97,7 +100,9 @@ TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads
 bool is_partition_of(const Partition& partition, const Grid& grid) {
     const std::vector<Box>& boxes = partition.boxes;
     const std::vector<std::int64_t>& first = partition.first;
-    if (first.size() < 2 || first.front() != 0 || first.back() != static_cast<std::int64_t>(boxes.size()) || !std::is_sorted(first.begin(), first.end())) return false;
+    if (first.size() < 2 || first.front() != 0 || first.back() != static_cast<std::int64_t>(boxes.size()) ||
+        !std::is_sorted(first.begin(), first.end()))
+        return false;
     std::int64_t cells = 0;
     for (const Box& b : boxes) {
         if (b.empty() || intersection(b, grid.box()) != b) return false;
@@ -105,8 +110,8 @@ bool is_partition_of(const Partition& partition, const Grid& grid) {
         if (cells > grid.box().cells()) return false;
     }
     if (cells != grid.box().cells()) return false;
-    // As many cells as the grid: they fill it unless two boxes meet. A line sweeps along x over the boxes that it cuts, which lie
-    // side by side along y; at each place boxes end before others begin.
+    // As many cells as the grid: they fill it unless two boxes meet. A line sweeps along x over the boxes that it cuts,
+    // which lie side by side along y; at each place boxes end before others begin.
     struct Event {
         int x;
         bool begins;
@@ -114,7 +119,8 @@ bool is_partition_of(const Partition& partition, const Grid& grid) {
     };
     std::vector<Event> events;
     for (const Box& b : boxes) events.push_back({b.lower[0], true, &b}), events.push_back({b.upper[0], false, &b});
-    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return std::pair(a.x, a.begins) < std::pair(b.x, b.begins); });
+    std::sort(events.begin(), events.end(),
+              [](const Event& a, const Event& b) { return std::pair(a.x, a.begins) < std::pair(b.x, b.begins); });
     std::map<int, int> cut;  // lower end along y to upper end
     for (const Event& e : events) {
         const int lower = e.box->lower[1], upper = e.box->upper[1];
@@ -140,11 +146,13 @@ Partition one_box_each(std::vector<Box> boxes) {
 
 Decomposition::Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile)
     : grid_(grid), partition_(std::move(partition)), hosts_(std::move(hosts)), tile_(tile) {
-    if (hosts_.processes() != processes()) throw std::invalid_argument("the hosts are those of another number of processes");
+    if (hosts_.processes() != processes())
+        throw std::invalid_argument("the hosts are those of another number of processes");
     for (std::int64_t p = 0; p < processes(); ++p) {
         first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
         int count = 0;
-        for (const Box& box : joined({partition_.boxes.begin() + partition_.first[p], partition_.boxes.begin() + partition_.first[p + 1]}))
+        for (const Box& box : joined(
+                 {partition_.boxes.begin() + partition_.first[p], partition_.boxes.begin() + partition_.first[p + 1]}))
             for (const Box& piece : split_into_tiles(box, tile)) {
                 tiles_.push_back(piece);
                 ids_.push_back({p, count++});
@@ -182,7 +190,8 @@ std::vector<std::int64_t> Decomposition::candidates(const Box& box) const {
     for (int i = b.lower[0] / bucket_cells_[0]; i <= (b.upper[0] - 1) / bucket_cells_[0]; ++i)
         for (int j = b.lower[1] / bucket_cells_[1]; j <= (b.upper[1] - 1) / bucket_cells_[1]; ++j) {
             const int k = i * buckets_[1] + j;
-            found.insert(found.end(), bucket_tile_.begin() + bucket_begin_[k], bucket_tile_.begin() + bucket_begin_[k + 1]);
+            found.insert(found.end(), bucket_tile_.begin() + bucket_begin_[k],
+                         bucket_tile_.begin() + bucket_begin_[k + 1]);
         }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());

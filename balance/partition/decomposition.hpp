@@ -19,14 +19,15 @@ struct Partition {
     friend bool operator==(const Partition&, const Partition&) = default;
 };
 
-/// Whether every cell of the grid lies in exactly one box, and every box with exactly one process: for partitions from files.
+/// Whether every cell of the grid lies in exactly one box, and every box with exactly one process: for partitions from
+/// files.
 bool is_partition_of(const Partition& partition, const Grid& grid);
 
 /// One box a process.
 Partition one_box_each(std::vector<Box> boxes);
 
-/// Splits `grid` into `processes` patches of about equal numbers of cells by recursive bisection of the longer side, in the
-/// order of the recursion. Throws std::invalid_argument when there are more processes than cells.
+/// Splits `grid` into `processes` patches of about equal numbers of cells by recursive bisection of the longer side, in
+/// the order of the recursion. Throws std::invalid_argument when there are more processes than cells.
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes);
 
 /// Cells of a tile along x and y.
@@ -35,11 +36,13 @@ using TileShape = std::array<int, 2>;
 /// The same cells in fewer boxes: those that share a whole side become one, as long as there are any.
 std::vector<Box> joined(std::vector<Box> boxes);
 
-/// Cuts a box into tiles, x slowest, where the cell's number is a multiple of the shape: where only a side of the box moves, tiles away from it stay
-/// what they are. Tiles at a side of the box are from half to one and a half times as wide as the others, or the whole box.
+/// Cuts a box into tiles, x slowest, where the cell's number is a multiple of the shape: where only a side of the box
+/// moves, tiles away from it stay what they are. Tiles at a side of the box are from half to one and a half times as
+/// wide as the others, or the whole box.
 std::vector<Box> split_into_tiles(const Box& box, TileShape shape);
 
-/// Tiles that are quick on this grid (columns are contiguous in memory: high ones are), lower where `threads`, those of all ranks, would get too few.
+/// Tiles that are quick on this grid (columns are contiguous in memory: high ones are), lower where `threads`, those of
+/// all ranks, would get too few.
 TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads);
 
 /// One tile, named the same way on all ranks: the process that owns it and its place among that process's tiles.
@@ -69,7 +72,9 @@ public:
 
     /// All tiles in the order of processes; those of a rank: [first_tile(rank), first_tile(rank + 1)).
     const std::vector<Box>& tiles() const { return tiles_; }
-    std::int64_t first_tile(int rank) const { return first_tile_[rank < ranks() ? processes_of(rank).begin : processes()]; }
+    std::int64_t first_tile(int rank) const {
+        return first_tile_[rank < ranks() ? processes_of(rank).begin : processes()];
+    }
 
     std::int64_t first_tile_of(std::int64_t process) const { return first_tile_[process]; }
 

@@ -8,15 +8,18 @@
 
 #include "balance/grid/curve.hpp"
 
-// One line a partitioner: the name `x` for decks, of which partition_x() does the work.
+// One line for each partitioner: the name `x` for decks, of which partition_x() does the work.
+// clang-format off
 #define STEELYARD_PARTITIONS(add) \
     add(none)                     \
     add(rcb)                      \
     add(chain)
+// clang-format on
 
 namespace balance {
 
-#define STEELYARD_DECLARED(name) Partition partition_##name(const PartitionInput&, const PartitionOptions&, std::vector<Split>& memory);
+#define STEELYARD_DECLARED(name) \
+    Partition partition_##name(const PartitionInput&, const PartitionOptions&, std::vector<Split>& memory);
 STEELYARD_PARTITIONS(STEELYARD_DECLARED)
 #undef STEELYARD_DECLARED
 
@@ -29,7 +32,8 @@ std::vector<Box> in_order(std::vector<Box> patches, Order order) {
     if (order == Order::tree) return patches;
     std::vector<std::pair<std::uint64_t, std::size_t>> keys(patches.size());
     for (std::size_t i = 0; i < patches.size(); ++i) {
-        const auto x = static_cast<std::uint32_t>(patches[i].lower[0] + patches[i].upper[0]), y = static_cast<std::uint32_t>(patches[i].lower[1] + patches[i].upper[1]);
+        const auto x = static_cast<std::uint32_t>(patches[i].lower[0] + patches[i].upper[0]),
+                   y = static_cast<std::uint32_t>(patches[i].lower[1] + patches[i].upper[1]);
         keys[i] = {order == Order::morton ? morton_key(x, y) : hilbert_key(x, y), i};
     }
     std::sort(keys.begin(), keys.end());
@@ -58,7 +62,8 @@ void add_items(const Box& patch, CutAt cut, const std::int64_t* cells, std::vect
         const std::size_t begin = items.size();
         items.resize(begin + items_in(patch, cut), 0);
         for (int x = 0; x < nx; ++x)
-            for (int y = 0; y < ny; ++y) items[begin + (cut == CutAt::strips ? y : std::int64_t{y} * nx + x)] += *cells++;
+            for (int y = 0; y < ny; ++y)
+                items[begin + (cut == CutAt::strips ? y : std::int64_t{y} * nx + x)] += *cells++;
     }
 }
 
@@ -96,7 +101,8 @@ void add_boxes(const Box& patch, CutAt cut, std::int64_t begin, std::int64_t end
 
 // As many patches as wanted, or as fit.
 std::int64_t patch_count(const Grid& grid, const PartitionOptions& options) {
-    return std::min(options.processes * options.patches_per_process, std::max(options.processes, capacity(grid.box(), options.min_width)));
+    return std::min(options.processes * options.patches_per_process,
+                    std::max(options.processes, capacity(grid.box(), options.min_width)));
 }
 
 }  // namespace
@@ -132,7 +138,8 @@ ChainItems items_of_member(const PartitionInput& in, const PartitionOptions& opt
 // The cuts of the whole chain, on all members. One member finds them: it takes 8 bytes an item there for a moment, and
 // a number of messages that grows with the logarithm of the members, where a search along a distributed chain would
 // hand each of its probes from member to member.
-std::vector<std::int64_t> cut_together(const PartitionInput& in, const PartitionOptions& options, const ChainItems& mine) {
+std::vector<std::int64_t> cut_together(const PartitionInput& in, const PartitionOptions& options,
+                                       const ChainItems& mine) {
     const ChainItems all{gather<std::int64_t>(in.team, mine.load), gather<std::int64_t>(in.team, mine.size)};
     std::vector<std::int64_t> cuts(options.processes + 1, 0);
     std::int64_t smallest_limit = 0;  // 0: the limit can be met
@@ -153,7 +160,8 @@ std::vector<std::int64_t> cut_together(const PartitionInput& in, const Partition
 
 // Bisection into patches, the patches along a curve, the curve cut into chains (Liu et al. 2015, with finer cuts).
 Partition partition_chain(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>& memory) {
-    const std::vector<Box> patches = in_order(bisected(in, options, patch_count(in.grid, options), memory, {}), options.order);
+    const std::vector<Box> patches =
+        in_order(bisected(in, options, patch_count(in.grid, options), memory, {}), options.order);
     const std::vector<std::int64_t> cuts = cut_together(in, options, items_of_member(in, options, patches));
 
     Partition result;

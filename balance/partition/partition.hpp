@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a load field to the cells of each process: bisection into patches, patches along a curve, the curve cut among processes.
-// To add a partitioner: a file with a function partition_x() of the same signature as the others, a line in
+// From a load field to the cells of each process: bisection into patches, patches along a curve, the curve cut among
+// processes. To add a partitioner: a file with a function partition_x() of the same signature as the others, a line in
 // STEELYARD_PARTITIONS (partition.cpp), a test: docs/extend.md.
 #pragma once
 #include <cstdint>
@@ -9,16 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "balance/grid/field.hpp"
 #include "balance/partition/bisection.hpp"
 #include "balance/partition/chain.hpp"
-#include "balance/grid/field.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "balance/partition/hosts.hpp"
 
 namespace balance {
 
 enum class Order { morton, hilbert, tree };
-/// Where the chain may be cut: between whole patches (Liu et al. 2015), between one-cell-wide strips of a patch, anywhere.
+/// Where the chain may be cut: between whole patches (Liu et al. 2015), between one-cell-wide strips of a patch,
+/// anywhere.
 enum class CutAt { patches, strips, cells };
 
 struct PartitionOptions {
@@ -38,17 +39,18 @@ struct PartitionInput {
     const Team& team;
     const Grid& grid;
     std::span<const std::int64_t> load, size;
-    std::span<const std::int64_t> targets = {};  ///< what each process should get, from 1 to 2^31; empty: the same for all
+    std::span<const std::int64_t> targets =
+        {};  ///< what each process should get, from 1 to 2^31; empty: the same for all
 };
 
-/// load: seconds in any unit, as integers, one a cell of this member's slab; size: particles of each cell (empty where there
-/// is no limit). memory: see bisect(); keep it from one balancing to the next. Collective, the same on all members,
-/// whatever their number. Throws, on all members alike, Infeasible when the limit can't be met (kind chain; the others
-/// have none), std::invalid_argument when the kind is unknown.
+/// load: seconds in any unit, as integers, one a cell of this member's slab; size: particles of each cell (empty where
+/// there is no limit). memory: see bisect(); keep it from one balancing to the next. Collective, the same on all
+/// members, whatever their number. Throws, on all members alike, Infeasible when the limit can't be met (kind chain;
+/// the others have none), std::invalid_argument when the kind is unknown.
 Partition make_partition(const PartitionInput& input, const PartitionOptions& options, std::vector<Split>& memory);
 
-/// Boxes that the bisection behind a partition of this kind makes: `memory` holds 2 n - 1 splits of n boxes, none where it makes
-/// none. Empty for a kind that keeps something else there.
+/// Boxes that the bisection behind a partition of this kind makes: `memory` holds 2 n - 1 splits of n boxes, none where
+/// it makes none. Empty for a kind that keeps something else there.
 std::optional<std::int64_t> bisected_boxes(const Grid& grid, const PartitionOptions& options);
 
 /// Names of `partition.kind`.

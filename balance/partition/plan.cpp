@@ -60,7 +60,8 @@ void add_halo(const Decomposition& decomposition, int rank, int width, TileId id
         if (owner == rank) return moves.local(in);
         moves.incoming(owner, in);
         const Box theirs = shifted(framed(others_cells, frame), scaled(mirrored, grid, -1));
-        if (const Box box = intersection(theirs, cells); !box.empty()) moves.outgoing(owner, {id, other, box, mirrored});
+        if (const Box box = intersection(theirs, cells); !box.empty())
+            moves.outgoing(owner, {id, other, box, mirrored});
     });
 }
 
@@ -70,8 +71,9 @@ Plan halo_plan(const Decomposition& decomposition, int rank, int width) {
     const Grid& grid = decomposition.grid();
     for (int a = 0; a < 2; ++a)
         if (grid.periodic[a] && width > grid.cells[a])
-            throw std::invalid_argument("a halo of " + std::to_string(width) + " cells does not fit a periodic axis of " +
-                                        std::to_string(grid.cells[a]) + " cells");
+            throw std::invalid_argument("a halo of " + std::to_string(width) +
+                                        " cells does not fit a periodic axis of " + std::to_string(grid.cells[a]) +
+                                        " cells");
     const int x = grid.periodic[0] ? 1 : 0, y = grid.periodic[1] ? 1 : 0;
     Moves moves;
     for_each_tile_of(decomposition, rank, [&](TileId id, const Box& cells) {

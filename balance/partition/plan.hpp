@@ -31,13 +31,13 @@ struct Plan {
     std::vector<Link<Move>> links;  ///< with each other rank, in ascending order
 };
 
-/// The plan that fills a halo of `width` cells (x and y) around every tile of `rank` with copies. On a periodic axis the
-/// halo may hold images; `width` may not exceed the number of cells of a periodic axis. Throws std::invalid_argument
-/// otherwise.
+/// The plan that fills a halo of `width` cells (x and y) around every tile of `rank` with copies. On a periodic axis
+/// the halo may hold images; `width` may not exceed the number of cells of a periodic axis. Throws
+/// std::invalid_argument otherwise.
 Plan halo_plan(const Decomposition& decomposition, int rank, int width);
 
-/// The plan that takes each cell from the tile of `old` that owned it to the tile of `next` that owns it now. Tiles that
-/// keep their cells and their rank are left out.
+/// The plan that takes each cell from the tile of `old` that owned it to the tile of `next` that owns it now. Tiles
+/// that keep their cells and their rank are left out.
 Plan move_plan(const Decomposition& old, const Decomposition& next, int rank);
 
 }  // namespace balance

@@ -15,7 +15,8 @@ std::vector<std::int32_t> owners_around(const Grid& grid, const Box& slab, const
         for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b) {
             const Box& box = partition.boxes[b];
             const auto paint = [&](int column) {
-                std::fill_n(owners.begin() + std::int64_t{column} * ny + box.lower[1], box.extent(1), static_cast<std::int32_t>(p));
+                std::fill_n(owners.begin() + std::int64_t{column} * ny + box.lower[1], box.extent(1),
+                            static_cast<std::int32_t>(p));
             };
             for (int x = std::max(box.lower[0], slab.lower[0]); x < std::min(box.upper[0], slab.upper[0]); ++x)
                 paint(x - slab.lower[0] + 1);
@@ -57,7 +58,9 @@ std::int64_t ghost_cells(const Grid& grid, std::span<const std::int32_t> owners)
             const std::int32_t* here = &owners[std::int64_t{x} * ny + y];
             const std::int32_t self = *here;
             // Mostly the same process owns all cells around.
-            const auto same = [&](const std::int32_t* column) { return column[-1] == self && column[0] == self && column[1] == self; };
+            const auto same = [&](const std::int32_t* column) {
+                return column[-1] == self && column[0] == self && column[1] == self;
+            };
             if (y > 0 && y + 1 < ny && same(here - ny) && same(here) && same(here + ny)) continue;
             ghosts += processes_around(grid, owners, x, y);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a partition is worth, and what it costs to go from one to another: ghost cells, predicted efficiency, what moves.
-// Each member looks at its slab of the grid (balance/grid/field.hpp).
+// What a partition is worth, and what it costs to go from one to another: ghost cells, predicted efficiency, what
+// moves. Each member looks at its slab of the grid (balance/grid/field.hpp).
 #pragma once
 #include <cstdint>
 #include <span>

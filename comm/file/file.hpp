@@ -32,14 +32,10 @@ struct WriteError : std::runtime_error {
 enum class Element { float64, int64, uint64, int32, uint8 };
 template <class T>
 constexpr Element element_of() {
-    if constexpr (std::is_same_v<T, double>)
-        return Element::float64;
-    else if constexpr (std::is_same_v<T, std::int64_t>)
-        return Element::int64;
-    else if constexpr (std::is_same_v<T, std::uint64_t>)
-        return Element::uint64;
-    else if constexpr (std::is_same_v<T, std::int32_t>)
-        return Element::int32;
+    if constexpr (std::is_same_v<T, double>) return Element::float64;
+    else if constexpr (std::is_same_v<T, std::int64_t>) return Element::int64;
+    else if constexpr (std::is_same_v<T, std::uint64_t>) return Element::uint64;
+    else if constexpr (std::is_same_v<T, std::int32_t>) return Element::int32;
     else {
         static_assert(std::is_same_v<T, std::uint8_t>);
         return Element::uint8;
@@ -87,7 +83,9 @@ public:
     /// Another name of a group or dataset.
     void link(const std::string& path, const std::string& target);
     /// A dataset [rows] that is not written here; returns the position of its first byte in the file.
-    std::int64_t reserve(const std::string& path, Element type, std::int64_t rows) { return place_of(path, type, {rows}); }
+    std::int64_t reserve(const std::string& path, Element type, std::int64_t rows) {
+        return place_of(path, type, {rows});
+    }
     /// A dataset [frames, rows, columns], or [frames] where rows = 0, that is not written here and has room for
     /// `capacity` frames. Its place does not depend on `frames` (at least 1).
     FramePlace frames(const std::string& path, Element type, std::int64_t frames, std::int64_t capacity,

@@ -48,7 +48,8 @@ bool FrameFile::open(std::int64_t frames, std::int64_t capacity) {
     places_ = build(other, frames, capacity);
     bool same = true;
     if (comm_.rank() == 0) {
-        same = file_size(path_) == file_size(other) && read_front(path_, structure_bytes()) == read_front(other, structure_bytes());
+        same = file_size(path_) == file_size(other) &&
+               read_front(path_, structure_bytes()) == read_front(other, structure_bytes());
         unlink(other.c_str());
     }
     if (!comm_.all_agree(same)) return false;
@@ -100,7 +101,8 @@ void FrameFile::show(std::int64_t frames) {
         good = before.size() == after.size();
         if (good && before != after) {
             const auto first = std::mismatch(before.begin(), before.end(), after.begin()).first - before.begin();
-            const auto last = before.rend() - std::mismatch(before.rbegin(), before.rend(), after.rbegin()).first;  // one past it
+            const auto last =
+                before.rend() - std::mismatch(before.rbegin(), before.rend(), after.rbegin()).first;  // one past it
             if (first / page != (last - 1) / page)
                 throw std::logic_error("the number of frames stands in more than one page of " + path_);
             good = write_at(data_, after.data() + first, last - first, first);
@@ -125,7 +127,8 @@ void FrameFile::grow(std::int64_t capacity) {
         const std::int64_t end = comm_.rank() + 1 == comm_.size() ? total : total / comm_.size() * (comm_.rank() + 1);
         for (; at < end && good; at += most) {
             const std::int64_t n = std::min(most, end - at);
-            good = read_at(data_, buffer.data(), n, before[d].offset + at) && write_at(fresh, buffer.data(), n, places_[d].offset + at);
+            good = read_at(data_, buffer.data(), n, before[d].offset + at) &&
+                   write_at(fresh, buffer.data(), n, places_[d].offset + at);
         }
     }
     check(good);
@@ -154,7 +157,8 @@ FrameCount count_frames(const std::string& path, const std::string& dataset) {
     if (!d.good()) return {};
     const Handle space(H5Dget_space(d), H5Sclose);
     std::array<hsize_t, H5S_MAX_RANK> now{}, most{};
-    if (H5Sget_simple_extent_ndims(space) < 1 || H5Sget_simple_extent_dims(space, now.data(), most.data()) < 1) return {};
+    if (H5Sget_simple_extent_ndims(space) < 1 || H5Sget_simple_extent_dims(space, now.data(), most.data()) < 1)
+        return {};
     return {static_cast<std::int64_t>(now[0]), static_cast<std::int64_t>(most[0])};
 }
 

@@ -33,8 +33,8 @@ private:
     herr_t (*close_)(hid_t) = nullptr;
 };
 
-/// Before the first call of HDF5: no messages of its own, no code loaded that a file names, and nothing to do at exit, where a rank
-/// that fails has no business any more.
+/// Before the first call of HDF5: no messages of its own, no code loaded that a file names, and nothing to do at exit,
+/// where a rank that fails has no business any more.
 inline void prepare_hdf5() {
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

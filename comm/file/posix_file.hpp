@@ -46,7 +46,8 @@ std::string read_text(const std::string& path);
 /// Gives `text` to a file in one piece: the file has its old content or this one, at any moment. Returns success.
 bool replace_file(const std::string& path, const std::string& text);
 
-/// A copy under a new name. Parts of the file that were never written take no space in the copy either. Returns success.
+/// A copy under a new name. Parts of the file that were never written take no space in the copy either. Returns
+/// success.
 bool copy_file(const std::string& from, const std::string& to);
 
 /// A text file that grows.

@@ -30,8 +30,8 @@ struct FileWriter::Handles {
     Descriptor data;  // every rank
     bool good = true, closed = false;
 
-    // A group and those on the way to it, where they are missing. Nothing in a file tells when it was made, so that the same
-    // content makes the same bytes.
+    // A group and those on the way to it, where they are missing. Nothing in a file tells when it was made, so that the
+    // same content makes the same bytes.
     void groups(const std::string& path) {
         const Handle how(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
         H5Pset_obj_track_times(how, false);
@@ -74,7 +74,8 @@ struct FileWriter::Handles {
         H5Tset_cset(type, H5T_CSET_UTF8);
         attribute(object, name, type, type, &value, 1, true);
     }
-    void texts(const std::string& object, const std::string& name, std::size_t width, const char* letters, std::size_t n) {
+    void texts(const std::string& object, const std::string& name, std::size_t width, const char* letters,
+               std::size_t n) {
         const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
         H5Tset_size(type, width);
         H5Tset_strpad(type, H5T_STR_NULLPAD);
@@ -157,7 +158,8 @@ FramePlace FileWriter::frames(const std::string& path, Element type, std::int64_
         H5Pset_chunk(layout, static_cast<int>(chunk.size()), chunk.data());
         H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
         H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER);
-        const Handle d(H5Dcreate2(handles_->file, path.c_str(), stored(type), space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
+        const Handle d(H5Dcreate2(handles_->file, path.c_str(), stored(type), space, H5P_DEFAULT, layout, H5P_DEFAULT),
+                       H5Dclose);
         const std::vector<hsize_t> first(chunk.size(), 0);
         haddr_t at = HADDR_UNDEF;
         hsize_t bytes = 0;
@@ -210,10 +212,8 @@ std::int64_t FileWriter::place_of(const std::string& path, Element type, const s
         const Handle d = handles_->dataset(path, type, {extent.begin(), extent.end()});
         const haddr_t at = d.good() ? H5Dget_offset(d) : HADDR_UNDEF;
         const bool empty = std::find(extent.begin(), extent.end(), 0) != extent.end();
-        if (at != HADDR_UNDEF)
-            offset = static_cast<std::int64_t>(at);
-        else if (!empty)
-            handles_->good = false, offset = -1;
+        if (at != HADDR_UNDEF) offset = static_cast<std::int64_t>(at);
+        else if (!empty) handles_->good = false, offset = -1;
     }
     comm_.broadcast(std::span(&offset, 1));
     handles_->good = handles_->good && offset >= 0;  // a file that is bad already is not written any further

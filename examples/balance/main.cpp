@@ -1,26 +1,51 @@
 // SPDX-License-Identifier: MIT
-// Shares a grid of cells, in which those of a disc cost 50 times as much as the others, among 24 processes, and prints the
-// load balance efficiency (mean over largest load) of each kind of partition.
+// Shares a grid of cells, in which those of a disc cost 50 times as much as the others, among 24 processes. Prints the
+// load balance efficiency (mean over largest load): of each kind of partition when the costs are known; then of a load
+// model that has to find them, because only the time of each process can be measured.
 #include <cstdio>
 
-#include "balance/model/load_model.hpp"
+#include "balance/model/evaluate.hpp"
 #include "balance/partition/partition.hpp"
+#include "balance/partition/quality.hpp"
 
 int main() {
     const balance::SerialTeam team;  // who balances together; an MPI program derives its own from balance::Team
     const balance::Grid grid{{100, 80, 1}};
-    std::vector<std::int64_t> load;  // of each cell, column by column, in any unit: your measurement or estimate
+    constexpr int processes = 24;
+    std::vector<std::int64_t> cost;           // of each cell, column by column: integers, in any unit
+    std::vector<balance::CellCounts> counts;  // what a model sees: particles in the cell, in 3 x 3, in 5 x 5 cells
     for (int x = 0; x < 100; ++x)
-        for (int y = 0; y < 80; ++y) load.push_back((x - 30) * (x - 30) + (y - 50) * (y - 50) < 400 ? 50 : 1);
+        for (int y = 0; y < 80; ++y) {
+            const bool in_disc = (x - 30) * (x - 30) + (y - 50) * (y - 50) < 400;
+            cost.push_back(in_disc ? 50 : 1);
+            const int n = in_disc ? 7 : 1;
+            counts.push_back({n, 9 * n, 25 * n});
+        }
+    const balance::SummedArea sums(grid.box(), cost);
+    const auto times_of = [&](const balance::Partition& cells) {
+        std::vector<double> times(processes, 0.0);
+        for (int p = 0; p < processes; ++p)
+            for (auto b = cells.first[p]; b < cells.first[p + 1]; ++b) times[p] += 1e-6 * sums.of(cells.boxes[b]);
+        return times;
+    };
 
-    const balance::SummedArea sums(grid.box(), load);
     for (const char* kind : {"none", "rcb", "chain"}) {
-        const balance::PartitionOptions options{.kind = kind, .processes = 24};
         std::vector<balance::Split> memory;  // keep it from one balancing to the next, so that borders move little
-        const balance::Partition cells = balance::make_partition({team, grid, load, {}}, options, memory);
-        std::vector<double> of_process(24, 0.0);
-        for (int p = 0; p < 24; ++p)
-            for (auto b = cells.first[p]; b < cells.first[p + 1]; ++b) of_process[p] += sums.of(cells.boxes[b]);
-        std::printf("%-5s  LBE %.3f\n", kind, balance::efficiency(of_process));
+        const balance::PartitionOptions options{.kind = kind, .processes = processes};
+        const balance::Partition cells = balance::make_partition({team, grid, cost, {}}, options, memory);
+        std::printf("%-5s  LBE %.3f\n", kind, balance::efficiency(times_of(cells)));
+    }
+
+    const auto model = balance::make_model("r1", {});
+    std::vector<double> state;  // what the model remembers of each cell
+    for (const balance::CellCounts& c : counts) state.push_back(model->first_state(c));
+    std::vector<balance::Split> memory;
+    balance::Partition cells = balance::one_box_each(balance::even_partition(grid, processes));
+    for (int balancing = 0; balancing < 4; ++balancing) {
+        const std::vector<double> times = times_of(cells);  // measure them in your program
+        std::printf("r1     LBE %.3f after %d balancings\n", balance::efficiency(times), balancing);
+        const balance::Hosts hosts(processes, team.size());
+        const balance::CellLoads loads = balance::evaluate(*model, team, grid, cells, hosts, counts, state, times);
+        cells = balance::make_partition({team, grid, loads.load, {}}, {.processes = processes}, memory);
     }
 }

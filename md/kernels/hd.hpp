@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// HD marks kernel text: code for every instruction set and, under nvcc, for the device. On the host it is always inlined, so
-// that a function compiled for AVX-512 never becomes the one copy that the linker keeps for all. Sanitizers'
-// checks multiply with every inlining, and the plain loops need no such care, so there they are functions.
+// HD marks kernel text: code for every instruction set and, under nvcc, for the device. On the host it is always
+// inlined, so that a function compiled for AVX-512 never becomes the one copy that the linker keeps for all.
+// Sanitizers' checks multiply with every inlining, and the plain loops need no such care, so there they are functions.
 #pragma once
 
 #ifdef __CUDACC__

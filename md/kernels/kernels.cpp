@@ -8,10 +8,16 @@
 
 namespace md {
 
-namespace scalar { const Kernels& kernels(); }
+namespace scalar {
+const Kernels& kernels();
+}
 #ifdef STEELYARD_X86
-namespace avx2 { const Kernels& kernels(); }
-namespace avx512 { const Kernels& kernels(); }
+namespace avx2 {
+const Kernels& kernels();
+}
+namespace avx512 {
+const Kernels& kernels();
+}
 #endif
 
 std::vector<std::string> built_kernels() {
@@ -36,8 +42,8 @@ std::vector<const Kernels*> available_kernels() {
     return found;
 }
 
-// Of n pairs, those beyond a radius r feel little each: a share of the range between them. The others' forces g r, g = F/r,
-// add up to at most r sqrt(n sum g^2) (Cauchy-Schwarz): the remaining share.
+// Of n pairs, those beyond a radius r feel little each: a share of the range between them. The others' forces g r, g =
+// F/r, add up to at most r sqrt(n sum g^2) (Cauchy-Schwarz): the remaining share.
 ForceLimits force_limits(const PotentialSpec& potential) {
     const double range = std::ldexp(0.999, 31 - force_bits(Precision::mixed)), far_share = 1.0 / 8;
     std::vector<double> limits{std::ldexp(1.0, 18)};  // forces below 2^18 sum up in 64 bits in any number
@@ -51,7 +57,8 @@ ForceLimits force_limits(const PotentialSpec& potential) {
 }
 
 Kernels::Step Kernels::step_for(const PotentialSpec& potential, Precision precision) const {
-    return step[potential_index(potential.kind)][precision == Precision::mixed ? 0 : 1][potential.softening == 0.0 ? 0 : 1];
+    return step[potential_index(potential.kind)][precision == Precision::mixed ? 0 : 1]
+               [potential.softening == 0.0 ? 0 : 1];
 }
 
 const Kernels& choose_kernels(const std::string& name) {

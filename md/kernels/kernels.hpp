@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernels of a step as plain function tables, one table for each instruction set; all give the same bits.
-// Arguments are raw views: a translation unit compiled for AVX-512 must not instantiate library templates that the linker
-// could then use everywhere.
+// Arguments are raw views: a translation unit compiled for AVX-512 must not instantiate library templates that the
+// linker could then use everywhere.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,32 +12,32 @@
 
 namespace md {
 
-inline constexpr int lanes = 16;        ///< particles of a full cluster
-inline constexpr int window = 8;        ///< slots that follow each other
+inline constexpr int lanes = 16;  ///< particles of a full cluster
+inline constexpr int window = 8;  ///< slots that follow each other
 inline constexpr int windows = 12;
 inline constexpr int near_places = window * windows;
 inline constexpr int far_place = near_places - 1;  ///< nobody's place
 
-/// Particles around a cluster, few enough for their positions to stay in registers while rows of neighbours pick from them.
-/// Place p is slot start[p / window] + p % window; far_place holds a position out of the cluster's reach.
+/// Particles around a cluster, few enough for their positions to stay in registers while rows of neighbours pick from
+/// them. Place p is slot start[p / window] + p % window; far_place holds a position out of the cluster's reach.
 struct Neighbourhood {
     std::uint16_t start[windows];  ///< first slots, from the cluster's base
-    std::int32_t row;     ///< first element of the rows: element [k * lanes + lane] is the place of lane's k-th neighbour
+    std::int32_t row;  ///< first element of the rows: element [k * lanes + lane] is the place of lane's k-th neighbour
     std::int32_t length;  ///< longest row; shorter ones are filled with far_place
 };
 
 /// Up to `lanes` particles that follow each other in a column, and the neighbourhoods that hold all their neighbours.
 struct Cluster {
-    std::int32_t own;    ///< index of the first particle among the tile's own
-    std::int32_t slot;   ///< its slot
-    std::int32_t base;   ///< slot from which neighbourhoods count
-    std::int32_t count;  ///< particles, 1..lanes
+    std::int32_t own;          ///< index of the first particle among the tile's own
+    std::int32_t slot;         ///< its slot
+    std::int32_t base;         ///< slot from which neighbourhoods count
+    std::int32_t count;        ///< particles, 1..lanes
     std::int32_t first, last;  ///< neighbourhoods [first, last)
     std::uint32_t far_x;       ///< packed x that is out of reach
 };
 
-/// What the kernels see of a tile. Slots hold packed positions of own particles and ghosts; the other arrays are in own order
-/// and readable up to 16 elements beyond their end.
+/// What the kernels see of a tile. Slots hold packed positions of own particles and ghosts; the other arrays are in own
+/// order and readable up to 16 elements beyond their end.
 struct TileView {
     const std::uint64_t* packed;
     std::uint64_t* next;
@@ -56,14 +56,15 @@ constexpr int force_bits(Precision p) { return p == Precision::mixed ? 16 : 32; 
 inline constexpr int energy_bits = 32;   ///< pair energies and virials are rounded to 2^-32
 inline constexpr int kinetic_bits = 28;  ///< kinetic energies to 2^-28
 
-/// Velocity Verlet in half-kicks. first: half-kick, drift. middle: two half-kicks, drift. last: half-kick only, which leaves
-/// positions and velocities at the same time. none: forces and sums only, where they already are.
+/// Velocity Verlet in half-kicks. first: half-kick, drift. middle: two half-kicks, drift. last: half-kick only, which
+/// leaves positions and velocities at the same time. none: forces and sums only, where they already are.
 enum class Kick { none, first, middle, last };
 
 inline constexpr int narrow_rows = 256;  ///< longer rows are always summed in 64 bits
 /// How far the exact force sums of a potential reach.
 struct ForceLimits {
-    /// [narrow_rows]: sums over so many pairs can't leave 32 bits (mixed) while the sum of their (F/r)^2 stays below this.
+    /// [narrow_rows]: sums over so many pairs can't leave 32 bits (mixed) while the sum of their (F/r)^2 stays below
+    /// this.
     std::vector<double> narrow_g2;
     double safe_r2;  ///< closer pairs are out of the exact range
 };
@@ -75,10 +76,10 @@ struct StepArgs {
     double safe_r2;
     double dt;
     Kick kick;
-    bool sum_kinetic;         ///< add up kinetic energy and momentum at the whole step
-    double cell[2];           ///< widths of a cell, lengths: nobody may move further in one step
-    bool wall[2][2];          ///< reflecting wall at the lower, upper end of each axis within this tile's reach
-    std::int64_t length[2];   ///< box, 2^-40
+    bool sum_kinetic;                 ///< add up kinetic energy and momentum at the whole step
+    double cell[2];                   ///< widths of a cell, lengths: nobody may move further in one step
+    bool wall[2][2];                  ///< reflecting wall at the lower, upper end of each axis within this tile's reach
+    std::int64_t length[2];           ///< box, 2^-40
     std::int64_t *force_x, *force_y;  ///< where to store the force quanta, own order; may be null
 };
 
@@ -89,9 +90,9 @@ struct Fault {
 };
 
 struct StepResult {
-    float displacement2 = 0;  ///< largest since the last rebuild, squared packed units
-    Int128 momentum[2] = {0, 0};        ///< 2^-40
-    Int128 kinetic = 0;                 ///< 2^-28
+    float displacement2 = 0;      ///< largest since the last rebuild, squared packed units
+    Int128 momentum[2] = {0, 0};  ///< 2^-40
+    Int128 kinetic = 0;           ///< 2^-28
     Fault fault;
 };
 
@@ -106,10 +107,10 @@ struct KeysArgs {
     std::int64_t count;
     const std::int64_t* edges[2];  ///< of the tile's cells, 2^-26
     std::int32_t cells[2];
-    double per_cell[2];            ///< cells in 2^-26
+    double per_cell[2];  ///< cells in 2^-26
     std::int32_t slices;
-    std::uint32_t* key;            ///< out: (column * cells[1] + cell) * slices + slice
-    std::uint32_t* bin;            ///< bin[key + 1] is increased for each particle
+    std::uint32_t* key;  ///< out: (column * cells[1] + cell) * slices + slice
+    std::uint32_t* bin;  ///< bin[key + 1] is increased for each particle
 };
 
 /// Neighbourhoods and rows of one cluster.
@@ -118,21 +119,24 @@ struct RowsArgs {
     const std::int32_t* ranges;  ///< [2 * range_count]: runs of candidate slots
     std::int32_t range_count;
     std::int32_t slot, base, count;  ///< as in Cluster
-    double radius;               ///< cutoff + skin, lengths
+    double radius;                   ///< cutoff + skin, lengths
     std::int32_t packed_bits;
-    float *x, *y;                ///< scratch for all candidates + 32
-    std::int32_t *place, *start; ///< the same
-    std::int32_t* lane_rows;     ///< scratch: 16 rows of `stride`, + 16
-    std::int32_t stride;         ///< at least all candidates + 32
+    float *x, *y;                   ///< scratch for all candidates + 32
+    std::int32_t *place, *start;    ///< the same
+    std::int32_t* lane_rows;        ///< scratch: 16 rows of `stride`, + 16
+    std::int32_t stride;            ///< at least all candidates + 32
     Neighbourhood* neighbourhoods;  ///< out: at most most_neighbourhoods(); `row` counts from `rows`
     std::uint8_t* rows;             ///< out: at most most_row_elements()
 };
 constexpr std::size_t most_neighbourhoods(std::size_t candidates) { return candidates / windows + 1; }
-constexpr std::size_t most_row_elements(std::size_t candidates) { return lanes * (candidates + lanes * most_neighbourhoods(candidates)); }
+constexpr std::size_t most_row_elements(std::size_t candidates) {
+    return lanes * (candidates + lanes * most_neighbourhoods(candidates));
+}
 
 struct Kernels {
     const char* isa;
-    /// Forces on all own particles, then the half-kicks and the drift of args.kick, in one pass. [potential][double][softened].
+    /// Forces on all own particles, then the half-kicks and the drift of args.kick, in one pass.
+    /// [potential][double][softened].
     using Step = void (*)(const TileView&, const StepArgs&, StepResult&);
     Step step[8][2][2];
     /// Potential energy and virial of all own particles, in double precision.

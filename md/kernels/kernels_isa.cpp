@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The kernels' one text. Compiled once for each instruction set (STEELYARD_ISA); simd.hpp supplies the vectors.
 #include "md/kernels/kernels.hpp"
-#include "md/potential.hpp"
 #include "md/kernels/simd.hpp"
 #include "md/kernels/simd_columns.hpp"
+#include "md/potential.hpp"
 
 namespace md::STEELYARD_ISA_NAME {
 namespace {
 
 constexpr double two_to(int n) { return n < 0 ? 1.0 / two_to(-n) : n == 0 ? 1.0 : 2.0 * two_to(n - 1); }
-// Adding 1.5 * 2^52 rounds a double of less than 2^51 to an integer, to even on a tie whatever its sign, and leaves that
-// integer in the low bits: sums of the bits are exact sums of the integers.
+// Adding 1.5 * 2^52 rounds a double of less than 2^51 to an integer, to even on a tie whatever its sign, and leaves
+// that integer in the low bits: sums of the bits are exact sums of the integers.
 constexpr double round_bias = 1.5 * two_to(52);
 
 HD std::int64_t lane_of(I64 a, int l) {
@@ -26,8 +26,8 @@ HD void record(Fault& fault, FaultKind kind, const std::int64_t* id, unsigned la
     }
 }
 
-// Reflection in place at walls half a quantum outside the first and last position: -1 - x and 2 L - 1 - x. Mirror images of
-// each other, and exact, so a reversed run still retraces its steps.
+// Reflection in place at walls half a quantum outside the first and last position: -1 - x and 2 L - 1 - x. Mirror
+// images of each other, and exact, so a reversed run still retraces its steps.
 HD void reflect(std::int64_t* x, std::int64_t* v, int n, const bool (&wall)[2], std::int64_t length) {
     // A velocity that a fault left at -2^63 stays there.
     const auto turned = [](std::int64_t a) { return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a)); };
@@ -37,8 +37,8 @@ HD void reflect(std::int64_t* x, std::int64_t* v, int n, const bool (&wall)[2], 
     }
 }
 
-// Memory is asked for some clusters ahead: a row loop fills the processor's window, so it doesn't run into the next cluster's
-// loads by itself.
+// Memory is asked for some clusters ahead: a row loop fills the processor's window, so it doesn't run into the next
+// cluster's loads by itself.
 constexpr int clusters_ahead = 3;
 HD void prefetch_own(const TileView& tile, const Cluster& cluster) {
     for (int l = 0; l < lanes; l += 8) {
@@ -51,12 +51,13 @@ HD void prefetch_own(const TileView& tile, const Cluster& cluster) {
 HD void prefetch_near(const Neighbourhood& hood, const std::uint64_t* base, const std::uint8_t* row) {
     constexpr int usual = 20 * lanes;
     for (int b = 0; b < usual; b += 64) __builtin_prefetch(row + clusters_ahead * usual + b);
-    for (int w = windows / 2; w < windows; ++w) __builtin_prefetch(base + hood.start[w] + clusters_ahead * lanes);  // other columns are known
+    for (int w = windows / 2; w < windows; ++w)
+        __builtin_prefetch(base + hood.start[w] + clusters_ahead * lanes);  // other columns are known
     __builtin_prefetch(&hood + clusters_ahead + 1);
 }
 
-// Calls body(positions of the lanes' k-th neighbours) for all k and returns how many k there were. Picks them a row ahead:
-// instructions that wait for others fill the processor's queues.
+// Calls body(positions of the lanes' k-th neighbours) for all k and returns how many k there were. Picks them a row
+// ahead: instructions that wait for others fill the processor's queues.
 template <class Body>
 HD int for_each_neighbour(const TileView& tile, const Cluster& cluster, NearBuffer& buffer, Body body) {
     int length = 0;
@@ -78,8 +79,8 @@ HD int for_each_neighbour(const TileView& tile, const Cluster& cluster, NearBuff
     return length;
 }
 
-// Force sums of a cluster, quanta, in the order of lanes. They wait for the next cluster's pairs before they are integrated:
-// by then nothing waits for them.
+// Force sums of a cluster, quanta, in the order of lanes. They wait for the next cluster's pairs before they are
+// integrated: by then nothing waits for them.
 struct Sums {
     const Cluster* cluster;
     I64 x_lo, x_hi, y_lo, y_hi;
@@ -95,7 +96,10 @@ struct Integrate {
     F32 farthest{0.0f};  // squared way since the last rebuild
 
     HD Integrate(const TileView& t, const StepArgs& a, StepResult& r, Precision p)
-        : tile(t), args(a), result(r), kick(a.dt / 2 * two_to(position_bits - force_bits(p))),
+        : tile(t),
+          args(a),
+          result(r),
+          kick(a.dt / 2 * two_to(position_bits - force_bits(p))),
           walls(a.wall[0][0] || a.wall[0][1] || a.wall[1][0] || a.wall[1][1]) {}
 
     HD void operator()(const Sums& f) {
@@ -176,7 +180,9 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
         const Cluster& cluster = tile.clusters[c];
         prefetch_own(tile, cluster);
         const Positions16 here = load_positions16(tile.packed + cluster.slot);
-        struct Pair { F32 s, g, fx, fy; };
+        struct Pair {
+            F32 s, g, fx, fy;
+        };
         const auto pair = [&](Positions16 there) __attribute__((always_inline)) {
             const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y), s = fma(dx, dx, dy * dy);
             const F32 g = keep(less(s, cutoff2), potential.force_over_r(s));
@@ -184,12 +190,13 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
         };
         I32 sum_x = i32(0), sum_y = i32(0);
         F32 square = zero;
-        const int length = for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
-            const Pair p = pair(there);
-            square = fma(p.g, p.g, square);
-            sum_x = sum_x + to_i32(p.fx);
-            sum_y = sum_y + to_i32(p.fy);
-        });
+        const int length = for_each_neighbour(
+            tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
+                const Pair p = pair(there);
+                square = fma(p.g, p.g, square);
+                sum_x = sum_x + to_i32(p.fx);
+                sum_y = sum_y + to_i32(p.fy);
+            });
         I64 x_lo = low_half(sum_x), x_hi = high_half(sum_x), y_lo = low_half(sum_y), y_hi = high_half(sum_y);
         const int size = length < narrow_rows ? length : narrow_rows - 1;
         const F32 narrow(static_cast<float>(args.narrow_g2[size] * g_unit * g_unit));
@@ -219,7 +226,8 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
     constexpr Precision precision = Precision::double_;
     const int difference_bits = tile.packed_bits + difference_shift;
     const double s_unit = two_to(2 * difference_bits);
-    const P<double, softened> potential = make_potential<P, double, softened>(*args.potential, {s_unit, two_to(force_bits(precision) - difference_bits)});
+    const P<double, softened> potential =
+        make_potential<P, double, softened>(*args.potential, {s_unit, two_to(force_bits(precision) - difference_bits)});
     const F64 cutoff2(args.potential->cutoff * args.potential->cutoff * s_unit), safe2(args.safe_r2 * s_unit);
     const F64 bias(round_bias);
     const std::int64_t bias_bits = lane_of(bits_of(bias), 0);
@@ -233,21 +241,25 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
         const Positions16 here = load_positions16(tile.packed + cluster.slot);
         I64 x_0 = i64(0), x_1 = i64(0), y_0 = i64(0), y_1 = i64(0);
         F64 closest_0 = cutoff2, closest_1 = cutoff2;
-        const auto pair = [&](F64 dx, F64 dy, F64& closest, I64& x, I64& y) __attribute__((always_inline)) {
+        const auto pair = [&](F64 dx, F64 dy, F64 & closest, I64 & x, I64 & y) __attribute__((always_inline)) {
             const F64 s = fma(dx, dx, dy * dy);
             closest = min(closest, s);
             const F64 g = keep(less(s, cutoff2), potential.force_over_r(s));
             x = x + bits_of(fma(g, dx, bias));
             y = y + bits_of(fma(g, dy, bias));
         };
-        const int length = for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
-            const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
-            pair(dx.a, dy.a, closest_0, x_0, y_0);
-            pair(dx.b, dy.b, closest_1, x_1, y_1);
-        });
-        const I64 biases = i64(static_cast<std::int64_t>(static_cast<std::uint64_t>(bias_bits) * static_cast<std::uint64_t>(length)));
-        const unsigned bad = bits_in_order(less(closest_0, safe2), less(closest_1, safe2)) & ((1u << cluster.count) - 1);
-        if (bad) [[unlikely]] record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
+        const int length = for_each_neighbour(
+            tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
+                const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
+                pair(dx.a, dy.a, closest_0, x_0, y_0);
+                pair(dx.b, dy.b, closest_1, x_1, y_1);
+            });
+        const I64 biases =
+            i64(static_cast<std::int64_t>(static_cast<std::uint64_t>(bias_bits) * static_cast<std::uint64_t>(length)));
+        const unsigned bad =
+            bits_in_order(less(closest_0, safe2), less(closest_1, safe2)) & ((1u << cluster.count) - 1);
+        if (bad) [[unlikely]]
+            record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
         in_order(x_0, x_1);
         in_order(y_0, y_1);
         if (before.cluster) integrate(before);
@@ -301,7 +313,8 @@ void count_neighbours(const TileView& tile, double cutoff, std::int32_t* within)
         std::int32_t count[lanes] = {};
         for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
             const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
-            const unsigned near = bits_in_order(less(fma(dx.a, dx.a, dy.a * dy.a), cutoff2), less(fma(dx.b, dx.b, dy.b * dy.b), cutoff2));
+            const unsigned near =
+                bits_in_order(less(fma(dx.a, dx.a, dy.a * dy.a), cutoff2), less(fma(dx.b, dx.b, dy.b * dy.b), cutoff2));
             for (int l = 0; l < lanes; ++l) count[l] += near >> l & 1;
         });
         for (int l = 0; l < cluster.count; ++l) within[cluster.own + l] = count[l];
@@ -317,21 +330,25 @@ void sorting_keys(const KeysArgs& a) {
     };
     const I64 front_x = i64(a.edges[0][0] << edge_shift), front_y = i64(a.edges[1][0] << edge_shift);
     const F64 scale_x(a.per_cell[0] / (1 << edge_shift)), scale_y(a.per_cell[1] / (1 << edge_shift));
-    const F64 half(0.5), close(1e-6), far(1 - 1e-6), slices(a.slices), column(static_cast<double>(a.cells[1]) * a.slices);
+    const F64 half(0.5), close(1e-6), far(1 - 1e-6), slices(a.slices),
+        column(static_cast<double>(a.cells[1]) * a.slices);
     for (std::int64_t i = 0; i < a.count; i += 8) {
         const int n = a.count - i < 8 ? static_cast<int>(a.count - i) : 8;
         const F64 x = to_f64(load_i64(a.x + i) - front_x) * scale_x, y = to_f64(load_i64(a.y + i) - front_y) * scale_y;
-        const F64 cx = to_f64(to_i64(x - half)), cy = to_f64(to_i64(y - half));  // nearest: the cell, but close to an edge
+        const F64 cx = to_f64(to_i64(x - half)),
+                  cy = to_f64(to_i64(y - half));  // nearest: the cell, but close to an edge
         const F64 in_x = x - cx, in_y = y - cy;
         alignas(64) std::int64_t key[8];
         store_first(key, to_i64(fma(cx, column, to_f64(to_i64(y * slices - half)))), 8);
-        unsigned edge = bits(less(in_x, close)) | bits(not_below(in_x, far)) | bits(less(in_y, close)) | bits(not_below(in_y, far));
+        unsigned edge =
+            bits(less(in_x, close)) | bits(not_below(in_x, far)) | bits(less(in_y, close)) | bits(not_below(in_y, far));
         for (edge &= (1u << n) - 1; edge; edge &= edge - 1) {
             const int l = __builtin_ctz(edge);
             const std::int64_t at = a.y[i + l] >> edge_shift;
             const int c = cell_in(1, at);
             const int slice = static_cast<int>(static_cast<double>(at - a.edges[1][c]) * a.per_cell[1] * a.slices);
-            key[l] = (cell_in(0, a.x[i + l] >> edge_shift) * a.cells[1] + c) * a.slices + (slice < a.slices ? slice : a.slices - 1);
+            key[l] = (cell_in(0, a.x[i + l] >> edge_shift) * a.cells[1] + c) * a.slices +
+                     (slice < a.slices ? slice : a.slices - 1);
         }
         for (int l = 0; l < n; ++l) {
             a.key[i + l] = static_cast<std::uint32_t>(key[l]);
@@ -348,9 +365,11 @@ std::int32_t build_rows(const RowsArgs& a) {
     const M16 filled = first_of_16(a.count);
     F32 x = keep(filled, to_f32(own.x - x0)), y = keep(filled, to_f32(own.y - y0));  // 0 is the first particle's
     const F32 zero(0.0f);
-    const float low_x = -reduce_max(zero - x), high_x = reduce_max(x), low_y = -reduce_max(zero - y), high_y = reduce_max(y);
+    const float low_x = -reduce_max(zero - x), high_x = reduce_max(x), low_y = -reduce_max(zero - y),
+                high_y = reduce_max(y);
     // From the middle, so that candidates on all sides stay on theirs of the wrap.
-    const auto mid_x = static_cast<std::int32_t>((low_x + high_x) / 2), mid_y = static_cast<std::int32_t>((low_y + high_y) / 2);
+    const auto mid_x = static_cast<std::int32_t>((low_x + high_x) / 2),
+               mid_y = static_cast<std::int32_t>((low_y + high_y) / 2);
     x0 = x0 + i32(mid_x), y0 = y0 + i32(mid_y);
     alignas(64) float lane_x[16], lane_y[16];
     store_f32(lane_x, x - F32(static_cast<float>(mid_x)));
@@ -377,7 +396,8 @@ std::int32_t build_rows(const RowsArgs& a) {
         }
         if (first < 0) continue;
         if (begin <= a.slot && a.slot < end) self = a.slot + shift;
-        for (const int last = a.place[candidates - 1]; used * window <= last; ++used) a.start[used] = used * window - shift - a.base;
+        for (const int last = a.place[candidates - 1]; used * window <= last; ++used)
+            a.start[used] = used * window - shift - a.base;
     }
     store_f32(a.x + candidates, F32(1e30f));  // the last vector's rest is out of reach
     if (candidates == 0) return 0;
@@ -406,7 +426,8 @@ std::int32_t build_rows(const RowsArgs& a) {
     std::int32_t hoods = 0, rows_used = 0;
     int taken[lanes] = {};
     for (int h = 0; h <= steps; ++h) {
-        const int from = steps ? h * (used - windows) / steps : 0, next = h < steps ? (h + 1) * (used - windows) / steps : 0;
+        const int from = steps ? h * (used - windows) / steps : 0,
+                  next = h < steps ? (h + 1) * (used - windows) / steps : 0;
         int length = 0, count[lanes];
         for (int l = 0; l < lanes; ++l) {
             const std::int32_t* row = a.lane_rows + l * a.stride;
@@ -416,9 +437,11 @@ std::int32_t build_rows(const RowsArgs& a) {
         }
         if (length == 0) continue;
         for (int l = 0; l < lanes; ++l) count[l] = count[l] < length ? count[l] : length;
-        for (int k = 0; k < length; k += 16) transpose_16_columns(a.rows + rows_used + k * lanes, a.lane_rows, a.stride, taken, count, k, from * window);
+        for (int k = 0; k < length; k += 16)
+            transpose_16_columns(a.rows + rows_used + k * lanes, a.lane_rows, a.stride, taken, count, k, from * window);
         Neighbourhood& hood = a.neighbourhoods[hoods++];
-        for (int w = 0; w < windows; ++w) hood.start[w] = static_cast<std::uint16_t>(from + w < real ? a.start[from + w] : a.start[0]);
+        for (int w = 0; w < windows; ++w)
+            hood.start[w] = static_cast<std::uint16_t>(from + w < real ? a.start[from + w] : a.start[0]);
         hood.row = rows_used;
         hood.length = length;
         rows_used += length * lanes;
@@ -451,7 +474,8 @@ static_assert(potential_count <= 8, "widen the tables in kernels.hpp");
 
 #define STEELYARD_QUOTE_(x) #x
 #define STEELYARD_QUOTE(x) STEELYARD_QUOTE_(x)
-constexpr Kernels all_kernels = table(STEELYARD_QUOTE(STEELYARD_ISA_NAME), static_cast<Potentials<double, true>*>(nullptr));
+constexpr Kernels all_kernels =
+    table(STEELYARD_QUOTE(STEELYARD_ISA_NAME), static_cast<Potentials<double, true>*>(nullptr));
 
 }  // namespace
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Vectors of 16 floats or 8 doubles for the kernels, the same names and the same bits for AVX-512, AVX2 and plain loops.
-// Included by kernels_isa.cpp only, which is compiled once for each STEELYARD_ISA (512, 2, 0). Every operation is correctly
-// rounded or exact; conversions round to nearest even and want their argument in range (ints: 31 bits, int64: 51 bits).
+// Vectors of 16 floats or 8 doubles for the kernels, the same names and the same bits for AVX-512, AVX2 and plain
+// loops. Included by kernels_isa.cpp only, which is compiled once for each STEELYARD_ISA (512, 2, 0). Every operation
+// is correctly rounded or exact; conversions round to nearest even and want their argument in range (ints: 31 bits,
+// int64: 51 bits).
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -5,8 +5,12 @@
 
 namespace md::avx2 {
 
-struct M16 { unsigned m; };
-struct M8 { unsigned m; };
+struct M16 {
+    unsigned m;
+};
+struct M8 {
+    unsigned m;
+};
 HD unsigned bits(M16 a) { return a.m; }
 HD unsigned bits(M8 a) { return a.m; }
 HD M16 both(M16 a, M16 b) { return {a.m & b.m}; }
@@ -35,7 +39,9 @@ HD I32 counting_from(std::int32_t x) {
     return {_mm256_add_epi32(_mm256_set1_epi32(x), n), _mm256_add_epi32(_mm256_set1_epi32(x + 8), n)};
 }
 HD M16 differs(I32 x, I32 y) {
-    const auto equal = [](__m256i p, __m256i q) { return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(p, q)))); };
+    const auto equal = [](__m256i p, __m256i q) {
+        return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(p, q))));
+    };
     return {0xffffu & ~(equal(x.a, y.a) | equal(x.b, y.b) << 8)};
 }
 
@@ -61,7 +67,8 @@ HD M16 less(F32 x, F32 y) {
 }
 HD M16 less(M16 among, F32 x, F32 y) { return both(among, less(x, y)); }
 HD F32 keep(M16 m, F32 x) {
-    return {_mm256_and_ps(x.a, _mm256_castsi256_ps(lanes8(m.m & 0xff))), _mm256_and_ps(x.b, _mm256_castsi256_ps(lanes8(m.m >> 8)))};
+    return {_mm256_and_ps(x.a, _mm256_castsi256_ps(lanes8(m.m & 0xff))),
+            _mm256_and_ps(x.b, _mm256_castsi256_ps(lanes8(m.m >> 8)))};
 }
 HD F32 to_f32(I32 x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
 HD I32 to_i32(F32 x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
@@ -128,7 +135,8 @@ HD M8 compare(F64 x, F64 y) {
 HD M8 less(F64 x, F64 y) { return compare<_CMP_LT_OQ>(x, y); }
 HD M8 not_below(F64 x, F64 y) { return compare<_CMP_NLT_UQ>(x, y); }
 HD F64 keep(M8 m, F64 x) {
-    return {_mm256_and_pd(x.a, _mm256_castsi256_pd(lanes4(m.m & 0xf))), _mm256_and_pd(x.b, _mm256_castsi256_pd(lanes4(m.m >> 4)))};
+    return {_mm256_and_pd(x.a, _mm256_castsi256_pd(lanes4(m.m & 0xf))),
+            _mm256_and_pd(x.b, _mm256_castsi256_pd(lanes4(m.m >> 4)))};
 }
 
 struct I64 {
@@ -150,12 +158,16 @@ HD void store_first(std::uint64_t* p, I64 x, int n) { store_first(reinterpret_ca
 // No 64-bit conversions before AVX-512: adding 1.5 * 2^52 lines up the bits of any |x| < 2^51, exactly.
 HD F64 to_f64(I64 x) {
     const __m256d m = _mm256_set1_pd(6755399441055744.0);
-    const auto one = [m](__m256i i) { return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_add_epi64(i, _mm256_castpd_si256(m))), m); };
+    const auto one = [m](__m256i i) {
+        return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_add_epi64(i, _mm256_castpd_si256(m))), m);
+    };
     return {one(x.a), one(x.b)};
 }
 HD I64 to_i64(F64 x) {
     const __m256d m = _mm256_set1_pd(6755399441055744.0);
-    const auto one = [m](__m256d d) { return _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(d, m)), _mm256_castpd_si256(m)); };
+    const auto one = [m](__m256d d) {
+        return _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(d, m)), _mm256_castpd_si256(m));
+    };
     return {one(x.a), one(x.b)};
 }
 HD I64 bits_of(F64 x) { return {_mm256_castpd_si256(x.a), _mm256_castpd_si256(x.b)}; }
@@ -163,14 +175,19 @@ HD M8 beyond_51_bits(I64 x, I64 y) {
     const __m256i half = _mm256_set1_epi64x(std::int64_t{1} << 51);
     const auto one = [&](__m256i i, __m256i j) {
         const __m256i t = _mm256_srli_epi64(_mm256_or_si256(_mm256_add_epi64(i, half), _mm256_add_epi64(j, half)), 52);
-        return 0xfu & ~static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(t, _mm256_setzero_si256()))));
+        return 0xfu & ~static_cast<unsigned>(
+                          _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(t, _mm256_setzero_si256()))));
     };
     return {one(x.a, y.a) | one(x.b, y.b) << 4};
 }
-HD I64 widen(__m256i x) { return {_mm256_cvtepi32_epi64(_mm256_castsi256_si128(x)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256(x, 1))}; }
+HD I64 widen(__m256i x) {
+    return {_mm256_cvtepi32_epi64(_mm256_castsi256_si128(x)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256(x, 1))};
+}
 HD I64 low_half(I32 x) { return widen(x.a); }
 HD I64 high_half(I32 x) { return widen(x.b); }
-HD I64 round_lanes(__m256 x) { return to_i64(F64(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)))); }
+HD I64 round_lanes(__m256 x) {
+    return to_i64(F64(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))));
+}
 HD I64 low_to_i64(F32 x) { return round_lanes(x.a); }
 HD I64 high_to_i64(F32 x) { return round_lanes(x.b); }
 HD I64 pack_positions(I64 x, I64 y, int shift) {
@@ -183,7 +200,8 @@ HD I64 pack_positions(I64 x, I64 y, int shift) {
 }
 HD F32 distance2(I64 x, const std::uint64_t* reference, int n) {
     const auto four = [&](__m256i p, int first, unsigned valid) {
-        const __m256 f = _mm256_cvtepi32_ps(_mm256_sub_epi32(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(reference + first))));
+        const __m256 f = _mm256_cvtepi32_ps(
+            _mm256_sub_epi32(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(reference + first))));
         const __m256 q = _mm256_mul_ps(f, f);
         return _mm256_and_ps(_mm256_add_ps(q, _mm256_permute_ps(q, 0xb1)), _mm256_castsi256_ps(lanes4(valid)));
     };
@@ -191,7 +209,9 @@ HD F32 distance2(I64 x, const std::uint64_t* reference, int n) {
     return {four(x.a, 0, valid & 0xf), four(x.b, 4, valid >> 4)};
 }
 
-struct Positions16 { I32 x, y; };
+struct Positions16 {
+    I32 x, y;
+};
 HD void unpack8(__m256i p, __m256i q, __m256i& x, __m256i& y) {  // two vectors of four packed positions
     const __m256 lo = _mm256_castsi256_ps(p), hi = _mm256_castsi256_ps(q);
     x = _mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps(lo, hi, 0x88)), 0xd8);
@@ -219,10 +239,14 @@ HD Positions16 pick(Near near, const std::uint8_t* places) {
 }
 
 /// 16 differences as doubles, 8 and 8.
-struct Halves { F64 a, b; };
+struct Halves {
+    F64 a, b;
+};
 inline constexpr int difference_shift = 0;
 HD Halves to_halves(I32 d) {
-    const auto eight = [](__m256i v) { return F64(_mm256_cvtepi32_pd(_mm256_castsi256_si128(v)), _mm256_cvtepi32_pd(_mm256_extracti128_si256(v, 1))); };
+    const auto eight = [](__m256i v) {
+        return F64(_mm256_cvtepi32_pd(_mm256_castsi256_si128(v)), _mm256_cvtepi32_pd(_mm256_extracti128_si256(v, 1)));
+    };
     return {eight(d.a), eight(d.b)};
 }
 /// Back into the order of lanes, as which they already are.

@@ -5,8 +5,12 @@
 
 namespace md::avx512 {
 
-struct M16 { __mmask16 m; };
-struct M8 { __mmask8 m; };
+struct M16 {
+    __mmask16 m;
+};
+struct M8 {
+    __mmask8 m;
+};
 HD unsigned bits(M16 a) { return a.m; }
 HD unsigned bits(M8 a) { return a.m; }
 HD M16 first_of_16(int n) { return {static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1)}; }
@@ -19,7 +23,8 @@ struct I32 {
 HD I32 i32(std::int32_t a) { return {_mm512_set1_epi32(a)}; }
 HD I32 load_i32(const std::int32_t* p) { return {_mm512_loadu_si512(p)}; }
 HD I32 counting_from(std::int32_t a) {
-    return {_mm512_add_epi32(_mm512_set1_epi32(a), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))};
+    return {_mm512_add_epi32(_mm512_set1_epi32(a),
+                             _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))};
 }
 HD M16 differs(I32 a, I32 b) { return {_mm512_cmpneq_epi32_mask(a.v, b.v)}; }
 
@@ -58,7 +63,8 @@ HD int compress(std::int32_t* out, M16 m, I32 a) {
 HD int count_below(const std::int32_t* p, int n, int limit) {
     int count = 0;
     for (int k = 0; k < n; k += 16)
-        count += __builtin_popcount(_mm512_mask_cmplt_epi32_mask(first_of_16(n - k).m, _mm512_loadu_si512(p + k), _mm512_set1_epi32(limit)));
+        count += __builtin_popcount(
+            _mm512_mask_cmplt_epi32_mask(first_of_16(n - k).m, _mm512_loadu_si512(p + k), _mm512_set1_epi32(limit)));
     return count;
 }
 
@@ -105,25 +111,31 @@ HD I64 high_half(I32 a) { return {_mm512_cvtepi32_epi64(_mm512_extracti64x4_epi6
 HD I64 low_to_i64(F32 a) { return {_mm512_cvtps_epi64(_mm512_castps512_ps256(a.v))}; }
 HD I64 high_to_i64(F32 a) { return {_mm512_cvtps_epi64(_mm512_extractf32x8_ps(a.v, 1))}; }
 HD I64 pack_positions(I64 x, I64 y, int shift) {
-    const __m512i lo = _mm512_and_si512(_mm512_srl_epi64(x.v, _mm_cvtsi32_si128(shift)), _mm512_set1_epi64(0xffffffffll));
+    const __m512i lo =
+        _mm512_and_si512(_mm512_srl_epi64(x.v, _mm_cvtsi32_si128(shift)), _mm512_set1_epi64(0xffffffffll));
     const __m512i hi = _mm512_slli_epi64(_mm512_srl_epi64(y.v, _mm_cvtsi32_si128(shift)), 32);
     return {_mm512_or_si512(lo, hi)};
 }
-/// Squared distances between the first n packed positions and theirs in `reference`, in floats of squared packed units; each
-/// twice or beside zeros.
+/// Squared distances between the first n packed positions and theirs in `reference`, in floats of squared packed units;
+/// each twice or beside zeros.
 HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {
     const __m512 f = _mm512_cvtepi32_ps(_mm512_sub_epi32(a.v, _mm512_loadu_si512(reference))), q = _mm512_mul_ps(f, f);
-    return _mm512_maskz_add_ps(static_cast<__mmask16>(n >= 8 ? 0xffff : (1u << (2 * n)) - 1), q, _mm512_permute_ps(q, 0xb1));
+    return _mm512_maskz_add_ps(static_cast<__mmask16>(n >= 8 ? 0xffff : (1u << (2 * n)) - 1), q,
+                               _mm512_permute_ps(q, 0xb1));
 }
 
 /// Packed positions of 16 particles in a row, as two vectors.
-struct Positions16 { I32 x, y; };
+struct Positions16 {
+    I32 x, y;
+};
 HD Positions16 unpack(__m512i a, __m512i b) {
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     return {{_mm512_permutex2var_epi32(a, even, b)}, {_mm512_permutex2var_epi32(a, odd, b)}};
 }
-HD Positions16 load_positions16(const std::uint64_t* p) { return unpack(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8)); }
+HD Positions16 load_positions16(const std::uint64_t* p) {
+    return unpack(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8));
+}
 /// Positions of a neighbourhood in registers, from which permutations pick.
 struct NearBuffer {};
 struct Near {
@@ -132,7 +144,8 @@ struct Near {
 HD Near load_near(const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x, NearBuffer&) {
     Near near;
     for (int g = 0; g < windows / 2; ++g) {
-        const Positions16 p = unpack(_mm512_loadu_si512(base + start[2 * g]), _mm512_loadu_si512(base + start[2 * g + 1]));
+        const Positions16 p =
+            unpack(_mm512_loadu_si512(base + start[2 * g]), _mm512_loadu_si512(base + start[2 * g + 1]));
         near.x[g] = p.x.v;
         near.y[g] = p.y.v;
     }
@@ -142,8 +155,9 @@ HD Near load_near(const std::uint64_t* base, const std::uint16_t* start, std::ui
 HD Positions16 pick(const Near& near, const std::uint8_t* places) {
     static_assert(windows == 12, "three permutations, each from two vectors");
     const __m512i place = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(places)));
-    const __mmask16 second = _mm512_test_epi32_mask(place, _mm512_set1_epi32(32)), third = _mm512_test_epi32_mask(place, _mm512_set1_epi32(64));
-    const auto one = [&](const __m512i (&t)[windows / 2]) {
+    const __mmask16 second = _mm512_test_epi32_mask(place, _mm512_set1_epi32(32)),
+                    third = _mm512_test_epi32_mask(place, _mm512_set1_epi32(64));
+    const auto one = [&](const __m512i(&t)[windows / 2]) {
         __m512i r = _mm512_permutex2var_epi32(t[0], place, t[1]);
         r = _mm512_mask_mov_epi32(r, second, _mm512_permutex2var_epi32(t[2], place, t[3]));
         return _mm512_mask_mov_epi32(r, third, _mm512_permutex2var_epi32(t[4], place, t[5]));
@@ -151,12 +165,16 @@ HD Positions16 pick(const Near& near, const std::uint8_t* places) {
     return {{one(near.x)}, {one(near.y)}};
 }
 
-/// 16 differences as doubles times 2^32: even lanes and odd lanes, converted where they stand in the upper half of 64 bits.
-struct Halves { F64 a, b; };
+/// 16 differences as doubles times 2^32: even lanes and odd lanes, converted where they stand in the upper half of 64
+/// bits.
+struct Halves {
+    F64 a, b;
+};
 inline constexpr int difference_shift = 32;
 HD Halves to_halves(I32 d) {
-    return {_mm512_cvtepi64_pd(_mm512_slli_epi64(d.v, 32)),
-            _mm512_cvtepi64_pd(_mm512_and_si512(d.v, _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000ull))))};
+    return {
+        _mm512_cvtepi64_pd(_mm512_slli_epi64(d.v, 32)),
+        _mm512_cvtepi64_pd(_mm512_and_si512(d.v, _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000ull))))};
 }
 /// Back into the order of lanes, 8 and 8.
 HD void in_order(I64& a, I64& b) {

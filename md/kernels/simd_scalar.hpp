@@ -4,9 +4,12 @@
 
 namespace md::scalar {
 
-
-struct M16 { unsigned m; };
-struct M8 { unsigned m; };
+struct M16 {
+    unsigned m;
+};
+struct M8 {
+    unsigned m;
+};
 HD unsigned bits(M16 a) { return a.m; }
 HD unsigned bits(M8 a) { return a.m; }
 HD M16 both(M16 a, M16 b) { return {a.m & b.m}; }
@@ -16,48 +19,134 @@ HD M16 first_of_16(int n) { return {n >= 16 ? 0xffffu : (1u << n) - 1}; }
 
 struct I32 {
     std::uint32_t v[16];  // unsigned: differences wrap
-    HD friend I32 operator-(I32 a, I32 b) { STEELYARD_LANES(16) a.v[l] -= b.v[l]; return a; }
-    HD friend I32 operator+(I32 a, I32 b) { STEELYARD_LANES(16) a.v[l] += b.v[l]; return a; }
+    HD friend I32 operator-(I32 a, I32 b) {
+        STEELYARD_LANES(16) a.v[l] -= b.v[l];
+        return a;
+    }
+    HD friend I32 operator+(I32 a, I32 b) {
+        STEELYARD_LANES(16) a.v[l] += b.v[l];
+        return a;
+    }
 };
-HD I32 i32(std::int32_t a) { I32 r; STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(a); return r; }
-HD I32 load_i32(const std::int32_t* p) { I32 r; STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(p[l]); return r; }
-HD I32 counting_from(std::int32_t a) { I32 r; STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(a + l); return r; }
-HD M16 differs(I32 a, I32 b) { M16 r{0}; STEELYARD_LANES(16) r.m |= unsigned{a.v[l] != b.v[l]} << l; return r; }
+HD I32 i32(std::int32_t a) {
+    I32 r;
+    STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(a);
+    return r;
+}
+HD I32 load_i32(const std::int32_t* p) {
+    I32 r;
+    STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(p[l]);
+    return r;
+}
+HD I32 counting_from(std::int32_t a) {
+    I32 r;
+    STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(a + l);
+    return r;
+}
+HD M16 differs(I32 a, I32 b) {
+    M16 r{0};
+    STEELYARD_LANES(16) r.m |= unsigned{a.v[l] != b.v[l]} << l;
+    return r;
+}
 
 template <class T, int N>
 struct Real {
     T v[N];
     Real() = default;
     HD Real(T a) { STEELYARD_LANES(N) v[l] = a; }
-    HD friend Real operator+(Real a, Real b) { STEELYARD_LANES(N) a.v[l] += b.v[l]; return a; }
-    HD friend Real operator-(Real a, Real b) { STEELYARD_LANES(N) a.v[l] -= b.v[l]; return a; }
-    HD friend Real operator*(Real a, Real b) { STEELYARD_LANES(N) a.v[l] *= b.v[l]; return a; }
-    HD friend Real operator/(Real a, Real b) { STEELYARD_LANES(N) a.v[l] /= b.v[l]; return a; }
-    HD friend Real min(Real a, Real b) { STEELYARD_LANES(N) a.v[l] = a.v[l] < b.v[l] ? a.v[l] : b.v[l]; return a; }
-    HD friend Real max(Real a, Real b) { STEELYARD_LANES(N) a.v[l] = a.v[l] > b.v[l] ? a.v[l] : b.v[l]; return a; }
+    HD friend Real operator+(Real a, Real b) {
+        STEELYARD_LANES(N) a.v[l] += b.v[l];
+        return a;
+    }
+    HD friend Real operator-(Real a, Real b) {
+        STEELYARD_LANES(N) a.v[l] -= b.v[l];
+        return a;
+    }
+    HD friend Real operator*(Real a, Real b) {
+        STEELYARD_LANES(N) a.v[l] *= b.v[l];
+        return a;
+    }
+    HD friend Real operator/(Real a, Real b) {
+        STEELYARD_LANES(N) a.v[l] /= b.v[l];
+        return a;
+    }
+    HD friend Real min(Real a, Real b) {
+        STEELYARD_LANES(N) a.v[l] = a.v[l] < b.v[l] ? a.v[l] : b.v[l];
+        return a;
+    }
+    HD friend Real max(Real a, Real b) {
+        STEELYARD_LANES(N) a.v[l] = a.v[l] > b.v[l] ? a.v[l] : b.v[l];
+        return a;
+    }
 };
 using F32 = Real<float, 16>;
 using F64 = Real<double, 8>;
-HD F32 fma(F32 a, F32 b, F32 c) { STEELYARD_LANES(16) c.v[l] = __builtin_fmaf(a.v[l], b.v[l], c.v[l]); return c; }
-HD F64 fma(F64 a, F64 b, F64 c) { STEELYARD_LANES(8) c.v[l] = __builtin_fma(a.v[l], b.v[l], c.v[l]); return c; }
-HD F32 abs(F32 a) { STEELYARD_LANES(16) a.v[l] = __builtin_fabsf(a.v[l]); return a; }
-HD F64 abs(F64 a) { STEELYARD_LANES(8) a.v[l] = __builtin_fabs(a.v[l]); return a; }
-HD M16 less(F32 a, F32 b) { M16 r{0}; STEELYARD_LANES(16) r.m |= unsigned{a.v[l] < b.v[l]} << l; return r; }
+HD F32 fma(F32 a, F32 b, F32 c) {
+    STEELYARD_LANES(16) c.v[l] = __builtin_fmaf(a.v[l], b.v[l], c.v[l]);
+    return c;
+}
+HD F64 fma(F64 a, F64 b, F64 c) {
+    STEELYARD_LANES(8) c.v[l] = __builtin_fma(a.v[l], b.v[l], c.v[l]);
+    return c;
+}
+HD F32 abs(F32 a) {
+    STEELYARD_LANES(16) a.v[l] = __builtin_fabsf(a.v[l]);
+    return a;
+}
+HD F64 abs(F64 a) {
+    STEELYARD_LANES(8) a.v[l] = __builtin_fabs(a.v[l]);
+    return a;
+}
+HD M16 less(F32 a, F32 b) {
+    M16 r{0};
+    STEELYARD_LANES(16) r.m |= unsigned{a.v[l] < b.v[l]} << l;
+    return r;
+}
 HD M16 less(M16 among, F32 a, F32 b) { return both(among, less(a, b)); }
-HD M8 less(F64 a, F64 b) { M8 r{0}; STEELYARD_LANES(8) r.m |= unsigned{a.v[l] < b.v[l]} << l; return r; }
-HD M8 not_below(F64 a, F64 b) { M8 r{0}; STEELYARD_LANES(8) r.m |= unsigned{!(a.v[l] < b.v[l])} << l; return r; }
-HD F32 keep(M16 m, F32 a) { STEELYARD_LANES(16) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0f; return a; }
-HD F64 keep(M8 m, F64 a) { STEELYARD_LANES(8) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0; return a; }
-HD F32 to_f32(I32 a) { F32 r; STEELYARD_LANES(16) r.v[l] = static_cast<float>(static_cast<std::int32_t>(a.v[l])); return r; }
+HD M8 less(F64 a, F64 b) {
+    M8 r{0};
+    STEELYARD_LANES(8) r.m |= unsigned{a.v[l] < b.v[l]} << l;
+    return r;
+}
+HD M8 not_below(F64 a, F64 b) {
+    M8 r{0};
+    STEELYARD_LANES(8) r.m |= unsigned{!(a.v[l] < b.v[l])} << l;
+    return r;
+}
+HD F32 keep(M16 m, F32 a) {
+    STEELYARD_LANES(16) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0f;
+    return a;
+}
+HD F64 keep(M8 m, F64 a) {
+    STEELYARD_LANES(8) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0;
+    return a;
+}
+HD F32 to_f32(I32 a) {
+    F32 r;
+    STEELYARD_LANES(16) r.v[l] = static_cast<float>(static_cast<std::int32_t>(a.v[l]));
+    return r;
+}
 HD I32 to_i32(F32 a) {
     I32 r;
     STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(__builtin_lrintf(a.v[l]));
     return r;
 }
-HD F32 load_f32(const float* p) { F32 r; STEELYARD_LANES(16) r.v[l] = p[l]; return r; }
+HD F32 load_f32(const float* p) {
+    F32 r;
+    STEELYARD_LANES(16) r.v[l] = p[l];
+    return r;
+}
 HD void store_f32(float* p, F32 a) { STEELYARD_LANES(16) p[l] = a.v[l]; }
-HD float reduce_max(F32 a) { float m = a.v[0]; STEELYARD_LANES(16) m = a.v[l] > m ? a.v[l] : m; return m; }
-HD int compress(float* out, M16 m, F32 a) { int n = 0; STEELYARD_LANES(16) if (m.m >> l & 1) out[n++] = a.v[l]; return n; }
+HD float reduce_max(F32 a) {
+    float m = a.v[0];
+    STEELYARD_LANES(16) m = a.v[l] > m ? a.v[l] : m;
+    return m;
+}
+HD int compress(float* out, M16 m, F32 a) {
+    int n = 0;
+    STEELYARD_LANES(16) if (m.m >> l & 1) out[n++] = a.v[l];
+    return n;
+}
 HD int compress(std::int32_t* out, M16 m, I32 a) {
     int n = 0;
     STEELYARD_LANES(16) if (m.m >> l & 1) out[n++] = static_cast<std::int32_t>(a.v[l]);
@@ -72,16 +161,44 @@ HD int count_below(const std::int32_t* p, int n, int limit) {
 
 struct I64 {
     std::uint64_t v[8];
-    HD friend I64 operator+(I64 a, I64 b) { STEELYARD_LANES(8) a.v[l] += b.v[l]; return a; }
-    HD friend I64 operator-(I64 a, I64 b) { STEELYARD_LANES(8) a.v[l] -= b.v[l]; return a; }
+    HD friend I64 operator+(I64 a, I64 b) {
+        STEELYARD_LANES(8) a.v[l] += b.v[l];
+        return a;
+    }
+    HD friend I64 operator-(I64 a, I64 b) {
+        STEELYARD_LANES(8) a.v[l] -= b.v[l];
+        return a;
+    }
 };
-HD I64 i64(std::int64_t a) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(a); return r; }
-HD I64 load_i64(const std::int64_t* p) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(p[l]); return r; }
-HD void store_first(std::int64_t* p, I64 a, int n) { STEELYARD_LANES(8) if (l < n) p[l] = static_cast<std::int64_t>(a.v[l]); }
+HD I64 i64(std::int64_t a) {
+    I64 r;
+    STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(a);
+    return r;
+}
+HD I64 load_i64(const std::int64_t* p) {
+    I64 r;
+    STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(p[l]);
+    return r;
+}
+HD void store_first(std::int64_t* p, I64 a, int n) {
+    STEELYARD_LANES(8) if (l < n) p[l] = static_cast<std::int64_t>(a.v[l]);
+}
 HD void store_first(std::uint64_t* p, I64 a, int n) { STEELYARD_LANES(8) if (l < n) p[l] = a.v[l]; }
-HD F64 to_f64(I64 a) { F64 r; STEELYARD_LANES(8) r.v[l] = static_cast<double>(static_cast<std::int64_t>(a.v[l])); return r; }
-HD I64 to_i64(F64 a) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrint(a.v[l])); return r; }
-HD I64 bits_of(F64 a) { I64 r; __builtin_memcpy(&r, &a, sizeof r); return r; }
+HD F64 to_f64(I64 a) {
+    F64 r;
+    STEELYARD_LANES(8) r.v[l] = static_cast<double>(static_cast<std::int64_t>(a.v[l]));
+    return r;
+}
+HD I64 to_i64(F64 a) {
+    I64 r;
+    STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrint(a.v[l]));
+    return r;
+}
+HD I64 bits_of(F64 a) {
+    I64 r;
+    __builtin_memcpy(&r, &a, sizeof r);
+    return r;
+}
 HD M8 beyond_51_bits(I64 a, I64 b) {
     M8 r{0};
     constexpr std::uint64_t half = std::uint64_t{1} << 51;
@@ -95,7 +212,11 @@ HD I64 widen(I32 a, int first) {
 }
 HD I64 low_half(I32 a) { return widen(a, 0); }
 HD I64 high_half(I32 a) { return widen(a, 8); }
-HD I64 round_lanes(F32 a, int first) { I64 r; STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrintf(a.v[first + l])); return r; }
+HD I64 round_lanes(F32 a, int first) {
+    I64 r;
+    STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrintf(a.v[first + l]));
+    return r;
+}
 HD I64 low_to_i64(F32 a) { return round_lanes(a, 0); }
 HD I64 high_to_i64(F32 a) { return round_lanes(a, 8); }
 HD I64 pack_positions(I64 x, I64 y, int shift) {
@@ -105,14 +226,18 @@ HD I64 pack_positions(I64 x, I64 y, int shift) {
 HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {
     F32 r(0.0f);
     STEELYARD_LANES(n) {
-        const auto dx = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l]) - static_cast<std::uint32_t>(reference[l])));
-        const auto dy = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l] >> 32) - static_cast<std::uint32_t>(reference[l] >> 32)));
+        const auto dx = static_cast<float>(
+            static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l]) - static_cast<std::uint32_t>(reference[l])));
+        const auto dy = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l] >> 32) -
+                                                                     static_cast<std::uint32_t>(reference[l] >> 32)));
         r.v[l] = dx * dx + dy * dy;
     }
     return r;
 }
 
-struct Positions16 { I32 x, y; };
+struct Positions16 {
+    I32 x, y;
+};
 HD Positions16 load_positions16(const std::uint64_t* p) {
     Positions16 r;
     STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(p[l]), r.y.v[l] = static_cast<std::uint32_t>(p[l] >> 32);
@@ -121,11 +246,15 @@ HD Positions16 load_positions16(const std::uint64_t* p) {
 
 HD Positions16 pick(Near near, const std::uint8_t* places) {
     Positions16 r;
-    STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(near.packed[places[l]]), r.y.v[l] = static_cast<std::uint32_t>(near.packed[places[l]] >> 32);
+    STEELYARD_LANES(16)
+    r.x.v[l] = static_cast<std::uint32_t>(near.packed[places[l]]),
+    r.y.v[l] = static_cast<std::uint32_t>(near.packed[places[l]] >> 32);
     return r;
 }
 
-struct Halves { F64 a, b; };
+struct Halves {
+    F64 a, b;
+};
 inline constexpr int difference_shift = 0;
 HD Halves to_halves(const I32& d) {
     Halves r;

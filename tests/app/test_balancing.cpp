@@ -2,8 +2,8 @@
 // That balancing balances, by thread timers and by counted work, on any number of ranks.
 //
 // The test drives the clock: each call of a step kernel costs what the test charges for the tile's particles, those in
-// an expensive region many times as much, and the stopwatch reads the sum of these charges. So every process has a true time,
-// known without the bookkeeping under test, and no answer depends on how fast this machine is.
+// an expensive region many times as much, and the stopwatch reads the sum of these charges. So every process has a true
+// time, known without the bookkeeping under test, and no answer depends on how fast this machine is.
 #include <omp.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ constexpr std::int64_t processes = 12;
 constexpr double seconds_per_particle = 1, expensive_factor = 8;
 // Whole cells of 2.5; lengths.
 constexpr std::array<double, 2> expensive_lower{20, 10}, expensive_upper{40, 40};
-const std::vector<std::string> expensive_region{"balance.work.region.lower=[20, 10]", "balance.work.region.upper=[40, 40]",
-                                           "balance.work.region.factor=8"};
+const std::vector<std::string> expensive_region{"balance.work.region.lower=[20, 10]",
+                                                "balance.work.region.upper=[40, 40]", "balance.work.region.factor=8"};
 
 // The state of the charging kernels, which are plain functions.
 thread_local double charged_seconds = 0;  // the clock
@@ -45,7 +45,8 @@ double read_charges() { return charged_seconds; }
 
 std::int64_t process_of(const md::TileView& view) {
     for (std::size_t t = 0; t < watched->tiles().size(); ++t)
-        if (watched->tiles()[t].size() > 0 && watched->tiles()[t].id(0) == view.id[0]) return watched->tiles().process_of(t);
+        if (watched->tiles()[t].size() > 0 && watched->tiles()[t].id(0) == view.id[0])
+            return watched->tiles().process_of(t);
     FAIL("a tile that nobody owns");
     return 0;
 }
@@ -56,12 +57,13 @@ void charging_step(const md::TileView& view, const md::StepArgs& args, md::StepR
     for (std::int64_t i = 0; region_is_expensive && i < particles; ++i) {
         const double x = std::ldexp(static_cast<double>(view.x[i]), -40),
                      y = std::ldexp(static_cast<double>(view.y[i]), -40);
-        expensive += x >= expensive_lower[0] && x < expensive_upper[0] && y >= expensive_lower[1] && y < expensive_upper[1];
+        expensive +=
+            x >= expensive_lower[0] && x < expensive_upper[0] && y >= expensive_lower[1] && y < expensive_upper[1];
     }
     real_step(view, args, result);
     if (particles == 0) return;
-    const double seconds =
-        seconds_per_particle * (static_cast<double>(particles) + (expensive_factor - 1) * static_cast<double>(expensive));
+    const double seconds = seconds_per_particle *
+                           (static_cast<double>(particles) + (expensive_factor - 1) * static_cast<double>(expensive));
     charged_seconds += seconds;
     const std::int64_t process = process_of(view);
     const std::lock_guard lock(truth_mutex);
@@ -131,9 +133,9 @@ struct Run {
         s.thread_seconds = read_charges;
         const balance::Grid grid = s.domain.grid();
         return Engine(s,
-                     balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)),
-                                            balance::Hosts(processes, world().size()), {8, 8}),
-                     world(), timers);
+                      balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)),
+                                             balance::Hosts(processes, world().size()), {8, 8}),
+                      world(), timers);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
         run_steps(engine, balancer, first, last, record);
@@ -216,7 +218,7 @@ TEST_CASE("balancing takes load off the slowest process, by the wall clock and b
     CHECK(even < 0.15);
     const std::vector<std::string> counted =
         joined(expensive_region, {"balance.clock=work", "balance.work.particle=1e-6", "balance.work.cell=0",
-                             "balance.work.candidate=0", "balance.work.pair=0"});
+                                  "balance.work.candidate=0", "balance.work.pair=0"});
     for (const bool wall : {true, false})
         for (const char* migrate : {"gain", "always"}) {
             CAPTURE(wall, migrate);
@@ -251,7 +253,8 @@ TEST_CASE("a load that is balanced already stays where it is, when migrations ha
         Run run(deck, joined(settings, {"balance.every=4", "balance.migrate=gain"}));
         run.steps(0, 60);
         REQUIRE(run.record.rows.size() > 6);
-        for (std::size_t i = 5; i < run.record.rows.size(); ++i) CHECK(run.record.rows[i].decision == balance::Decision::kept_gain);
+        for (std::size_t i = 5; i < run.record.rows.size(); ++i)
+            CHECK(run.record.rows[i].decision == balance::Decision::kept_gain);
         CHECK(run.record.rows.back().lbe > 0.9);
     };
     check(crystal, {"balance.model=particle_count"});

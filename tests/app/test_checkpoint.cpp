@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Damaged checkpoints: every byte counts, every truncation shows, on all ranks alike.
-#include <catch2/catch.hpp>
-
 #include <unistd.h>
 
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -35,10 +34,16 @@ struct Fixture {
     Engine make() {
         const Setup s = make_setup(deck, "");
         const balance::Grid grid = s.domain.grid();
-        return Engine(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, world.size())), balance::Hosts(world.size(), world.size()), deck.grid.tile.value_or(balance::TileShape{16, 32})), world, timers);
+        return Engine(s,
+                      balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, world.size())),
+                                             balance::Hosts(world.size(), world.size()),
+                                             deck.grid.tile.value_or(balance::TileShape{16, 32})),
+                      world, timers);
     }
     Fixture() {
-        if (world.rank() == 0) directory = (std::filesystem::temp_directory_path() / ("steelyard_test_" + std::to_string(getpid()))).string();
+        if (world.rank() == 0)
+            directory =
+                (std::filesystem::temp_directory_path() / ("steelyard_test_" + std::to_string(getpid()))).string();
         world.broadcast(directory);
         if (world.rank() == 0) std::filesystem::create_directories(directory);
         world.barrier();

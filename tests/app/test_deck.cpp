@@ -9,8 +9,8 @@
 #include <random>
 #include <regex>
 
-#include "app/deck/deck.hpp"
 #include "app/deck/compare.hpp"
+#include "app/deck/deck.hpp"
 #include "app/deck/wording.hpp"
 #include "app/deck/yaml_tree.hpp"
 #include "md/potential.hpp"
@@ -42,8 +42,10 @@ const std::string full =
     "balance:\n"
     "  {every: 5, model: a1, compare: [r1, hybrid], processes: 2400, clock: work, migrate: always, noise: 0.01,\n"
     "   partition: {kind: rcb, order: tree, patches_per_process: 3, cut: cells, sticky: false, min_width: 2},\n"
-    "   constants: {weight: 0.25, threshold: 0.05, start: uniform, forgetting: 0.7, floor: 0.1, noise_weight: 9, costs: [1e-9, 2e-9, 3e-9, 4e-9]},\n"
-    "   work: {cell: 1e-8, particle: 2e-8, candidate: 3e-8, pair: 4e-8, capacity: 12, spill: 5e-9, region: {lower: [1, 2], upper: [3, 4], factor: 3}}}\n"
+    "   constants: {weight: 0.25, threshold: 0.05, start: uniform, forgetting: 0.7, floor: 0.1, noise_weight: 9, "
+    "costs: [1e-9, 2e-9, 3e-9, 4e-9]},\n"
+    "   work: {cell: 1e-8, particle: 2e-8, candidate: 3e-8, pair: 4e-8, capacity: 12, spill: 5e-9, region: {lower: [1, "
+    "2], upper: [3, 4], factor: 3}}}\n"
     "output: {every: 50, fields_every: 500, trajectory_every: 1000}\n";
 
 const std::string fitted =
@@ -73,8 +75,9 @@ void check_same(const Deck& a, const Deck& b) {
     CHECK((a.run.dt == b.run.dt && a.run.steps == b.run.steps && a.run.precision == b.run.precision));
     CHECK((a.grid.cell == b.grid.cell && a.grid.skin == b.grid.skin && a.grid.tile == b.grid.tile));
     CHECK((a.balance.every == b.balance.every && a.balance.processes == b.balance.processes));
-    CHECK((a.balance.model == b.balance.model && a.balance.compare == b.balance.compare && a.balance.clock == b.balance.clock &&
-           a.balance.migrate == b.balance.migrate && a.balance.noise == b.balance.noise));
+    CHECK((a.balance.model == b.balance.model && a.balance.compare == b.balance.compare &&
+           a.balance.clock == b.balance.clock && a.balance.migrate == b.balance.migrate &&
+           a.balance.noise == b.balance.noise));
     CHECK(a.balance.partition == b.balance.partition);
     CHECK(a.balance.constants == b.balance.constants);
     CHECK(a.balance.work == b.balance.work);
@@ -113,7 +116,8 @@ TEST_CASE("a minimal deck has every default") {
     CHECK_FALSE(d.grid.tile);
     CHECK(d.balance.every == 0);
     CHECK_FALSE(d.balance.processes);
-    CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == balance::Clock::wall && d.balance.migrate == balance::Migrate::gain && d.balance.noise == 0));
+    CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == balance::Clock::wall &&
+           d.balance.migrate == balance::Migrate::gain && d.balance.noise == 0));
     CHECK(d.balance.partition == balance::PartitionOptions{});
     CHECK(d.balance.constants == balance::ModelConstants{});
     CHECK(d.balance.work == balance::WorkCosts{});
@@ -137,7 +141,9 @@ TEST_CASE("every key is read") {
 }
 
 TEST_CASE("a potential's own parameters are read, written and compared") {
-    const auto with = [](const std::string& keys) { return app::parse_deck(minimal, "deck.yaml", {"system.potential={" + keys + "}"}); };
+    const auto with = [](const std::string& keys) {
+        return app::parse_deck(minimal, "deck.yaml", {"system.potential={" + keys + "}"});
+    };
     const Deck plain = with("kind: mie"), other = with("kind: mie, repulsive: 14, attractive: 8.0");
     CHECK((plain.system.potential.own[0] == 12 && plain.system.potential.own[1] == 6));
     CHECK((other.system.potential.own[0] == 14 && other.system.potential.own[1] == 8));
@@ -207,7 +213,8 @@ TEST_CASE("readers of YAML 1.1 find numbers in the effective deck, and the same 
     const std::function<void(const app::Node&)> look = [&](const app::Node& node) {
         for (const app::NodeEntry& e : node.entries) look(e.value);
         for (const app::Node& item : node.items) look(item);
-        if (node.kind != app::Node::Kind::scalar || std::string("0123456789-.").find(node.text[0]) == std::string::npos) return;
+        if (node.kind != app::Node::Kind::scalar || std::string("0123456789-.").find(node.text[0]) == std::string::npos)
+            return;
         ++seen;
         CAPTURE(node.where, node.text);
         CHECK(std::regex_match(node.text, number));
@@ -215,10 +222,13 @@ TEST_CASE("readers of YAML 1.1 find numbers in the effective deck, and the same 
     std::mt19937_64 random(11);
     for (int i = 0; i < 100; ++i) {
         Deck d = app::parse_deck(full, "deck.yaml");
-        // From 1e-300 to 1e-4, every other one a power of ten: what is printed with an exponent, with and without a dot.
+        // From 1e-300 to 1e-4, every other one a power of ten: what is printed with an exponent, with and without a
+        // dot.
         const auto small = [&] {
             const int exponent = -4 - static_cast<int>(random() % 296);
-            return i % 2 ? std::stod("1e" + std::to_string(exponent)) : std::ldexp(1 + static_cast<double>(random() >> 12) * 0x1p-52, -13 - static_cast<int>(random() % 900));
+            return i % 2 ? std::stod("1e" + std::to_string(exponent))
+                         : std::ldexp(1 + static_cast<double>(random() >> 12) * 0x1p-52,
+                                      -13 - static_cast<int>(random() % 900));
         };
         d.system.slabs[0].temperature = small();
         d.system.slabs[1].velocity = {-small(), i % 2 ? 1e5 : -0.0};
@@ -350,17 +360,10 @@ TEST_CASE("damaged decks are refused or accepted, never more") {
             const std::size_t at = random() % text.size();
             const char c = random() % 4 ? alphabet[random() % alphabet.size()] : static_cast<char>(random());
             switch (random() % 4) {
-                case 0:
-                    text[at] = c;
-                    break;
-                case 1:
-                    text.insert(at, 1, c);
-                    break;
-                case 2:
-                    text.erase(at, 1 + random() % 3);
-                    break;
-                default:
-                    text.insert(at, text.substr(random() % text.size(), random() % 30));
+                case 0: text[at] = c; break;
+                case 1: text.insert(at, 1, c); break;
+                case 2: text.erase(at, 1 + random() % 3); break;
+                default: text.insert(at, text.substr(random() % text.size(), random() % 30));
             }
         }
         try {
@@ -399,15 +402,19 @@ TEST_CASE("files") {
 
 TEST_CASE("every key of balance reaches the deck") {
     const Deck d = app::parse_deck(full, "deck.yaml");
-    CHECK((d.balance.model == "a1" && d.balance.compare == std::vector<std::string>{"r1", "hybrid"} && d.balance.clock == balance::Clock::work &&
-           d.balance.migrate == balance::Migrate::always && d.balance.noise == 0.01));
-    CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::Order::tree && d.balance.partition.cut == balance::CutAt::cells &&
-           d.balance.partition.patches_per_process == 3 && !d.balance.partition.sticky && d.balance.partition.min_width == 2));
+    CHECK((d.balance.model == "a1" && d.balance.compare == std::vector<std::string>{"r1", "hybrid"} &&
+           d.balance.clock == balance::Clock::work && d.balance.migrate == balance::Migrate::always &&
+           d.balance.noise == 0.01));
+    CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::Order::tree &&
+           d.balance.partition.cut == balance::CutAt::cells && d.balance.partition.patches_per_process == 3 &&
+           !d.balance.partition.sticky && d.balance.partition.min_width == 2));
     const std::vector<std::string> limit{"balance.partition.kind=chain",
                                          "balance.partition.max_particles_per_process=5000"};
     const Deck limited = app::parse_deck(full, "deck.yaml", limit);
     CHECK(limited.balance.partition.max_size == 5000);
     check_same(limited, app::parse_deck(app::to_yaml(limited), "deck.yaml"));
-    CHECK((d.balance.constants.weight == 0.25 && d.balance.constants.start == balance::Start::uniform && d.balance.constants.costs[3] == 4e-9));
-    CHECK((d.balance.work.capacity == 12 && d.balance.work.region_upper[1] == 4 && d.balance.work.region_factor == 3 && d.balance.work.spill == 5e-9));
+    CHECK((d.balance.constants.weight == 0.25 && d.balance.constants.start == balance::Start::uniform &&
+           d.balance.constants.costs[3] == 4e-9));
+    CHECK((d.balance.work.capacity == 12 && d.balance.work.region_upper[1] == 4 && d.balance.work.region_factor == 3 &&
+           d.balance.work.spill == 5e-9));
 }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "app/deck/number.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/number.hpp"
 
 TEST_CASE("whole numbers are read exactly") {
     using app::NumberStatus;
@@ -60,7 +60,9 @@ TEST_CASE("counts agree with their nouns") {
 
 TEST_CASE("lines stay within 79 characters whatever they hold") {
     // The largest numbers that a run may meet, and more.
-    const std::vector<std::string> parts{"step 1000000000/1000000000", "ETA 277777:46:40 h", "123456789.01 M atom-steps/s", "total -1.234567e+15", "T 1.234e+15", "p -1.234e+15"};
+    const std::vector<std::string> parts{
+        "step 1000000000/1000000000", "ETA 277777:46:40 h", "123456789.01 M atom-steps/s",
+        "total -1.234567e+15",        "T 1.234e+15",        "p -1.234e+15"};
     CHECK(app::one_line_of(parts).size() <= app::line_width);
     CHECK(app::one_line_of(parts) == parts[0] + "  " + parts[1] + "  " + parts[2]);
     CHECK(app::one_line_of({std::string(77, 'a'), "", "c"}) == std::string(77, 'a') + "  ");

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The engine as a whole on any number of ranks: one hash, conservation, reversal, faults.
-#include <catch2/catch.hpp>
-
 #include <bit>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 #include <set>
 
 #include "app/deck/deck.hpp"
 #include "app/run/step.hpp"
-#include "md/observables.hpp"
 #include "comm/communicator.hpp"
+#include "md/observables.hpp"
 #include "md/random.hpp"
 
 using namespace app;
@@ -39,7 +38,9 @@ struct Record : Observer {
         field_particles = n[0];
     }
     void state(std::int64_t, const Engine&) override {}
-    void balanced(const std::vector<BalanceRow>& r) override { balance_rows.insert(balance_rows.end(), r.begin(), r.end()); }
+    void balanced(const std::vector<BalanceRow>& r) override {
+        balance_rows.insert(balance_rows.end(), r.begin(), r.end());
+    }
     std::vector<BalanceRow> balance_rows;
     void checkpoint(std::int64_t, const Engine&) override {}
     std::int64_t stop_wanted() const override { return 0; }
@@ -54,15 +55,21 @@ struct Run {
     Record record;
 
     Run(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
-        : deck(parse_deck(text, "test.yaml", settings)), engine(make(deck, processes)),
+        : deck(parse_deck(text, "test.yaml", settings)),
+          engine(make(deck, processes)),
           balancer(deck, engine.decomposition().grid(), engine.decomposition().processes(), world(), timers) {
         engine.fill(deck);
     }
     Engine make(const Deck& d, std::int64_t processes) {
         const Setup s = make_setup(d, "");
         const balance::Grid grid = s.domain.grid();
-        return Engine(s, balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes ? processes : world().size())), balance::Hosts(processes ? processes : world().size(), world().size()), d.grid.tile.value_or(balance::TileShape{16, 32})),
-                     world(), timers);
+        return Engine(
+            s,
+            balance::Decomposition(
+                grid, balance::one_box_each(balance::even_partition(grid, processes ? processes : world().size())),
+                balance::Hosts(processes ? processes : world().size(), world().size()),
+                d.grid.tile.value_or(balance::TileShape{16, 32})),
+            world(), timers);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
         record.first = first;
@@ -105,7 +112,8 @@ TEST_CASE("one hash, whatever the engine, the skin, the processes, and where the
     for (const std::string& deck : {collision, walls})
         for (const char* precision : {"mixed", "double"}) {
             std::set<std::uint64_t> hashes;
-            const auto hash_of = [&](std::vector<std::string> settings, std::int64_t processes, std::int64_t sums, std::int64_t state, std::int64_t fields) {
+            const auto hash_of = [&](std::vector<std::string> settings, std::int64_t processes, std::int64_t sums,
+                                     std::int64_t state, std::int64_t fields) {
                 settings.push_back(std::string("run.precision=") + precision);
                 Run r(deck, settings, processes);
                 r.record.sums_every = sums;
@@ -143,7 +151,8 @@ TEST_CASE("momentum is conserved to rounding over 1000 steps") {
     double absolute = 0;
     for (const md::Tile& t : r.engine.tiles())
         for (std::int64_t i = 0; i < t.size(); ++i)
-            absolute += std::hypot(static_cast<double>(t.particle(i).vx), static_cast<double>(t.particle(i).vy)) * md::velocity_unit;
+            absolute += std::hypot(static_cast<double>(t.particle(i).vx), static_cast<double>(t.particle(i).vy)) *
+                        md::velocity_unit;
     const double sum_of_p = world().spread(std::array{absolute})[0].mean * world().size();
     const md::Thermo &first = r.record.rows.front(), &last = r.record.rows.back();
     for (int a = 0; a < 2; ++a) CHECK(std::abs(last.momentum[a] - first.momentum[a]) < 1e-12 * sum_of_p);
@@ -151,7 +160,8 @@ TEST_CASE("momentum is conserved to rounding over 1000 steps") {
 }
 
 TEST_CASE("the energy error falls as dt^2") {
-    // Melt the lattice first, then the same stretch of time with dt, dt/2, dt/4; the root mean square of E - E0 along it.
+    // Melt the lattice first, then the same stretch of time with dt, dt/2, dt/4; the root mean square of E - E0 along
+    // it.
     const auto error = [](double dt, std::int64_t steps, std::int64_t every) {
         Run r(liquid, {"run.precision=double", "run.dt=" + std::to_string(dt)});
         r.record.sums_every = every;
@@ -176,7 +186,8 @@ TEST_CASE("a particle that cannot be followed ends the run on all ranks, with it
 system:
   box: [40.0, 30.0]
   slabs:
-    - {lower: [10, 10], upper: [)") + upper + R"(, 10.4], lattice: hexagonal, density: 1.0}
+    - {lower: [10, 10], upper: [)") +
+                                 upper + R"(, 10.4], lattice: hexagonal, density: 1.0}
     - {lower: [)" + lower + R"(, 10], upper: [11.2, 10.4], lattice: hexagonal, density: 1.0}
     - {lower: [30, 10], upper: [30.2, 10.4], lattice: hexagonal, density: 1.0}
 run: {dt: 0.01, steps: 300}
@@ -196,15 +207,22 @@ run: {dt: 0.01, steps: 300}
     CHECK(message("10.2", "11.1") == "no error");
 }
 
-TEST_CASE("balancing changes who computes, not what: every model, partition, clock and comparison gives the plain run's hash") {
+TEST_CASE(
+    "balancing changes who computes, not what: every model, partition, clock and comparison gives the plain run's "
+    "hash") {
     const std::uint64_t plain = Run(collision).steps(0, 60).engine.state_hash();
     for (const std::string& model : balance::model_names()) {
         CAPTURE(model);
-        CHECK(Run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", "balance.model=" + model}, 11).steps(0, 60).engine.state_hash() == plain);
+        CHECK(Run(collision,
+                  {"balance.every=7", "balance.clock=work", "balance.migrate=always", "balance.model=" + model}, 11)
+                  .steps(0, 60)
+                  .engine.state_hash() == plain);
     }
-    for (const char* setting : {"balance.partition.kind=rcb", "balance.partition.kind=none", "balance.partition.cut=patches", "balance.partition.cut=cells",
-                                "balance.partition.order=tree", "balance.partition.order=hilbert", "balance.partition.sticky=false", "balance.noise=0.05",
-                                "balance.partition.max_particles_per_process=900", "balance.compare=[a1, hybrid]", "grid.tile=5"}) {
+    for (const char* setting :
+         {"balance.partition.kind=rcb", "balance.partition.kind=none", "balance.partition.cut=patches",
+          "balance.partition.cut=cells", "balance.partition.order=tree", "balance.partition.order=hilbert",
+          "balance.partition.sticky=false", "balance.noise=0.05", "balance.partition.max_particles_per_process=900",
+          "balance.compare=[a1, hybrid]", "grid.tile=5"}) {
         CAPTURE(setting);
         Run run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", setting}, 11);
         CHECK(run.steps(0, 60).engine.state_hash() == plain);
@@ -223,15 +241,20 @@ TEST_CASE("balancing changes who computes, not what: every model, partition, clo
 }
 
 TEST_CASE("counted work: decisions to the last digit do not depend on ranks") {
-    Run run(collision, {"balance.every=5", "balance.clock=work", "balance.compare=[a1, b1, moving_average]", "balance.noise=0.01", "balance.migrate=always", "balance.partition.cut=cells"}, 23);
+    Run run(collision,
+            {"balance.every=5", "balance.clock=work", "balance.compare=[a1, b1, moving_average]", "balance.noise=0.01",
+             "balance.migrate=always", "balance.partition.cut=cells"},
+            23);
     run.steps(0, 60);
     // One hash of all rows, pinned on one rank; this test runs on 1, 2, 3, 4, 7.
     std::uint64_t hash = 0;
     const auto add = [&](std::uint64_t bits) { hash = md::mix(hash ^ bits); };
     std::int64_t moved = 0;
     for (const BalanceRow& r : run.record.balance_rows) {
-        for (double x : {r.lbe, r.lbe_model, r.mean_seconds, r.max_seconds, r.lbe_observed}) add(std::bit_cast<std::uint64_t>(x));
-        for (std::int64_t n : {r.step, r.moved.cells, r.moved.particles, r.ghost_cells}) add(static_cast<std::uint64_t>(n));
+        for (double x : {r.lbe, r.lbe_model, r.mean_seconds, r.max_seconds, r.lbe_observed})
+            add(std::bit_cast<std::uint64_t>(x));
+        for (std::int64_t n : {r.step, r.moved.cells, r.moved.particles, r.ghost_cells})
+            add(static_cast<std::uint64_t>(n));
         moved += r.moved.particles;
     }
     CHECK(run.record.balance_rows.size() == 48);

@@ -26,7 +26,9 @@ TEST_CASE("each item is done once by any number of threads, also where the work 
                 REQUIRE(once);
             }
         std::atomic<int> others{0};
-        CHECK_THROWS_AS(app::parallel_for(50, [&](std::size_t i) { i == 17 ? throw std::runtime_error("one") : ++others; }), std::runtime_error);
+        CHECK_THROWS_AS(
+            app::parallel_for(50, [&](std::size_t i) { i == 17 ? throw std::runtime_error("one") : ++others; }),
+            std::runtime_error);
         CHECK(others == 49);
     }
     omp_set_num_threads(before);
@@ -59,6 +61,7 @@ TEST_CASE("items are dealt in runs of about equal weight, the heaviest of each f
         }
     std::vector<int> done(6, 0);
     const app::ThreadSchedule runs = app::split_by_weight({5, 3, 1}, 2, [](std::size_t i) { return i; });
-    app::parallel_runs(runs.first, [&](std::size_t k) { ++done[runs.items[k]]; }, [] {});
+    app::parallel_runs(
+        runs.first, [&](std::size_t k) { ++done[runs.items[k]]; }, [] {});
     CHECK((done == std::vector<int>{0, 1, 0, 1, 0, 1}));
 }

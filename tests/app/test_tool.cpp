@@ -15,8 +15,8 @@
 
 #include "app/output/checkpoint_front.hpp"
 #include "comm/communicator.hpp"
-#include "comm/file/durable.hpp"
 #include "comm/exchange.hpp"
+#include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/session.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -130,7 +129,8 @@ TEST_CASE("with targets no cut of a chain has a smaller largest share: 5,000 sma
         ChainItems items;
         std::vector<std::int64_t> targets;
         const int n = static_cast<int>(random() % 9), parts = 1 + static_cast<int>(random() % 4);
-        for (int i = 0; i < n; ++i) items.load.push_back(static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 20));
+        for (int i = 0; i < n; ++i)
+            items.load.push_back(static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 20));
         for (int p = 0; p < parts; ++p) targets.push_back(static_cast<std::int64_t>(1 + random() % 9));
         const std::vector<std::int64_t> cuts = chain_partition(items, parts, 0, targets);
         REQUIRE((cuts.front() == 0 && cuts.back() == n && std::is_sorted(cuts.begin(), cuts.end())));

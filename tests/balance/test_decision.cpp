@@ -57,7 +57,8 @@ TEST_CASE("the decision: gain keeps what does not pay, always moves what differs
     CHECK(decide(h, Migrate::gain, true, nothing) == Decision::kept_gain);
     CHECK(decide(h, Migrate::always, true, some) == Decision::moved);
     CHECK(decide(h, Migrate::always, true, nothing) == Decision::kept_same);
-    CHECK(decide(h, Migrate::gain, false, some) == Decision::moved);  // the first partition, before anything was measured
+    CHECK(decide(h, Migrate::gain, false, some) ==
+          Decision::moved);  // the first partition, before anything was measured
     h.lost_seconds = 2;
     CHECK(decide(h, Migrate::gain, true, some) == Decision::kept_gain);  // as much as it costs is not more
     h.lost_seconds = 2.001;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <map>
 #include <stdexcept>
 
@@ -46,12 +45,14 @@ TEST_CASE("an even partition tiles the grid with patches of nearly equal size") 
         }
     for (int x = 1; x <= 6; ++x)
         for (int y = 1; y <= 6; ++y)  // down to one cell a process
-            for (int n = 1; n <= x * y; ++n) check_tiling({{0, 0, 0}, {x, y, 1}}, even_partition({{x, y, 1}, {false, false, false}}, n));
+            for (int n = 1; n <= x * y; ++n)
+                check_tiling({{0, 0, 0}, {x, y, 1}}, even_partition({{x, y, 1}, {false, false, false}}, n));
 }
 
 TEST_CASE("tiles tile their box, half to one and a half times as wide as asked") {
     for (const TileShape shape : {TileShape{1, 1}, {4, 9}, {5, 5}, {16, 128}})
-        for (const Box& box : {Box{{3, -2, 0}, {36, 21, 1}}, Box{{0, 0, 0}, {1, 400, 1}}, Box{{31, 100, 0}, {33, 130, 1}}}) {
+        for (const Box& box :
+             {Box{{3, -2, 0}, {36, 21, 1}}, Box{{0, 0, 0}, {1, 400, 1}}, Box{{31, 100, 0}, {33, 130, 1}}}) {
             const std::vector<Box> tiles = split_into_tiles(box, shape);
             check_tiling(box, tiles);
             for (const Box& t : tiles)
@@ -66,7 +67,8 @@ TEST_CASE("where a side of a box moves, tiles away from it stay") {
     const TileShape shape{16, 32};
     const auto count_kept = [&](const Box& a, const Box& b) {
         const std::vector<Box> before = split_into_tiles(a, shape), after = split_into_tiles(b, shape);
-        return std::count_if(before.begin(), before.end(), [&](const Box& t) { return std::find(after.begin(), after.end(), t) != after.end(); });
+        return std::count_if(before.begin(), before.end(),
+                             [&](const Box& t) { return std::find(after.begin(), after.end(), t) != after.end(); });
     };
     const Box box{{0, 0, 0}, {160, 128, 1}};
     CHECK(count_kept(box, {{0, 0, 0}, {161, 128, 1}}) == 9 * 4);
@@ -77,8 +79,9 @@ TEST_CASE("where a side of a box moves, tiles away from it stay") {
 TEST_CASE("joined boxes are the same cells, and a bisected box becomes whole again") {
     const Box whole{{2, 3, 0}, {32, 20, 1}};
     // Halves at different heights and widths, as a bisection leaves them.
-    const std::vector<Box> leaves{{{2, 3, 0}, {9, 11, 1}}, {{9, 3, 0}, {15, 11, 1}}, {{2, 11, 0}, {5, 20, 1}}, {{5, 11, 0}, {15, 20, 1}},
-                                  {{15, 3, 0}, {32, 5, 1}}, {{15, 5, 0}, {20, 20, 1}}, {{20, 5, 0}, {32, 20, 1}}};
+    const std::vector<Box> leaves{{{2, 3, 0}, {9, 11, 1}},   {{9, 3, 0}, {15, 11, 1}}, {{2, 11, 0}, {5, 20, 1}},
+                                  {{5, 11, 0}, {15, 20, 1}}, {{15, 3, 0}, {32, 5, 1}}, {{15, 5, 0}, {20, 20, 1}},
+                                  {{20, 5, 0}, {32, 20, 1}}};
     CHECK((joined(leaves) == std::vector<Box>{whole}));
     for (std::size_t missing = 0; missing < leaves.size(); ++missing) {
         std::vector<Box> some = leaves;
@@ -153,21 +156,24 @@ TEST_CASE("the neighbour search finds what a scan of all tiles finds") {
 TEST_CASE("a partition from a file is one only when every cell has exactly one owner") {
     const Grid grid{{12, 9, 1}, {true, true, false}};
     const auto box = [](int x0, int y0, int x1, int y1) { return Box{{x0, y0, 0}, {x1, y1, 1}}; };
-    for (std::int64_t processes : {1, 2, 5, 36, 108}) CHECK(is_partition_of(one_box_each(even_partition(grid, processes)), grid));
+    for (std::int64_t processes : {1, 2, 5, 36, 108})
+        CHECK(is_partition_of(one_box_each(even_partition(grid, processes)), grid));
     // A wheel around a middle box, which no bisection makes; a process with two boxes, one with none.
-    const Partition wheel{{box(0, 0, 8, 3), box(8, 0, 12, 6), box(4, 6, 12, 9), box(0, 3, 4, 9), box(4, 3, 8, 6)}, {0, 2, 2, 5}};
+    const Partition wheel{{box(0, 0, 8, 3), box(8, 0, 12, 6), box(4, 6, 12, 9), box(0, 3, 4, 9), box(4, 3, 8, 6)},
+                          {0, 2, 2, 5}};
     CHECK(is_partition_of(wheel, grid));
     const auto changed = [&](auto change) {
         Partition p = wheel;
         change(p);
         return is_partition_of(p, grid);
     };
-    CHECK_FALSE(changed([](Partition& p) { p.boxes.pop_back(), --p.first.back(); }));                   // a hole
-    CHECK_FALSE(changed([&](Partition& p) { p.boxes[4] = box(3, 3, 7, 6); }));                           // as many cells, one column twice
-    CHECK_FALSE(changed([&](Partition& p) { p.boxes[4] = box(4, 2, 8, 5); }));                           // one row twice
-    CHECK_FALSE(changed([&](Partition& p) { p.boxes[1] = box(8, 0, 14, 4); }));                          // beyond the grid
-    CHECK_FALSE(changed([&](Partition& p) { p.boxes[1] = p.boxes[2]; }));                                // the same box twice
-    CHECK_FALSE(changed([&](Partition& p) { p.boxes.push_back(box(3, 3, 3, 6)), ++p.first.back(); }));   // a box without cells
+    CHECK_FALSE(changed([](Partition& p) { p.boxes.pop_back(), --p.first.back(); }));  // a hole
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes[4] = box(3, 3, 7, 6); }));   // as many cells, one column twice
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes[4] = box(4, 2, 8, 5); }));   // one row twice
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes[1] = box(8, 0, 14, 4); }));  // beyond the grid
+    CHECK_FALSE(changed([&](Partition& p) { p.boxes[1] = p.boxes[2]; }));        // the same box twice
+    CHECK_FALSE(
+        changed([&](Partition& p) { p.boxes.push_back(box(3, 3, 3, 6)), ++p.first.back(); }));  // a box without cells
     CHECK_FALSE(changed([](Partition& p) { p.first = {0, 3, 2, 5}; }));
     CHECK_FALSE(changed([](Partition& p) { p.first = {1, 2, 5}; }));
     CHECK_FALSE(changed([](Partition& p) { p.first = {0, 2, 4}; }));

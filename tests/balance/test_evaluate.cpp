@@ -42,7 +42,8 @@ Learnt learn(const Team& team, const std::string& name, const Hosts& hosts) {
     for (const std::uint64_t round : {1, 2, 3}) {
         const Partition partition = random_partition(grid, processes, round);
         std::vector<double> times;
-        for (std::int64_t p = 0; p < processes; ++p) times.push_back(1e-3 * static_cast<double>(1 + (p * 7 + static_cast<std::int64_t>(round)) % 4));
+        for (std::int64_t p = 0; p < processes; ++p)
+            times.push_back(1e-3 * static_cast<double>(1 + (p * 7 + static_cast<std::int64_t>(round)) % 4));
         loads = evaluate(*model, team, grid, partition, hosts, counts, state, times);
     }
     return {all_gather<std::int64_t>(team, loads.load), all_gather<double>(team, state), model->memory(), loads.unit};
@@ -59,7 +60,8 @@ TEST_CASE("what a model learns does not depend on the team or on who hosts which
         for (const std::vector<std::int64_t>& first :
              {std::vector<std::int64_t>{0, 2, 5}, {0, 0, 5}, {0, 1, 3, 5}, {0, 1, 1, 2, 3, 4, 5, 5}}) {
             const Hosts hosts(first);
-            const auto learnt = ThreadTeam::run(hosts.members(), [&](const Team& team) { return learn(team, name, hosts); });
+            const auto learnt =
+                ThreadTeam::run(hosts.members(), [&](const Team& team) { return learn(team, name, hosts); });
             for (const Learnt& l : learnt) CHECK((l == expected));
         }
     }

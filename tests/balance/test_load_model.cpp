@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What each model promises: properties over many balancings of a small team of processes with known costs.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 
 #include "balance/model/load_model.hpp"
+#include "balance/partition/quality.hpp"
 
 using namespace balance;
 
@@ -30,7 +30,9 @@ struct World {
         for (const CellCounts& c : cells) cost.push_back(1e-9 + 8e-9 * c.n + 1e-9 * c.n * c.n3);
     }
     std::int64_t processes() const { return static_cast<std::int64_t>(first.size()) - 1; }
-    double time(std::int64_t p) const { return std::accumulate(cost.begin() + first[p], cost.begin() + first[p + 1], 0.0); }
+    double time(std::int64_t p) const {
+        return std::accumulate(cost.begin() + first[p], cost.begin() + first[p + 1], 0.0);
+    }
 
     /// One balancing by times that are `scale` times the true ones; returns the loads.
     std::vector<double> balance(LoadModel& model, double scale = 1) {
@@ -43,7 +45,8 @@ struct World {
         for (std::int64_t p = 0; p < processes(); ++p) {
             times.push_back(scale * time(p));
             totals.time += times.back();
-            views.push_back({std::span(cells).subspan(first[p], first[p + 1] - first[p]), std::span(state).subspan(first[p], first[p + 1] - first[p]), times.back(), p});
+            views.push_back({std::span(cells).subspan(first[p], first[p + 1] - first[p]),
+                             std::span(state).subspan(first[p], first[p + 1] - first[p]), times.back(), p});
         }
         for (int round = 0; round < model.rounds(); ++round) {
             std::vector<double> rows;
@@ -54,10 +57,13 @@ struct World {
             model.conclude(round, rows, times);
         }
         std::vector<double> load(cells.size());
-        for (const ProcessView& v : views) model.update(v, totals, std::span(load).subspan(first[v.index], v.cells.size()));
+        for (const ProcessView& v : views)
+            model.update(v, totals, std::span(load).subspan(first[v.index], v.cells.size()));
         return load;
     }
-    double sum(const std::vector<double>& load, std::int64_t p) const { return std::accumulate(load.begin() + first[p], load.begin() + first[p + 1], 0.0); }
+    double sum(const std::vector<double>& load, std::int64_t p) const {
+        return std::accumulate(load.begin() + first[p], load.begin() + first[p + 1], 0.0);
+    }
 };
 
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
@@ -95,7 +101,11 @@ TEST_CASE("loads of measured models add up to each process's time") {
 
 TEST_CASE("formulas of the paper's models") {
     World w(3, 4);
-    const std::int64_t n1 = [&] { std::int64_t n = 0; for (std::size_t i = w.first[1]; i < w.first[2]; ++i) n += w.cells[i].n; return n; }();
+    const std::int64_t n1 = [&] {
+        std::int64_t n = 0;
+        for (std::size_t i = w.first[1]; i < w.first[2]; ++i) n += w.cells[i].n;
+        return n;
+    }();
     const double t1 = w.time(1), cells1 = static_cast<double>(w.first[2] - w.first[1]);
     const std::size_t i = w.first[1] + 1;
     CHECK(w.balance(*make_model("time_average", {}))[i] == Approx(t1 / cells1));
@@ -136,7 +146,8 @@ TEST_CASE("what a model has learnt can be saved and restored") {
         const auto model = make_model(name, {});
         const auto disturb = [&w](int by) {  // deviations that r1 takes for noise, and must remember as such
             for (std::int64_t q = 0; q < w.processes(); ++q)
-                for (std::size_t i = w.first[q]; i < w.first[q + 1]; ++i) w.cost[i] *= 1 + 0.02 * static_cast<double>((q * 5 + by * 3) % 7 - 3);
+                for (std::size_t i = w.first[q]; i < w.first[q + 1]; ++i)
+                    w.cost[i] *= 1 + 0.02 * static_cast<double>((q * 5 + by * 3) % 7 - 3);
         };
         for (int i = 0; i < 3; ++i) {
             disturb(i);

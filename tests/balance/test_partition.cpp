@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Partitions as a team makes them: the same whatever its size.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -18,14 +17,17 @@ namespace {
 const Grid grid{{61, 47, 1}, {true, false, false}};
 
 // A hot stripe, an empty corner.
-std::int64_t load_at(int x, int y) { return x < 15 && y < 20 ? 0 : x > 30 && x < 36 ? 9000 + 13 * y : 1000 + (x * 31 + y * 17) % 200; }
+std::int64_t load_at(int x, int y) {
+    return x < 15 && y < 20 ? 0 : x > 30 && x < 36 ? 9000 + 13 * y : 1000 + (x * 31 + y * 17) % 200;
+}
 std::int64_t size_at(int x, int y) { return x < 15 && y < 20 ? 0 : 1 + (x + y) % 3; }
 
 struct Field {
     std::vector<std::int64_t> load, size;
     explicit Field(const Box& slab, int shift = 0) {
         for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
-            for (int y = 0; y < slab.upper[1]; ++y) load.push_back(load_at((x + shift) % grid.cells[0], y)), size.push_back(size_at(x, y));
+            for (int y = 0; y < slab.upper[1]; ++y)
+                load.push_back(load_at((x + shift) % grid.cells[0], y)), size.push_back(size_at(x, y));
     }
 };
 
@@ -57,7 +59,8 @@ std::vector<double> process_loads(const Partition& p) {
     for (std::int64_t q = 0; q < p.processes(); ++q)
         for (std::int64_t b = p.first[q]; b < p.first[q + 1]; ++b)
             for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y) loads[q] += static_cast<double>(load_at(x, y));
+                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
+                    loads[q] += static_cast<double>(load_at(x, y));
     return loads;
 }
 
@@ -68,8 +71,10 @@ Loads loads_of(const Partition& p) {
         std::int64_t load = 0, n = 0;
         for (std::int64_t b = p.first[q]; b < p.first[q + 1]; ++b)
             for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y) load += load_at(x, y), n += size_at(x, y);
-        sum += static_cast<double>(load), largest = std::max(largest, static_cast<double>(load)), size = std::max(size, n);
+                for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
+                    load += load_at(x, y), n += size_at(x, y);
+        sum += static_cast<double>(load), largest = std::max(largest, static_cast<double>(load)),
+                                          size = std::max(size, n);
     }
     return {sum / static_cast<double>(p.processes()) / largest, size};
 }
@@ -213,7 +218,8 @@ TEST_CASE("no patch is narrower than asked, and fewer are made where there is no
                 CHECK_THROWS_AS(bisect(alone, grid.box(), sums, parts, width, memory), std::invalid_argument);
                 continue;
             }
-            for (const Box& b : bisect(alone, grid.box(), sums, parts, width, memory)) CHECK(std::min(b.extent(0), b.extent(1)) >= width);
+            for (const Box& b : bisect(alone, grid.box(), sums, parts, width, memory))
+                CHECK(std::min(b.extent(0), b.extent(1)) >= width);
         }
     PartitionOptions o;
     o.processes = 60, o.patches_per_process = 8, o.min_width = 6;
@@ -236,7 +242,10 @@ TEST_CASE("curves visit every cell of a square once; the Hilbert curve only step
     std::sort(hilbert.begin(), hilbert.end());
     for (int i = 0; i < n * n; ++i) {
         CHECK(hilbert[i].first == static_cast<std::uint64_t>(i));
-        if (i > 0) CHECK(std::abs(hilbert[i].second.first - hilbert[i - 1].second.first) + std::abs(hilbert[i].second.second - hilbert[i - 1].second.second) == 1);
+        if (i > 0)
+            CHECK(std::abs(hilbert[i].second.first - hilbert[i - 1].second.first) +
+                      std::abs(hilbert[i].second.second - hilbert[i - 1].second.second) ==
+                  1);
     }
 }
 
@@ -272,7 +281,8 @@ TEST_CASE("values go to boxes and back, whatever the team") {
             bool right = true;
             for (std::int64_t b = list.first[team.rank()]; b < list.first[team.rank() + 1]; ++b)
                 for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                    for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y) right = right && values[at++] == 1000 * x + y;
+                    for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
+                        right = right && values[at++] == 1000 * x + y;
             std::vector<std::int64_t> back(field.size(), -1);
             plan.to_slab(std::span<const std::int64_t>(values), std::span(back));
             return right && at == values.size() && back == field;

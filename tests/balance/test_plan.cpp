@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
-
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -29,12 +28,14 @@ Link<Move> link_with(const Plan& plan, int rank) {
 
 TEST_CASE("a halo plan fills every cell of a halo once, from its owner, and both sides list the same") {
     for (const std::array<int, 3> cells : {std::array{12, 9, 1}, {5, 4, 1}, {2, 2, 1}})
-        for (const std::array<bool, 3> periodic : {std::array{true, true, false}, {true, false, false}, {false, false, false}})
+        for (const std::array<bool, 3> periodic :
+             {std::array{true, true, false}, {true, false, false}, {false, false, false}})
             for (const int ranks : {1, 2, 3})
                 for (const std::int64_t processes : {3, 4})
                     for (const int width : {1, 2}) {
                         const Grid grid{cells, periodic};
-                        const Decomposition d(grid, one_box_each(even_partition(grid, processes)), Hosts(processes, ranks), {3, 3});
+                        const Decomposition d(grid, one_box_each(even_partition(grid, processes)),
+                                              Hosts(processes, ranks), {3, 3});
                         std::vector<Plan> plans;
                         for (int r = 0; r < ranks; ++r) plans.push_back(halo_plan(d, r, width));
                         for (int r = 0; r < ranks; ++r) {
@@ -83,8 +84,11 @@ TEST_CASE("a move plan takes every cell from its old tile to its new one, and bo
     // The same cells cut in other places, and dealt to other ranks.
     const auto decomposition = [&](int shift, std::vector<std::int64_t> hosts) {
         const int x = 8 + shift, y = 5 + shift;
-        return Decomposition(grid, one_box_each({{{0, 0, 0}, {x, y, 1}}, {{x, 0, 0}, {23, y, 1}}, {{0, y, 0}, {x, 17, 1}}, {{x, y, 0}, {23, 17, 1}}}),
-                             Hosts(std::move(hosts)), {4, 4});
+        return Decomposition(
+            grid,
+            one_box_each(
+                {{{0, 0, 0}, {x, y, 1}}, {{x, 0, 0}, {23, y, 1}}, {{0, y, 0}, {x, 17, 1}}, {{x, y, 0}, {23, 17, 1}}}),
+            Hosts(std::move(hosts)), {4, 4});
     };
     const Decomposition old = decomposition(0, {0, 1, 3, 4});
     for (const int shift : {0, 1, 4})
@@ -96,7 +100,8 @@ TEST_CASE("a move plan takes every cell from its old tile to its new one, and bo
             for (int r = 0; r < 3; ++r) {
                 for (const Move& m : incoming_and_local(plans[r])) {
                     CHECK(next.rank_of(m.target.process) == r);
-                    const Box from = old.tiles_of(m.source.process)[m.source.tile], to = next.tiles_of(m.target.process)[m.target.tile];
+                    const Box from = old.tiles_of(m.source.process)[m.source.tile],
+                              to = next.tiles_of(m.target.process)[m.target.tile];
                     for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x)
                         for (int y = m.box.lower[1]; y < m.box.upper[1]; ++y) {
                             REQUIRE((from.contains({x, y, 0}) && to.contains({x, y, 0})));
@@ -111,7 +116,9 @@ TEST_CASE("a move plan takes every cell from its old tile to its new one, and bo
                 for (int y = 0; y < 17; ++y) {
                     const auto tile_at = [&](const Decomposition& d) {
                         std::pair<int, Box> found{-1, grid.box()};
-                        d.for_each_tile_in({{x, y, 0}, {x + 1, y + 1, 1}}, [&](const TileId& id, const Box& cells) { found = {d.rank_of(id.process), cells}; });
+                        d.for_each_tile_in({{x, y, 0}, {x + 1, y + 1, 1}}, [&](const TileId& id, const Box& cells) {
+                            found = {d.rank_of(id.process), cells};
+                        });
                         return found;
                     };
                     REQUIRE(moved[{x, y, 0}] == (tile_at(old) == tile_at(next) ? 0 : 1));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Algorithm 1 against an independent reference: bisection on the multiplier.
 #include <catch2/catch.hpp>
-
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -62,10 +61,15 @@ TEST_CASE("projection equals an independent reference on every class of input") 
             std::vector<double> l(k == "N = 1" ? 1 : length(random));
             double sum = 0;
             for (double& x : l) {
-                x = k == "ties" ? static_cast<double>(static_cast<int>(3 * uniform(random))) : k == "zeros" && uniform(random) < 0.7 ? 0.0 : uniform(random);
+                x = k == "ties"                             ? static_cast<double>(static_cast<int>(3 * uniform(random)))
+                    : k == "zeros" && uniform(random) < 0.7 ? 0.0
+                                                            : uniform(random);
                 sum += x;
             }
-            const double t = k == "t = 0" ? 0.0 : k == "tiny t" ? 1e-14 * uniform(random) : k == "t = sum" ? sum : 2 * sum * uniform(random) + (sum == 0 ? uniform(random) : 0.0);
+            const double t = k == "t = 0"     ? 0.0
+                             : k == "tiny t"  ? 1e-14 * uniform(random)
+                             : k == "t = sum" ? sum
+                                              : 2 * sum * uniform(random) + (sum == 0 ? uniform(random) : 0.0);
             compare(l, t, worst);
         }
         CAPTURE(kind, worst.sum, worst.distance);
@@ -93,6 +97,8 @@ TEST_CASE("projection: what is nearest, and what is refused") {
     // Each cell keeps its own value: the print's sorted vector would mix them up.
     CHECK(project_to_sum(std::vector<double>{3, 0, 1}, 2) == std::vector<double>{2, 0, 0});
     const double nan = std::nan(""), infinity = INFINITY;
-    for (const double t : {-1.0, nan, infinity}) CHECK_THROWS_AS(project_to_sum(std::vector<double>{1, 2}, t), std::invalid_argument);
-    for (const double x : {-1.0, nan, infinity}) CHECK_THROWS_AS(project_to_sum(std::vector<double>{1, x, 2}, 1), std::invalid_argument);
+    for (const double t : {-1.0, nan, infinity})
+        CHECK_THROWS_AS(project_to_sum(std::vector<double>{1, 2}, t), std::invalid_argument);
+    for (const double x : {-1.0, nan, infinity})
+        CHECK_THROWS_AS(project_to_sum(std::vector<double>{1, x, 2}, 1), std::invalid_argument);
 }

@@ -71,7 +71,8 @@ Found find(const Team& team, const Grid& grid, const Partition& before, const Pa
 TEST_CASE("ghost cells, what moves, efficiency and times are those of brute force, on teams of any size") {
     for (const Grid& grid : grids)
         for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
-            const Partition before = random_partition(grid, processes, seed), after = random_partition(grid, processes, seed + 100);
+            const Partition before = random_partition(grid, processes, seed),
+                            after = random_partition(grid, processes, seed + 100);
             const std::vector<int> old_owner = owners_of(grid, before), owner = owners_of(grid, after);
             Found expected;
             expected.ghosts = ghosts_by_brute_force(grid, owner);
@@ -85,7 +86,8 @@ TEST_CASE("ghost cells, what moves, efficiency and times are those of brute forc
                     expected.particles += x + 2 * y;
                 }
             double sum = 0, largest = 0;
-            for (const std::int64_t s : sums) sum += static_cast<double>(s), largest = std::max(largest, static_cast<double>(s));
+            for (const std::int64_t s : sums)
+                sum += static_cast<double>(s), largest = std::max(largest, static_cast<double>(s));
             expected.efficiency = sum / processes / largest;
             CHECK(expected.cells > 0);
             for (const int members : {1, 2, 3, 7}) {

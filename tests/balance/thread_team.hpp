@@ -17,8 +17,8 @@
 
 class ThreadTeam final : public balance::Team {
 public:
-    /// Runs body(team) on `members` threads and returns what they return, in their order. Catch's assertions are for one
-    /// thread, so they belong behind this call. An exception of a member is thrown again here, when all have ended.
+    /// Runs body(team) on `members` threads and returns what they return, in their order. Catch's assertions are for
+    /// one thread, so they belong behind this call. An exception of a member is thrown again here, when all have ended.
     template <class Body>
     static auto run(int members, Body body) {
         using Result = decltype(body(std::declval<const balance::Team&>()));
@@ -105,7 +105,8 @@ private:
         Mail(std::shared_ptr<Board> b, int r) : board(std::move(b)), rank(r) {}
         void start(std::span<const balance::Outgoing> out, std::span<const balance::Incoming> in) override {
             const std::lock_guard lock(board->mutex);
-            for (const balance::Outgoing& m : out) board->mail[{rank, m.member}].emplace_back(m.bytes.begin(), m.bytes.end());
+            for (const balance::Outgoing& m : out)
+                board->mail[{rank, m.member}].emplace_back(m.bytes.begin(), m.bytes.end());
             board->counts[rank].messages += static_cast<std::int64_t>(out.size());
             expected.assign(in.begin(), in.end());
             board->arrived.notify_all();
@@ -115,7 +116,8 @@ private:
             for (const balance::Incoming& m : expected) {
                 auto& box = board->mail[{m.member, rank}];
                 board->arrived.wait(lock, [&] { return !box.empty(); });
-                if (box.front().size() != m.bytes.size()) throw std::logic_error("a message has another size than was announced");
+                if (box.front().size() != m.bytes.size())
+                    throw std::logic_error("a message has another size than was announced");
                 std::copy(box.front().begin(), box.front().end(), m.bytes.begin());
                 box.pop_front();
             }
@@ -142,7 +144,8 @@ private:
             std::vector<std::int64_t> theirs(values.size());
             if (all[m].size() != bytes.size()) throw std::logic_error("members reduce different numbers of values");
             if (!theirs.empty()) std::memcpy(theirs.data(), all[m].data(), all[m].size());
-            for (std::size_t i = 0; i < values.size(); ++i) values[i] = m == 0 ? theirs[i] : operation(values[i], theirs[i]);
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = m == 0 ? theirs[i] : operation(values[i], theirs[i]);
         }
     }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
-
 #include <cstring>
 
 #include "comm/communicator.hpp"

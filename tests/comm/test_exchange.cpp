@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 
 #include "comm/exchange.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <catch2/catch.hpp>
 #include <unistd.h>
 
 #include <array>
+#include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
 
@@ -14,7 +14,10 @@ namespace {
 
 // One name for all ranks of this job and for no other job.
 std::string file_name(const comm::Communicator& world) {
-    std::string name = world.rank() == 0 ? (std::filesystem::temp_directory_path() / ("steelyard_" + std::to_string(getpid()) + ".h5")).string() : "";
+    std::string name =
+        world.rank() == 0
+            ? (std::filesystem::temp_directory_path() / ("steelyard_" + std::to_string(getpid()) + ".h5")).string()
+            : "";
     world.broadcast(name);
     return name;
 }
@@ -53,7 +56,7 @@ TEST_CASE("rows come back in rank order, in any shares and whatever the size of 
     for (std::int64_t i = 0; i < n; ++i) wrong += given[i] != 0.5 * static_cast<double>(begin + i);
     world.sum(std::span(&wrong, 1));
     CHECK(wrong == 0);
-    CHECK_THROWS_AS(file.row_count<double>("/a/made", 4), comm::ReadError);   // another type
+    CHECK_THROWS_AS(file.row_count<double>("/a/made", 4), comm::ReadError);  // another type
     CHECK_THROWS_AS(file.row_count<std::int64_t>("/a/made", 3), comm::ReadError);
     CHECK_THROWS_AS(file.row_count<double>("/none"), comm::ReadError);
     world.barrier();

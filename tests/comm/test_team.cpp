@@ -70,7 +70,8 @@ TEST_CASE("ranks make the partition that one alone makes") {
         o.kind = kind, o.processes = 11;
         std::vector<Split> memory, memory_alone;
         const std::vector<std::int64_t> load = load_of(team), whole = load_of(alone);
-        CHECK((make_partition({team, grid, load, {}}, o, memory) == make_partition({alone, grid, whole, {}}, o, memory_alone)));
+        CHECK((make_partition({team, grid, load, {}}, o, memory) ==
+               make_partition({alone, grid, whole, {}}, o, memory_alone)));
         CHECK(memory == memory_alone);
     }
 }

@@ -18,7 +18,7 @@ COMMANDS = [
     ("quick", RUN + r"slab\.yaml --out out/long --set", {}, {"run.steps=4000": "run.steps=100", "checkpoint.every=1000": "checkpoint.every=25"}),
     ("quick", RUN + r"slab\.yaml --out out/long --restart auto", {}, {"checkpoint.every=1000": "checkpoint.every=25", **FEW}),
     ("quick", "build/steelyard info out/long/", {}, {"checkpoint_8000": "checkpoint_200"}),
-    ("quick", RUN + r"slab\.yaml --out out/balanced ", {}, FEW),
+    ("quick", RUN + r"slab\.yaml --out out/balance ", {}, FEW),
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/strip ", {}, {}),
     ("quick", r"scripts/plot_lbe\.py out/strip$", {}, {}),
     ("slow", r"scripts/reproduce/load_models\.sh --quick$", {}),

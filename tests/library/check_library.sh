@@ -21,7 +21,7 @@ use() {
         -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON "$@" >"$work/log" 2>&1 &&
         "$cmake" --build "$work/$name" >>"$work/log" 2>&1 || { cat "$work/log"; fail "$name: the example does not build"; }
     "$work/$name/balance_example" | tee "$work/printed"
-    awk '$1 == "chain" && $3 >= 0.95 { good = 1 } END { exit !good }' "$work/printed" || fail "$name: LBE of chain below 0.95"
+    awk '$1 == "chain" && $3 >= 0.95 { ++good } $1 == "r1" && $5 == 3 && $3 >= 0.9 { ++good } END { exit good != 2 }' "$work/printed" || fail "$name: LBE of chain below 0.95, or of r1 below 0.9"
     grep '"command".*examples/balance/main.cpp' "$work/$name/compile_commands.json" >"$work/command" ||
         fail "$name: no command that compiles main.cpp"
     for flag in -Wall -ffp-contract -DSTEELYARD; do

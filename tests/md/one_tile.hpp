@@ -18,16 +18,20 @@ inline md::Domain walled_box(double side, double cell) {
     return d;
 }
 
-/// `n` x `n` particles near a square lattice of the given spacing, displaced at random by up to `jitter`, thermal velocities.
+/// `n` x `n` particles near a square lattice of the given spacing, displaced at random by up to `jitter`, thermal
+/// velocities.
 inline std::vector<md::Particle> jittered(int n, double spacing, double jitter, double origin, double speed) {
     std::vector<md::Particle> out;
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
             const std::int64_t id = i * n + j;
-            const auto u = [&](std::uint64_t k) { return 2 * static_cast<double>(md::mix(1000 * id + k) >> 11) / (std::int64_t{1} << 53) - 1; };
+            const auto u = [&](std::uint64_t k) {
+                return 2 * static_cast<double>(md::mix(1000 * id + k) >> 11) / (std::int64_t{1} << 53) - 1;
+            };
             out.push_back({id, std::llrint((origin + i * spacing + jitter * u(1)) / md::position_unit),
                            std::llrint((origin + j * spacing + jitter * u(2)) / md::position_unit),
-                           std::llrint(speed * u(3) / md::velocity_unit), std::llrint(speed * u(4) / md::velocity_unit)});
+                           std::llrint(speed * u(3) / md::velocity_unit),
+                           std::llrint(speed * u(4) / md::velocity_unit)});
         }
     return out;
 }
@@ -49,8 +53,14 @@ struct OneTile {
     md::TileScratch scratch;
     std::vector<std::int64_t> fx, fy;
 
-    OneTile(md::Domain d, md::PotentialSpec p, md::Precision precision_, const md::Kernels& k, const std::vector<md::Particle>& particles)
-        : domain(packed_for(d, precision_)), potential(p), precision(precision_), kernels(k), limits(md::force_limits(p)), tile(domain, d.grid().box(), 2) {
+    OneTile(md::Domain d, md::PotentialSpec p, md::Precision precision_, const md::Kernels& k,
+            const std::vector<md::Particle>& particles)
+        : domain(packed_for(d, precision_)),
+          potential(p),
+          precision(precision_),
+          kernels(k),
+          limits(md::force_limits(p)),
+          tile(domain, d.grid().box(), 2) {
         tile.insert(particles);
         rebuild();
     }
@@ -103,11 +113,13 @@ struct OneTile {
 };
 
 /// Potential energy by a double loop over plain doubles, one particle moved by (dx, dy).
-inline double brute_energy(const std::vector<md::Particle>& p, const md::PotentialSpec& spec, std::size_t moved, double dx, double dy) {
+inline double brute_energy(const std::vector<md::Particle>& p, const md::PotentialSpec& spec, std::size_t moved,
+                           double dx, double dy) {
     double e = 0;
     for (std::size_t j = 0; j < p.size(); ++j)
         if (j != moved) {
-            const double x = static_cast<double>(p[moved].x - p[j].x) * md::position_unit + dx, y = static_cast<double>(p[moved].y - p[j].y) * md::position_unit + dy;
+            const double x = static_cast<double>(p[moved].x - p[j].x) * md::position_unit + dx,
+                         y = static_cast<double>(p[moved].y - p[j].y) * md::position_unit + dy;
             e += md::pair_value(spec, std::hypot(x, y)).energy;
         }
     return e;

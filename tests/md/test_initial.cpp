@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
-
 #include <set>
 
 #include "md/initial.hpp"
@@ -42,7 +41,9 @@ TEST_CASE("a slab has its density, its ids are 0..n-1, and pieces make the whole
     CHECK(*ids.rbegin() == static_cast<std::int64_t>(whole.size()) - 1);
     for (int x = 0; x < d.axis[0].cells; x += 5)
         for (int y = 0; y < d.axis[1].cells; y += 3)
-            md::make_particles(d, slab, 0, 9, {{x, y, 0}, {std::min(x + 5, d.axis[0].cells), std::min(y + 3, d.axis[1].cells), 1}}, parts);
+            md::make_particles(d, slab, 0, 9,
+                               {{x, y, 0}, {std::min(x + 5, d.axis[0].cells), std::min(y + 3, d.axis[1].cells), 1}},
+                               parts);
     std::uint64_t a = 0, b = 0;
     for (const md::Particle& p : whole) a += md::particle_hash(p);
     for (const md::Particle& p : parts) b += md::particle_hash(p);
@@ -78,5 +79,6 @@ TEST_CASE("thermal velocities are normal") {
     CHECK(sum / (2 * n) == Approx(0).margin(0.01));
     CHECK(square / (2 * n) == Approx(1).epsilon(0.01));
     CHECK(fourth / (2 * n) == Approx(3).epsilon(0.03));
-    for (const double x : {1e-12, 0.001, 0.3, 0.7071, 0.99999}) CHECK(md::portable_log(x) == Approx(std::log(x)).epsilon(1e-14));
+    for (const double x : {1e-12, 0.001, 0.3, 0.7071, 0.99999})
+        CHECK(md::portable_log(x) == Approx(std::log(x)).epsilon(1e-14));
 }

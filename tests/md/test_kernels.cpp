@@ -38,15 +38,20 @@ TEST_CASE("forces are minus the gradient of the energy") {
             for (std::int64_t i = 0; i < t.tile.size(); i += 7) {
                 const std::size_t id = t.tile.particle(i).id;
                 const double h = 1e-5;
-                const double gx = (test::brute_energy(particles, spec, id, h, 0) - test::brute_energy(particles, spec, id, -h, 0)) / (2 * h);
-                const double gy = (test::brute_energy(particles, spec, id, 0, h) - test::brute_energy(particles, spec, id, 0, -h)) / (2 * h);
+                const double gx =
+                    (test::brute_energy(particles, spec, id, h, 0) - test::brute_energy(particles, spec, id, -h, 0)) /
+                    (2 * h);
+                const double gy =
+                    (test::brute_energy(particles, spec, id, 0, h) - test::brute_energy(particles, spec, id, 0, -h)) /
+                    (2 * h);
                 const auto f = t.force(i);
                 worst = std::max({worst, std::abs(f[0] + gx), std::abs(f[1] + gy)});
                 rms += f[0] * f[0] + f[1] * f[1];
             }
             rms = std::sqrt(rms / (static_cast<double>(t.tile.size()) / 7));
             CAPTURE(spec.kind, spec.softening, static_cast<int>(spec.shift), static_cast<int>(precision), rms, worst);
-            // An energy shift leaves a kink at the cutoff, which a difference quotient may straddle: 1e-2 of jump at most.
+            // An energy shift leaves a kink at the cutoff, which a difference quotient may straddle: 1e-2 of jump at
+            // most.
             const double kink = spec.shift == md::Shift::energy ? 0.05 : 0.0;
             CHECK(worst < (precision == Precision::mixed ? 2e-4 : 3e-6) * rms + kink);
             CHECK(rms > 1);
@@ -70,7 +75,8 @@ TEST_CASE("forces, energy, virial and pairs equal a double loop") {
                 double fx = 0, fy = 0;
                 for (const md::Particle& b : particles) {
                     if (a.id == b.id) continue;
-                    const double x = static_cast<double>(cut(a.x) - cut(b.x)) * unit, y = static_cast<double>(cut(a.y) - cut(b.y)) * unit;
+                    const double x = static_cast<double>(cut(a.x) - cut(b.x)) * unit,
+                                 y = static_cast<double>(cut(a.y) - cut(b.y)) * unit;
                     const double r = std::sqrt(x * x + y * y);
                     if (r >= spec.cutoff) continue;
                     const md::PairValue v = md::pair_value(spec, r);
@@ -87,10 +93,13 @@ TEST_CASE("forces, energy, virial and pairs equal a double loop") {
             const md::PairSums s = t.pairs();
             CAPTURE(spec.kind, spec.softening, static_cast<int>(spec.shift), static_cast<int>(precision));
             CHECK(s.pairs == pairs);
-            CHECK(std::ldexp(static_cast<double>(s.energy), -md::energy_bits) == Approx(energy).epsilon(1e-9).margin(1e-5));
-            CHECK(std::ldexp(static_cast<double>(s.virial), -md::energy_bits) == Approx(virial).epsilon(1e-9).margin(1e-5));
+            CHECK(std::ldexp(static_cast<double>(s.energy), -md::energy_bits) ==
+                  Approx(energy).epsilon(1e-9).margin(1e-5));
+            CHECK(std::ldexp(static_cast<double>(s.virial), -md::energy_bits) ==
+                  Approx(virial).epsilon(1e-9).margin(1e-5));
             // Floats in mixed, and each of some 20 pairs rounded to a quantum.
-            const double rms = std::sqrt(square / static_cast<double>(t.tile.size())), rounding = 10 * std::ldexp(1.0, -md::force_bits(precision));
+            const double rms = std::sqrt(square / static_cast<double>(t.tile.size())),
+                         rounding = 10 * std::ldexp(1.0, -md::force_bits(precision));
             CHECK(worst < (precision == Precision::mixed ? 5e-5 : 1e-9) * rms + rounding);
         }
 }
@@ -122,7 +131,8 @@ TEST_CASE("two half-kicks are one kick, and a reversed run retraces its steps bi
         const auto particles = test::jittered(14, 1.1, 0.1, 0.4, 4.0);
         const md::Domain small = test::walled_box(16.0, 2.5);
         const double dt = 0.002;
-        test::OneTile merged(small, {}, precision, md::choose_kernels(), particles), split(small, {}, precision, md::choose_kernels(), particles);
+        test::OneTile merged(small, {}, precision, md::choose_kernels(), particles),
+            split(small, {}, precision, md::choose_kernels(), particles);
         const std::uint64_t start = merged.hash();
         const auto run = [&](test::OneTile& t) {
             t.pass(md::Kick::first, dt);
@@ -136,7 +146,11 @@ TEST_CASE("two half-kicks are one kick, and a reversed run retraces its steps bi
         }
         CHECK(merged.hash() == split.hash());
         CHECK(merged.hash() != start);
-        const auto reverse = [&] { merged.tile.change_velocities([](const md::Particle& p) { return std::array<std::int64_t, 2>{-2 * p.vx, -2 * p.vy}; }); };
+        const auto reverse = [&] {
+            merged.tile.change_velocities([](const md::Particle& p) {
+                return std::array<std::int64_t, 2>{-2 * p.vx, -2 * p.vy};
+            });
+        };
         reverse();
         run(merged);
         reverse();
@@ -148,7 +162,9 @@ TEST_CASE("32-bit sums that could overflow are redone in 64 bits: same force, ne
     // Two particles so close that the pair force exceeds 2^15, but not the exact range.
     md::PotentialSpec spec;
     const double r = 0.52;  // 24 (2 r^-13 - r^-7) = 2.3e5
-    const auto at = [](std::int64_t id, double x, double y = 5.0) { return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit), 0, 0}; };
+    const auto at = [](std::int64_t id, double x, double y = 5.0) {
+        return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit), 0, 0};
+    };
     for (const md::Kernels* k : md::available_kernels()) {
         test::OneTile t(box, spec, Precision::mixed, *k, {at(0, 5.0), at(1, 5.0 + r)});
         const md::StepResult result = t.pass(md::Kick::none, 1e-6);
@@ -159,7 +175,9 @@ TEST_CASE("32-bit sums that could overflow are redone in 64 bits: same force, ne
         CHECK(t.force(1)[0] == Approx(expected).epsilon(1e-5));
         // Three forces that stay below 2^15 one by one, on the same side of a fourth particle: their sum is twice one.
         const double s = 0.63;
-        test::OneTile fan(box, spec, Precision::mixed, *k, {at(0, 5.0), at(1, 5.0 + s), at(2, 5.0 + s / 2, 5.0 + s * std::sqrt(0.75)), at(3, 5.0 + s / 2, 5.0 - s * std::sqrt(0.75))});
+        test::OneTile fan(box, spec, Precision::mixed, *k,
+                          {at(0, 5.0), at(1, 5.0 + s), at(2, 5.0 + s / 2, 5.0 + s * std::sqrt(0.75)),
+                           at(3, 5.0 + s / 2, 5.0 - s * std::sqrt(0.75))});
         CHECK(fan.pass(md::Kick::none, 1e-6).fault.kind == md::FaultKind::none);
         const double one = md::pair_value(spec, s).force;
         CHECK(one < 32768);
@@ -171,7 +189,8 @@ TEST_CASE("32-bit sums that could overflow are redone in 64 bits: same force, ne
 
 TEST_CASE("faults name the particle with the smallest id") {
     const auto at = [](std::int64_t id, double x, double y, double v) {
-        return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit), std::llrint(v / md::velocity_unit), 0};
+        return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit),
+                            std::llrint(v / md::velocity_unit), 0};
     };
     for (const md::Kernels* k : md::available_kernels())
         for (const Precision precision : {Precision::mixed, Precision::double_}) {
@@ -184,7 +203,8 @@ TEST_CASE("faults name the particle with the smallest id") {
             CHECK(overlap.id == 5);
             md::PotentialSpec steep{"mie"};
             steep.own[0] = 64, steep.own[1] = 62;
-            test::OneTile infinite(box, steep, precision, *k, {at(7, 20, 20, 0), at(5, 20.01, 20, 0), at(3, 30, 30, 0)});  // in floats
+            test::OneTile infinite(box, steep, precision, *k,
+                                   {at(7, 20, 20, 0), at(5, 20.01, 20, 0), at(3, 30, 30, 0)});  // in floats
             CHECK(infinite.pass(md::Kick::first, 0.001).fault.id == 5);
             test::OneTile fast(box, {}, precision, *k, {at(7, 20, 20, 3000), at(5, 10, 20, 2400), at(3, 30, 30, 2000)});
             const md::Fault speed = fast.pass(md::Kick::first, 0.0011).fault;  // a cell is 2.5
@@ -200,7 +220,9 @@ TEST_CASE("particles are sorted into the cells that hold them, on every last bit
     for (int a = 0; a < 2; ++a) d.axis[a] = {md::to_edge_units(a ? 61.37 : 47.11), a ? 23 : 18, true};
     const balance::Box own{{5, 3, 0}, {15, 20, 1}};
     std::vector<md::Particle> particles;
-    const auto put = [&](std::int64_t x, std::int64_t y) { particles.push_back({static_cast<std::int64_t>(particles.size()), x, y, 0, 0}); };
+    const auto put = [&](std::int64_t x, std::int64_t y) {
+        particles.push_back({static_cast<std::int64_t>(particles.size()), x, y, 0, 0});
+    };
     const auto first = [&](int a, int c) { return d.axis[a].edge(c) << md::edge_shift; };
     for (int x = own.lower[0]; x < own.upper[0]; ++x)
         for (int y = own.lower[1]; y < own.upper[1]; ++y) {
@@ -259,9 +281,12 @@ TEST_CASE("rows hold every neighbour once, in as many neighbourhoods as it takes
                     for (int i = 0; i < v.neighbourhoods[h].length * md::lanes; ++i) {
                         const int place = v.rows[v.neighbourhoods[h].row + i], lane = i % md::lanes;
                         if (place == md::far_place) continue;
-                        const std::int32_t slot = cluster.base + v.neighbourhoods[h].start[place / md::window] + place % md::window;
-                        good = good && lane < cluster.count && own_of.count(slot) && own_of[slot] != cluster.own + lane &&
-                               distance(own_of[slot], cluster.own + lane) < radius * 1.001 && rows[cluster.own + lane].insert(own_of[slot]).second;
+                        const std::int32_t slot =
+                            cluster.base + v.neighbourhoods[h].start[place / md::window] + place % md::window;
+                        good = good && lane < cluster.count && own_of.count(slot) &&
+                               own_of[slot] != cluster.own + lane &&
+                               distance(own_of[slot], cluster.own + lane) < radius * 1.001 &&
+                               rows[cluster.own + lane].insert(own_of[slot]).second;
                     }
             }
             CAPTURE(k->isa, static_cast<int>(precision), spacing);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <catch2/catch.hpp>
-
 #include <array>
+#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "md/potential.hpp"
@@ -16,7 +15,8 @@ TEST_CASE("the force is minus the derivative of the energy, for every potential 
                 CAPTURE(spec.kind, spec.own[0], spec.own[1]);
                 for (double r = 0.9; r < 2.49; r += 0.01) {
                     const double h = 1e-6;
-                    const double slope = (md::pair_value(spec, r + h).energy - md::pair_value(spec, r - h).energy) / (2 * h);
+                    const double slope =
+                        (md::pair_value(spec, r + h).energy - md::pair_value(spec, r - h).energy) / (2 * h);
                     CHECK(md::pair_value(spec, r).force == Approx(-slope).epsilon(1e-6).margin(1e-7));
                 }
             }
@@ -60,7 +60,8 @@ TEST_CASE("Mie's depth is epsilon whatever its exponents, and 12-6 is Lennard-Jo
             CHECK(md::pair_value(mie, least).energy == Approx(-1.3).epsilon(1e-13));
             CHECK(md::pair_value(mie, least).force == Approx(0).margin(1e-10));
             const double c = n / (n - m + 0.0) * std::pow(ratio, m / (n - m + 0.0)), x = 1.1 / 1.5;
-            CHECK(md::pair_value(mie, 1.5).energy == Approx(c * 1.3 * (std::pow(x, n) - std::pow(x, m))).epsilon(1e-12));
+            CHECK(md::pair_value(mie, 1.5).energy ==
+                  Approx(c * 1.3 * (std::pow(x, n) - std::pow(x, m))).epsilon(1e-12));
         }
     for (const md::Shift shift : {md::Shift::none, md::Shift::energy, md::Shift::force})
         for (const double softening : {0.0, 0.4})
@@ -103,5 +104,6 @@ TEST_CASE("the safe distance bounds every force beyond it") {
         for (double r = safe; r < 2.5; r += 1e-3) CHECK(std::abs(md::pair_value(spec, r).force) <= limit);
         CHECK(std::abs(md::pair_value(spec, safe - 0.01).force) > limit);
     }
-    CHECK(md::smallest_safe_r2({"lennard_jones", 1, 1.2, 2.5, 0.75, md::Shift::force}, std::array{4096.0})[0] == 0);  // softened: finite everywhere
+    CHECK(md::smallest_safe_r2({"lennard_jones", 1, 1.2, 2.5, 0.75, md::Shift::force}, std::array{4096.0})[0] ==
+          0);  // softened: finite everywhere
 }

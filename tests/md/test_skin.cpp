@@ -15,7 +15,8 @@ double cost(double skin, double rebuild) { return forces(skin) + rebuild / skin;
 }  // namespace
 
 TEST_CASE("the search for the skin ends close to the cheapest one and never tries what the cells forbid") {
-    const double rebuild = GENERATE(0.05, 0.3, 1.0, 4.0), start = GENERATE(0.1, 0.3, 0.6), widest = GENERATE(0.6, 0.9, 3.0);
+    const double rebuild = GENERATE(0.05, 0.3, 1.0, 4.0), start = GENERATE(0.1, 0.3, 0.6),
+                 widest = GENERATE(0.6, 0.9, 3.0);
     md::SkinSearch search(2.5, start, widest);
     int disturbed = 0;
     double tried = 1e300;
