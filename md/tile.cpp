@@ -136,102 +136,142 @@ void Tile::lay_slots() {
     }
 }
 
+// Where the clusters of one column of cells look for neighbours.
+struct Tile::ListBuild {
+    const Kernels& kernels;
+    TileScratch& scratch;
+    double radius;
+    std::int64_t reach_y, most_apart;  // 2^-26: of a neighbour up and down; of the particles of one cluster
+    std::int64_t slice;                // 2^-26: particles are sorted by slices of this height
+    std::size_t rows_used = 0;         // elements of scratch.rows
+    // Of the column that is being built:
+    int x0 = 0, x1 = 0;     // columns of cells in reach
+    int y0 = 0, y1 = 0;     // cells in reach of the last cluster
+    std::int32_t base = 0;  // first slot of these columns
+    std::uint32_t far_x = 0;
+};
+
 void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch) {
-    const int reach = cells_within(radius, axis_[0].least_width()), low = box_.lower[1] - frame_,
-              high = box_.upper[1] + frame_;
-    const std::int64_t reach_y = to_edge_units(radius * (1 + 1e-5)) + 1,
-                       apart = most_extent(packed_bits_, radius, axis_[1].cell_width());
-    const std::int64_t slice = axis_[1].length / axis_[1].cells / sub_rows + 16;
+    const int low = box_.lower[1] - frame_, high = box_.upper[1] + frame_;
     scratch.edges.clear();
     for (int r = low; r <= high; ++r) scratch.edges.push_back(axis_[1].edge(r));
-    const std::int64_t* edge = scratch.edges.data() - low;
     clusters_.clear();
     neighbourhoods_.clear();
-    std::size_t rows_used = 0;
+    ListBuild b{.kernels = kernels,
+                .scratch = scratch,
+                .radius = radius,
+                .reach_y = to_edge_units(radius * (1 + 1e-5)) + 1,
+                .most_apart = most_extent(packed_bits_, radius, axis_[1].cell_width()),
+                .slice = axis_[1].length / axis_[1].cells / sub_rows + 16};
+    const int reach = cells_within(radius, axis_[0].least_width());
     std::int64_t own = 0;
     for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
-        const int x0 = std::max(x - reach, box_.lower[0] - frame_),
-                  x1 = std::min(x + reach + 1, box_.upper[0] + frame_);
-        const std::int32_t base = slot_[slot_index(x0, low)];
-        const std::int32_t end = slot_[slot_index(x1 - 1, high)];
-        if (end - base > UINT16_MAX)
+        b.x0 = std::max(x - reach, box_.lower[0] - frame_);
+        b.x1 = std::min(x + reach + 1, box_.upper[0] + frame_);
+        b.y0 = b.y1 = low;
+        b.base = slot_[slot_index(b.x0, low)];
+        const std::int32_t end = slot_[slot_index(b.x1 - 1, high)];
+        if (end - b.base > UINT16_MAX)
             throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices",
-                                              end - base, x1 - x0),
+                                              end - b.base, b.x1 - b.x0),
                                   false, "make grid.tile smaller");
         const std::int64_t middle = (axis_[0].edge(x) + axis_[0].length / axis_[0].cells / 2) << edge_shift;
-        const auto far_x = static_cast<std::uint32_t>((middle >> (position_bits - packed_bits_)) +
-                                                      (std::int64_t{1} << 31));  // half way round
+        b.far_x = static_cast<std::uint32_t>((middle >> (position_bits - packed_bits_)) +
+                                             (std::int64_t{1} << 31));  // half way round
         const Run mine = run(x, box_.lower[1], box_.upper[1]);
-        int y0 = low, y1 = low;
         for (std::int32_t done = 0; done < mine.size;) {
-            const std::int32_t slot = mine.begin + done;
-            std::int32_t size = std::min(std::int32_t{lanes}, mine.size - done);
-            const auto y = [&](std::int32_t k) { return y_[own + k] >> edge_shift; };
-            std::int64_t lowest = y(0) - slice, highest = y(size - 1) + slice;  // sorted by slices
-            if (highest - lowest > apart) {
-                lowest = highest = y(0);
-                for (std::int32_t k = 1; k < size; ++k) {
-                    const std::int64_t down = std::min(lowest, y(k)), up = std::max(highest, y(k));
-                    if (up - down > apart) size = k;
-                    else lowest = down, highest = up;
-                }
-            }
-            // Cells [y0, y1) hold all neighbours.
-            while (y0 > low && edge[y0] > lowest - reach_y) --y0;
-            while (y0 + 1 < high && edge[y0 + 1] <= lowest - reach_y) ++y0;
-            while (y1 > low + 1 && edge[y1 - 1] > highest + reach_y) --y1;
-            while (y1 < high && edge[y1] <= highest + reach_y) ++y1;
-            scratch.ranges.clear();
-            std::size_t candidates = 0;
-            for (int cx = x0; cx < x1; ++cx) {
-                const Run r = run(cx, y0, y1);
-                if (r.size == 0) continue;
-                scratch.ranges.push_back(r.begin);
-                scratch.ranges.push_back(r.begin + r.size);
-                candidates += r.size;
-            }
-            const std::size_t room = (candidates + 3 * padding) / 16 * 16;
-            at_least(scratch.x, room + 16);
-            at_least(scratch.y, room + 16);
-            at_least(scratch.lane_rows, 16 * room + 32);
-            at_least(scratch.place, room + 16);
-            at_least(scratch.start, room);
-            at_least(scratch.hoods, most_neighbourhoods(candidates));
-            at_least(scratch.rows, rows_used + most_row_elements(candidates));
-            RowsArgs args{};
-            args.packed = packed_[current_].data();
-            args.ranges = scratch.ranges.data();
-            args.range_count = static_cast<std::int32_t>(scratch.ranges.size() / 2);
-            args.slot = slot;
-            args.base = base;
-            args.count = size;
-            args.radius = radius;
-            args.packed_bits = packed_bits_;
-            args.x = aligned(scratch.x.data());
-            args.y = aligned(scratch.y.data());
-            args.place = aligned(scratch.place.data());
-            args.start = scratch.start.data();
-            args.lane_rows = aligned(scratch.lane_rows.data());
-            args.stride = static_cast<std::int32_t>(room);
-            args.neighbourhoods = scratch.hoods.data();
-            args.rows = scratch.rows.data() + rows_used;
-            const std::int32_t hoods = kernels.rows(args), first = static_cast<std::int32_t>(neighbourhoods_.size());
-            for (std::int32_t h = 0; h < hoods; ++h) {
-                Neighbourhood hood = scratch.hoods[h];
-                hood.row = static_cast<std::int32_t>(rows_used);
-                neighbourhoods_.push_back(hood);
-                rows_used += static_cast<std::size_t>(hood.length) * lanes;
-            }
-            clusters_.push_back({static_cast<std::int32_t>(own), slot, base, size, first, first + hoods, far_x});
-            if (rows_used > INT32_MAX)
-                throw SimulationError("the neighbour rows of a tile exceed 2^31 entries", false,
-                                      "make grid.tile smaller");
+            const std::int32_t size = append_cluster(b, own, mine.begin + done, mine.size - done);
             done += size;
             own += size;
         }
     }
-    fit(rows_list_, rows_used + padding);
-    std::copy_n(scratch.rows.begin(), rows_used, rows_list_.begin());
+    fit(rows_list_, b.rows_used + padding);
+    std::copy_n(scratch.rows.begin(), b.rows_used, rows_list_.begin());
+}
+
+// How many of the next particles make a cluster, and between which heights they lie: as many as fit, unless they are so
+// far apart that packed distances to their candidates would be ambiguous.
+Tile::ClusterExtent Tile::cluster_extent(const ListBuild& b, std::int64_t own, std::int32_t left) const {
+    const auto y = [&](std::int32_t k) { return y_[own + k] >> edge_shift; };
+    ClusterExtent c{std::min(std::int32_t{lanes}, left), 0, 0};
+    c.lowest = y(0) - b.slice;
+    c.highest = y(c.size - 1) + b.slice;
+    if (c.highest - c.lowest <= b.most_apart) return c;
+    c.lowest = c.highest = y(0);
+    for (std::int32_t k = 1; k < c.size; ++k) {
+        const std::int64_t down = std::min(c.lowest, y(k)), up = std::max(c.highest, y(k));
+        if (up - down > b.most_apart) {
+            c.size = k;
+            break;
+        }
+        c.lowest = down;
+        c.highest = up;
+    }
+    return c;
+}
+
+// The runs of slots that hold all neighbours of a cluster, into scratch.ranges; the number of slots.
+std::size_t Tile::find_candidates(ListBuild& b, const ClusterExtent& c) const {
+    const int low = box_.lower[1] - frame_, high = box_.upper[1] + frame_;
+    const std::int64_t* edge = b.scratch.edges.data() - low;
+    while (b.y0 > low && edge[b.y0] > c.lowest - b.reach_y) --b.y0;
+    while (b.y0 + 1 < high && edge[b.y0 + 1] <= c.lowest - b.reach_y) ++b.y0;
+    while (b.y1 > low + 1 && edge[b.y1 - 1] > c.highest + b.reach_y) --b.y1;
+    while (b.y1 < high && edge[b.y1] <= c.highest + b.reach_y) ++b.y1;
+    b.scratch.ranges.clear();
+    std::size_t candidates = 0;
+    for (int cx = b.x0; cx < b.x1; ++cx) {
+        const Run r = run(cx, b.y0, b.y1);
+        if (r.size == 0) continue;
+        b.scratch.ranges.push_back(r.begin);
+        b.scratch.ranges.push_back(r.begin + r.size);
+        candidates += r.size;
+    }
+    return candidates;
+}
+
+// Builds the lists of the next cluster, which begins with particle `own` in `slot`; left: particles up to the end of
+// the column. Returns how many it took.
+std::int32_t Tile::append_cluster(ListBuild& b, std::int64_t own, std::int32_t slot, std::int32_t left) {
+    const ClusterExtent cluster = cluster_extent(b, own, left);
+    const std::size_t candidates = find_candidates(b, cluster);
+    TileScratch& scratch = b.scratch;
+    const std::size_t room = (candidates + 3 * padding) / 16 * 16;
+    at_least(scratch.x, room + 16);
+    at_least(scratch.y, room + 16);
+    at_least(scratch.lane_rows, 16 * room + 32);
+    at_least(scratch.place, room + 16);
+    at_least(scratch.start, room);
+    at_least(scratch.hoods, most_neighbourhoods(candidates));
+    at_least(scratch.rows, b.rows_used + most_row_elements(candidates));
+    RowsArgs args{};
+    args.packed = packed_[current_].data();
+    args.ranges = scratch.ranges.data();
+    args.range_count = static_cast<std::int32_t>(scratch.ranges.size() / 2);
+    args.slot = slot;
+    args.base = b.base;
+    args.count = cluster.size;
+    args.radius = b.radius;
+    args.packed_bits = packed_bits_;
+    args.x = aligned(scratch.x.data());
+    args.y = aligned(scratch.y.data());
+    args.place = aligned(scratch.place.data());
+    args.start = scratch.start.data();
+    args.lane_rows = aligned(scratch.lane_rows.data());
+    args.stride = static_cast<std::int32_t>(room);
+    args.neighbourhoods = scratch.hoods.data();
+    args.rows = scratch.rows.data() + b.rows_used;
+    const std::int32_t hoods = b.kernels.rows(args), first = static_cast<std::int32_t>(neighbourhoods_.size());
+    for (std::int32_t h = 0; h < hoods; ++h) {
+        Neighbourhood hood = scratch.hoods[h];
+        hood.row = static_cast<std::int32_t>(b.rows_used);
+        neighbourhoods_.push_back(hood);
+        b.rows_used += static_cast<std::size_t>(hood.length) * lanes;
+    }
+    clusters_.push_back({static_cast<std::int32_t>(own), slot, b.base, cluster.size, first, first + hoods, b.far_x});
+    if (b.rows_used > INT32_MAX)
+        throw SimulationError("the neighbour lists of a tile exceed 2^31 entries", false, "make grid.tile smaller");
+    return cluster.size;
 }
 
 TileView Tile::view() {

@@ -157,6 +157,14 @@ private:
         vx_[to] = vx_[from];
         vy_[to] = vy_[from];
     }
+    struct ListBuild;
+    struct ClusterExtent {
+        std::int32_t size;
+        std::int64_t lowest, highest;  // 2^-26
+    };
+    ClusterExtent cluster_extent(const ListBuild& b, std::int64_t own, std::int32_t left) const;
+    std::size_t find_candidates(ListBuild& b, const ClusterExtent& c) const;
+    std::int32_t append_cluster(ListBuild& b, std::int64_t own, std::int32_t slot, std::int32_t left);
     int find(std::span<const FrameBox> boxes, std::array<int, 3> cell, std::int64_t own) const;
     void resize(std::int64_t n);
 

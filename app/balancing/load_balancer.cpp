@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/balancing/measure.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/partition/quality.hpp"
 #include "comm/clock.hpp"
@@ -32,21 +33,7 @@ void disturb(std::vector<double>& times, double noise, std::uint64_t seed, std::
         times[p] *= std::max(0.0, 1 + noise * md::normal_pair(of_step, static_cast<std::int64_t>(p))[0]);
 }
 
-// The boxes in whose order tiles give their cells' values.
-balance::BoxList boxes_of(const Engine& engine) {
-    const balance::Decomposition& d = engine.decomposition();
-    balance::BoxList list{d.tiles(), {}};
-    for (int r = 0; r <= d.ranks(); ++r) list.first.push_back(d.first_tile(r));
-    return list;
-}
-
 }  // namespace
-
-// Cells of this rank's slab, column by column.
-struct LoadBalancer::Cells {
-    std::vector<balance::CellCounts> counts;
-    std::vector<std::int64_t> particles;
-};
 
 LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
                            const comm::Communicator& comm, Timers& timers)
@@ -135,7 +122,7 @@ void LoadBalancer::start(std::int64_t step, Engine& engine) {
     started_ = true;
     {
         const Timed phase(timers_, Phase::balancing);
-        const Cells cells = measure(engine);
+        const MeasuredCells cells = measure_cells(team_, engine);
         BalanceRow unused;
         for (BalancedModel& b : models_) repartition(b, cells, {}, step, unused);
     }
@@ -147,7 +134,7 @@ void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
     BalanceRow& row = rows_.front();
     {
         const Timed phase(timers_, Phase::balancing);
-        repartition(models_.front(), measure(engine), times_, step, row);
+        repartition(models_.front(), measure_cells(team_, engine), times_, step, row);
     }
     if (row.decision != Decision::moved) return;
     const double start = comm::now();
@@ -162,8 +149,8 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
     engine.build_neighbour_lists();  // the pairs that are counted
     {
         const Timed phase(timers_, Phase::balancing);
-        const Cells cells = measure(engine);
-        const std::vector<std::int64_t> work = measure_work(cells, engine);
+        const MeasuredCells cells = measure_cells(team_, engine);
+        const std::vector<std::int64_t> work = measure_work(cells, work_, cell_width_, team_, engine);
         for (BalancedModel& b : models_) {
             std::vector<double> times = balance::counted_times(
                 team_, grid_, balance::owners_around(grid_, slab_, b.partition), work, hosts_.processes());
@@ -181,35 +168,6 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
 
 void LoadBalancer::migrate(Engine& engine) {
     engine.repartition(balance::Decomposition(grid_, partition(), hosts_, engine.decomposition().tile()));
-}
-
-std::vector<balance::CellCounts> LoadBalancer::counts_in(const Engine& engine) const {
-    std::vector<balance::CellCounts> slab(slab_cells());
-    const balance::FieldPlan plan(team_, {grid_, team_.size()}, boxes_of(engine));
-    plan.to_slab(std::span<const balance::CellCounts>(engine.tiles().cell_counts()), std::span(slab));
-    return slab;
-}
-
-LoadBalancer::Cells LoadBalancer::measure(const Engine& engine) const {
-    Cells cells{counts_in(engine), {}};
-    cells.particles.reserve(cells.counts.size());
-    for (const balance::CellCounts& c : cells.counts) cells.particles.push_back(c.n);
-    return cells;
-}
-
-// Ticks a step of the cells of this rank's slab. After build_neighbour_lists().
-std::vector<std::int64_t> LoadBalancer::measure_work(const Cells& cells, Engine& engine) const {
-    std::vector<std::int64_t> neighbours(slab_cells());
-    const balance::FieldPlan plan(team_, {grid_, team_.size()}, boxes_of(engine));
-    plan.to_slab(std::span<const std::int64_t>(engine.cell_neighbours()), std::span(neighbours));
-    const balance::CountedCells counted{slab_, cell_width_, cells.counts, neighbours};
-    std::vector<std::int64_t> work = balance::counted_work(work_, counted);
-    if (const auto excess = balance::excessive(team_, work_, counted, work))
-        throw md::SimulationError(
-            fmt::format("the counted work of one step is {:.3g} s, more than the {:.0f} s that can be summed exactly",
-                        excess->seconds, balance::to_seconds(balance::most_ticks)),
-            true, fmt::format("make balance.work.{} ({}) smaller", excess->expensive.key, excess->expensive.value));
-    return work;
 }
 
 // What the processes of one model took, and whether a migration could pay. Adds noise to `times` where the deck wants
@@ -231,8 +189,8 @@ BalanceRow LoadBalancer::observe(BalancedModel& b, std::vector<double>& times, s
 }
 
 // New loads and a new partition of one model; without times, those that all models start from.
-void LoadBalancer::repartition(BalancedModel& b, const Cells& cells, std::span<const double> times, std::int64_t step,
-                               BalanceRow& row) {
+void LoadBalancer::repartition(BalancedModel& b, const MeasuredCells& cells, std::span<const double> times,
+                               std::int64_t step, BalanceRow& row) {
     const bool measured = !times.empty();
     double start = comm::now();
     if (b.state.empty())
@@ -304,7 +262,7 @@ std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
 }
 
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
-    const std::vector<balance::CellCounts> counts = counts_in(engine);
+    const std::vector<balance::CellCounts> counts = measure_cells(team_, engine).counts;
     comm::FieldBlock<double> field{slab_, {}};
     const int nx = slab_.extent(0), ny = slab_.extent(1);
     for (int y = 0; y < ny; ++y)

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/balancing/measure.hpp"
 #include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
 #include "balance/decision.hpp"
@@ -112,18 +113,12 @@ public:
     std::int64_t slab_cells() const { return slab_.cells(); }
 
 private:
-    struct Cells;  // what was measured of this rank's slab
     void balance_by_wall_clock(std::int64_t step, Engine& engine);
     void balance_by_work(std::int64_t step, Engine& engine);
     void start(std::int64_t step, Engine& engine);
     void migrate(Engine& engine);
-    std::vector<balance::CellCounts> counts_in(const Engine& engine) const;  // of this rank's slab
-    Cells measure(const Engine& engine) const;
-    std::vector<std::int64_t> measure_work(const Cells& cells, Engine& engine) const;
-    void require_exact_sum(const Cells& cells, std::span<const std::int64_t> work,
-                           std::span<const std::int64_t> neighbours) const;
     BalanceRow observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const;
-    void repartition(BalancedModel& b, const Cells& cells, std::span<const double> times, std::int64_t step,
+    void repartition(BalancedModel& b, const MeasuredCells& cells, std::span<const double> times, std::int64_t step,
                      BalanceRow& row);
     void describe(const BalancedModel& b, BalanceRow& row) const;
 

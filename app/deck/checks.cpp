@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/common/words.hpp"
+#include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
 
 namespace app {
@@ -15,7 +16,6 @@ namespace {
 using Where = std::function<std::string(const std::string&)>;
 
 constexpr double quantum = 1.0 / (1 << 26);  // box sides are whole numbers of it: periodic images are exact
-constexpr double longest_side = 1 << 20;     // 2^60 position quanta; positions must not overflow on the way out
 constexpr double most_cells_along = 1 << 20;
 constexpr double most_particles = 1099511627776;  // 2^40
 constexpr double auto_skin_ratio = 1.12;          // least (cutoff + skin) / cutoff that an automatic skin needs

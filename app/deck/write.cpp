@@ -57,14 +57,8 @@ void add_slab(Lines& out, const md::Slab& s, bool comments) {
     add(fmt::format("      velocity: {}", pair(s.velocity)), "drift, sigma / tau");
 }
 
-}  // namespace
-
-std::string to_yaml(const Deck& deck) {
-    Lines out;
-    const Deck::System& s = deck.system;
+void add_system(Lines& out, const Deck::System& s) {
     const md::PotentialSpec& p = s.potential;
-    out.add(
-        "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time tau.");
     out.add("system:");
     if (s.box_fit) out.add("  box: fit", fmt::format("to the slab's cells: {} sigma", pair(s.box)));
     else out.add(fmt::format("  box: {}", pair(s.box)), "lengths, sigma, whole numbers of 2^-26; or fit");
@@ -82,6 +76,9 @@ std::string to_yaml(const Deck& deck) {
         out.add(fmt::format("    {}: {}", own.name, p.own[i++]), own.meaning);
     out.add("  slabs:");
     for (std::size_t i = 0; i < s.slabs.size(); ++i) add_slab(out, s.slabs[i], i == 0);
+}
+
+void add_run_and_grid(Lines& out, const Deck& deck) {
     out.add("run:");
     out.add(fmt::format("  dt: {}", deck.run.dt), "time step, tau");
     out.add(fmt::format("  steps: {}", deck.run.steps), "number of the last step");
@@ -93,19 +90,9 @@ std::string to_yaml(const Deck& deck) {
     out.add(
         deck.grid.tile ? fmt::format("  tile: [{}, {}]", (*deck.grid.tile)[0], (*deck.grid.tile)[1]) : "  tile: auto",
         "cells of a tile along x and y; auto: by cells and threads");
-    out.add("balance:");
-    out.add(fmt::format("  every: {}", deck.balance.every), "steps; 0: never");
-    out.add(deck.balance.processes ? fmt::format("  processes: {}", *deck.balance.processes) : "  processes: null",
-            "virtual processes; null: one per rank");
-    const Deck::Balance& b = deck.balance;
-    out.add(fmt::format("  model: {}", b.model), fmt::format("{}", fmt::join(balance::model_names(), ", ")));
-    out.add(fmt::format("  compare: [{}]", fmt::join(b.compare, ", ")), "models evaluated beside it (clock: work)");
-    out.add(fmt::format("  clock: {}", b.clock == balance::Clock::wall ? "wall" : "work"),
-            "wall: thread timers; work: counted, deterministic");
-    out.add(fmt::format("  migrate: {}", b.migrate == balance::Migrate::gain ? "gain" : "always"),
-            "gain: when it saves more than it costs; always");
-    out.add(fmt::format("  noise: {}", b.noise), "relative, on the times that models see (studies)");
-    const balance::PartitionOptions& q = b.partition;
+}
+
+void add_partition(Lines& out, const balance::PartitionOptions& q) {
     static const char* const orders[] = {"morton", "hilbert", "tree"};
     static const char* const cuts[] = {"patches", "strips", "cells"};
     out.add("  partition:");
@@ -119,7 +106,9 @@ std::string to_yaml(const Deck& deck) {
     out.add(q.max_size > 0 ? fmt::format("    max_particles_per_process: {}", q.max_size)
                            : "    max_particles_per_process: null",
             "null: no limit");
-    const balance::ModelConstants& c = b.constants;
+}
+
+void add_constants(Lines& out, const balance::ModelConstants& c) {
     out.add("  constants:");
     out.add(fmt::format("    weight: {}", c.weight), "moving_average: of the new value");
     out.add(fmt::format("    threshold: {}", c.threshold), "a1, b1: alpha; 0: off");
@@ -130,7 +119,9 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("    noise_weight: {}", c.noise_weight), "r1: squared noise levels to beat");
     out.add(fmt::format("    costs: [{}]", fmt::join(c.costs, ", ")),
             "r1: first guess of its fit, seconds of 1, n, n n3, n n5");
-    const balance::WorkCosts& w = b.work;
+}
+
+void add_work(Lines& out, const balance::WorkCosts& w) {
     out.add("  work:");
     out.add(fmt::format("    cell: {}", w.cell), "clock: work, seconds for each cell");
     out.add(fmt::format("    particle: {}", w.particle), "particle");
@@ -143,6 +134,26 @@ std::string to_yaml(const Deck& deck) {
     out.add(fmt::format("      lower: {}", pair(w.region_lower)), "sigma");
     out.add(fmt::format("      upper: {}", pair(w.region_upper)), "sigma");
     out.add(fmt::format("      factor: {}", w.region_factor), "times");
+}
+
+void add_balance(Lines& out, const Deck::Balance& b) {
+    out.add("balance:");
+    out.add(fmt::format("  every: {}", b.every), "steps; 0: never");
+    out.add(b.processes ? fmt::format("  processes: {}", *b.processes) : "  processes: null",
+            "virtual processes; null: one per rank");
+    out.add(fmt::format("  model: {}", b.model), fmt::format("{}", fmt::join(balance::model_names(), ", ")));
+    out.add(fmt::format("  compare: [{}]", fmt::join(b.compare, ", ")), "models evaluated beside it (clock: work)");
+    out.add(fmt::format("  clock: {}", b.clock == balance::Clock::wall ? "wall" : "work"),
+            "wall: thread timers; work: counted, deterministic");
+    out.add(fmt::format("  migrate: {}", b.migrate == balance::Migrate::gain ? "gain" : "always"),
+            "gain: when it saves more than it costs; always");
+    out.add(fmt::format("  noise: {}", b.noise), "relative, on the times that models see (studies)");
+    add_partition(out, b.partition);
+    add_constants(out, b.constants);
+    add_work(out, b.work);
+}
+
+void add_output(Lines& out, const Deck& deck) {
     out.add("output:");
     out.add(fmt::format("  every: {}", deck.output.every), "steps between rows of thermo.csv; 0: never");
     out.add(fmt::format("  fields_every: {}", deck.output.fields_every), "steps; 0: never");
@@ -158,6 +169,18 @@ std::string to_yaml(const Deck& deck) {
                 ? fmt::format("  time_limit_seconds: {}", *deck.checkpoint.time_limit_seconds)
                 : "  time_limit_seconds: null",
             "wall time, then stop with a checkpoint; null: none");
+}
+
+}  // namespace
+
+std::string to_yaml(const Deck& deck) {
+    Lines out;
+    out.add(
+        "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time tau.");
+    add_system(out, deck.system);
+    add_run_and_grid(out, deck);
+    add_balance(out, deck.balance);
+    add_output(out, deck);
     return out.take();
 }
 

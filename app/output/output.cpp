@@ -20,17 +20,12 @@
 #include "app/common/words.hpp"
 #include "app/deck/compare.hpp"
 #include "app/output/snapshot.hpp"
+#include "app/output/summary.hpp"
 #include "comm/clock.hpp"
 #include "comm/file/durable.hpp"
 
 namespace app {
 namespace {
-
-double peak_resident_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) * 1024;
-}
 
 std::string duration(double seconds) {
     const auto s = static_cast<long long>(seconds + 0.5);
@@ -268,119 +263,31 @@ void Output::finish(std::int64_t step, const Engine& engine) {
     const double wall = comm::now() - run_.start_seconds;
     std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - run_.start_cpu_seconds) * 1e9)};
     comm_.sum(cpu);
-    const std::uint64_t hash = engine.state_hash();
-    std::vector<double> mine(timers_.all().begin(), timers_.all().end());
-    double known = 0;
-    for (double s : mine) known += s;
-    mine.push_back(wall - known);
-    mine.push_back(peak_resident_bytes());
-    mine.push_back(static_cast<double>(engine.bytes()));
-    mine.push_back(static_cast<double>(engine.particles()));
-    mine.push_back(static_cast<double>(balancer_.bytes()));
-    const auto spread = comm_.spread(mine);
-    const double atom_steps = static_cast<double>(particles_) * static_cast<double>(step - first_step_);
-    const double rate = wall > 0 ? atom_steps / wall : 0;
-    // Nothing was measured where a run stops before its first output step.
-    const double drift = last_ && largest_kinetic_ > 0
-                             ? (last_->total() - energy_first_.value_or(last_->total())) / largest_kinetic_
-                             : 0.0;
-    bool good = true;
-    if (comm_.rank() == 0) {
-        const Setup& s = engine.setup();
-        const balance::Grid grid = s.domain.grid();
-        nlohmann::ordered_json j;
-        j["version"] = STEELYARD_VERSION;
-        const BuildInfo build = build_info();
-        j["build"] = {{"version", build.version}, {"commit", build.commit}, {"compiler", build.compiler},
-                      {"mpi", build.mpi},         {"hdf5", build.hdf5},     {"kernels", build.kernels}};
-        j["command_line"] = run_.command_line;
-        j["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));  // of the end
-        j["deck"] = deck_.name;
-        j["ranks"] = comm_.size();
-        j["threads"] = omp_get_max_threads();
-        j["processes"] = engine.decomposition().processes();
-        j["particles"] = particles_;
-        j["cells"] = grid.box().cells();
-        j["steps"] = step;
-        j["first_step"] = first_step_;
-        j["wall_seconds"] = wall;
-        j["cpu_seconds"] = static_cast<double>(cpu[0]) * 1e-9;
-        j["atom_steps_per_second"] = rate;
-        j["state_hash"] = fmt::format("{:016x}", hash);
-        j["energy_first"] = energy_first_.value_or(0);
-        j["energy_last"] = last_ ? nlohmann::ordered_json(last_->total()) : nlohmann::ordered_json(nullptr);
-        j["energy_drift"] = last_ ? nlohmann::ordered_json(drift) : nlohmann::ordered_json(nullptr);
-        j["overall_lbe"] = nlohmann::json::object();
-        j["overall_lbe_measured"] = nlohmann::json::object();
-        for (const LoadBalancer::Overall& o : balancer_.overall()) {
-            j["overall_lbe"][o.model] = o.lbe;
-            j["overall_lbe_measured"][o.model] =
-                o.measured ? nlohmann::ordered_json(*o.measured) : nlohmann::ordered_json(nullptr);
-        }
-        j["clock"] = deck_.balance.clock == balance::Clock::wall ? "wall" : "work";
-        j["balance_bytes"] = spread.back().max;  // of a rank
-        j["balancing"] = {{"balancings", balancing_.balancings},
-                          {"migrations", balancing_.migrations},
-                          {"model_seconds", balancing_.model_seconds},
-                          {"partition_seconds", balancing_.partition_seconds},
-                          {"migrate_seconds", balancing_.migrate_seconds}};
-        j["precision"] = s.precision == md::Precision::mixed ? "mixed" : "double";
-        j["kernels"] = s.kernels->isa;
-        j["skin"] = engine.skin();
-        j["rebuilds"] = engine.rebuilds();
-        j["checkpoints"] = {{"count", checkpoints_.count},
-                            {"bytes", checkpoints_.bytes},
-                            {"write_seconds", checkpoints_.write_seconds},
-                            {"verify_seconds", checkpoints_.verify_seconds},
-                            {"remove_seconds", checkpoints_.remove_seconds}};
-        j["binding"] = run_.topology.binding;
-        j["host"] = run_.topology.host;
-        j["cpu_model"] = run_.topology.cpu_model;
-        const auto row = [&](std::size_t i) {
-            return nlohmann::ordered_json{{"min", spread[i].min}, {"mean", spread[i].mean}, {"max", spread[i].max}};
-        };
-        for (std::size_t i = 0; i < phase_names.size(); ++i) j["seconds"][std::string(phase_names[i])] = row(i);
-        j["seconds"]["other"] = row(phase_names.size());
-        j["peak_resident_bytes"] = row(phase_names.size() + 1);
-        j["particle_bytes"] = row(phase_names.size() + 2);
-        j["particles_per_rank"] = row(phase_names.size() + 3);
-        good = comm::replace_file(directory_ + "/summary.json", j.dump(2) + "\n");
+    Summary summary{.deck = deck_,
+                    .engine = engine,
+                    .balancer = balancer_,
+                    .topology = run_.topology,
+                    .command_line = run_.command_line,
+                    .ranks = comm_.size(),
+                    .particles = particles_,
+                    .step = step,
+                    .first_step = first_step_,
+                    .wall_seconds = wall,
+                    .cpu_seconds = static_cast<double>(cpu[0]) * 1e-9,
+                    .state_hash = engine.state_hash(),
+                    .energy_first = energy_first_,
+                    .energy_last = std::nullopt,
+                    .energy_drift = std::nullopt,
+                    .checkpoints = checkpoints_,
+                    .balancing = balancing_,
+                    .spreads = spreads_of(comm_, timers_, engine, balancer_, wall)};
+    if (last_) {  // else the run has stopped before its first output step
+        summary.energy_last = last_->total();
+        const double change = last_->total() - energy_first_.value_or(last_->total());
+        summary.energy_drift = largest_kinetic_ > 0 ? change / largest_kinetic_ : 0.0;
     }
-    check(good, "summary.json");
-    if (quiet_) return;
-    say(stdout, "\n  {:<12}{:>11}{:>11}{:>11}   {}\n", "seconds", "min", "mean", "max", "share of the run");
-    for (std::size_t i = 0; i <= phase_names.size(); ++i)
-        say(stdout, "  {:<12}{:>11.3f}{:>11.3f}{:>11.3f}   {:5.1f} %\n",
-            i < phase_names.size() ? phase_names[i] : "other", spread[i].min, spread[i].mean, spread[i].max,
-            wall > 0 ? 100 * spread[i].mean / wall : 0.0);
-    const double bytes =
-        particles_ > 0 ? spread[phase_names.size() + 2].mean * comm_.size() / static_cast<double>(particles_) : 0.0;
-    say(stdout, "{}",
-        lines_of({fmt::format("total {:.3f} s", wall), fmt::format("{:.2f} M atom-steps/s", rate * 1e-6),
-                  fmt::format("{:.2f} M per CPU second",
-                              cpu[0] > 0 ? atom_steps / (static_cast<double>(cpu[0]) * 1e-3) : 0.0),
-                  fmt::format("{}, the last with skin {:.3g}", counted(engine.rebuilds(), "rebuild"), engine.skin()),
-                  fmt::format("{:.1f} bytes per particle in tiles", bytes),
-                  fmt::format("peak {:.1f} MB per rank", spread[phase_names.size() + 1].max * 1e-6)},
-                 ";"));
-    if (balancing_.balancings > 0)
-        say(stdout, "{}",
-            lines_of({fmt::format("{} by {}", counted(balancing_.balancings, "balancing"), balancer_.driver()),
-                      counted(balancing_.migrations, "migration"),
-                      fmt::format("in all {:.3f} s for the model", balancing_.model_seconds),
-                      fmt::format("{:.3f} s for the partition", balancing_.partition_seconds),
-                      fmt::format("{:.3f} s for moving and sorting anew", balancing_.migrate_seconds)}));
-    if (const std::vector<LoadBalancer::Overall> overall = balancer_.overall(); !overall.empty()) {
-        say(stdout, "  overall LBE by {}: in all, and after the first measured update\n",
-            deck_.balance.clock == balance::Clock::wall ? "thread timers" : "counted work");
-        for (const LoadBalancer::Overall& o : overall)
-            say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe,
-                o.measured ? fmt::format("{:.2f} %", 100 * *o.measured) : "-");
-    }
-    say(stdout, "{}",
-        lines_of({fmt::format("state hash {:016x} at step {}", hash, step),
-                  fmt::format("energy drift {} of the largest kinetic energy",
-                              last_ ? fmt::format("{:.2e}", drift) : "not measured")}));
+    check(comm_.rank() != 0 || comm::replace_file(directory_ + "/summary.json", to_json(summary)), "summary.json");
+    if (!quiet_) say_summary(summary);
 }
 
 }  // namespace app

@@ -13,6 +13,7 @@
 #include "app/output/observer.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/output/snapshot.hpp"
+#include "app/output/summary.hpp"
 #include "app/output/trajectory.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file/posix_file.hpp"
@@ -78,10 +79,7 @@ private:
     std::optional<md::Thermo> last_;  // of the last output step of this run
     double largest_kinetic_ = 0;
     CheckpointCost checkpoints_;
-    struct {
-        std::int64_t balancings = 0, migrations = 0;
-        double model_seconds = 0, partition_seconds = 0, migrate_seconds = 0;
-    } balancing_;  // of the driver, on rank 0, since the start of this run
+    BalancingCost balancing_;
 };
 
 }  // namespace app

@@ -17,6 +17,7 @@
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "app/output/result_files.hpp"
 #include "app/output/trajectory.hpp"
 #include "comm/file/file.hpp"
 
@@ -24,104 +25,6 @@ namespace app {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 8> single_results{"deck.yaml",    "thermo.csv", "timing.csv",    "balance.csv",
-                                                         "summary.json", "run.json",   "trajectory.h5", "fields.xdmf"};
-
-// The step of a file `<kind>_<step><ending>`, empty for any other name.
-std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {
-    if (!name.starts_with(kind) || !name.ends_with(ending) || name.size() <= kind.size() + ending.size())
-        return std::nullopt;
-    name.remove_prefix(kind.size());
-    name.remove_suffix(ending.size());
-    std::int64_t step = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
-    if (error != std::errc() || end != name.data() + name.size() || std::to_string(step) != name) return std::nullopt;
-    return step;
-}
-
-std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step_in(name, "checkpoint_", ".h5"); }
-
-// The step of a file that holds the state or the fields of one step.
-std::optional<std::int64_t> frame_step(std::string_view name) {
-    for (const auto& [kind, ending] : {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"),
-                                       std::pair("trajectory_", ".h5")})  // the last: of version 0.1.0
-        if (const auto step = step_in(name, kind, ending)) return step;
-    return std::nullopt;
-}
-
-bool is_single(std::string_view name) {
-    return std::find(single_results.begin(), single_results.end(), name) != single_results.end();
-}
-bool is_result(std::string_view name) { return is_single(name) || checkpoint_step(name) || frame_step(name); }
-
-// Names of this program's files in a directory: results, and what was never finished.
-struct Contents {
-    std::vector<std::string> results, unfinished;
-};
-
-Contents contents_of(const std::string& directory) {
-    Contents found;
-    std::error_code error;
-    fs::directory_iterator it(directory, error);
-    for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
-        const std::string name = it->path().filename().string();
-        constexpr std::string_view tmp = ".tmp";
-        if (is_result(name)) found.results.push_back(name);
-        else if (name.ends_with(tmp) && is_result(std::string_view(name).substr(0, name.size() - tmp.size())))
-            found.unfinished.push_back(name);
-    }
-    if (error)
-        throw OutputError(
-            fmt::format("{}: cannot look what it holds: {}; make it readable or choose another with --out", directory,
-                        error.message()));
-    std::sort(found.results.begin(), found.results.end());
-    return found;
-}
-
-// Moves (or copies) files into a new previous_<n>/; the first file makes it.
-class Aside {
-public:
-    explicit Aside(const std::string& directory) : directory_(directory) {}
-    void move(const std::string& name) {
-        make();
-        fs::rename(directory_ + "/" + name, folder_ + "/" + name, error_);
-        check(name);
-        ++count_;
-    }
-    void copy(const std::string& name) {
-        if (!fs::is_regular_file(fs::symlink_status(directory_ + "/" + name, error_))) return;
-        make();
-        if (!comm::copy_file(directory_ + "/" + name, folder_ + "/" + name))
-            error_ = std::make_error_code(std::errc::io_error);
-        check(name);
-        ++count_;
-    }
-    void report(const char* why) const {
-        if (count_ > 0)
-            say(stderr, "steelyard: note: {}: {} {} put aside into {}\n", directory_, counted(count_, "file"), why,
-                folder_);
-    }
-
-private:
-    void make() {
-        for (int n = 1; folder_.empty(); ++n) {
-            const std::string name = fmt::format("{}/previous_{}", directory_, n);
-            if (fs::exists(fs::symlink_status(name, error_))) continue;
-            fs::create_directory(name, error_);
-            folder_ = name;
-            check(name);
-        }
-    }
-    void check(const std::string& what) const {
-        if (error_)
-            throw OutputError(fmt::format("{}: cannot put {} aside: {}; choose another directory with --out",
-                                          directory_, what, error_.message()));
-    }
-    std::string directory_, folder_;
-    std::error_code error_;
-    int count_ = 0;
-};
 
 Trajectory trajectory_of(const Deck& deck) {
     return {deck.run.dt, deck.run.precision == md::Precision::mixed ? "mixed" : "double"};

@@ -357,71 +357,95 @@ void sorting_keys(const KeysArgs& a) {
     }
 }
 
-// Two passes: all candidates against the cluster's bounding box, then each lane against the survivors.
-std::int32_t build_rows(const RowsArgs& a) {
+// A cluster as the search for its neighbours sees it: positions from the middle of its bounding box, so that candidates
+// on all sides stay on theirs of the wrap.
+struct ClusterBox {
+    I32 x0, y0;  // the middle, packed
+    F32 half_x, half_y, radius2;
+    alignas(64) float lane_x[16], lane_y[16];
+};
+ClusterBox cluster_box(const RowsArgs& a) {
     const Positions16 own = load_positions16(a.packed + a.slot);
     const auto first = [](I32 v) { return static_cast<std::int32_t>(lane_of(low_half(v), 0)); };
-    I32 x0 = i32(first(own.x)), y0 = i32(first(own.y));
+    const I32 x0 = i32(first(own.x)), y0 = i32(first(own.y));
     const M16 filled = first_of_16(a.count);
-    F32 x = keep(filled, to_f32(own.x - x0)), y = keep(filled, to_f32(own.y - y0));  // 0 is the first particle's
+    const F32 x = keep(filled, to_f32(own.x - x0)), y = keep(filled, to_f32(own.y - y0));  // 0 is the first particle's
     const F32 zero(0.0f);
     const float low_x = -reduce_max(zero - x), high_x = reduce_max(x), low_y = -reduce_max(zero - y),
                 high_y = reduce_max(y);
-    // From the middle, so that candidates on all sides stay on theirs of the wrap.
     const auto mid_x = static_cast<std::int32_t>((low_x + high_x) / 2),
                mid_y = static_cast<std::int32_t>((low_y + high_y) / 2);
-    x0 = x0 + i32(mid_x), y0 = y0 + i32(mid_y);
-    alignas(64) float lane_x[16], lane_y[16];
-    store_f32(lane_x, x - F32(static_cast<float>(mid_x)));
-    store_f32(lane_y, y - F32(static_cast<float>(mid_y)));
     // Floats of packed lengths round by at most 2^-24 of their size; the radius grows by far more than that.
     const double radius = a.radius * (1 + 1e-5) * two_to(a.packed_bits);
-    const F32 radius2(static_cast<float>(radius * radius)), half_x((high_x - low_x) / 2), half_y((high_y - low_y) / 2);
+    ClusterBox box{x0 + i32(mid_x),
+                   y0 + i32(mid_y),
+                   F32((high_x - low_x) / 2),
+                   F32((high_y - low_y) / 2),
+                   F32(static_cast<float>(radius * radius)),
+                   {},
+                   {}};
+    store_f32(box.lane_x, x - F32(static_cast<float>(mid_x)));
+    store_f32(box.lane_y, y - F32(static_cast<float>(mid_y)));
+    return box;
+}
 
+// Candidates that lie within the radius of the cluster's bounding box, in a.x, a.y, a.place; windows in a.start.
+struct Survivors {
+    int candidates = 0, used = 0;  // candidates, windows
+    int self = 0;                  // place of the first particle of the cluster; the others follow
+};
+Survivors filter_candidates(const RowsArgs& a, const ClusterBox& box) {
+    Survivors s;
+    const F32 zero(0.0f);
     // Windows lie side by side from the first to the last survivor of a run, so places rise as slots do.
-    int candidates = 0, used = 0, self = 0;  // self: place of the first particle of the cluster; the others follow
     for (int r = 0; r < a.range_count; ++r) {
         const int begin = a.ranges[2 * r], end = a.ranges[2 * r + 1];
         int first = -1, shift = 0;
         for (int j = begin; j < end; j += 16) {
             const Positions16 p = load_positions16(a.packed + j);
-            x = to_f32(p.x - x0), y = to_f32(p.y - y0);
-            const F32 dx = max(abs(x) - half_x, zero), dy = max(abs(y) - half_y, zero);
-            const M16 near = less(first_of_16(end - j), fma(dx, dx, dy * dy), radius2);
+            const F32 x = to_f32(p.x - box.x0), y = to_f32(p.y - box.y0);
+            const F32 dx = max(abs(x) - box.half_x, zero), dy = max(abs(y) - box.half_y, zero);
+            const M16 near = less(first_of_16(end - j), fma(dx, dx, dy * dy), box.radius2);
             if (bits(near) == 0) continue;
-            if (first < 0) first = j + __builtin_ctz(bits(near)), shift = used * window - first;
-            compress(a.x + candidates, near, x);
-            compress(a.y + candidates, near, y);
-            candidates += compress(a.place + candidates, near, counting_from(j + shift));
+            if (first < 0) first = j + __builtin_ctz(bits(near)), shift = s.used * window - first;
+            compress(a.x + s.candidates, near, x);
+            compress(a.y + s.candidates, near, y);
+            s.candidates += compress(a.place + s.candidates, near, counting_from(j + shift));
         }
         if (first < 0) continue;
-        if (begin <= a.slot && a.slot < end) self = a.slot + shift;
-        for (const int last = a.place[candidates - 1]; used * window <= last; ++used)
-            a.start[used] = used * window - shift - a.base;
+        if (begin <= a.slot && a.slot < end) s.self = a.slot + shift;
+        for (const int last = a.place[s.candidates - 1]; s.used * window <= last; ++s.used)
+            a.start[s.used] = s.used * window - shift - a.base;
     }
-    store_f32(a.x + candidates, F32(1e30f));  // the last vector's rest is out of reach
-    if (candidates == 0) return 0;
-    const int real = used;
-    if (a.place[candidates - 1] == used * window - 1) ++used;  // an empty window, for the far place
+    store_f32(a.x + s.candidates, F32(1e30f));  // what follows in the last vector is out of reach
+    return s;
+}
 
-    int lengths[lanes] = {};
+// The neighbours of each lane among the survivors, in a.lane_rows; their numbers in `lengths`.
+void list_lanes(const RowsArgs& a, const ClusterBox& box, const Survivors& s, int (&lengths)[lanes]) {
     for (int l = 0; l < a.count; l += 2) {  // two at a time: each vector of candidates is loaded once
-        const F32 x_0(lane_x[l]), y_0(lane_y[l]), x_1(lane_x[l + 1]), y_1(lane_y[l + 1]);
-        const I32 self_0 = i32(self + l), self_1 = i32(self + l + 1);
+        const F32 x_0(box.lane_x[l]), y_0(box.lane_y[l]), x_1(box.lane_x[l + 1]), y_1(box.lane_y[l + 1]);
+        const I32 self_0 = i32(s.self + l), self_1 = i32(s.self + l + 1);
         std::int32_t *row_0 = a.lane_rows + l * a.stride, *row_1 = row_0 + a.stride;
         int n_0 = 0, n_1 = 0;
-        for (int j = 0; j < candidates; j += 16) {
+        for (int j = 0; j < s.candidates; j += 16) {
             const F32 cx = load_f32(a.x + j), cy = load_f32(a.y + j);
             const I32 place = load_i32(a.place + j);
             const F32 dx_0 = cx - x_0, dy_0 = cy - y_0, dx_1 = cx - x_1, dy_1 = cy - y_1;
-            n_0 += compress(row_0 + n_0, less(differs(place, self_0), fma(dx_0, dx_0, dy_0 * dy_0), radius2), place);
-            n_1 += compress(row_1 + n_1, less(differs(place, self_1), fma(dx_1, dx_1, dy_1 * dy_1), radius2), place);
+            n_0 +=
+                compress(row_0 + n_0, less(differs(place, self_0), fma(dx_0, dx_0, dy_0 * dy_0), box.radius2), place);
+            n_1 +=
+                compress(row_1 + n_1, less(differs(place, self_1), fma(dx_1, dx_1, dy_1 * dy_1), box.radius2), place);
         }
         lengths[l] = n_0;
         lengths[l + 1] = l + 1 < a.count ? n_1 : 0;
     }
+}
 
-    // Neighbourhoods overlap: each takes from a row what the next can't, and more where others' rows are longer.
+// Deals the lanes' neighbours to neighbourhoods of `windows` windows; returns how many there are. Neighbourhoods
+// overlap. Each must take the neighbours that the next one cannot address; lanes with shorter rows may take more, up to
+// the longest row, to even the lengths out.
+std::int32_t deal_to_neighbourhoods(const RowsArgs& a, int real, int used, const int (&lengths)[lanes]) {
     const int steps = used > windows ? (used - 2) / (windows - 1) : 0;  // of windows - 1 at most
     std::int32_t hoods = 0, rows_used = 0;
     int taken[lanes] = {};
@@ -448,6 +472,18 @@ std::int32_t build_rows(const RowsArgs& a) {
         for (int l = 0; l < lanes; ++l) taken[l] += count[l];
     }
     return hoods;
+}
+
+// All candidates against the cluster's bounding box, each lane against the survivors, and their neighbours into
+// neighbourhoods.
+std::int32_t build_rows(const RowsArgs& a) {
+    const ClusterBox box = cluster_box(a);
+    const Survivors s = filter_candidates(a, box);
+    if (s.candidates == 0) return 0;
+    int lengths[lanes] = {};
+    list_lanes(a, box, s, lengths);
+    const bool full = a.place[s.candidates - 1] == s.used * window - 1;  // then an empty window, for the far place
+    return deal_to_neighbourhoods(a, s.used, s.used + (full ? 1 : 0), lengths);
 }
 
 // One entry a functor, in the order of Potentials.

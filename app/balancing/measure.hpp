@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What is counted in the cells before a balancing, brought from the tiles to the home slabs.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "app/engine/engine.hpp"
+#include "balance/model/load_model.hpp"
+#include "balance/model/work.hpp"
+#include "balance/team.hpp"
+
+namespace app {
+
+/// Of the cells of this rank's slab, column by column.
+struct MeasuredCells {
+    std::vector<balance::CellCounts> counts;
+    std::vector<std::int64_t> particles;
+};
+/// After Engine::rebin(). Collective.
+MeasuredCells measure_cells(const balance::Team& team, const Engine& engine);
+
+/// Counted work of these cells, ticks a step. cell_width: lengths. After Engine::build_neighbour_lists(). Collective.
+/// Throws md::SimulationError, on all ranks alike, where the work cannot be summed exactly.
+std::vector<std::int64_t> measure_work(const MeasuredCells& cells, const balance::WorkCosts& costs,
+                                       std::array<double, 2> cell_width, const balance::Team& team, Engine& engine);
+
+}  // namespace app

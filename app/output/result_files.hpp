@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The names of a run's results in its directory, and what puts them aside.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace app {
+
+/// The step of a checkpoint's file, empty for any other name.
+std::optional<std::int64_t> checkpoint_step(std::string_view name);
+/// The step of a file that holds the state or the fields of one step.
+std::optional<std::int64_t> frame_step(std::string_view name);
+/// A result of which a directory has one, as thermo.csv.
+bool is_single(std::string_view name);
+bool is_result(std::string_view name);
+
+/// Names of this program's files in a directory: results, and what was never finished.
+struct Contents {
+    std::vector<std::string> results, unfinished;
+};
+/// Throws OutputError when the directory cannot be read.
+Contents contents_of(const std::string& directory);
+
+/// Moves (or copies) files into a new previous_<n>/; the first file makes it. Throws OutputError.
+class Aside {
+public:
+    explicit Aside(const std::string& directory) : directory_(directory) {}
+    void move(const std::string& name);
+    void copy(const std::string& name);
+    void report(const char* why) const;
+
+private:
+    void make();
+    void check(const std::string& what) const;
+    std::string directory_, folder_;
+    std::error_code error_;
+    int count_ = 0;
+};
+
+}  // namespace app

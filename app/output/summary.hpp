@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// What a run says when it has ended: summary.json, and the table on the terminal.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/balancing/load_balancer.hpp"
+#include "app/common/timers.hpp"
+#include "app/deck/deck.hpp"
+#include "app/engine/engine.hpp"
+#include "app/output/checkpoint.hpp"
+#include "comm/communicator.hpp"
+#include "comm/topology.hpp"
+
+namespace app {
+
+/// What the driver's balancings took since the start of this run, on rank 0.
+struct BalancingCost {
+    std::int64_t balancings = 0, migrations = 0;
+    double model_seconds = 0, partition_seconds = 0, migrate_seconds = 0;
+};
+
+/// Values over the ranks.
+struct RankSpreads {
+    std::vector<comm::Spread> phases;  ///< wall seconds, in the order of Phase, and of everything else
+    comm::Spread peak_resident_bytes, particle_bytes, particles, balance_bytes;
+};
+/// Collective. wall: seconds of the run.
+RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, const Engine& engine,
+                       const LoadBalancer& balancer, double wall);
+
+struct Summary {
+    const Deck& deck;
+    const Engine& engine;
+    const LoadBalancer& balancer;
+    const comm::Topology& topology;
+    const std::vector<std::string>& command_line;
+    int ranks = 1;
+    std::int64_t particles = 0, step = 0, first_step = 0;  ///< step: the last one done
+    double wall_seconds = 0, cpu_seconds = 0;              ///< of all ranks and threads, the latter
+    std::uint64_t state_hash = 0;
+    std::optional<double> energy_first, energy_last, energy_drift;  ///< empty where no output step was reached
+    CheckpointCost checkpoints;
+    BalancingCost balancing;
+    RankSpreads spreads;
+
+    double atom_steps() const { return static_cast<double>(particles) * static_cast<double>(step - first_step); }
+};
+
+/// The text of summary.json.
+std::string to_json(const Summary& summary);
+
+/// Prints the table.
+void say_summary(const Summary& summary);
+
+}  // namespace app
