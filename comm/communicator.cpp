@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// All calls are nonblocking ones that are waited for, so that a rank can give its core away while it waits.
 #include "comm/communicator.hpp"
 
 #include <fmt/format.h>
@@ -142,24 +143,53 @@ std::vector<Spread> Communicator::spread(std::span<const double> values) const {
 }
 
 std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std::byte>> to_rank) const {
-    // Sizes are 64-bit, and the bytes go as messages that are cut where they are long: no count of MPI's can overflow.
-    std::vector<std::int64_t> sizes, received(size_), start(size_ + 1, 0);
-    for (const std::vector<std::byte>& bytes : to_rank) sizes.push_back(static_cast<std::int64_t>(bytes.size()));
+    // How many ranks send to this one. No rank comes through here before all have called: messages of one call cannot
+    // be taken for those of the call before, although the next lines receive from any rank.
+    std::vector<int> sends(size_);
+    for (int r = 0; r < size_; ++r) sends[r] = r != rank_ && !to_rank[r].empty();
+    int senders = 0;
     MPI_Request request;
-    mpi_check(MPI_Ialltoall(sizes.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, handle_->comm, &request),
-              "MPI_Ialltoall");
+    mpi_check(MPI_Ireduce_scatter_block(sends.data(), &senders, 1, MPI_INT, MPI_SUM, handle_->comm, &request),
+              "MPI_Ireduce_scatter_block");
     wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
-    for (int r = 0; r < size_; ++r) start[r + 1] = start[r] + received[r];
-    std::vector<std::byte> in(start[size_]);
-    std::vector<Outgoing> out;
-    std::vector<Incoming> incoming;
+
+    // Who sends how much: 64-bit sizes.
+    constexpr int sizes_tag = 2;
+    struct Announced {
+        std::int64_t sent = 0, received = 0;
+    };
+    std::vector<Announced> sizes(size_);
+    std::vector<std::int64_t> incoming(senders);
+    std::vector<MPI_Request> requests(senders);
+    for (int k = 0; k < senders; ++k)
+        mpi_check(MPI_Irecv(&incoming[k], 1, MPI_INT64_T, MPI_ANY_SOURCE, sizes_tag, handle_->comm, &requests[k]),
+                  "MPI_Irecv");
     for (int r = 0; r < size_; ++r) {
-        const std::span<std::byte> place = std::span(in).subspan(start[r], received[r]);
+        sizes[r].sent = static_cast<std::int64_t>(to_rank[r].size());
+        if (!sends[r]) continue;
+        requests.emplace_back();
+        mpi_check(MPI_Isend(&sizes[r].sent, 1, MPI_INT64_T, r, sizes_tag, handle_->comm, &requests.back()),
+                  "MPI_Isend");
+    }
+    std::vector<MPI_Status> status(requests.size());
+    wait_all(static_cast<int>(requests.size()), requests.data(), status.data(), oversubscribed_);
+    for (int k = 0; k < senders; ++k) sizes[status[k].MPI_SOURCE].received = incoming[k];
+    sizes[rank_].received = sizes[rank_].sent;
+
+    std::int64_t total = 0;
+    for (const Announced& s : sizes) total += s.received;
+    std::vector<std::byte> in(total);
+    std::vector<Outgoing> out;
+    std::vector<Incoming> places;
+    std::int64_t at = 0;
+    for (int r = 0; r < size_; ++r) {  // in rank order
+        const std::span<std::byte> place = std::span(in).subspan(at, sizes[r].received);
+        at += sizes[r].received;
         if (r == rank_) std::copy(to_rank[r].begin(), to_rank[r].end(), place.begin());
-        else out.push_back({r, to_rank[r]}), incoming.push_back({r, place});
+        else out.push_back({r, to_rank[r]}), places.push_back({r, place});
     }
     Exchange exchange(*this);
-    exchange.start(out, incoming);
+    exchange.start(out, places);
     exchange.finish();
     return in;
 }

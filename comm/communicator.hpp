@@ -44,7 +44,8 @@ public:
     std::int64_t exclusive_sum(std::int64_t value) const;  ///< sum over lower ranks
     bool all_agree(bool good) const;
     std::vector<Spread> spread(std::span<const double> values) const;  ///< of each value over the ranks, on all of them
-    /// Sends to_rank[r] to rank r; returns everything that came, in rank order. Any sizes.
+    /// Sends to_rank[r] to rank r; returns everything that came, in rank order. Any sizes; only ranks that have
+    /// something for each other exchange messages.
     std::vector<std::byte> all_to_all(std::span<const std::vector<std::byte>> to_rank) const;
     std::vector<std::string> gather(const std::string& text) const;  ///< on rank 0; empty elsewhere
     std::vector<std::byte> gather(

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// What begins and ends a job. Ending it for one rank's failure must work from anywhere, once, and with the message of
+// the first rank that failed.
 #include "comm/session.hpp"
 
 #include <time.h>

@@ -76,15 +76,15 @@ inline std::uint64_t pack(std::int64_t x, std::int64_t y, int shift) {
 /// Cells that lie in reach of `radius` (lengths) from within one of width `cell`.
 inline int cells_within(double radius, double cell) { return static_cast<int>(std::ceil(radius / cell)); }
 
-/// Packed positions wrap at 2^(32 - packed_bits) lengths. True if nobody in a column of cells of width `cell`, and in
-/// those in reach of `radius` (lengths), is near only across the wrap.
+/// Packed positions wrap at 2^(32 - packed_bits) lengths. True if two particles of a column of cells of width
+/// `cell`, and of those in reach of `radius` (lengths), can never appear close merely because positions have wrapped.
 inline bool fits_before_wrap(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
     return cell * (1 + cells_within(radius, cell)) <= wrap - radius && cell <= wrap / 2;
 }
 
-/// The most that particles whose neighbours are sought together may be apart up a column, in 2^-26 lengths; for the
-/// same reason.
+/// Largest y extent of a cluster (2^-26 lengths) for which packed distances to all its candidates are unambiguous; see
+/// fits_before_wrap().
 inline std::int64_t most_extent(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
     return to_edge_units(std::min(wrap - 2 * radius - cell, wrap / 2)) - 2;

@@ -21,8 +21,8 @@ public:
     double skin() const { return now_; }
     /// Does it want the next cost?
     bool searching() const { return rebuilds_ == 0; }
-    /// At each rebuild, while searching: what a step cost since the last rebuild, that one included (seconds): its
-    /// forces, and the rest; any numbers else.
+    /// Call at each rebuild with the mean cost of a step since the previous one (seconds): force pass, everything else.
+    /// Ignored while not searching.
     void add(double forces, double rest);
 
 private:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sorting by cells makes everything else runs of consecutive particles: ghosts, messages, candidates of a cluster.
+// Lists are built cluster by cluster, up each column, so that neighbours in memory are neighbours in space.
 #include "md/tile.hpp"
 
 #include <fmt/format.h>
@@ -37,13 +39,13 @@ std::int64_t bytes_of(const std::vector<T>& v) {
 
 }  // namespace
 
-Tile::Tile(const Domain& domain, balance::Box box, int frame)
+Tile::Tile(const Domain& domain, balance::Box box, int halo)
     : axis_(domain.axis),
       packed_bits_(domain.packed_bits),
       box_(box),
-      frame_(frame),
-      columns_(box.extent(0) + 2 * frame),
-      rows_(box.extent(1) + 2 * frame),
+      halo_(halo),
+      columns_(box.extent(0) + 2 * halo),
+      rows_(box.extent(1) + 2 * halo),
       counts_(static_cast<std::size_t>(columns_) * rows_, 0),
       slot_(static_cast<std::size_t>(columns_) * (rows_ + 1), 0) {
     for (int a = 0; a < 2; ++a)
@@ -75,7 +77,7 @@ void Tile::insert(std::span<const Particle> particles) {
     }
 }
 
-int Tile::find(std::span<const FrameBox> boxes, std::array<int, 3> cell, std::int64_t own) const {
+int Tile::find(std::span<const HaloBox> boxes, std::array<int, 3> cell, std::int64_t own) const {
     for (std::size_t k = 0; k < boxes.size(); ++k)
         if (boxes[k].box.contains(cell)) return static_cast<int>(k);
     throw SimulationError(fmt::format("particle {} at ({:.6g}, {:.6g}) is lost: it left the cells around its own",
@@ -152,7 +154,7 @@ struct Tile::ListBuild {
 };
 
 void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch) {
-    const int low = box_.lower[1] - frame_, high = box_.upper[1] + frame_;
+    const int low = box_.lower[1] - halo_, high = box_.upper[1] + halo_;
     scratch.edges.clear();
     for (int r = low; r <= high; ++r) scratch.edges.push_back(axis_[1].edge(r));
     clusters_.clear();
@@ -166,8 +168,8 @@ void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScra
     const int reach = cells_within(radius, axis_[0].least_width());
     std::int64_t own = 0;
     for (int x = box_.lower[0]; x < box_.upper[0]; ++x) {
-        b.x0 = std::max(x - reach, box_.lower[0] - frame_);
-        b.x1 = std::min(x + reach + 1, box_.upper[0] + frame_);
+        b.x0 = std::max(x - reach, box_.lower[0] - halo_);
+        b.x1 = std::min(x + reach + 1, box_.upper[0] + halo_);
         b.y0 = b.y1 = low;
         b.base = slot_[slot_index(b.x0, low)];
         const std::int32_t end = slot_[slot_index(b.x1 - 1, high)];
@@ -212,7 +214,7 @@ Tile::ClusterExtent Tile::cluster_extent(const ListBuild& b, std::int64_t own, s
 
 // The runs of slots that hold all neighbours of a cluster, into scratch.ranges; the number of slots.
 std::size_t Tile::find_candidates(ListBuild& b, const ClusterExtent& c) const {
-    const int low = box_.lower[1] - frame_, high = box_.upper[1] + frame_;
+    const int low = box_.lower[1] - halo_, high = box_.upper[1] + halo_;
     const std::int64_t* edge = b.scratch.edges.data() - low;
     while (b.y0 > low && edge[b.y0] > c.lowest - b.reach_y) --b.y0;
     while (b.y0 + 1 < high && edge[b.y0 + 1] <= c.lowest - b.reach_y) ++b.y0;

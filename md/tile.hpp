@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A tile: the particles of a small box of cells, the ghosts in a frame around it, and their neighbour rows.
+// A tile: the particles of a small box of cells, the ghosts in the halo around it, and its neighbour lists.
 //
-// Storage is by columns of cells. A *slot* holds a packed position; slots run up each column of the framed box, cell by
-// cell, so that the particles of any box of cells are one contiguous run a column: ghosts, messages and candidates are
-// such runs. The other arrays hold own particles only (*own* order: the same order without ghosts).
+// Storage is by columns of cells. A *slot* holds a packed position; slots run up each column of the box with its halo,
+// cell by cell, so that the particles of any box of cells are one contiguous run a column: ghosts, messages and
+// candidates are such runs. The other arrays hold own particles only (*own* order: the same order without ghosts).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -45,20 +45,20 @@ struct TileScratch {
     std::vector<std::int32_t> place, start, lane_rows, ranges;
 };
 
-/// A box of cells of a tile's frame that another tile (or an image) owns. shift: what to add to the owner's positions
+/// A box of cells of a tile's halo that another tile (or an image) owns. shift: what to add to the owner's positions
 /// to see them here, 2^-40.
-struct FrameBox {
+struct HaloBox {
     balance::Box box;  ///< in this tile's cells, beyond the grid for images
     std::array<std::int64_t, 2> shift;
 };
 
 class Tile {
 public:
-    /// box: own cells; frame: width of the ghost frame in cells.
-    Tile(const Domain& domain, balance::Box box, int frame);
+    /// box: own cells; halo: width of the halo in cells.
+    Tile(const Domain& domain, balance::Box box, int halo);
 
     const balance::Box& box() const { return box_; }
-    int frame() const { return frame_; }
+    int halo() const { return halo_; }
     std::int64_t size() const { return size_; }
     std::int64_t ghosts() const { return slots_ - size_; }
     std::int64_t id(std::int64_t own) const { return id_[own]; }
@@ -79,10 +79,10 @@ public:
     }
 
     /// Takes out every particle whose position is no longer in this tile's cells and calls
-    /// leave(particle with wrapped position, index of the FrameBox that holds it). Throws SimulationError for one that
-    /// is in none of them: it moved further than the frame, or left the box.
+    /// leave(particle with wrapped position, index of the HaloBox that holds it). Throws SimulationError for one that
+    /// is in none of them: it moved further than the halo, or left the box.
     template <class Leave>
-    void remove_emigrants(std::span<const FrameBox> frame_boxes, Leave leave) {
+    void remove_emigrants(std::span<const HaloBox> halo_boxes, Leave leave) {
         const auto inside = [this](std::int64_t i) {
             const std::int64_t x = x_[i] >> edge_shift, y = y_[i] >> edge_shift;
             return (x >= edges_[0].front()) & (x < edges_[0].back()) & (y >= edges_[1].front()) &
@@ -96,19 +96,20 @@ public:
                 continue;
             }
             const std::array<int, 3> cell{axis_[0].cell_of(x_[i]), axis_[1].cell_of(y_[i]), 0};
-            const int k = find(frame_boxes, cell, i);
+            const int k = find(halo_boxes, cell, i);
             Particle p = particle(i);
-            p.x -= frame_boxes[k].shift[0];
-            p.y -= frame_boxes[k].shift[1];
+            p.x -= halo_boxes[k].shift[0];
+            p.y -= halo_boxes[k].shift[1];
             leave(p, k);
         }
         resize(kept);
     }
 
-    /// Sorts own particles into cells (and by height within a cell) and counts them, unless nobody moved or came since.
+    /// Sorts own particles into cells (and by height within a cell) and counts them, unless no particle has moved or
+    /// come since.
     void sort(const Kernels& kernels, TileScratch& scratch);
 
-    /// Number of particles in a cell of the framed box (grid coordinates of this tile).
+    /// Number of particles in a cell of the box with its halo (grid coordinates of this tile).
     std::int32_t& count(int cx, int cy) { return counts_[cell_index(cx, cy)]; }
     std::int32_t count(int cx, int cy) const { return counts_[cell_index(cx, cy)]; }
     /// The counts from a cell on upwards.
@@ -143,11 +144,9 @@ public:
     TileView view();
 
 private:
-    int cell_index(int cx, int cy) const {
-        return (cx - box_.lower[0] + frame_) * rows_ + (cy - box_.lower[1] + frame_);
-    }
+    int cell_index(int cx, int cy) const { return (cx - box_.lower[0] + halo_) * rows_ + (cy - box_.lower[1] + halo_); }
     int slot_index(int cx, int cy) const {
-        return (cx - box_.lower[0] + frame_) * (rows_ + 1) + (cy - box_.lower[1] + frame_);
+        return (cx - box_.lower[0] + halo_) * (rows_ + 1) + (cy - box_.lower[1] + halo_);
     }
     void move_own(std::int64_t from, std::int64_t to) {
         if (from == to) return;
@@ -165,14 +164,14 @@ private:
     ClusterExtent cluster_extent(const ListBuild& b, std::int64_t own, std::int32_t left) const;
     std::size_t find_candidates(ListBuild& b, const ClusterExtent& c) const;
     std::int32_t append_cluster(ListBuild& b, std::int64_t own, std::int32_t slot, std::int32_t left);
-    int find(std::span<const FrameBox> boxes, std::array<int, 3> cell, std::int64_t own) const;
+    int find(std::span<const HaloBox> boxes, std::array<int, 3> cell, std::int64_t own) const;
     void resize(std::int64_t n);
 
     std::array<Axis, 2> axis_;
     int packed_bits_;
     balance::Box box_;
     std::array<std::vector<std::int64_t>, 2> edges_;  // of own cells, 2^-26; one more than cells
-    int frame_, columns_, rows_;                      // of the framed box
+    int halo_, columns_, rows_;                       // of the box with its halo
     std::int64_t size_ = 0;
     std::int32_t slots_ = 0;
     bool sorted_ = false;

@@ -89,7 +89,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     double mean = 0;  // seconds, over all steps since the last balancing
     for (const std::int64_t n : nanoseconds)
         mean += static_cast<double>(n) * 1e-9 / static_cast<double>(hosts_.processes());
-    // The driver alone: nobody knows how long other partitions would have taken.
+    // Of the driver alone: the times that other partitions would have taken cannot be measured.
     BalancedModel& driver = models_.front();
     BalanceRow row;
     if (mean < least_clock_steps * resolution_) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Checks that need more than one key, or the geometry: made when the whole deck has been read, so that the message can
+// name the key that is most likely wrong.
 #include "app/deck/checks.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The irregular part of a deck: the box that may fit itself to a slab, potentials with parameters of their own, slabs
+// by corners or by lattice cells.
 #include "app/deck/read_system.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Access to the keys of one section. Unknown keys are found before any value is read: a misspelt key explains a missing
+// one.
 #include "app/deck/section.hpp"
 
 #include <fmt/format.h>

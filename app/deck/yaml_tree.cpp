@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A tree of nodes that know their line and column, for messages. Built from yaml-cpp's events, because its own nodes
+// accept duplicate keys, follow aliases without a bound, and lose places.
 #include "app/deck/yaml_tree.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The order of things is held here: each stage checks that the one before was reached, and whatever moves particles
+// falls back to an earlier stage.
 #include "app/engine/engine.hpp"
 
 #include <fmt/format.h>

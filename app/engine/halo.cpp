@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// All that the halo sends is packed and unpacked by balance::Transfer along the halo plan, on all threads. What does
+// not cross to another rank is copied from tile to tile.
 #include "app/engine/halo.hpp"
 
 #include <algorithm>
@@ -65,14 +67,14 @@ Halo::TargetView Halo::in_target_coordinates(const Move& m) const {
 void Halo::plan() {
     balance::Plan plan = balance::halo_plan(tiles_.decomposition(), tiles_.comm().rank(), setup_.halo);
     local_.assign(tiles_.size(), {});
-    frame_boxes_.assign(tiles_.size(), {});
-    frame_owners_.assign(tiles_.size(), {});
+    halo_boxes_.assign(tiles_.size(), {});
+    halo_owners_.assign(tiles_.size(), {});
     remote_.assign(tiles_.size(), false);
     const auto add_owner = [&](const Move& m) {
         const std::size_t t = tiles_.place_of(m.target);
         const auto shift = [&](int a) { return m.image[a] * setup_.domain.axis[a].fixed_length(); };
-        frame_boxes_[t].push_back({in_target_coordinates(m).box, {shift(0), shift(1)}});
-        frame_owners_[t].push_back(m.source);
+        halo_boxes_[t].push_back({in_target_coordinates(m).box, {shift(0), shift(1)}});
+        halo_owners_[t].push_back(m.source);
         return t;
     };
     for (const Move& m : plan.local) local_[add_owner(m)].push_back(m);
@@ -89,8 +91,8 @@ void Halo::emigrate() {
     };
     std::vector<std::vector<Emigrant>> emigrants(tiles_.size());
     parallel_for(tiles_.size(), [&](std::size_t t) {
-        tiles_[t].remove_emigrants(frame_boxes_[t], [&](const md::Particle& p, int k) {
-            emigrants[t].push_back({frame_owners_[t][k], p});
+        tiles_[t].remove_emigrants(halo_boxes_[t], [&](const md::Particle& p, int k) {
+            emigrants[t].push_back({halo_owners_[t][k], p});
         });
     });
     // What goes to one rank, and how many records come from it; the links are those of the halo.

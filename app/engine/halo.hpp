@@ -49,10 +49,10 @@ private:
 
     const Setup& setup_;
     Tiles& tiles_;
-    std::vector<balance::Link<balance::Move>> links_;         // with other ranks
-    std::vector<std::vector<balance::Move>> local_;           // by target tile, sources on this rank
-    std::vector<std::vector<md::FrameBox>> frame_boxes_;      // by tile: the parts of its halo
-    std::vector<std::vector<balance::TileId>> frame_owners_;  // and who owns them
+    std::vector<balance::Link<balance::Move>> links_;        // with other ranks
+    std::vector<std::vector<balance::Move>> local_;          // by target tile, sources on this rank
+    std::vector<std::vector<md::HaloBox>> halo_boxes_;       // by tile: the parts of its halo
+    std::vector<std::vector<balance::TileId>> halo_owners_;  // and who owns them
     std::vector<char> remote_;
     balance::Transfer<balance::Move, std::int32_t> counts_;
     balance::Transfer<balance::Move, std::uint64_t> positions_;

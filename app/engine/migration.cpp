@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Whole boxes of cells move when owners change: both sides know which from the two decompositions, and only the numbers
+// of particles are sent ahead. Particles from a file come in any order and are looked up one by one.
 #include "app/engine/migration.hpp"
 
 #include <fmt/format.h>

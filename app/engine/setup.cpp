@@ -69,7 +69,7 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
                         deck.name, s.skin, s.domain.packed_bits));
     s.time_tiles = deck.balance.every > 0 && deck.balance.clock == balance::Clock::wall;
     s.halo = deck.balance.every > 0 ? 2 : 1;  // load models look two cells far
-    // Between two rebuilds nobody moves further than half the skin and one more step of at most a cell.
+    // Between two rebuilds no particle moves further than half the skin and one more step of at most a cell.
     for (const md::Axis& axis : s.domain.axis)
         s.halo = std::max({s.halo, md::cells_within(s.radius(), axis.least_width()),
                            md::cells_within(s.skin / 2 + axis.cell_width(), axis.least_width())});

@@ -70,7 +70,8 @@ ThreadSchedule split_by_weight(std::vector<std::size_t> items, std::size_t threa
 
 /// Runs body(i) for i in [0, first.back()), thread t beginning with [first[t], first[t + 1]), then, if there was any,
 /// done() on each thread; an exception of any of them is thrown again here (it may not leave the region). Loop after
-/// loop a thread gets the same items first, which its caches know; the rest evens out.
+/// loop a thread gets the same items first, which its caches hold already; what it steals in the end evens out the
+/// rest.
 template <class Body, class Done>
 void parallel_runs(std::span<const std::size_t> first, Body body, Done done) {
     const std::size_t threads = first.size() - 1;

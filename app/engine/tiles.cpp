@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Tiles that exist in the old and the new decomposition are kept with all that they hold; everything else is made anew
+// and filled by others.
 #include "app/engine/tiles.hpp"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A checkpoint is worth nothing unless it can be read. So it is written under another name, digested, read back,
+// compared with the state in memory, flushed to the disk, and only then gets its name; then older ones go.
 #include "app/output/checkpoint.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The observer of a run: decides when what is due, and writes the text files on rank 0. Every failure to write ends the
+// run on all ranks alike.
 #include "app/output/output.hpp"
 
 #include <fmt/chrono.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Only names that this program gives its own results are ever moved or removed.
 #include "app/output/result_files.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Cell fields of one step with a description for ParaView, and the particles of a checkpoint in H5MD.
 #include "app/output/snapshot.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Functions by topic, so that summary.json keeps its order of keys, which people read from top to bottom.
 #include "app/output/summary.hpp"
 
 #include <fmt/chrono.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Frames are in the order of ids, so that frames can be subtracted. Ranks exchange the rows in windows of ids: no rank
+// ever holds more than its share of a frame.
 #include "app/output/trajectory.hpp"
 
 #include <algorithm>

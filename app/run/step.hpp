@@ -9,7 +9,7 @@
 
 namespace app {
 
-/// Advances from step `first` to step `last`, or to the step after somebody wanted to stop, which then ends with a
+/// Advances from step `first` to step `last`, or to the step after a rank wanted to stop, which then ends with a
 /// checkpoint; positions and velocities are at a whole step before and after. Returns the step reached. Throws, on all
 /// ranks alike, md::SimulationError naming the step, and DeckError when no partition keeps the deck's limit of
 /// particles any more: after a checkpoint of that step, unless it is the first.

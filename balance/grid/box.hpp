@@ -7,7 +7,7 @@
 
 namespace balance {
 
-/// Cells [lower, upper) on each axis; a 2D grid has one cell along z. May reach outside the grid (a ghost frame).
+/// Cells [lower, upper) on each axis; a 2D grid has one cell along z. May reach outside the grid (a halo).
 struct Box {
     std::array<int, 3> lower{0, 0, 0};
     std::array<int, 3> upper{0, 0, 1};
@@ -42,8 +42,8 @@ constexpr Box shifted(Box box, std::array<int, 3> offset) {
     return box;
 }
 
-/// `box` with a frame of `width[axis]` cells on both sides of each axis.
-constexpr Box framed(Box box, std::array<int, 3> width) {
+/// `box` with a halo of `width[axis]` cells on both sides of each axis.
+constexpr Box with_halo(Box box, std::array<int, 3> width) {
     for (int k = 0; k < 3; ++k) {
         box.lower[k] -= width[k];
         box.upper[k] += width[k];

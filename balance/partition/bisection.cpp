@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Level by level instead of node by node: one reduction per level sums the lines of all boxes that are cut at that
+// level, so that the number of collective calls grows with the logarithm of the parts.
 #include "balance/partition/bisection.hpp"
 
 #include <algorithm>

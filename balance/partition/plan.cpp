@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Every rank looks up the tiles around its own in the decomposition and lists both directions; the order of Move makes
+// both sides list the same.
 #include "balance/partition/plan.hpp"
 
 #include <algorithm>
@@ -51,15 +53,15 @@ private:
 void add_halo(const Decomposition& decomposition, int rank, int width, TileId id, const Box& cells,
               std::array<int, 3> image, Moves& moves) {
     const Grid& grid = decomposition.grid();
-    const std::array<int, 3> frame{width, width, 0}, mirrored{-image[0], -image[1], 0};
-    const Box seen = shifted(framed(cells, frame), scaled(image, grid, -1));
+    const std::array<int, 3> halo{width, width, 0}, mirrored{-image[0], -image[1], 0};
+    const Box seen = shifted(with_halo(cells, halo), scaled(image, grid, -1));
     decomposition.for_each_tile_in(seen, [&](const TileId& other, const Box& others_cells) {
         if (other == id && image == std::array<int, 3>{}) return;
         const Move in{other, id, intersection(seen, others_cells), image};
         const int owner = decomposition.rank_of(other.process);
         if (owner == rank) return moves.local(in);
         moves.incoming(owner, in);
-        const Box theirs = shifted(framed(others_cells, frame), scaled(mirrored, grid, -1));
+        const Box theirs = shifted(with_halo(others_cells, halo), scaled(mirrored, grid, -1));
         if (const Box box = intersection(theirs, cells); !box.empty())
             moves.outgoing(owner, {id, other, box, mirrored});
     });

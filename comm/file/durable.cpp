@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A file that has its name is whole and on the disk: what is written goes under another name first.
 #include "comm/file/durable.hpp"
 
 #include <fcntl.h>

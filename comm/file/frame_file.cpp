@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The file is laid out once: the places of all frames that a run can have are fixed when it begins, so that a frame is
+// a few plain writes, and the number of frames, changed last within one page, is what makes it exist.
 #include "comm/file/frame_file.hpp"
 
 #include <fcntl.h>

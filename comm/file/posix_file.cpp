@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes that fail are noticed by their return codes here, where the C++ streams would only keep a flag.
 #include "comm/file/posix_file.hpp"
 
 #include <fcntl.h>

@@ -16,7 +16,7 @@ inline constexpr int lanes = 16;  ///< particles of a full cluster
 inline constexpr int window = 8;  ///< slots that follow each other
 inline constexpr int windows = 12;
 inline constexpr int near_places = window * windows;
-inline constexpr int far_place = near_places - 1;  ///< nobody's place
+inline constexpr int far_place = near_places - 1;  ///< of a particle that is out of reach of all: fills rows up
 
 /// Particles around a cluster, few enough for their positions to stay in registers while rows of neighbours pick from
 /// them. Place p is slot start[p / window] + p % window; far_place holds a position out of the cluster's reach.
@@ -77,7 +77,7 @@ struct StepArgs {
     double dt;
     Kick kick;
     bool sum_kinetic;                 ///< add up kinetic energy and momentum at the whole step
-    double cell[2];                   ///< widths of a cell, lengths: nobody may move further in one step
+    double cell[2];                   ///< widths of a cell, lengths: no particle may move further in one step
     bool wall[2][2];                  ///< reflecting wall at the lower, upper end of each axis within this tile's reach
     std::int64_t length[2];           ///< box, 2^-40
     std::int64_t *force_x, *force_y;  ///< where to store the force quanta, own order; may be null

@@ -249,7 +249,7 @@ HD Halves to_halves(I32 d) {
     };
     return {eight(d.a), eight(d.b)};
 }
-/// Back into the order of lanes, as which they already are.
+/// Back into the order of lanes, which they have already.
 HD void in_order(I64&, I64&) {}
 HD unsigned bits_in_order(M8 a, M8 b) { return a.m | b.m << 8; }
 

@@ -53,9 +53,9 @@ TEST_CASE("a halo plan fills every cell of a halo once, from its owner, and both
                                             }
                                     }
                                     std::size_t expected = 0;
-                                    const Box frame = framed(tiles[t], {width, width, 0});
-                                    for (int x = frame.lower[0]; x < frame.upper[0]; ++x)
-                                        for (int y = frame.lower[1]; y < frame.upper[1]; ++y) {
+                                    const Box halo = with_halo(tiles[t], {width, width, 0});
+                                    for (int x = halo.lower[0]; x < halo.upper[0]; ++x)
+                                        for (int y = halo.lower[1]; y < halo.upper[1]; ++y) {
                                             if (tiles[t].contains({x, y, 0})) continue;
                                             if (!periodic[0] && wrap(x, cells[0]) != x) continue;
                                             if (!periodic[1] && wrap(y, cells[1]) != y) continue;
