@@ -41,7 +41,7 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       team_(comm),
       timers_(timers),
       hosts_(processes, comm.size()),
-      slab_(balance::Slabs{grid, comm.size()}.of(comm.rank())),
+      home_(balance::Homes{grid, comm.size()}.of(comm.rank())),
       every_(deck.balance.every),
       seed_(deck.system.seed),
       clock_(deck.balance.clock),
@@ -57,7 +57,7 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
         b.name = name;
         b.label = models_.empty() && options_.kind == "none" ? "none" : name;
         b.model = balance::make_model(name, deck.balance.constants);
-        b.partition = balance::one_box_each(balance::even_partition(grid, processes));
+        b.partition = {team_, balance::one_box_each(balance::even_partition(grid, processes)), hosts_};
         models_.push_back(std::move(b));
     };
     add(deck.balance.model);
@@ -120,25 +120,27 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
 
 void LoadBalancer::start(std::int64_t step, Engine& engine) {
     started_ = true;
+    const balance::Decomposition owners = decomposition(engine.tiles().shape());
     {
         const Timed phase(timers_, Phase::balancing);
-        const MeasuredCells cells = measure_cells(team_, engine);
+        const MeasuredCells cells = measure_cells(team_, engine, owners);
         BalanceRow unused;
-        for (BalancedModel& b : models_) repartition(b, cells, {}, step, unused);
+        for (BalancedModel& b : models_) repartition(b, b.partition.whole(team_), cells, {}, step, unused);
     }
-    if (!dead_end_) migrate(engine);
+    if (!dead_end_) migrate(engine, owners);
 }
 
 void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
     const double begin = comm::now();
     BalanceRow& row = rows_.front();
+    const balance::Decomposition owners = decomposition(engine.tiles().shape());
     {
         const Timed phase(timers_, Phase::balancing);
-        repartition(models_.front(), measure_cells(team_, engine), times_, step, row);
+        repartition(models_.front(), owners.partition(), measure_cells(team_, engine, owners), times_, step, row);
     }
     if (row.decision != Decision::moved) return;
     const double start = comm::now();
-    migrate(engine);
+    migrate(engine, owners);
     row.migrate_seconds = comm::now() - start;
     std::int64_t nanoseconds = std::llround((comm::now() - begin) * 1e9);  // what the next one is going to cost
     team_.max(std::span(&nanoseconds, 1));
@@ -147,27 +149,40 @@ void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
 
 void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
     engine.build_neighbour_lists();  // the pairs that are counted
+    const balance::Decomposition owners = decomposition(engine.tiles().shape());
     {
         const Timed phase(timers_, Phase::balancing);
-        const MeasuredCells cells = measure_cells(team_, engine);
-        const std::vector<std::int64_t> work = measure_work(cells, work_, cell_width_, team_, engine);
+        const MeasuredCells cells = measure_cells(team_, engine, owners);
+        const std::vector<std::int64_t> work = measure_work(cells, work_, cell_width_, team_, engine, owners);
         for (BalancedModel& b : models_) {
-            std::vector<double> times = balance::counted_times(
-                team_, grid_, balance::owners_around(grid_, slab_, b.partition), work, hosts_.processes());
+            const balance::Partition partition = b.partition.whole(team_);
+            std::vector<double> times =
+                balance::counted_times(team_, {grid_, home_, partition}, work, hosts_.processes());
             rows_.push_back(observe(b, times, step));
-            if (rows_.back().decision == Decision::none) repartition(b, cells, times, step, rows_.back());
+            if (rows_.back().decision == Decision::none) repartition(b, partition, cells, times, step, rows_.back());
         }
     }
     BalanceRow& row = rows_.front();
     row.driver = true;
     if (row.decision != Decision::moved) return;
     const double start = comm::now();
-    migrate(engine);
+    migrate(engine, owners);
     row.migrate_seconds = comm::now() - start;
 }
 
-void LoadBalancer::migrate(Engine& engine) {
-    engine.repartition(balance::Decomposition(grid_, partition(), hosts_, engine.decomposition().tile()));
+balance::Decomposition LoadBalancer::decomposition(balance::TileShape tile) const {
+    return {grid_, models_.front().partition.whole(team_), hosts_, tile};
+}
+
+balance::FieldPlan LoadBalancer::file_order() const {
+    const std::vector<balance::Box> columns = balance::columns_of_members(grid_, team_.size());
+    balance::BoxList list{columns, {}};
+    for (int m = 0; m <= team_.size(); ++m) list.first.push_back(m);
+    return {team_, {grid_, team_.size()}, list};
+}
+
+void LoadBalancer::migrate(Engine& engine, const balance::Decomposition& old) {
+    engine.repartition(old, decomposition(engine.tiles().shape()));
 }
 
 // What the processes of one model took, and whether a migration could pay. Adds noise to `times` where the deck wants
@@ -189,37 +204,39 @@ BalanceRow LoadBalancer::observe(BalancedModel& b, std::vector<double>& times, s
 }
 
 // New loads and a new partition of one model; without times, those that all models start from.
-void LoadBalancer::repartition(BalancedModel& b, const MeasuredCells& cells, std::span<const double> times,
-                               std::int64_t step, BalanceRow& row) {
+void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& partition, const MeasuredCells& cells,
+                               std::span<const double> times, std::int64_t step, BalanceRow& row) {
     const bool measured = !times.empty();
     double start = comm::now();
     if (b.state.empty())
         for (const balance::CellCounts& c : cells.counts) b.state.push_back(b.model->first_state(c));
     balance::CellLoads loads =
-        measured ? balance::evaluate(*b.model, team_, grid_, b.partition, hosts_, cells.counts, b.state, times)
+        measured ? balance::evaluate(*b.model, team_, grid_, partition, hosts_, cells.counts, b.state, times)
                  : balance::first_loads(start_, cells.counts);
     row.model_seconds = comm::now() - start;
-    const std::vector<std::int32_t> before = balance::owners_around(grid_, slab_, b.partition);
+    const balance::Owners before(grid_, home_, partition);
     b.history.updates += measured;
     b.history.load_step = static_cast<double>(step);
-    b.history.lbe_model = balance::predicted_efficiency(team_, grid_, before, loads.load, hosts_.processes());
+    b.history.lbe_model = balance::predicted_efficiency(team_, before, loads.load, hosts_.processes());
 
     start = comm::now();
     std::optional<balance::Partition> next;
     try {
-        next = balance::make_partition({team_, grid_, loads.load, cells.particles}, options_, b.splits);
+        std::vector<balance::Split> splits = b.splits.whole(team_);
+        next = balance::make_partition({team_, grid_, loads.load, cells.particles}, options_, splits);
+        b.splits = {team_, splits};
     } catch (const balance::Infeasible& e) {  // told by balance(), when all models have seen this step
         if (!dead_end_ || e.smallest > dead_end_->smallest) dead_end_ = e;
         row.decision = Decision::kept_limit;
     }
     row.partition_seconds = comm::now() - start;
     if (next) {
-        const std::vector<std::int32_t> after = balance::owners_around(grid_, slab_, *next);
-        const balance::Moved mine = balance::moved_between(grid_, before, after, cells.particles);
-        std::array<std::int64_t, 3> sums{mine.cells, mine.particles, balance::ghost_cells(grid_, after)};
+        const balance::Owners after(grid_, home_, *next);
+        const balance::Moved mine = balance::moved_between(before, after, cells.particles);
+        std::array<std::int64_t, 3> sums{mine.cells, mine.particles, balance::ghost_cells(after)};
         team_.sum(sums);
         const balance::Moved moved{sums[0], sums[1]};
-        b.history.lbe_reachable = balance::predicted_efficiency(team_, grid_, after, loads.load, hosts_.processes());
+        b.history.lbe_reachable = balance::predicted_efficiency(team_, after, loads.load, hosts_.processes());
         if (measured && migrate_ == Migrate::gain &&
             clock_ == Clock::work)  // by the wall clock, as the last one was measured
             b.history.move_seconds =
@@ -229,7 +246,9 @@ void LoadBalancer::repartition(BalancedModel& b, const MeasuredCells& cells, std
             row.moved = moved;
             b.history.ghost_cells = static_cast<double>(sums[2]);
             b.history.lbe_model = b.history.lbe_reachable;
-            b.partition = std::move(*next);
+            // The same cells may come in other boxes, in which the tiles would have another order: then nothing
+            // changes.
+            if (row.decision != Decision::kept_same) b.partition = {team_, *next, hosts_};
         }
     }
     if (&b == &models_.front()) load_ = std::move(loads);
@@ -262,9 +281,10 @@ std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
 }
 
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
-    const std::vector<balance::CellCounts> counts = measure_cells(team_, engine).counts;
-    comm::FieldBlock<double> field{slab_, {}};
-    const int nx = slab_.extent(0), ny = slab_.extent(1);
+    const std::vector<balance::CellCounts> counts =
+        measure_cells(team_, engine, decomposition(engine.tiles().shape())).counts;
+    comm::FieldBlock<double> field{home_, {}};
+    const int nx = home_.extent(0), ny = home_.extent(1);
     for (int y = 0; y < ny; ++y)
         for (int x = 0; x < nx; ++x) {
             const std::size_t i = static_cast<std::size_t>(x) * ny + y;
@@ -275,10 +295,14 @@ std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) c
 
 std::int64_t LoadBalancer::bytes() const {
     std::size_t n = load_ ? load_->load.capacity() * sizeof(std::int64_t) : 0;
-    for (const BalancedModel& b : models_)
-        n += b.state.capacity() * sizeof(double) + b.partition.boxes.capacity() * sizeof(balance::Box) +
-             b.partition.first.capacity() * sizeof(std::int64_t) + b.splits.capacity() * sizeof(balance::Split);
-    return static_cast<std::int64_t>(n);
+    for (const BalancedModel& b : models_) n += b.state.capacity() * sizeof(double);
+    return static_cast<std::int64_t>(n) + ownership_bytes();
+}
+
+std::int64_t LoadBalancer::ownership_bytes() const {
+    std::int64_t n = hosts_.bytes();
+    for (const BalancedModel& b : models_) n += b.partition.bytes() + b.splits.bytes();
+    return n;
 }
 
 }  // namespace app

@@ -3,7 +3,7 @@
 // partitions, decides, and has the tiles migrate. One model drives the run; others may be compared with it on the same
 // trajectory, each with a partition and a memory of its own.
 //
-// Per-cell values live in a slab of columns on each rank (balance/grid/field.hpp), and everything is summed in
+// Per-cell values live in one block of the grid on each rank (balance/grid/field.hpp), and everything is summed in
 // integers: with `clock: work` all decisions are the same on any number of ranks and after a restart.
 #pragma once
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include "balance/decision.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/partition/partition.hpp"
+#include "balance/partition/scattered.hpp"
 #include "comm/file/file.hpp"
 #include "comm/team.hpp"
 
@@ -50,9 +51,9 @@ struct BalancedModel {
     std::string name;
     std::string label;  ///< as in BalanceRow::model
     std::unique_ptr<balance::LoadModel> model;
-    balance::Partition partition;
-    std::vector<balance::Split> splits;
-    std::vector<double> state;  ///< of each cell of this rank's slab
+    balance::ScatteredPartition partition;
+    balance::Scattered<balance::Split> splits;  ///< what the partitioner remembers
+    std::vector<double> state;                  ///< of each cell of this rank's home
     std::vector<double> spent;  ///< seconds of each process since the last migration; not kept in checkpoints
     balance::History history;
 };
@@ -100,33 +101,40 @@ public:
     std::int64_t load_step() const { return static_cast<std::int64_t>(models_.front().history.load_step); }
     /// Without what cells that are empty now carry. Collective.
     std::vector<comm::FieldBlock<double>> load(const Engine& engine) const;
-    std::int64_t bytes() const;  ///< of all that balancing keeps on this rank
+    std::int64_t bytes() const;            ///< of all that balancing keeps on this rank
+    std::int64_t ownership_bytes() const;  ///< of which for partitions, and for what partitioners remember
 
     // For checkpoints.
     std::vector<BalancedModel>& models() { return models_; }
     const std::vector<BalancedModel>& models() const { return models_; }
     std::int64_t last_step() const { return last_step_; }
     void set_last_step(std::int64_t step) { last_step_ = step, started_ = true; }
-    const balance::Partition& partition() const { return models_.front().partition; }
     const balance::Hosts& hosts() const { return hosts_; }
     const balance::Grid& grid() const { return grid_; }
-    std::int64_t slab_cells() const { return slab_.cells(); }
+    const balance::Team& team() const { return team_; }
+    /// Cells whose values are at home here.
+    std::int64_t home_cells() const { return home_.cells(); }
+    /// From homes to the order of files, column by column with an even share on each rank, and back.
+    balance::FieldPlan file_order() const;
+
+    /// Who owns what by the driver's partition, cut into tiles of this shape. Collective.
+    balance::Decomposition decomposition(balance::TileShape tile) const;
 
 private:
     void balance_by_wall_clock(std::int64_t step, Engine& engine);
     void balance_by_work(std::int64_t step, Engine& engine);
     void start(std::int64_t step, Engine& engine);
-    void migrate(Engine& engine);
+    void migrate(Engine& engine, const balance::Decomposition& old);
     BalanceRow observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const;
-    void repartition(BalancedModel& b, const MeasuredCells& cells, std::span<const double> times, std::int64_t step,
-                     BalanceRow& row);
+    void repartition(BalancedModel& b, const balance::Partition& partition, const MeasuredCells& cells,
+                     std::span<const double> times, std::int64_t step, BalanceRow& row);
     void describe(const BalancedModel& b, BalanceRow& row) const;
 
     balance::Grid grid_;
     comm::Ranks team_;
     Timers& timers_;
     balance::Hosts hosts_;
-    balance::Box slab_;  // this rank's
+    balance::Box home_;  // this rank's
     std::int64_t every_;
     std::uint64_t seed_;
     balance::Clock clock_;
@@ -142,7 +150,7 @@ private:
     double resolution_ = 0;  // of the wall clock, seconds
     std::vector<BalanceRow> rows_;
     std::vector<double> times_;               // by the wall clock, seconds a step of each process
-    std::optional<balance::CellLoads> load_;  // the driver's, of this rank's slab
+    std::optional<balance::CellLoads> load_;  // the driver's, of this rank's home
     std::optional<balance::Infeasible> dead_end_;
 };
 

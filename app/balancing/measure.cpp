@@ -9,32 +9,32 @@
 namespace app {
 namespace {
 
-// Values that the tiles give tile by tile, in the order of this rank's slab.
+// Values that the tiles give tile by tile, in the order of this rank's home.
 template <class T>
-std::vector<T> in_slab(const balance::Team& team, const Engine& engine, const std::vector<T>& by_tile) {
-    const balance::Decomposition& d = engine.decomposition();
-    const balance::Slabs slabs{d.grid(), team.size()};
-    balance::BoxList tiles{d.tiles(), {}};
-    for (int r = 0; r <= d.ranks(); ++r) tiles.first.push_back(d.first_tile(r));
-    std::vector<T> slab(slabs.of(team.rank()).cells());
-    balance::FieldPlan(team, slabs, tiles).to_slab(std::span<const T>(by_tile), std::span(slab));
-    return slab;
+std::vector<T> at_home(const balance::Team& team, const balance::Decomposition& owners, const std::vector<T>& by_tile) {
+    const balance::Homes homes{owners.grid(), team.size()};
+    balance::BoxList tiles{owners.tiles(), {}};
+    for (int r = 0; r <= owners.ranks(); ++r) tiles.first.push_back(owners.first_tile(r));
+    std::vector<T> values(homes.of(team.rank()).cells());
+    balance::FieldPlan(team, homes, tiles).to_home(std::span<const T>(by_tile), std::span(values));
+    return values;
 }
 
 }  // namespace
 
-MeasuredCells measure_cells(const balance::Team& team, const Engine& engine) {
-    MeasuredCells cells{in_slab(team, engine, engine.tiles().cell_counts()), {}};
+MeasuredCells measure_cells(const balance::Team& team, const Engine& engine, const balance::Decomposition& owners) {
+    MeasuredCells cells{at_home(team, owners, engine.tiles().cell_counts()), {}};
     cells.particles.reserve(cells.counts.size());
     for (const balance::CellCounts& c : cells.counts) cells.particles.push_back(c.n);
     return cells;
 }
 
 std::vector<std::int64_t> measure_work(const MeasuredCells& cells, const balance::WorkCosts& costs,
-                                       std::array<double, 2> cell_width, const balance::Team& team, Engine& engine) {
-    const std::vector<std::int64_t> neighbours = in_slab(team, engine, engine.cell_neighbours());
-    const balance::Box slab = balance::Slabs{engine.decomposition().grid(), team.size()}.of(team.rank());
-    const balance::CountedCells counted{slab, cell_width, cells.counts, neighbours};
+                                       std::array<double, 2> cell_width, const balance::Team& team, Engine& engine,
+                                       const balance::Decomposition& owners) {
+    const std::vector<std::int64_t> neighbours = at_home(team, owners, engine.cell_neighbours());
+    const balance::Box home = balance::Homes{owners.grid(), team.size()}.of(team.rank());
+    const balance::CountedCells counted{home, cell_width, cells.counts, neighbours};
     std::vector<std::int64_t> work = balance::counted_work(costs, counted);
     if (const auto excess = balance::excessive(team, costs, counted, work))
         throw md::SimulationError(

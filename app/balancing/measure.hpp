@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is counted in the cells before a balancing, brought from the tiles to the home slabs.
+// What is counted in the cells before a balancing, brought from the tiles to the cells' homes (balance/grid/field.hpp).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,17 +12,18 @@
 
 namespace app {
 
-/// Of the cells of this rank's slab, column by column.
+/// Of the cells of this rank's home, column by column.
 struct MeasuredCells {
     std::vector<balance::CellCounts> counts;
     std::vector<std::int64_t> particles;
 };
-/// After Engine::rebin(). Collective.
-MeasuredCells measure_cells(const balance::Team& team, const Engine& engine);
+/// After Engine::rebin(). owners: the tiles' decomposition. Collective.
+MeasuredCells measure_cells(const balance::Team& team, const Engine& engine, const balance::Decomposition& owners);
 
 /// Counted work of these cells, ticks a step. cell_width: lengths. After Engine::build_neighbour_lists(). Collective.
 /// Throws md::SimulationError, on all ranks alike, where the work cannot be summed exactly.
 std::vector<std::int64_t> measure_work(const MeasuredCells& cells, const balance::WorkCosts& costs,
-                                       std::array<double, 2> cell_width, const balance::Team& team, Engine& engine);
+                                       std::array<double, 2> cell_width, const balance::Team& team, Engine& engine,
+                                       const balance::Decomposition& owners);
 
 }  // namespace app

@@ -8,19 +8,19 @@
 
 #include <bit>
 #include <cassert>
-#include <utility>
 
 #include "app/engine/migration.hpp"
 #include "app/engine/thread_schedule.hpp"
 
 namespace app {
 
-Engine::Engine(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers)
+Engine::Engine(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm,
+               Timers& timers)
     : setup_(setup),
       comm_(comm),
       timers_(timers),
-      tiles_(setup_, std::move(decomposition), comm),
-      halo_(setup_, tiles_),
+      tiles_(setup_, decomposition, comm),
+      halo_(setup_, tiles_, decomposition),
       stopwatch_(setup_, tiles_),
       forces_(setup_, tiles_),
       scratch_(omp_get_max_threads()),
@@ -35,8 +35,8 @@ void Engine::fill(const Deck& deck) {
     displaced_ = true;
 }
 
-void Engine::distribute(const std::vector<md::Particle>& particles) {
-    app::distribute(tiles_, setup_, particles);
+void Engine::distribute(const std::vector<md::Particle>& particles, const balance::Decomposition& owners) {
+    app::distribute(tiles_, setup_, owners, particles);
     stage_ = Stage::scattered;
     displaced_ = true;
 }
@@ -50,12 +50,12 @@ void Engine::rebin() {
     sort();
 }
 
-void Engine::repartition(balance::Decomposition next) {
+void Engine::repartition(const balance::Decomposition& old, const balance::Decomposition& next) {
     assert(stage_ != Stage::scattered);
     {
         const Timed phase(timers_, Phase::migration);
-        app::repartition(tiles_, std::move(next));
-        halo_.plan();
+        app::repartition(tiles_, old, next);
+        halo_.plan(next);
         stopwatch_.restart();
         forces_.resize();
         assign_to_threads();

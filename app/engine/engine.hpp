@@ -21,14 +21,16 @@ namespace app {
 /// All functions that change something are collective.
 class Engine {
 public:
-    Engine(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm, Timers& timers);
+    Engine(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm,
+           Timers& timers);
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
     /// Makes the deck's particles.
     void fill(const Deck& deck);
-    /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells.
-    void distribute(const std::vector<md::Particle>& particles);
+    /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells by `owners`, the
+    /// decomposition in use.
+    void distribute(const std::vector<md::Particle>& particles, const balance::Decomposition& owners);
     /// Reverses all velocities.
     void reverse() { tiles_.reverse(); }
 
@@ -37,8 +39,9 @@ public:
     bool displaced() const { return displaced_; }
     /// First half of a rebuild: takes particles to the tiles that own their cells, sorts them into cells and counts.
     void rebin();
-    /// Changes owners to those of `next`, and takes the particles there. After rebin().
-    void repartition(balance::Decomposition next);
+    /// Changes owners from those of `old`, the decomposition in use, to those of `next`, and takes the particles there.
+    /// After rebin().
+    void repartition(const balance::Decomposition& old, const balance::Decomposition& next);
     /// Second half of a rebuild: ghosts and neighbour lists; nothing where they are those of the particles as they
     /// lie. After rebin().
     void build_neighbour_lists();
@@ -61,12 +64,12 @@ public:
     std::vector<double> take_tile_seconds() { return stopwatch_.take_tile_seconds(); }
 
     const Tiles& tiles() const { return tiles_; }
-    const balance::Decomposition& decomposition() const { return tiles_.decomposition(); }
     const Setup& setup() const { return setup_; }
     double skin() const { return skin_; }                                  ///< in use, lengths
     std::int64_t rebuilds() const { return rebuilds_; }                    ///< of the neighbour lists
     std::int64_t particles() const { return tiles_.particles(); }          ///< on this rank
     std::int64_t bytes() const { return tiles_.bytes() + halo_.bytes(); }  ///< held by tiles and buffers of this rank
+    std::int64_t ownership_bytes() const { return tiles_.ownership_bytes() + halo_.plan_bytes(); }
 
 private:
     /// What the tiles are ready for: each stage needs the one before.

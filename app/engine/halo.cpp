@@ -46,12 +46,12 @@ std::size_t particles_in(const md::Tile& tile, const balance::Box& box) {
 
 }  // namespace
 
-Halo::Halo(const Setup& setup, Tiles& tiles)
+Halo::Halo(const Setup& setup, Tiles& tiles, const balance::Decomposition& decomposition)
     : setup_(setup),
       tiles_(tiles),
       counts_(std::make_unique<comm::Exchange>(tiles.comm())),
       positions_(std::make_unique<comm::Exchange>(tiles.comm(), eager_bytes)) {
-    plan();
+    plan(decomposition);
 }
 
 Halo::TargetView Halo::in_target_coordinates(const Move& m) const {
@@ -64,8 +64,8 @@ Halo::TargetView Halo::in_target_coordinates(const Move& m) const {
     return {box, packed(0), packed(1)};
 }
 
-void Halo::plan() {
-    balance::Plan plan = balance::halo_plan(tiles_.decomposition(), tiles_.comm().rank(), setup_.halo);
+void Halo::plan(const balance::Decomposition& decomposition) {
+    balance::Plan plan = balance::halo_plan(decomposition, tiles_.comm().rank(), setup_.halo);
     local_.assign(tiles_.size(), {});
     halo_boxes_.assign(tiles_.size(), {});
     halo_owners_.assign(tiles_.size(), {});
@@ -82,6 +82,14 @@ void Halo::plan() {
     for (const balance::Link<Move>& link : links_)
         for (const Move& m : link.incoming) remote_[add_owner(m)] = true;
     counts_.lay_out(std::span(std::as_const(links_)), cells_of, cells_of);
+}
+
+std::int64_t Halo::plan_bytes() const {
+    const auto of = [](const auto& list) { return static_cast<std::int64_t>(list.capacity() * sizeof(list[0])); };
+    std::int64_t n = of(links_) + of(local_) + of(halo_boxes_) + of(halo_owners_) + of(remote_);
+    for (const balance::Link<Move>& link : links_) n += of(link.outgoing) + of(link.incoming);
+    for (std::size_t t = 0; t < local_.size(); ++t) n += of(local_[t]) + of(halo_boxes_[t]) + of(halo_owners_[t]);
+    return n;
 }
 
 void Halo::emigrate() {
@@ -107,10 +115,9 @@ void Halo::emigrate() {
         to_rank[links_[l].member] = &parcels[l];
         links.push_back({links_[l].member, {&parcels[l]}, {&parcels[l]}});
     }
-    const balance::Decomposition& owners = tiles_.decomposition();
     for (const auto& of_tile : emigrants)
         for (const Emigrant& e : of_tile) {
-            const int rank = owners.rank_of(e.target.process);
+            const int rank = tiles_.hosts().member_of(e.target.process);
             if (rank == tiles_.comm().rank()) tiles_[tiles_.place_of(e.target)].insert({&e.particle, 1});
             else to_rank.at(rank)->sent.push_back(e);
         }

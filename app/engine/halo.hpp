@@ -15,10 +15,11 @@ namespace app {
 
 class Halo {
 public:
-    Halo(const Setup& setup, Tiles& tiles);
+    /// decomposition: that of the tiles.
+    Halo(const Setup& setup, Tiles& tiles, const balance::Decomposition& decomposition);
 
-    /// After the tiles have been replaced: plans anew.
-    void plan();
+    /// After the tiles have been replaced by those of this decomposition: plans anew.
+    void plan(const balance::Decomposition& decomposition);
 
     /// Takes the particles that have left their tiles to the tiles that own their cells. Collective. Throws
     /// md::SimulationError on the rank that has lost one.
@@ -37,7 +38,8 @@ public:
 
     /// Has tile t ghosts from other ranks?
     bool remote(std::size_t t) const { return remote_[t]; }
-    std::int64_t bytes() const { return counts_.bytes() + positions_.bytes(); }
+    std::int64_t bytes() const { return counts_.bytes() + positions_.bytes(); }  ///< of buffers
+    std::int64_t plan_bytes() const;  ///< of what this rank knows of the tiles around its own
 
 private:
     /// A move as its target sees it: cells, and what to add to packed positions.

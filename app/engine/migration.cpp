@@ -48,13 +48,12 @@ constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, b
 
 }  // namespace
 
-void repartition(Tiles& tiles, balance::Decomposition next) {
+void repartition(Tiles& tiles, const balance::Decomposition& old, const balance::Decomposition& next) {
     const int rank = tiles.comm().rank();
-    const balance::Plan plan = balance::move_plan(tiles.decomposition(), next, rank);
-    const balance::Decomposition old = tiles.decomposition();
+    const balance::Plan plan = balance::move_plan(old, next, rank);
     std::vector<std::vector<std::int64_t>> before(tiles.size());
     parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles[t]); });
-    const std::vector<md::Tile> sources = tiles.replace(std::move(next));
+    const std::vector<md::Tile> sources = tiles.replace(next);
     const auto source_of = [&](const Move& m) {
         return static_cast<std::size_t>(old.first_tile_of(m.source.process) - old.first_tile(rank) + m.source.tile);
     };
@@ -101,8 +100,8 @@ void repartition(Tiles& tiles, balance::Decomposition next) {
     });
 }
 
-void distribute(Tiles& tiles, const Setup& setup, const std::vector<md::Particle>& particles) {
-    const balance::Decomposition& owners = tiles.decomposition();
+void distribute(Tiles& tiles, const Setup& setup, const balance::Decomposition& owners,
+                const std::vector<md::Particle>& particles) {
     // Consecutive particles mostly lie in one tile: look there first.
     balance::Box known{{0, 0, 0}, {0, 0, 0}};
     balance::TileId id;

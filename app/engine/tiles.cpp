@@ -14,14 +14,14 @@
 
 namespace app {
 
-Tiles::Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm)
-    : setup_(setup), decomposition_(decomposition), comm_(comm) {
-    replace(std::move(decomposition));
+Tiles::Tiles(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm)
+    : setup_(setup), comm_(comm), hosts_(decomposition.hosts()) {
+    replace(decomposition);
 }
 
-std::vector<md::Tile> Tiles::replace(balance::Decomposition next) {
-    decomposition_ = std::move(next);
-    first_ = decomposition_.first_tile(comm_.rank());
+std::vector<md::Tile> Tiles::replace(const balance::Decomposition& next) {
+    hosts_ = next.hosts();
+    shape_ = next.tile();
     const auto less = [](const balance::Box& a, const balance::Box& b) {
         return std::tie(a.lower, a.upper) < std::tie(b.lower, b.upper);
     };
@@ -29,10 +29,12 @@ std::vector<md::Tile> Tiles::replace(balance::Decomposition next) {
     for (md::Tile& tile : tiles_) old.emplace(tile.box(), &tile);
     std::vector<md::Tile> tiles;
     ids_.clear();
-    const balance::Range mine = decomposition_.processes_of(comm_.rank());
+    first_of_process_.clear();
+    const balance::Range mine = hosts_.processes_of(comm_.rank());
     for (std::int64_t p = mine.begin; p < mine.end; ++p) {
         int t = 0;
-        for (const balance::Box& box : decomposition_.tiles_of(p)) {
+        first_of_process_.push_back(tiles.size());
+        for (const balance::Box& box : next.tiles_of(p)) {
             if (const auto it = old.find(box); it != old.end()) tiles.push_back(std::move(*it->second));
             else tiles.emplace_back(setup_.domain, box, setup_.halo);
             ids_.push_back({p, t++});

@@ -16,7 +16,7 @@ namespace app {
 class Tiles {
 public:
     /// Empty tiles for the cells that the decomposition gives this rank.
-    Tiles(const Setup& setup, balance::Decomposition decomposition, const comm::Communicator& comm);
+    Tiles(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm);
 
     std::size_t size() const { return tiles_.size(); }
     md::Tile& operator[](std::size_t t) { return tiles_[t]; }
@@ -24,17 +24,18 @@ public:
     auto begin() const { return tiles_.begin(); }
     auto end() const { return tiles_.end(); }
 
-    const balance::Decomposition& decomposition() const { return decomposition_; }
     const comm::Communicator& comm() const { return comm_; }
+    const balance::Hosts& hosts() const { return hosts_; }
+    balance::TileShape shape() const { return shape_; }
     std::int64_t process_of(std::size_t t) const { return ids_[t].process; }
     /// Place of a tile of this rank among its tiles.
     std::size_t place_of(balance::TileId id) const {
-        return static_cast<std::size_t>(decomposition_.first_tile_of(id.process) - first_ + id.tile);
+        return first_of_process_[id.process - hosts_.processes_of(comm_.rank()).begin] + id.tile;
     }
 
     /// The tiles of a new decomposition: those with the same cells keep their particles, the others are empty. Returns
     /// the old tiles, of which those that were kept are hollow.
-    std::vector<md::Tile> replace(balance::Decomposition next);
+    std::vector<md::Tile> replace(const balance::Decomposition& next);
 
     /// Makes the deck's particles that lie in this rank's cells. Collective.
     void fill(const Deck& deck);
@@ -51,14 +52,20 @@ public:
     std::uint64_t state_hash() const;
     std::int64_t particles() const;  ///< on this rank
     std::int64_t bytes() const;      ///< that they hold
+    /// Of what this rank knows of who owns what: its tiles' names, the hosts of all processes.
+    std::int64_t ownership_bytes() const {
+        return hosts_.bytes() + static_cast<std::int64_t>(ids_.capacity() * sizeof(balance::TileId) +
+                                                          first_of_process_.capacity() * sizeof(std::size_t));
+    }
 
 private:
     const Setup& setup_;
-    balance::Decomposition decomposition_;
     const comm::Communicator& comm_;
-    std::int64_t first_ = 0;  // this rank's first tile among all
+    balance::Hosts hosts_;
+    balance::TileShape shape_{};
     std::vector<md::Tile> tiles_;
     std::vector<balance::TileId> ids_;
+    std::vector<std::size_t> first_of_process_;  // place of its first tile, by this rank's processes
 };
 
 }  // namespace app

@@ -24,19 +24,23 @@ namespace {
 // Whatever the models have learnt, and who owns what.
 void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     file.dataset("/balance/step", std::span<const std::int64_t>(std::array{balancer.last_step()}));
+    const balance::FieldPlan file_order = balancer.file_order();
     for (const BalancedModel& b : balancer.models()) {
         const std::string path = "/balance/" + b.name;
+        const balance::Partition partition = b.partition.whole(balancer.team());
         std::vector<std::int64_t> boxes, splits;
-        for (const balance::Box& box : b.partition.boxes)
+        for (const balance::Box& box : partition.boxes)
             boxes.insert(boxes.end(), {box.lower[0], box.lower[1], box.upper[0], box.upper[1]});
-        for (const balance::Split& s : b.splits) splits.insert(splits.end(), {s.axis, s.left});
+        for (const balance::Split& s : b.splits.whole(balancer.team())) splits.insert(splits.end(), {s.axis, s.left});
         const std::vector<double> memory = b.model->memory();
         file.dataset(path + "/boxes", std::span<const std::int64_t>(boxes));
-        file.dataset(path + "/first", std::span<const std::int64_t>(b.partition.first));
+        file.dataset(path + "/first", std::span<const std::int64_t>(partition.first));
         file.dataset(path + "/splits", std::span<const std::int64_t>(splits));
         file.dataset(path + "/memory", std::span<const double>(memory));
         file.dataset(path + "/record", std::span<const double>(b.history.to_numbers()));
-        file.rows(path + "/state", std::span<const double>(b.state));
+        std::vector<double> state;
+        if (!b.state.empty()) state = file_order.to_boxes(std::span<const double>(b.state));  // after a balancing
+        file.rows(path + "/state", std::span<const double>(state));
     }
 }
 

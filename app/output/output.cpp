@@ -233,12 +233,12 @@ void Output::header(const Engine& engine, std::int64_t particles) {
     const Setup& s = engine.setup();
     const balance::Grid grid = s.domain.grid();
     say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, deck_.name);
-    const auto shape = engine.decomposition().tile();
+    const auto shape = engine.tiles().shape();
     say(stdout, "{}",
         lines_of({counted(particles, "particle"),
                   fmt::format("box {:.6g} x {:.6g}", s.domain.axis[0].real_length(), s.domain.axis[1].real_length()),
                   fmt::format("{} x {} cells", grid.cells[0], grid.cells[1]),
-                  counted(engine.decomposition().processes(), "process"),
+                  counted(engine.tiles().hosts().processes(), "process"),
                   fmt::format("{} of about {} x {} cells", counted(tile_count[0], "tile"), shape[0], shape[1])}));
     say(stdout, "{}",
         lines_of({fmt::format("{} precision", s.precision == md::Precision::mixed ? "mixed" : "double"),

@@ -109,7 +109,7 @@ void read_history(comm::FileReader& file, CheckpointInfo& info) {
 struct SavedModel {
     balance::Partition partition;
     std::vector<balance::Split> splits;
-    std::vector<double> memory, record, state;  // state: of this rank's slab
+    std::vector<double> memory, record, state;  // state: of this rank's home
 };
 
 SavedModel read_model(comm::FileReader& file, const std::string& path, const LoadBalancer& balancer,
@@ -134,16 +134,20 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Loa
         const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");  // checked by the caller
         s.record.insert(s.record.end(), {s.record[4], step.empty() ? 0.0 : static_cast<double>(step[0]), 0, 0, 1});
     }
-    const std::int64_t mine = balancer.slab_cells(), cells = file.row_count<double>(path + "/state");
-    if (cells == balancer.grid().box().cells())
-        s.state = file.rows<double>(path + "/state", comm.exclusive_sum(mine), mine);
+    if (file.row_count<double>(path + "/state") == balancer.grid().box().cells()) {
+        const balance::FieldPlan file_order = balancer.file_order();
+        const std::vector<double> state =
+            file.rows<double>(path + "/state", comm.exclusive_sum(file_order.cells()), file_order.cells());
+        s.state.resize(balancer.home_cells());
+        file_order.to_home(std::span<const double>(state), std::span(s.state));
+    }
     return s;
 }
 
 // Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.
 std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::PartitionOptions options,
                         const LoadBalancer& balancer, const comm::Communicator& comm) {
-    const bool state = s.state.size() == static_cast<std::size_t>(balancer.slab_cells()) &&
+    const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
                        std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
     const bool splits = std::all_of(s.splits.begin(), s.splits.end(),
                                     [](const balance::Split& x) { return x.axis >= -1 && x.axis <= 1 && x.left >= 0; });
@@ -220,7 +224,8 @@ void require_same_system(const Deck& deck, const CheckpointInfo& info) {
     }
 }
 
-void load_particles(const CheckpointInfo& info, Engine& engine, const comm::Communicator& comm) {
+void load_particles(const CheckpointInfo& info, Engine& engine, const balance::Decomposition& owners,
+                    const comm::Communicator& comm) {
     try {
         comm::FileReader file(info.path, comm);
         const md::Domain& domain = engine.setup().domain;
@@ -230,7 +235,7 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const comm::Comm
             if (!comm.all_agree(good))
                 throw InputError(fmt::format("{}: holds a particle outside the box, or faster than anything; {}",
                                              info.path, remedy));
-            engine.distribute(list);
+            engine.distribute(list, owners);
         });
     } catch (const comm::ReadError& e) {
         throw InputError(e.what());
@@ -267,14 +272,14 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                                              info.path, path, wrong, remedy));
             b.state = std::move(saved.state);
             b.model->set_memory(saved.memory);
-            if (saved.partition.processes() != b.partition.processes()) {
+            if (saved.partition.processes() != balancer.hosts().processes()) {
                 notes.push_back(fmt::format(
                     "{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}", b.name,
-                    counted(saved.partition.processes(), "process"), b.partition.processes()));
+                    counted(saved.partition.processes(), "process"), balancer.hosts().processes()));
                 continue;
             }
-            b.partition = std::move(saved.partition);
-            b.splits = std::move(saved.splits);
+            b.partition = {balancer.team(), saved.partition, balancer.hosts()};
+            b.splits = {balancer.team(), saved.splits};
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
             if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
         }

@@ -28,9 +28,10 @@ std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const co
 /// checkpoint's.
 void require_same_system(const Deck& deck, const CheckpointInfo& info);
 
-/// Fills `tiles` with the particles, every rank reading its share of the file, and compares the state hash. Collective.
-/// Throws InputError.
-void load_particles(const CheckpointInfo& info, Engine& engine, const comm::Communicator& comm);
+/// Fills the engine with the particles, every rank reading its share of the file, and compares the state hash. owners:
+/// the engine's decomposition. Collective. Throws InputError.
+void load_particles(const CheckpointInfo& info, Engine& engine, const balance::Decomposition& owners,
+                    const comm::Communicator& comm);
 
 /// Gives each model of `rebalance` what the same model knew when the checkpoint was written, as far as the number of
 /// processes is the same; others start anew. Returns a sentence for each model whose knowledge is dropped or missing.

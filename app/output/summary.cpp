@@ -44,7 +44,7 @@ void add_run(Json& j, const Summary& s) {
     j["deck"] = s.deck.name;
     j["ranks"] = s.ranks;
     j["threads"] = omp_get_max_threads();
-    j["processes"] = s.engine.decomposition().processes();
+    j["processes"] = s.engine.tiles().hosts().processes();
     j["particles"] = s.particles;
     j["cells"] = s.engine.setup().domain.grid().box().cells();
     j["steps"] = s.step;
@@ -91,6 +91,7 @@ void add_engine(Json& j, const Summary& s) {
         j["seconds"][phase_name(i)] = json_of(s.spreads.phases[i]);
     j["peak_resident_bytes"] = json_of(s.spreads.peak_resident_bytes);
     j["particle_bytes"] = json_of(s.spreads.particle_bytes);
+    j["ownership_bytes"] = json_of(s.spreads.ownership_bytes);
     j["particles_per_rank"] = json_of(s.spreads.particles);
 }
 
@@ -122,12 +123,14 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
     mine.push_back(static_cast<double>(engine.bytes()));
     mine.push_back(static_cast<double>(engine.particles()));
     mine.push_back(static_cast<double>(balancer.bytes()));
+    mine.push_back(static_cast<double>(engine.ownership_bytes() + balancer.ownership_bytes()));
     const std::vector<comm::Spread> all = comm.spread(mine);
     return {{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(phases)},
             all[phases],
             all[phases + 1],
             all[phases + 2],
-            all[phases + 3]};
+            all[phases + 3],
+            all[phases + 4]};
 }
 
 std::string to_json(const Summary& summary) {

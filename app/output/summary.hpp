@@ -25,7 +25,7 @@ struct BalancingCost {
 /// Values over the ranks.
 struct RankSpreads {
     std::vector<comm::Spread> phases;  ///< wall seconds, in the order of Phase, and of everything else
-    comm::Spread peak_resident_bytes, particle_bytes, particles, balance_bytes;
+    comm::Spread peak_resident_bytes, particle_bytes, particles, balance_bytes, ownership_bytes;
 };
 /// Collective. wall: seconds of the run.
 RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, const Engine& engine,

@@ -153,12 +153,12 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     if (balancer.on()) mallopt(M_TOP_PAD, 16 << 20);
 #endif
     if (restart) context.notes = load_balance(*restart, balancer, comm);
-    Engine engine(setup,
-                  balance::Decomposition(grid, balancer.partition(), balancer.hosts(),
-                                         tile_shape(deck, setup.domain, thread_count(comm))),
-                  comm, timers);
-    if (restart) load_particles(*restart, engine, comm);
+    const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
+    std::optional owners = balancer.decomposition(tile);
+    Engine engine(setup, *owners, comm, timers);
+    if (restart) load_particles(*restart, engine, *owners, comm);
     else engine.fill(deck);
+    owners.reset();  // it knows the boxes of all processes, which a run does not need
 
     // From here on files are written; whatever can be refused has been looked at.
     directory.prepare(restart, automatic && restart ? OldResults::refuse : old, deck, options.deck);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fields with one value a cell, spread over a team. The home of a field is a slab of whole columns on each member, the
+// Fields with one value a cell, spread over a team. The home of a field is one block of the grid on each member, the
 // same for the whole run: what a load model remembers of a cell need not move when the cell changes its owner. For a
 // while, values are brought into the order of a list of boxes (the cells of one process, or of the patches along a
-// curve) and back.
-// 2D: the cells of a slab or box are ordered by column x, then y.
+// curve) and back. Blocks are compact, so that a member's home meets the boxes of few others, however many there are.
+// 2D: the cells of a block or box are ordered by column x, then y.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -16,19 +16,20 @@
 
 namespace balance {
 
-/// The grid's columns, dealt evenly.
-struct Slabs {
+/// The homes of all members. Takes no memory for each of them.
+struct Homes {
     Grid grid;
     int members = 1;
 
+    /// Empty for members beyond the number of cells.
     Box of(int member) const {
-        const Range columns = block(grid.cells[0], member, members);
-        Box b = grid.box();
-        b.lower[0] = static_cast<int>(columns.begin);
-        b.upper[0] = static_cast<int>(columns.end);
-        return b;
+        const std::int64_t blocks = std::min<std::int64_t>(members, grid.box().cells());
+        return member < blocks ? even_part(grid.box(), blocks, member) : Box{{0, 0, 0}, {0, 0, 1}};
     }
 };
+
+/// The grid's columns, dealt evenly: the order of files.
+std::vector<Box> columns_of_members(const Grid& grid, int members);
 
 /// Boxes in some order; member r works on [first[r], first[r + 1]).
 struct BoxList {
@@ -47,65 +48,67 @@ inline std::int64_t place_in(const Box& box, int x, int y) {
     return std::int64_t{x - box.lower[0]} * box.extent(1) + (y - box.lower[1]);
 }
 
-/// Where the values of a list of boxes lie in the home slabs: the plan by which fields go there and back.
+/// Where the values of a list of boxes lie in the homes: the plan by which fields go there and back.
 class FieldPlan {
 public:
     /// The same list on all members.
-    FieldPlan(const Team& team, const Slabs& slabs, const BoxList& list);
+    FieldPlan(const Team& team, const Homes& homes, const BoxList& list);
 
-    /// From the home slabs into the order of the list: this member's values of its boxes. Collective.
+    /// From the homes into the order of the list: this member's values of its boxes. Collective.
     template <class T>
     std::vector<T> to_boxes(std::span<const T> field) const {
         std::vector<T> values(cells_);
-        for (const Run& r : local_) std::memcpy(&values[r.in_boxes], &field[r.in_slab], r.cells * sizeof(T));
+        for (const Run& r : local_) std::memcpy(&values[r.in_boxes], &field[r.in_home], r.cells * sizeof(T));
         if (team_.size() == 1) return values;
         Transfer<Run, T> transfer(team_.channel());
-        transfer.lay_out(std::span(slab_to_boxes_), cells_of, cells_of);
+        transfer.lay_out(std::span(home_to_boxes_), cells_of, cells_of);
         transfer.start(SerialLoop{},
-                       [&](const Run& r, T* to) { std::memcpy(to, &field[r.in_slab], r.cells * sizeof(T)); });
+                       [&](const Run& r, T* to) { std::memcpy(to, &field[r.in_home], r.cells * sizeof(T)); });
         transfer.finish(SerialLoop{}, [&](const Run& r, const T* from) {
             std::memcpy(&values[r.in_boxes], from, r.cells * sizeof(T));
         });
         return values;
     }
 
+    std::int64_t cells() const { return cells_; }  ///< in this member's boxes
+
     /// Back again. Cells in no box keep what `field` had. Collective.
     template <class T>
-    void to_slab(std::span<const T> values, std::span<T> field) const {
-        for (const Run& r : local_) std::memcpy(&field[r.in_slab], &values[r.in_boxes], r.cells * sizeof(T));
+    void to_home(std::span<const T> values, std::span<T> field) const {
+        for (const Run& r : local_) std::memcpy(&field[r.in_home], &values[r.in_boxes], r.cells * sizeof(T));
         if (team_.size() == 1) return;
         Transfer<Run, T> transfer(team_.channel());
-        transfer.lay_out(std::span(boxes_to_slab_), cells_of, cells_of);
+        transfer.lay_out(std::span(boxes_to_home_), cells_of, cells_of);
         transfer.start(SerialLoop{},
                        [&](const Run& r, T* to) { std::memcpy(to, &values[r.in_boxes], r.cells * sizeof(T)); });
         transfer.finish(SerialLoop{}, [&](const Run& r, const T* from) {
-            std::memcpy(&field[r.in_slab], from, r.cells * sizeof(T));
+            std::memcpy(&field[r.in_home], from, r.cells * sizeof(T));
         });
     }
 
 private:
-    /// Cells of one column: their places in the slab's values and in those of a member's boxes.
+    /// Cells of one column: their places in the home's values and in those of a member's boxes.
     struct Run {
-        std::int64_t in_slab, in_boxes, cells;
+        std::int64_t in_home, in_boxes, cells;
     };
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
 
     const Team& team_;
     std::int64_t cells_;
     std::vector<Run> local_;
-    std::vector<Link<Run>> slab_to_boxes_, boxes_to_slab_;  // the same runs in both directions
+    std::vector<Link<Run>> home_to_boxes_, boxes_to_home_;  // the same runs in both directions
 };
 
-/// Sums over boxes of a slab's field in constant time.
+/// Sums over boxes of the part of a field that is at home here, in constant time.
 class SummedArea {
 public:
-    SummedArea(const Box& slab, std::span<const std::int64_t> field);
-    /// Of the cells of `box` that lie in the slab.
+    SummedArea(const Box& home, std::span<const std::int64_t> field);
+    /// Of the cells of `box` that are at home here.
     std::int64_t of(const Box& box) const;
 
 private:
     std::int64_t at(int x, int y) const { return sums_[static_cast<std::size_t>(x) * rows_ + y]; }
-    Box slab_;
+    Box home_;
     int rows_;
     std::vector<std::int64_t> sums_;
 };

@@ -8,12 +8,12 @@
 namespace balance {
 namespace {
 
-// Calls visit(index, x, y) for each cell of a slab in the order of its values; x, y: the cell's centre, lengths.
+// Calls visit(index, x, y) for each cell of a home in the order of its values; x, y: the cell's centre, lengths.
 template <class Visit>
 void for_each_cell(const CountedCells& cells, Visit visit) {
     std::size_t i = 0;
-    for (int x = cells.slab.lower[0]; x < cells.slab.upper[0]; ++x)
-        for (int y = cells.slab.lower[1]; y < cells.slab.upper[1]; ++y)
+    for (int x = cells.home.lower[0]; x < cells.home.upper[0]; ++x)
+        for (int y = cells.home.lower[1]; y < cells.home.upper[1]; ++y)
             visit(i++, (x + 0.5) * cells.cell_width[0], (y + 0.5) * cells.cell_width[1]);
 }
 
@@ -51,14 +51,11 @@ std::optional<ExcessiveWork> excessive(const Team& team, const WorkCosts& costs,
     return ExcessiveWork{std::accumulate(seconds.begin(), seconds.end(), 0.0), most_expensive_key(costs, seconds)};
 }
 
-std::vector<double> counted_times(const Team& team, const Grid& grid, std::span<const std::int32_t> owners,
-                                  std::span<const std::int64_t> work, std::int64_t processes) {
-    std::vector<std::int64_t> ticks(processes, 0);
-    const std::span<const std::int32_t> own = owners.subspan(grid.cells[1], work.size());
-    for (std::size_t i = 0; i < work.size(); ++i) ticks[own[i]] += work[i];
-    team.sum(ticks);
+std::vector<double> counted_times(const Team& team, const Owners& owners, std::span<const std::int64_t> work,
+                                  std::int64_t processes) {
     std::vector<double> seconds;
-    for (const std::int64_t t : ticks) seconds.push_back(to_seconds(t));
+    for (const std::int64_t ticks : sums_by_process(team, owners, work, processes))
+        seconds.push_back(to_seconds(ticks));
     return seconds;
 }
 

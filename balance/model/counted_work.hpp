@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The deterministic clock (balance/model/work.hpp) read over a slab of cells and over the processes.
+// The deterministic clock (balance/model/work.hpp) read over a member's home and over the processes.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 #include "balance/grid/grid.hpp"
 #include "balance/model/work.hpp"
+#include "balance/partition/quality.hpp"
 #include "balance/team.hpp"
 
 namespace balance {
 
-/// What was counted of the cells of a member's slab, column by column.
+/// What was counted of the cells of a member's home, column by column.
 struct CountedCells {
-    Box slab;
+    Box home;
     std::array<double, 2> cell_width;  ///< lengths
     std::span<const CellCounts> counts;
     std::span<const std::int64_t> neighbours;  ///< directed pairs within the cutoff of each cell's particles
@@ -35,9 +36,8 @@ struct ExcessiveWork {
 std::optional<ExcessiveWork> excessive(const Team& team, const WorkCosts& costs, const CountedCells& cells,
                                        std::span<const std::int64_t> work);
 
-/// Seconds a step of each process when each cell of the member's slab takes `work` ticks. owners: see owners_around().
-/// Collective.
-std::vector<double> counted_times(const Team& team, const Grid& grid, std::span<const std::int32_t> owners,
-                                  std::span<const std::int64_t> work, std::int64_t processes);
+/// Seconds a step of each process when each cell of the member's home takes `work` ticks. Collective.
+std::vector<double> counted_times(const Team& team, const Owners& owners, std::span<const std::int64_t> work,
+                                  std::int64_t processes);
 
 }  // namespace balance

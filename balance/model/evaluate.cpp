@@ -63,7 +63,7 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
 
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times) {
-    const FieldPlan plan(team, Slabs{grid, team.size()}, boxes_by_process(partition, hosts));
+    const FieldPlan plan(team, Homes{grid, team.size()}, boxes_by_process(partition, hosts));
     const std::vector<CellCounts> counts_by_process = plan.to_boxes(counts);
     std::vector<double> state_by_process = plan.to_boxes(std::span<const double>(state));
     const std::vector<ProcessView> views =
@@ -81,10 +81,10 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
         at += view.cells.size();
     }
     CellLoads result = scaled(team, grid, loads);
-    std::vector<std::int64_t> in_slab(counts.size());
-    plan.to_slab(std::span<const double>(state_by_process), state);
-    plan.to_slab(std::span<const std::int64_t>(result.load), std::span(in_slab));
-    result.load = std::move(in_slab);
+    std::vector<std::int64_t> at_home(counts.size());
+    plan.to_home(std::span<const double>(state_by_process), state);
+    plan.to_home(std::span<const std::int64_t>(result.load), std::span(at_home));
+    result.load = std::move(at_home);
     return result;
 }
 

@@ -12,7 +12,7 @@
 
 namespace balance {
 
-/// Loads of the cells of a member's slab as integers, so that their sums are exact.
+/// Loads of the cells of a member's home as integers, so that their sums are exact.
 struct CellLoads {
     std::vector<std::int64_t> load;
     double unit = 1;  ///< load * unit is the model's load, in its own unit (seconds a step, but for particle_count)
@@ -22,7 +22,7 @@ struct CellLoads {
 CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 
 /// Lets the model learn from the times that the processes of a partition took, and returns the loads that it gives now.
-/// counts, state: of the cells of the member's slab; state is what the model remembers of each cell, read and written.
+/// counts, state: of the cells of the member's home; state is what the model remembers of each cell, read and written.
 /// boxes: the partition's boxes by process. times: seconds a step of each process, the same on all members. Collective.
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times);

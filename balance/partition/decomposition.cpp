@@ -14,35 +14,13 @@
 #include <utility>
 
 namespace balance {
-namespace {
-
-void bisect(const Box& box, std::int64_t parts, std::vector<Box>& out) {
-    if (parts == 1) {
-        out.push_back(box);
-        return;
-    }
-    int axis = 0;
-    for (int a = 1; a < 3; ++a)
-        if (box.extent(a) > box.extent(axis)) axis = a;
-    const std::int64_t extent = box.extent(axis), across = box.cells() / extent;
-    std::int64_t left = parts / 2;
-    const std::int64_t cut = std::clamp<std::int64_t>((2 * extent * left + parts) / (2 * parts), 1, extent - 1);
-    left = std::clamp(left, parts - (extent - cut) * across, cut * across);  // never more parts than cells on a side
-    Box lower = box, upper = box;
-    lower.upper[axis] = upper.lower[axis] = box.lower[axis] + static_cast<int>(cut);
-    bisect(lower, left, out);
-    bisect(upper, parts - left, out);
-}
-
-}  // namespace
-
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
     if (processes < 1 || processes > grid.box().cells())
         throw std::invalid_argument("cannot split " + std::to_string(grid.box().cells()) + " cells over " +
                                     std::to_string(processes) + " processes");
     std::vector<Box> patches;
     patches.reserve(processes);
-    bisect(grid.box(), processes, patches);
+    for (std::int64_t p = 0; p < processes; ++p) patches.push_back(even_part(grid.box(), processes, p));
     return patches;
 }
 

@@ -26,6 +26,8 @@ public:
         return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), process) - first_.begin()) - 1;
     }
 
+    std::int64_t bytes() const { return static_cast<std::int64_t>(first_.capacity() * sizeof(std::int64_t)); }
+
 private:
     std::vector<std::int64_t> first_;
 };

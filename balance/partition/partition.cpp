@@ -114,7 +114,7 @@ namespace {
 std::vector<Box> bisected(const PartitionInput& in, const PartitionOptions& options, std::int64_t parts,
                           std::vector<Split>& memory, std::span<const double> targets) {
     if (!options.sticky) memory.clear();
-    const SummedArea load(Slabs{in.grid, in.team.size()}.of(in.team.rank()), in.load);
+    const SummedArea load(Homes{in.grid, in.team.size()}.of(in.team.rank()), in.load);
     return bisect(in.team, in.grid.box(), load, parts, options.min_width, memory, targets);
 }
 
@@ -123,7 +123,7 @@ ChainItems items_of_member(const PartitionInput& in, const PartitionOptions& opt
     BoxList sequence{patches, {}};
     for (int m = 0; m <= in.team.size(); ++m)
         sequence.first.push_back(static_cast<std::int64_t>(patches.size()) * m / in.team.size());
-    const FieldPlan plan(in.team, Slabs{in.grid, in.team.size()}, sequence);
+    const FieldPlan plan(in.team, Homes{in.grid, in.team.size()}, sequence);
     const auto items_of = [&](Load field) {
         const std::vector<std::int64_t> cells = plan.to_boxes(field);
         std::vector<std::int64_t> items;

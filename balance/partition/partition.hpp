@@ -34,7 +34,7 @@ struct PartitionOptions {
     friend bool operator==(const PartitionOptions&, const PartitionOptions&) = default;
 };
 
-/// What a partitioner gets: this member's slab of the loads and sizes of all cells.
+/// What a partitioner gets: the loads and sizes of the cells of this member's home.
 struct PartitionInput {
     const Team& team;
     const Grid& grid;
@@ -43,7 +43,7 @@ struct PartitionInput {
         {};  ///< what each process should get, from 1 to 2^31; empty: the same for all
 };
 
-/// load: seconds in any unit, as integers, one a cell of this member's slab; size: particles of each cell (empty where
+/// load: seconds in any unit, as integers, one a cell of this member's home; size: particles of each cell (empty where
 /// there is no limit). memory: see bisect(); keep it from one balancing to the next. Collective, the same on all
 /// members, whatever their number. Throws, on all members alike, Infeasible when the limit can't be met (kind chain;
 /// the others have none), std::invalid_argument when the kind is unknown.

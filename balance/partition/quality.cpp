@@ -6,43 +6,40 @@
 
 namespace balance {
 
-std::vector<std::int32_t> owners_around(const Grid& grid, const Box& slab, const Partition& partition) {
-    const int nx = grid.cells[0], ny = grid.cells[1], width = slab.extent(0);
-    const auto column_of = [&](int x) { return x >= 0 && x < nx ? x : grid.periodic[0] ? (x + nx) % nx : -1; };
-    const int lower = column_of(slab.lower[0] - 1), upper = column_of(slab.upper[0]);
-    std::vector<std::int32_t> owners(static_cast<std::size_t>(width + 2) * ny, -1);
+Owners::Owners(const Grid& grid, const Box& home, const Partition& partition) : home_(home) {
+    const Box framed = with_halo(home, {1, 1, 0});
+    process_.assign(framed.cells(), -1);
+    if (home.empty()) return;
+    const auto paint = [&](const Box& box, std::int64_t process) {
+        const Box b = intersection(box, framed);
+        for (int x = b.lower[0]; !b.empty() && x < b.upper[0]; ++x)
+            std::fill_n(process_.begin() + place_in(framed, x, b.lower[1]), b.extent(1),
+                        static_cast<std::int32_t>(process));
+    };
+    // Images of boxes come into the frame only where it reaches over a periodic boundary.
+    const auto images = [&](int axis) {
+        std::vector<int> shifts{0};
+        if (grid.periodic[axis] && home.lower[axis] == 0) shifts.push_back(-grid.cells[axis]);
+        if (grid.periodic[axis] && home.upper[axis] == grid.cells[axis]) shifts.push_back(grid.cells[axis]);
+        return shifts;
+    };
+    const std::vector<int> along_x = images(0), along_y = images(1);
     for (std::int64_t p = 0; p < partition.processes(); ++p)
-        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b) {
-            const Box& box = partition.boxes[b];
-            const auto paint = [&](int column) {
-                std::fill_n(owners.begin() + std::int64_t{column} * ny + box.lower[1], box.extent(1),
-                            static_cast<std::int32_t>(p));
-            };
-            for (int x = std::max(box.lower[0], slab.lower[0]); x < std::min(box.upper[0], slab.upper[0]); ++x)
-                paint(x - slab.lower[0] + 1);
-            if (box.lower[0] <= lower && lower < box.upper[0]) paint(0);
-            if (box.lower[0] <= upper && upper < box.upper[0]) paint(width + 1);
-        }
-    return owners;
+        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
+            for (const int dx : along_x)
+                for (const int dy : along_y) paint(shifted(partition.boxes[b], {dx, dy, 0}), p);
 }
 
 namespace {
 
-// How many processes other than the owner of cell (column x of `owners`, y) own one of its neighbours.
-int processes_around(const Grid& grid, std::span<const std::int32_t> owners, int x, int y) {
-    const int ny = grid.cells[1];
-    const std::int32_t self = owners[std::int64_t{x} * ny + y];
+// How many processes other than the owner of this cell own one of its neighbours.
+int processes_around(const std::int32_t* cell, std::int64_t stride) {
     std::array<std::int32_t, 8> seen{};
     int n = 0;
     for (int i = -1; i <= 1; ++i)
         for (int j = -1; j <= 1; ++j) {
-            int v = y + j;
-            if (v < 0 || v >= ny) {
-                if (!grid.periodic[1]) continue;
-                v = (v + ny) % ny;
-            }
-            const std::int32_t q = owners[std::int64_t{x + i} * ny + v];
-            if (q == self || q < 0 || std::find(seen.begin(), seen.begin() + n, q) != seen.begin() + n) continue;
+            const std::int32_t q = cell[i * stride + j];
+            if (q == *cell || q < 0 || std::find(seen.begin(), seen.begin() + n, q) != seen.begin() + n) continue;
             seen[n++] = q;
         }
     return n;
@@ -50,20 +47,20 @@ int processes_around(const Grid& grid, std::span<const std::int32_t> owners, int
 
 }  // namespace
 
-std::int64_t ghost_cells(const Grid& grid, std::span<const std::int32_t> owners) {
-    const int ny = grid.cells[1], columns = static_cast<int>(owners.size() / ny);
+std::int64_t ghost_cells(const Owners& owners) {
+    const std::int64_t stride = owners.stride();
+    const Box& home = owners.home();
     std::int64_t ghosts = 0;
-    for (int x = 1; x + 1 < columns; ++x)
-        for (int y = 0; y < ny; ++y) {
-            const std::int32_t* here = &owners[std::int64_t{x} * ny + y];
-            const std::int32_t self = *here;
+    for (int x = home.lower[0]; x < home.upper[0]; ++x) {
+        const std::int32_t* column = owners.column(x);
+        for (const std::int32_t* cell = column; cell != column + home.extent(1); ++cell) {
             // Mostly the same process owns all cells around.
-            const auto same = [&](const std::int32_t* column) {
-                return column[-1] == self && column[0] == self && column[1] == self;
+            const auto same = [&](const std::int32_t* three) {
+                return three[-1] == *cell && three[0] == *cell && three[1] == *cell;
             };
-            if (y > 0 && y + 1 < ny && same(here - ny) && same(here) && same(here + ny)) continue;
-            ghosts += processes_around(grid, owners, x, y);
+            if (!same(cell - stride) || !same(cell) || !same(cell + stride)) ghosts += processes_around(cell, stride);
         }
+    }
     return ghosts;
 }
 
@@ -76,20 +73,28 @@ double efficiency(std::span<const double> times) {
     return largest > 0 ? sum / static_cast<double>(times.size()) / largest : 1.0;
 }
 
-double predicted_efficiency(const Team& team, const Grid& grid, std::span<const std::int32_t> owners,
-                            std::span<const std::int64_t> load, std::int64_t processes) {
+std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
+                                          std::int64_t processes) {
     std::vector<std::int64_t> sums(processes, 0);
-    const std::span<const std::int32_t> own = owners.subspan(grid.cells[1], load.size());
-    for (std::size_t i = 0; i < load.size(); ++i) sums[own[i]] += load[i];
+    owners.for_each([&](std::size_t place, std::int32_t owner) { sums[owner] += values[place]; });
     team.sum(sums);
+    return sums;
+}
+
+double predicted_efficiency(const Team& team, const Owners& owners, std::span<const std::int64_t> load,
+                            std::int64_t processes) {
+    const std::vector<std::int64_t> sums = sums_by_process(team, owners, load, processes);
     return efficiency(std::vector<double>(sums.begin(), sums.end()));
 }
 
-Moved moved_between(const Grid& grid, std::span<const std::int32_t> before, std::span<const std::int32_t> after,
-                    std::span<const std::int64_t> particles) {
+Moved moved_between(const Owners& before, const Owners& after, std::span<const std::int64_t> particles) {
     Moved moved;
-    for (std::size_t i = 0, k = grid.cells[1]; i < particles.size(); ++i, ++k)
-        if (after[k] != before[k]) ++moved.cells, moved.particles += particles[i];
+    for (int x = before.home().lower[0]; x < before.home().upper[0]; ++x) {
+        const std::int32_t *old = before.column(x), *now = after.column(x);
+        const std::int64_t* there = &particles[place_in(before.home(), x, before.home().lower[1])];
+        for (int y = 0; y < before.home().extent(1); ++y)
+            if (now[y] != old[y]) ++moved.cells, moved.particles += there[y];
+    }
     return moved;
 }
 

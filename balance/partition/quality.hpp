@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a partition is worth, and what it costs to go from one to another: ghost cells, predicted efficiency, what
-// moves. Each member looks at its slab of the grid (balance/grid/field.hpp).
+// moves. Each member looks at its home (balance/grid/field.hpp).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,27 +11,52 @@
 
 namespace balance {
 
-/// The process that owns each cell of `slab` and of the column on either side of it, across a periodic boundary where
-/// there is one: slab.extent(0) + 2 columns of grid.cells[1] cells. -1 outside the box.
-std::vector<std::int32_t> owners_around(const Grid& grid, const Box& slab, const Partition& partition);
+/// The process that owns each cell of a member's home and of a frame of one cell around it, across periodic boundaries
+/// where there are some; -1 outside the grid.
+class Owners {
+public:
+    Owners(const Grid& grid, const Box& home, const Partition& partition);
 
-/// Cells of the slab that other processes see, each counted once for each process that owns one of its eight
-/// neighbours. owners: see owners_around().
-std::int64_t ghost_cells(const Grid& grid, std::span<const std::int32_t> owners);
+    const Box& home() const { return home_; }
+    /// The owners of a column of the home, from its first cell on; so many cells along y lie between columns.
+    const std::int32_t* column(int x) const { return &process_[std::int64_t{x - home_.lower[0] + 1} * stride() + 1]; }
+    std::int64_t stride() const { return home_.extent(1) + 2; }
+
+    /// Calls visit(place, owner) for each cell of the home, in the order of its values.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        std::size_t place = 0;
+        for (int x = home_.lower[0]; x < home_.upper[0]; ++x) {
+            const std::int32_t* owner = column(x);
+            for (int y = 0; y < home_.extent(1); ++y) visit(place++, owner[y]);
+        }
+    }
+
+private:
+    Box home_;
+    std::vector<std::int32_t> process_;
+};
+
+/// Cells of the home that other processes see, each counted once for each process that owns one of its eight
+/// neighbours.
+std::int64_t ghost_cells(const Owners& owners);
 
 /// Load balance efficiency: mean over maximum; 1 where nothing was measured.
 double efficiency(std::span<const double> times);
 
-/// Efficiency of the processes' loads (LBE_m). load: of the member's slab. Collective.
-double predicted_efficiency(const Team& team, const Grid& grid, std::span<const std::int32_t> owners,
-                            std::span<const std::int64_t> load, std::int64_t processes);
+/// Sums over the cells of each process. values: of the member's home. Collective.
+std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
+                                          std::int64_t processes);
+
+/// Efficiency of the processes' loads (LBE_m). load: of the member's home. Collective.
+double predicted_efficiency(const Team& team, const Owners& owners, std::span<const std::int64_t> load,
+                            std::int64_t processes);
 
 /// What goes to another process.
 struct Moved {
     std::int64_t cells = 0, particles = 0;
 };
-/// From one partition to another, in the member's slab. particles: of each of its cells.
-Moved moved_between(const Grid& grid, std::span<const std::int32_t> before, std::span<const std::int32_t> after,
-                    std::span<const std::int64_t> particles);
+/// From one partition to another, in the member's home. particles: of each of its cells.
+Moved moved_between(const Owners& before, const Owners& after, std::span<const std::int64_t> particles);
 
 }  // namespace balance

@@ -122,7 +122,7 @@ struct Run {
     Run(const std::string& text, std::vector<std::string> settings)
         : deck(parse_deck(text, "test.yaml", settings)),
           engine(make(deck)),
-          balancer(deck, engine.decomposition().grid(), processes, world(), timers) {
+          balancer(deck, engine.setup().domain.grid(), processes, world(), timers) {
         engine.fill(deck);
         watched = &engine;
         truth.assign(processes, 0.0);

@@ -31,15 +31,12 @@ struct Fixture {
     std::string directory, path;
     std::uint64_t hash = 0;
 
-    Engine make() {
-        const Setup s = make_setup(deck, "");
-        const balance::Grid grid = s.domain.grid();
-        return Engine(s,
-                      balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, world.size())),
-                                             balance::Hosts(world.size(), world.size()),
-                                             deck.grid.tile.value_or(balance::TileShape{16, 32})),
-                      world, timers);
+    balance::Decomposition owners() {
+        const balance::Grid grid = make_setup(deck, "").domain.grid();
+        return {grid, balance::one_box_each(balance::even_partition(grid, world.size())),
+                balance::Hosts(world.size(), world.size()), deck.grid.tile.value_or(balance::TileShape{16, 32})};
     }
+    Engine make() { return Engine(make_setup(deck, ""), owners(), world, timers); }
     Fixture() {
         if (world.rank() == 0)
             directory =
@@ -57,7 +54,7 @@ struct Fixture {
         info.lineage = {{99, 0}, {12, 4}};
         info.clock = {4, 0.004, deck.run.dt};
         info.deck = deck;
-        const LoadBalancer balancer(deck, t.decomposition().grid(), world.size(), world, timers);
+        const LoadBalancer balancer(deck, t.setup().domain.grid(), world.size(), world, timers);
         std::vector<std::int64_t> own;
         write_checkpoint(directory, info, t, balancer, world, own);
         path = directory + "/checkpoint_7.h5";
@@ -72,7 +69,7 @@ struct Fixture {
         try {
             const CheckpointInfo info = read_checkpoint(file, world);
             Engine t = make();
-            load_particles(info, t, world);
+            load_particles(info, t, owners(), world);
         } catch (const InputError&) {
             no = true;
         }
@@ -93,7 +90,7 @@ TEST_CASE("a checkpoint reads back exactly, on any number of ranks") {
     CHECK(to_yaml(info.deck) == to_yaml(f.deck));
     CHECK(info.state_hash == f.hash);
     Engine t = f.make();
-    load_particles(info, t, f.world);
+    load_particles(info, t, f.owners(), f.world);
     CHECK(t.state_hash() == f.hash);
     CHECK(info.lineage == Lineage{{99, 0}, {12, 4}});
     CHECK(info.clock.at(7) == Approx(0.007));

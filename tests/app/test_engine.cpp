@@ -57,7 +57,7 @@ struct Run {
     Run(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
         : deck(parse_deck(text, "test.yaml", settings)),
           engine(make(deck, processes)),
-          balancer(deck, engine.decomposition().grid(), engine.decomposition().processes(), world(), timers) {
+          balancer(deck, engine.setup().domain.grid(), engine.tiles().hosts().processes(), world(), timers) {
         engine.fill(deck);
     }
     Engine make(const Deck& d, std::int64_t processes) {

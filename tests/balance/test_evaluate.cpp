@@ -29,12 +29,12 @@ struct Learnt {
     friend bool operator==(const Learnt&, const Learnt&) = default;
 };
 Learnt learn(const Team& team, const std::string& name, const Hosts& hosts) {
-    const Box slab = Slabs{grid, team.size()}.of(team.rank());
+    const Box home = Homes{grid, team.size()}.of(team.rank());
     const auto model = make_model(name, ModelConstants{});
     std::vector<CellCounts> counts;
     std::vector<double> state;
-    for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
-        for (int y = 0; y < grid.cells[1]; ++y) {
+    for (int x = home.lower[0]; x < home.upper[0]; ++x)
+        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
             counts.push_back(counts_at(x, y));
             state.push_back(model->first_state(counts.back()));
         }
@@ -46,7 +46,14 @@ Learnt learn(const Team& team, const std::string& name, const Hosts& hosts) {
             times.push_back(1e-3 * static_cast<double>(1 + (p * 7 + static_cast<std::int64_t>(round)) % 4));
         loads = evaluate(*model, team, grid, partition, hosts, counts, state, times);
     }
-    return {all_gather<std::int64_t>(team, loads.load), all_gather<double>(team, state), model->memory(), loads.unit};
+    const std::vector<Box> columns = columns_of_members(grid, team.size());
+    BoxList list{columns, {}};
+    for (int m = 0; m <= team.size(); ++m) list.first.push_back(m);
+    const FieldPlan plan(team, {grid, team.size()}, list);
+    const auto whole = [&]<class T>(const std::vector<T>& field) {
+        return all_gather<T>(team, plan.to_boxes(std::span<const T>(field)));
+    };
+    return {whole(loads.load), whole(state), model->memory(), loads.unit};
 }
 
 }  // namespace
@@ -83,14 +90,14 @@ TEST_CASE("the loads of a process add up to its time, by the models that share i
 }
 
 TEST_CASE("work that is too much to be summed exactly is found, with the key that makes it so large") {
-    const Box slab = grid.box();
+    const Box home = grid.box();
     std::vector<CellCounts> counts;
     std::vector<std::int64_t> neighbours;
     for (int x = 0; x < 19; ++x)
         for (int y = 0; y < 14; ++y) counts.push_back(counts_at(x, y)), neighbours.push_back(10 * counts.back().n);
     const SerialTeam alone;
     const auto found = [&](WorkCosts costs) {
-        const CountedCells cells{slab, {1.0, 1.0}, counts, neighbours};
+        const CountedCells cells{home, {1.0, 1.0}, counts, neighbours};
         return excessive(alone, costs, cells, counted_work(costs, cells));
     };
     CHECK_FALSE(found(WorkCosts{}).has_value());

@@ -24,9 +24,9 @@ std::int64_t size_at(int x, int y) { return x < 15 && y < 20 ? 0 : 1 + (x + y) %
 
 struct Field {
     std::vector<std::int64_t> load, size;
-    explicit Field(const Box& slab, int shift = 0) {
-        for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
-            for (int y = 0; y < slab.upper[1]; ++y)
+    explicit Field(const Box& home, int shift = 0) {
+        for (int x = home.lower[0]; x < home.upper[0]; ++x)
+            for (int y = home.lower[1]; y < home.upper[1]; ++y)
                 load.push_back(load_at((x + shift) % grid.cells[0], y)), size.push_back(size_at(x, y));
     }
 };
@@ -40,7 +40,7 @@ struct Made {
 };
 Made make(const Team& team, const PartitionOptions& options, std::vector<Split> memory = {}, int shift = 0,
           std::span<const std::int64_t> targets = {}) {
-    const Field field(Slabs{grid, team.size()}.of(team.rank()), shift);
+    const Field field(Homes{grid, team.size()}.of(team.rank()), shift);
     Made made{{}, std::move(memory), 0};
     try {
         made.partition = make_partition({team, grid, field.load, field.size, targets}, options, made.memory);
@@ -270,13 +270,13 @@ TEST_CASE("values go to boxes and back, whatever the team") {
     for (const int members : {1, 2, 3, 7}) {
         CAPTURE(members);
         const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
-            const Slabs slabs{grid, team.size()};
-            const Box slab = slabs.of(team.rank());
+            const Homes homes{grid, team.size()};
+            const Box home = homes.of(team.rank());
             const BoxList list = boxes_by_process(p, Hosts(23, members));
-            const FieldPlan plan(team, slabs, list);
+            const FieldPlan plan(team, homes, list);
             std::vector<std::int64_t> field;
-            for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
-                for (int y = 0; y < grid.cells[1]; ++y) field.push_back(1000 * x + y);
+            for (int x = home.lower[0]; x < home.upper[0]; ++x)
+                for (int y = home.lower[1]; y < home.upper[1]; ++y) field.push_back(1000 * x + y);
             const std::vector<std::int64_t> values = plan.to_boxes(std::span<const std::int64_t>(field));
             std::size_t at = 0;
             bool right = true;
@@ -285,21 +285,37 @@ TEST_CASE("values go to boxes and back, whatever the team") {
                     for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
                         right = right && values[at++] == 1000 * x + y;
             std::vector<std::int64_t> back(field.size(), -1);
-            plan.to_slab(std::span<const std::int64_t>(values), std::span(back));
+            plan.to_home(std::span<const std::int64_t>(values), std::span(back));
             return right && at == values.size() && back == field;
         });
         CHECK(good == std::vector<int>(members, 1));
     }
 }
 
-TEST_CASE("sums over boxes are those of their cells in the slab") {
-    const Box slab = Slabs{grid, 3}.of(1);
-    const Field field(slab);
-    const SummedArea sums(slab, field.load);
-    for (const Box& box : even_partition(grid, 23)) {
-        std::int64_t expected = 0;
-        for (int x = std::max(box.lower[0], slab.lower[0]); x < std::min(box.upper[0], slab.upper[0]); ++x)
-            for (int y = box.lower[1]; y < box.upper[1]; ++y) expected += load_at(x, y);
-        CHECK(sums.of(box) == expected);
+TEST_CASE("homes cover the grid once, also where members are more than cells") {
+    for (const Grid& g : {grid, Grid{{5, 3, 1}, {}}, Grid{{1, 40, 1}, {}}})
+        for (const int members : {1, 2, 3, 5, 7, 15, 40}) {
+            std::vector<int> seen(g.box().cells(), 0);
+            for (int m = 0; m < members; ++m) {
+                const Box home = Homes{g, members}.of(m);
+                for (int x = home.lower[0]; x < home.upper[0]; ++x)
+                    for (int y = home.lower[1]; y < home.upper[1]; ++y) ++seen[place_in(g.box(), x, y)];
+            }
+            CHECK(seen == std::vector<int>(g.box().cells(), 1));
+        }
+}
+
+TEST_CASE("sums over boxes are those of their cells at home here") {
+    for (const int member : {0, 1, 4, 5}) {
+        const Box home = Homes{grid, 6}.of(member);
+        const Field field(home);
+        const SummedArea sums(home, field.load);
+        for (const Box& box : even_partition(grid, 23)) {
+            std::int64_t expected = 0;
+            for (int x = box.lower[0]; x < box.upper[0]; ++x)
+                for (int y = box.lower[1]; y < box.upper[1]; ++y)
+                    if (home.contains({x, y, 0})) expected += load_at(x, y);
+            CHECK(sums.of(box) == expected);
+        }
     }
 }

@@ -50,20 +50,20 @@ struct Found {
     friend bool operator==(const Found&, const Found&) = default;
 };
 Found find(const Team& team, const Grid& grid, const Partition& before, const Partition& after) {
-    const Box slab = Slabs{grid, team.size()}.of(team.rank());
+    const Box home = Homes{grid, team.size()}.of(team.rank());
     std::vector<std::int64_t> load, particles, work;
-    for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
-        for (int y = 0; y < grid.cells[1]; ++y) {
+    for (int x = home.lower[0]; x < home.upper[0]; ++x)
+        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
             load.push_back(load_of(x, y));
             particles.push_back(x + 2 * y);
             work.push_back(to_ticks(1e-6 * static_cast<double>(load_of(x, y))));
         }
-    const auto old_owners = owners_around(grid, slab, before), owners = owners_around(grid, slab, after);
-    const Moved moved = moved_between(grid, old_owners, owners, particles);
-    std::array<std::int64_t, 3> sums{ghost_cells(grid, owners), moved.cells, moved.particles};
+    const Owners old_owners(grid, home, before), owners(grid, home, after);
+    const Moved moved = moved_between(old_owners, owners, particles);
+    std::array<std::int64_t, 3> sums{ghost_cells(owners), moved.cells, moved.particles};
     team.sum(sums);
-    return {sums[0], sums[1], sums[2], predicted_efficiency(team, grid, owners, load, processes),
-            counted_times(team, grid, owners, work, processes)};
+    return {sums[0], sums[1], sums[2], predicted_efficiency(team, owners, load, processes),
+            counted_times(team, owners, work, processes)};
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ TEST_CASE("ghost cells, what moves, efficiency and times are those of brute forc
                 sum += static_cast<double>(s), largest = std::max(largest, static_cast<double>(s));
             expected.efficiency = sum / processes / largest;
             CHECK(expected.cells > 0);
-            for (const int members : {1, 2, 3, 7}) {
+            for (const int members : {1, 2, 3, 7, 25}) {
                 const std::vector<Found> found =
                     ThreadTeam::run(members, [&](const Team& team) { return find(team, grid, before, after); });
                 for (const Found& f : found) {
@@ -113,6 +113,6 @@ TEST_CASE("nothing moves between a partition and itself, and one process has no 
         const SerialTeam alone;
         const Found same = find(alone, grid, p, p);
         CHECK((same.cells == 0 && same.particles == 0));
-        CHECK(ghost_cells(grid, owners_around(grid, grid.box(), one)) == 0);
+        CHECK(ghost_cells({grid, grid.box(), one}) == 0);
     }
 }

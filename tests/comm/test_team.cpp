@@ -57,10 +57,11 @@ TEST_CASE("a team splits by colour, and its parts work apart") {
 TEST_CASE("ranks make the partition that one alone makes") {
     const Grid grid{{40, 30, 1}, {true, false, false}};
     const auto load_of = [&](const Team& team) {
-        const Box slab = Slabs{grid, team.size()}.of(team.rank());
+        const Box home = Homes{grid, team.size()}.of(team.rank());
         std::vector<std::int64_t> load;
-        for (int x = slab.lower[0]; x < slab.upper[0]; ++x)
-            for (int y = 0; y < 30; ++y) load.push_back(100 + (x * 31 + y * 17) % 200 + (x > 25 ? 900 : 0));
+        for (int x = home.lower[0]; x < home.upper[0]; ++x)
+            for (int y = home.lower[1]; y < home.upper[1]; ++y)
+                load.push_back(100 + (x * 31 + y * 17) % 200 + (x > 25 ? 900 : 0));
         return load;
     };
     const comm::Ranks team(world());
