@@ -51,11 +51,11 @@ public:
     std::vector<std::byte> gather(
         std::span<const std::byte> mine) const;  ///< one after the other on rank 0; empty elsewhere
 
-    struct Handle;  ///< the MPI communicator (comm/mpi_check.hpp)
+    struct Handle;  ///< the MPI communicator (comm/mpi/mpi_check.hpp); nothing in a build without MPI
     const Handle& handle() const { return *handle_; }
+    Communicator(std::shared_ptr<const Handle> handle, bool oversubscribed);  ///< comm/mpi/from_mpi.hpp
 
 private:
-    explicit Communicator(std::shared_ptr<const Handle> handle);
     std::shared_ptr<const Handle> handle_;
     int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
     bool oversubscribed_ = false;

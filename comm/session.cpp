@@ -1,101 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What begins and ends a job. Ending it for one rank's failure must work from anywhere, once, and with the message of
-// the first rank that failed.
 #include "comm/session.hpp"
 
-#include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-
-#include "comm/clock.hpp"
-#include "comm/mpi_check.hpp"
 
 namespace comm {
-namespace {
-
-// Hydra drops what a job has printed last if an abort follows at once.
-void let_the_launcher_read() {
-    std::fflush(stdout);
-    constexpr int microseconds = 100000;
-    usleep(microseconds);
-}
-
-// The code of the first rank of this node that called fatal(), 0 before: in memory that the node's ranks share. The
-// others then neither print a second message nor end the job with another code. A pointer, because fatal() may be
-// called from anywhere.
-std::atomic<std::int32_t>* first_failure = nullptr;
-MPI_Win first_failure_window = MPI_WIN_NULL;
-
-void share_first_failure() {
-    MPI_Comm node;
-    mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
-              "MPI_Comm_split_type");
-    int rank = 0;
-    MPI_Comm_rank(node, &rank);
-    void* memory = nullptr;
-    MPI_Aint size = rank == 0 ? static_cast<MPI_Aint>(sizeof *first_failure) : 0;
-    mpi_check(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node, &memory, &first_failure_window),
-              "MPI_Win_allocate_shared");
-    int unit = 1;
-    mpi_check(MPI_Win_shared_query(first_failure_window, 0, &size, &unit, &memory), "MPI_Win_shared_query");
-    if (rank == 0) new (memory) std::atomic<std::int32_t>(0);
-    MPI_Barrier(node);
-    first_failure = static_cast<std::atomic<std::int32_t>*>(memory);
-    MPI_Comm_free(&node);
-}
-
-}  // namespace
-
-Session::Session(int& argc, char**& argv) {
-    int provided =
-        0;  // a simulated cluster says SINGLE; threads never call MPI at the same time, so any answer will do
-    mpi_check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-    mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    share_first_failure();
-}
-
-Session::~Session() {
-    first_failure = nullptr;
-    MPI_Win_free(&first_failure_window);
-    MPI_Finalize();
-}
-
-void fatal(int code, std::string_view message) {
-    code = std::clamp(code, 1, 125);  // MPI_Abort(256) would report success
-    std::int32_t none = 0;
-    if (first_failure && !first_failure->compare_exchange_strong(none, code)) {
-        sleep(5);  // the first one ends the job; if it can't, this rank does
-        code = none;
-    } else {
-        // On the stack: there may be no memory left.
-        char line[4096] = "steelyard: error: ";
-        std::size_t size = std::strlen(line);
-        for (const char c : message.substr(0, sizeof line - size - 1)) line[size++] = c == '\n' ? ' ' : c;
-        line[size++] = '\n';
-        [[maybe_unused]] const auto written = write(STDERR_FILENO, line, size);
-        let_the_launcher_read();
-    }
-    int initialised = 0, finalised = 0;
-    MPI_Initialized(&initialised);
-    MPI_Finalized(&finalised);
-    if (initialised && !finalised) MPI_Abort(MPI_COMM_WORLD, code);
-    _exit(code);
-}
-
-void end_job(int code) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    let_the_launcher_read();
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) MPI_Abort(MPI_COMM_WORLD, code);
-    for (;;) pause();  // until the abort takes this rank along
-}
 
 std::string other_launcher(int ranks) {
     // What launchers tell their processes. SLURM_NTASKS is not asked: a job may start smaller launches inside its
@@ -115,29 +26,13 @@ bool speaks_for_launch(int rank) {
     return rank == 0;
 }
 
-double now() { return MPI_Wtime(); }
-
-double cpu_seconds() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-double thread_cpu_seconds() {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-double thread_clock_resolution() {
-    double smallest = 1;
-    for (int i = 0; i < 100; ++i) {
-        const double start = thread_cpu_seconds();
-        double next = start;
-        while (next == start) next = thread_cpu_seconds();
-        smallest = std::min(smallest, next - start);
-    }
-    return smallest;
+void print_error(std::string_view message) {
+    // On the stack: there may be no memory left.
+    char line[4096] = "steelyard: error: ";
+    std::size_t size = std::strlen(line);
+    for (const char c : message.substr(0, sizeof line - size - 1)) line[size++] = c == '\n' ? ' ' : c;
+    line[size++] = '\n';
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line, size);
 }
 
 }  // namespace comm

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Start and end of MPI, and the one way out when a rank cannot go on.
+// Start and end of a job, and the one way out when a rank cannot go on.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace comm {
 
-/// Initialises MPI, finalises it at the end of its life.
+/// Initialises MPI, finalises it at the end of its life; nothing in a build without MPI.
 class Session {
 public:
     Session(int& argc, char**& argv);
@@ -19,6 +19,9 @@ public:
 /// of several ranks of a node that call it, the first is heard. Needs no memory, no other rank, and works before MPI is
 /// initialised and after it is finalised, too.
 [[noreturn]] void fatal(int code, std::string_view message);
+
+/// Prints `steelyard: error: MESSAGE` as one line of standard error. Needs no memory.
+void print_error(std::string_view message);
 
 /// Ends the whole job with `code` when every rank has called it: for ends on a signal, after which Hydra's mpiexec
 /// often reports 0 whatever the ranks return, but never forgets an abort.

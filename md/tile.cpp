@@ -3,10 +3,11 @@
 // Lists are built cluster by cluster, up each column, so that neighbours in memory are neighbours in space.
 #include "md/tile.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
+#include <string>
 
 namespace md {
 namespace {
@@ -80,9 +81,10 @@ void Tile::insert(std::span<const Particle> particles) {
 int Tile::find(std::span<const HaloBox> boxes, std::array<int, 3> cell, std::int64_t own) const {
     for (std::size_t k = 0; k < boxes.size(); ++k)
         if (boxes[k].box.contains(cell)) return static_cast<int>(k);
-    throw SimulationError(fmt::format("particle {} at ({:.6g}, {:.6g}) is lost: it left the cells around its own",
-                                      id_[own], static_cast<double>(x_[own]) * position_unit,
-                                      static_cast<double>(y_[own]) * position_unit));
+    char text[120];
+    std::snprintf(text, sizeof text, "particle %" PRId64 " at (%.6g, %.6g) is lost: it left the cells around its own",
+                  id_[own], static_cast<double>(x_[own]) * position_unit, static_cast<double>(y_[own]) * position_unit);
+    throw SimulationError(text);
 }
 
 void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
@@ -174,8 +176,8 @@ void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScra
         b.base = slot_[slot_index(b.x0, low)];
         const std::int32_t end = slot_[slot_index(b.x1 - 1, high)];
         if (end - b.base > UINT16_MAX)
-            throw SimulationError(fmt::format("{} particles in {} columns of a tile exceed 16-bit neighbour indices",
-                                              end - b.base, b.x1 - b.x0),
+            throw SimulationError(std::to_string(end - b.base) + " particles in " + std::to_string(b.x1 - b.x0) +
+                                      " columns of a tile exceed 16-bit neighbour indices",
                                   false, "make grid.tile smaller");
         const std::int64_t middle = (axis_[0].edge(x) + axis_[0].length / axis_[0].cells / 2) << edge_shift;
         b.far_x = static_cast<std::uint32_t>((middle >> (position_bits - packed_bits_)) +

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "comm/libraries.hpp"
+#include "comm/machine/libraries.hpp"
 #include "md/kernels/kernels.hpp"
 
 namespace app {

@@ -3,7 +3,6 @@
 // falls back to an earlier stage.
 #include "app/engine/engine.hpp"
 
-#include <fmt/format.h>
 #include <omp.h>
 
 #include <bit>
@@ -149,11 +148,11 @@ void Engine::agree(std::int64_t stop) {
         comm_.min(id);
         std::array<std::int64_t, 1> kind{mine.fault.id == id[0] ? static_cast<std::int64_t>(mine.fault.kind) : 0};
         comm_.max(kind);
-        throw md::SimulationError(fmt::format("particle {} {}", id[0],
-                                              kind[0] == static_cast<std::int64_t>(md::FaultKind::speed)
-                                                  ? "moves more than a cell in one step"
-                                                  : "feels a force out of the exact range"),
-                                  true);
+        const bool speed = kind[0] == static_cast<std::int64_t>(md::FaultKind::speed);
+        throw md::SimulationError(
+            "particle " + std::to_string(id[0]) +
+                (speed ? " moves more than a cell in one step" : " feels a force out of the exact range"),
+            true);
     }
     const auto moved = std::bit_cast<float>(static_cast<std::int32_t>(worst[0]));
     const double limit = skin_ / 2 / setup_.domain.packed_unit();

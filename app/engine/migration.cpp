@@ -3,8 +3,6 @@
 // of particles are sent ahead. Particles from a file come in any order and are looked up one by one.
 #include "app/engine/migration.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <map>
 #include <memory>
@@ -112,7 +110,7 @@ void distribute(Tiles& tiles, const Setup& setup, const balance::Decomposition& 
         owners.for_each_tile_in(
             {c, {c[0] + 1, c[1] + 1, 1}},
             [&](const balance::TileId& owner, const balance::Box& cells) { known = cells, id = owner; });
-        if (known.empty()) throw md::SimulationError(fmt::format("particle {} lies outside the box", p.id));
+        if (known.empty()) throw md::SimulationError("particle " + std::to_string(p.id) + " lies outside the box");
     };
     const comm::Communicator& comm = tiles.comm();
     std::vector<std::vector<std::byte>> to_rank(comm.size());

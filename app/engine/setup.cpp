@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "app/engine/setup.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "md/initial.hpp"
 #include "md/potential.hpp"
@@ -19,6 +18,12 @@ double typical_speed(const Deck& deck) {
     for (const md::Slab& s : deck.system.slabs)
         speed = std::max(speed, 1.5 * std::hypot(s.velocity[0], s.velocity[1]) + 4 * std::sqrt(s.temperature));
     return speed;
+}
+
+std::string in_words(double x) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", x);
+    return text;
 }
 
 bool fits_before_wrap(int packed_bits, double radius, const md::Domain& domain) {
@@ -64,9 +69,9 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     }
     s.domain.packed_bits = choose_packed_bits(s.precision, cutoff, s.domain);
     if (!fits_before_wrap(s.domain.packed_bits, s.radius(), s.domain))
-        throw DeckError(
-            fmt::format("{}.yaml: a skin of {} is too wide for packed positions of 2^-{}; make it thinner or auto",
-                        deck.name, s.skin, s.domain.packed_bits));
+        throw DeckError(deck.name + ".yaml: a skin of " + in_words(s.skin) +
+                        " is too wide for packed positions of 2^-" + std::to_string(s.domain.packed_bits) +
+                        "; make it thinner or auto");
     s.time_tiles = deck.balance.every > 0 && deck.balance.clock == balance::Clock::wall;
     s.halo = deck.balance.every > 0 ? 2 : 1;  // load models look two cells far
     // Between two rebuilds no particle moves further than half the skin and one more step of at most a cell.
@@ -75,10 +80,9 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
                            md::cells_within(s.skin / 2 + axis.cell_width(), axis.least_width())});
     for (int a = 0; a < 2; ++a)
         if (s.domain.axis[a].periodic && s.halo > s.domain.axis[a].cells)
-            throw DeckError(
-                fmt::format("{}.yaml: the box is {} cells along {} and neighbours reach over {}; make the box longer, "
-                            "the cells wider or the skin thinner",
-                            deck.name, s.domain.axis[a].cells, "xy"[a], s.halo));
+            throw DeckError(deck.name + ".yaml: the box is " + std::to_string(s.domain.axis[a].cells) +
+                            " cells along " + "xy"[a] + " and neighbours reach over " + std::to_string(s.halo) +
+                            "; make the box longer, the cells wider or the skin thinner");
     s.tune_skin = !deck.grid.skin;
     for (s.widest_skin = s.skin; allows(s, s.widest_skin + 0.01);) s.widest_skin += 0.01;
     s.limits = md::force_limits(s.potential);

@@ -17,7 +17,7 @@
 #include "app/output/trajectory.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file/posix_file.hpp"
-#include "comm/topology.hpp"
+#include "comm/machine/topology.hpp"
 #include "md/observables.hpp"
 
 namespace app {

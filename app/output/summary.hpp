@@ -12,7 +12,7 @@
 #include "app/engine/engine.hpp"
 #include "app/output/checkpoint.hpp"
 #include "comm/communicator.hpp"
-#include "comm/topology.hpp"
+#include "comm/machine/topology.hpp"
 
 namespace app {
 

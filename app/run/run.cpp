@@ -22,7 +22,7 @@
 #include "app/output/restart.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/run/step.hpp"
-#include "comm/topology.hpp"
+#include "comm/machine/topology.hpp"
 #include "md/initial.hpp"
 
 namespace app {

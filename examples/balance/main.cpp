@@ -9,7 +9,7 @@
 #include "balance/partition/quality.hpp"
 
 int main() {
-    const balance::SerialTeam team;  // who balances together; an MPI program derives its own from balance::Team
+    const balance::SerialTeam team;  // who balances together; a program with MPI: examples/mpi
     const balance::Grid grid{{100, 80, 1}};
     constexpr int processes = 24;
     std::vector<std::int64_t> cost;           // of each cell, column by column: integers, in any unit

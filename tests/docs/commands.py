@@ -37,6 +37,7 @@ COMMANDS = [
     ("elsewhere", "export OMPI_", "settings for Open MPI; the tests use the MPI of the build"),
     ("elsewhere", r"cmake -S \. -B build-balance |cmake --(build|install) build-balance", "the test library installs the library"),
     ("elsewhere", "cmake -S examples/balance |cmake --build build-example|build-example/", "the test library builds the example and runs it"),
+    ("elsewhere", r"cmake -S \. -B build-engine |cmake --build build-engine|build-engine/", "the tests engine_example and engine_alone"),
     ("text", "none +LBE", "what the example prints; the test library checks it"),
     # docs/output.md, docs/potentials.md, restarts/README.md
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_library.sh CMAKE SOURCE BUILD CONFIG [CMAKE OPTIONS]: builds examples/balance as another project would, with the
-# library installed from BUILD and with SOURCE by add_subdirectory, and runs it. The example must balance well, must not
-# get flags of ours, and must not build more of Steelyard than the library.
+# check_library.sh CMAKE SOURCE BUILD CONFIG MPIEXEC [CMAKE OPTIONS]: builds examples/balance as another project would,
+# with the library installed from BUILD and with SOURCE by add_subdirectory, and runs it; then examples/mpi, on several
+# ranks, where MPIEXEC is not empty. The examples must balance well, must not get flags of ours, and must not build more
+# of Steelyard than the library.
 set -eu
-cmake=$1 source=$2 build=$3 config=$4
-shift 4
+cmake=$1 source=$2 build=$3 config=$4 mpiexec=$5
+shift 5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() {
@@ -36,3 +37,19 @@ grep -q "$work/prefix/include" "$work/command" || fail "installed: the headers a
 use subdirectory -DSTEELYARD_SOURCE="$source" "$@"
 more=$(find "$work/subdirectory" -name 'test_*' -o -name steelyard -type f -o -name 'lib*.a' ! -name libsteelyard_balance.a)
 [ -z "$more" ] || fail "subdirectory: more was built than the library: $more"
+
+[ -n "$mpiexec" ] || exit 0
+# use_mpi NAME OPTIONS: the same with examples/mpi. Its result must not depend on the number of ranks.
+use_mpi() {
+    name=mpi_$1
+    shift
+    "$cmake" -S "$source/examples/mpi" -B "$work/$name" "$@" >"$work/log" 2>&1 &&
+        "$cmake" --build "$work/$name" >>"$work/log" 2>&1 || { cat "$work/log"; fail "$name: the example does not build"; }
+    for ranks in 1 2 3; do
+        "$mpiexec" -n $ranks "$work/$name/mpi_example" >"$work/printed" || fail "$name: it fails on $ranks ranks"
+        [ "$(cat "$work/printed")" = "LBE 0.966" ] || fail "$name: $(cat "$work/printed") on $ranks ranks"
+    done
+}
+"$cmake" --install "$build" --config "$config" --component mpi --prefix "$work/prefix" >/dev/null
+use_mpi installed -DCMAKE_PREFIX_PATH="$work/prefix" "$@"
+use_mpi subdirectory -DSTEELYARD_SOURCE="$source" "$@"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "comm/mpi_check.hpp"
+#include "comm/mpi/mpi_check.hpp"
 
 namespace comm {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "comm/topology.hpp"
+#include "comm/machine/topology.hpp"
 
 #include <fmt/format.h>
 #include <hwloc.h>

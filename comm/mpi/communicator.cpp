@@ -2,14 +2,13 @@
 // All calls are nonblocking ones that are waited for, so that a rank can give its core away while it waits.
 #include "comm/communicator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <climits>
 #include <utility>
 
 #include "comm/exchange.hpp"
-#include "comm/mpi_check.hpp"
+#include "comm/mpi/from_mpi.hpp"
+#include "comm/mpi/mpi_check.hpp"
 
 namespace comm {
 namespace {
@@ -35,27 +34,26 @@ void broadcast_bytes(const Communicator::Handle& handle, void* bytes, std::size_
     }
 }
 
-// Does some node have more ranks of the job than cores?
-bool crowded_anywhere() {
+// Does some node have more of these ranks than cores?
+bool crowded_anywhere(MPI_Comm comm) {
     MPI_Comm node;
-    mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
-              "MPI_Comm_split_type");
+    mpi_check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     int ranks = 1;
     MPI_Comm_size(node, &ranks);
     MPI_Comm_free(&node);
     cpu_set_t mask;
     std::int64_t crowded = sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) < ranks;
-    reduce(Communicator::Handle{MPI_COMM_WORLD}, std::span(&crowded, 1), MPI_INT64_T, MPI_MAX, false);
+    mpi_check(MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT64_T, MPI_MAX, comm), "MPI_Allreduce");
     return crowded != 0;
 }
 
 }  // namespace
 
-Communicator::Communicator() : Communicator(std::make_shared<Handle>(MPI_COMM_WORLD)) {
-    oversubscribed_ = crowded_anywhere();
-}
+Communicator::Communicator()
+    : Communicator(std::make_shared<Handle>(MPI_COMM_WORLD), crowded_anywhere(MPI_COMM_WORLD)) {}
 
-Communicator::Communicator(std::shared_ptr<const Handle> handle) : handle_(std::move(handle)) {
+Communicator::Communicator(std::shared_ptr<const Handle> handle, bool oversubscribed)
+    : handle_(std::move(handle)), oversubscribed_(oversubscribed) {
     mpi_check(MPI_Comm_rank(handle_->comm, &rank_), "MPI_Comm_rank");
     mpi_check(MPI_Comm_size(handle_->comm, &size_), "MPI_Comm_size");
     MPI_Comm node;
@@ -66,12 +64,17 @@ Communicator::Communicator(std::shared_ptr<const Handle> handle) : handle_(std::
     MPI_Comm_free(&node);
 }
 
+Communicator from_mpi(MPI_Comm ranks) {
+    MPI_Comm own;
+    mpi_check(MPI_Comm_dup(ranks, &own), "MPI_Comm_dup");
+    mpi_check(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return {std::make_shared<const Communicator::Handle>(own), crowded_anywhere(own)};
+}
+
 Communicator Communicator::split(int colour) const {
     MPI_Comm part;
     mpi_check(MPI_Comm_split(handle_->comm, colour, rank_, &part), "MPI_Comm_split");
-    Communicator c(std::make_shared<Handle>(part));
-    c.oversubscribed_ = oversubscribed_;
-    return c;
+    return {std::make_shared<Handle>(part), oversubscribed_};
 }
 
 void Communicator::barrier() const {
@@ -196,8 +199,8 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
 
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
     if (mine.size() > INT_MAX)
-        fatal(1, fmt::format("{} bytes of rank {} are too many to be sent to another; use more ranks", mine.size(),
-                             rank_));
+        fatal(1, std::to_string(mine.size()) + " bytes of rank " + std::to_string(rank_) +
+                     " are too many to be sent to another; use more ranks");
     std::vector<std::int64_t> sizes(rank_ == 0 ? size_ : 0);
     const std::int64_t size = static_cast<std::int64_t>(mine.size());
     MPI_Request request;
@@ -211,9 +214,8 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) con
         for (const std::int64_t n : sizes)
             counts.push_back(static_cast<int>(n)), starts.push_back(static_cast<int>(total)), total += n;
         if (total > INT_MAX)
-            fatal(1, fmt::format("{} bytes of {} ranks are too many for one of them; use fewer cells, or "
-                                 "balance.partition.cut = strips",
-                                 total, size_));
+            fatal(1, std::to_string(total) + " bytes of " + std::to_string(size_) +
+                         " ranks are too many for one of them; use fewer cells, or balance.partition.cut = strips");
         all.resize(total);
     }
     mpi_check(MPI_Igatherv(mine.data(), static_cast<int>(size), MPI_BYTE, all.data(), counts.data(), starts.data(),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "comm/libraries.hpp"
+#include "comm/machine/libraries.hpp"
 
 #include <fmt/format.h>
 #include <hdf5.h>
 #include <mpi.h>
 
-#include "comm/mpi_check.hpp"
+#include "comm/mpi/mpi_check.hpp"
 
 namespace comm {
 
