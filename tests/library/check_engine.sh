@@ -16,12 +16,12 @@ if [ "$1" = build ]; then
     "$cmake" -S "$source" -B "$work/build" -DSTEELYARD_ENGINE_ONLY=ON -DSTEELYARD_TESTS=OFF $without "$@"
     "$cmake" --build "$work/build"
     example=$work/build/examples/engine/engine_example
-    if grep -q -i -E 'mpi|hdf5|yaml|libfmt' "$work/build/CMakeFiles/rules.ninja" "$work/build/build.ninja"; then
+    if grep -q -E 'libmpi|mpich|comm/mpi|hdf5|yaml|libfmt' "$work/build/CMakeFiles/rules.ninja" "$work/build/build.ninja"; then
         echo "check_engine.sh: the engine alone is built with MPI, HDF5, yaml-cpp or fmt" >&2
         exit 1
     fi
 fi
-ldd "$example" | grep -E 'mpi|hdf5|yaml|fmt' && { echo "check_engine.sh: it is linked with what it should not need" >&2; exit 1; }
+ldd "$example" | grep -E 'libmpi|mpich|hdf5|yaml|fmt' && { echo "check_engine.sh: it is linked with what it should not need" >&2; exit 1; }
 "$example" | tee "$work/printed"
 "$program" run "$source/inputs/tiny.yaml" --out "$work/out" --quiet
 hash=$(sed -n 's/^state hash //p' "$work/printed")
