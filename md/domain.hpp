@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "balance/grid/grid.hpp"
+#include "md/kernels/hd.hpp"
 
 namespace md {
 
@@ -68,7 +69,7 @@ struct Domain {
 inline std::int64_t to_edge_units(double length) { return std::llround(std::ldexp(length, edge_bits)); }
 
 /// Packs a position (2^-40) for the kernels: x in the low, y in the high 32 bits, both shifted right.
-inline std::uint64_t pack(std::int64_t x, std::int64_t y, int shift) {
+HD std::uint64_t pack(std::int64_t x, std::int64_t y, int shift) {
     return static_cast<std::uint32_t>(x >> shift) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(y >> shift))
                                                         << 32;
 }

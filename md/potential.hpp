@@ -6,7 +6,6 @@
 // when compiled), and returns F/r = -2 dU/ds and U, both with the shift folded in: F/r + k and U + a + b s (Shift).
 // Only + - * / fma appear, which IEEE rounds the same everywhere; that keeps the bits equal.
 #pragma once
-#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "md/kernels/hd.hpp"
+#include "md/kernels/scalar.hpp"
 #include "md/potential_spec.hpp"
 
 namespace md {
@@ -222,9 +222,6 @@ template <template <class, bool> class P, class T, bool softened>
 HD P<T, softened> make_potential(const PotentialSpec& spec, Scale scale) {
     return P<T, softened>(spec, scale, shift_terms<P>(spec));
 }
-
-/// Scalars fed to the functors use the standard library's correctly rounded fma.
-using std::fma;
 
 /// Names of all potentials, in table order.
 std::vector<std::string> potential_kinds();

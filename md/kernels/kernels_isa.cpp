@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The kernels' one text. Compiled once for each instruction set (STEELYARD_ISA); simd.hpp supplies the vectors.
+// The vector kernels' one text. Compiled once for each instruction set (STEELYARD_ISA); simd.hpp supplies the vectors.
+// It loads, picks, masks, sums and stores; the arithmetic of pairs and of integration is in functors, which a thread
+// that has a single particle can call too.
+#include "md/kernels/integration.hpp"
 #include "md/kernels/kernels.hpp"
+#include "md/kernels/pair.hpp"
 #include "md/kernels/simd.hpp"
 #include "md/kernels/simd_columns.hpp"
-#include "md/potential.hpp"
+#include "md/kernels/sorting_key.hpp"
 
 namespace md::STEELYARD_ISA_NAME {
 namespace {
-
-constexpr double two_to(int n) { return n < 0 ? 1.0 / two_to(-n) : n == 0 ? 1.0 : 2.0 * two_to(n - 1); }
-// Adding 1.5 * 2^52 rounds a double of less than 2^51 to an integer, to even on a tie whatever its sign, and leaves
-// that integer in the low bits: sums of the bits are exact sums of the integers.
-constexpr double round_bias = 1.5 * two_to(52);
 
 HD std::int64_t lane_of(I64 a, int l) {
     alignas(64) std::int64_t t[8];
@@ -23,17 +22,6 @@ HD void record(Fault& fault, FaultKind kind, const std::int64_t* id, unsigned la
     for (; lanes; lanes &= lanes - 1) {
         const std::int64_t i = id[__builtin_ctz(lanes)];
         if (i < fault.id) fault = {kind, i};
-    }
-}
-
-// Reflection in place at walls half a quantum outside the first and last position: -1 - x and 2 L - 1 - x. Mirror
-// images of each other, and exact, so a reversed run still retraces its steps.
-HD void reflect(std::int64_t* x, std::int64_t* v, int n, const bool (&wall)[2], std::int64_t length) {
-    // A velocity that a fault left at -2^63 stays there.
-    const auto turned = [](std::int64_t a) { return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a)); };
-    for (int l = 0; l < n; ++l) {
-        if (wall[0] && x[l] < 0) x[l] = -1 - x[l], v[l] = turned(v[l]);
-        if (wall[1] && x[l] >= length) x[l] = 2 * length - 1 - x[l], v[l] = turned(v[l]);
     }
 }
 
@@ -86,21 +74,16 @@ struct Sums {
     I64 x_lo, x_hi, y_lo, y_hi;
 };
 
-// Half-kicks, drift, new packed positions and checks of up to 16 particles with force sums in quanta.
+// Loads, integrates and stores up to 16 particles with force sums in quanta.
 struct Integrate {
     const TileView& tile;
     const StepArgs& args;
     StepResult& result;
-    double kick;  // velocity quanta a force quantum gives in dt / 2
-    bool walls;
+    Integration step;
     F32 farthest{0.0f};  // squared way since the last rebuild
 
     HD Integrate(const TileView& t, const StepArgs& a, StepResult& r, Precision p)
-        : tile(t),
-          args(a),
-          result(r),
-          kick(a.dt / 2 * two_to(position_bits - force_bits(p))),
-          walls(a.wall[0][0] || a.wall[0][1] || a.wall[1][0] || a.wall[1][1]) {}
+        : tile(t), args(a), result(r), step(a, p, t.packed_bits) {}
 
     HD void operator()(const Sums& f) {
         const Cluster& c = *f.cluster;
@@ -109,43 +92,23 @@ struct Integrate {
     }
 
     HD void eight(int own, int slot, int n, I64 fx, I64 fy) {
-        const unsigned valid = n >= 8 ? 0xffu : (1u << n) - 1;
         if (args.force_x) {
             store_first(args.force_x + own, fx, n);
             store_first(args.force_y + own, fy, n);
         }
-        const F64 kick_x = to_f64(fx) * F64(kick), kick_y = to_f64(fy) * F64(kick);
-        const F64 limit(two_to(50));
-        unsigned bad = bits(beyond_51_bits(fx, fy)) | bits(not_below(max(abs(kick_x), abs(kick_y)), limit));
-        if (bad & valid) record(result.fault, FaultKind::force_range, tile.id + own, bad & valid);
-        const I64 dvx = to_i64(kick_x), dvy = to_i64(kick_y);
-        const I64 old_vx = load_i64(tile.vx + own), old_vy = load_i64(tile.vy + own);
-        I64 vx = old_vx + dvx, vy = old_vy + dvy;
-        const bool whole_before = args.kick == Kick::none || args.kick == Kick::first;
-        if (args.sum_kinetic) whole_before ? sum(old_vx, old_vy, n) : sum(vx, vy, n);
+        const Moved<I64> p = step(fx, fy, load_i64(tile.x + own), load_i64(tile.y + own), load_i64(tile.vx + own),
+                                  load_i64(tile.vy + own));
+        const unsigned valid = n >= 8 ? 0xffu : (1u << n) - 1;
+        if (p.force_range & valid) record(result.fault, FaultKind::force_range, tile.id + own, p.force_range & valid);
+        if (p.speed & valid) record(result.fault, FaultKind::speed, tile.id + own, p.speed & valid);
+        if (args.sum_kinetic) sum(p.whole_vx, p.whole_vy, n);
         if (args.kick == Kick::none) return;
-        if (args.kick == Kick::middle) vx = vx + dvx, vy = vy + dvy;
-        bad = bits(beyond_51_bits(vx, vy));
-        store_first(tile.vx + own, vx, n);
-        store_first(tile.vy + own, vy, n);
-        if (args.kick == Kick::last) {
-            if (bad & valid) record(result.fault, FaultKind::speed, tile.id + own, bad & valid);
-            return;
-        }
-        const F64 dx = to_f64(vx) * F64(args.dt), dy = to_f64(vy) * F64(args.dt);
-        bad |= bits(not_below(abs(dx), F64(args.cell[0] * two_to(position_bits)))) |
-               bits(not_below(abs(dy), F64(args.cell[1] * two_to(position_bits))));
-        if (bad & valid) record(result.fault, FaultKind::speed, tile.id + own, bad & valid);
-        I64 x = load_i64(tile.x + own) + to_i64(dx), y = load_i64(tile.y + own) + to_i64(dy);
-        store_first(tile.x + own, x, n);
-        store_first(tile.y + own, y, n);
-        if (walls) {
-            reflect(tile.x + own, tile.vx + own, n, args.wall[0], args.length[0]);
-            reflect(tile.y + own, tile.vy + own, n, args.wall[1], args.length[1]);
-            x = load_i64(tile.x + own);
-            y = load_i64(tile.y + own);
-        }
-        const I64 packed = pack_positions(x, y, position_bits - tile.packed_bits);
+        store_first(tile.vx + own, p.vx, n);
+        store_first(tile.vy + own, p.vy, n);
+        if (args.kick == Kick::last) return;
+        store_first(tile.x + own, p.x, n);
+        store_first(tile.y + own, p.y, n);
+        const I64 packed = step.packed(p);
         store_first(tile.next + slot, packed, n);
         farthest = max(farthest, distance2(packed, tile.reference + own, n));
     }
@@ -153,8 +116,7 @@ struct Integrate {
     HD void finish() { result.displacement2 = reduce_max(farthest); }
 
     HD void sum(I64 vx, I64 vy, int n) {
-        const F64 x = to_f64(vx) * F64(velocity_unit), y = to_f64(vy) * F64(velocity_unit);
-        const I64 energy = to_i64(fma(x, x, y * y) * F64(two_to(kinetic_bits - 1)));
+        const I64 energy = kinetic_energy(vx, vy);
         for (int l = 0; l < n; ++l) {
             result.momentum[0] += lane_of(vx, l);
             result.momentum[1] += lane_of(vy, l);
@@ -166,13 +128,8 @@ struct Integrate {
 // Pair arithmetic in floats, force sums in 32-bit integers, or in 64-bit ones where a close pair could overflow those.
 template <template <class, bool> class P, bool softened>
 void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) {
-    constexpr Precision precision = Precision::mixed;
-    const double s_unit = two_to(2 * tile.packed_bits);
-    const double g_unit = two_to(force_bits(precision) - tile.packed_bits);  // quanta of F/r times a packed length
-    const P<float, softened> potential = make_potential<P, float, softened>(*args.potential, {s_unit, g_unit});
-    const F32 cutoff2(static_cast<float>(args.potential->cutoff * args.potential->cutoff * s_unit));
-    const F32 safe2(static_cast<float>(args.safe_r2 * s_unit)), zero(0.0f);
-    Integrate integrate(tile, args, result, precision);
+    const MixedForce<P, softened> force(*args.potential, args.safe_r2, tile.packed_bits);
+    Integrate integrate(tile, args, result, Precision::mixed);
     NearBuffer buffer{};
     Sums before{nullptr, i64(0), i64(0), i64(0), i64(0)};
 
@@ -180,37 +137,31 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
         const Cluster& cluster = tile.clusters[c];
         prefetch_own(tile, cluster);
         const Positions16 here = load_positions16(tile.packed + cluster.slot);
-        struct Pair {
-            F32 s, g, fx, fy;
-        };
         const auto pair = [&](Positions16 there) __attribute__((always_inline)) {
-            const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y), s = fma(dx, dx, dy * dy);
-            const F32 g = keep(less(s, cutoff2), potential.force_over_r(s));
-            return Pair{s, g, g * dx, g * dy};
+            return force(to_f32(here.x - there.x), to_f32(here.y - there.y));
         };
         I32 sum_x = i32(0), sum_y = i32(0);
-        F32 square = zero;
+        F32 square(0.0f);
         const int length = for_each_neighbour(
             tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
-                const Pair p = pair(there);
+                const auto p = pair(there);
                 square = fma(p.g, p.g, square);
                 sum_x = sum_x + to_i32(p.fx);
                 sum_y = sum_y + to_i32(p.fy);
             });
         I64 x_lo = low_half(sum_x), x_hi = high_half(sum_x), y_lo = low_half(sum_y), y_hi = high_half(sum_y);
-        const int size = length < narrow_rows ? length : narrow_rows - 1;
-        const F32 narrow(static_cast<float>(args.narrow_g2[size] * g_unit * g_unit));
+        const F32 narrow(force.narrow_g2(args.narrow_g2, length));
         const unsigned valid = (1u << cluster.count) - 1;
         if (~bits(less(square, narrow)) & valid) [[unlikely]] {
-            F32 closest = cutoff2;
+            F32 closest(force.cutoff2);
             x_lo = x_hi = y_lo = y_hi = i64(0);
             for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
-                const Pair p = pair(there);
+                const auto p = pair(there);
                 closest = min(closest, p.s);
                 x_lo = x_lo + low_to_i64(p.fx), x_hi = x_hi + high_to_i64(p.fx);
                 y_lo = y_lo + low_to_i64(p.fy), y_hi = y_hi + high_to_i64(p.fy);
             });
-            const unsigned bad = bits(less(closest, safe2)) & valid;
+            const unsigned bad = bits(less(closest, F32(force.safe2))) & valid;
             if (bad) record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
         }
         if (before.cluster) integrate(before);
@@ -223,15 +174,9 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
 // Pair arithmetic in doubles, force sums in 64-bit integers.
 template <template <class, bool> class P, bool softened>
 void step_double(const TileView& tile, const StepArgs& args, StepResult& result) {
-    constexpr Precision precision = Precision::double_;
-    const int difference_bits = tile.packed_bits + difference_shift;
-    const double s_unit = two_to(2 * difference_bits);
-    const P<double, softened> potential =
-        make_potential<P, double, softened>(*args.potential, {s_unit, two_to(force_bits(precision) - difference_bits)});
-    const F64 cutoff2(args.potential->cutoff * args.potential->cutoff * s_unit), safe2(args.safe_r2 * s_unit);
-    const F64 bias(round_bias);
-    const std::int64_t bias_bits = lane_of(bits_of(bias), 0);
-    Integrate integrate(tile, args, result, precision);
+    const DoubleForce<P, softened> force(*args.potential, args.safe_r2, tile.packed_bits + difference_shift);
+    const F64 safe2(force.safe2);
+    Integrate integrate(tile, args, result, Precision::double_);
     NearBuffer buffer{};
     Sums before{nullptr, i64(0), i64(0), i64(0), i64(0)};
 
@@ -240,13 +185,12 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
         prefetch_own(tile, cluster);
         const Positions16 here = load_positions16(tile.packed + cluster.slot);
         I64 x_0 = i64(0), x_1 = i64(0), y_0 = i64(0), y_1 = i64(0);
-        F64 closest_0 = cutoff2, closest_1 = cutoff2;
+        F64 closest_0(force.cutoff2), closest_1(force.cutoff2);
         const auto pair = [&](F64 dx, F64 dy, F64 & closest, I64 & x, I64 & y) __attribute__((always_inline)) {
-            const F64 s = fma(dx, dx, dy * dy);
-            closest = min(closest, s);
-            const F64 g = keep(less(s, cutoff2), potential.force_over_r(s));
-            x = x + bits_of(fma(g, dx, bias));
-            y = y + bits_of(fma(g, dy, bias));
+            const auto p = force(dx, dy);
+            closest = min(closest, p.s);
+            x = x + p.fx;
+            y = y + p.fy;
         };
         const int length = for_each_neighbour(
             tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
@@ -254,8 +198,6 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
                 pair(dx.a, dy.a, closest_0, x_0, y_0);
                 pair(dx.b, dy.b, closest_1, x_1, y_1);
             });
-        const I64 biases =
-            i64(static_cast<std::int64_t>(static_cast<std::uint64_t>(bias_bits) * static_cast<std::uint64_t>(length)));
         const unsigned bad =
             bits_in_order(less(closest_0, safe2), less(closest_1, safe2)) & ((1u << cluster.count) - 1);
         if (bad) [[unlikely]]
@@ -263,7 +205,8 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
         in_order(x_0, x_1);
         in_order(y_0, y_1);
         if (before.cluster) integrate(before);
-        before = {&cluster, x_0 - biases, x_1 - biases, y_0 - biases, y_1 - biases};
+        const I64 bias = i64(static_cast<std::int64_t>(biases(length)));
+        before = {&cluster, x_0 - bias, x_1 - bias, y_0 - bias, y_1 - bias};
     }
     if (before.cluster) integrate(before);
     integrate.finish();
@@ -271,11 +214,7 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
 
 template <template <class, bool> class P>
 void pair_sums(const TileView& tile, const PotentialSpec& spec, PairSums& out) {
-    const double s_unit = two_to(2 * (tile.packed_bits + difference_shift));
-    const P<double, true> potential = make_potential<P, double, true>(spec, {s_unit, 1.0});
-    const F64 cutoff2(spec.cutoff * spec.cutoff * s_unit), bias(round_bias);
-    const F64 quanta(two_to(energy_bits)), virial_quanta(two_to(energy_bits) / s_unit);
-    const auto bias_bits = static_cast<std::uint64_t>(lane_of(bits_of(bias), 0));
+    const PairEnergy<P> pair_energy(spec, tile.packed_bits + difference_shift);
     NearBuffer buffer{};
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
@@ -283,11 +222,10 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, PairSums& out) {
         const unsigned valid = (1u << cluster.count) - 1;
         I64 energy[2] = {i64(0), i64(0)}, virial[2] = {i64(0), i64(0)};
         const auto pair = [&](F64 dx, F64 dy, int half) {
-            const F64 s = fma(dx, dx, dy * dy);
-            const M8 near = less(s, cutoff2);
-            energy[half] = energy[half] + bits_of(fma(keep(near, potential.energy(s)), quanta, bias));
-            virial[half] = virial[half] + bits_of(fma(keep(near, potential.force_over_r(s)) * s, virial_quanta, bias));
-            return near;
+            const auto p = pair_energy(dx, dy);
+            energy[half] = energy[half] + p.energy;
+            virial[half] = virial[half] + p.virial;
+            return p.near;
         };
         const int length = for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
             const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
@@ -296,10 +234,10 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, PairSums& out) {
         });
         in_order(energy[0], energy[1]);
         in_order(virial[0], virial[1]);
-        const auto biases = bias_bits * static_cast<std::uint64_t>(length);
+        const std::uint64_t bias = biases(length);
         for (int l = 0; l < cluster.count; ++l) {
-            out.energy += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(energy[l / 8], l % 8)) - biases);
-            out.virial += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(virial[l / 8], l % 8)) - biases);
+            out.energy += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(energy[l / 8], l % 8)) - bias);
+            out.virial += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(virial[l / 8], l % 8)) - bias);
         }
     }
 }
@@ -314,20 +252,15 @@ void count_neighbours(const TileView& tile, double cutoff, std::int32_t* within)
         for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
             const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
             const unsigned near =
-                bits_in_order(less(fma(dx.a, dx.a, dy.a * dy.a), cutoff2), less(fma(dx.b, dx.b, dy.b * dy.b), cutoff2));
+                bits_in_order(less(square_of(dx.a, dy.a), cutoff2), less(square_of(dx.b, dy.b), cutoff2));
             for (int l = 0; l < lanes; ++l) count[l] += near >> l & 1;
         });
         for (int l = 0; l < cluster.count; ++l) within[cluster.own + l] = count[l];
     }
 }
 
-// Cells exactly, as Axis::cell_of: edges are rounded, so close to them they decide.
+// Close to an edge, the exact cells decide.
 void sorting_keys(const KeysArgs& a) {
-    const auto cell_in = [&](int axis, std::int64_t at) {
-        int c = static_cast<int>(static_cast<double>(at - a.edges[axis][0]) * a.per_cell[axis]);
-        c = c < a.cells[axis] ? c : a.cells[axis] - 1;
-        return c + (at >= a.edges[axis][c + 1]) - (at < a.edges[axis][c]);
-    };
     const I64 front_x = i64(a.edges[0][0] << edge_shift), front_y = i64(a.edges[1][0] << edge_shift);
     const F64 scale_x(a.per_cell[0] / (1 << edge_shift)), scale_y(a.per_cell[1] / (1 << edge_shift));
     const F64 half(0.5), close(1e-6), far(1 - 1e-6), slices(a.slices),
@@ -344,11 +277,7 @@ void sorting_keys(const KeysArgs& a) {
             bits(less(in_x, close)) | bits(not_below(in_x, far)) | bits(less(in_y, close)) | bits(not_below(in_y, far));
         for (edge &= (1u << n) - 1; edge; edge &= edge - 1) {
             const int l = __builtin_ctz(edge);
-            const std::int64_t at = a.y[i + l] >> edge_shift;
-            const int c = cell_in(1, at);
-            const int slice = static_cast<int>(static_cast<double>(at - a.edges[1][c]) * a.per_cell[1] * a.slices);
-            key[l] = (cell_in(0, a.x[i + l] >> edge_shift) * a.cells[1] + c) * a.slices +
-                     (slice < a.slices ? slice : a.slices - 1);
+            key[l] = sorting_key(a, a.x[i + l], a.y[i + l]);
         }
         for (int l = 0; l < n; ++l) {
             a.key[i + l] = static_cast<std::uint32_t>(key[l]);
@@ -405,7 +334,7 @@ Survivors filter_candidates(const RowsArgs& a, const ClusterBox& box) {
             const Positions16 p = load_positions16(a.packed + j);
             const F32 x = to_f32(p.x - box.x0), y = to_f32(p.y - box.y0);
             const F32 dx = max(abs(x) - box.half_x, zero), dy = max(abs(y) - box.half_y, zero);
-            const M16 near = less(first_of_16(end - j), fma(dx, dx, dy * dy), box.radius2);
+            const M16 near = less(first_of_16(end - j), square_of(dx, dy), box.radius2);
             if (bits(near) == 0) continue;
             if (first < 0) first = j + __builtin_ctz(bits(near)), shift = s.used * window - first;
             compress(a.x + s.candidates, near, x);
@@ -432,10 +361,8 @@ void list_lanes(const RowsArgs& a, const ClusterBox& box, const Survivors& s, in
             const F32 cx = load_f32(a.x + j), cy = load_f32(a.y + j);
             const I32 place = load_i32(a.place + j);
             const F32 dx_0 = cx - x_0, dy_0 = cy - y_0, dx_1 = cx - x_1, dy_1 = cy - y_1;
-            n_0 +=
-                compress(row_0 + n_0, less(differs(place, self_0), fma(dx_0, dx_0, dy_0 * dy_0), box.radius2), place);
-            n_1 +=
-                compress(row_1 + n_1, less(differs(place, self_1), fma(dx_1, dx_1, dy_1 * dy_1), box.radius2), place);
+            n_0 += compress(row_0 + n_0, less(differs(place, self_0), square_of(dx_0, dy_0), box.radius2), place);
+            n_1 += compress(row_1 + n_1, less(differs(place, self_1), square_of(dx_1, dy_1), box.radius2), place);
         }
         lengths[l] = n_0;
         lengths[l + 1] = l + 1 < a.count ? n_1 : 0;

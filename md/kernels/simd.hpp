@@ -23,3 +23,18 @@
 #else
 #include "md/kernels/simd_scalar.hpp"
 #endif
+
+namespace md::STEELYARD_ISA_NAME {
+
+/// Lets f change the lanes of a and b, pair by pair: f(lane of a, lane of b).
+template <class F>
+HD void for_each_lane(I64& a, I64& b, F f) {
+    alignas(64) std::uint64_t s[8], t[8];
+    store_first(s, a, 8);
+    store_first(t, b, 8);
+    for (int l = 0; l < 8; ++l) f(s[l], t[l]);
+    a = load_i64(reinterpret_cast<const std::int64_t*>(s));
+    b = load_i64(reinterpret_cast<const std::int64_t*>(t));
+}
+
+}  // namespace md::STEELYARD_ISA_NAME

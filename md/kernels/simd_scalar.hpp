@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Plain loops, for any processor. See simd.hpp for the rules.
+// Plain loops over the operations of one lane (scalar.hpp), for any processor. See simd.hpp for the rules.
 #pragma once
+#include "md/kernels/scalar.hpp"
 
 namespace md::scalar {
 
@@ -71,64 +72,64 @@ struct Real {
         return a;
     }
     HD friend Real min(Real a, Real b) {
-        STEELYARD_LANES(N) a.v[l] = a.v[l] < b.v[l] ? a.v[l] : b.v[l];
+        STEELYARD_LANES(N) a.v[l] = md::min(a.v[l], b.v[l]);
         return a;
     }
     HD friend Real max(Real a, Real b) {
-        STEELYARD_LANES(N) a.v[l] = a.v[l] > b.v[l] ? a.v[l] : b.v[l];
+        STEELYARD_LANES(N) a.v[l] = md::max(a.v[l], b.v[l]);
         return a;
     }
 };
 using F32 = Real<float, 16>;
 using F64 = Real<double, 8>;
 HD F32 fma(F32 a, F32 b, F32 c) {
-    STEELYARD_LANES(16) c.v[l] = __builtin_fmaf(a.v[l], b.v[l], c.v[l]);
+    STEELYARD_LANES(16) c.v[l] = md::fma(a.v[l], b.v[l], c.v[l]);
     return c;
 }
 HD F64 fma(F64 a, F64 b, F64 c) {
-    STEELYARD_LANES(8) c.v[l] = __builtin_fma(a.v[l], b.v[l], c.v[l]);
+    STEELYARD_LANES(8) c.v[l] = md::fma(a.v[l], b.v[l], c.v[l]);
     return c;
 }
 HD F32 abs(F32 a) {
-    STEELYARD_LANES(16) a.v[l] = __builtin_fabsf(a.v[l]);
+    STEELYARD_LANES(16) a.v[l] = md::abs(a.v[l]);
     return a;
 }
 HD F64 abs(F64 a) {
-    STEELYARD_LANES(8) a.v[l] = __builtin_fabs(a.v[l]);
+    STEELYARD_LANES(8) a.v[l] = md::abs(a.v[l]);
     return a;
 }
 HD M16 less(F32 a, F32 b) {
     M16 r{0};
-    STEELYARD_LANES(16) r.m |= unsigned{a.v[l] < b.v[l]} << l;
+    STEELYARD_LANES(16) r.m |= md::bits(md::less(a.v[l], b.v[l])) << l;
     return r;
 }
 HD M16 less(M16 among, F32 a, F32 b) { return both(among, less(a, b)); }
 HD M8 less(F64 a, F64 b) {
     M8 r{0};
-    STEELYARD_LANES(8) r.m |= unsigned{a.v[l] < b.v[l]} << l;
+    STEELYARD_LANES(8) r.m |= md::bits(md::less(a.v[l], b.v[l])) << l;
     return r;
 }
 HD M8 not_below(F64 a, F64 b) {
     M8 r{0};
-    STEELYARD_LANES(8) r.m |= unsigned{!(a.v[l] < b.v[l])} << l;
+    STEELYARD_LANES(8) r.m |= md::bits(md::not_below(a.v[l], b.v[l])) << l;
     return r;
 }
 HD F32 keep(M16 m, F32 a) {
-    STEELYARD_LANES(16) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0f;
+    STEELYARD_LANES(16) a.v[l] = md::keep(m.m >> l & 1, a.v[l]);
     return a;
 }
 HD F64 keep(M8 m, F64 a) {
-    STEELYARD_LANES(8) a.v[l] = (m.m >> l & 1) ? a.v[l] : 0.0;
+    STEELYARD_LANES(8) a.v[l] = md::keep(m.m >> l & 1, a.v[l]);
     return a;
 }
 HD F32 to_f32(I32 a) {
     F32 r;
-    STEELYARD_LANES(16) r.v[l] = static_cast<float>(static_cast<std::int32_t>(a.v[l]));
+    STEELYARD_LANES(16) r.v[l] = md::to_f32(a.v[l]);
     return r;
 }
 HD I32 to_i32(F32 a) {
     I32 r;
-    STEELYARD_LANES(16) r.v[l] = static_cast<std::uint32_t>(__builtin_lrintf(a.v[l]));
+    STEELYARD_LANES(16) r.v[l] = md::to_i32(a.v[l]);
     return r;
 }
 HD F32 load_f32(const float* p) {
@@ -186,23 +187,22 @@ HD void store_first(std::int64_t* p, I64 a, int n) {
 HD void store_first(std::uint64_t* p, I64 a, int n) { STEELYARD_LANES(8) if (l < n) p[l] = a.v[l]; }
 HD F64 to_f64(I64 a) {
     F64 r;
-    STEELYARD_LANES(8) r.v[l] = static_cast<double>(static_cast<std::int64_t>(a.v[l]));
+    STEELYARD_LANES(8) r.v[l] = md::to_f64(a.v[l]);
     return r;
 }
 HD I64 to_i64(F64 a) {
     I64 r;
-    STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrint(a.v[l]));
+    STEELYARD_LANES(8) r.v[l] = md::to_i64(a.v[l]);
     return r;
 }
 HD I64 bits_of(F64 a) {
     I64 r;
-    __builtin_memcpy(&r, &a, sizeof r);
+    STEELYARD_LANES(8) r.v[l] = md::bits_of(a.v[l]);
     return r;
 }
 HD M8 beyond_51_bits(I64 a, I64 b) {
     M8 r{0};
-    constexpr std::uint64_t half = std::uint64_t{1} << 51;
-    STEELYARD_LANES(8) r.m |= unsigned{((a.v[l] + half) | (b.v[l] + half)) >> 52 != 0} << l;
+    STEELYARD_LANES(8) r.m |= md::bits(md::beyond_51_bits(a.v[l], b.v[l])) << l;
     return r;
 }
 HD I64 widen(I32 a, int first) {
@@ -214,41 +214,35 @@ HD I64 low_half(I32 a) { return widen(a, 0); }
 HD I64 high_half(I32 a) { return widen(a, 8); }
 HD I64 round_lanes(F32 a, int first) {
     I64 r;
-    STEELYARD_LANES(8) r.v[l] = static_cast<std::uint64_t>(__builtin_llrintf(a.v[first + l]));
+    STEELYARD_LANES(8) r.v[l] = md::to_i64(a.v[first + l]);
     return r;
 }
 HD I64 low_to_i64(F32 a) { return round_lanes(a, 0); }
 HD I64 high_to_i64(F32 a) { return round_lanes(a, 8); }
 HD I64 pack_positions(I64 x, I64 y, int shift) {
-    STEELYARD_LANES(8) x.v[l] = (x.v[l] >> shift & 0xffffffffu) | (y.v[l] >> shift) << 32;
+    STEELYARD_LANES(8) x.v[l] = md::pack_positions(x.v[l], y.v[l], shift);
     return x;
 }
 HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {
     F32 r(0.0f);
-    STEELYARD_LANES(n) {
-        const auto dx = static_cast<float>(
-            static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l]) - static_cast<std::uint32_t>(reference[l])));
-        const auto dy = static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(a.v[l] >> 32) -
-                                                                     static_cast<std::uint32_t>(reference[l] >> 32)));
-        r.v[l] = dx * dx + dy * dy;
-    }
+    STEELYARD_LANES(n) r.v[l] = md::distance2(a.v[l], reference[l]);
     return r;
 }
 
 struct Positions16 {
     I32 x, y;
 };
+HD void set(Positions16& r, int l, PackedPosition p) { r.x.v[l] = p.x, r.y.v[l] = p.y; }
 HD Positions16 load_positions16(const std::uint64_t* p) {
     Positions16 r;
-    STEELYARD_LANES(16) r.x.v[l] = static_cast<std::uint32_t>(p[l]), r.y.v[l] = static_cast<std::uint32_t>(p[l] >> 32);
+    STEELYARD_LANES(16) set(r, l, md::unpack(p[l]));
     return r;
 }
 
 HD Positions16 pick(Near near, const std::uint8_t* places) {
     Positions16 r;
     STEELYARD_LANES(16)
-    r.x.v[l] = static_cast<std::uint32_t>(near.packed[places[l]]),
-    r.y.v[l] = static_cast<std::uint32_t>(near.packed[places[l]] >> 32);
+    set(r, l, md::unpack(near.packed[places[l]]));
     return r;
 }
 
@@ -258,7 +252,7 @@ struct Halves {
 inline constexpr int difference_shift = 0;
 HD Halves to_halves(const I32& d) {
     Halves r;
-    STEELYARD_LANES(8) r.a.v[l] = static_cast<std::int32_t>(d.v[l]), r.b.v[l] = static_cast<std::int32_t>(d.v[l + 8]);
+    STEELYARD_LANES(8) r.a.v[l] = md::to_f64(d.v[l]), r.b.v[l] = md::to_f64(d.v[l + 8]);
     return r;
 }
 HD void in_order(I64&, I64&) {}
