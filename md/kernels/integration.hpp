@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a step does to a particle whose force is known: one text for the vector kernels, which call it with vectors of
 // eight particles, and for a thread that has one particle, which calls it with std::uint64_t (scalar.hpp). The caller
-// loads, stores and says which lanes hold particles.
+// loads, stores, and knows which lanes hold particles.
 #pragma once
 #include <cstdint>
 
@@ -25,15 +25,6 @@ struct Walls {
     }
 };
 
-/// A particle after a step, or a vector of them. Masks have a bit for each lane.
-template <class I64>
-struct Moved {
-    I64 x, y, vx, vy;        ///< 2^-40
-    I64 whole_vx, whole_vy;  ///< velocities at the whole step, where forces are known
-    unsigned force_range;    ///< fault: the force or the kick is out of the exact range
-    unsigned speed;          ///< fault: the velocity is, or the way is longer than a cell
-};
-
 /// Half-kicks, drift, checks and reflection. Products are rounded to quanta of 2^-40 to nearest, to even on a tie.
 struct Integration {
     Kick kick;
@@ -53,33 +44,44 @@ struct Integration {
           any_wall(a.wall[0][0] || a.wall[0][1] || a.wall[1][0] || a.wall[1][1]),
           walls{{a.wall[0][0], a.wall[0][1], a.length[0]}, {a.wall[1][0], a.wall[1][1], a.length[1]}} {}
 
-    /// fx, fy: force quanta. Kick::none leaves velocities as they are, and it and Kick::last positions.
-    template <class I64>
-    HD Moved<I64> operator()(I64 fx, I64 fy, I64 x, I64 y, I64 vx, I64 vy) const {
+    /// fx, fy: force quanta. `p` stands for the particle in the caller's memory, or for a vector of them:
+    ///   p.x(), p.y(), p.vx(), p.vy()     positions and velocities, 2^-40
+    ///   p.whole_step(vx, vy)             takes velocities at the time of the forces, for sums
+    ///   p.fault(kind, mask)              takes a bit for each lane that fails
+    ///   p.move(x, y, packed), p.set_velocity(vx, vy)
+    template <class Particles, class I64>
+    HD void operator()(Particles& p, I64 fx, I64 fy) const {
         using F64 = decltype(to_f64(fx));
-        Moved<I64> p{x, y, vx, vy, vx, vy, 0, 0};
         const F64 kick_x = to_f64(fx) * F64(velocity_kick), kick_y = to_f64(fy) * F64(velocity_kick);
-        p.force_range = bits(beyond_51_bits(fx, fy)) | bits(not_below(max(abs(kick_x), abs(kick_y)), F64(two_to(50))));
-        if (kick == Kick::none) return p;
+        p.fault(FaultKind::force_range,
+                bits(beyond_51_bits(fx, fy)) | bits(not_below(max(abs(kick_x), abs(kick_y)), F64(two_to(50)))));
         const I64 dvx = to_i64(kick_x), dvy = to_i64(kick_y);
-        p.vx = p.vx + dvx, p.vy = p.vy + dvy;
-        if (kick != Kick::first) p.whole_vx = p.vx, p.whole_vy = p.vy;
-        if (kick == Kick::middle) p.vx = p.vx + dvx, p.vy = p.vy + dvy;
-        p.speed = bits(beyond_51_bits(p.vx, p.vy));
-        if (kick == Kick::last) return p;
-        const F64 dx = to_f64(p.vx) * F64(dt), dy = to_f64(p.vy) * F64(dt);
-        p.speed |= bits(not_below(abs(dx), F64(furthest[0]))) | bits(not_below(abs(dy), F64(furthest[1])));
-        p.x = x + to_i64(dx), p.y = y + to_i64(dy);
-        if (any_wall) {
-            for_each_lane(p.x, p.vx, walls[0]);
-            for_each_lane(p.y, p.vy, walls[1]);
-        }
-        return p;
+        const I64 old_vx = p.vx(), old_vy = p.vy();
+        I64 vx = old_vx + dvx, vy = old_vy + dvy;
+        const bool whole_before = kick == Kick::none || kick == Kick::first;
+        whole_before ? p.whole_step(old_vx, old_vy) : p.whole_step(vx, vy);
+        if (kick == Kick::none) return;
+        if (kick == Kick::middle) vx = vx + dvx, vy = vy + dvy;
+        p.set_velocity(vx, vy);
+        const unsigned too_fast = bits(beyond_51_bits(vx, vy));
+        if (kick == Kick::last) return p.fault(FaultKind::speed, too_fast);
+        drift(p, vx, vy, too_fast);
     }
 
-    template <class I64>
-    HD I64 packed(const Moved<I64>& p) const {
-        return pack_positions(p.x, p.y, packed_shift);
+private:
+    template <class Particles, class I64>
+    HD void drift(Particles& p, I64 vx, I64 vy, unsigned too_fast) const {
+        using F64 = decltype(to_f64(vx));
+        const F64 dx = to_f64(vx) * F64(dt), dy = to_f64(vy) * F64(dt);
+        p.fault(FaultKind::speed,
+                too_fast | bits(not_below(abs(dx), F64(furthest[0]))) | bits(not_below(abs(dy), F64(furthest[1]))));
+        I64 x = p.x() + to_i64(dx), y = p.y() + to_i64(dy);
+        if (any_wall) {
+            for_each_lane(x, vx, walls[0]);
+            for_each_lane(y, vy, walls[1]);
+            p.set_velocity(vx, vy);
+        }
+        p.move(x, y, pack_positions(x, y, packed_shift));
     }
 };
 

@@ -74,7 +74,44 @@ struct Sums {
     I64 x_lo, x_hi, y_lo, y_hi;
 };
 
-// Loads, integrates and stores up to 16 particles with force sums in quanta.
+// Up to eight particles of a tile, as Integration sees them.
+struct Eight {
+    const TileView& tile;
+    const StepArgs& args;
+    StepResult& result;
+    F32& farthest;
+    int own, slot, n;
+
+    HD I64 x() const { return load_i64(tile.x + own); }
+    HD I64 y() const { return load_i64(tile.y + own); }
+    HD I64 vx() const { return load_i64(tile.vx + own); }
+    HD I64 vy() const { return load_i64(tile.vy + own); }
+    HD void fault(FaultKind kind, unsigned bad) {
+        bad &= n >= 8 ? 0xffu : (1u << n) - 1;
+        if (bad) record(result.fault, kind, tile.id + own, bad);
+    }
+    HD void whole_step(I64 vx, I64 vy) {
+        if (!args.sum_kinetic) return;
+        const I64 energy = kinetic_energy(vx, vy);
+        for (int l = 0; l < n; ++l) {
+            result.momentum[0] += lane_of(vx, l);
+            result.momentum[1] += lane_of(vy, l);
+            result.kinetic += lane_of(energy, l);
+        }
+    }
+    HD void set_velocity(I64 vx, I64 vy) {
+        store_first(tile.vx + own, vx, n);
+        store_first(tile.vy + own, vy, n);
+    }
+    HD void move(I64 x, I64 y, I64 packed) {
+        store_first(tile.x + own, x, n);
+        store_first(tile.y + own, y, n);
+        store_first(tile.next + slot, packed, n);
+        farthest = max(farthest, distance2(packed, tile.reference + own, n));
+    }
+};
+
+// Integrates up to 16 particles with force sums in quanta.
 struct Integrate {
     const TileView& tile;
     const StepArgs& args;
@@ -96,33 +133,11 @@ struct Integrate {
             store_first(args.force_x + own, fx, n);
             store_first(args.force_y + own, fy, n);
         }
-        const Moved<I64> p = step(fx, fy, load_i64(tile.x + own), load_i64(tile.y + own), load_i64(tile.vx + own),
-                                  load_i64(tile.vy + own));
-        const unsigned valid = n >= 8 ? 0xffu : (1u << n) - 1;
-        if (p.force_range & valid) record(result.fault, FaultKind::force_range, tile.id + own, p.force_range & valid);
-        if (p.speed & valid) record(result.fault, FaultKind::speed, tile.id + own, p.speed & valid);
-        if (args.sum_kinetic) sum(p.whole_vx, p.whole_vy, n);
-        if (args.kick == Kick::none) return;
-        store_first(tile.vx + own, p.vx, n);
-        store_first(tile.vy + own, p.vy, n);
-        if (args.kick == Kick::last) return;
-        store_first(tile.x + own, p.x, n);
-        store_first(tile.y + own, p.y, n);
-        const I64 packed = step.packed(p);
-        store_first(tile.next + slot, packed, n);
-        farthest = max(farthest, distance2(packed, tile.reference + own, n));
+        Eight particles{tile, args, result, farthest, own, slot, n};
+        step(particles, fx, fy);
     }
 
     HD void finish() { result.displacement2 = reduce_max(farthest); }
-
-    HD void sum(I64 vx, I64 vy, int n) {
-        const I64 energy = kinetic_energy(vx, vy);
-        for (int l = 0; l < n; ++l) {
-            result.momentum[0] += lane_of(vx, l);
-            result.momentum[1] += lane_of(vy, l);
-            result.kinetic += lane_of(energy, l);
-        }
-    }
 };
 
 // Pair arithmetic in floats, force sums in 32-bit integers, or in 64-bit ones where a close pair could overflow those.

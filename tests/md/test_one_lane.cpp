@@ -83,12 +83,8 @@ struct Outcome {
     std::vector<std::uint64_t> next;  // of own particles
     md::StepResult result;
     md::PairSums sums;
-    int reflected = 0, wide = 0;
+    int wide = 0;  // functors: particles whose forces were summed in 64 bits
 };
-
-void record(md::Fault& fault, md::FaultKind kind, std::int64_t id, unsigned mask) {
-    if (mask && id < fault.id) fault = {kind, id};
-}
 
 template <class Body>
 void for_each_near_slot(const Periodic& t, int cx, int cy, std::int32_t own, Body body) {
@@ -145,27 +141,33 @@ Force force_on(const md::DoubleForce<P, softened>& force, const md::StepArgs&, c
     return {sum.x - md::biases(pairs), sum.y - md::biases(pairs), md::less(closest, force.safe2)};
 }
 
-void integrate(const md::Integration& step, const md::StepArgs& args, const md::TileView& v, std::int64_t i,
-               const Force& f, Outcome& o) {
-    const auto load = [i](const std::int64_t* a) { return static_cast<std::uint64_t>(a[i]); };
-    const md::Moved<std::uint64_t> p = step(f.x, f.y, load(v.x), load(v.y), load(v.vx), load(v.vy));
-    record(o.result.fault, md::FaultKind::force_range, v.id[i], f.too_close);
-    record(o.result.fault, md::FaultKind::force_range, v.id[i], p.force_range);
-    record(o.result.fault, md::FaultKind::speed, v.id[i], p.speed);
-    if (args.sum_kinetic) {
-        o.result.momentum[0] += static_cast<std::int64_t>(p.whole_vx);
-        o.result.momentum[1] += static_cast<std::int64_t>(p.whole_vy);
-        o.result.kinetic += static_cast<std::int64_t>(md::kinetic_energy(p.whole_vx, p.whole_vy));
+// The i-th particle of a tile, as Integration sees it. What it writes goes to the outcome.
+struct One {
+    using Int = std::uint64_t;
+    const md::StepArgs& args;
+    const md::TileView& v;
+    std::int64_t i;
+    Outcome& o;
+
+    Int x() const { return v.x[i]; }
+    Int y() const { return v.y[i]; }
+    Int vx() const { return v.vx[i]; }
+    Int vy() const { return v.vy[i]; }
+    void fault(md::FaultKind kind, unsigned mask) {
+        if (mask && v.id[i] < o.result.fault.id) o.result.fault = {kind, v.id[i]};
     }
-    o.fx.push_back(f.x), o.fy.push_back(f.y);
-    o.x.push_back(p.x), o.y.push_back(p.y);
-    o.vx.push_back(p.vx), o.vy.push_back(p.vy);
-    if (args.kick == Kick::none || args.kick == Kick::last) return;
-    const std::uint64_t packed = step.packed(p);
-    o.next.push_back(packed);
-    o.result.displacement2 = md::max(o.result.displacement2, md::distance2(packed, v.reference[i]));
-    o.reflected += (v.vx[i] < 0) != (o.vx.back() < 0) || (v.vy[i] < 0) != (o.vy.back() < 0);
-}
+    void whole_step(Int vx, Int vy) {
+        o.result.momentum[0] += static_cast<std::int64_t>(vx);
+        o.result.momentum[1] += static_cast<std::int64_t>(vy);
+        o.result.kinetic += static_cast<std::int64_t>(md::kinetic_energy(vx, vy));
+    }
+    void set_velocity(Int vx, Int vy) { o.vx[i] = vx, o.vy[i] = vy; }
+    void move(Int x, Int y, Int packed) {
+        o.x[i] = x, o.y[i] = y;
+        o.next.push_back(packed);
+        o.result.displacement2 = md::max(o.result.displacement2, md::distance2(packed, v.reference[i]));
+    }
+};
 
 template <template <class, bool> class P>
 void add_energy(const md::PairEnergy<P>& energy, const Periodic& t, int cx, int cy, std::int32_t slot,
@@ -185,14 +187,19 @@ Outcome step_by_functors(Periodic& t, const md::StepArgs& args, Precision precis
     const PairForce force(*args.potential, args.safe_r2, v.packed_bits);
     const md::PairEnergy<P> energy(*args.potential, v.packed_bits);
     const md::Integration step(args, precision, v.packed_bits);
-    Outcome o;
+    const std::int64_t n = t.tile.size();
+    Outcome o{{}, {}, {v.x, v.x + n}, {v.y, v.y + n}, {v.vx, v.vx + n}, {v.vy, v.vy + n}, {}, {}, {}};
     std::int64_t i = 0;
     for (int x = 0; x < cells; ++x)
         for (int y = 0; y < cells; ++y) {
             const md::Tile::Run own = t.tile.run(x, y, y + 1);
             for (std::int32_t slot = own.begin; slot < own.begin + own.size; ++slot, ++i) {
                 add_energy(energy, t, x, y, slot, o.sums);
-                integrate(step, args, v, i, force_on(force, args, t, x, y, slot, o.wide), o);
+                const Force f = force_on(force, args, t, x, y, slot, o.wide);
+                o.fx.push_back(f.x), o.fy.push_back(f.y);
+                One particle{args, v, i, o};
+                particle.fault(md::FaultKind::force_range, f.too_close);
+                step(particle, f.x, f.y);
             }
         }
     return o;
@@ -281,7 +288,6 @@ TEST_CASE("one particle at a time, the functors do what the kernels of every ins
     const Precision precision = GENERATE(Precision::mixed, Precision::double_);
     const auto particles = sample(walled);
     const md::Domain box = test::packed_for(box_with_walls_at(walled), precision);
-    int reflected = 0;
     for (const md::PotentialSpec& spec : potentials()) {
         const md::ForceLimits limits = md::force_limits(spec);
         const Step by_functors = functors_for(spec, precision, static_cast<md::Potentials<double, true>*>(nullptr));
@@ -294,14 +300,12 @@ TEST_CASE("one particle at a time, the functors do what the kernels of every ins
                 CAPTURE(static_cast<int>(precision), walled);
                 check_equal(functors, step_by_kernels(*kernels, t, args, precision));
                 CHECK(functors.result.fault.kind == md::FaultKind::none);
-                reflected += functors.reflected;
                 if (functors.next.empty()) continue;
                 t.tile.flip();
                 t.fill_ghosts();
             }
         }
     }
-    CHECK(reflected > 0);
 }
 
 TEST_CASE("one particle at a time, the functors find the faults that the kernels find") {
@@ -325,7 +329,7 @@ TEST_CASE("one particle at a time, the functors find the faults that the kernels
     const std::vector<Case> cases{
         {"calm", {}, {at(7, 8, 8, 1), at(5, 5, 8, 1), at(3, 12, 8, 1)}, 0.001, none, INT64_MAX},
         {"close, but not too close", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 1)}, 1e-6, none, INT64_MAX},
-        {"too close", {}, {at(7, 8, 8, 0), at(5, 8.1, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
+        {"too close", {}, {at(7, 8, 8, 0), at(5, 8.5, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
         {"too close across the edge", {}, {at(7, 0.05, 8, 0), at(5, 15.95, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
         {"in one place", {}, {at(7, 8, 8, 0), at(5, 8, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 5},
         {"infinite in floats", steep, {at(7, 8, 8, 0), at(5, 8.01, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 5},
@@ -347,6 +351,13 @@ TEST_CASE("one particle at a time, the functors find the faults that the kernels
                 if (std::string(c.name).find("close") == 0)
                     CHECK((precision == Precision::double_ || functors.wide > 0));
             }
+}
+
+TEST_CASE("floats are multiplied and added with one rounding") {
+    const auto two_to_minus = [](int n) { return std::ldexp(1.0f, -n); };
+    const float a = 1 + two_to_minus(12);  // a^2 lies halfway between two floats; by way of a double, the rest is lost
+    CHECK(md::fma(a, a, two_to_minus(60)) == 1 + two_to_minus(11) + two_to_minus(23));
+    CHECK(md::fma(a, a, -two_to_minus(60)) == 1 + two_to_minus(11));
 }
 
 TEST_CASE("a sorting key computed for one particle names the same cell as the kernels' keys") {
