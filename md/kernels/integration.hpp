@@ -44,11 +44,13 @@ struct Integration {
           any_wall(a.wall[0][0] || a.wall[0][1] || a.wall[1][0] || a.wall[1][1]),
           walls{{a.wall[0][0], a.wall[0][1], a.length[0]}, {a.wall[1][0], a.wall[1][1], a.length[1]}} {}
 
-    /// fx, fy: force quanta. `p` stands for the particle in the caller's memory, or for a vector of them:
-    ///   p.x(), p.y(), p.vx(), p.vy()     positions and velocities, 2^-40
-    ///   p.whole_step(vx, vy)             takes velocities at the time of the forces, for sums
-    ///   p.fault(kind, mask)              takes a bit for each lane that fails
-    ///   p.move(x, y, packed), p.set_velocity(vx, vy)
+    /// Takes particles through the part of a step that `kick` names. fx, fy: force quanta. `p` stands for a particle in
+    /// the caller's memory, or a vector of them, and has these members:
+    ///   x(), y(), vx(), vy()        load positions and velocities, 2^-40
+    ///   whole_step(vx, vy)          receives the velocities at the time of the forces, for sums
+    ///   fault(kind, mask)           receives a bit for each lane that fails a check
+    ///   set_velocity(vx, vy)        stores; a reflection stores once more
+    ///   move(x, y, packed)          stores the new position, also as the kernels will see it
     template <class Particles, class I64>
     HD void operator()(Particles& p, I64 fx, I64 fy) const {
         using F64 = decltype(to_f64(fx));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "md/domain.hpp"
+#include "md/kernels/hd.hpp"
 #include "md/potential_spec.hpp"
 
 namespace md {
@@ -52,7 +53,7 @@ struct TileView {
 };
 
 /// Force sums are exact integers: quanta of 2^-16 (mixed) or 2^-32 (double).
-constexpr int force_bits(Precision p) { return p == Precision::mixed ? 16 : 32; }
+HD constexpr int force_bits(Precision p) { return p == Precision::mixed ? 16 : 32; }
 inline constexpr int energy_bits = 32;   ///< pair energies and virials are rounded to 2^-32
 inline constexpr int kinetic_bits = 28;  ///< kinetic energies to 2^-28
 

@@ -15,6 +15,7 @@
 
 namespace md {
 
+/// 2^n, exactly.
 HD constexpr double two_to(int n) {
     double r = 1.0;
     for (; n > 0; --n) r *= 2;
@@ -22,8 +23,8 @@ HD constexpr double two_to(int n) {
     return r;
 }
 
-// Adding 1.5 * 2^52 rounds a double of less than 2^51 to an integer, to even on a tie whatever its sign, and leaves
-// that integer in the low bits: sums of the bits are exact sums of the integers.
+/// Adding 1.5 * 2^52 rounds a double of less than 2^51 to an integer, to even on a tie whatever its sign, and leaves
+/// that integer in the low bits: sums of the bits are exact sums of the integers.
 inline constexpr double round_bias = 1.5 * two_to(52);
 /// a b rounded once to an integer, plus the bits of round_bias.
 template <class F64>
@@ -39,7 +40,8 @@ HD V square_of(V dx, V dy) {
     return fma(dx, dx, dy * dy);
 }
 
-/// F/r by potential P in arithmetic of T, in force quanta for a displacement of one unit.
+/// F/r by potential P in arithmetic of T (float: mixed precision, double: double precision). Times a displacement it
+/// is in force quanta.
 template <template <class, bool> class P, class T, bool softened>
 struct ForceOverR {
     static constexpr Precision precision = std::is_same_v<T, float> ? Precision::mixed : Precision::double_;
@@ -64,8 +66,8 @@ struct ForceOverR {
 /// overflow: to_i32(fx), to_i64(fx).
 template <template <class, bool> class P, bool softened>
 struct MixedForce : ForceOverR<P, float, softened> {
-    HD MixedForce(const PotentialSpec& spec, double safe_r2,
-                  int difference_bits)  // inherited ones are not always inlined
+    // Not inherited: an inherited constructor is not always inlined.
+    HD MixedForce(const PotentialSpec& spec, double safe_r2, int difference_bits)
         : ForceOverR<P, float, softened>(spec, safe_r2, difference_bits) {}
 
     template <class F32>
@@ -88,8 +90,7 @@ struct MixedForce : ForceOverR<P, float, softened> {
 /// The force of a pair in doubles, rounded to quanta.
 template <template <class, bool> class P, bool softened>
 struct DoubleForce : ForceOverR<P, double, softened> {
-    HD DoubleForce(const PotentialSpec& spec, double safe_r2,
-                   int difference_bits)  // inherited ones are not always inlined
+    HD DoubleForce(const PotentialSpec& spec, double safe_r2, int difference_bits)
         : ForceOverR<P, double, softened>(spec, safe_r2, difference_bits) {}
 
     template <class F64, class I64>
