@@ -68,9 +68,10 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     app::Options options;
     options.command_line.assign(argv, argv + argc);
     const auto add_common = [&](CLI::App* command) {
-        command->add_option("DECK", options.deck, "deck (YAML)")->required();
+        command->add_option("DECK", options.deck, "deck (YAML)")->required(command->get_name() == "run");
         command->add_option("--set", options.settings, "override a key: key.path=value (repeatable)")
-            ->allow_extra_args(false);
+            ->allow_extra_args(false)
+            ->needs("DECK");
     };
     CLI::App* run = cli.add_subcommand("run", "run a deck");
     add_common(run);
@@ -88,7 +89,8 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     info->add_flag("--brief", options.brief, "without the deck");
     CLI::App* check = cli.add_subcommand("check",
                                          "validate a deck; print it with all defaults,\n"
-                                         "memory, cells, processes");
+                                         "memory, cells, processes; without a deck: print\n"
+                                         "all keys with default, range and meaning");
     add_common(check);
     try {
         cli.parse(argc, argv);
@@ -99,6 +101,10 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     if (run->count("--out") > 0 && options.out.empty())
         return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
     if (*run) return app::run(options, comm);
+    if (*check && check->count("DECK") == 0) {
+        if (comm.rank() == 0) app::say(stdout, "{}", app::deck_reference());
+        return {};
+    }
     return {*info ? app::info(options, comm) : app::check(options, comm)};
 }
 

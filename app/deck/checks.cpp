@@ -11,6 +11,7 @@
 #include "app/common/words.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
+#include "md/potential.hpp"
 
 namespace app {
 namespace {
@@ -32,6 +33,20 @@ std::string axis_path(const Deck& deck, int axis) {
 
 std::string axis_remedy(const Deck& deck, const char* change) {
     return fmt::format("{} {}", deck.system.box_fit ? "use more cells or" : "make the box longer or", change);
+}
+
+// The potential's own parameters get their defaults, the cell gets the cutoff.
+void complete(Deck& deck, const Where& where) {
+    md::PotentialSpec& p = deck.system.potential;
+    std::string given = "system.potential";  // the last parameter that the deck gives
+    for (std::size_t i = 0; const md::Parameter& own : md::own_parameters(p.kind)) {
+        double& x = p.own[i++];
+        if (std::isnan(x)) x = own.standard;
+        else given = fmt::format("system.potential.{}", own.name);
+    }
+    if (const std::string conflict = md::conflict(p); !conflict.empty())
+        fail(where(given), "system.potential: " + conflict, "change one of them");
+    if (deck.grid.cell == 0) deck.grid.cell = p.cutoff;
 }
 
 void fit_box(Deck& deck, const Where& where) {
@@ -150,21 +165,38 @@ void check_grid(const Deck& deck, const Where& where) {
              fmt::format("use at most {:.0f}", cells));
 }
 
-void check_partition(const Deck& deck, const Where& where) {
-    const balance::PartitionOptions& p = deck.balance.partition;
+void check_balance(const Deck& deck, const Where& where) {
+    const Deck::Balance& b = deck.balance;
+    if (const auto driver = std::find(b.compare.begin(), b.compare.end(), b.model); driver != b.compare.end())
+        fail(where(fmt::format("balance.compare.{}", driver - b.compare.begin())), b.model + " is there twice",
+             "name each model once, the driver not at all");
+    if (!b.compare.empty() && b.clock == balance::Clock::wall)
+        fail(where("balance.compare"),
+             "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
+             "write clock: work, or run each model by itself");
+    const balance::PartitionOptions& p = b.partition;
     if (p.max_size > 0 && p.kind != "chain")
         fail(where("balance.partition.max_particles_per_process"),
              fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
 }
 
+void complete_output(Deck::Output& output, const Where& where) {
+    if (output.trajectory_columns.empty())
+        fail(where("output.trajectory_columns"), "output.trajectory_columns is empty",
+             "name at least one of position, velocity, force");
+    std::sort(output.trajectory_columns.begin(), output.trajectory_columns.end());  // their order means nothing
+}
+
 }  // namespace
 
 void complete_and_check(Deck& deck, const Where& where) {
+    complete(deck, where);
     fit_box(deck, where);
     round_box(deck, where);
     check_grid(deck, where);
     check_slabs(deck, where);
-    check_partition(deck, where);
+    check_balance(deck, where);
+    complete_output(deck.output, where);
 }
 
 }  // namespace app

@@ -10,6 +10,9 @@ namespace app {
 
 struct DeckChange {
     std::string key, before, now;  ///< values as the effective deck writes them; empty where a deck has no such key
+    /// A restart may not make this change. It may change any key to auto: what a run chooses by itself, it may choose
+    /// otherwise after a restart.
+    bool refused;
 };
 
 /// Every key that differs in the effective decks, in their order.

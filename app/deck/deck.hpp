@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The deck: everything a run depends on, validated. Read on rank 0 only, then broadcast as its effective text, so that
-// all ranks parse the same bytes.
+// The deck: everything a run depends on, validated. Its keys, with ranges and meanings: table.cpp. Rank 0 reads the
+// file, and all ranks parse its bytes.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Deck {
         md::Precision precision = md::Precision::mixed;
     } run;
     struct Grid {
-        double cell = 0;                         ///< smallest side of a cell; default: the cutoff
+        double cell = 0;                         ///< smallest side of a cell; 0 until the deck is complete: the cutoff
         std::optional<double> skin;              ///< empty: auto
         std::optional<balance::TileShape> tile;  ///< cells along x and y; empty: auto
     } grid;
@@ -75,10 +75,14 @@ struct DeckError : UsageError {
 /// order. Throws DeckError.
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {});
 
-/// Reads a deck file (at most 256 KiB) and parses it. Throws DeckError, for a missing or unreadable file too.
-Deck load_deck(const std::string& path, const std::vector<std::string>& settings = {});
+/// The bytes of a deck file for parse_deck(), cut just beyond the most that it accepts. Throws DeckError for a missing
+/// or unreadable file.
+std::string deck_bytes(const std::string& path);
 
 /// The effective deck as YAML: every key with its value; parsing it again gives an equal deck.
 std::string to_yaml(const Deck& deck);
+
+/// docs/deck.md: every key of a deck with its default, the values it may have, and its meaning, in Markdown.
+std::string deck_reference();
 
 }  // namespace app

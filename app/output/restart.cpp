@@ -213,10 +213,7 @@ std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const co
 
 void require_same_system(const Deck& deck, const CheckpointInfo& info) {
     for (const DeckChange& c : changes(info.deck, deck)) {
-        // Only time depends on the skin.
-        const bool kept = c.key.starts_with("system.") || (c.key.starts_with("grid.") && c.key != "grid.skin");
-        // An automatic tile follows the threads; it may come to something else.
-        if (kept && !(c.key == "grid.tile" && !deck.grid.tile))
+        if (c.refused)
             throw InputError(fmt::format(
                 "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system, grid.cell and "
                 "grid.tile",

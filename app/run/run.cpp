@@ -28,19 +28,13 @@
 namespace app {
 namespace {
 
-// Rank 0 reads and validates; the others get the effective text, or the error, so that all go the same way.
+// Rank 0 reads the file; all ranks parse the same bytes, and come to the same deck or the same error.
 Deck read_deck(const Options& options, const comm::Communicator& comm) {
-    std::string text, name;
-    on_rank_0(comm, [&] {
-        const Deck deck = load_deck(options.deck, options.settings);
-        text = to_yaml(deck);
-        name = deck.name;
-    });
+    std::string text, path = options.deck;
+    on_rank_0(comm, [&] { text = deck_bytes(path); });
     comm.broadcast(text);
-    comm.broadcast(name);
-    Deck deck = parse_deck(text, name + ".yaml");
-    deck.name = name;
-    return deck;
+    comm.broadcast(path);
+    return parse_deck(text, path, options.settings);
 }
 
 std::string output_path(const Options& options, const Deck& deck) {

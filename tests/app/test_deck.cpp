@@ -385,19 +385,22 @@ TEST_CASE("damaged decks are refused or accepted, never more") {
 
 TEST_CASE("files") {
     const std::string path = "test_deck_file.yaml";
+    const auto load = [](const std::string& file, const std::vector<std::string>& settings = {}) {
+        return app::parse_deck(app::deck_bytes(file), file, settings);
+    };
     std::ofstream(path) << minimal;
-    CHECK(app::load_deck(path).name == "test_deck_file");
-    CHECK(app::load_deck(path, {"run.steps=3"}).run.steps == 3);
+    CHECK(load(path).name == "test_deck_file");
+    CHECK(load(path, {"run.steps=3"}).run.steps == 3);
     std::ofstream(path) << "sytem: 1\n";
-    CHECK_THROWS_WITH(app::load_deck(path), "test_deck_file.yaml:1:1: unknown key 'sytem'; did you mean 'system'?");
+    CHECK_THROWS_WITH(load(path), "test_deck_file.yaml:1:1: unknown key 'sytem'; did you mean 'system'?");
     std::ofstream(path) << minimal << '#' << std::string(256 * 1024, 'x');
-    CHECK_THROWS_WITH(app::load_deck(path), Catch::StartsWith("test_deck_file.yaml: it is larger than 256 KiB; "));
+    CHECK_THROWS_WITH(load(path), Catch::StartsWith("test_deck_file.yaml: it is larger than 256 KiB; "));
     std::remove(path.c_str());
-    CHECK_THROWS_WITH(app::load_deck(path),
+    CHECK_THROWS_WITH(load(path),
                       Catch::StartsWith("test_deck_file.yaml: can't open the deck: No such file or directory; "));
-    CHECK_THROWS_WITH(app::load_deck("."), Catch::StartsWith(".: it is a directory; "));
-    CHECK_THROWS_AS(app::load_deck(""), app::DeckError);
-    CHECK_THROWS_AS(app::load_deck("no\nsuch"), app::DeckError);
+    CHECK_THROWS_WITH(load("."), Catch::StartsWith(".: it is a directory; "));
+    CHECK_THROWS_AS(load(""), app::DeckError);
+    CHECK_THROWS_AS(load("no\nsuch"), app::DeckError);
 }
 
 TEST_CASE("every key of balance reaches the deck") {

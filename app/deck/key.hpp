@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// A key of a deck, described once: its meaning, the values it may have, and the member that holds its value. Reading,
+// the effective deck, the comparison at a restart and docs/deck.md all go by these descriptions (table.cpp).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "app/deck/deck.hpp"
+#include "app/deck/value.hpp"
+
+namespace app {
+
+/// A value has `read` and `text`; a section has `keys`; a list of sections has `read` and `elements`. A key is bound to
+/// members of one deck, which must outlive it.
+struct Key {
+    std::string name, meaning;
+    std::string allowed = {};                                             ///< the values it may have
+    std::function<void(const Node&, const std::string& path)> read = {};  ///< sets the member (of a list: its length)
+    std::function<std::string()> text = {};  ///< the value as YAML; empty: this deck has no such key
+    std::vector<Key> keys = {};
+    std::function<std::vector<std::vector<Key>>()> elements = {};
+
+    std::string missing = {};                    ///< remedy where the key is missing; empty: it has a default
+    std::string standard = {};                   ///< the default for docs/deck.md, where `text` can't say it
+    bool may_change = false;                     ///< at a restart, with all that is below it
+    std::function<std::string()> excluded = {};  ///< why the values before it leave it no place; empty: they don't
+    std::string way_out = {};                    ///< remedy where it is excluded
+};
+
+/// Every key of a deck, in the order in which they are read and written.
+std::vector<Key> deck_keys(Deck& deck);
+
+/// The keys of a deck of defaults, with one slab that stands for all: for their names and meanings.
+const std::vector<Key>& standard_keys();
+
+/// `key` in the section at `path`; the top level is the empty path.
+std::string below(const std::string& path, const std::string& key);
+
+/// Calls use(path, key, may_change) for each key, in order; sections and lists before what is below them, elements of
+/// lists by their numbers.
+void for_each_key(const std::vector<Key>& keys,
+                  const std::function<void(const std::string& path, const Key& key, bool may_change)>& use,
+                  const std::string& above = {}, bool may_change = false);
+
+/// `key`, or the word `other`, "null" for nothing, which stands for the value T{} of its member x.
+template <class T>
+Key or_other(Key key, const std::string& other, T& x) {
+    key.allowed += ", or " + other;
+    key.read = [&x, other, read = std::move(key.read)](const Node& node, const std::string& path) {
+        if (is_word(node, other)) x = T{};
+        else read(node, path);
+    };
+    key.text = [&x, other, text = std::move(key.text)] { return x == T{} ? other : text(); };
+    return key;
+}
+
+// Kinds of values. Members may be optional: reading fills them. other: as for or_other(); empty: none.
+
+template <class T>
+Key number(std::string name, T& x, const NumberRange& range, std::string meaning, const std::string& other = {}) {
+    Key key{std::move(name), std::move(meaning), allowed(range)};
+    key.read = [&x, range](const Node& node, const std::string& path) { x = to_number(node, path, range); };
+    key.text = [&x] { return number_text(std::optional<double>(x).value_or(0)); };
+    return other.empty() ? key : or_other(std::move(key), other, x);
+}
+
+template <class T>
+Key integer(std::string name, T& x, std::int64_t low, std::int64_t high, std::string meaning,
+            const std::string& other = {}) {
+    Key key{std::move(name), std::move(meaning), allowed(low, high)};
+    key.read = [&x, low, high](const Node& n, const std::string& path) { x = T(to_integer(n, path, low, high)); };
+    key.text = [&x] { return std::to_string(std::optional<std::int64_t>(x).value_or(0)); };
+    return other.empty() ? key : or_other(std::move(key), other, x);
+}
+
+/// One of `words`; those in `later` are not in this version. x: the word, or its place as an enumerator or bool.
+template <class T>
+Key word(std::string name, T& x, const std::vector<std::string>& words, std::string meaning,
+         const std::vector<std::string>& later = {}) {
+    constexpr bool itself = std::is_same_v<T, std::string>;
+    return {std::move(name), std::move(meaning), allowed(words),
+            [&x, words, later](const Node& node, const std::string& path) {
+                const int place = to_choice(node, path, words, later);
+                if constexpr (itself) x = words[place];
+                else x = static_cast<T>(place);
+            },
+            [&x, words] {
+                if constexpr (itself) return x;
+                else return words.at(static_cast<std::size_t>(x));
+            }};
+}
+
+/// A list of values. items: describes them, without names; example: such a list.
+Key list(std::string name, const std::function<std::vector<Key>()>& items, const std::string& example,
+         std::string meaning);
+/// item: describes a value of the list xs.
+template <class List, class Item>
+Key list(std::string name, List& xs, Item item, const std::string& example, std::string meaning) {
+    const auto items = [&xs, item] {
+        std::vector<Key> keys;
+        for (auto& x : xs) keys.push_back(item(x));
+        return keys;
+    };
+    return list(std::move(name), items, example, std::move(meaning));
+}
+
+Key section(std::string name, std::string meaning, std::vector<Key> keys);
+/// `key`, which has no default. remedy: where it is missing.
+Key required(Key key, std::string remedy);
+/// `key`, which a restart may change.
+Key may_change(Key key);
+/// `key`, refused where why() isn't empty.
+Key unless(Key key, std::function<std::string()> why, std::string way_out);
+
+}  // namespace app
