@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
 
@@ -10,32 +12,41 @@ namespace {
 const char* const introduction =
     "# Keys of a deck\n"
     "\n"
-    "A deck is the input file of a run, in YAML. This page is what `build/steelyard check` prints without a deck; "
-    "with\n"
-    "one it prints that deck with the values of all keys. Where no unit is named, a quantity is in reduced\n"
-    "Lennard-Jones units: length sigma, energy epsilon, mass m, time tau. Unknown keys are refused. *Restart* says\n"
-    "whether a restart may change the key (it may change `tile` to auto). `--set balance.every=20` overrides one key,\n"
-    "`--set system.slabs.0.density=0.9` one of the first slab. Examples are the decks in `inputs/`.\n";
+    "A deck is the input file of a run, in YAML; those in `inputs/` are examples. This page is what\n"
+    "`build/steelyard check` prints. With a deck, the command prints that deck with the values of all its keys. On "
+    "the\n"
+    "command line `--set balance.every=20` sets a key, and `--set system.slabs.0.density=0.9` one of the first slab.\n"
+    "Unknown keys are refused. Quantities are in reduced Lennard-Jones units (length sigma, energy epsilon, mass m, "
+    "time\n"
+    "tau) unless seconds are named. The column *restart* says whether a restart may change a key; it may always change "
+    "one\n"
+    "to `auto`. What the words mean: [glossary.md](glossary.md), [models.md](models.md), "
+    "[potentials.md](potentials.md).\n";
 
 std::string default_of(const Key& key) {
     if (!key.standard.empty()) return key.standard;
     if (!key.missing.empty()) return "required";
     const std::string text = key.text();
-    return text.empty() ? "" : "`" + text + "`";
+    return text.empty() ? "none" : "`" + text + "`";
 }
 
-// The table of the keys at `path`, then the sections below it.
-void add(std::string& out, const std::vector<Key>& keys, const std::string& path, bool may_change) {
-    if (!path.empty())
-        out += "\n## " + path + "\n| key | default | allowed | restart | meaning |\n|---|---|---|---|---|\n";
-    for (const Key& key : keys)
-        if (key.text && !path.empty())
-            out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, default_of(key), key.allowed,
-                               may_change || key.may_change ? "may change" : "keeps", key.meaning);
-    for (const Key& key : keys) {
-        const bool change = may_change || key.may_change;
-        if (!key.keys.empty()) add(out, key.keys, below(path, key.name), change);
-        if (key.elements) add(out, key.elements()[0], below(path, key.name), change);
+// Tables of the sections among `keys`, each followed by those of its own sections. path: of the section that holds
+// them.
+void add_sections(std::string& out, const std::vector<Key>& keys, const std::string& path, bool may_change) {
+    for (const Key& section : keys) {
+        const std::vector<Key> its = section.elements ? section.elements()[0] : section.keys;
+        if (its.empty()) continue;
+        const std::string here = below(path, section.name);
+        const bool change = may_change || section.may_change;
+        out += "\n## " + here + "\n";
+        if (const std::string& m = section.meaning; !m.empty())
+            out += fmt::format("{}{}.\n\n", static_cast<char>(std::toupper(m[0])), m.substr(1));
+        out += "| key | default | allowed | restart | meaning |\n|---|---|---|---|---|\n";
+        for (const Key& key : its)
+            if (key.text)
+                out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, default_of(key), key.allowed,
+                                   change || key.may_change ? "may change" : "keeps", key.meaning);
+        add_sections(out, its, here, change);
     }
 }
 
@@ -43,7 +54,7 @@ void add(std::string& out, const std::vector<Key>& keys, const std::string& path
 
 std::string deck_reference() {
     std::string out = introduction;
-    add(out, standard_keys(), "", false);
+    add_sections(out, standard_keys(), "", false);
     return out;
 }
 

@@ -20,7 +20,7 @@ from program import (DECK, LARGE, check, checkpoints, command, decisions, enviro
 def command_line(tmp):
     for arguments, code in [(["--version"], 0), (["--help"], 0), (["run", "--help"], 0), ([], 2), (["fly"], 2), (["run"], 2), (["run", "no_such.yaml"], 2),
                             (["run", tmp], 2), (["run", DECK, "--set", "run.stepz=4"], 2), (["run", DECK, "--set", "run.steps"], 2), (["run", DECK, "--nonsense"], 2),
-                            (["check", DECK], 0), (["check", DECK, "--set", "balance.processes=0"], 2),
+                            (["check", DECK], 0), (["check", DECK, "--set", "balance.processes=0"], 2), (["check", "--set", "run.steps=3"], 2),
                             (["check", DECK, "--set", "balance.every=5", "--set", "balance.partition.min_width=1000"], 2), (["info", DECK], 3), (["info", "no_such.h5"], 3),
                             (["run", DECK, "--restart", DECK, "--out", tmp], 3), (["run", DECK, "--restart", "no_such.h5", "--out", tmp], 3),
                             (["run", DECK, "--out", "/proc/nowhere"], 5)]:
@@ -73,6 +73,10 @@ def about_itself(tmp):
     check(b["version"] == "0.1.0" and [b["commit"], b["compiler"], b["mpi"], b["hdf5"]] == [said[k] for k in ("commit", "compiler", "MPI", "HDF5")]
           and ", ".join(b["kernels"]) == said["kernels"].split(";")[0], f"build in summary.json: {b}")
     check(s["command_line"][1:3] == ["run", DECK] and abs(calendar.timegm(time.strptime(s["date"], "%Y-%m-%dT%H:%M:%SZ")) - time.time()) < 60, f"{s['command_line']} {s['date']}")
+    with open(os.path.join(options.source, "docs/deck.md")) as f:
+        page = f.read()
+    for ranks in (0, 2):
+        check(printed(ranks, "check") == page, f"docs/deck.md is not what `steelyard check` prints on {ranks} ranks: write it anew")
     for arguments in (["--help"], ["run", "--help"], ["check", "--help"], ["info", "--help"]):
         text = printed(0, *arguments)
         check(max(map(len, text.splitlines())) <= 80, f"{arguments}: a line of {max(map(len, text.splitlines()))}")

@@ -13,6 +13,7 @@ COMMANDS = [
     # README.md
     ("slow", r"scripts/quickstart\.sh$", {}),
     ("quick", RUN + r"slab\.yaml --out out/two_ranks$", {}, FEW),
+    ("quick", r"build/steelyard check$", {}, {}),
     ("quick", r"build/steelyard check inputs/slab\.yaml$", {}, {}),
     ("quick", RUN + r"slab\.yaml --out out/less_dense ", {}, FEW),
     ("quick", RUN + r"slab\.yaml --out out/long --set", {}, {"run.steps=4000": "run.steps=100", "checkpoint.every=1000": "checkpoint.every=25"}),

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What holds for every key of the table of a deck.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "app/deck/compare.hpp"
+#include "app/deck/key.hpp"
+
+namespace {
+
+using app::Deck;
+
+const std::string corners =
+    "system:\n"
+    "  box: [100, 50]\n"
+    "  slabs: [{lower: [10, 10], upper: [40, 40]}]\n"
+    "run: {dt: 0.001, steps: 10}\n";
+const std::string cells =
+    "system:\n"
+    "  box: fit\n"
+    "  potential: {kind: mie}\n"
+    "  slabs: [{cells: [40, 23]}]\n"
+    "run: {dt: 0.001, steps: 10}\n";
+
+bool read(const app::Key& key, const std::string& path, const std::string& text) {
+    try {
+        key.read(app::parse_tree(text, {"test"}), path);
+    } catch (const app::DeckError&) {
+        return false;
+    }
+    return true;
+}
+
+// Gives the key another value; some text of these is one.
+void change(const app::Key& key, const std::string& path) {
+    const std::string before = key.text();
+    for (const char* text : {"0.0005",
+                             "0.5",
+                             "5",
+                             "8",
+                             "[7, 8]",
+                             "[0.1, 0.2, 0.3, 0.4]",
+                             "[reflecting, reflecting]",
+                             "[a1]",
+                             "[force]",
+                             "soft_sphere",
+                             "none",
+                             "double",
+                             "rcb",
+                             "hilbert",
+                             "patches",
+                             "false",
+                             "uniform",
+                             "b1",
+                             "work",
+                             "always"})
+        if (read(key, path, text) && key.text() != before) return;
+    FAIL("no other value for " << path);
+}
+
+// The interface: a restart keeps these.
+bool kept(const std::string& path) {
+    return path.rfind("system.", 0) == 0 || path == "grid.cell" || path == "grid.tile";
+}
+
+}  // namespace
+
+TEST_CASE("a change of any key is seen, as one of this key alone, and a restart refuses it where it keeps the key") {
+    std::set<std::string> all, seen;
+    app::for_each_key(app::standard_keys(), [&](const std::string& path, const app::Key& key, bool) {
+        if (key.text && key.name != "lattice") all.insert(path);  // there is one lattice
+    });
+    for (const std::string& text : {corners, cells}) {
+        const Deck before = app::parse_deck(text, "deck.yaml");
+        Deck now = before;
+        const std::vector<app::Key> keys = app::deck_keys(now);
+        app::for_each_key(keys, [&](const std::string& path, const app::Key& key, bool) {
+            if (all.count(path) == 0 || key.text().empty()) return;
+            CAPTURE(path);
+            const std::string old = key.text();
+            change(key, path);
+            const std::vector<app::DeckChange> found = app::changes(before, now);
+            REQUIRE_FALSE(found.empty());
+            CHECK((found[0].key == path && found[0].before == old && found[0].now == key.text()));
+            if (key.name != "kind") CHECK(found.size() == 1);  // with another kind, parameters go
+            for (const app::DeckChange& c : found) CHECK(c.refused == kept(path));
+            REQUIRE(read(key, path, old));
+            CHECK(app::changes(before, now).empty());
+            seen.insert(path);
+        });
+    }
+    CHECK(seen == all);
+    CHECK(seen.size() > 60);
+}
+
+TEST_CASE("a restart may leave to the run what the checkpoint's deck says") {
+    const Deck chosen = app::parse_deck(corners, "deck.yaml"),
+               given = app::parse_deck(corners, "deck.yaml", {"grid.tile=8"});
+    CHECK_FALSE(app::changes(given, chosen).at(0).refused);
+    CHECK(app::changes(chosen, given).at(0).refused);
+}
+
+TEST_CASE("the reference has a row for every key") {
+    const std::string reference = app::deck_reference();
+    std::size_t at = 0;
+    app::for_each_key(app::standard_keys(), [&](const std::string& path, const app::Key& key, bool) {
+        if (!key.text) return;
+        CAPTURE(path);
+        at = reference.find("\n| `" + key.name + "` | ", at);
+        CHECK(at != std::string::npos);
+        CHECK((!key.meaning.empty() && !key.allowed.empty()));
+    });
+    CHECK(reference.find("| `cell` | the cutoff | a number above 0 and at most 10 | keeps | smallest side of a cell") !=
+          std::string::npos);
+}
