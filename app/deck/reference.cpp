@@ -9,19 +9,15 @@
 namespace app {
 namespace {
 
-const char* const introduction =
-    "# Keys of a deck\n"
-    "\n"
-    "A deck is the input file of a run, in YAML; those in `inputs/` are examples. This page is what\n"
-    "`build/steelyard check` prints. With a deck, the command prints that deck with the values of all its keys. On "
-    "the\n"
-    "command line `--set balance.every=20` sets a key, and `--set system.slabs.0.density=0.9` one of the first slab.\n"
-    "Unknown keys are refused. Quantities are in reduced Lennard-Jones units (length sigma, energy epsilon, mass m, "
-    "time\n"
-    "tau) unless seconds are named. The column *restart* says whether a restart may change a key; it may always change "
-    "one\n"
-    "to `auto`. What the words mean: [glossary.md](glossary.md), [models.md](models.md), "
-    "[potentials.md](potentials.md).\n";
+const char* const introduction = R"(# Keys of a deck
+
+A deck is the input file of a run, in YAML; those in `inputs/` are examples. This page is what `build/steelyard check`
+prints. With a deck, the command prints that deck with the values of all its keys. On the command line,
+`--set balance.every=20` sets a key, and `--set system.slabs.0.density=0.9` one of the first slab. Unknown keys are
+refused. Quantities are in reduced Lennard-Jones units (length sigma, energy epsilon, mass m, time tau) unless seconds
+are named. The column *restart* says whether a restart keeps a key or may change it; it may always change one to `auto`.
+What the words mean: [glossary.md](glossary.md), [models.md](models.md), [potentials.md](potentials.md).
+)";
 
 std::string default_of(const Key& key) {
     if (!key.standard.empty()) return key.standard;
@@ -30,8 +26,7 @@ std::string default_of(const Key& key) {
     return text.empty() ? "none" : "`" + text + "`";
 }
 
-// Tables of the sections among `keys`, each followed by those of its own sections. path: of the section that holds
-// them.
+// Tables of the sections among `keys`, which belong to `path`, each followed by those of its own sections.
 void add_sections(std::string& out, const std::vector<Key>& keys, const std::string& path, bool may_change) {
     for (const Key& section : keys) {
         const std::vector<Key> its = section.elements ? section.elements()[0] : section.keys;
