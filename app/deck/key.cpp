@@ -62,4 +62,8 @@ void for_each_key(const std::vector<Key>& keys,
 
 std::string below(const std::string& path, const std::string& key) { return path.empty() ? key : path + "." + key; }
 
+std::string with_words(const std::string& what, const std::vector<std::string>& words) {
+    return fmt::format("{}: {}", what, fmt::join(words, ", "));
+}
+
 }  // namespace app

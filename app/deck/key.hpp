@@ -2,6 +2,10 @@
 // A key of a deck, described once: its meaning, the values it may have, and the member that holds its value. Reading,
 // the effective deck, the comparison at a restart and docs/deck.md all go by these descriptions (table.cpp).
 #pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +16,7 @@
 
 #include "app/deck/deck.hpp"
 #include "app/deck/value.hpp"
+#include "app/deck/wording.hpp"
 
 namespace app {
 
@@ -35,11 +40,17 @@ struct Key {
 /// Every key of a deck, in the order in which they are read and written.
 std::vector<Key> deck_keys(Deck& deck);
 
+/// Those of the section system.
+std::vector<Key> system_keys(Deck::System& system);
+
 /// The keys of a deck of defaults, with one slab that stands for all: for their names and meanings.
 const std::vector<Key>& standard_keys();
 
 /// `key` in the section at `path`; the top level is the empty path.
 std::string below(const std::string& path, const std::string& key);
+
+/// A meaning that names the words: "what: a, b, c".
+std::string with_words(const std::string& what, const std::vector<std::string>& words);
 
 /// Calls use(path, key, may_change) for each key, in order; sections and lists before what is below them, elements of
 /// lists by their numbers.
@@ -107,6 +118,44 @@ Key list(std::string name, List& xs, Item item, const std::string& example, std:
         return keys;
     };
     return list(std::move(name), items, example, std::move(meaning));
+}
+
+/// As many numbers as xs holds.
+template <class Numbers>
+Key numbers(const char* name, Numbers& xs, const NumberRange& range, const char* example, const char* meaning) {
+    return list(
+        name, xs, [range](double& x) { return number("", x, range, ""); }, example, meaning);
+}
+
+/// Two whole numbers; no such key where there are none.
+template <class Pair>
+Key integer_pair(const char* name, std::optional<Pair>& x, std::int64_t low, std::int64_t high, const char* meaning) {
+    Key key{name, meaning, "a list of 2, each " + allowed(low, high)};
+    key.read = [&x, low, high](const Node& node, const std::string& path) {
+        const std::vector<Node>& items = to_list(node, path, 2, "[100, 200]");
+        const std::int64_t first = to_integer(items[0], path + ".0", low, high);
+        using Integer = typename Pair::value_type;
+        x = Pair{static_cast<Integer>(first), static_cast<Integer>(to_integer(items[1], path + ".1", low, high))};
+    };
+    key.text = [&x] { return x ? fmt::format("[{}, {}]", (*x)[0], (*x)[1]) : std::string(); };
+    return key;
+}
+
+/// Words, each at most once.
+template <class Word>
+Key word_list(const char* name, std::vector<Word>& xs, const std::vector<std::string>& words, const char* example,
+              const std::string& meaning) {
+    Key key = list(
+        name, xs, [words](Word& x) { return word("", x, words, ""); }, example, meaning);
+    key.allowed = "a list, each " + allowed(words);
+    key.read = [&xs, example, read = std::move(key.read)](const Node& node, const std::string& path) {
+        xs.resize(to_list(node, path, 0, example).size());
+        read(node, path);
+        for (auto x = xs.begin(); x != xs.end(); ++x)
+            if (const Node& item = node.items[x - xs.begin()]; std::find(xs.begin(), x, *x) != x)
+                fail(item.where, item.text + " is there twice", "name each once");
+    };
+    return key;
 }
 
 Key section(std::string name, std::string meaning, std::vector<Key> keys);

@@ -212,13 +212,12 @@ std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const co
 }
 
 void require_same_system(const Deck& deck, const CheckpointInfo& info) {
-    for (const DeckChange& c : changes(info.deck, deck)) {
+    for (const DeckChange& c : changes(info.deck, deck))
         if (c.refused)
             throw InputError(fmt::format(
-                "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps system, grid.cell and "
-                "grid.tile",
+                "{}: {} differs from the deck's ({} there, {} in the deck); a restart keeps it: give the deck the "
+                "checkpoint's value, or start anew",
                 info.path, c.key, c.before.empty() ? "nothing" : c.before, c.now.empty() ? "nothing" : c.now));
-    }
 }
 
 void load_particles(const CheckpointInfo& info, Engine& engine, const balance::Decomposition& owners,

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The irregular part of the table: the box that may fit itself to a slab, potentials with parameters of their own,
+// slabs by corners or by lattice cells.
+#include <fmt/format.h>
+
+#include "app/deck/key.hpp"
+#include "app/deck/limits.hpp"
+#include "md/potential.hpp"
+
+namespace app {
+namespace {
+
+constexpr NumberRange anywhere{-longest_side, longest_side};
+
+Key box_key(Deck::System& s) {
+    const char *example = "[700.0, 300.0]", *meaning = "lengths, sigma, whole numbers of 2^-26; or fit";
+    Key key = numbers("box", s.box, {0, longest_side, true}, example, meaning);
+    key.allowed += ", or fit";
+    if (s.box_fit) key.meaning = fmt::format("to the slab's cells: {} sigma", key.text());
+    key.text = [&s, text = std::move(key.text)] { return s.box_fit ? "fit" : text(); };
+    key.read = [&s, example, read = std::move(key.read)](const Node& node, const std::string& path) {
+        s.box_fit = is_word(node, "fit");
+        if (s.box_fit) return;
+        if (node.kind == Node::Kind::scalar)
+            fail(node.where, fmt::format("{} can't be {}", path, quote(node.text)),
+                 fmt::format("write two lengths as in {}, or fit", example));
+        if (node.kind == Node::Kind::list && node.items.size() == 3)
+            fail(node.items[2].where, "a third dimension is not in this version yet", "give two lengths");
+        read(node, path);
+    };
+    return required(std::move(key), "give its lengths, as in box: [700.0, 300.0], or box: fit");
+}
+
+std::vector<Key> potential_keys(md::PotentialSpec& p) {
+    const std::vector<std::string> kinds = md::potential_kinds();
+    std::vector<Key> keys = {
+        word("kind", p.kind, kinds, with_words("pair potential", kinds)),
+        number("epsilon", p.epsilon, {0, 1e6, true}, "depth, energy"),
+        number("sigma", p.sigma, {0.001, 1000}, "diameter, length"),
+        number("cutoff", p.cutoff, {0, 10, true}, "largest distance of a pair, length"),
+        number("softening", p.softening, {0, 10}, "length; r^2 -> r^2 + softening^2"),
+        word("shift", p.shift, {"none", "energy", "force"}, "what is 0 at the cutoff: none, energy, force"),
+    };
+    for (const std::string& kind : kinds)
+        for (std::size_t i = 0; const md::Parameter& own : md::own_parameters(kind)) {
+            const NumberRange range{own.low, own.high, false, own.multiple_of};
+            Key key = number(std::string(own.name), p.own[i++], range, std::string(own.meaning));
+            key.allowed += ", with kind: " + kind;
+            key.standard = fmt::format("`{}`", own.standard);
+            const auto why = [&p, kind] {
+                return p.kind == kind
+                           ? ""
+                           : fmt::format("belongs to kind {}, and this potential is of kind {}", kind, p.kind);
+            };
+            keys.push_back(unless(std::move(key), why, "remove it, or write kind: " + kind));
+        }
+    return keys;
+}
+
+std::vector<Key> slab_keys(md::Slab& s) {
+    const auto without_cells = [&s](Key key) {
+        return unless(
+            required(std::move(key), "give lower and upper as [x, y], or cells with box: fit"),
+            [&s] { return s.cells ? "beside cells" : ""; }, "remove one: cells fill the whole box");
+    };
+    static int only_lattice = 0;  // a key for decks to come
+    return {
+        integer_pair("cells", s.cells, 1, std::int64_t{1} << 24, "lattice cells along x and y, two particles each"),
+        without_cells(numbers("lower", s.lower, anywhere, "[10.0, 20.0]", "corner, sigma")),
+        without_cells(numbers("upper", s.upper, anywhere, "[10.0, 20.0]", "opposite corner, sigma")),
+        word("lattice", only_lattice, {"hexagonal"}, "the only one"),
+        number("density", s.density, {0, densest, true}, "particles / sigma^2"),
+        number("temperature", s.temperature, {0, hottest}, "epsilon / k"),
+        numbers("velocity", s.velocity, {-fastest, fastest}, "[10.0, 20.0]", "drift, sigma / tau"),
+    };
+}
+
+Key slabs_key(std::vector<md::Slab>& slabs) {
+    Key key{"slabs", "each by its corners, or by cells with box: fit",
+            fmt::format("a list of 1 to {} slabs", most_slabs)};
+    key.read = [&slabs](const Node& node, const std::string& path) {
+        const std::size_t n = to_list(node, path, 0, "slabs: [{lower: [0, 0], upper: [50, 50]}]").size();
+        if (n == 0) fail(node.where, path + " is empty", "give at least one slab");
+        if (n > most_slabs)
+            fail(node.items[most_slabs].where, fmt::format("more than {} slabs", most_slabs), "merge some of them");
+        slabs.resize(n);
+    };
+    key.elements = [&slabs] {
+        std::vector<std::vector<Key>> all;
+        for (md::Slab& slab : slabs) all.push_back(slab_keys(slab));
+        return all;
+    };
+    return required(std::move(key), "give a list of slabs");
+}
+
+}  // namespace
+
+std::vector<Key> system_keys(Deck::System& s) {
+    Key seed{"seed", "of the thermal velocities", "a whole number from 0 to 2^64 - 1"};
+    seed.read = [&s](const Node& node, const std::string& path) { s.seed = to_unsigned(node, path); };
+    seed.text = [&s] { return std::to_string(s.seed); };
+    const auto boundary = [](Boundary& b) { return word("", b, {"periodic", "reflecting"}, ""); };
+    return {
+        box_key(s),
+        list("boundary", s.boundary, boundary, "[periodic, reflecting]", "each axis: periodic or reflecting"),
+        std::move(seed),
+        section("potential", "", potential_keys(s.potential)),
+        slabs_key(s.slabs),
+    };
+}
+
+}  // namespace app
