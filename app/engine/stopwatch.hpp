@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CPU time of each process's tiles, for balancing by the wall clock.
 #pragma once
-#include <omp.h>
-
 #include <cstddef>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -16,36 +15,13 @@ namespace app {
 /// only where it comes to a tile of another process; the first tile of such a run is booked with the time of all.
 class Stopwatch {
 public:
-    Stopwatch(const Setup& setup, const Tiles& tiles)
-        : setup_(setup), tiles_(tiles), watches_(omp_get_max_threads()), seconds_(tiles.size(), 0.0) {}
+    Stopwatch(const Setup& setup, const Tiles& tiles);
 
     /// After the tiles have been replaced: forgets what was booked.
     void restart() { seconds_.assign(tiles_.size(), 0.0); }
 
     /// parallel_runs() over tiles: body(tile).
-    template <class Body>
-    void timed_for(const ThreadSchedule& schedule, Body body) {
-        if (!setup_.time_tiles)
-            return parallel_runs(
-                schedule.first, [&](std::size_t i) { body(schedule.items[i]); }, [] {});
-        parallel_runs(
-            schedule.first,
-            [&](std::size_t i) {
-                const std::size_t t = schedule.items[i];
-                Watch& w = watches_[omp_get_thread_num()];
-                if (!w.running || tiles_.process_of(w.tile) != tiles_.process_of(t)) {
-                    book(w);
-                    w.tile = t;
-                    w.running = true;
-                }
-                body(t);
-            },
-            [&] {
-                Watch& w = watches_[omp_get_thread_num()];
-                if (w.running) book(w);
-                w.running = false;
-            });
-    }
+    void timed_for(const ThreadSchedule& schedule, const std::function<void(std::size_t)>& body);
 
     /// CPU seconds since the last call, by tile. Only the sums over the tiles of a process have a meaning. All zero
     /// unless the setup times tiles.
@@ -57,11 +33,7 @@ private:
         double start = 0;
         bool running = false;
     };
-    void book(Watch& w) {
-        const double now = setup_.thread_seconds();
-        if (w.running) seconds_[w.tile] += now - w.start;
-        w.start = now;
-    }
+    void book(Watch& w);
 
     const Setup& setup_;
     const Tiles& tiles_;

@@ -40,4 +40,11 @@ inline bool is_moment_of(const Lineage& past, std::int64_t step, const Lineage& 
     return past.size() == whole.size() || step <= whole[past.size()].step;
 }
 
+/// What makes two runs through the same states different from there on.
+struct Trajectory {
+    double dt = 0;
+    std::string precision;
+    friend bool operator==(const Trajectory&, const Trajectory&) = default;
+};
+
 }  // namespace app

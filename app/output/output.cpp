@@ -3,7 +3,6 @@
 // run on all ranks alike.
 #include "app/output/output.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <omp.h>
 #include <sys/resource.h>
@@ -12,8 +11,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/common/build_info.hpp"
@@ -21,6 +18,7 @@
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/compare.hpp"
+#include "app/output/json_text.hpp"
 #include "app/output/snapshot.hpp"
 #include "app/output/summary.hpp"
 #include "comm/clock.hpp"

@@ -10,13 +10,13 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string_view>
 
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "app/output/json_text.hpp"
 #include "app/output/result_files.hpp"
 #include "app/output/trajectory.hpp"
 #include "comm/file/file.hpp"
@@ -28,31 +28,6 @@ namespace fs = std::filesystem;
 
 Trajectory trajectory_of(const Deck& deck) {
     return {deck.run.dt, deck.run.precision == md::Precision::mixed ? "mixed" : "double"};
-}
-
-std::string text_of(const Lineage& lineage, const Trajectory& now) {
-    nlohmann::ordered_json j;
-    j["program"] = std::string("steelyard ") + STEELYARD_VERSION;
-    j["dt"] = now.dt;
-    j["precision"] = now.precision;
-    j["starts"] = nlohmann::json::array();
-    for (const Start& s : lineage) j["starts"].push_back({{"id", fmt::format("{:016x}", s.id)}, {"step", s.step}});
-    return j.dump(2) + "\n";
-}
-
-// Empty for a text that no run wrote.
-Lineage lineage_in(const std::string& text, Trajectory& trajectory) {
-    Lineage lineage;
-    try {
-        const nlohmann::json j = nlohmann::json::parse(text);
-        trajectory = {j.at("dt").get<double>(), j.at("precision").get<std::string>()};
-        for (const auto& s : j.at("starts"))
-            lineage.push_back(
-                {std::stoull(s.at("id").get<std::string>(), nullptr, 16), s.at("step").get<std::int64_t>()});
-    } catch (const std::exception&) {
-        return {};
-    }
-    return lineage;
 }
 
 // The step of the last whole row of a CSV file, -1 where there is none.
@@ -254,9 +229,7 @@ void RunDirectory::put_aside(const std::string& name) {
 bool RunDirectory::finished(const CheckpointInfo& info) const {
     std::int64_t done = 0;
     if (comm_.rank() == 0 && holds(info)) {
-        const nlohmann::json j = nlohmann::json::parse(comm::read_text(path_ + "/summary.json"), nullptr, false);
-        done = j.is_object() && j.value("steps", std::int64_t{-1}) == info.step &&
-               j.value("state_hash", "") == fmt::format("{:016x}", info.state_hash);
+        done = ends_with(comm::read_text(path_ + "/summary.json"), info.step, info.state_hash);
     }
     comm_.broadcast(std::span(&done, 1));
     return done != 0;

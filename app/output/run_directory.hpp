@@ -23,13 +23,6 @@ enum class OldResults {
     aside,   ///< all are put aside (--force)
 };
 
-/// What makes two runs through the same states different from there on.
-struct Trajectory {
-    double dt = 0;
-    std::string precision;
-    friend bool operator==(const Trajectory&, const Trajectory&) = default;
-};
-
 class RunDirectory {
 public:
     /// Makes the directory, locks it for the life of this object, and looks what it holds. Collective. Throws

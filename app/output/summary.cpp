@@ -1,98 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Functions by topic, so that summary.json keeps its order of keys, which people read from top to bottom.
 #include "app/output/summary.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <omp.h>
 #include <sys/resource.h>
 
-#include <ctime>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "app/common/build_info.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 
 namespace app {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double peak_resident_bytes() {
     rusage use{};
     getrusage(RUSAGE_SELF, &use);
     return static_cast<double>(use.ru_maxrss) * 1024;
-}
-
-Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-Json json_of(const comm::Spread& s) { return {{"min", s.min}, {"mean", s.mean}, {"max", s.max}}; }
-
-std::string phase_name(std::size_t i) { return i < phase_names.size() ? std::string(phase_names[i]) : "other"; }
-
-void add_program(Json& j, const Summary& s) {
-    const BuildInfo build = build_info();
-    j["version"] = STEELYARD_VERSION;
-    j["build"] = {{"version", build.version}, {"commit", build.commit}, {"compiler", build.compiler},
-                  {"mpi", build.mpi},         {"hdf5", build.hdf5},     {"kernels", build.kernels}};
-    j["command_line"] = s.command_line;
-    j["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));  // of the end
-}
-
-void add_run(Json& j, const Summary& s) {
-    j["deck"] = s.deck.name;
-    j["ranks"] = s.ranks;
-    j["threads"] = omp_get_max_threads();
-    j["processes"] = s.engine.tiles().hosts().processes();
-    j["particles"] = s.particles;
-    j["cells"] = s.engine.setup().domain.grid().box().cells();
-    j["steps"] = s.step;
-    j["first_step"] = s.first_step;
-    j["wall_seconds"] = s.wall_seconds;
-    j["cpu_seconds"] = s.cpu_seconds;
-    j["atom_steps_per_second"] = s.wall_seconds > 0 ? s.atom_steps() / s.wall_seconds : 0.0;
-    j["state_hash"] = fmt::format("{:016x}", s.state_hash);
-    j["energy_first"] = s.energy_first.value_or(0);
-    j["energy_last"] = json_of(s.energy_last);
-    j["energy_drift"] = json_of(s.energy_drift);
-}
-
-void add_balancing(Json& j, const Summary& s) {
-    j["overall_lbe"] = Json::object();
-    j["overall_lbe_measured"] = Json::object();
-    for (const LoadBalancer::Overall& o : s.balancer.overall()) {
-        j["overall_lbe"][o.model] = o.lbe;
-        j["overall_lbe_measured"][o.model] = json_of(o.measured);
-    }
-    j["clock"] = s.deck.balance.clock == balance::Clock::wall ? "wall" : "work";
-    j["balance_bytes"] = s.spreads.balance_bytes.max;  // of a rank
-    j["balancing"] = {{"balancings", s.balancing.balancings},
-                      {"migrations", s.balancing.migrations},
-                      {"model_seconds", s.balancing.model_seconds},
-                      {"partition_seconds", s.balancing.partition_seconds},
-                      {"migrate_seconds", s.balancing.migrate_seconds}};
-}
-
-void add_engine(Json& j, const Summary& s) {
-    j["precision"] = s.engine.setup().precision == md::Precision::mixed ? "mixed" : "double";
-    j["kernels"] = s.engine.setup().kernels->isa;
-    j["skin"] = s.engine.skin();
-    j["rebuilds"] = s.engine.rebuilds();
-    j["checkpoints"] = {{"count", s.checkpoints.count},
-                        {"bytes", s.checkpoints.bytes},
-                        {"write_seconds", s.checkpoints.write_seconds},
-                        {"verify_seconds", s.checkpoints.verify_seconds},
-                        {"remove_seconds", s.checkpoints.remove_seconds}};
-    j["binding"] = s.topology.binding;
-    j["host"] = s.topology.host;
-    j["cpu_model"] = s.topology.cpu_model;
-    for (std::size_t i = 0; i < s.spreads.phases.size(); ++i)
-        j["seconds"][phase_name(i)] = json_of(s.spreads.phases[i]);
-    j["peak_resident_bytes"] = json_of(s.spreads.peak_resident_bytes);
-    j["particle_bytes"] = json_of(s.spreads.particle_bytes);
-    j["ownership_bytes"] = json_of(s.spreads.ownership_bytes);
-    j["particles_per_rank"] = json_of(s.spreads.particles);
 }
 
 void say_balancing(const Summary& s) {
@@ -114,6 +38,8 @@ void say_balancing(const Summary& s) {
 
 }  // namespace
 
+std::string phase_name(std::size_t i) { return i < phase_names.size() ? std::string(phase_names[i]) : "other"; }
+
 RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, const Engine& engine,
                        const LoadBalancer& balancer, double wall) {
     std::vector<double> mine(timers.all().begin(), timers.all().end());
@@ -131,15 +57,6 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
             all[phases + 2],
             all[phases + 3],
             all[phases + 4]};
-}
-
-std::string to_json(const Summary& summary) {
-    Json j;
-    add_program(j, summary);
-    add_run(j, summary);
-    add_balancing(j, summary);
-    add_engine(j, summary);
-    return j.dump(2) + "\n";
 }
 
 void say_summary(const Summary& s) {

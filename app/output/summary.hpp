@@ -49,8 +49,8 @@ struct Summary {
     double atom_steps() const { return static_cast<double>(particles) * static_cast<double>(step - first_step); }
 };
 
-/// The text of summary.json.
-std::string to_json(const Summary& summary);
+/// "forces", ..., and "other" behind the last one.
+std::string phase_name(std::size_t i);
 
 /// Prints the table.
 void say_summary(const Summary& summary);

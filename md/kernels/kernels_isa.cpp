@@ -150,7 +150,8 @@ struct Integrate {
 // time of a build. So it is inlined for the potential that most decks have.
 template <template <class, bool> class P>
 HD void integrate_in_loop(Integrate& integrate, const Sums& f) {
-    if constexpr (STEELYARD_ISA != 0 && std::is_same_v<P<double, true>, LennardJones<double, true>>) integrate.inlined(f);
+    if constexpr (STEELYARD_ISA != 0 && std::is_same_v<P<double, true>, LennardJones<double, true>>)
+        integrate.inlined(f);
     else integrate.called(f);
 }
 

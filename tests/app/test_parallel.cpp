@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The loop over tiles: every item once, whoever does it.
+#include <omp.h>
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -39,7 +41,7 @@ TEST_CASE("items are dealt in runs of about equal weight, the heaviest of each f
         for (const std::size_t n : {0, 1, 5, 40, 1000}) {
             std::vector<std::size_t> items;
             for (std::size_t i = 0; i < n; ++i) items.push_back(3 * i);
-            const auto weight = [](std::size_t i) { return i * i % 17; };
+            const auto weight = [](std::size_t i) { return static_cast<std::int64_t>(i * i % 17); };
             const app::ThreadSchedule runs = app::split_by_weight(items, threads, weight);
             REQUIRE(runs.first.size() == threads + 1);
             CHECK((runs.first.front() == 0 && runs.first.back() == n));
@@ -47,10 +49,10 @@ TEST_CASE("items are dealt in runs of about equal weight, the heaviest of each f
             if (threads == 1) CHECK(sorted == items);
             std::sort(sorted.begin(), sorted.end());
             CHECK(sorted == items);
-            std::size_t total = 0, top = 0;
+            std::int64_t total = 0, top = 0;
             for (std::size_t i : items) total += weight(i);
             for (std::size_t t = 0; t < threads; ++t) {
-                std::size_t sum = 0;
+                std::int64_t sum = 0;
                 for (std::size_t k = runs.first[t]; k < runs.first[t + 1]; ++k) {
                     sum += weight(runs.items[k]);
                     if (k > runs.first[t] && threads > 1) CHECK(weight(runs.items[k - 1]) >= weight(runs.items[k]));
