@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Each particle follows from its number alone, so that every rank makes those of its own cells, whatever the partition.
 #include "md/initial.hpp"
 
 #include <xxhash.h>

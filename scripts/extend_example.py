@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Does what docs/extend.md tells to do to add the load model `pairs`: extend_example.py BUILD_FOLDER [--check] [--out DIR]
+"""Does what docs/extend.md tells to do to add the load model `pairs` and the partitioner `columns`: extend_example.py BUILD_FOLDER
+[--check] [--out DIR]
 
-Takes the model's file out of the page, compiles it and the list of models that names it, links the program anew with both, and runs
-the comparison of the page. Prints the overall LBE of each model, as the page shows it; with --check it fails where the page
+Takes each file out of the page, compiles it and the list that names it, links the program anew with both, and runs the page's
+comparison of models, and a collision with the partitioner, which must not change the state hash. Prints the overall LBE of each model, as the page shows it; with --check it fails where the page
 shows something else. The times are counted work, so the figures are the same on every machine.
 """
 import argparse
@@ -35,46 +36,60 @@ def compile_in(build, folder, source, target):
     return result
 
 
+def program_with(build, folder, page, name, file, table, last):
+    """The program with the file that the page shows under `file`, and `add(name)` behind `last` in the list in `table`."""
+    code = re.search(rf"`({re.escape(file)})`[^\n]*(?:\n[^\n]+)*:\n\n```cpp\n(.*?)```", page, re.S)
+    if not code or f"`add({name})`" not in page or table not in page:
+        sys.exit(f"extend_example.py: docs/extend.md no longer shows {file} and its line in {table} in the form that this script looks for")
+    with open(os.path.join(SOURCE, table)) as f:
+        listed = f.read()
+    if last not in listed:
+        sys.exit(f"extend_example.py: {table} no longer has a line {last.strip()}")
+    objects = []
+    for path, text in ((table, listed.replace(last, f"{last.rstrip()} \\\n    add({name})\n")), (file, code.group(2))):
+        copy = os.path.join(folder, os.path.basename(path))
+        with open(copy, "w") as f:
+            f.write(text)
+        objects.append(compile_in(build, folder, copy, f"balance/CMakeFiles/steelyard_balance.dir/{table.split('/', 1)[1]}.o"))
+    words, binary = commands(build, "steelyard"), os.path.join(folder, f"steelyard_{name}")
+    at = words.index("-o")  # objects before libraries: what they define is not taken from there
+    subprocess.run(words[:at] + objects + ["-o", binary] + words[at + 2:], cwd=build, check=True)
+    return binary
+
+
+def run(binary, words, out):
+    """Runs a deck and returns its summary."""
+    subprocess.run([binary, "run"] + words + ["--out", out, "--quiet"], cwd=SOURCE, check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+    with open(os.path.join(out, "summary.json")) as f:
+        return json.load(f)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", metavar="BUILD_FOLDER")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--out", help="output directory of the run (default: a temporary one)")
+    parser.add_argument("--out", help="output directory of the run of the model (default: a temporary one)")
     arguments = parser.parse_args()
     with open(os.path.join(SOURCE, "docs/extend.md")) as f:
         page = f.read()
-    code = re.search(r"`(balance/model/pairs\.cpp)`:\n\n```cpp\n(.*?)```", page, re.S)
-    line = re.search(r"`STEELYARD_MODELS` of `(balance/model/load_model\.cpp)`: `(add\(pairs\))`", page)
-    run = re.search(r"    build/(steelyard run inputs/strip_t1\.yaml .*?compare=[^']*')", page, re.S)
-    if not (code and line and run):
-        sys.exit("extend_example.py: docs/extend.md no longer shows the file, the line or the run of the model pairs in the form that this script looks for")
+    command = re.search(r"    build/steelyard run (inputs/strip_t1\.yaml .*?compare=[^']*')", page, re.S)
+    if not command:
+        sys.exit("extend_example.py: docs/extend.md no longer shows the run of the model pairs in the form that this script looks for")
     with tempfile.TemporaryDirectory() as folder:
-        def write(name, text):
-            path = os.path.join(folder, os.path.basename(name))
-            with open(path, "w") as f:
-                f.write(text)
-            return path
-
-        with open(os.path.join(SOURCE, line.group(1))) as f:
-            table = f.read()
-        last = "    add(r1)\n"
-        if last not in table:
-            sys.exit(f"extend_example.py: {line.group(1)} no longer ends its list of models with r1")
-        of_list = "balance/CMakeFiles/steelyard_balance.dir/model/load_model.cpp.o"
-        objects = [compile_in(arguments.build, folder, write("load_model.cpp", table.replace(last, f"    add(r1) \\\n    {line.group(2)}\n")), of_list),
-                   compile_in(arguments.build, folder, write(code.group(1), code.group(2)), of_list)]
-        words, binary = commands(arguments.build, "steelyard"), os.path.join(folder, "steelyard")
-        at = words.index("-o")  # objects before libraries: what they define is not taken from there
-        subprocess.run(words[:at] + objects + ["-o", binary] + words[at + 2:], cwd=arguments.build, check=True)
-        out = arguments.out or os.path.join(folder, "out")
-        words = shlex.split(run.group(1).replace("\\\n", " "))
-        words[words.index("--out") + 1] = out
-        subprocess.run([binary] + words[1:] + ["--quiet"], cwd=SOURCE, check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
-        with open(os.path.join(out, "summary.json")) as f:
-            summary = json.load(f)
+        binary = program_with(arguments.build, folder, page, "pairs", "balance/model/pairs.cpp", "balance/model/load_model.cpp", "    add(r1)\n")
+        words = shlex.split(command.group(1).replace("\\\n", " "))
+        at = words.index("--out")
+        summary = run(binary, words[:at] + words[at + 2:], arguments.out or os.path.join(folder, "pairs"))
+        binary = program_with(arguments.build, folder, page, "columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp", "    add(chain)\n")
+        words = ["inputs/tiny.yaml", "--set", "run.steps=100", "--set", "balance.every=20", "--set", "balance.processes=8", "--set", "balance.clock=work",
+                 "--set", "balance.migrate=always", "--set", "balance.partition.kind="]
+        hashes = {kind: run(binary, words[:-1] + [words[-1] + kind], os.path.join(folder, kind))["state_hash"] for kind in ("columns", "chain")}
     lbe = sorted(((v, m) for m, v in summary["overall_lbe_measured"].items()), reverse=True)
     shown = "| " + " | ".join(f"`{m}`" for _, m in lbe) + " |\n" + "|---" * len(lbe) + "|\n| " + " | ".join(f"{100 * v:.1f}" for v, _ in lbe) + " |\n"
     print(shown, end="")
+    print("state hashes by partition:", hashes)
+    if len(set(hashes.values())) != 1:
+        sys.exit("extend_example.py: the partitioner columns of docs/extend.md changes the trajectory")
     if arguments.check and shown not in page:
         sys.exit("extend_example.py: docs/extend.md shows other figures; put these into it")
 

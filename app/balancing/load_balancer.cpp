@@ -42,20 +42,14 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       timers_(timers),
       hosts_(processes, comm.size()),
       home_(balance::Homes{grid, comm.size()}.of(comm.rank())),
-      every_(deck.balance.every),
+      settings_(deck.balance),
       seed_(deck.system.seed),
-      clock_(deck.balance.clock),
-      migrate_(deck.balance.migrate),
-      noise_(deck.balance.noise),
-      start_(deck.balance.constants.start),
-      options_(deck.balance.partition),
-      work_(deck.balance.work),
       cell_width_{deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]} {
-    options_.processes = processes;
+    settings_.partition.processes = processes;
     const auto add = [&](const std::string& name) {
         BalancedModel b;
         b.name = name;
-        b.label = models_.empty() && options_.kind == "none" ? "none" : name;
+        b.label = models_.empty() && settings_.partition.kind == "none" ? "none" : name;
         b.model = balance::make_model(name, deck.balance.constants);
         b.partition = {team_, balance::one_box_each(balance::even_partition(grid, processes)), hosts_};
         models_.push_back(std::move(b));
@@ -63,7 +57,7 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
     add(deck.balance.model);
     if (on())
         for (const std::string& name : deck.balance.compare) add(name);
-    if (on() && clock_ == Clock::wall) {
+    if (on() && settings_.clock == Clock::wall) {
         std::int64_t nanoseconds = std::llround(comm::thread_clock_resolution() * 1e9);
         team_.max(std::span(&nanoseconds, 1));  // all must come to the same decision
         resolution_ = static_cast<double>(nanoseconds) * 1e-9;
@@ -73,13 +67,13 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
 bool LoadBalancer::due(std::int64_t step, bool displaced) const {
     if (!on()) return false;
     if (!started_) return true;
-    if (clock_ == Clock::work) return step > last_step_ && step % every_ == 0;
-    const std::int64_t waited = step - last_step_ - every_;
-    return waited >= 0 && (displaced || migrate_ == Migrate::always || waited >= every_);
+    if (settings_.clock == Clock::work) return step > last_step_ && step % settings_.every == 0;
+    const std::int64_t waited = step - last_step_ - settings_.every;
+    return waited >= 0 && (displaced || settings_.migrate == Migrate::always || waited >= settings_.every);
 }
 
 bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
-    if (!started_ || clock_ == Clock::work) return true;
+    if (!started_ || settings_.clock == Clock::work) return true;
     const Timed phase(timers_, Phase::balancing);
     const std::vector<double> tile_seconds = engine.take_tile_seconds();
     std::vector<std::int64_t> nanoseconds(hosts_.processes(), 0);
@@ -112,7 +106,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
 
 void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     if (!started_) start(step, engine);
-    else if (clock_ == Clock::work) balance_by_work(step, engine);
+    else if (settings_.clock == Clock::work) balance_by_work(step, engine);
     else balance_by_wall_clock(step, engine);
     last_step_ = step;
     if (dead_end_) throw *dead_end_;
@@ -153,7 +147,7 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
     {
         const Timed phase(timers_, Phase::balancing);
         const MeasuredCells cells = measure_cells(team_, engine, owners);
-        const std::vector<std::int64_t> work = measure_work(cells, work_, cell_width_, team_, engine, owners);
+        const std::vector<std::int64_t> work = measure_work(cells, settings_.work, cell_width_, team_, engine, owners);
         for (BalancedModel& b : models_) {
             const balance::Partition partition = b.partition.whole(team_);
             std::vector<double> times =
@@ -174,13 +168,6 @@ balance::Decomposition LoadBalancer::decomposition(balance::TileShape tile) cons
     return {grid_, models_.front().partition.whole(team_), hosts_, tile};
 }
 
-balance::FieldPlan LoadBalancer::file_order() const {
-    const std::vector<balance::Box> columns = balance::columns_of_members(grid_, team_.size());
-    balance::BoxList list{columns, {}};
-    for (int m = 0; m <= team_.size(); ++m) list.first.push_back(m);
-    return {team_, {grid_, team_.size()}, list};
-}
-
 void LoadBalancer::migrate(Engine& engine, const balance::Decomposition& old) {
     engine.repartition(old, decomposition(engine.tiles().shape()));
 }
@@ -195,12 +182,28 @@ BalanceRow LoadBalancer::observe(BalancedModel& b, std::vector<double>& times, s
     row.max_seconds = *std::max_element(times.begin(), times.end());
     row.lbe = balance::efficiency(times);
     row.lbe_reachable = b.history.lbe_reachable;
-    balance::account(b.history, b.spent, times, static_cast<double>(step - last_step_), clock_, migrate_);
-    disturb(times, noise_, seed_, step);
+    balance::account(b.history, b.spent, times, static_cast<double>(step - last_step_), settings_.clock,
+                     settings_.migrate);
+    disturb(times, settings_.noise, seed_, step);
     row.lbe_observed = balance::efficiency(times);
-    if (migrate_ == Migrate::gain && !b.history.migration_pays()) row.decision = Decision::kept_gain;
+    if (settings_.migrate == Migrate::gain && !b.history.migration_pays()) row.decision = Decision::kept_gain;
     describe(b, row);
     return row;
+}
+
+// Nothing where no partition keeps the limit: balance() tells it when all models have seen this step.
+std::optional<balance::Partition> LoadBalancer::partition_by(BalancedModel& b, const balance::CellLoads& loads,
+                                                             const MeasuredCells& cells, BalanceRow& row) {
+    std::vector<balance::Split> splits = b.splits.whole(team_);
+    std::optional<balance::Partition> next;
+    try {
+        next = balance::make_partition({team_, grid_, loads.load, cells.particles}, settings_.partition, splits);
+    } catch (const balance::Infeasible& e) {
+        if (!dead_end_ || e.smallest > dead_end_->smallest) dead_end_ = e;
+        row.decision = Decision::kept_limit;
+    }
+    b.splits = {team_, splits};
+    return next;
 }
 
 // New loads and a new partition of one model; without times, those that all models start from.
@@ -212,7 +215,7 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
         for (const balance::CellCounts& c : cells.counts) b.state.push_back(b.model->first_state(c));
     balance::CellLoads loads =
         measured ? balance::evaluate(*b.model, team_, grid_, partition, hosts_, cells.counts, b.state, times)
-                 : balance::first_loads(start_, cells.counts);
+                 : balance::first_loads(settings_.constants.start, cells.counts);
     row.model_seconds = comm::now() - start;
     const balance::Owners before(grid_, home_, partition);
     b.history.updates += measured;
@@ -220,15 +223,7 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
     b.history.lbe_model = balance::predicted_efficiency(team_, before, loads.load, hosts_.processes());
 
     start = comm::now();
-    std::optional<balance::Partition> next;
-    try {
-        std::vector<balance::Split> splits = b.splits.whole(team_);
-        next = balance::make_partition({team_, grid_, loads.load, cells.particles}, options_, splits);
-        b.splits = {team_, splits};
-    } catch (const balance::Infeasible& e) {  // told by balance(), when all models have seen this step
-        if (!dead_end_ || e.smallest > dead_end_->smallest) dead_end_ = e;
-        row.decision = Decision::kept_limit;
-    }
+    const std::optional<balance::Partition> next = partition_by(b, loads, cells, row);
     row.partition_seconds = comm::now() - start;
     if (next) {
         const balance::Owners after(grid_, home_, *next);
@@ -237,11 +232,11 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
         team_.sum(sums);
         const balance::Moved moved{sums[0], sums[1]};
         b.history.lbe_reachable = balance::predicted_efficiency(team_, after, loads.load, hosts_.processes());
-        if (measured && migrate_ == Migrate::gain &&
-            clock_ == Clock::work)  // by the wall clock, as the last one was measured
+        if (measured && settings_.migrate == Migrate::gain &&
+            settings_.clock == Clock::work)  // by the wall clock, as the last one was measured
             b.history.move_seconds =
-                work_.move * static_cast<double>(moved.particles) / static_cast<double>(hosts_.processes());
-        row.decision = balance::decide(b.history, migrate_, measured, moved);
+                settings_.work.move * static_cast<double>(moved.particles) / static_cast<double>(hosts_.processes());
+        row.decision = balance::decide(b.history, settings_.migrate, measured, moved);
         if (row.decision != Decision::kept_gain) {
             row.moved = moved;
             b.history.ghost_cells = static_cast<double>(sums[2]);
@@ -264,45 +259,9 @@ void LoadBalancer::describe(const BalancedModel& b, BalanceRow& row) const {
     row.lbe_model = b.history.lbe_model;
     row.ghost_cells = static_cast<std::int64_t>(b.history.ghost_cells);
     row.load_step = static_cast<std::int64_t>(b.history.load_step);
-    if (migrate_ != Migrate::gain) return;
+    if (settings_.migrate != Migrate::gain) return;
     row.lost_seconds = b.history.lost_seconds;
     row.move_seconds = b.history.move_seconds;
-}
-
-std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
-    std::vector<Overall> all;
-    for (const BalancedModel& b : models_) {
-        const balance::History& h = b.history;
-        if (!(h.sum_max > 0)) continue;
-        all.push_back({b.label, h.sum_mean / h.sum_max, std::nullopt});
-        if (h.sum_max > h.early_max) all.back().measured = (h.sum_mean - h.early_mean) / (h.sum_max - h.early_max);
-    }
-    return all;
-}
-
-std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
-    const std::vector<balance::CellCounts> counts =
-        measure_cells(team_, engine, decomposition(engine.tiles().shape())).counts;
-    comm::FieldBlock<double> field{home_, {}};
-    const int nx = home_.extent(0), ny = home_.extent(1);
-    for (int y = 0; y < ny; ++y)
-        for (int x = 0; x < nx; ++x) {
-            const std::size_t i = static_cast<std::size_t>(x) * ny + y;
-            field.values.push_back(counts[i].n > 0 ? static_cast<double>(load_->load[i]) * load_->unit : 0.0);
-        }
-    return nx > 0 ? std::vector{std::move(field)} : std::vector<comm::FieldBlock<double>>{};
-}
-
-std::int64_t LoadBalancer::bytes() const {
-    std::size_t n = load_ ? load_->load.capacity() * sizeof(std::int64_t) : 0;
-    for (const BalancedModel& b : models_) n += b.state.capacity() * sizeof(double);
-    return static_cast<std::int64_t>(n) + ownership_bytes();
-}
-
-std::int64_t LoadBalancer::ownership_bytes() const {
-    std::int64_t n = hosts_.bytes();
-    for (const BalancedModel& b : models_) n += b.partition.bytes() + b.splits.bytes();
-    return n;
 }
 
 }  // namespace app

@@ -83,7 +83,7 @@ public:
     /// Rows of balance.csv since the last call.
     std::vector<BalanceRow> take_rows() { return std::exchange(rows_, {}); }
 
-    bool on() const { return every_ > 0; }
+    bool on() const { return settings_.every > 0; }
     /// Overall LBE so far of one model: sum of means over sum of maxima.
     struct Overall {
         std::string model;
@@ -114,8 +114,6 @@ public:
     const balance::Team& team() const { return team_; }
     /// Cells whose values are at home here.
     std::int64_t home_cells() const { return home_.cells(); }
-    /// From homes to the order of files, column by column with an even share on each rank, and back.
-    balance::FieldPlan file_order() const;
 
     /// Who owns what by the driver's partition, cut into tiles of this shape. Collective.
     balance::Decomposition decomposition(balance::TileShape tile) const;
@@ -128,6 +126,8 @@ private:
     BalanceRow observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const;
     void repartition(BalancedModel& b, const balance::Partition& partition, const MeasuredCells& cells,
                      std::span<const double> times, std::int64_t step, BalanceRow& row);
+    std::optional<balance::Partition> partition_by(BalancedModel& b, const balance::CellLoads& loads,
+                                                   const MeasuredCells& cells, BalanceRow& row);
     void describe(const BalancedModel& b, BalanceRow& row) const;
 
     balance::Grid grid_;
@@ -135,14 +135,8 @@ private:
     Timers& timers_;
     balance::Hosts hosts_;
     balance::Box home_;  // this rank's
-    std::int64_t every_;
+    Deck::Balance settings_;
     std::uint64_t seed_;
-    balance::Clock clock_;
-    balance::Migrate migrate_;
-    double noise_;
-    balance::Start start_;
-    balance::PartitionOptions options_;
-    balance::WorkCosts work_;
     std::array<double, 2> cell_width_;
     std::vector<BalancedModel> models_;  // the driver first
     std::int64_t last_step_ = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A value is refused where it stands: every message names the place, the path of the key and a remedy.
 #include "app/deck/value.hpp"
 
 #include <fmt/format.h>

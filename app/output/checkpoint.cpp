@@ -24,7 +24,7 @@ namespace {
 // Whatever the models have learnt, and who owns what.
 void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     file.dataset("/balance/step", std::span<const std::int64_t>(std::array{balancer.last_step()}));
-    const balance::FieldPlan file_order = balancer.file_order();
+    const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
     for (const BalancedModel& b : balancer.models()) {
         const std::string path = "/balance/" + b.name;
         const balance::Partition partition = b.partition.whole(balancer.team());

@@ -135,7 +135,7 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Loa
         s.record.insert(s.record.end(), {s.record[4], step.empty() ? 0.0 : static_cast<double>(step[0]), 0, 0, 1});
     }
     if (file.row_count<double>(path + "/state") == balancer.grid().box().cells()) {
-        const balance::FieldPlan file_order = balancer.file_order();
+        const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
         const std::vector<double> state =
             file.rows<double>(path + "/state", comm.exclusive_sum(file_order.cells()), file_order.cells());
         s.state.resize(balancer.home_cells());

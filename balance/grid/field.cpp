@@ -49,15 +49,17 @@ std::int64_t SummedArea::of(const Box& box) const {
            at(b.lower[0], b.lower[1]);
 }
 
-std::vector<Box> columns_of_members(const Grid& grid, int members) {
+FieldPlan plan_by_columns(const Team& team, const Grid& grid) {
     std::vector<Box> boxes;
-    for (int m = 0; m < members; ++m) {
-        const Range columns = block(grid.cells[0], m, members);
+    std::vector<std::int64_t> first{0};
+    for (int m = 0; m < team.size(); ++m) {
+        const Range columns = block(grid.cells[0], m, team.size());
         boxes.push_back(grid.box());
         boxes.back().lower[0] = static_cast<int>(columns.begin);
         boxes.back().upper[0] = static_cast<int>(columns.end);
+        first.push_back(m + 1);
     }
-    return boxes;
+    return {team, {grid, team.size()}, {boxes, std::move(first)}};
 }
 
 }  // namespace balance

@@ -28,9 +28,6 @@ struct Homes {
     }
 };
 
-/// The grid's columns, dealt evenly: the order of files.
-std::vector<Box> columns_of_members(const Grid& grid, int members);
-
 /// Boxes in some order; member r works on [first[r], first[r + 1]).
 struct BoxList {
     std::span<const Box> boxes;
@@ -98,6 +95,9 @@ private:
     std::vector<Run> local_;
     std::vector<Link<Run>> home_to_boxes_, boxes_to_home_;  // the same runs in both directions
 };
+
+/// From homes to the order of files, column by column with an even share of the columns on each member, and back.
+FieldPlan plan_by_columns(const Team& team, const Grid& grid);
 
 /// Sums over boxes of the part of a field that is at home here, in constant time.
 class SummedArea {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The owners of a home and of a frame around it are painted first, box by box: then no cell has to look for its
+// neighbours' owners, and periodic boundaries are nothing special.
 #include "balance/partition/quality.hpp"
 
 #include <algorithm>

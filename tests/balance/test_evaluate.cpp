@@ -46,10 +46,7 @@ Learnt learn(const Team& team, const std::string& name, const Hosts& hosts) {
             times.push_back(1e-3 * static_cast<double>(1 + (p * 7 + static_cast<std::int64_t>(round)) % 4));
         loads = evaluate(*model, team, grid, partition, hosts, counts, state, times);
     }
-    const std::vector<Box> columns = columns_of_members(grid, team.size());
-    BoxList list{columns, {}};
-    for (int m = 0; m <= team.size(); ++m) list.first.push_back(m);
-    const FieldPlan plan(team, {grid, team.size()}, list);
+    const FieldPlan plan = plan_by_columns(team, grid);
     const auto whole = [&]<class T>(const std::vector<T>& field) {
         return all_gather<T>(team, plan.to_boxes(std::span<const T>(field)));
     };
