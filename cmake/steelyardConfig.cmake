@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
-# steelyard::balance, and steelyard::mpi where it was installed (find_package(steelyard COMPONENTS mpi) insists on it).
+# steelyard::balance, and with COMPONENTS mpi also steelyard::mpi, if it was installed, with the MPI that it was built with.
 include(${CMAKE_CURRENT_LIST_DIR}/steelyardBalance.cmake)
 if("mpi" IN_LIST steelyard_FIND_COMPONENTS)
-  include(CMakeFindDependencyMacro)
-  find_dependency(MPI COMPONENTS CXX)
-  include(${CMAKE_CURRENT_LIST_DIR}/steelyardMpi.cmake OPTIONAL RESULT_VARIABLE steelyard_mpi_FOUND)
-  if(NOT steelyard_mpi_FOUND)
+  include(${CMAKE_CURRENT_LIST_DIR}/steelyardMpiCompiler.cmake OPTIONAL RESULT_VARIABLE steelyard_mpi_FOUND)
+  if(steelyard_mpi_FOUND)
+    if(NOT MPI_CXX_COMPILER AND NOT MPI_HOME AND NOT DEFINED ENV{MPI_HOME})
+      set(MPI_CXX_COMPILER ${steelyard_mpi_compiler} CACHE FILEPATH "The MPI compiler wrapper")
+    endif()
+    include(CMakeFindDependencyMacro)
+    find_dependency(MPI COMPONENTS CXX)
+    include(${CMAKE_CURRENT_LIST_DIR}/steelyardMpi.cmake)
+  elseif(steelyard_FIND_REQUIRED_mpi)
     set(steelyard_FOUND FALSE)
-    set(steelyard_NOT_FOUND_MESSAGE "its library for MPI was not installed there")
+    set(steelyard_NOT_FOUND_MESSAGE "the library for MPI was not installed there")
   endif()
 endif()

@@ -36,17 +36,20 @@ def compile_in(build, folder, source, target):
     return result
 
 
-def program_with(build, folder, page, name, file, table, last):
-    """The program with the file that the page shows under `file`, and `add(name)` behind `last` in the list in `table`."""
+def program_with(build, folder, page, name, file, table):
+    """The program with the file that the page shows under `file`, and `add(name)` at the end of the list in `table`."""
     code = re.search(rf"`({re.escape(file)})`[^\n]*(?:\n[^\n]+)*:\n\n```cpp\n(.*?)```", page, re.S)
     if not code or f"`add({name})`" not in page or table not in page:
         sys.exit(f"extend_example.py: docs/extend.md no longer shows {file} and its line in {table} in the form that this script looks for")
     with open(os.path.join(SOURCE, table)) as f:
         listed = f.read()
-    if last not in listed:
-        sys.exit(f"extend_example.py: {table} no longer has a line {last.strip()}")
+    last = re.search(r"    add\(\w+\)\n", listed)
+    if not last:
+        sys.exit(f"extend_example.py: {table} no longer has a list that ends with a line add(...)")
+    if f"add({name})" not in listed:  # else the reader has added it
+        listed = listed[:last.end() - 1] + f" \\\n    add({name})\n" + listed[last.end():]
     objects = []
-    for path, text in ((table, listed.replace(last, f"{last.rstrip()} \\\n    add({name})\n")), (file, code.group(2))):
+    for path, text in ((table, listed), (file, code.group(2))):
         copy = os.path.join(folder, os.path.basename(path))
         with open(copy, "w") as f:
             f.write(text)
@@ -76,11 +79,11 @@ def main():
     if not command:
         sys.exit("extend_example.py: docs/extend.md no longer shows the run of the model pairs in the form that this script looks for")
     with tempfile.TemporaryDirectory() as folder:
-        binary = program_with(arguments.build, folder, page, "pairs", "balance/model/pairs.cpp", "balance/model/load_model.cpp", "    add(r1)\n")
+        binary = program_with(arguments.build, folder, page, "pairs", "balance/model/pairs.cpp", "balance/model/load_model.cpp")
         words = shlex.split(command.group(1).replace("\\\n", " "))
         at = words.index("--out")
         summary = run(binary, words[:at] + words[at + 2:], arguments.out or os.path.join(folder, "pairs"))
-        binary = program_with(arguments.build, folder, page, "columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp", "    add(chain)\n")
+        binary = program_with(arguments.build, folder, page, "columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp")
         words = ["inputs/tiny.yaml", "--set", "run.steps=100", "--set", "balance.every=20", "--set", "balance.processes=8", "--set", "balance.clock=work",
                  "--set", "balance.migrate=always", "--set", "balance.partition.kind="]
         hashes = {kind: run(binary, words[:-1] + [words[-1] + kind], os.path.join(folder, kind))["state_hash"] for kind in ("columns", "chain")}

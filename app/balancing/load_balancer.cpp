@@ -130,7 +130,8 @@ void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
     const balance::Decomposition owners = decomposition(engine.tiles().shape());
     {
         const Timed phase(timers_, Phase::balancing);
-        repartition(models_.front(), owners.partition(), measure_cells(team_, engine, owners), times_, step, row);
+        repartition(models_.front(), owners.partition(), measure_cells(team_, engine, owners),
+                    std::exchange(times_, {}), step, row);
     }
     if (row.decision != Decision::moved) return;
     const double start = comm::now();

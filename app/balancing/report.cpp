@@ -36,7 +36,7 @@ std::int64_t LoadBalancer::bytes() const {
 }
 
 std::int64_t LoadBalancer::ownership_bytes() const {
-    std::int64_t n = hosts_.bytes();
+    std::int64_t n = 0;
     for (const BalancedModel& b : models_) n += b.partition.bytes() + b.splits.bytes();
     return n;
 }

@@ -43,11 +43,12 @@ std::vector<Key> partition_keys(balance::PartitionOptions& p) {
     const std::vector<std::string> kinds = balance::partition_kind_names();
     return {
         word("kind", p.kind, kinds, with_words("partitioner", kinds) + "; none: even and fixed", {"nested"}),
-        word("order", p.order, {"morton", "hilbert", "tree"}, "of patches: morton, hilbert, tree"),
-        integer("patches_per_process", p.patches_per_process, 1, 1000, "fewer where they would be too narrow"),
+        word("order", p.order, {"morton", "hilbert", "tree"}, "of patches along the chain: morton, hilbert, tree"),
+        integer("patches_per_process", p.patches_per_process, 1, 1000,
+                "of the bisection; fewer where they would be too narrow"),
         word("cut", p.cut, {"patches", "strips", "cells"}, "between patches, strips or cells"),
         word("sticky", p.sticky, {"false", "true"}, "only the cuts of the bisection move"),
-        integer("min_width", p.min_width, 1, 1000, "of a patch, cells"),
+        integer("min_width", p.min_width, 1, 1000, "smallest side of a patch, cells"),
         integer("max_particles_per_process", p.max_size, 1, std::int64_t{1} << 50, "null: no limit", "null"),
     };
 }
@@ -57,7 +58,7 @@ std::vector<Key> constants_keys(balance::ModelConstants& c) {
         number("weight", c.weight, {0, 1, true}, "moving_average: of the new value"),
         number("threshold", c.threshold, {0, 0.1}, "a1, b1: alpha; 0: off"),
         word("start", c.start, {"particles", "uniform"},
-             "first loads of all models: 1 for each cell, or its particles"),
+             "first loads of all models; particles: those of the cell; uniform: 1"),
         number("forgetting", c.forgetting, {0, 1}, "r1: weight of the past in its fit"),
         number("floor", c.floor, {0, 1}, "r1: smallest gain"),
         number("noise_weight", c.noise_weight, {0, 1e6}, "r1: squared noise levels to beat"),
@@ -81,7 +82,7 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
                 {
                     numbers("lower", w.region_lower, anywhere, corner, "corner, sigma"),
                     numbers("upper", w.region_upper, anywhere, corner, "opposite corner, sigma"),
-                    number("factor", w.region_factor, {0, 1000}, "times as much"),
+                    number("factor", w.region_factor, {0, 1000}, "by which their counted work is multiplied"),
                 }),
     };
 }
@@ -96,7 +97,7 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
         word_list("compare", b.compare, models, "[time_average, hybrid]", "models evaluated beside it (clock: work)"),
         word("clock", b.clock, {"wall", "work"}, "wall: thread timers; work: counted, deterministic"),
         word("migrate", b.migrate, {"gain", "always"}, "gain: when it saves more than it costs; always"),
-        number("noise", b.noise, {0, 1}, "relative, on the times that models see (studies)"),
+        number("noise", b.noise, {0, 1}, "relative noise on the times that models see (studies)"),
         section("partition", "", partition_keys(b.partition)),
         section("constants", "of the load models", constants_keys(b.constants)),
         section("work", "costs of counted work (clock: work)", work_keys(b.work)),

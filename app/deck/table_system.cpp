@@ -13,7 +13,7 @@ namespace {
 constexpr NumberRange anywhere{-longest_side, longest_side};
 
 Key box_key(Deck::System& s) {
-    const char *example = "[700.0, 300.0]", *meaning = "lengths, sigma, whole numbers of 2^-26; or fit";
+    const char *example = "[700.0, 300.0]", *meaning = "lengths, sigma, multiples of 2^-26; or the word fit";
     Key key = numbers("box", s.box, {0, longest_side, true}, example, meaning);
     key.allowed += ", or fit";
     if (s.box_fit) key.meaning = fmt::format("to the slab's cells: {} sigma", key.text());
@@ -66,8 +66,8 @@ std::vector<Key> slab_keys(md::Slab& s) {
     static int only_lattice = 0;  // a key for decks to come
     return {
         integer_pair("cells", s.cells, 1, std::int64_t{1} << 24, "lattice cells along x and y, two particles each"),
-        without_cells(numbers("lower", s.lower, anywhere, "[10.0, 20.0]", "corner, sigma")),
-        without_cells(numbers("upper", s.upper, anywhere, "[10.0, 20.0]", "opposite corner, sigma")),
+        without_cells(numbers("lower", s.lower, anywhere, "[10.0, 20.0]", "corner, sigma; without cells")),
+        without_cells(numbers("upper", s.upper, anywhere, "[10.0, 20.0]", "opposite corner, sigma; without cells")),
         word("lattice", only_lattice, {"hexagonal"}, "the only one"),
         number("density", s.density, {0, densest, true}, "particles / sigma^2"),
         number("temperature", s.temperature, {0, hottest}, "epsilon / k"),

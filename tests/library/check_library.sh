@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_library.sh CMAKE SOURCE BUILD CONFIG MPIEXEC [CMAKE OPTIONS]: builds examples/balance as another project would,
+# check_library.sh CMAKE SOURCE BUILD CONFIG MPIEXEC MPICXX [CMAKE OPTIONS]: builds examples/balance as another project would,
 # with the library installed from BUILD and with SOURCE by add_subdirectory, and runs it; then examples/mpi, on several
 # ranks, where MPIEXEC is not empty. The examples must balance well, must not get flags of ours, and must not build more
 # of Steelyard than the library.
 set -eu
-cmake=$1 source=$2 build=$3 config=$4 mpiexec=$5
-shift 5
+cmake=$1 source=$2 build=$3 config=$4 mpiexec=$5 mpicxx=$6
+shift 6
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() {
@@ -52,4 +52,4 @@ use_mpi() {
 }
 "$cmake" --install "$build" --config "$config" --component mpi --prefix "$work/prefix" >/dev/null
 use_mpi installed -DCMAKE_PREFIX_PATH="$work/prefix" "$@"
-use_mpi subdirectory -DSTEELYARD_SOURCE="$source" "$@"
+use_mpi subdirectory -DSTEELYARD_SOURCE="$source" -DMPI_CXX_COMPILER="$mpicxx" "$@"
