@@ -27,6 +27,7 @@ COMMANDS = [
     ("text", "app/ ", "the folders of the source"),
     # docs/extend.md
     ("elsewhere", r"TARGET=test_load_model scripts/build\.sh$|build/tests/balance/test_load_model$", "scripts/test.sh builds and runs it"),
+    ("elsewhere", r"build/steelyard check > docs/deck\.md", "this test compares the page with what the program prints"),
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/pairs ", {"balance.model=pairs": "balance.model=particle_count"}, {}),
     ("quick", r"scripts/plot_lbe\.py out/pairs$", {}, {}),
     # docs/install.md
