@@ -20,4 +20,16 @@ inline std::vector<md::PotentialSpec> every_kind() {
     return all;
 }
 
+/// Every kind with every shift, softened or not.
+inline std::vector<md::PotentialSpec> potentials() {
+    std::vector<md::PotentialSpec> all;
+    for (md::PotentialSpec spec : every_kind())
+        for (const md::Shift shift : {md::Shift::none, md::Shift::energy, md::Shift::force})
+            for (const double softening : {0.0, 0.75}) {
+                spec.epsilon = 1.1, spec.sigma = 1.05, spec.softening = softening, spec.shift = shift;
+                all.push_back(spec);
+            }
+    return all;
+}
+
 }  // namespace test

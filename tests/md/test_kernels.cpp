@@ -10,17 +10,6 @@ using md::Precision;
 
 namespace {
 
-std::vector<md::PotentialSpec> potentials() {
-    std::vector<md::PotentialSpec> all;
-    for (md::PotentialSpec spec : test::every_kind())
-        for (const md::Shift shift : {md::Shift::none, md::Shift::energy, md::Shift::force})
-            for (const double softening : {0.0, 0.75}) {
-                spec.epsilon = 1.1, spec.sigma = 1.05, spec.softening = softening, spec.shift = shift;
-                all.push_back(spec);
-            }
-    return all;
-}
-
 // Sparse enough to leave partly filled clusters, dense enough to have full ones; some cells stay empty.
 std::vector<md::Particle> sample() { return test::jittered(23, 1.08, 0.12, 3.0, 1.0); }
 const md::Domain box = test::walled_box(40.0, 2.5);
@@ -29,7 +18,7 @@ const md::Domain box = test::walled_box(40.0, 2.5);
 
 TEST_CASE("forces are minus the gradient of the energy") {
     const auto particles = sample();
-    for (const md::PotentialSpec& spec : potentials())
+    for (const md::PotentialSpec& spec : test::potentials())
         for (const Precision precision : {Precision::mixed, Precision::double_}) {
             if (spec.shift == md::Shift::none) continue;  // the energy jumps at the cutoff: no finite difference there
             test::OneTile t(box, spec, precision, md::choose_kernels(), particles);
@@ -61,7 +50,7 @@ TEST_CASE("forces are minus the gradient of the energy") {
 TEST_CASE("forces, energy, virial and pairs equal a double loop") {
     // The dilute one has clusters that reach as far as packed positions allow before they wrap.
     const auto particles = GENERATE(sample(), test::jittered(13, 2.6, 0.9, 3.0, 1.0));
-    for (const md::PotentialSpec& spec : potentials())
+    for (const md::PotentialSpec& spec : test::potentials())
         for (const Precision precision : {Precision::mixed, Precision::double_}) {
             const int shift = test::packed_for(box, precision).packed_shift();
             const double unit = test::packed_for(box, precision).packed_unit();
@@ -106,7 +95,7 @@ TEST_CASE("forces, energy, virial and pairs equal a double loop") {
 
 TEST_CASE("every instruction set gives the same bits") {
     const auto particles = sample();
-    for (const md::PotentialSpec& spec : potentials())
+    for (const md::PotentialSpec& spec : test::potentials())
         for (const Precision precision : {Precision::mixed, Precision::double_}) {
             std::vector<std::uint64_t> hashes;
             std::vector<md::Int128> energies;

@@ -253,17 +253,6 @@ md::StepArgs arguments(const md::Domain& d, const md::PotentialSpec& spec, const
     return a;
 }
 
-std::vector<md::PotentialSpec> potentials() {
-    std::vector<md::PotentialSpec> all;
-    for (md::PotentialSpec spec : test::every_kind())
-        for (const md::Shift shift : {md::Shift::none, md::Shift::energy, md::Shift::force})
-            for (const double softening : {0.0, 0.75}) {
-                spec.epsilon = 1.1, spec.sigma = 1.05, spec.softening = softening, spec.shift = shift;
-                all.push_back(spec);
-            }
-    return all;
-}
-
 void check_equal(const Outcome& functors, const Outcome& kernels) {
     CHECK(functors.result.fault.kind == kernels.result.fault.kind);
     CHECK(functors.result.fault.id == kernels.result.fault.id);
@@ -288,7 +277,7 @@ TEST_CASE("one particle at a time, the functors do what the kernels of every ins
     const Precision precision = GENERATE(Precision::mixed, Precision::double_);
     const auto particles = sample(walled);
     const md::Domain box = test::packed_for(box_with_walls_at(walled), precision);
-    for (const md::PotentialSpec& spec : potentials()) {
+    for (const md::PotentialSpec& spec : test::potentials()) {
         const md::ForceLimits limits = md::force_limits(spec);
         const Step by_functors = functors_for(spec, precision, static_cast<md::Potentials<double, true>*>(nullptr));
         for (const md::Kernels* kernels : md::available_kernels()) {
