@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// A machine as a partitioner sees it: nodes that hold CPUs, which hold cores, and accelerators; each of its own speed.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace balance {
+
+/// One node. Speeds have any unit; only their ratios count.
+struct NodeSpec {
+    int cpus = 1;           ///< sockets, or ranks of a run
+    int cores_per_cpu = 1;
+    int accelerators = 0;
+    double core_speed = 1;  ///< of one core
+    double accelerator_speed = 12;
+    double speed() const { return cpus * cores_per_cpu * core_speed + accelerators * accelerator_speed; }
+    friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
+};
+
+/// Nodes in the order of their distance: neighbours in the list are close to each other in the network.
+struct Machine {
+    std::vector<NodeSpec> nodes;
+    friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+enum class ResourceKind { core, accelerator };
+std::string_view text_of(ResourceKind kind);
+
+/// What computes cells.
+struct Resource {
+    ResourceKind kind = ResourceKind::core;
+    std::int32_t node = 0;
+    std::int32_t cpu = -1;  ///< within the node; -1 for an accelerator
+    double speed = 1;
+    friend bool operator==(const Resource&, const Resource&) = default;
+};
+
+/// Of each node first the cores, CPU by CPU, then the accelerators. Throws std::invalid_argument for a machine without
+/// nodes, a node without cores, or a speed that is not positive and finite.
+std::vector<Resource> resources_of(const Machine& machine);
+
+}  // namespace balance
