@@ -21,6 +21,7 @@
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/deck.hpp"
+#include "app/run/partition.hpp"
 #include "app/run/run.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file/file.hpp"
@@ -68,7 +69,7 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     app::Options options;
     options.command_line.assign(argv, argv + argc);
     const auto add_common = [&](CLI::App* command) {
-        command->add_option("DECK", options.deck, "deck (YAML)")->required(command->get_name() == "run");
+        command->add_option("DECK", options.deck, "deck (YAML)")->required(command->get_name() != "check");
         command->add_option("--set", options.settings, "override a key: key.path=value (repeatable)")
             ->allow_extra_args(false)
             ->needs("DECK");
@@ -79,11 +80,17 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
                     "go on from a checkpoint: FILE, or auto for the\n"
                     "newest valid one of the latest run in the output\n"
                     "directory");
-    run->add_option("--out", options.out, "output directory (default: out/<deck name>)");
-    run->add_flag("--force", options.force,
-                  "put results that are in the output directory\n"
-                  "aside, into previous_<n>/");
-    run->add_flag("--quiet", options.quiet, "no progress, no table");
+    CLI::App* partition = cli.add_subcommand("partition",
+                                             "partition a load field for a machine of nodes,\n"
+                                             "CPUs, cores and accelerators; no steps");
+    add_common(partition);
+    for (CLI::App* command : {run, partition}) {
+        command->add_option("--out", options.out, "output directory (default: out/<deck name>)");
+        command->add_flag("--force", options.force,
+                          "put results that are in the output directory\n"
+                          "aside, into previous_<n>/");
+        command->add_flag("--quiet", options.quiet, "no progress, no table");
+    }
     CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
     info->add_option("FILE", options.deck, "checkpoint")->required();
     info->add_flag("--brief", options.brief, "without the deck");
@@ -98,9 +105,10 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
         if (e.get_exit_code() == 0) return {comm.rank() == 0 ? cli.exit(e) : 0};
         return {fail(comm, 2, "command line: " + one_line(e.what()) + "; see steelyard --help")};
     }
-    if (run->count("--out") > 0 && options.out.empty())
+    if (run->count("--out") + partition->count("--out") > 0 && options.out.empty())
         return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
     if (*run) return app::run(options, comm);
+    if (*partition) return {app::partition(options, comm)};
     if (*check && check->count("DECK") == 0) {
         if (comm.rank() == 0) app::say(stdout, "{}", app::deck_reference());
         return {};

@@ -180,6 +180,23 @@ void check_balance(const Deck& deck, const Where& where) {
              fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
 }
 
+void check_machine(const Deck::Machine& m, const Where& where) {
+    const auto fits = [&](const char* key, std::size_t n) {
+        if (n == 1 || (m.nodes && static_cast<std::size_t>(*m.nodes) == n)) return;
+        const std::string nodes = m.nodes ? counted(*m.nodes, "node") : "a number of nodes that is not given";
+        fail(where(fmt::format("machine.{}", key)), fmt::format("machine.{} has {} values for {}", key, n, nodes),
+             fmt::format("write machine.nodes: {}, or one value for all nodes", n));
+    };
+    fits("accelerators_per_node", m.accelerators_per_node.size());
+    fits("core_speed", m.core_speed.size());
+    const std::int64_t nodes = m.nodes.value_or(1);
+    std::int64_t resources = nodes * m.cpus_per_node.value_or(1) * m.cores_per_cpu.value_or(1);
+    for (std::int64_t n = 0; n < nodes; ++n) resources += Deck::Machine::at(m.accelerators_per_node, n);
+    if (resources > most_processes)
+        fail(where("machine.nodes"),
+             fmt::format("a machine of {} cores and accelerators, more than 2^24", resources), "use fewer");
+}
+
 void complete_output(Deck::Output& output, const Where& where) {
     if (output.trajectory_columns.empty())
         fail(where("output.trajectory_columns"), "output.trajectory_columns is empty",
@@ -196,6 +213,7 @@ void complete_and_check(Deck& deck, const Where& where) {
     check_grid(deck, where);
     check_slabs(deck, where);
     check_balance(deck, where);
+    check_machine(deck.machine, where);
     complete_output(deck.output, where);
 }
 

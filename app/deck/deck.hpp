@@ -13,6 +13,7 @@
 #include "balance/decision.hpp"
 #include "balance/model/load_model.hpp"
 #include "balance/model/work.hpp"
+#include "balance/partition/nested.hpp"
 #include "balance/partition/partition.hpp"
 #include "md/potential_spec.hpp"
 #include "md/slab.hpp"
@@ -22,6 +23,8 @@ namespace app {
 enum class Boundary { periodic, reflecting };
 /// What a trajectory holds of each particle.
 enum class Column { position, velocity, force };
+/// Where `steelyard partition` takes the load of the cells from.
+enum class LoadKind { slabs, uniform, checkpoint, dataset };
 
 struct Deck {
     std::string name;  ///< file name without folder and extension
@@ -52,6 +55,7 @@ struct Deck {
         balance::Migrate migrate = balance::Migrate::gain;
         double noise = 0;                     ///< relative, of the times that models see
         balance::PartitionOptions partition;  ///< (processes: see above)
+        balance::NestedOptions nested;
         balance::ModelConstants constants;
         balance::WorkCosts work;
     } balance;
@@ -64,6 +68,24 @@ struct Deck {
         std::int64_t keep = 2;                     ///< newest checkpoints that stay
         std::optional<double> time_limit_seconds;  ///< of wall time, then stop with a checkpoint
     } checkpoint;
+    struct Machine {
+        std::optional<std::int64_t> nodes, cpus_per_node, cores_per_cpu;  ///< empty: as found
+        std::vector<std::int64_t> accelerators_per_node{0};               ///< one for all nodes, or one of each
+        std::vector<double> core_speed{1};                                ///< likewise
+        double accelerator_speed = 12;
+
+        /// Of one node.
+        template <class T>
+        static T at(const std::vector<T>& values, std::int64_t node) {
+            return values.size() == 1 ? values[0] : values[node];
+        }
+    } machine;
+    struct Load {
+        LoadKind kind = LoadKind::slabs;
+        std::string file, dataset = "/load";
+        std::optional<std::vector<std::int64_t>> cells;  ///< along x, y and, in 3D, z; empty: the deck's grid
+        std::int64_t bytes_per_cell = 8;
+    } load;
 };
 
 /// Bad deck (exit code 2): one line `WHERE: WHAT; REMEDY`, WHERE being `file.yaml:line:column` or `--set key.path`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The deck, key by key. To add one: its member in deck.hpp and a line here. What needs more than one key is checked in
-// checks.cpp; the section system is in table_system.cpp. A restart keeps every key that isn't marked by may_change().
+// checks.cpp; the section system is in table_system.cpp, machine and load are in table_machine.cpp. A restart keeps
+// every key that isn't marked by may_change().
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 
@@ -39,7 +40,7 @@ std::vector<Key> grid_keys(Deck::Grid& grid) {
     };
 }
 
-std::vector<Key> partition_keys(balance::PartitionOptions& p) {
+std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOptions& nested) {
     const std::vector<std::string> kinds = balance::partition_kind_names();
     return {
         word("kind", p.kind, kinds, with_words("partitioner", kinds) + "; none: even and fixed", {"nested"}),
@@ -50,6 +51,10 @@ std::vector<Key> partition_keys(balance::PartitionOptions& p) {
         word("sticky", p.sticky, {"false", "true"}, "only the cuts of the bisection move"),
         integer("min_width", p.min_width, 1, 1000, "smallest side of a patch, cells"),
         integer("max_particles_per_process", p.max_size, 1, std::int64_t{1} << 50, "null: no limit", "null"),
+        word("algorithm", nested.algorithm, {"greedy", "inner_outer"},
+             "nested: greedy; inner_outer: accelerators get inner regions only"),
+        integer("ghost_width", nested.ghost_width, 1, 100,
+                "nested: cells between an accelerator and the regions that it must not touch"),
     };
 }
 
@@ -98,7 +103,7 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
         word("clock", b.clock, {"wall", "work"}, "wall: thread timers; work: counted, deterministic"),
         word("migrate", b.migrate, {"gain", "always"}, "gain: when it saves more than it costs; always"),
         number("noise", b.noise, {0, 1}, "relative noise on the times that models see (studies)"),
-        section("partition", "", partition_keys(b.partition)),
+        section("partition", "", partition_keys(b.partition, b.nested)),
         section("constants", "of the load models", constants_keys(b.constants)),
         section("work", "costs of counted work (clock: work)", work_keys(b.work)),
     };
@@ -134,6 +139,8 @@ std::vector<Key> deck_keys(Deck& deck) {
         may_change(section("balance", "", balance_keys(deck.balance))),
         may_change(section("output", "", output_keys(deck.output))),
         may_change(section("checkpoint", "", checkpoint_keys(deck.checkpoint))),
+        may_change(section("machine", "what nested partitions are made for", machine_keys(deck.machine))),
+        may_change(section("load", "of the cells, for `steelyard partition`", load_keys(deck.load))),
     };
 }
 

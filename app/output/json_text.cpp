@@ -90,7 +90,67 @@ void add_engine(Json& j, const Summary& s) {
     j["particles_per_rank"] = json_of(s.spreads.particles);
 }
 
+Json machine_json(const balance::Machine& machine) {
+    Json nodes = Json::array();
+    for (const balance::NodeSpec& n : machine.nodes)
+        nodes.push_back({{"cpus", n.cpus},
+                         {"cores_per_cpu", n.cores_per_cpu},
+                         {"accelerators", n.accelerators},
+                         {"core_speed", n.core_speed},
+                         {"accelerator_speed", n.accelerator_speed}});
+    return nodes;
+}
+
+Json resource_json(const PartitionReport& report, std::size_t id) {
+    const balance::Resource& r = report.resources[id];
+    Json j = {{"id", id}, {"kind", balance::text_of(r.kind)}, {"node", r.node}, {"cpu", r.cpu}, {"speed", r.speed}};
+    j["load"] = static_cast<double>(report.quality.load[id]) * report.unit;
+    j["cells"] = report.quality.cells[id];
+    j["remote_cells"] = report.quality.remote_cells[id];
+    j["shortfall"] = report.partition.shortfall[id];
+    j["boxes"] = Json::array();
+    for (std::int64_t b = report.partition.first[id]; b < report.partition.first[id + 1]; ++b) {
+        const balance::Box& box = report.partition.boxes[b];
+        j["boxes"].push_back(
+            {box.lower[0], box.lower[1], box.lower[2], box.upper[0], box.upper[1], box.upper[2]});
+    }
+    return j;
+}
+
 }  // namespace
+
+std::string to_json(const PartitionReport& report) {
+    const balance::NestedQuality& q = report.quality;
+    Json j;
+    j["deck"] = report.deck;
+    j["grid"] = report.grid.cells;
+    j["periodic"] = report.grid.periodic;
+    j["load_unit"] = report.unit_name;
+    j["algorithm"] = report.options.algorithm == balance::NestedAlgorithm::greedy ? "greedy" : "inner_outer";
+    j["ghost_width"] = report.options.ghost_width;
+    j["lbe_model"] = q.lbe_model;
+    j["bound"] = report.bound.lbe();
+    j["bound_of"] = {{"cells", report.bound.cells}, {"inner", report.bound.inner}};
+    j["bytes"] = {{"between_nodes", q.bytes_between_nodes},
+                  {"between_cpus", q.bytes_between_cpus},
+                  {"inside", q.bytes_inside}};
+    j["ghosts"] = {{"between_nodes", q.ghosts_between_nodes},
+                   {"between_cpus", q.ghosts_between_cpus},
+                   {"inside", q.ghosts_inside}};
+    j["node_distance"] = q.node_distance;
+    j["other_cpu_contacts"] = q.other_cpu_contacts;
+    j["shortfalls"] = Json::array();
+    for (std::size_t r = 0; r < report.resources.size(); ++r)
+        if (report.partition.shortfall[r] > 0)
+            j["shortfalls"].push_back({{"id", r}, {"shortfall", report.partition.shortfall[r]}});
+    j["machine"] = machine_json(report.machine);
+    std::string text = "{\n";
+    for (const auto& [key, value] : j.items()) text += fmt::format("  \"{}\": {},\n", key, value.dump());
+    text += "  \"resources\": [\n";
+    for (std::size_t r = 0; r < report.resources.size(); ++r)
+        text += fmt::format("    {}{}\n", resource_json(report, r).dump(), r + 1 < report.resources.size() ? "," : "");
+    return text + "  ]\n}\n";
+}
 
 std::string to_json(const Summary& summary) {
     Json j;

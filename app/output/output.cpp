@@ -167,7 +167,7 @@ void Output::progress(std::int64_t step, const md::Thermo& t) {
 
 void Output::fields(std::int64_t step, const Engine& engine) {
     const Timed timed(timers_, Phase::output);
-    fields_.write(step, clock_.at(step), engine, balancer_);
+    fields_.write(cell_fields(step, clock_.at(step), engine, balancer_));
 }
 
 void Output::state(std::int64_t step, const Engine& engine) {

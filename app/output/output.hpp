@@ -9,10 +9,10 @@
 
 #include "app/common/errors.hpp"
 #include "app/deck/deck.hpp"
+#include "app/output/cell_fields.hpp"
 #include "app/output/checkpoint.hpp"
 #include "app/output/observer.hpp"
 #include "app/output/run_directory.hpp"
-#include "app/output/snapshot.hpp"
 #include "app/output/summary.hpp"
 #include "app/output/trajectory.hpp"
 #include "comm/communicator.hpp"

@@ -176,8 +176,8 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
                                 "with --out, or move the deck",
                                 deck_path));
             throw UsageError(
-                fmt::format("{}: holds results already; choose another directory with --out, go on with --restart "
-                            "auto, or add --force to put them aside",
+                fmt::format("{}: holds results already; choose another directory with --out, add --force to put "
+                            "them aside, or go on with a run by --restart auto",
                             path_));
         }
         for (const std::string& name : contents_of(path_).results) aside.move(name);

@@ -20,30 +20,12 @@
 #include "app/engine/setup.hpp"
 #include "app/output/output.hpp"
 #include "app/output/restart.hpp"
-#include "app/output/run_directory.hpp"
 #include "app/run/step.hpp"
 #include "comm/machine/topology.hpp"
 #include "md/initial.hpp"
 
 namespace app {
 namespace {
-
-// Rank 0 reads the file; all ranks parse the same bytes, and come to the same deck or the same error.
-Deck read_deck(const Options& options, const comm::Communicator& comm) {
-    std::string text, path = options.deck;
-    on_rank_0(comm, [&] { text = deck_bytes(path); });
-    comm.broadcast(text);
-    comm.broadcast(path);
-    return parse_deck(text, path, options.settings);
-}
-
-std::string output_path(const Options& options, const Deck& deck) {
-    if (!options.out.empty()) return options.out;
-    if (deck.name.empty() || deck.name == "." || deck.name == "..")
-        throw UsageError(fmt::format(
-            "{}: a deck of this name gives no name for an output directory; choose one with --out", options.deck));
-    return "out/" + deck.name;
-}
 
 // The kernels that the environment asks for, or the best.
 Setup make_checked_setup(const Deck& deck) {
@@ -116,7 +98,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     const Setup setup = make_checked_setup(deck);
     const balance::Grid grid = setup.domain.grid();
     const std::int64_t processes = process_count(deck, grid, comm.size());
-    const OldResults old = options.force ? OldResults::aside : OldResults::refuse;
+    const OldResults old = old_results(options);
 
     std::optional<CheckpointInfo> restart;
     const bool automatic = options.restart == "auto";

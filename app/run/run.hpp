@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The commands.
 #pragma once
-#include <string>
-#include <vector>
-
+#include "app/run/options.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
-
-struct Options {
-    std::string deck;
-    std::string out;      ///< empty: out/<deck name>
-    std::string restart;  ///< a checkpoint's path, `auto`, or empty
-    std::vector<std::string> settings;
-    bool force = false;  ///< put results aside that are in the way
-    bool quiet = false;
-    bool brief = false;  ///< info: without the deck
-    std::vector<std::string> command_line;
-};
 
 /// How a run ended; the same on all ranks.
 struct Outcome {

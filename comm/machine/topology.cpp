@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+
+#include "comm/team.hpp"
 
 namespace comm {
 
@@ -46,6 +49,21 @@ Topology detect(const Communicator& comm) {
     t.binding = fmt::format("cores {}{}", cpus.empty() ? "unknown" : cpus,
                             shared > 1 ? fmt::format(" shared by {} ranks", shared) : "");
     return t;
+}
+
+std::vector<NodeShape> detect_nodes(const Communicator& comm) {
+    std::vector<NodeShape> mine;
+    hwloc_topology_t topology;
+    if (comm.node_rank() == 0) {
+        mine.emplace_back();
+        if (hwloc_topology_init(&topology) == 0) {
+            if (hwloc_topology_load(topology) == 0)
+                mine[0] = {std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE)),
+                           std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE))};
+            hwloc_topology_destroy(topology);
+        }
+    }
+    return balance::all_gather(Ranks(comm), std::span<const NodeShape>(mine));
 }
 
 }  // namespace comm

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What this rank may run on.
+// What this rank may run on, and what the nodes of the job have.
 #pragma once
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
 
@@ -16,5 +18,12 @@ struct Topology {
 
 /// Collective.
 Topology detect(const Communicator& comm);
+
+/// What a node has, whoever may use it.
+struct NodeShape {
+    std::int64_t sockets = 1, cores = 1;
+};
+/// Of each node of the job, in the order of their first ranks; the same on all ranks. Collective.
+std::vector<NodeShape> detect_nodes(const Communicator& comm);
 
 }  // namespace comm

@@ -14,13 +14,15 @@ const std::string corners =
     "system:\n"
     "  box: [100, 50]\n"
     "  slabs: [{lower: [10, 10], upper: [40, 40]}]\n"
-    "run: {dt: 0.001, steps: 10}\n";
+    "run: {dt: 0.001, steps: 10}\n"
+    "load: {kind: dataset, file: a.h5}\n";
 const std::string cells =
     "system:\n"
     "  box: fit\n"
     "  potential: {kind: mie}\n"
     "  slabs: [{cells: [40, 23]}]\n"
-    "run: {dt: 0.001, steps: 10}\n";
+    "run: {dt: 0.001, steps: 10}\n"
+    "load: {kind: uniform}\n";
 
 bool read(const app::Key& key, const std::string& path, const std::string& text) {
     try {
@@ -53,7 +55,10 @@ void change(const app::Key& key, const std::string& path) {
                              "uniform",
                              "b1",
                              "work",
-                             "always"})
+                             "always",
+                             "greedy",
+                             "slabs",
+                             "other.h5"})
         if (read(key, path, text) && key.text() != before) return;
     FAIL("no other value for " << path);
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// The part of the table for nested partitions: the machine, whose nodes may differ, and the load of the cells.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/deck/key.hpp"
+#include "app/deck/limits.hpp"
+
+namespace app {
+namespace {
+
+// One value for all nodes, or a list with one of each node. item: describes a value.
+template <class T, class Item>
+Key by_node(const char* name, std::vector<T>& xs, Item item, const char* example, std::string meaning) {
+    T shape{};
+    Key key{name, std::move(meaning), item(shape).allowed + ", or a list with one of each node"};
+    key.read = [&xs, item, example](const Node& node, const std::string& path) {
+        if (node.kind != Node::Kind::list) {
+            xs.assign(1, {});
+            return item(xs[0]).read(node, path);
+        }
+        xs.assign(to_list(node, path, 0, example).size(), {});
+        if (xs.empty()) fail(node.where, path + " is empty", fmt::format("write it as in {}", example));
+        for (std::size_t i = 0; i < xs.size(); ++i)
+            item(xs[i]).read(node.items[i], below(path, std::to_string(i)));
+    };
+    key.text = [&xs, item] {
+        std::vector<std::string> texts;
+        for (T& x : xs) texts.push_back(item(x).text());
+        return texts.size() == 1 ? texts[0] : fmt::format("[{}]", fmt::join(texts, ", "));
+    };
+    return key;
+}
+
+// A text on one line; written in quotes, so that YAML takes it for nothing else.
+Key text(const char* name, std::string& x, const char* what, std::string meaning) {
+    Key key{name, std::move(meaning), what};
+    key.read = [&x, what](const Node& node, const std::string& path) {
+        if (node.kind != Node::Kind::scalar || node.text.empty() || printable(node.text) != node.text)
+            fail(node.where, fmt::format("{} must be {}", path, what), "write it on one line");
+        x = node.text;
+    };
+    key.text = [&x] {
+        std::string quoted = "'";
+        for (const char c : x) quoted += c == '\'' ? "''" : std::string(1, c);
+        return quoted + "'";
+    };
+    return key;
+}
+
+Key cells_key(std::optional<std::vector<std::int64_t>>& cells) {
+    constexpr std::int64_t most = 1 << 20;
+    const char* example = "[600, 400, 400]";
+    Key key{"cells", "along x and y, or x, y and z; auto: the deck's grid",
+            "a list of 2 or 3, each " + allowed(1, most) + ", with kind: uniform"};
+    key.read = [&cells, example](const Node& node, const std::string& path) {
+        const std::vector<Node>& items = to_list(node, path, node.items.size() == 2 ? 2 : 3, example);
+        cells.emplace();
+        for (std::size_t i = 0; i < items.size(); ++i)
+            cells->push_back(to_integer(items[i], below(path, std::to_string(i)), 1, most));
+    };
+    key.text = [&cells] {
+        return fmt::format("[{}]", fmt::join(cells.value_or(std::vector<std::int64_t>()), ", "));
+    };
+    return or_other(std::move(key), "auto", cells);
+}
+
+}  // namespace
+
+std::vector<Key> machine_keys(Deck::Machine& m) {
+    constexpr std::int64_t most_nodes = 1 << 20, most_parts = 4096;
+    constexpr NumberRange speed{0, 1e6, true};
+    const auto accelerators = [](std::int64_t& n) { return integer("", n, 0, most_parts, ""); };
+    const auto core = [](double& s) { return number("", s, speed, ""); };
+    return {
+        integer("nodes", m.nodes, 1, most_nodes, "auto: those of this job", "auto"),
+        integer("cpus_per_node", m.cpus_per_node, 1, most_parts, "sockets; auto: those found", "auto"),
+        integer("cores_per_cpu", m.cores_per_cpu, 1, most_parts, "auto: those found", "auto"),
+        by_node("accelerators_per_node", m.accelerators_per_node, accelerators, "[0, 3]", "the same for all nodes, or of each"),
+        by_node("core_speed", m.core_speed, core, "[1.0, 0.5]", "of one core, any unit; for all nodes, or of each"),
+        number("accelerator_speed", m.accelerator_speed, speed, "of one accelerator, the same unit"),
+    };
+}
+
+std::vector<Key> load_keys(Deck::Load& l) {
+    const auto only = [&l](Key key, std::vector<LoadKind> kinds, std::string way_out) {
+        const auto why = [&l, kinds] {
+            return std::find(kinds.begin(), kinds.end(), l.kind) != kinds.end() ? "" : "has no meaning for this load.kind";
+        };
+        if (key.missing.empty()) key.standard = "`" + key.text() + "`";
+        return unless(std::move(key), why, std::move(way_out));
+    };
+    return {
+        word("kind", l.kind, {"slabs", "uniform", "checkpoint", "dataset"},
+             "slabs: counted work of the initial particles; uniform: 1 a cell; checkpoint, dataset: from a file"),
+        only(required(text("file", l.file, "a path, with kind: checkpoint or dataset", "checkpoint, or HDF5 file"),
+                      "give the path of the file"),
+             {LoadKind::checkpoint, LoadKind::dataset}, "remove it, or write kind: checkpoint or dataset"),
+        only(text("dataset", l.dataset, "a path, with kind: dataset", "numbers >= 0 [ny, nx] or [nz, ny, nx]"),
+             {LoadKind::dataset}, "remove it, or write kind: dataset"),
+        only(cells_key(l.cells), {LoadKind::uniform}, "remove it, or write kind: uniform"),
+        only(integer("bytes_per_cell", l.bytes_per_cell, 0, 1'000'000,
+                     "bytes of a ghost cell; particles take 8 bytes each"),
+             {LoadKind::uniform, LoadKind::dataset}, "remove it, or write kind: uniform or dataset"),
+    };
+}
+
+}  // namespace app

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "app/output/cell_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "app/common/errors.hpp"
+#include "comm/file/durable.hpp"
+
+namespace app {
+namespace {
+
+// One step's cell data on a uniform grid, one cell thick, as a collection of one: the form that all of ParaView's XDMF
+// readers take, alone and in a series, and show in the x-y plane.
+std::string xdmf_grid(const std::string& data, const CellFields& fields) {
+    const int nx = fields.grid.cells[0], ny = fields.grid.cells[1];
+    std::string text = fmt::format(
+        "<Grid Name=\"step\" GridType=\"Collection\" CollectionType=\"Spatial\">\n<Time Value=\"{}\"/>\n"
+        "<Grid Name=\"cells\" GridType=\"Uniform\">\n<Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"2 {} {}\"/>\n"
+        "<Geometry GeometryType=\"ORIGIN_DXDYDZ\">"
+        "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">0 0 0</DataItem>"
+        "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">1 {} "
+        "{}</DataItem></Geometry>\n",
+        fields.time, ny + 1, nx + 1, fields.box[1] / ny, fields.box[0] / nx);
+    const auto add = [&](const std::string& name, const char* type) {
+        text += fmt::format(
+            "<Attribute Name=\"{0}\" AttributeType=\"Scalar\" Center=\"Cell\"><DataItem Format=\"HDF\" {1} "
+            "Dimensions=\"1 {2} {3}\">{4}:/{0}</DataItem></Attribute>\n",
+            name, type, ny, nx, data);
+    };
+    for (const auto& field : fields.integers) add(field.name, "NumberType=\"Int\" Precision=\"4\"");
+    for (const auto& field : fields.numbers) add(field.name, "NumberType=\"Float\" Precision=\"8\"");
+    return text + "</Grid>\n</Grid>\n";
+}
+
+const std::string xdmf_begin = "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\"><Domain>\n",
+                  xdmf_end = "</Domain></Xdmf>\n";
+const std::string series_begin =
+                      xdmf_begin + "<Grid Name=\"steps\" GridType=\"Collection\" CollectionType=\"Temporal\">\n",
+                  series_end = "</Grid>\n" + xdmf_end;
+
+std::string fields_name(std::int64_t step) { return fmt::format("fields_{}", step); }
+
+}  // namespace
+
+void FieldFiles::go_on(std::int64_t step) {
+    if (comm_.rank() != 0) return;
+    // Of each step that is there, the grid as its own description has it.
+    std::map<std::int64_t, std::string> grids;
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        long long found = -1;
+        if (std::sscanf(name.c_str(), "fields_%lld.xdmf", &found) != 1 || name != fields_name(found) + ".xdmf" ||
+            found > step)
+            continue;
+        const std::string text = comm::read_text(it->path().string());
+        if (text.starts_with(xdmf_begin) && text.ends_with(xdmf_end))
+            grids[found] = text.substr(xdmf_begin.size(), text.size() - xdmf_begin.size() - xdmf_end.size());
+    }
+    for (const auto& [found, grid] : grids) past_ += grid;
+}
+
+void FieldFiles::check(bool good, const std::string& name) const {
+    if (!comm_.all_agree(comm_.rank() != 0 || good))
+        throw OutputError(fmt::format(
+            "{}/{}: cannot write it; check that nothing else has that name and the disk is not full", directory_, name));
+}
+
+void FieldFiles::write(const CellFields& fields) {
+    const std::string name = fields_name(fields.step), path = directory_ + "/" + name + ".h5";
+    const std::array<int, 3>& cells = fields.grid.cells;
+    comm::FileWriter file(comm::unfinished(path), comm_);
+    const auto write_all = [&](const auto& list) {
+        for (const auto& field : list) {
+            file.field("/" + field.name, cells[0], cells[1], field.blocks);
+            if (field.step) file.attribute("/" + field.name, "step", std::array{*field.step}, true);
+        }
+    };
+    write_all(fields.integers);
+    write_all(fields.numbers);
+    file.attribute("/", "box", fields.box);
+    file.attribute("/", "cells", std::array<std::int64_t, 2>{cells[0], cells[1]});
+    file.attribute("/", "step", std::array{fields.step}, true);
+    file.attribute("/", "time", std::array{fields.time});
+    file.close();
+    if (!comm::publish(path, false, comm_))
+        throw OutputError(path + ": cannot give it its name; check that nothing else has it and the disk is not full");
+    const std::string description = xdmf_grid(name + ".h5", fields);
+    const bool root = comm_.rank() == 0;
+    check(!root || comm::replace_file(fmt::format("{}/{}.xdmf", directory_, name), xdmf_begin + description + xdmf_end),
+          name + ".xdmf");
+    check(!root ||
+              ((series_started_ || series_.start(directory_ + "/fields.xdmf", series_begin + past_ + series_end)) &&
+               series_.append(description, series_end)),
+          "fields.xdmf");
+    series_started_ = true;
+}
+
+}  // namespace app

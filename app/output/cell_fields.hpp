@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// HDF5 files of cell fields, one for each step, with descriptions for ParaView.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+#include "comm/communicator.hpp"
+#include "comm/file/file.hpp"
+#include "comm/file/posix_file.hpp"
+
+namespace app {
+
+/// Cell fields of one step of a 2D grid: this rank's part.
+struct CellFields {
+    template <class T>
+    struct Field {
+        std::string name;
+        std::vector<comm::FieldBlock<T>> blocks;
+        std::optional<std::int64_t> step = {};  ///< of which the values are, where that may be another one
+    };
+    balance::Grid grid;
+    std::array<double, 2> box{0, 0};  ///< lengths
+    std::int64_t step = 0;
+    double time = 0;
+    std::vector<Field<std::int32_t>> integers;
+    std::vector<Field<double>> numbers;
+};
+
+/// fields_<step>.h5 holds fields [ny, nx]. For ParaView fields_<step>.xdmf describes one of them, fields.xdmf all.
+class FieldFiles {
+public:
+    FieldFiles(std::string directory, const comm::Communicator& comm) : directory_(std::move(directory)), comm_(comm) {}
+
+    /// The series goes on after the files up to `step` that an earlier start of this run has written.
+    void go_on(std::int64_t step);
+    /// Collective. Throws OutputError, comm::WriteError.
+    void write(const CellFields& fields);
+
+private:
+    void check(bool good, const std::string& name) const;
+
+    std::string directory_;
+    const comm::Communicator& comm_;
+    std::string past_;  // what go_on() found
+    comm::TextFile series_;
+    bool series_started_ = false;
+};
+
+}  // namespace app

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "app/output/partition_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "app/common/say.hpp"
+#include "app/common/words.hpp"
+#include "balance/grid/field.hpp"
+
+namespace app {
+
+CellFields cell_fields(const PartitionReport& report, std::span<const std::int64_t> load, std::array<double, 2> box,
+                       const comm::Communicator& comm) {
+    const balance::Box home = balance::Homes{report.grid, comm.size()}.of(comm.rank());
+    const std::int64_t nx = home.extent(0);
+    std::vector<std::int32_t> owner(home.cells()), node(home.cells()), kind(home.cells());
+    std::vector<double> loads(home.cells());
+    for (int x = home.lower[0]; x < home.upper[0]; ++x)  // rows along x in files, columns along y in homes
+        for (int y = home.lower[1]; y < home.upper[1]; ++y)
+            loads[(y - home.lower[1]) * nx + x - home.lower[0]] =
+                static_cast<double>(load[balance::place_in(home, x, y)]) * report.unit;
+    for (std::size_t r = 0; r < report.resources.size(); ++r)
+        for (std::int64_t b = report.partition.first[r]; b < report.partition.first[r + 1]; ++b) {
+            const balance::Box mine = balance::intersection(report.partition.boxes[b], home);
+            for (int y = mine.lower[1]; y < mine.upper[1]; ++y)
+                for (int x = mine.lower[0]; x < mine.upper[0]; ++x) {
+                    const std::int64_t at = (y - home.lower[1]) * nx + x - home.lower[0];
+                    owner[at] = static_cast<std::int32_t>(r);
+                    node[at] = report.resources[r].node;
+                    kind[at] = report.resources[r].kind == balance::ResourceKind::accelerator;
+                }
+        }
+    CellFields fields{report.grid, box, 0, 0, {}, {}};
+    fields.integers = {{"owner", {{home, owner}}}, {"node", {{home, node}}}, {"kind", {{home, kind}}}};
+    fields.numbers = {{"load", {{home, loads}}}};
+    return fields;
+}
+
+namespace {
+
+std::string machine_text(const PartitionReport& report) {
+    const auto accelerators = std::count_if(report.resources.begin(), report.resources.end(), [](const auto& r) {
+        return r.kind == balance::ResourceKind::accelerator;
+    });
+    double speed = 0;
+    for (const balance::Resource& r : report.resources) speed += r.speed;
+    const auto cores = static_cast<std::int64_t>(report.resources.size()) - accelerators;
+    return lines_of({counted(static_cast<std::int64_t>(report.machine.nodes.size()), "node"), counted(cores, "core"),
+                     counted(accelerators, "accelerator"), fmt::format("speed {:.6g}", speed)});
+}
+
+std::string shortfall_text(const PartitionReport& report) {
+    const std::vector<double>& s = report.partition.shortfall;
+    const auto lacking = std::count_if(s.begin(), s.end(), [](double x) { return x > 0; });
+    if (lacking == 0) return "none";
+    return fmt::format("{}, up to {:.2f} % of a target", counted(lacking, "resource"),
+                       100 * *std::max_element(s.begin(), s.end()));
+}
+
+}  // namespace
+
+void say_partition(const PartitionReport& report, const std::string& directory) {
+    const balance::NestedQuality& q = report.quality;
+    const auto& cells = report.grid.cells;
+    const std::int64_t total = std::accumulate(q.load.begin(), q.load.end(), std::int64_t{0});
+    std::int64_t remote = 0;
+    for (std::size_t r = 0; r < report.resources.size(); ++r)
+        if (report.resources[r].kind == balance::ResourceKind::accelerator) remote += q.remote_cells[r];
+    const std::string grid = cells[2] > 1 ? fmt::format("{} x {} x {} cells", cells[0], cells[1], cells[2])
+                                          : fmt::format("{} x {} cells", cells[0], cells[1]);
+    say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, report.deck);
+    say(stdout, "{}", lines_of({grid, fmt::format("load {:.6g} ({})", static_cast<double>(total) * report.unit, report.unit_name)}));
+    say(stdout, "{}", machine_text(report));
+    const auto row = [](const char* name, const std::string& value) { say(stdout, "  {:<36}{}\n", name, value); };
+    const bool inner = report.options.algorithm == balance::NestedAlgorithm::inner_outer;
+    row("algorithm", fmt::format("{}, ghost width {}", inner ? "inner_outer" : "greedy", report.options.ghost_width));
+    row("LBE_m", fmt::format("{:.4f}", q.lbe_model));
+    row("bound of LBE_m", fmt::format("{:.4f}", report.bound.lbe()));
+    row("remote cells of accelerators", std::to_string(remote));
+    row("contacts with the other CPU", std::to_string(q.other_cpu_contacts));
+    row("bytes between nodes", std::to_string(q.bytes_between_nodes));
+    row("bytes between CPUs of a node", std::to_string(q.bytes_between_cpus));
+    row("bytes inside a CPU", std::to_string(q.bytes_inside));
+    row("distance of nodes that exchange", fmt::format("{:.3f}", q.node_distance));
+    row("shortfalls", shortfall_text(report));
+    say(stdout, "  output in {}{}\n", directory, cells[2] > 1 ? "; fields are for grids of two dimensions" : "");
+    std::fflush(stdout);
+}
+
+}  // namespace app

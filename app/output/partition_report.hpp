@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What `steelyard partition` says and writes of a nested partition.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/output/cell_fields.hpp"
+#include "balance/partition/nested.hpp"
+#include "balance/partition/nested_bound.hpp"
+#include "comm/communicator.hpp"
+
+namespace app {
+
+/// A partition and what it is worth; the same on all ranks.
+struct PartitionReport {
+    std::string deck;  ///< its name
+    balance::Grid grid;
+    balance::Machine machine;
+    balance::NestedOptions options;
+    balance::NestedPartition partition;
+    balance::NestedQuality quality;
+    balance::NestedBound bound;
+    double unit = 1;        ///< of loads
+    std::string unit_name;
+    std::vector<balance::Resource> resources = balance::resources_of(machine);
+};
+
+/// Of the cells of this rank's home: load, owner (resource), node, kind (0 core, 1 accelerator). 2D. box: lengths.
+CellFields cell_fields(const PartitionReport& report, std::span<const std::int64_t> load, std::array<double, 2> box,
+                       const comm::Communicator& comm);
+
+/// The table on the terminal. directory: where the files are.
+void say_partition(const PartitionReport& report, const std::string& directory);
+
+}  // namespace app

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Particles are counted by the engine itself, so that the load is the one that a run counts at its first step.
+#include "app/run/load_field.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "app/balancing/measure.hpp"
+#include "app/common/words.hpp"
+#include "app/deck/compare.hpp"
+#include "app/engine/engine.hpp"
+#include "app/output/restart.hpp"
+#include "balance/grid/field.hpp"
+#include "comm/file/field_reader.hpp"
+#include "comm/team.hpp"
+
+namespace app {
+namespace {
+
+constexpr std::int64_t packed_bytes = 8;  // of a ghost particle
+
+LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
+    Deck deck = given;
+    deck.grid.skin = 0;      // the neighbour lists serve once
+    deck.balance.every = 1;  // counts look two cells far
+    deck.balance.clock = balance::Clock::work;
+    std::optional<CheckpointInfo> checkpoint;
+    if (deck.load.kind == LoadKind::checkpoint) {
+        checkpoint = read_checkpoint(deck.load.file, comm);
+        for (const DeckChange& c : changes(checkpoint->deck, deck))
+            if (c.key == "system.box" || c.key == "system.boundary")
+                throw InputError(fmt::format("{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
+                                             deck.load.file, c.key, c.before, c.now));
+    }
+    const Setup setup = make_setup(deck, "");
+    const balance::Grid grid = setup.domain.grid();
+    if (grid.box().cells() < comm.size())
+        throw UsageError(fmt::format("grid: {} for {}; use fewer ranks", counted(grid.box().cells(), "cell"),
+                                     counted(comm.size(), "rank")));
+    const comm::Ranks team(comm);
+    const balance::Decomposition owners(grid, balance::one_box_each(balance::even_partition(grid, comm.size())),
+                                        {comm.size(), comm.size()},
+                                        balance::choose_tile(grid, setup.domain.axis[1].cell_width(),
+                                                             std::int64_t{comm.size()} * omp_get_max_threads()));
+    Timers timers;
+    Engine engine(setup, owners, comm, timers);
+    if (checkpoint) load_particles(*checkpoint, engine, owners, comm);
+    else engine.fill(deck);
+    engine.rebin();
+    engine.build_neighbour_lists();
+    const MeasuredCells cells = measure_cells(team, engine, owners);
+    LoadField field{grid, deck.system.box, {}, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
+    field.load = measure_work(cells, deck.balance.work, {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()},
+                              team, engine, owners);
+    for (const std::int64_t n : cells.particles) field.bytes.push_back(packed_bytes * n);
+    return field;
+}
+
+balance::Grid grid_of(const Deck& deck, const std::array<int, 3>& cells) {
+    const auto periodic = [&](int axis) { return deck.system.boundary[axis] == Boundary::periodic; };
+    return {cells, {periodic(0), periodic(1), false}};
+}
+
+LoadField uniform_load(const Deck& deck, const comm::Communicator& comm) {
+    LoadField field{make_setup(deck, "").domain.grid(), {0, 0}, {}, {}, 1, "cells"};
+    if (deck.load.cells) {
+        std::array<int, 3> cells{1, 1, 1};
+        std::copy(deck.load.cells->begin(), deck.load.cells->end(), cells.begin());
+        field.grid = grid_of(deck, cells);
+    }
+    field.load.assign(balance::Homes{field.grid, comm.size()}.of(comm.rank()).cells(), 1);
+    return field;
+}
+
+LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
+    const comm::ReadField read = comm::read_field(deck.load.file, deck.load.dataset, comm);
+    LoadField field{grid_of(deck, read.cells), {0, 0}, {}, {}, 1, "the dataset's unit"};
+    double largest = 0;
+    bool good = true;
+    for (const double v : read.values) {
+        good = good && std::isfinite(v) && v >= 0;
+        largest = std::max(largest, v);
+    }
+    if (!comm.all_agree(good))
+        throw InputError(fmt::format("{}: {} holds negative or infinite numbers; give loads >= 0", deck.load.file,
+                                     deck.load.dataset));
+    auto bits = std::bit_cast<std::int64_t>(largest);  // in the order of the numbers, for those >= 0
+    comm.max(std::span(&bits, 1));
+    const double scale = balance::load_scale(std::bit_cast<double>(bits), field.grid.box().cells());
+    if (scale == 0) throw InputError(fmt::format("{}: {} holds zeros only", deck.load.file, deck.load.dataset));
+    for (const double v : read.values) field.load.push_back(std::llround(v * scale));
+    field.unit = 1 / scale;
+    return field;
+}
+
+}  // namespace
+
+LoadField load_field(const Deck& deck, const comm::Communicator& comm) {
+    if (deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint) return counted_load(deck, comm);
+    LoadField field = deck.load.kind == LoadKind::uniform ? uniform_load(deck, comm) : dataset_load(deck, comm);
+    field.box = {double(field.grid.cells[0]), double(field.grid.cells[1])};
+    field.bytes.assign(field.load.size(), deck.load.bytes_per_cell);
+    return field;
+}
+
+}  // namespace app

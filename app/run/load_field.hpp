@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What `steelyard partition` partitions: the load of each cell, by the deck's section load.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/deck/deck.hpp"
+#include "balance/grid/grid.hpp"
+#include "comm/communicator.hpp"
+
+namespace app {
+
+/// Of the cells of this rank's home (balance/grid/field.hpp), x slowest, then y, then z.
+struct LoadField {
+    balance::Grid grid;
+    std::array<double, 2> box{0, 0};  ///< lengths along x and y; a cell has length 1 where there are no particles
+    std::vector<std::int64_t> load;   ///< in units of `unit`
+    std::vector<std::int64_t> bytes;  ///< that a cell takes where it is a ghost
+    double unit = 1;
+    std::string what;  ///< the unit's name
+};
+
+/// Collective. Throws InputError, comm::ReadError, UsageError, and md::SimulationError for counted work that cannot be
+/// summed exactly.
+LoadField load_field(const Deck& deck, const comm::Communicator& comm);
+
+}  // namespace app

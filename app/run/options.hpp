@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a command is asked for, and what all commands make of it alike.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/deck/deck.hpp"
+#include "app/output/run_directory.hpp"
+#include "comm/communicator.hpp"
+
+namespace app {
+
+struct Options {
+    std::string deck;
+    std::string out;      ///< empty: out/<deck name>
+    std::string restart;  ///< a checkpoint's path, `auto`, or empty
+    std::vector<std::string> settings;
+    bool force = false;  ///< put results aside that are in the way
+    bool quiet = false;
+    bool brief = false;  ///< info: without the deck
+    std::vector<std::string> command_line;
+};
+
+/// The deck that the options name, with their settings. Collective. Throws DeckError.
+Deck read_deck(const Options& options, const comm::Communicator& comm);
+
+/// Throws UsageError.
+std::string output_path(const Options& options, const Deck& deck);
+
+/// What becomes of results that are in the output directory already.
+inline OldResults old_results(const Options& options) {
+    return options.force ? OldResults::aside : OldResults::refuse;
+}
+
+}  // namespace app
