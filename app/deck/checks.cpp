@@ -193,8 +193,8 @@ void check_machine(const Deck::Machine& m, const Where& where) {
     std::int64_t resources = nodes * m.cpus_per_node.value_or(1) * m.cores_per_cpu.value_or(1);
     for (std::int64_t n = 0; n < nodes; ++n) resources += Deck::Machine::at(m.accelerators_per_node, n);
     if (resources > most_processes)
-        fail(where("machine.nodes"),
-             fmt::format("a machine of {} cores and accelerators, more than 2^24", resources), "use fewer");
+        fail(where("machine.nodes"), fmt::format("a machine of {} cores and accelerators, more than 2^24", resources),
+             "use fewer");
 }
 
 void complete_output(Deck::Output& output, const Where& where) {

@@ -22,8 +22,7 @@ Key by_node(const char* name, std::vector<T>& xs, Item item, const char* example
         }
         xs.assign(to_list(node, path, 0, example).size(), {});
         if (xs.empty()) fail(node.where, path + " is empty", fmt::format("write it as in {}", example));
-        for (std::size_t i = 0; i < xs.size(); ++i)
-            item(xs[i]).read(node.items[i], below(path, std::to_string(i)));
+        for (std::size_t i = 0; i < xs.size(); ++i) item(xs[i]).read(node.items[i], below(path, std::to_string(i)));
     };
     key.text = [&xs, item] {
         std::vector<std::string> texts;
@@ -60,24 +59,23 @@ Key cells_key(std::optional<std::vector<std::int64_t>>& cells) {
         for (std::size_t i = 0; i < items.size(); ++i)
             cells->push_back(to_integer(items[i], below(path, std::to_string(i)), 1, most));
     };
-    key.text = [&cells] {
-        return fmt::format("[{}]", fmt::join(cells.value_or(std::vector<std::int64_t>()), ", "));
-    };
+    key.text = [&cells] { return fmt::format("[{}]", fmt::join(cells.value_or(std::vector<std::int64_t>()), ", ")); };
     return or_other(std::move(key), "auto", cells);
 }
 
 }  // namespace
 
 std::vector<Key> machine_keys(Deck::Machine& m) {
-    constexpr std::int64_t most_nodes = 1 << 20, most_parts = 4096;
-    constexpr NumberRange speed{0, 1e6, true};
+    static constexpr std::int64_t most_nodes = 1 << 20, most_parts = 4096;
+    static constexpr NumberRange speed{0, 1e6, true};
     const auto accelerators = [](std::int64_t& n) { return integer("", n, 0, most_parts, ""); };
     const auto core = [](double& s) { return number("", s, speed, ""); };
     return {
         integer("nodes", m.nodes, 1, most_nodes, "auto: those of this job", "auto"),
         integer("cpus_per_node", m.cpus_per_node, 1, most_parts, "sockets; auto: those found", "auto"),
         integer("cores_per_cpu", m.cores_per_cpu, 1, most_parts, "auto: those found", "auto"),
-        by_node("accelerators_per_node", m.accelerators_per_node, accelerators, "[0, 3]", "the same for all nodes, or of each"),
+        by_node("accelerators_per_node", m.accelerators_per_node, accelerators, "[0, 3]",
+                "the same for all nodes, or of each"),
         by_node("core_speed", m.core_speed, core, "[1.0, 0.5]", "of one core, any unit; for all nodes, or of each"),
         number("accelerator_speed", m.accelerator_speed, speed, "of one accelerator, the same unit"),
     };
@@ -86,7 +84,8 @@ std::vector<Key> machine_keys(Deck::Machine& m) {
 std::vector<Key> load_keys(Deck::Load& l) {
     const auto only = [&l](Key key, std::vector<LoadKind> kinds, std::string way_out) {
         const auto why = [&l, kinds] {
-            return std::find(kinds.begin(), kinds.end(), l.kind) != kinds.end() ? "" : "has no meaning for this load.kind";
+            return std::find(kinds.begin(), kinds.end(), l.kind) != kinds.end() ? ""
+                                                                                : "has no meaning for this load.kind";
         };
         if (key.missing.empty()) key.standard = "`" + key.text() + "`";
         return unless(std::move(key), why, std::move(way_out));

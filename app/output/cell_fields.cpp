@@ -66,8 +66,9 @@ void FieldFiles::go_on(std::int64_t step) {
 
 void FieldFiles::check(bool good, const std::string& name) const {
     if (!comm_.all_agree(comm_.rank() != 0 || good))
-        throw OutputError(fmt::format(
-            "{}/{}: cannot write it; check that nothing else has that name and the disk is not full", directory_, name));
+        throw OutputError(
+            fmt::format("{}/{}: cannot write it; check that nothing else has that name and the disk is not full",
+                        directory_, name));
 }
 
 void FieldFiles::write(const CellFields& fields) {
@@ -93,10 +94,10 @@ void FieldFiles::write(const CellFields& fields) {
     const bool root = comm_.rank() == 0;
     check(!root || comm::replace_file(fmt::format("{}/{}.xdmf", directory_, name), xdmf_begin + description + xdmf_end),
           name + ".xdmf");
-    check(!root ||
-              ((series_started_ || series_.start(directory_ + "/fields.xdmf", series_begin + past_ + series_end)) &&
-               series_.append(description, series_end)),
-          "fields.xdmf");
+    check(
+        !root || ((series_started_ || series_.start(directory_ + "/fields.xdmf", series_begin + past_ + series_end)) &&
+                  series_.append(description, series_end)),
+        "fields.xdmf");
     series_started_ = true;
 }
 

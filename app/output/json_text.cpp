@@ -111,8 +111,7 @@ Json resource_json(const PartitionReport& report, std::size_t id) {
     j["boxes"] = Json::array();
     for (std::int64_t b = report.partition.first[id]; b < report.partition.first[id + 1]; ++b) {
         const balance::Box& box = report.partition.boxes[b];
-        j["boxes"].push_back(
-            {box.lower[0], box.lower[1], box.lower[2], box.upper[0], box.upper[1], box.upper[2]});
+        j["boxes"].push_back({box.lower[0], box.lower[1], box.lower[2], box.upper[0], box.upper[1], box.upper[2]});
     }
     return j;
 }
@@ -131,9 +130,8 @@ std::string to_json(const PartitionReport& report) {
     j["lbe_model"] = q.lbe_model;
     j["bound"] = report.bound.lbe();
     j["bound_of"] = {{"cells", report.bound.cells}, {"inner", report.bound.inner}};
-    j["bytes"] = {{"between_nodes", q.bytes_between_nodes},
-                  {"between_cpus", q.bytes_between_cpus},
-                  {"inside", q.bytes_inside}};
+    j["bytes"] = {
+        {"between_nodes", q.bytes_between_nodes}, {"between_cpus", q.bytes_between_cpus}, {"inside", q.bytes_inside}};
     j["ghosts"] = {{"between_nodes", q.ghosts_between_nodes},
                    {"between_cpus", q.ghosts_between_cpus},
                    {"inside", q.ghosts_inside}};

@@ -43,9 +43,8 @@ CellFields cell_fields(const PartitionReport& report, std::span<const std::int64
 namespace {
 
 std::string machine_text(const PartitionReport& report) {
-    const auto accelerators = std::count_if(report.resources.begin(), report.resources.end(), [](const auto& r) {
-        return r.kind == balance::ResourceKind::accelerator;
-    });
+    const auto accelerators = std::count_if(report.resources.begin(), report.resources.end(),
+                                            [](const auto& r) { return r.kind == balance::ResourceKind::accelerator; });
     double speed = 0;
     for (const balance::Resource& r : report.resources) speed += r.speed;
     const auto cores = static_cast<std::int64_t>(report.resources.size()) - accelerators;
@@ -73,7 +72,8 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
     const std::string grid = cells[2] > 1 ? fmt::format("{} x {} x {} cells", cells[0], cells[1], cells[2])
                                           : fmt::format("{} x {} cells", cells[0], cells[1]);
     say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, report.deck);
-    say(stdout, "{}", lines_of({grid, fmt::format("load {:.6g} ({})", static_cast<double>(total) * report.unit, report.unit_name)}));
+    say(stdout, "{}",
+        lines_of({grid, fmt::format("load {:.6g} ({})", static_cast<double>(total) * report.unit, report.unit_name)}));
     say(stdout, "{}", machine_text(report));
     const auto row = [](const char* name, const std::string& value) { say(stdout, "  {:<36}{}\n", name, value); };
     const bool inner = report.options.algorithm == balance::NestedAlgorithm::inner_outer;

@@ -23,7 +23,7 @@ struct PartitionReport {
     balance::NestedPartition partition;
     balance::NestedQuality quality;
     balance::NestedBound bound;
-    double unit = 1;        ///< of loads
+    double unit = 1;  ///< of loads
     std::string unit_name;
     std::vector<balance::Resource> resources = balance::resources_of(machine);
 };

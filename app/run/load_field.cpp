@@ -35,8 +35,9 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
         checkpoint = read_checkpoint(deck.load.file, comm);
         for (const DeckChange& c : changes(checkpoint->deck, deck))
             if (c.key == "system.box" || c.key == "system.boundary")
-                throw InputError(fmt::format("{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
-                                             deck.load.file, c.key, c.before, c.now));
+                throw InputError(
+                    fmt::format("{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
+                                deck.load.file, c.key, c.before, c.now));
     }
     const Setup setup = make_setup(deck, "");
     const balance::Grid grid = setup.domain.grid();
@@ -56,8 +57,9 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     engine.build_neighbour_lists();
     const MeasuredCells cells = measure_cells(team, engine, owners);
     LoadField field{grid, deck.system.box, {}, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
-    field.load = measure_work(cells, deck.balance.work, {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()},
-                              team, engine, owners);
+    field.load =
+        measure_work(cells, deck.balance.work, {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()},
+                     team, engine, owners);
     for (const std::int64_t n : cells.particles) field.bytes.push_back(packed_bytes * n);
     return field;
 }

@@ -28,8 +28,6 @@ Deck read_deck(const Options& options, const comm::Communicator& comm);
 std::string output_path(const Options& options, const Deck& deck);
 
 /// What becomes of results that are in the output directory already.
-inline OldResults old_results(const Options& options) {
-    return options.force ? OldResults::aside : OldResults::refuse;
-}
+inline OldResults old_results(const Options& options) { return options.force ? OldResults::aside : OldResults::refuse; }
 
 }  // namespace app

@@ -31,22 +31,24 @@ int partition(const Options& options, const comm::Communicator& comm) {
     // From here on files are written; whatever can be refused has been looked at.
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     const comm::Ranks team(comm);
-    balance::NestedPartition made = balance::nested_partition(team, field.grid, field.load, machine, deck.balance.nested);
+    balance::NestedPartition made =
+        balance::nested_partition(team, field.grid, field.load, machine, deck.balance.nested);
     const balance::NestedBound bound =
         balance::nested_bound(team, field.grid, field.load, machine, made, deck.balance.nested);
-    balance::NestedQuality quality = balance::quality_of(team, field.grid, field.load, machine, made,
-                                                         deck.balance.nested.ghost_width, field.bytes);
-    const PartitionReport report{deck.name,       field.grid, machine,    deck.balance.nested, std::move(made),
+    balance::NestedQuality quality =
+        balance::quality_of(team, field.grid, field.load, machine, made, deck.balance.nested.ghost_width, field.bytes);
+    const PartitionReport report{deck.name,          field.grid, machine,    deck.balance.nested, std::move(made),
                                  std::move(quality), bound,      field.unit, field.what};
 
     const std::string& path = directory.path();
     const bool good = comm.rank() != 0 || (comm::replace_file(path + "/deck.yaml", to_yaml(deck)) &&
                                            comm::replace_file(path + "/partition.json", to_json(report)));
     if (!comm.all_agree(good))
-        throw OutputError(fmt::format(
-            "{}: cannot write partition.json; check that the directory is writable and not full, or choose another with "
-            "--out",
-            path));
+        throw OutputError(
+            fmt::format("{}: cannot write partition.json; check that the directory is writable and not full, or choose "
+                        "another with "
+                        "--out",
+                        path));
     if (field.grid.cells[2] == 1) FieldFiles(path, comm).write(cell_fields(report, field.load, field.box, comm));
     if (comm.rank() == 0 && !options.quiet) say_partition(report, path);
     return 0;

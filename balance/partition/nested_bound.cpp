@@ -44,8 +44,7 @@ double time_for_whole_cells(const Team& team, std::span<const std::int64_t> load
     double time = 0, count = 0;
     for (int k = parts; k > 0; --k) {
         count += static_cast<double>(cells[k]);
-        if (count > 0)
-            time = std::max(time, least_time(speeds, count) * k / parts * static_cast<double>(largest));
+        if (count > 0) time = std::max(time, least_time(speeds, count) * k / parts * static_cast<double>(largest));
     }
     return time;
 }
@@ -117,9 +116,10 @@ std::vector<std::int64_t> rim_loads(const Team& team, const Grid& grid, std::spa
                 for (c[2] = box.lower[2]; c[2] < box.upper[2]; ++c[2]) {
                     if (inner.contains(c)) c[2] = std::min(inner.upper[2], box.upper[2]);
                     if (c[2] == box.upper[2] || !map.sees_another(c, width)) continue;
-                    rims[nodes[b]] += load[(std::int64_t{c[0] - home.lower[0]} * home.extent(1) + c[1] - home.lower[1]) *
-                                               home.extent(2) +
-                                           c[2] - home.lower[2]];
+                    rims[nodes[b]] +=
+                        load[(std::int64_t{c[0] - home.lower[0]} * home.extent(1) + c[1] - home.lower[1]) *
+                                 home.extent(2) +
+                             c[2] - home.lower[2]];
                 }
     }
     team.sum(rims);
@@ -145,8 +145,8 @@ NestedBound nested_bound(const Team& team, const Grid& grid, std::span<const std
     for (std::size_t n = 0; n < rims.size(); ++n) {
         const NodeSpec& node = machine.nodes[n];
         if (node.accelerators > 0 && rims[n] > 0)
-            bound.inner = std::min(bound.inner, even * node.cpus * node.cores_per_cpu * node.core_speed /
-                                                    static_cast<double>(rims[n]));
+            bound.inner = std::min(
+                bound.inner, even * node.cpus * node.cores_per_cpu * node.core_speed / static_cast<double>(rims[n]));
     }
     return bound;
 }

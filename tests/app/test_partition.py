@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests of `steelyard partition`: test_partition.py BINARY MPIEXEC SOURCE GROUP.
+
+Groups: partition_results partition_loads partition_errors. What partition.json says is computed again here from its boxes.
+"""
+import filecmp
+import itertools
+import json
+import os
+import subprocess
+
+import h5py
+import numpy as np
+
+from program import DECK, check, checkpoints, command, environment, fresh, main, run, settings
+
+MACHINE = dict(machine__nodes=3, machine__cpus_per_node=2, machine__cores_per_cpu=3, machine__accelerators_per_node="[2, 0, 1]", machine__core_speed="[1, 1, 0.5]",
+               machine__accelerator_speed=4)
+
+
+def partition(out, ranks=0, deck=DECK, **keys):
+    code, text = run(ranks, "partition", deck, "--out", fresh(out), "--quiet", *settings(**{**MACHINE, **keys}))
+    check(code == 0 and text == "", f"partition with {keys} on {ranks} ranks: {code} {text}")
+    with open(os.path.join(out, "partition.json")) as f:
+        return json.load(f)
+
+
+def owners(p):
+    """Owner of each cell [x, y, z]; every cell has one."""
+    owner, count = np.full(p["grid"], -1), np.zeros(p["grid"], dtype=int)
+    for r in p["resources"]:
+        for x0, y0, z0, x1, y1, z1 in r["boxes"]:
+            owner[x0:x1, y0:y1, z0:z1] = r["id"]
+            count[x0:x1, y0:y1, z0:z1] += 1
+    check((count == 1).all(), f"{(count != 1).sum()} cells are not in exactly one box")
+    return owner
+
+
+def check_consistent(p, load, weight):
+    """Everything that follows from the boxes; load, weight: of each cell [x, y, z]."""
+    owner, resources = owners(p), p["resources"]
+    n, grid = len(resources), p["grid"]
+    sums = np.bincount(owner.ravel(), load.ravel(), minlength=n)
+    speed = np.array([r["speed"] for r in resources])
+    check([r["id"] for r in resources] == list(range(n)), "ids")
+    check([r["cells"] for r in resources] == list(np.bincount(owner.ravel(), minlength=n)), "cells")
+    check(np.allclose([r["load"] for r in resources], sums, rtol=1e-9), "loads")
+    lbe = sums.sum() / speed.sum() / (sums / speed).max()
+    check(abs(lbe - p["lbe_model"]) < 1e-9, f"LBE_m {p['lbe_model']}, not {lbe}")
+    check(lbe <= p["bound"] + 1e-9 and p["bound"] == min(p["bound_of"].values()) <= 1, f"bound {p['bound']} of {lbe}")
+    node, fast = np.array([r["node"] for r in resources]), np.array([r["kind"] == "accelerator" for r in resources])
+    cpu = np.array([r["cpu"] for r in resources])
+    sees = np.zeros((n,) + owner.shape, dtype=bool)  # which resources see a cell
+    w = [p["ghost_width"] if g > 1 else 0 for g in grid]
+    for offset in itertools.product(*(range(-k, k + 1) for k in w)):
+        moved = np.roll(owner, offset, (0, 1, 2))
+        for axis, o in enumerate(offset):
+            if o and not p["periodic"][axis]:
+                edge = [slice(None)] * 3
+                edge[axis] = slice(0, o) if o > 0 else slice(o, None)
+                moved[tuple(edge)] = -1
+        for r in range(n):
+            sees[r] |= moved == r
+    ghosts, counts = np.zeros((n, n)), np.zeros((n, n), dtype=int)  # [sees, owns]
+    for r in range(n):
+        np.add.at(ghosts[r], owner[sees[r]], weight[sees[r]])
+        np.add.at(counts[r], owner[sees[r]], 1)
+    other = ~np.eye(n, dtype=bool)
+    apart = node[:, None] != node[None, :]
+    remote = (counts * (apart | (fast[:, None] & fast[None, :])) * other).sum(1)
+    check([r["remote_cells"] for r in resources] == list(remote), f"remote cells: {[r['remote_cells'] for r in resources]} instead of {list(remote)}")
+    cpus = ~apart & other & (cpu[:, None] != cpu[None, :])
+    inside = ~apart & other & (cpu[:, None] == cpu[None, :])
+    for key, of in (("bytes", ghosts), ("ghosts", counts)):
+        expected = {"between_nodes": (of * apart).sum(), "between_cpus": (of * cpus).sum(), "inside": (of * inside).sum()}
+        check(p[key] == expected, f"{key}: {p[key]} instead of {expected}")
+    return remote[fast].sum()
+
+
+def with_load(out):
+    """The load and owner [x, y, z] of a partition's cell fields."""
+    with h5py.File(os.path.join(out, "fields_0.h5")) as f:
+        return {name: f[name][:].T[:, :, None] for name in ("load", "owner", "node", "kind")}
+
+
+def particles_of(tmp):
+    """Particles in each cell [x, y, z] of the deck's initial state."""
+    out = fresh(os.path.join(tmp, "initial"))
+    check(run(0, "run", DECK, "--out", out, "--quiet", *settings(run__steps=0, output__fields_every=1))[0] == 0, "run")
+    with h5py.File(os.path.join(out, "fields_0.h5")) as f:
+        return f["particles"][:].T[:, :, None]
+
+
+def partition_results(tmp):
+    out, other = os.path.join(tmp, "out"), os.path.join(tmp, "other")
+    particles = particles_of(tmp)
+    for algorithm, width in (("inner_outer", 1), ("inner_outer", 2), ("greedy", 1)):
+        keys = dict(balance__partition__algorithm=algorithm, balance__partition__ghost_width=width)
+        p = partition(out, **keys)
+        fields = with_load(out)
+        remote = check_consistent(p, fields["load"], 8 * particles)
+        check(algorithm == "greedy" or remote == 0, f"{remote} remote cells of accelerators")
+        check(p["algorithm"] == algorithm and p["ghost_width"] == width and len(p["machine"]) == 3, "options")
+        check((fields["owner"] == owners(p)).all(), "owners in the fields")
+        for name, of in (("node", lambda r: r["node"]), ("kind", lambda r: r["kind"] == "accelerator")):
+            check((fields[name] == np.array([of(r) for r in p["resources"]])[fields["owner"]]).all(), f"{name} in the fields")
+        for ranks in (1, 2, 3):
+            partition(other, ranks, **keys)
+            for name in ("partition.json", "deck.yaml", "fields_0.h5", "fields_0.xdmf", "fields.xdmf"):
+                check(filecmp.cmp(os.path.join(out, name), os.path.join(other, name), shallow=False), f"{name} of {algorithm} differs on {ranks} ranks")
+    # What it prints fits a terminal; without a machine in the deck there is the one that is found.
+    done = subprocess.run(command(2, "partition", DECK, "--out", fresh(out)), env=environment(), capture_output=True, text=True, timeout=60)
+    check(done.returncode == 0 and "LBE_m" in done.stdout and all(len(line) < 80 for line in done.stdout.replace(out, "out").splitlines()), done.stdout)
+    with open(os.path.join(out, "partition.json")) as f:
+        p = json.load(f)
+    check(len(p["machine"]) == 1 and p["machine"][0]["accelerators"] == 0 and all(r["kind"] == "core" for r in p["resources"]), f"found: {p['machine']}")
+
+
+def partition_loads(tmp):
+    out, other, file = (os.path.join(tmp, name) for name in ("out", "other", "load.h5"))
+    # Uniform, in 2D and 3D.
+    for cells in ([40, 30], [12, 16, 20]):
+        keys = dict(load__kind="uniform", load__cells=cells, load__bytes_per_cell=48)
+        p = partition(out, **keys)
+        shape = tuple(cells) + (1,) * (3 - len(cells))
+        check(tuple(p["grid"]) == shape, f"grid {p['grid']}")
+        check(check_consistent(p, np.ones(shape), np.full(shape, 48)) == 0, "remote cells")
+        check(os.path.exists(os.path.join(out, "fields_0.h5")) == (len(cells) == 2), "fields of a 3D grid, or none of a 2D one")
+        for ranks in (2, 3):
+            check(partition(other, ranks, **keys) == p, f"{cells} on {ranks} ranks")
+    # Datasets of other programs: single precision, integers, compressed, in groups.
+    random = np.random.default_rng(1)
+    with h5py.File(file, "w") as f:
+        f.create_dataset("flat", data=random.random((30, 40)).astype("f4"), chunks=(7, 9), compression="gzip")
+        f.create_dataset("deep/er", data=random.integers(0, 9, (10, 12, 14)).astype("i2"))
+        f.create_dataset("negative", data=np.full((5, 5), -1.0))
+        f.create_dataset("zeros", data=np.zeros((5, 5)))
+        f.create_dataset("line", data=np.ones(5))
+        f.create_dataset("words", data=[[b"a"]])
+    for dataset in ("flat", "deep/er"):
+        with h5py.File(file) as f:
+            load = f[dataset][:].astype(float)
+        keys = dict(load__kind="dataset", load__file=file, load__dataset=dataset)
+        p = partition(out, **keys)
+        values = load.T if load.ndim == 3 else load.T[:, :, None]
+        check(check_consistent(p, values, np.full(values.shape, 8)) == 0, "remote cells")
+        check(partition(other, 3, **keys) == p, f"{dataset} on 3 ranks")
+    for dataset, what in (("negative", "negative"), ("zeros", "zeros only"), ("line", "2 or 3 dimensions"), ("words", "2 or 3 dimensions"), ("none", "no dataset none")):
+        code, text = run(2, "partition", DECK, "--out", out, "--force", *settings(load__kind="dataset", load__file=file, load__dataset=dataset))
+        check(code == 3 and text.count("\n") == 1 and what in text, f"{dataset}: {code} {text}")
+    # A checkpoint of particles that have not moved has the load of the slabs.
+    run_out = os.path.join(tmp, "run")
+    check(run(2, "run", DECK, "--out", run_out, "--quiet", *settings(run__steps=1, run__dt=1e-14, checkpoint__every=1))[0] == 0, "run")
+    checkpoint = os.path.join(run_out, f"checkpoint_{checkpoints(run_out)[-1]}.h5")
+    p = partition(out)
+    check(partition(other, 2, load__kind="checkpoint", load__file=checkpoint) == p, "a checkpoint's load differs")
+    code, text = run(0, "partition", DECK, "--out", fresh(out), *settings(load__kind="checkpoint", load__file=checkpoint, system__box="[300, 150]"))
+    check(code == 3 and text.count("\n") == 1 and "system.box" in text, f"another box: {code} {text}")
+
+
+def partition_errors(tmp):
+    out, file = os.path.join(tmp, "out"), os.path.join(tmp, "no.h5")
+    for keys, code, what in ((dict(machine__nodes=0), 2, "machine.nodes is 0"),
+                             (dict(machine__nodes=100000), 2, "use fewer nodes"),
+                             (dict(load__kind="dataset"), 2, "load.file is missing"),
+                             (dict(load__kind="dataset", load__file=file), 3, "not a readable HDF5 file"),
+                             (dict(load__kind="dataset", load__file=DECK), 3, "not a readable HDF5 file"),
+                             (dict(load__kind="checkpoint", load__file=file), 3, "no.h5: "),
+                             (dict(load__kind="checkpoint", load__file=DECK), 3, "tiny.yaml: ")):
+        for ranks in (0, 2):
+            got, text = run(ranks, "partition", DECK, "--out", out, *settings(**keys))
+            check(got == code and text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text and what in text, f"{keys} on {ranks} ranks: {got} {text}")
+            check(not os.path.exists(os.path.join(out, "partition.json")), f"{keys}: wrote a partition")
+    check(run(0, "partition")[0] == 2 and run(0, "partition", DECK, "--out", "")[0] == 2 and run(0, "partition", DECK, "--out", "/proc/nowhere")[0] == 5, "command line")
+    # Results that are there are kept, as those of a run.
+    check(run(0, "partition", DECK, "--out", out, "--quiet")[0] == 0, "partition")
+    for what in ("partition", "run"):
+        code, text = run(2, what, DECK, "--out", out)
+        check(code == 2 and "holds results already" in text and text.count("\n") == 1, f"a second {what}: {code} {text}")
+    check(run(2, "partition", DECK, "--out", out, "--quiet", "--force")[0] == 0, "partition with --force")
+    check(sorted(os.listdir(os.path.join(out, "previous_1"))) == ["deck.yaml", "fields.xdmf", "fields_0.h5", "fields_0.xdmf", "partition.json", "run.json"], os.listdir(out))
+
+
+if __name__ == "__main__":
+    main(partition_results, partition_loads, partition_errors)
