@@ -30,6 +30,11 @@ std::vector<Taker> takers_of(const NodeProblem& node, const Loads& loads, NodeSp
     return takers;
 }
 
+// The one with more capacity left comes first, but nobody comes before those who need cells.
+bool comes_later(const Taker& a, const Taker& b) {
+    return (a.cells > 0) != (b.cells > 0) ? b.cells > 0 : a.left < b.left;
+}
+
 // A taker's share of the region; others: cells that are to be left.
 Region piece_for(const Taker& taker, const Region& region, const Loads& loads, std::int64_t others) {
     const std::int64_t cells = cells_in(region);
@@ -48,8 +53,7 @@ NodeSplit split_greedily(const NodeProblem& node) {
     std::vector<Taker> takers = takers_of(node, loads, split);
     Region rest = node.region;
     while (!rest.empty()) {
-        const auto taker = std::max_element(takers.begin(), takers.end(),
-                                            [](const Taker& a, const Taker& b) { return a.left < b.left; });
+        const auto taker = std::max_element(takers.begin(), takers.end(), comes_later);
         std::int64_t others = -taker->cells;
         for (const Taker& t : takers) others += t.cells;
         Region piece = rest;

@@ -117,7 +117,7 @@ TEST_CASE("any machine and load: every cell once, nobody without cells, blocks o
         const RandomCase c(seed);
         const NestedPartition p = c.partition(alone);
         const std::string fault = fault_of(c, p);
-        CAPTURE(seed, fault);
+        CAPTURE(seed, fault, static_cast<int>(c.options.algorithm));
         if (!fault.empty()) FAIL_CHECK();
         const std::vector<Resource> resources = resources_of(c.machine);
         enough += c.grid.box().cells() >= static_cast<std::int64_t>(resources.size());
