@@ -43,7 +43,7 @@ std::vector<Key> grid_keys(Deck::Grid& grid) {
 std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOptions& nested) {
     const std::vector<std::string> kinds = balance::partition_kind_names();
     return {
-        word("kind", p.kind, kinds, with_words("partitioner", kinds) + "; none: even and fixed", {"nested"}),
+        word("kind", p.kind, kinds, with_words("partitioner", kinds) + "; none: even and fixed"),
         word("order", p.order, {"morton", "hilbert", "tree"}, "of patches along the chain: morton, hilbert, tree"),
         integer("patches_per_process", p.patches_per_process, 1, 1000,
                 "of the bisection; fewer where they would be too narrow"),

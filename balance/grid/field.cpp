@@ -10,12 +10,8 @@ FieldPlan::FieldPlan(const Team& team, const Homes& homes, const BoxList& list)
         std::vector<Run> found;
         std::int64_t offset = 0;
         for (std::int64_t b = list.first[owner]; b < list.first[owner + 1]; ++b) {
-            const Box& box = list.boxes[b];
-            const Box common = intersection(box, home);
-            for (int x = common.lower[0]; !common.empty() && x < common.upper[0]; ++x)
-                found.push_back(
-                    {place_in(home, x, common.lower[1]), offset + place_in(box, x, common.lower[1]), common.extent(1)});
-            offset += box.cells();
+            add_runs(list.boxes[b], home, offset, found);
+            offset += list.boxes[b].cells();
         }
         return found;
     };
@@ -31,22 +27,57 @@ FieldPlan::FieldPlan(const Team& team, const Homes& homes, const BoxList& list)
     }
 }
 
+void FieldPlan::add_runs(const Box& box, const Box& home, std::int64_t offset, std::vector<Run>& runs) {
+    const Box common = intersection(box, home);
+    if (common.empty()) return;
+    // Whole lines along z follow each other along y, and whole columns along x.
+    const auto whole = [&](int axis) {
+        return common.extent(axis) == box.extent(axis) && common.extent(axis) == home.extent(axis);
+    };
+    const bool columns = whole(2), all = columns && whole(1);
+    const std::int64_t cells = all       ? common.cells()
+                               : columns ? std::int64_t{common.extent(1)} * common.extent(2)
+                                         : common.extent(2);
+    const int end_x = all ? common.lower[0] + 1 : common.upper[0],
+              end_y = columns ? common.lower[1] + 1 : common.upper[1];
+    for (int x = common.lower[0]; x < end_x; ++x)
+        for (int y = common.lower[1]; y < end_y; ++y)
+            runs.push_back(
+                {place_in(home, x, y, common.lower[2]), offset + place_in(box, x, y, common.lower[2]), cells});
+}
+
 SummedArea::SummedArea(const Box& home, std::span<const std::int64_t> field)
-    : home_(home), rows_(home.extent(1) + 1), sums_(static_cast<std::size_t>(home.extent(0) + 1) * rows_, 0) {
+    : home_(home),
+      uniform_(field.empty()),
+      rows_(home.extent(1) + 1),
+      layers_(home.extent(2) == 1 ? 1 : home.extent(2) + 1) {
+    if (uniform_) return;
+    const std::size_t plane = static_cast<std::size_t>(rows_) * layers_;
+    sums_.assign((home.extent(0) + 1) * plane, 0);
+    const std::int64_t* value = field.data();
     for (int x = 0; x < home.extent(0); ++x) {
-        const std::int64_t* before = &sums_[static_cast<std::size_t>(x) * rows_];
-        std::int64_t* here = &sums_[static_cast<std::size_t>(x + 1) * rows_];
-        const std::int64_t* value = field.data() + static_cast<std::size_t>(x) * (rows_ - 1);
-        std::int64_t column = 0;
-        for (int y = 0; y + 1 < rows_; ++y) here[y + 1] = before[y + 1] + (column += value[y]);
+        const std::int64_t* before = &sums_[x * plane];
+        std::int64_t* here = &sums_[(x + 1) * plane];
+        for (int y = 0; y + 1 < rows_; ++y, here += layers_) {
+            std::int64_t line = 0;
+            for (int z = layers_ > 1; z < layers_; ++z) here[layers_ + z] = here[z] + (line += *value++);
+        }
+        here = &sums_[(x + 1) * plane];
+        for (std::size_t i = 0; i < plane; ++i) here[i] += before[i];
     }
 }
 
+// Of the first cells along z.
+std::int64_t SummedArea::below(const Box& b, int z) const {
+    return at(b.upper[0], b.upper[1], z) - at(b.lower[0], b.upper[1], z) - at(b.upper[0], b.lower[1], z) +
+           at(b.lower[0], b.lower[1], z);
+}
+
 std::int64_t SummedArea::of(const Box& box) const {
-    const Box b = shifted(intersection(box, home_), {-home_.lower[0], -home_.lower[1], 0});
+    const Box b = shifted(intersection(box, home_), {-home_.lower[0], -home_.lower[1], -home_.lower[2]});
     if (b.empty()) return 0;
-    return at(b.upper[0], b.upper[1]) - at(b.lower[0], b.upper[1]) - at(b.upper[0], b.lower[1]) +
-           at(b.lower[0], b.lower[1]);
+    if (uniform_) return b.cells();
+    return layers_ == 1 ? below(b, 0) : below(b, b.upper[2]) - below(b, b.lower[2]);
 }
 
 FieldPlan plan_by_columns(const Team& team, const Grid& grid) {

@@ -3,7 +3,7 @@
 // same for the whole run: what a load model remembers of a cell need not move when the cell changes its owner. For a
 // while, values are brought into the order of a list of boxes (the cells of one process, or of the patches along a
 // curve) and back. Blocks are compact, so that a member's home meets the boxes of few others, however many there are.
-// 2D: the cells of a block or box are ordered by column x, then y.
+// The cells of a block or box are ordered by x, then y, then z.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -40,9 +40,9 @@ struct BoxList {
     }
 };
 
-/// Place of a cell among a box's cells.
-inline std::int64_t place_in(const Box& box, int x, int y) {
-    return std::int64_t{x - box.lower[0]} * box.extent(1) + (y - box.lower[1]);
+/// Place of a cell among a box's cells. In 2D z is 0.
+inline std::int64_t place_in(const Box& box, int x, int y, int z = 0) {
+    return (std::int64_t{x - box.lower[0]} * box.extent(1) + (y - box.lower[1])) * box.extent(2) + (z - box.lower[2]);
 }
 
 /// Where the values of a list of boxes lie in the homes: the plan by which fields go there and back.
@@ -84,10 +84,12 @@ public:
     }
 
 private:
-    /// Cells of one column: their places in the home's values and in those of a member's boxes.
+    /// Cells that are consecutive in both orders: their places in the home's values and in those of a member's boxes.
     struct Run {
         std::int64_t in_home, in_boxes, cells;
     };
+    /// Those of a box whose values begin at `offset` among the member's, as few as possible.
+    static void add_runs(const Box& box, const Box& home, std::int64_t offset, std::vector<Run>& runs);
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
 
     const Team& team_;
@@ -102,14 +104,18 @@ FieldPlan plan_by_columns(const Team& team, const Grid& grid);
 /// Sums over boxes of the part of a field that is at home here, in constant time.
 class SummedArea {
 public:
+    /// field: one value a cell of `home`; empty: every cell's is 1, which takes no memory.
     SummedArea(const Box& home, std::span<const std::int64_t> field);
     /// Of the cells of `box` that are at home here.
     std::int64_t of(const Box& box) const;
 
 private:
-    std::int64_t at(int x, int y) const { return sums_[static_cast<std::size_t>(x) * rows_ + y]; }
+    std::int64_t at(int x, int y, int z) const { return sums_[(std::size_t(x) * rows_ + y) * layers_ + z]; }
+    std::int64_t below(const Box& box, int z) const;
+
     Box home_;
-    int rows_;
+    bool uniform_;
+    int rows_, layers_;  // of the sums: cells and one more, but one layer where the home is one cell deep
     std::vector<std::int64_t> sums_;
 };
 

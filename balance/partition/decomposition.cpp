@@ -25,18 +25,23 @@ std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
 }
 
 std::vector<Box> joined(std::vector<Box> boxes) {
+    const bool flat = std::all_of(boxes.begin(), boxes.end(), [&](const Box& b) {
+        return b.lower[2] == boxes.front().lower[2] && b.upper[2] == boxes.front().upper[2];
+    });
     for (bool changed = true; changed;) {
         changed = false;
-        for (const int axis : {1, 0}) {
-            const int across = 1 - axis;
-            const auto place = [=](const Box& b) {
-                return std::tuple(b.lower[across], b.upper[across], b.lower[axis]);
+        for (const int axis : {2, 1, 0}) {
+            if (axis == 2 && flat) continue;
+            const int u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2;
+            const auto across = [=](const Box& b) {
+                return std::tuple(b.lower[u], b.upper[u], b.lower[v], b.upper[v]);
             };
-            std::sort(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) { return place(a) < place(b); });
+            std::sort(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) {
+                return std::tuple(across(a), a.lower[axis]) < std::tuple(across(b), b.lower[axis]);
+            });
             std::vector<Box> fewer;
             for (const Box& b : boxes) {
-                if (!fewer.empty() && fewer.back().lower[across] == b.lower[across] &&
-                    fewer.back().upper[across] == b.upper[across] && fewer.back().upper[axis] == b.lower[axis]) {
+                if (!fewer.empty() && across(fewer.back()) == across(b) && fewer.back().upper[axis] == b.lower[axis]) {
                     fewer.back().upper[axis] = b.upper[axis];
                     changed = true;
                 } else {

@@ -9,11 +9,12 @@ namespace balance {
 
 /// One node. Speeds have any unit; only their ratios count.
 struct NodeSpec {
-    int cpus = 1;           ///< sockets, or ranks of a run
+    int cpus = 1;  ///< sockets, or ranks of a run
     int cores_per_cpu = 1;
     int accelerators = 0;
     double core_speed = 1;  ///< of one core
     double accelerator_speed = 12;
+    std::int64_t resources() const { return std::int64_t{cpus} * cores_per_cpu + accelerators; }
     double speed() const { return cpus * cores_per_cpu * core_speed + accelerators * accelerator_speed; }
     friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
 };
@@ -36,8 +37,11 @@ struct Resource {
     friend bool operator==(const Resource&, const Resource&) = default;
 };
 
-/// Of each node first the cores, CPU by CPU, then the accelerators. Throws std::invalid_argument for a machine without
-/// nodes, a node without cores, or a speed that is not positive and finite.
+/// Throws std::invalid_argument for a machine without nodes, a node without cores, or a speed that is not positive and
+/// finite.
+void check(const Machine& machine);
+
+/// Of each node first the cores, CPU by CPU, then the accelerators. Throws what check() throws.
 std::vector<Resource> resources_of(const Machine& machine);
 
 }  // namespace balance

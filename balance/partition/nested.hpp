@@ -22,32 +22,39 @@ struct NestedOptions {
     int ghost_width = 1;  ///< cells
 };
 
-/// Cells of each resource of resources_of(machine): boxes[first[r]] .. boxes[first[r + 1]], disjoint; all cover the grid.
+/// Cells of each resource of resources_of(machine): boxes[first[r]] .. boxes[first[r + 1]], disjoint; all cover the
+/// grid.
 struct NestedPartition {
     std::vector<Box> boxes;
     std::vector<std::int64_t> first;
     std::vector<double> shortfall;  ///< of each resource: the part of its target that it could not be given, 0 to 1
 };
 
-/// load: of the cells of this member's home, integers >= 0. Level 1 is computed alike on all members from loads of
+/// load: of the cells of this member's home, integers >= 0; empty on all members: every cell's is 1, which takes no
+/// memory. Level 1 is computed alike on all members from loads of
 /// coarse blocks; the nodes are then dealt to the members, which compute levels 2 and 3. Collective; the same on all
 /// members, whatever their number. Throws std::invalid_argument for a machine that resources_of() refuses, or for
 /// more nodes than cells.
 NestedPartition nested_partition(const Team& team, const Grid& grid, std::span<const std::int64_t> load,
                                  const Machine& machine, const NestedOptions& options);
 
-/// What a nested partition is worth. Ghost cells are counted once for each resource that sees them.
+/// What a nested partition is worth. Ghost cells are those within the ghost width of somebody's cells; they are counted
+/// once for each one who sees them: between nodes for each node, between CPUs for each CPU or accelerator, inside for
+/// each core.
 struct NestedQuality {
-    double lbe_model = 1;                  ///< heterogeneous LBE_m: (sum l / sum s) / max (l / s)
-    std::vector<std::int64_t> load, cells; ///< of each resource
+    double lbe_model = 1;                   ///< heterogeneous LBE_m: (sum l / sum s) / max (l / s)
+    std::vector<std::int64_t> load, cells;  ///< of each resource
     /// Of each resource, its ghost cells that another node or, for an accelerator, another accelerator owns: what it
     /// receives from remote regions.
     std::vector<std::int64_t> remote_cells;
-    std::int64_t other_cpu_contacts = 0;   ///< cells of accelerators that see a cell of a core of another CPU than the
-                                           ///< one that most of their neighbours belong to, of the own node
-    std::int64_t ghosts_between_nodes = 0, ghosts_between_cpus = 0, ghosts_inside = 0;
-    double node_distance = 0;              ///< mean of |node - node'| over the ghosts between nodes
+    /// Cells of accelerators that see a core of another CPU of their node than the one that owns most of their ghosts.
+    std::int64_t other_cpu_contacts = 0;
+    std::int64_t ghosts_between_nodes = 0;  ///< owned by another node
+    std::int64_t ghosts_between_cpus = 0;   ///< owned by another CPU or accelerator of the same node
+    std::int64_t ghosts_inside = 0;         ///< owned by another core of the same CPU
+    double node_distance = 0;               ///< mean of |node - node'| over the ghosts between nodes
 };
+/// load: as in nested_partition(). Collective; the same on all members.
 NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const Machine& machine,
                          const NestedPartition& partition, int ghost_width);
 

@@ -15,7 +15,8 @@
 #define STEELYARD_PARTITIONS(add) \
     add(none)                     \
     add(rcb)                      \
-    add(chain)
+    add(chain)                    \
+    add(nested)
 // clang-format on
 
 namespace balance {
@@ -211,7 +212,7 @@ Partition make_partition(const PartitionInput& input, const PartitionOptions& op
 }
 
 std::optional<std::int64_t> bisected_boxes(const Grid& grid, const PartitionOptions& options) {
-    if (options.kind == "none") return 0;
+    if (options.kind == "none" || options.kind == "nested") return 0;
     if (options.kind == "rcb") return options.processes;
     if (options.kind == "chain") return patch_count(grid, options);
     return std::nullopt;

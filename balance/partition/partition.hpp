@@ -30,6 +30,8 @@ struct PartitionOptions {
     std::int64_t patches_per_process = 4;  ///< falls by itself where the grid can't hold so many of the minimum width
     int min_width = 1;                     ///< of a patch, cells
     bool sticky = true;                    ///< move cuts of the bisection only
+    std::int64_t processes_per_node = 0;   ///< nested: consecutive processes on a node; 0: all on one
+    int threads = 1;                       ///< nested: of each process
     std::int64_t max_size = 0;             ///< of a process, in the units of `size` (particles); 0: none
     friend bool operator==(const PartitionOptions&, const PartitionOptions&) = default;
 };

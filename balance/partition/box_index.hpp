@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Which of many boxes meet a given one: buckets of cells that list the boxes in them, about as many as there are boxes.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+
+namespace balance {
+
+class BoxIndex {
+public:
+    /// The boxes lie in the grid and outlive this.
+    BoxIndex(const Grid& grid, std::span<const Box> boxes) : boxes_(boxes) {
+        const int axes = grid.cells[2] > 1 ? 3 : 2;
+        const double a_box = static_cast<double>(grid.box().cells()) / std::max(1.0, static_cast<double>(boxes.size()));
+        const double side = std::pow(a_box, 1.0 / axes);
+        for (int a = 0; a < 3; ++a) {
+            side_[a] = std::clamp(static_cast<int>(side), 1, grid.cells[a]);
+            buckets_.upper[a] = (grid.cells[a] + side_[a] - 1) / side_[a];
+        }
+        begin_.assign(buckets_.cells() + 1, 0);
+        for (const Box& b : boxes) for_each_bucket(b, [&](std::int64_t k, auto) { ++begin_[k + 1]; });
+        for (std::size_t k = 1; k < begin_.size(); ++k) begin_[k] += begin_[k - 1];
+        listed_.resize(begin_.back());
+        std::vector<std::int64_t> next(begin_.begin(), begin_.end() - 1);
+        for (std::size_t i = 0; i < boxes.size(); ++i)
+            for_each_bucket(boxes[i], [&](std::int64_t k, auto) { listed_[next[k]++] = static_cast<std::int32_t>(i); });
+    }
+
+    /// Calls visit(number of a box, cells in common) once for each box that meets `box`.
+    template <class Visit>
+    void for_each_in(const Box& box, Visit visit) const {
+        for_each_bucket(box, [&](std::int64_t k, const std::array<int, 3>& bucket) {
+            for (std::int64_t i = begin_[k]; i < begin_[k + 1]; ++i) {
+                const Box common = intersection(boxes_[listed_[i]], box);
+                if (!common.empty() && bucket_of(common.lower) == bucket)  // the first of those that list both
+                    visit(listed_[i], common);
+            }
+        });
+    }
+
+private:
+    std::array<int, 3> bucket_of(const std::array<int, 3>& cell) const {
+        return {cell[0] / side_[0], cell[1] / side_[1], cell[2] / side_[2]};
+    }
+    template <class Visit>
+    void for_each_bucket(const Box& box, Visit visit) const {
+        if (box.empty()) return;
+        const auto first = bucket_of(box.lower),
+                   last = bucket_of({box.upper[0] - 1, box.upper[1] - 1, box.upper[2] - 1});
+        for (int i = first[0]; i <= last[0]; ++i)
+            for (int j = first[1]; j <= last[1]; ++j)
+                for (int k = first[2]; k <= last[2]; ++k)
+                    visit((std::int64_t{i} * buckets_.upper[1] + j) * buckets_.upper[2] + k, std::array{i, j, k});
+    }
+
+    std::span<const Box> boxes_;
+    std::array<int, 3> side_{1, 1, 1};
+    Box buckets_;
+    std::vector<std::int64_t> begin_;
+    std::vector<std::int32_t> listed_;
+};
+
+}  // namespace balance

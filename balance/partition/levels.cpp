@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "balance/partition/levels.hpp"
+
+#include <algorithm>
+
+namespace balance {
+namespace {
+
+constexpr double cut_tolerance = 1e-3;  // of a node's or a core's load
+
+// Loads of a region whose values lie box after box.
+CellLoads loads_of(const Region& region, std::span<const std::int64_t> values) {
+    const Box bounds = bounds_of(region);
+    if (region.size() == 1) return {bounds, values};
+    std::vector<std::int64_t> field(bounds.cells(), 0);
+    const std::int64_t* next = values.data();
+    for (const Box& b : region)
+        for (int x = b.lower[0]; x < b.upper[0]; ++x)
+            for (int y = b.lower[1]; y < b.upper[1]; ++y, next += b.extent(2))
+                std::copy_n(next, b.extent(2), &field[place_in(bounds, x, y, b.lower[2])]);
+    return {bounds, field};
+}
+
+}  // namespace
+
+bool is_uniform(const Team& team, std::span<const std::int64_t> load) {
+    std::int64_t given = !load.empty();
+    team.max({&given, 1});
+    return given == 0;
+}
+
+std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
+                                 std::span<const PartNeed> nodes) {
+    constexpr std::int64_t blocks = std::int64_t{1} << 18, blocks_a_node = 32;
+    const int side =
+        BlockLoads::side_for(grid, std::max(blocks, blocks_a_node * static_cast<std::int64_t>(nodes.size())));
+    std::vector<SplitPart> parts;
+    if (uniform) parts = split_region({grid.box()}, CellCounts{}, nodes, cut_tolerance);
+    else parts = split_region({grid.box()}, BlockLoads(team, grid, load, side), nodes, cut_tolerance);
+    std::vector<Region> regions;
+    regions.reserve(parts.size());
+    for (SplitPart& p : parts) regions.push_back(std::move(p.region));
+    return regions;
+}
+
+void for_each_node_here(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
+                        std::span<const Region> regions, const std::function<void(int, const Loads&)>& visit) {
+    const auto nodes = static_cast<std::int64_t>(regions.size());
+    const Range here = block(nodes, team.rank(), team.size());
+    if (uniform) {
+        for (std::int64_t n = here.begin; n < here.end; ++n) visit(static_cast<int>(n), CellCounts{});
+        return;
+    }
+    std::vector<Box> boxes;
+    std::vector<std::int64_t> first{0};
+    for (int m = 0; m < team.size(); ++m) {
+        const Range theirs = block(nodes, m, team.size());
+        for (std::int64_t n = theirs.begin; n < theirs.end; ++n)
+            boxes.insert(boxes.end(), regions[n].begin(), regions[n].end());
+        first.push_back(static_cast<std::int64_t>(boxes.size()));
+    }
+    const FieldPlan plan(team, Homes{grid, team.size()}, {boxes, std::move(first)});
+    const std::vector<std::int64_t> values = plan.to_boxes(load);
+    std::size_t at = 0;
+    for (std::int64_t n = here.begin; n < here.end; ++n) {
+        const std::size_t cells = static_cast<std::size_t>(cells_in(regions[n]));
+        visit(static_cast<int>(n), loads_of(regions[n], std::span(values).subspan(at, cells)));
+        at += cells;
+    }
+}
+
+NodeResult divide_node(const NodeProblem& node, NestedAlgorithm algorithm) {
+    NodeSplit split = algorithm == NestedAlgorithm::greedy ? split_greedily(node) : split_inner_outer(node);
+    NodeResult result;
+    for (std::size_t c = 0; c < split.cpus.size(); ++c) {
+        const std::vector<PartNeed> cores(node.parts.cpus[c].cells);
+        std::vector<Region> regions = split_exactly(split.cpus[c], node.loads, cores, cut_tolerance);
+        result.regions.insert(result.regions.end(), regions.begin(), regions.end());
+    }
+    result.shortfall.assign(result.regions.size(), 0.0);
+    const std::vector<double> shortfall = shortfall_of(node, split);
+    result.shortfall.insert(result.shortfall.end(), shortfall.begin(), shortfall.end());
+    result.regions.insert(result.regions.end(), split.accelerators.begin(), split.accelerators.end());
+    return result;
+}
+
+}  // namespace balance

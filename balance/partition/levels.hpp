@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The levels of the nested partition one by one: for those who don't want the whole of it on every member.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "balance/partition/node.hpp"
+
+namespace balance {
+
+/// Level 1: a region for each node, nodes that are neighbours in the list being neighbours in space. From the loads of
+/// some 250,000 blocks of cells (32 a node, if that is more), so that its cost depends on the number of nodes alone.
+/// load: of this member's home; uniform: every cell's is 1, and load is not looked at. PartNeed::cells of a node is the
+/// number of its cores and accelerators. Collective; the same on all members, whatever their number.
+std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
+                                 std::span<const PartNeed> nodes);
+
+/// Brings the loads of the nodes that are dealt to this member, block(nodes, member, members), and calls visit(node,
+/// its loads) for each. load, uniform: as above; regions: of all nodes. Collective.
+void for_each_node_here(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
+                        std::span<const Region> regions, const std::function<void(int, const Loads&)>& visit);
+
+/// Levels 2 and 3 of a node: the region of each core, CPU by CPU, and then of each accelerator.
+struct NodeResult {
+    std::vector<Region> regions;
+    std::vector<double> shortfall;  ///< of each of them
+};
+NodeResult divide_node(const NodeProblem& node, NestedAlgorithm algorithm);
+
+/// Whether no member has given loads. Collective.
+bool is_uniform(const Team& team, std::span<const std::int64_t> load);
+
+}  // namespace balance

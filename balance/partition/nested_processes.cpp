@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The nested partition in a run: processes are CPUs, so many consecutive ones to a node, and their threads are cores. A
+// process's boxes are in the order of its threads.
+#include <algorithm>
+#include <stdexcept>
+
+#include "balance/partition/levels.hpp"
+#include "balance/partition/partition.hpp"
+
+namespace balance {
+namespace {
+
+// The processes of a node, with the speeds that their targets stand for.
+NodeParts parts_of(const PartitionInput& in, const PartitionOptions& options, Range processes) {
+    NodeParts parts;
+    for (std::int64_t p = processes.begin; p < processes.end; ++p)
+        parts.cpus.push_back({in.targets.empty() ? 1.0 : static_cast<double>(in.targets[p]), options.threads});
+    return parts;
+}
+
+}  // namespace
+
+Partition partition_nested(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>&) {
+    if (options.processes > in.grid.box().cells())
+        throw std::invalid_argument("cannot split " + std::to_string(in.grid.box().cells()) + " cells over " +
+                                    std::to_string(options.processes) + " processes");
+    const std::int64_t a_node = options.processes_per_node > 0 ? options.processes_per_node : options.processes;
+    const auto processes_of = [&](std::int64_t n) {
+        return Range{n * a_node, std::min((n + 1) * a_node, options.processes)};
+    };
+    std::vector<PartNeed> nodes;
+    for (std::int64_t n = 0; processes_of(n).size() > 0; ++n) {
+        const NodeParts parts = parts_of(in, options, processes_of(n));
+        nodes.push_back({speed_of(parts), processes_of(n).size() * options.threads});
+    }
+    const std::vector<Region> regions = node_regions(in.team, in.grid, in.load, false, nodes);
+    std::vector<Box> boxes;
+    std::vector<std::int64_t> counts;  // boxes of each process
+    for_each_node_here(in.team, in.grid, in.load, false, regions, [&](int n, const Loads& loads) {
+        const NodeParts parts = parts_of(in, options, processes_of(n));
+        const NodeResult result = divide_node({in.grid, regions[n], loads, parts, 0}, NestedAlgorithm::inner_outer);
+        for (std::size_t i = 0; i < result.regions.size(); ++i) {
+            if (i % options.threads == 0) counts.push_back(0);
+            counts.back() += static_cast<std::int64_t>(result.regions[i].size());
+            boxes.insert(boxes.end(), result.regions[i].begin(), result.regions[i].end());
+        }
+    });
+    Partition partition{all_gather<Box>(in.team, boxes), {0}};
+    for (const std::int64_t n : all_gather<std::int64_t>(in.team, counts))
+        partition.first.push_back(partition.first.back() + n);
+    return partition;
+}
+
+}  // namespace balance

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "balance/partition/region.hpp"
+
+#include <algorithm>
+
+#include "balance/partition/decomposition.hpp"
+
+namespace balance {
+namespace {
+
+// What is left of `box` without another: slabs cut off on both sides of each axis.
+void add_without(Box box, const Box& taken, Region& left) {
+    const Box common = intersection(box, taken);
+    if (common.empty()) {
+        left.push_back(box);
+        return;
+    }
+    for (int a = 0; a < 3; ++a) {
+        Box slab = box;
+        slab.upper[a] = common.lower[a];
+        if (!slab.empty()) left.push_back(slab);
+        slab = box;
+        slab.lower[a] = common.upper[a];
+        if (!slab.empty()) left.push_back(slab);
+        box.lower[a] = common.lower[a];
+        box.upper[a] = common.upper[a];
+    }
+}
+
+}  // namespace
+
+std::int64_t cells_in(const Region& region) {
+    std::int64_t cells = 0;
+    for (const Box& b : region) cells += b.cells();
+    return cells;
+}
+
+std::int64_t load_in(const Region& region, const Loads& loads) {
+    std::int64_t load = 0;
+    for (const Box& b : region) load += loads.of(b);
+    return load;
+}
+
+Box bounds_of(const Region& region) {
+    Box bounds = region.front();
+    for (const Box& b : region)
+        for (int a = 0; a < 3; ++a) {
+            bounds.lower[a] = std::min(bounds.lower[a], b.lower[a]);
+            bounds.upper[a] = std::max(bounds.upper[a], b.upper[a]);
+        }
+    return bounds;
+}
+
+std::array<int, 3> axes_by_length(const Box& box) {
+    std::array<int, 3> axes{0, 1, 2};
+    std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return box.extent(a) > box.extent(b); });
+    return axes;
+}
+
+Region within(const Region& region, const Box& box) {
+    Region inside;
+    for (const Box& b : region)
+        if (const Box common = intersection(b, box); !common.empty()) inside.push_back(common);
+    return inside;
+}
+
+Region without(const Region& region, const Box& taken) {
+    Region left;
+    for (const Box& b : region) add_without(b, taken, left);
+    return left;
+}
+
+Region without(Region region, const Region& taken) {
+    for (const Box& b : taken) region = without(region, b);
+    return region;
+}
+
+Region inner_part(const Region& region, const Grid& grid, int width) {
+    if (region.empty()) return region;
+    Box frame = with_halo(bounds_of(region), {width, width, width});
+    std::array<int, 3> images{0, 0, 0};  // that reach into the frame from either side
+    for (int a = 0; a < 3; ++a) {
+        if (grid.periodic[a]) {
+            images[a] = (width + grid.cells[a] - 1) / grid.cells[a];
+        } else {
+            frame.lower[a] = std::max(frame.lower[a], 0);
+            frame.upper[a] = std::min(frame.upper[a], grid.cells[a]);
+        }
+    }
+    Region outside{frame};
+    for (int i = -images[0]; i <= images[0]; ++i)
+        for (int j = -images[1]; j <= images[1]; ++j)
+            for (int k = -images[2]; k <= images[2]; ++k)
+                for (const Box& b : region)
+                    if (const Box image = shifted(b, {i * grid.cells[0], j * grid.cells[1], k * grid.cells[2]});
+                        !intersection(image, frame).empty())
+                        outside = without(outside, image);
+    Region inner = region;
+    for (const Box& b : joined(outside)) inner = without(inner, with_halo(b, {width, width, width}));
+    return joined(inner);
+}
+
+Region cells_around(const Region& region, const Grid& grid, int width) {
+    std::array<int, 3> images{0, 0, 0};
+    for (int a = 0; a < 3; ++a)
+        if (grid.periodic[a]) images[a] = (width + grid.cells[a] - 1) / grid.cells[a];
+    Region around;
+    for (const Box& b : region) {
+        const Box wide = with_halo(b, {width, width, width});
+        for (int i = -images[0]; i <= images[0]; ++i)
+            for (int j = -images[1]; j <= images[1]; ++j)
+                for (int k = -images[2]; k <= images[2]; ++k) {
+                    const Box image = intersection(
+                        shifted(wide, {i * grid.cells[0], j * grid.cells[1], k * grid.cells[2]}), grid.box());
+                    if (image.empty()) continue;
+                    const Region found = without(without(Region{image}, region), around);
+                    around.insert(around.end(), found.begin(), found.end());
+                }
+    }
+    return around;
+}
+
+bool touch(const Box& a, const Box& b) {
+    for (int axis = 0; axis < 3; ++axis) {
+        std::array<int, 3> halo{0, 0, 0};
+        halo[axis] = 1;
+        if (!intersection(with_halo(a, halo), b).empty()) return true;
+    }
+    return false;
+}
+
+void add_cells(const Box& box, const std::array<int, 3>& axes, std::int64_t begin, std::int64_t end, Region& region) {
+    if (begin >= end) return;
+    const int axis = axes[0];
+    const std::int64_t across = box.cells() / box.extent(axis);
+    const auto lines = [&](std::int64_t first, std::int64_t last) {
+        Box b = box;
+        b.lower[axis] = box.lower[axis] + static_cast<int>(first);
+        b.upper[axis] = box.lower[axis] + static_cast<int>(last);
+        return b;
+    };
+    const std::array<int, 3> inside{axes[1], axes[2], axes[0]};
+    std::int64_t first = begin / across;
+    const std::int64_t last = end / across;
+    if (first == last) {
+        add_cells(lines(first, first + 1), inside, begin - first * across, end - first * across, region);
+        return;
+    }
+    if (begin % across > 0) {
+        add_cells(lines(first, first + 1), inside, begin - first * across, across, region);
+        ++first;
+    }
+    if (first < last) region.push_back(lines(first, last));
+    add_cells(lines(last, last + 1), inside, 0, end - last * across, region);
+}
+
+}  // namespace balance

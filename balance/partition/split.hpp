@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// A region over parts of unequal speed: recursive bisection with jogs, and its exact refinement along a chain of cells.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/partition/region.hpp"
+
+namespace balance {
+
+/// What gets a part of a region.
+struct PartNeed {
+    double speed = 1;        ///< > 0; loads are to be in this proportion
+    std::int64_t cells = 1;  ///< at least so many, where the region has enough for all
+};
+
+/// What a part got: some may be empty where there are fewer cells than parts.
+struct SplitPart {
+    Region region;
+    int axis = 0;  ///< of the last cut that made it
+};
+
+/// Splits a region by recursive bisection across the longest side of its bounding box, in the order of the recursion:
+/// neighbours in the list are neighbours in space. Each cut is off by no more than `tolerance` times the load of a
+/// part, or half a cell. A region without load is split by cells. Where the region has fewer cells than the parts
+/// need, each gets one if that is possible.
+std::vector<SplitPart> split_region(const Region& region, const Loads& loads, std::span<const PartNeed> parts,
+                                    double tolerance);
+
+/// The same, and then the cells of all parts, one after the other, are cut anew by the exact chain partition: a part
+/// may get or lose a few cells at the ends of its own. Takes memory for each cell, so it is left out where parts have
+/// many thousand cells, and half a cell is nothing.
+std::vector<Region> split_exactly(const Region& region, const Loads& loads, std::span<const PartNeed> parts,
+                                  double tolerance);
+
+}  // namespace balance
