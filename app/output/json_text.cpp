@@ -130,12 +130,13 @@ std::string to_json(const PartitionReport& report) {
     j["lbe_model"] = q.lbe_model;
     j["bound"] = report.bound.lbe();
     j["bound_of"] = {{"cells", report.bound.cells}, {"inner", report.bound.inner}};
-    j["bytes"] = {
-        {"between_nodes", q.bytes_between_nodes}, {"between_cpus", q.bytes_between_cpus}, {"inside", q.bytes_inside}};
+    j["bytes"] = {{"between_nodes", report.traffic.between_nodes * report.item_bytes},
+                  {"between_cpus", report.traffic.between_cpus * report.item_bytes},
+                  {"inside", report.traffic.inside * report.item_bytes}};
     j["ghosts"] = {{"between_nodes", q.ghosts_between_nodes},
                    {"between_cpus", q.ghosts_between_cpus},
                    {"inside", q.ghosts_inside}};
-    j["node_distance"] = q.node_distance;
+    j["node_distance"] = report.traffic.node_distance;
     j["other_cpu_contacts"] = q.other_cpu_contacts;
     j["shortfalls"] = Json::array();
     for (std::size_t r = 0; r < report.resources.size(); ++r)

@@ -22,7 +22,7 @@ CellFields cell_fields(const PartitionReport& report, std::span<const std::int64
     for (int x = home.lower[0]; x < home.upper[0]; ++x)  // rows along x in files, columns along y in homes
         for (int y = home.lower[1]; y < home.upper[1]; ++y)
             loads[(y - home.lower[1]) * nx + x - home.lower[0]] =
-                static_cast<double>(load[balance::place_in(home, x, y)]) * report.unit;
+                load.empty() ? 1 : static_cast<double>(load[balance::place_in(home, x, y)]) * report.unit;
     for (std::size_t r = 0; r < report.resources.size(); ++r)
         for (std::int64_t b = report.partition.first[r]; b < report.partition.first[r + 1]; ++b) {
             const balance::Box mine = balance::intersection(report.partition.boxes[b], home);
@@ -76,16 +76,17 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
         lines_of({grid, fmt::format("load {:.6g} ({})", static_cast<double>(total) * report.unit, report.unit_name)}));
     say(stdout, "{}", machine_text(report));
     const auto row = [](const char* name, const std::string& value) { say(stdout, "  {:<36}{}\n", name, value); };
+    const auto bytes = [&](std::int64_t items) { return std::to_string(items * report.item_bytes); };
     const bool inner = report.options.algorithm == balance::NestedAlgorithm::inner_outer;
     row("algorithm", fmt::format("{}, ghost width {}", inner ? "inner_outer" : "greedy", report.options.ghost_width));
     row("LBE_m", fmt::format("{:.4f}", q.lbe_model));
     row("bound of LBE_m", fmt::format("{:.4f}", report.bound.lbe()));
     row("remote cells of accelerators", std::to_string(remote));
     row("contacts with the other CPU", std::to_string(q.other_cpu_contacts));
-    row("bytes between nodes", std::to_string(q.bytes_between_nodes));
-    row("bytes between CPUs of a node", std::to_string(q.bytes_between_cpus));
-    row("bytes inside a CPU", std::to_string(q.bytes_inside));
-    row("distance of nodes that exchange", fmt::format("{:.3f}", q.node_distance));
+    row("bytes between nodes", bytes(report.traffic.between_nodes));
+    row("bytes between CPUs of a node", bytes(report.traffic.between_cpus));
+    row("bytes inside a CPU", bytes(report.traffic.inside));
+    row("distance of nodes that exchange", fmt::format("{:.3f}", report.traffic.node_distance));
     row("shortfalls", shortfall_text(report));
     say(stdout, "  output in {}{}\n", directory, cells[2] > 1 ? "; fields are for grids of two dimensions" : "");
     std::fflush(stdout);

@@ -20,15 +20,17 @@ struct PartitionReport {
     balance::Grid grid;
     balance::Machine machine;
     balance::NestedOptions options;
-    balance::NestedPartition partition;
-    balance::NestedQuality quality;
-    balance::NestedBound bound;
+    balance::NestedPartition partition = {};
+    balance::NestedQuality quality = {};
+    balance::NestedBound bound = {};
+    balance::NestedTraffic traffic = {};
+    std::int64_t item_bytes = 8;  ///< of what the traffic counts
     double unit = 1;  ///< of loads
-    std::string unit_name;
+    std::string unit_name = {};
     std::vector<balance::Resource> resources = balance::resources_of(machine);
 };
 
-/// Of the cells of this rank's home: load, owner (resource), node, kind (0 core, 1 accelerator). 2D. box: lengths.
+/// Of the cells of this rank's home: load (given for each cell, or empty: 1), owner (resource), node, kind (0 core, 1 accelerator). 2D. box: lengths.
 CellFields cell_fields(const PartitionReport& report, std::span<const std::int64_t> load, std::array<double, 2> box,
                        const comm::Communicator& comm);
 

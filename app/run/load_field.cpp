@@ -23,8 +23,6 @@
 namespace app {
 namespace {
 
-constexpr std::int64_t packed_bytes = 8;  // of a ghost particle
-
 LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     Deck deck = given;
     deck.grid.skin = 0;      // the neighbour lists serve once
@@ -56,11 +54,11 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     engine.rebin();
     engine.build_neighbour_lists();
     const MeasuredCells cells = measure_cells(team, engine, owners);
-    LoadField field{grid, deck.system.box, {}, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
+    LoadField field{grid, deck.system.box, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
     field.load =
-        measure_work(cells, deck.balance.work, {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()},
-                     team, engine, owners);
-    for (const std::int64_t n : cells.particles) field.bytes.push_back(packed_bytes * n);
+        measure_work(cells, deck.balance.work,
+                     {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()}, team, engine, owners);
+    field.items = cells.particles;
     return field;
 }
 
@@ -69,20 +67,19 @@ balance::Grid grid_of(const Deck& deck, const std::array<int, 3>& cells) {
     return {cells, {periodic(0), periodic(1), false}};
 }
 
-LoadField uniform_load(const Deck& deck, const comm::Communicator& comm) {
-    LoadField field{make_setup(deck, "").domain.grid(), {0, 0}, {}, {}, 1, "cells"};
+LoadField uniform_load(const Deck& deck) {
+    LoadField field{make_setup(deck, "").domain.grid(), {0, 0}, {}, 1, "cells"};
     if (deck.load.cells) {
         std::array<int, 3> cells{1, 1, 1};
         std::copy(deck.load.cells->begin(), deck.load.cells->end(), cells.begin());
         field.grid = grid_of(deck, cells);
     }
-    field.load.assign(balance::Homes{field.grid, comm.size()}.of(comm.rank()).cells(), 1);
     return field;
 }
 
 LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
     const comm::ReadField read = comm::read_field(deck.load.file, deck.load.dataset, comm);
-    LoadField field{grid_of(deck, read.cells), {0, 0}, {}, {}, 1, "the dataset's unit"};
+    LoadField field{grid_of(deck, read.cells), {0, 0}, {}, 1, "the dataset's unit"};
     double largest = 0;
     bool good = true;
     for (const double v : read.values) {
@@ -105,9 +102,9 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
 
 LoadField load_field(const Deck& deck, const comm::Communicator& comm) {
     if (deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint) return counted_load(deck, comm);
-    LoadField field = deck.load.kind == LoadKind::uniform ? uniform_load(deck, comm) : dataset_load(deck, comm);
+    LoadField field = deck.load.kind == LoadKind::uniform ? uniform_load(deck) : dataset_load(deck, comm);
     field.box = {double(field.grid.cells[0]), double(field.grid.cells[1])};
-    field.bytes.assign(field.load.size(), deck.load.bytes_per_cell);
+    field.item_bytes = deck.load.bytes_per_cell;
     return field;
 }
 

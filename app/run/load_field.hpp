@@ -16,10 +16,11 @@ namespace app {
 struct LoadField {
     balance::Grid grid;
     std::array<double, 2> box{0, 0};  ///< lengths along x and y; a cell has length 1 where there are no particles
-    std::vector<std::int64_t> load;   ///< in units of `unit`
-    std::vector<std::int64_t> bytes;  ///< that a cell takes where it is a ghost
+    std::vector<std::int64_t> load = {};   ///< in units of `unit`; empty: every cell's is 1
     double unit = 1;
-    std::string what;  ///< the unit's name
+    std::string what = {};                 ///< the unit's name
+    std::vector<std::int64_t> items = {};  ///< that a cell sends where it is a ghost: its particles; empty: 1 each
+    std::int64_t item_bytes = 8;      ///< of a packed position, where items are particles
 };
 
 /// Collective. Throws InputError, comm::ReadError, UsageError, and md::SimulationError for counted work that cannot be

@@ -31,14 +31,17 @@ int partition(const Options& options, const comm::Communicator& comm) {
     // From here on files are written; whatever can be refused has been looked at.
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     const comm::Ranks team(comm);
-    balance::NestedPartition made =
-        balance::nested_partition(team, field.grid, field.load, machine, deck.balance.nested);
-    const balance::NestedBound bound =
-        balance::nested_bound(team, field.grid, field.load, machine, made, deck.balance.nested);
-    balance::NestedQuality quality =
-        balance::quality_of(team, field.grid, field.load, machine, made, deck.balance.nested.ghost_width, field.bytes);
-    const PartitionReport report{deck.name,          field.grid, machine,    deck.balance.nested, std::move(made),
-                                 std::move(quality), bound,      field.unit, field.what};
+    const balance::NestedOptions& nested = deck.balance.nested;
+    PartitionReport report{.deck = deck.name, .grid = field.grid, .machine = machine, .options = nested};
+    report.partition = balance::nested_partition(team, field.grid, field.load, machine, nested);
+    report.quality =
+        balance::quality_of(team, field.grid, field.load, machine, report.partition, nested.ghost_width);
+    report.bound = balance::nested_bound(team, field.grid, field.load, machine, report.partition, nested);
+    report.traffic =
+        balance::traffic_of(team, field.grid, field.items, machine, report.partition, nested.ghost_width);
+    report.item_bytes = field.item_bytes;
+    report.unit = field.unit;
+    report.unit_name = field.what;
 
     const std::string& path = directory.path();
     const bool good = comm.rank() != 0 || (comm::replace_file(path + "/deck.yaml", to_yaml(deck)) &&

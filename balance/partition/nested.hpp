@@ -58,4 +58,13 @@ struct NestedQuality {
 NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const Machine& machine,
                          const NestedPartition& partition, int ghost_width);
 
+/// The same ghosts, each counted by its weight: what has to be sent.
+struct NestedTraffic {
+    std::int64_t between_nodes = 0, between_cpus = 0, inside = 0;
+    double node_distance = 0;  ///< mean of |node - node'| over what is sent between nodes
+};
+/// weight: of the cells of this member's home; empty on all members: 1 each. Collective; the same on all members.
+NestedTraffic traffic_of(const Team& team, const Grid& grid, std::span<const std::int64_t> weight,
+                         const Machine& machine, const NestedPartition& partition, int ghost_width);
+
 }  // namespace balance

@@ -20,7 +20,7 @@ struct NestedBound {
     double lbe() const { return std::min(cells, inner); }
 };
 
-/// load: of the cells of this member's home, integers >= 0. Collective; the same on all members, whatever their number.
+/// load: as in nested_partition(). Collective; the same on all members, whatever their number.
 NestedBound nested_bound(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const Machine& machine,
                          const NestedPartition& partition, const NestedOptions& options);
 

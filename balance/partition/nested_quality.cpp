@@ -16,8 +16,11 @@ enum : std::size_t { between_nodes, distance, between_cpus, inside, other_cpu, s
 
 class Counter {
 public:
-    Counter(const Grid& grid, const std::vector<Resource>& resources, const NestedPartition& partition, int width)
+    /// weight: what a cell counts, in the home of this member; without it every cell counts 1, wherever it is.
+    Counter(const Grid& grid, const std::vector<Resource>& resources, const NestedPartition& partition, int width,
+            const SummedArea* weight = nullptr)
         : grid_(grid),
+          weight_(weight),
           resources_(resources),
           partition_(partition),
           width_(width),
@@ -34,17 +37,17 @@ public:
         const std::int32_t node = resources_[first].node;
         for_each_ghost(first, last, [&](const Resource& other, const Box& cells) {
             if (other.node == node) return;
-            total[between_nodes] += cells.cells();
-            total[distance] += cells.cells() * std::abs(std::int64_t{other.node} - node);
+            total[between_nodes] += size(cells);
+            total[distance] += size(cells) * std::abs(std::int64_t{other.node} - node);
         });
         for (std::size_t r = first, next; r < last; r = next) {
             const Resource& mine = resources_[r];
             next = r + 1;
             while (next < last && same_cpu(mine, resources_[next])) ++next;
             for_each_ghost(r, next, [&](const Resource& other, const Box& cells) {
-                if (other.node == node) total[between_cpus] += cells.cells();
+                if (other.node == node) total[between_cpus] += size(cells);
             });
-            if (mine.kind == ResourceKind::accelerator) count_contacts(r);
+            if (mine.kind == ResourceKind::accelerator && !weight_) count_contacts(r);
         }
         for (std::size_t r = first; r < last; ++r)
             for_each_ghost(r, r + 1, [&](const Resource& other, const Box& cells) {
@@ -52,11 +55,12 @@ public:
                 const bool two_accelerators =
                     mine.kind == ResourceKind::accelerator && other.kind == ResourceKind::accelerator;
                 if (other.node != node || two_accelerators) remote_cells[r] += cells.cells();
-                if (same_cpu(mine, other)) total[inside] += cells.cells();
+                if (same_cpu(mine, other)) total[inside] += size(cells);
             });
     }
 
 private:
+    std::int64_t size(const Box& cells) const { return weight_ ? weight_->of(cells) : cells.cells(); }
     static bool same_cpu(const Resource& a, const Resource& b) {
         return a.kind == ResourceKind::core && b.kind == ResourceKind::core && a.node == b.node && a.cpu == b.cpu;
     }
@@ -87,6 +91,7 @@ private:
     }
 
     const Grid& grid_;
+    const SummedArea* weight_;
     const std::vector<Resource>& resources_;
     const NestedPartition& partition_;
     int width_;
@@ -138,6 +143,24 @@ NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std
     }
     if (slowest > 0) q.lbe_model = load_sum / speed_sum / slowest;
     return q;
+}
+
+NestedTraffic traffic_of(const Team& team, const Grid& grid, std::span<const std::int64_t> weight,
+                         const Machine& machine, const NestedPartition& partition, int ghost_width) {
+    const std::vector<Resource> resources = resources_of(machine);
+    const SummedArea home(Homes{grid, team.size()}.of(team.rank()), weight);
+    Counter counter(grid, resources, partition, ghost_width, &home);
+    std::size_t first = 0;
+    for (const NodeSpec& node : machine.nodes) {
+        const std::size_t last = first + static_cast<std::size_t>(node.resources());
+        counter.count(first, last);
+        first = last;
+    }
+    team.sum(counter.total);
+    NestedTraffic t{counter.total[between_nodes], counter.total[between_cpus], counter.total[inside], 0};
+    if (t.between_nodes > 0)
+        t.node_distance = static_cast<double>(counter.total[distance]) / static_cast<double>(t.between_nodes);
+    return t;
 }
 
 }  // namespace balance
