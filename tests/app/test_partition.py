@@ -50,7 +50,6 @@ def check_consistent(p, load, weight):
     check(abs(lbe - p["lbe_model"]) < 1e-9, f"LBE_m {p['lbe_model']}, not {lbe}")
     check(lbe <= p["bound"] + 1e-9 and p["bound"] == min(p["bound_of"].values()) <= 1, f"bound {p['bound']} of {lbe}")
     node, fast = np.array([r["node"] for r in resources]), np.array([r["kind"] == "accelerator" for r in resources])
-    cpu = np.array([r["cpu"] for r in resources])
     sees = np.zeros((n,) + owner.shape, dtype=bool)  # which resources see a cell
     w = [p["ghost_width"] if g > 1 else 0 for g in grid]
     for offset in itertools.product(*(range(-k, k + 1) for k in w)):
@@ -62,19 +61,25 @@ def check_consistent(p, load, weight):
                 moved[tuple(edge)] = -1
         for r in range(n):
             sees[r] |= moved == r
-    ghosts, counts = np.zeros((n, n)), np.zeros((n, n), dtype=int)  # [sees, owns]
-    for r in range(n):
-        np.add.at(ghosts[r], owner[sees[r]], weight[sees[r]])
-        np.add.at(counts[r], owner[sees[r]], 1)
+    counts = np.array([np.bincount(owner[sees[r]], minlength=n) for r in range(n)])  # [sees, owns]
     other = ~np.eye(n, dtype=bool)
     apart = node[:, None] != node[None, :]
     remote = (counts * (apart | (fast[:, None] & fast[None, :])) * other).sum(1)
     check([r["remote_cells"] for r in resources] == list(remote), f"remote cells: {[r['remote_cells'] for r in resources]} instead of {list(remote)}")
-    cpus = ~apart & other & (cpu[:, None] != cpu[None, :])
-    inside = ~apart & other & (cpu[:, None] == cpu[None, :])
-    for key, of in (("bytes", ghosts), ("ghosts", counts)):
-        expected = {"between_nodes": (of * apart).sum(), "between_cpus": (of * cpus).sum(), "inside": (of * inside).sum()}
-        check(p[key] == expected, f"{key}: {p[key]} instead of {expected}")
+    # What is sent is counted once for each node, each CPU or accelerator, and each core that sees it.
+    part = [(r["node"], r["cpu"] if r["kind"] == "core" else f"accelerator {r['id']}") for r in resources]
+    def sent(groups, wanted):
+        count, total = 0, 0
+        for g in set(groups):
+            seen = sees[[i for i in range(n) if groups[i] == g]].any(0)
+            own = next(i for i in range(n) if groups[i] == g)
+            counted = seen & np.array([groups[j] != g and wanted(own, j) for j in range(n)])[owner]
+            count, total = count + int(counted.sum()), total + int(weight[counted].sum())
+        return count, total
+    expected = {"between_nodes": sent(list(node), lambda i, j: True), "between_cpus": sent(part, lambda i, j: node[i] == node[j]),
+                "inside": sent(list(range(n)), lambda i, j: part[i] == part[j])}
+    for key, place in (("ghosts", 0), ("bytes", 1)):
+        check(p[key] == {k: v[place] for k, v in expected.items()}, f"{key}: {p[key]} instead of {expected}")
     return remote[fast].sum()
 
 
