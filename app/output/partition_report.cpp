@@ -56,7 +56,7 @@ std::string shortfall_text(const PartitionReport& report) {
     const std::vector<double>& s = report.partition.shortfall;
     const auto lacking = std::count_if(s.begin(), s.end(), [](double x) { return x > 0; });
     if (lacking == 0) return "none";
-    return fmt::format("{}, up to {:.2f} % of a target", counted(lacking, "resource"),
+    return fmt::format("{}, up to {:.2g} % of a target", counted(lacking, "resource"),
                        100 * *std::max_element(s.begin(), s.end()));
 }
 
@@ -88,7 +88,8 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
     row("bytes inside a CPU", bytes(report.traffic.inside));
     row("distance of nodes that exchange", fmt::format("{:.3f}", report.traffic.node_distance));
     row("shortfalls", shortfall_text(report));
-    say(stdout, "  output in {}{}\n", directory, cells[2] > 1 ? "; fields are for grids of two dimensions" : "");
+    say(stdout, "  output in {}\n", directory);
+    if (cells[2] > 1) say(stdout, "  without fields for ParaView, which are for two dimensions only\n");
     std::fflush(stdout);
 }
 

@@ -30,7 +30,7 @@ ALGORITHMS = ["greedy", "inner_outer"]
 GRID_3D, BYTES_3D = [600, 400, 400], 48  # six components of the field in FDTD, 8 bytes each
 ENOUGH, TOLERANCE = 0.98, 0.005
 PICTURES = {"uniform_accelerators_1_greedy": "figure5", "slabs_random_32_seed1_greedy": "figure6", "uniform_accelerators_1_inner_outer": "figure7",
-            "uniform_accelerators_32_inner_outer": "figure8", "slabs_accelerators_32_inner_outer": "slabs_32"}
+            "uniform_accelerators_32_inner_outer": "figure8", "slabs_accelerators_32_inner_outer": "slabs_32", "3d_32_inner_outer": "3d_32"}
 
 
 def partition(out, settings):
@@ -165,6 +165,8 @@ def main():
         json.dump(result, f, indent=1)
     subprocess.run(["/usr/bin/python3", "scripts/plot_nested.py", summary], check=True)
     for name, picture in PICTURES.items():
+        if arguments.no_3d and name.startswith("3d"):
+            continue
         subprocess.run(["/usr/bin/python3", "scripts/plot_nested.py", os.path.join(arguments.out, "runs", name), "--output", os.path.join(arguments.out, picture + ".png")], check=True)
     print(f"wrote {summary}, cases.csv" + ("" if arguments.no_3d else ", communication.csv"))
 
