@@ -22,7 +22,9 @@ double seconds_of(const std::function<void()>& work) {
 void model_test() {
     const SerialTeam alone;
     const Grid grid = paper_grid();
-    std::printf("load      accelerators nodes     lbe  remote contacts between-nodes between-cpus  inside distance shortfall\n");
+    std::printf(
+        "load      accelerators nodes     lbe  remote contacts between-nodes between-cpus  inside distance "
+        "shortfall\n");
     for (const bool slab : {false, true}) {
         const std::vector<std::int64_t> load = slab ? slab_load(grid) : std::vector<std::int64_t>{};
         for (const int accelerators : {0, 3, -1})
@@ -41,9 +43,10 @@ void model_test() {
                         if (resources[r].kind == ResourceKind::accelerator) remote += q.remote_cells[r];
                         shortfall = std::max(shortfall, p.shortfall[r]);
                     }
-                    std::printf("%-9s %12d %5d %7.4f %7ld %8ld %13ld %12ld %7ld %8.2f %9.4f\n", slab ? "slab" : "uniform",
-                                accelerators, nodes, q.lbe_model, remote, q.other_cpu_contacts, q.ghosts_between_nodes,
-                                q.ghosts_between_cpus, q.ghosts_inside, q.node_distance, shortfall);
+                    std::printf("%-9s %12d %5d %7.4f %7ld %8ld %13ld %12ld %7ld %8.2f %9.4f\n",
+                                slab ? "slab" : "uniform", accelerators, nodes, q.lbe_model, remote,
+                                q.other_cpu_contacts, q.ghosts_between_nodes, q.ghosts_between_cpus, q.ghosts_inside,
+                                q.node_distance, shortfall);
                 }
             }
     }
@@ -51,6 +54,4 @@ void model_test() {
 
 }  // namespace
 
-int main() {
-    std::printf("%.3f s\n", seconds_of(model_test));
-}
+int main() { std::printf("%.3f s\n", seconds_of(model_test)); }

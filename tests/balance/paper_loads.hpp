@@ -27,8 +27,9 @@ inline std::vector<std::int64_t> slab_load(const balance::Grid& grid, std::uint6
     for (int x = 0; x < grid.cells[0]; ++x)
         for (int y = 0; y < grid.cells[1]; ++y)
             for (int z = 0; z < grid.cells[2]; ++z) {
-                const bool hot = std::abs(x + 0.5 - nx / 2) < nx * 9 / 1140,
-                           bare = std::abs(x + 0.5 - nx / 2) > 0.415 * nx || std::abs(y + 0.5 - ny / 2) > 0.45 * ny;
+                const bool hot =
+                    std::abs(x + 0.5 - nx / 2)<nx * 9 / 1140, bare = std::abs(x + 0.5 - nx / 2)> 0.415 * nx ||
+                    std::abs(y + 0.5 - ny / 2) > 0.45 * ny;
                 const std::int64_t base = bare ? 20 : hot ? 7000 : 1000;
                 load.push_back(base * (800 + static_cast<std::int64_t>(random() % 401)) / 1000);
             }

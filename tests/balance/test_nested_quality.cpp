@@ -22,7 +22,7 @@ NestedQuality by_brute_force(const RandomCase& c, const NestedPartition& p) {
     std::set<std::tuple<int, std::int64_t>> of_nodes, of_resources;
     std::set<std::tuple<int, int, std::int64_t>> of_cpus;
     std::map<int, std::map<int, std::set<std::int64_t>>> of_accelerators;  // ghosts by CPU
-    std::map<int, std::vector<std::pair<std::int64_t, int>>> sees;         // cells of an accelerator, CPUs of neighbours
+    std::map<int, std::vector<std::pair<std::int64_t, int>>> sees;  // cells of an accelerator, CPUs of neighbours
     std::int64_t place = 0, distance = 0;
     for (int x = 0; x < c.grid.cells[0]; ++x)
         for (int y = 0; y < c.grid.cells[1]; ++y)
