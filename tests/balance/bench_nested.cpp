@@ -72,18 +72,6 @@ void model_test() {
     }
 }
 
-// Ghosts that parts see of each other.
-std::int64_t ghosts_between(const Grid& grid, std::span<const Region> parts) {
-    std::int64_t ghosts = 0;
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-        const Region around = cells_around(parts[p], grid, 1);
-        for (std::size_t q = 0; q < parts.size(); ++q)
-            if (q != p)
-                for (const Box& b : around) ghosts += cells_in(within(parts[q], b));
-    }
-    return ghosts;
-}
-
 // The nested partition against recursive bisection into boxes with the same targets.
 void against_bisection() {
     const SerialTeam alone;

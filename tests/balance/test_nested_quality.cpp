@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "balance/partition/lbe_bound.hpp"
 #include "random_machine.hpp"
 #include "thread_team.hpp"
 
@@ -90,4 +91,38 @@ TEST_CASE("ghosts, contacts, loads and LBE_m are those of brute force, for any n
     }
     CHECK(contacts > 100);
     CHECK(remote > 1000);
+}
+
+TEST_CASE("no partition is better than its bound") {
+    const SerialTeam alone;
+    int reached = 0, below_one = 0;
+    for (int seed = 0; seed < 10000; ++seed) {
+        const RandomCase c(seed);
+        const NestedQuality q = quality_of(alone, c.grid, c.load, c.machine, c.partition(alone), 1);
+        const double bound = lbe_bound(alone, c.grid, c.load, c.machine, c.options);
+        CAPTURE(seed, q.lbe_model, bound);
+        CHECK(q.lbe_model <= bound + 1e-9);
+        below_one += bound < 0.99;
+        reached += bound < 0.99 && q.lbe_model > bound - 0.01;
+    }
+    CHECK(below_one > 1000);
+    CHECK(reached > below_one / 10);
+}
+
+TEST_CASE("the bound knows equal cells, heavy cells and rims") {
+    const SerialTeam alone;
+    const NestedOptions options;
+    const Grid line{{10, 1, 1}, {}};
+    const Machine four{{NodeSpec{1, 4}}};
+    CHECK(lbe_bound(alone, line, {}, four, options) == Approx(10.0 / 4 / 3));  // 3, 3, 2 and 2 cells
+    std::vector<std::int64_t> load(10, 1);
+    load[4] = 9;
+    CHECK(lbe_bound(alone, line, load, four, options) == Approx(18.0 / 4 / 9));
+    // Each core takes a cell at either end of its node, in twice the time that all would need together.
+    const Machine three{std::vector<NodeSpec>(3, {1, 1, 1, 1, 99})};
+    CHECK(lbe_bound(alone, {{300, 1, 1}, {true, false, false}}, {}, three, options) == Approx(0.5));
+    CHECK(lbe_bound(alone, {{300, 1, 1}, {}}, {}, three, options) == Approx(1));
+    CHECK(lbe_bound(alone, {{300, 1, 1}, {true, false, false}}, {}, three, {NestedAlgorithm::greedy, 1}) == Approx(1));
+    const Machine small{std::vector<NodeSpec>(100, {1, 1, 1, 1, 3})};  // 6 x 6 cells a node, 16 of them inner
+    CHECK(lbe_bound(alone, {{60, 60, 1}, {true, true, false}}, {}, small, options) == Approx(9.0 / 20));
 }
