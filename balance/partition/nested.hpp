@@ -28,6 +28,7 @@ struct NestedPartition {
     std::vector<Box> boxes;
     std::vector<std::int64_t> first;
     std::vector<double> shortfall;  ///< of each resource: the part of its target that it could not be given, 0 to 1
+    friend bool operator==(const NestedPartition&, const NestedPartition&) = default;
 };
 
 /// load: of the cells of this member's home, integers >= 0; empty on all members: every cell's is 1, which takes no
@@ -53,6 +54,7 @@ struct NestedQuality {
     std::int64_t ghosts_between_cpus = 0;   ///< owned by another CPU or accelerator of the same node
     std::int64_t ghosts_inside = 0;         ///< owned by another core of the same CPU
     double node_distance = 0;               ///< mean of |node - node'| over the ghosts between nodes
+    friend bool operator==(const NestedQuality&, const NestedQuality&) = default;
 };
 /// load: as in nested_partition(). Collective; the same on all members.
 NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std::int64_t> load, const Machine& machine,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "balance/partition/nested.hpp"
+#include "balance/partition/region.hpp"
 
 inline balance::Grid paper_grid() { return {{1600, 320, 1}, {true, true, false}}; }
 
@@ -27,10 +28,23 @@ inline std::vector<std::int64_t> slab_load(const balance::Grid& grid, std::uint6
     for (int x = 0; x < grid.cells[0]; ++x)
         for (int y = 0; y < grid.cells[1]; ++y)
             for (int z = 0; z < grid.cells[2]; ++z) {
-                const bool hot = std::abs(x + 0.5 - nx / 2) < nx * 9 / 1140,
-                           bare = std::abs(x + 0.5 - nx / 2) > 0.415 * nx || std::abs(y + 0.5 - ny / 2) > 0.45 * ny;
+                const bool hot =
+                    std::abs(x + 0.5 - nx / 2)<nx * 9 / 1140, bare = std::abs(x + 0.5 - nx / 2)> 0.415 * nx ||
+                    std::abs(y + 0.5 - ny / 2) > 0.45 * ny;
                 const std::int64_t base = bare ? 20 : hot ? 7000 : 1000;
                 load.push_back(base * (800 + static_cast<std::int64_t>(random() % 401)) / 1000);
             }
     return load;
+}
+
+/// Ghost cells, of width 1, that parts see of each other.
+inline std::int64_t ghosts_between(const balance::Grid& grid, std::span<const balance::Region> parts) {
+    std::int64_t ghosts = 0;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        const balance::Region around = balance::cells_around(parts[p], grid, 1);
+        for (std::size_t q = 0; q < parts.size(); ++q)
+            if (q != p)
+                for (const balance::Box& b : around) ghosts += balance::cells_in(balance::within(parts[q], b));
+    }
+    return ghosts;
 }

@@ -5,7 +5,10 @@
 #include <set>
 #include <string>
 
-#include "balance/partition/nested.hpp"
+#include "balance/partition/bisection.hpp"
+#include "balance/partition/lbe_bound.hpp"
+#include "balance/partition/levels.hpp"
+#include "paper_loads.hpp"
 #include "random_machine.hpp"
 #include "thread_team.hpp"
 
@@ -104,8 +107,12 @@ std::string fault_of(const RandomCase& c, const NestedPartition& p) {
     return "";
 }
 
-bool same(const NestedPartition& a, const NestedPartition& b) {
-    return a.boxes == b.boxes && a.first == b.first && a.shortfall == b.shortfall;
+std::int64_t remote_of_accelerators(const Machine& machine, const NestedQuality& q) {
+    const std::vector<Resource> resources = resources_of(machine);
+    std::int64_t cells = 0;
+    for (std::size_t r = 0; r < resources.size(); ++r)
+        if (resources[r].kind == ResourceKind::accelerator) cells += q.remote_cells[r];
+    return cells;
 }
 
 }  // namespace
@@ -136,9 +143,60 @@ TEST_CASE("the nested partition is the same for any number of members") {
     for (const int members : {1, 2, 3, 5}) {
         const std::vector<int> different = ThreadTeam::run(members, [&](const Team& team) {
             int n = 0;
-            for (int seed = 0; seed < cases; ++seed) n += !same(RandomCase(seed).partition(team), expected[seed]);
+            for (int seed = 0; seed < cases; ++seed) n += RandomCase(seed).partition(team) != expected[seed];
             return n;
         });
         CHECK(different == std::vector<int>(members, 0));
+    }
+}
+
+TEST_CASE("the machines of the paper are balanced to 98 %, and no accelerator sees a remote region") {
+    const SerialTeam alone;
+    const Grid grid = paper_grid();
+    for (const bool slab : {false, true}) {
+        const std::vector<std::int64_t> load = slab ? slab_load(grid) : std::vector<std::int64_t>{};
+        for (const int accelerators : {0, 3, -1})
+            for (int nodes = 1; nodes <= 32; nodes *= 2)
+                for (int seed = 1; seed <= (accelerators < 0 ? 2 : 1); ++seed) {
+                    const Machine machine = paper_machine(nodes, accelerators, seed);
+                    const NestedPartition p = nested_partition(alone, grid, load, machine, {});
+                    const NestedQuality q = quality_of(alone, grid, load, machine, p, 1);
+                    CAPTURE(slab, accelerators, nodes, seed);
+                    CHECK(q.lbe_model > std::min(0.98, lbe_bound(alone, grid, load, machine, {}) - 0.005));
+                    CHECK(remote_of_accelerators(machine, q) == 0);
+                    const NestedPartition greedy =
+                        nested_partition(alone, grid, load, machine, {NestedAlgorithm::greedy, 1});
+                    const NestedQuality g = quality_of(alone, grid, load, machine, greedy, 1);
+                    CHECK(g.lbe_model > 0.975);
+                    if (accelerators == 3 && nodes > 1) CHECK(remote_of_accelerators(machine, g) > 0);
+                }
+    }
+}
+
+TEST_CASE("regions with jogs have at most 1.15 times the ghosts of boxes by recursive bisection") {
+    const SerialTeam alone;
+    const Grid grid = paper_grid();
+    for (const bool slab : {false, true}) {
+        const std::vector<std::int64_t> load = slab ? slab_load(grid) : std::vector<std::int64_t>{};
+        const SummedArea sums(grid.box(), load);
+        const CellLoads cells(grid.box(), load);
+        for (const int nodes : {4, 8, 16, 32}) {
+            std::vector<Split> memory;
+            std::vector<Region> boxes;
+            std::int64_t of_cpus = 0, of_halves = 0;  // of the same node
+            for (const Box& b : bisect(alone, grid.box(), sums, nodes, 1, memory)) {
+                std::vector<Split> none;
+                std::vector<Region> halves;
+                for (const Box& half : bisect(alone, b, sums, 2, 1, none)) halves.push_back({half});
+                of_halves += ghosts_between(grid, halves);
+                of_cpus += ghosts_between(grid, split_exactly({b}, cells, std::vector<PartNeed>(2), 1e-3));
+                boxes.push_back({b});
+            }
+            const std::vector<Region> regions =
+                node_regions(alone, grid, load, !slab, std::vector<PartNeed>(nodes, {24, 24}));
+            CAPTURE(slab, nodes);
+            CHECK(double(ghosts_between(grid, regions)) < 1.15 * double(ghosts_between(grid, boxes)));
+            CHECK(double(of_cpus) < 1.15 * double(of_halves));
+        }
     }
 }

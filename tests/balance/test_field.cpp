@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Fields over grids of two and three axes: sums over boxes, the way from homes to boxes and back, joined boxes.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <random>
+
+#include "balance/partition/decomposition.hpp"
+#include "balance/partition/loads.hpp"
+#include "random_partition.hpp"
+#include "thread_team.hpp"
+
+using namespace balance;
+
+namespace {
+
+const Grid grids[] = {{{13, 9, 1}, {}}, {{1, 30, 1}, {}}, {{7, 5, 6}, {}}, {{1, 4, 9}, {}}, {{6, 1, 5}, {}}};
+
+std::int64_t value_at(int x, int y, int z) { return 1 + (x * 31 + y * 17 + z * 11) % 23; }
+
+template <class Visit>
+void for_each_cell(const Box& box, Visit visit) {
+    for (int x = box.lower[0]; x < box.upper[0]; ++x)
+        for (int y = box.lower[1]; y < box.upper[1]; ++y)
+            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(x, y, z);
+}
+std::vector<std::int64_t> values_of(const Box& box) {
+    std::vector<std::int64_t> values;
+    for_each_cell(box, [&](int x, int y, int z) { values.push_back(value_at(x, y, z)); });
+    return values;
+}
+std::int64_t sum_of(const Box& box) {
+    const std::vector<std::int64_t> values = values_of(box);
+    return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+Box random_box(const Grid& grid, std::mt19937_64& random) {
+    Box b;
+    for (int a = 0; a < 3; ++a) {
+        b.lower[a] = static_cast<int>(random() % grid.cells[a]);
+        b.upper[a] = b.lower[a] + 1 + static_cast<int>(random() % (grid.cells[a] - b.lower[a]));
+    }
+    return b;
+}
+
+}  // namespace
+
+TEST_CASE("values of three axes go to boxes and back, whatever the team") {
+    for (const Grid& grid : grids) {
+        const Partition p = random_partition(grid, 5, 3);
+        for (const int members : {1, 2, 3, 7}) {
+            CAPTURE(grid.cells[0], grid.cells[2], members);
+            const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
+                const Homes homes{grid, team.size()};
+                const Box home = homes.of(team.rank());
+                BoxList list{p.boxes, {}};
+                for (int m = 0; m <= members; ++m)
+                    list.first.push_back(static_cast<std::int64_t>(p.boxes.size()) * m / members);
+                const FieldPlan plan(team, homes, list);
+                const std::vector<std::int64_t> field = values_of(home);
+                const std::vector<std::int64_t> values = plan.to_boxes(std::span<const std::int64_t>(field));
+                std::vector<std::int64_t> expected;
+                for (std::int64_t b = list.first[team.rank()]; b < list.first[team.rank() + 1]; ++b) {
+                    const std::vector<std::int64_t> of_box = values_of(p.boxes[b]);
+                    expected.insert(expected.end(), of_box.begin(), of_box.end());
+                }
+                std::vector<std::int64_t> back(field.size(), -1);
+                plan.to_home(std::span<const std::int64_t>(values), std::span(back));
+                return values == expected && back == field;
+            });
+            CHECK(good == std::vector<int>(members, 1));
+        }
+    }
+}
+
+TEST_CASE("sums over boxes of two and three axes are those of their cells at home, or count them") {
+    std::mt19937_64 random(5);
+    for (const Grid& grid : grids)
+        for (const int member : {0, 2, 3}) {
+            const Box home = Homes{grid, 4}.of(member);
+            const SummedArea sums(home, values_of(home)), uniform(home, {});
+            for (int i = 0; i < 50; ++i) {
+                const Box box = random_box(grid, random), here = intersection(box, home);
+                CHECK(sums.of(box) == sum_of(here));
+                CHECK(uniform.of(box) == here.cells());
+            }
+        }
+}
+
+TEST_CASE("loads of blocks are exact between blocks, add up, and are even inside a block") {
+    std::mt19937_64 random(6);
+    for (const Grid& grid : grids)
+        for (const int side : {1, 2, 3, 4}) {
+            const auto equal = ThreadTeam::run(3, [&](const Team& team) {
+                const BlockLoads loads(team, grid, values_of(Homes{grid, team.size()}.of(team.rank())), side);
+                return loads.of(grid.box());
+            });
+            CHECK(equal == std::vector<std::int64_t>(3, sum_of(grid.box())));
+            const SerialTeam alone;
+            const BlockLoads loads(alone, grid, values_of(grid.box()), side);
+            for (int i = 0; i < 50; ++i) {
+                const Box box = random_box(grid, random);
+                double expected = 0;  // every cell with the mean of its block
+                bool whole = true;
+                for (int a = 0; a < 3; ++a)
+                    whole = whole && box.lower[a] % side == 0 &&
+                            (box.upper[a] % side == 0 || box.upper[a] == grid.cells[a]);
+                for_each_cell(box, [&](int x, int y, int z) {
+                    const std::array<int, 3> lower{x / side * side, y / side * side, z / side * side};
+                    const Box block =
+                        intersection({lower, {lower[0] + side, lower[1] + side, lower[2] + side}}, grid.box());
+                    expected += static_cast<double>(sum_of(block)) / static_cast<double>(block.cells());
+                });
+                const auto found = static_cast<double>(loads.of(box));
+                CHECK(found <= expected + 1e-6);
+                CHECK(found > expected - 1 - 1e-6);
+                if (whole) CHECK(loads.of(box) == sum_of(box));
+            }
+        }
+}
+
+TEST_CASE("boxes that share a whole side are joined along every axis") {
+    for (const Grid& grid : grids) {
+        std::vector<Box> cells;
+        for_each_cell(grid.box(), [&](int x, int y, int z) { cells.push_back({{x, y, z}, {x + 1, y + 1, z + 1}}); });
+        CHECK(joined(cells) == std::vector<Box>{grid.box()});
+        cells.erase(cells.begin());
+        std::int64_t n = 0;
+        for (const Box& b : joined(cells)) n += b.cells();
+        CHECK(n == grid.box().cells() - 1);
+        CHECK(joined(cells).size() <= 3);
+    }
+}
