@@ -128,8 +128,8 @@ std::string to_json(const PartitionReport& report) {
     j["algorithm"] = report.options.algorithm == balance::NestedAlgorithm::greedy ? "greedy" : "inner_outer";
     j["ghost_width"] = report.options.ghost_width;
     j["lbe_model"] = q.lbe_model;
-    j["bound"] = report.bound.lbe();
-    j["bound_of"] = {{"cells", report.bound.cells}, {"inner", report.bound.inner}};
+    j["bound"] = report.bound;
+    j["bound_of_cells"] = report.bound_of_cells;
     j["bytes"] = {{"between_nodes", report.traffic.between_nodes * report.item_bytes},
                   {"between_cpus", report.traffic.between_cpus * report.item_bytes},
                   {"inside", report.traffic.inside * report.item_bytes}};

@@ -80,7 +80,7 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
     const bool inner = report.options.algorithm == balance::NestedAlgorithm::inner_outer;
     row("algorithm", fmt::format("{}, ghost width {}", inner ? "inner_outer" : "greedy", report.options.ghost_width));
     row("LBE_m", fmt::format("{:.4f}", q.lbe_model));
-    row("bound of LBE_m", fmt::format("{:.4f}", report.bound.lbe()));
+    row("bound of LBE_m", fmt::format("{:.4f}", report.bound));
     row("remote cells of accelerators", std::to_string(remote));
     row("contacts with the other CPU", std::to_string(q.other_cpu_contacts));
     row("bytes between nodes", bytes(report.traffic.between_nodes));

@@ -9,7 +9,6 @@
 
 #include "app/output/cell_fields.hpp"
 #include "balance/partition/nested.hpp"
-#include "balance/partition/nested_bound.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
@@ -22,15 +21,17 @@ struct PartitionReport {
     balance::NestedOptions options;
     balance::NestedPartition partition = {};
     balance::NestedQuality quality = {};
-    balance::NestedBound bound = {};
+    double bound = 1,
+           bound_of_cells = 1;  ///< of LBE_m; the second because cells are not divided, whatever the algorithm
     balance::NestedTraffic traffic = {};
     std::int64_t item_bytes = 8;  ///< of what the traffic counts
-    double unit = 1;  ///< of loads
+    double unit = 1;              ///< of loads
     std::string unit_name = {};
     std::vector<balance::Resource> resources = balance::resources_of(machine);
 };
 
-/// Of the cells of this rank's home: load (given for each cell, or empty: 1), owner (resource), node, kind (0 core, 1 accelerator). 2D. box: lengths.
+/// Of the cells of this rank's home: load (given for each cell, or empty: 1), owner (resource), node, kind (0 core, 1
+/// accelerator). 2D. box: lengths.
 CellFields cell_fields(const PartitionReport& report, std::span<const std::int64_t> load, std::array<double, 2> box,
                        const comm::Communicator& comm);
 

@@ -56,8 +56,8 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     const MeasuredCells cells = measure_cells(team, engine, owners);
     LoadField field{grid, deck.system.box, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
     field.load =
-        measure_work(cells, deck.balance.work,
-                     {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()}, team, engine, owners);
+        measure_work(cells, deck.balance.work, {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()},
+                     team, engine, owners);
     field.items = cells.particles;
     return field;
 }

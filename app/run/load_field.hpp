@@ -15,12 +15,12 @@ namespace app {
 /// Of the cells of this rank's home (balance/grid/field.hpp), x slowest, then y, then z.
 struct LoadField {
     balance::Grid grid;
-    std::array<double, 2> box{0, 0};  ///< lengths along x and y; a cell has length 1 where there are no particles
-    std::vector<std::int64_t> load = {};   ///< in units of `unit`; empty: every cell's is 1
+    std::array<double, 2> box{0, 0};      ///< lengths along x and y; a cell has length 1 where there are no particles
+    std::vector<std::int64_t> load = {};  ///< in units of `unit`; empty: every cell's is 1
     double unit = 1;
     std::string what = {};                 ///< the unit's name
     std::vector<std::int64_t> items = {};  ///< that a cell sends where it is a ghost: its particles; empty: 1 each
-    std::int64_t item_bytes = 8;      ///< of a packed position, where items are particles
+    std::int64_t item_bytes = 8;           ///< of a packed position, where items are particles
 };
 
 /// Collective. Throws InputError, comm::ReadError, UsageError, and md::SimulationError for counted work that cannot be

@@ -12,6 +12,7 @@
 #include "app/output/json_text.hpp"
 #include "app/output/partition_report.hpp"
 #include "app/run/load_field.hpp"
+#include "balance/partition/lbe_bound.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 #include "comm/team.hpp"
@@ -34,11 +35,11 @@ int partition(const Options& options, const comm::Communicator& comm) {
     const balance::NestedOptions& nested = deck.balance.nested;
     PartitionReport report{.deck = deck.name, .grid = field.grid, .machine = machine, .options = nested};
     report.partition = balance::nested_partition(team, field.grid, field.load, machine, nested);
-    report.quality =
-        balance::quality_of(team, field.grid, field.load, machine, report.partition, nested.ghost_width);
-    report.bound = balance::nested_bound(team, field.grid, field.load, machine, report.partition, nested);
-    report.traffic =
-        balance::traffic_of(team, field.grid, field.items, machine, report.partition, nested.ghost_width);
+    report.quality = balance::quality_of(team, field.grid, field.load, machine, report.partition, nested.ghost_width);
+    report.bound = balance::lbe_bound(team, field.grid, field.load, machine, nested);
+    report.bound_of_cells =
+        balance::lbe_bound(team, field.grid, field.load, machine, {balance::NestedAlgorithm::greedy});
+    report.traffic = balance::traffic_of(team, field.grid, field.items, machine, report.partition, nested.ghost_width);
     report.item_bytes = field.item_bytes;
     report.unit = field.unit;
     report.unit_name = field.what;

@@ -73,7 +73,7 @@ def run_case(arguments, c):
     p = partition(os.path.join(arguments.out, "runs", name_of(c)), settings)
     found = [r for r in p["resources"] if r["kind"] == "accelerator"]
     return dict(c, lbe_model=p["lbe_model"], remote_cells=sum(r["remote_cells"] for r in found), bytes_between_nodes=p["bytes"]["between_nodes"],
-                bytes_between_cpus=p["bytes"]["between_cpus"], bytes_inside=p["bytes"]["inside"], bound=p["bound"], bound_cells=p["bound_of"]["cells"], bound_inner=p["bound_of"]["inner"],
+                bytes_between_cpus=p["bytes"]["between_cpus"], bytes_inside=p["bytes"]["inside"], bound=p["bound"], bound_of_cells=p["bound_of_cells"],
                 accelerators=len(found), ghosts_between_nodes=p["ghosts"]["between_nodes"], ghosts_between_cpus=p["ghosts"]["between_cpus"], ghosts_inside=p["ghosts"]["inside"],
                 node_distance=p["node_distance"], other_cpu_contacts=p["other_cpu_contacts"], largest_shortfall=max((s["shortfall"] for s in p["shortfalls"]), default=0),
                 empty_resources=sum(r["cells"] == 0 for r in p["resources"]))
@@ -106,7 +106,7 @@ def balance(arguments):
 def reason_of(c):
     if c["lbe_model"] < c["bound"] - TOLERANCE:
         return "missed by the partitioner"
-    if c["bound_inner"] < c["bound_cells"]:
+    if c["bound"] < c["bound_of_cells"]:
         return "the inner regions are too small"
     return "cells are too coarse for so many resources"
 

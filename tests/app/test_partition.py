@@ -48,7 +48,7 @@ def check_consistent(p, load, weight):
     check(np.allclose([r["load"] for r in resources], sums, rtol=1e-9), "loads")
     lbe = sums.sum() / speed.sum() / (sums / speed).max()
     check(abs(lbe - p["lbe_model"]) < 1e-9, f"LBE_m {p['lbe_model']}, not {lbe}")
-    check(lbe <= p["bound"] + 1e-9 and p["bound"] == min(p["bound_of"].values()) <= 1, f"bound {p['bound']} of {lbe}")
+    check(lbe - 1e-9 <= p["bound"] <= p["bound_of_cells"] <= 1, f"bound {p['bound']}, {p['bound_of_cells']} of {lbe}")
     node, fast = np.array([r["node"] for r in resources]), np.array([r["kind"] == "accelerator" for r in resources])
     sees = np.zeros((n,) + owner.shape, dtype=bool)  # which resources see a cell
     w = [p["ghost_width"] if g > 1 else 0 for g in grid]
