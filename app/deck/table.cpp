@@ -50,6 +50,8 @@ std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOpt
         word("cut", p.cut, {"patches", "strips", "cells"}, "between patches, strips or cells"),
         word("sticky", p.sticky, {"false", "true"}, "only the cuts of the bisection move"),
         integer("min_width", p.min_width, 1, 1000, "smallest side of a patch, cells"),
+        integer("processes_per_node", p.processes_per_node, 1, std::int64_t{1} << 24,
+                "nested: consecutive processes on a node; null: all on one", "null"),
         integer("max_particles_per_process", p.max_size, 1, std::int64_t{1} << 50, "null: no limit", "null"),
         word("algorithm", nested.algorithm, {"greedy", "inner_outer"},
              "nested: greedy; inner_outer: accelerators get inner regions only"),

@@ -219,10 +219,10 @@ TEST_CASE(
                   .engine.state_hash() == plain);
     }
     for (const char* setting :
-         {"balance.partition.kind=rcb", "balance.partition.kind=none", "balance.partition.cut=patches",
-          "balance.partition.cut=cells", "balance.partition.order=tree", "balance.partition.order=hilbert",
-          "balance.partition.sticky=false", "balance.noise=0.05", "balance.partition.max_particles_per_process=900",
-          "balance.compare=[a1, hybrid]", "grid.tile=5"}) {
+         {"balance.partition.kind=rcb", "balance.partition.kind=none", "balance.partition.kind=nested",
+          "balance.partition.cut=patches", "balance.partition.cut=cells", "balance.partition.order=tree",
+          "balance.partition.order=hilbert", "balance.partition.sticky=false", "balance.noise=0.05",
+          "balance.partition.max_particles_per_process=900", "balance.compare=[a1, hybrid]", "grid.tile=5"}) {
         CAPTURE(setting);
         Run run(collision, {"balance.every=7", "balance.clock=work", "balance.migrate=always", setting}, 11);
         CHECK(run.steps(0, 60).engine.state_hash() == plain);

@@ -144,7 +144,7 @@ TEST_CASE("processes get loads in the proportion of their targets") {
     const SerialTeam alone;
     std::vector<std::int64_t> targets;
     for (int p = 0; p < 17; ++p) targets.push_back(p % 5 == 0 ? 400 : 100);
-    for (const char* kind : {"chain", "rcb"}) {
+    for (const char* kind : {"chain", "rcb", "nested"}) {
         PartitionOptions o;
         o.kind = kind, o.processes = 17, o.cut = CutAt::cells;
         const Made made = make(alone, o, {}, 0, targets);
@@ -157,8 +157,28 @@ TEST_CASE("processes get loads in the proportion of their targets") {
         for (std::size_t p = 0; p < loads.size(); ++p) share += loads[p], largest = std::max(largest, seconds[p]);
         share /= static_cast<double>(std::accumulate(targets.begin(), targets.end(), std::int64_t{0}));
         CAPTURE(kind, share / largest);
-        CHECK(share / largest > (o.kind == "chain" ? 0.93 : 0.75));
+        CHECK(share / largest > (o.kind == "rcb" ? 0.75 : 0.93));
     }
+}
+
+TEST_CASE("the nested partition balances like the chain of strips, on any number of nodes and threads") {
+    const SerialTeam alone;
+    PartitionOptions o;
+    o.processes = 40;
+    const Loads chain = loads_of(make(alone, o).partition);
+    o.kind = "nested";
+    for (const std::int64_t a_node : {0, 1, 4, 7, 40})
+        for (const int threads : {1, 2, 5}) {
+            o.processes_per_node = a_node, o.threads = threads;
+            const Made made = make(alone, o);
+            CAPTURE(a_node, threads);
+            CHECK(made.memory.empty());
+            check_tiling(made.partition);
+            CHECK(loads_of(made.partition).efficiency > chain.efficiency - 0.01);
+            CHECK(ThreadTeam::run(3, [&](const Team& team) { return make(team, o); })[1] == made);
+        }
+    o.processes = grid.box().cells() + 1;
+    CHECK_THROWS_AS(make(alone, o), std::invalid_argument);
 }
 
 TEST_CASE("messages and collective calls of a partition do not grow with the team") {

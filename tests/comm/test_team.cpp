@@ -66,7 +66,7 @@ TEST_CASE("ranks make the partition that one alone makes") {
     };
     const comm::Ranks team(world());
     const SerialTeam alone;
-    for (const char* kind : {"chain", "rcb"}) {
+    for (const char* kind : {"chain", "rcb", "nested"}) {
         PartitionOptions o;
         o.kind = kind, o.processes = 11;
         std::vector<Split> memory, memory_alone;
