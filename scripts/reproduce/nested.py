@@ -19,6 +19,7 @@ import csv
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 
@@ -35,7 +36,8 @@ PICTURES = {"uniform_accelerators_1_greedy": "figure5", "slabs_random_32_seed1_g
 
 def partition(out, settings):
     """Runs the program; its partition.json."""
-    command = ["build/steelyard", "partition", DECK, "--out", out, "--force", "--quiet"]
+    shutil.rmtree(out, ignore_errors=True)
+    command = ["build/steelyard", "partition", DECK, "--out", out, "--quiet"]
     for s in settings:
         command += ["--set", s]
     done = subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), stderr=subprocess.PIPE, text=True)
