@@ -31,7 +31,7 @@ bool is_uniform(const Team& team, std::span<const std::int64_t> load) {
 
 std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
                                  std::span<const PartNeed> nodes) {
-    constexpr std::int64_t blocks = std::int64_t{1} << 18, blocks_a_node = 16;
+    constexpr std::int64_t blocks = std::int64_t{1} << 20, blocks_a_node = 16;
     const int side =
         BlockLoads::side_for(grid, std::max(blocks, blocks_a_node * static_cast<std::int64_t>(nodes.size())));
     std::vector<SplitPart> parts;

@@ -11,7 +11,7 @@
 namespace balance {
 
 /// Level 1: a region for each node, nodes that are neighbours in the list being neighbours in space. From the loads of
-/// some 250,000 blocks of cells (16 a node, if that is more), so that its cost depends on the number of nodes alone.
+/// about a million blocks of cells (16 a node, if that is more), so that its cost depends on the number of nodes alone.
 /// load: of this member's home; uniform: every cell's is 1, and load is not looked at. PartNeed::cells of a node is the
 /// number of its cores and accelerators. Collective; the same on all members, whatever their number.
 std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
