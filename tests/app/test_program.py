@@ -77,7 +77,7 @@ def about_itself(tmp):
         page = f.read()
     for ranks in (0, 2):
         check(printed(ranks, "check") == page, f"docs/deck.md is not what `steelyard check` prints on {ranks} ranks: write it anew")
-    for arguments in (["--help"], ["run", "--help"], ["check", "--help"], ["info", "--help"]):
+    for arguments in (["--help"], ["run", "--help"], ["partition", "--help"], ["check", "--help"], ["info", "--help"]):
         text = printed(0, *arguments)
         check(max(map(len, text.splitlines())) <= 80, f"{arguments}: a line of {max(map(len, text.splitlines()))}")
         if arguments in (["--help"], ["run", "--help"]):

@@ -41,6 +41,10 @@ COMMANDS = [
     ("elsewhere", "cmake -S examples/balance |cmake --build build-example|build-example/", "the test library builds the example and runs it"),
     ("elsewhere", r"cmake -S \. -B build-engine |cmake --build build-engine|build-engine/", "the tests engine_example and engine_alone"),
     ("text", "none +LBE", "what the example prints; the test library checks it"),
+    # docs/nested.md
+    ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/nested", {}, {}),
+    ("quick", r"scripts/plot_nested\.py out/nested$", {}, {}),
+    ("slow", r"scripts/reproduce/nested\.sh$", {}),
     # docs/output.md, docs/potentials.md, restarts/README.md
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
     ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),
