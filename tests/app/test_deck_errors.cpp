@@ -110,8 +110,6 @@ const std::vector<BadDeck>& bad_decks() {
         {with_balance("compare: [hybrid, hybrid]"), 8, 29, "hybrid is there twice"},
         {with_balance("compare: [r1]"), 8, 21, "r1 is there twice"},
         {with_balance("compare: [a1]"), 8, 20, "models can be compared by counted work only"},
-        {with_balance("partition: {kind: nested}"), 8, 29,
-         "balance.partition.kind: nested is not in this version yet; remove it"},
         {with_balance("partition: {cut: lines}"), 8, 28, "balance.partition.cut can't be 'lines'"},
         {with_balance("partition: {patches_per_process: 0}"), 8, 44, "is 0"},
         {with_balance("partition: {kind: rcb, max_particles_per_process: 50}"), 8, 61,
