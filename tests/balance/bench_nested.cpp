@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench_nested [FILE]: what the nested partition is worth and what it costs, as tables and, in FILE, as JSON.
+// bench_nested [FILE]: what the nested partition is worth and what it costs: tables and, in FILE, the same as JSON.
 #include <malloc.h>
 
 #include <algorithm>
@@ -7,31 +7,69 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <new>
+#include <string>
 
 #include "balance/partition/bisection.hpp"
+#include "balance/partition/lbe_bound.hpp"
 #include "balance/partition/levels.hpp"
 #include "paper_loads.hpp"
 
 using namespace balance;
 
-namespace {
-std::int64_t held = 0, most_held = 0;  // bytes
-}
-void* operator new(std::size_t bytes) {
+// Bytes in use, and the most since somebody looked.
+static std::int64_t held = 0, most_held = 0;
+__attribute__((noinline)) void* operator new(std::size_t bytes) {
     void* p = std::malloc(bytes);
     if (p == nullptr) throw std::bad_alloc();
     held += static_cast<std::int64_t>(malloc_usable_size(p));
     most_held = std::max(most_held, held);
     return p;
 }
-void operator delete(void* p) noexcept {
-    held -= p == nullptr ? 0 : static_cast<std::int64_t>(malloc_usable_size(p));
+__attribute__((noinline)) void operator delete(void* p) noexcept {
+    if (p != nullptr) held -= static_cast<std::int64_t>(malloc_usable_size(p));
     std::free(p);
 }
 void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 
 namespace {
+
+// Rows of numbers under their names.
+struct Table {
+    std::string name, says;
+    std::vector<std::string> columns;
+    std::vector<std::vector<double>> rows;
+
+    void add(std::vector<double> row) {
+        if (rows.empty()) {
+            std::printf("\n%s: %s\n", name.c_str(), says.c_str());
+            for (const std::string& c : columns) std::printf("%*s", width_of(c), c.c_str());
+            std::printf("\n");
+        }
+        for (std::size_t i = 0; i < row.size(); ++i) std::printf("%*.6g", width_of(columns[i]), row[i]);
+        std::printf("\n");
+        std::fflush(stdout);
+        rows.push_back(std::move(row));
+    }
+    std::string json() const {
+        std::string text = "  \"" + name + "\": [";
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            text += r == 0 ? "\n    {" : ",\n    {";
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                char number[32];
+                std::snprintf(number, sizeof number, "%.10g", rows[r][i]);
+                text += (i == 0 ? "\"" : ", \"") + columns[i] + "\": " + number;
+            }
+            text += "}";
+        }
+        return text + "\n  ]";
+    }
+
+private:
+    static int width_of(const std::string& column) { return std::max<int>(13, static_cast<int>(column.size()) + 2); }
+};
 
 double seconds_of(const std::function<void()>& work) {
     const auto begin = std::chrono::steady_clock::now();
@@ -39,107 +77,125 @@ double seconds_of(const std::function<void()>& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void model_test() {
+std::int64_t remote_of_accelerators(const Machine& machine, const NestedQuality& q) {
+    const std::vector<Resource> resources = resources_of(machine);
+    std::int64_t cells = 0;
+    for (std::size_t r = 0; r < resources.size(); ++r)
+        if (resources[r].kind == ResourceKind::accelerator) cells += q.remote_cells[r];
+    return cells;
+}
+
+Table model_test() {
+    Table table{"model_test",
+                "1600 x 320 cells, Algorithm 2; accelerators a node, -1: 0 to 3 at random, the worst of 20 seeds",
+                {"slab", "accelerators", "nodes", "lbe", "bound", "remote", "contacts", "between_nodes", "between_cpus",
+                 "inside", "node_distance", "shortfall"},
+                {}};
     const SerialTeam alone;
     const Grid grid = paper_grid();
-    std::printf(
-        "load      accelerators nodes     lbe  remote contacts between-nodes between-cpus  inside distance "
-        "shortfall\n");
     for (const bool slab : {false, true}) {
         const std::vector<std::int64_t> load = slab ? slab_load(grid) : std::vector<std::int64_t>{};
         for (const int accelerators : {0, 3, -1})
             for (int nodes = 1; nodes <= 32; nodes *= 2) {
-                double worst = 2;
+                std::vector<double> worst;
                 for (int seed = 1; seed <= (accelerators < 0 ? 20 : 1); ++seed) {
                     const Machine machine = paper_machine(nodes, accelerators, seed);
                     const NestedPartition p = nested_partition(alone, grid, load, machine, {});
                     const NestedQuality q = quality_of(alone, grid, load, machine, p, 1);
-                    if (q.lbe_model >= worst) continue;
-                    worst = q.lbe_model;
-                    std::int64_t remote = 0;
-                    const auto resources = resources_of(machine);
-                    double shortfall = 0;
-                    for (std::size_t r = 0; r < resources.size(); ++r) {
-                        if (resources[r].kind == ResourceKind::accelerator) remote += q.remote_cells[r];
-                        shortfall = std::max(shortfall, p.shortfall[r]);
-                    }
-                    std::printf("%-9s %12d %5d %7.4f %7ld %8ld %13ld %12ld %7ld %8.2f %9.4f\n",
-                                slab ? "slab" : "uniform", accelerators, nodes, q.lbe_model, remote,
-                                q.other_cpu_contacts, q.ghosts_between_nodes, q.ghosts_between_cpus, q.ghosts_inside,
-                                q.node_distance, shortfall);
+                    if (!worst.empty() && q.lbe_model >= worst[3]) continue;
+                    worst = {double(slab),
+                             double(accelerators),
+                             double(nodes),
+                             q.lbe_model,
+                             lbe_bound(alone, grid, load, machine, {}),
+                             double(remote_of_accelerators(machine, q)),
+                             double(q.other_cpu_contacts),
+                             double(q.ghosts_between_nodes),
+                             double(q.ghosts_between_cpus),
+                             double(q.ghosts_inside),
+                             q.node_distance,
+                             *std::max_element(p.shortfall.begin(), p.shortfall.end())};
                 }
+                table.add(worst);
             }
     }
+    return table;
 }
 
-// The nested partition against recursive bisection into boxes with the same targets.
-void against_bisection() {
+Table against_bisection() {
+    Table table{
+        "against_bisection",
+        "ghosts between nodes and, without accelerators, between the two CPUs of a node, against boxes by bisect()",
+        {"slab", "accelerators", "nodes", "between_nodes", "of_boxes", "ratio", "between_cpus", "of_halves",
+         "ratio_cpus", "ratio_both"},
+        {}};
     const SerialTeam alone;
     const Grid grid = paper_grid();
-    std::printf("load    accelerators nodes   nodes nested/bisection ratio      cpus nested/bisection ratio\n");
     for (const bool slab : {false, true}) {
         const std::vector<std::int64_t> load = slab ? slab_load(grid) : std::vector<std::int64_t>{};
         const SummedArea sums(grid.box(), load);
+        const CellLoads cells(grid.box(), load);
         for (const int accelerators : {0, 3, -1})
-            for (int nodes = 2; nodes <= 32; nodes *= 2) {
-                const Machine machine = paper_machine(nodes, accelerators);
+            for (int nodes = 4; nodes <= 32; nodes *= 2) {
                 std::vector<PartNeed> needs;
                 std::vector<double> targets;
-                for (const NodeSpec& n : machine.nodes) {
+                for (const NodeSpec& n : paper_machine(nodes, accelerators).nodes) {
                     needs.push_back({n.speed(), n.resources()});
                     targets.push_back(n.speed());
                 }
-                const std::vector<Region> nested = node_regions(alone, grid, load, !slab, needs);
                 std::vector<Split> memory;
-                std::vector<Region> bisected;
-                std::int64_t cpus = 0, cpus_bisected = 0;
+                std::vector<Region> boxes;
+                std::int64_t cpus = 0, halves = 0;
                 for (const Box& b : bisect(alone, grid.box(), sums, nodes, 1, memory, targets)) {
-                    bisected.push_back({b});
                     std::vector<Split> none;
-                    std::vector<Region> halves;
-                    for (const Box& half : bisect(alone, b, sums, 2, 1, none)) halves.push_back({half});
-                    cpus_bisected += ghosts_between(grid, halves);
+                    std::vector<Region> of_box;
+                    for (const Box& half : bisect(alone, b, sums, 2, 1, none)) of_box.push_back({half});
+                    halves += ghosts_between(grid, of_box);
+                    boxes.push_back({b});
                 }
-                const CellLoads cells(grid.box(), load);
-                for (const Region& r : nested)
+                const std::vector<Region> regions = node_regions(alone, grid, load, !slab, needs);
+                for (const Region& r : regions)
                     cpus += ghosts_between(grid, split_exactly(r, cells, std::vector<PartNeed>(2, {12, 12}), 1e-3));
-                const std::int64_t a = ghosts_between(grid, nested), b = ghosts_between(grid, bisected);
-                std::printf("%-8s %3d %6d %10ld %8ld %6.3f %10ld %8ld %6.3f\n", slab ? "slab" : "uniform", accelerators,
-                            nodes, a, b, double(a) / double(b), cpus, cpus_bisected,
-                            double(cpus) / double(cpus_bisected));
+                const auto a = double(ghosts_between(grid, regions)), b = double(ghosts_between(grid, boxes));
+                table.add({double(slab), double(accelerators), double(nodes), a, b, a / b, double(cpus), double(halves),
+                           double(cpus) / double(halves), (a + double(cpus)) / (b + double(halves))});
             }
     }
+    return table;
 }
 
-// Level 1 of 1.3e8 cells from the loads of blocks, which are those of the slabs on a coarser grid.
-void level_one() {
-    std::printf("cells       nodes  blocks  level 1, seconds   lbe of nodes\n");
-    for (const int side : {10, 20, 40}) {
-        const Grid grid{{800 * side, 160 * side, 1}, {true, true, false}};
-        const Grid coarse{{800, 160, 1}, {true, true, false}};
-        std::vector<std::int64_t> blocks = slab_load(coarse);
+Table level_one() {
+    Table table{"level_one",
+                "level 1 from the loads of blocks, those of the slabs on a coarser grid",
+                {"cells", "nodes", "blocks", "seconds", "lbe_of_nodes"},
+                {}};
+    const Grid coarse{{800, 160, 1}, {true, true, false}};
+    const std::vector<std::int64_t> blocks = slab_load(coarse);
+    for (const int side : {8, 16, 32, 64})
         for (const int nodes : {100, 400, 1600}) {
-            std::vector<Region> regions;
+            const Grid grid{{800 * side, 160 * side, 1}, {true, true, false}};
+            std::vector<SplitPart> parts;
             const double seconds = seconds_of([&] {
-                const BlockLoads loads(grid, blocks, side);
-                for (SplitPart& p : split_region({grid.box()}, loads, std::vector<PartNeed>(nodes, {60, 27}), 1e-3))
-                    regions.push_back(std::move(p.region));
+                parts = split_region({grid.box()}, BlockLoads(grid, blocks, side),
+                                     std::vector<PartNeed>(nodes, {60, 27}), 1e-3);
             });
             const BlockLoads loads(grid, blocks, side);
             double total = 0, most = 0;
-            for (const Region& r : regions) {
-                const auto load = static_cast<double>(load_in(r, loads));
+            for (const SplitPart& p : parts) {
+                const auto load = static_cast<double>(load_in(p.region, loads));
                 total += load, most = std::max(most, load);
             }
-            std::printf("%10ld %6d %7ld %10.3f %19.4f\n", grid.box().cells(), nodes, coarse.box().cells(), seconds,
-                        total / nodes / most);
+            table.add(
+                {double(grid.box().cells()), double(nodes), double(blocks.size()), seconds, total / nodes / most});
         }
-    }
+    return table;
 }
 
-// Levels 2 and 3 of one node.
-void levels_two_and_three() {
-    std::printf("cells of a node   levels 2 and 3, seconds   ns a cell\n");
+Table levels_two_and_three() {
+    Table table{"levels_two_and_three",
+                "one node of 2 CPUs of 12 cores and 3 accelerators, slabs",
+                {"cells", "seconds", "ns_a_cell"},
+                {}};
     for (int side = 100; side <= 3200; side *= 2) {
         const Grid grid{{2 * side, side, 1}, {false, false, false}};
         const std::vector<std::int64_t> load = slab_load(grid);
@@ -150,11 +206,12 @@ void levels_two_and_three() {
             divide_node({grid, region, loads, parts, 1}, NestedAlgorithm::inner_outer);
         });
         const auto cells = static_cast<double>(grid.box().cells());
-        std::printf("%15.0f %25.4f %11.1f\n", cells, seconds, 1e9 * seconds / cells);
+        table.add({cells, seconds, 1e9 * seconds / cells});
     }
+    return table;
 }
 
-// A member of a large team, which is not there.
+// A member of a large team that is not there: what the others would add to sums is made up.
 class OneOfMany final : public Team {
 public:
     OneOfMany(int rank, int size) : rank_(rank), size_(size) {}
@@ -171,14 +228,17 @@ private:
     int rank_, size_;
 };
 
-// One thread does what one process of many does, without the messages. The memory is the most that it held at a time.
-void many_processes() {
-    std::printf(
-        "processes (24 a node)  level 1 s  plan s  own node s  boxes a node  node boxes MiB  peak MiB  bytes a process "
-        "beyond boxes\n");
+Table many_processes() {
+    Table table{
+        "many_processes",
+        "24 processes a node, 100 cells a process: one thread does what one process would, but for messages; the "
+        "most memory that it holds at a time",
+        {"processes", "level_one_s", "plan_s", "own_node_s", "boxes_a_node", "node_boxes_mib", "peak_mib",
+         "other_bytes_a_process"},
+        {}};
     for (const int processes : {4096, 16384, 65536, 262144, 1000000}) {
         const int nodes = (processes + 23) / 24, across = static_cast<int>(std::sqrt(processes * 50.0));
-        const Grid grid{{2 * across, across, 1}, {true, true, false}};  // 100 cells a process
+        const Grid grid{{2 * across, across, 1}, {true, true, false}};
         const OneOfMany team(processes / 2, processes);
         const Homes homes{grid, processes};
         const std::vector<std::int64_t> load(homes.of(team.rank()).cells(), 1000);
@@ -198,18 +258,22 @@ void many_processes() {
         const double own = seconds_of([&] {
             divide_node({grid, regions[nodes / 2], CellCounts{}, parts, 1}, NestedAlgorithm::inner_outer);
         });
-        std::printf("%20d %10.3f %7.3f %11.5f %13.2f %15.2f %9.2f %12.1f\n", processes, level_one, plan, own,
-                    static_cast<double>(boxes) / nodes, static_cast<double>(bytes) / 1048576,
-                    static_cast<double>(most_held - before) / 1048576,
-                    static_cast<double>(most_held - before - static_cast<std::int64_t>(bytes)) / processes);
+        const auto peak = static_cast<double>(most_held - before), of_boxes = static_cast<double>(bytes);
+        table.add({double(processes), level_one, plan, own, double(boxes) / nodes, of_boxes / 1048576, peak / 1048576,
+                   (peak - of_boxes) / processes});
     }
+    return table;
 }
 
-void three_dimensions() {
-    std::printf("600 x 400 x 400, uniform, 3 accelerators: nodes  algorithm  lbe  remote  seconds  quality, seconds\n");
+Table three_dimensions() {
+    Table table{
+        "three_dimensions",
+        "600 x 400 x 400 equal cells, 3 accelerators a node",
+        {"nodes", "algorithm", "lbe", "remote", "contacts", "between_nodes", "boxes", "partition_s", "quality_s"},
+        {}};
     const SerialTeam alone;
     const Grid grid{{600, 400, 400}, {false, false, false}};
-    for (const int nodes : {1, 8, 32})
+    for (int nodes = 1; nodes <= 32; nodes *= 2)
         for (const NestedAlgorithm algorithm : {NestedAlgorithm::greedy, NestedAlgorithm::inner_outer}) {
             const Machine machine = paper_machine(nodes, 3);
             NestedPartition p;
@@ -218,23 +282,19 @@ void three_dimensions() {
                 p = nested_partition(alone, grid, {}, machine, {algorithm, 1});
             });
             const double quality = seconds_of([&] { q = quality_of(alone, grid, {}, machine, p, 1); });
-            const auto resources = resources_of(machine);
-            std::int64_t remote = 0;
-            for (std::size_t r = 0; r < resources.size(); ++r)
-                if (resources[r].kind == ResourceKind::accelerator) remote += q.remote_cells[r];
-            std::printf("%6d %-11s %7.4f %9ld %8.3f %8.3f boxes %ld contacts %ld\n", nodes,
-                        algorithm == NestedAlgorithm::greedy ? "greedy" : "inner_outer", q.lbe_model, remote, partition,
-                        quality, static_cast<long>(p.boxes.size()), q.other_cpu_contacts);
+            table.add({double(nodes), algorithm == NestedAlgorithm::greedy ? 1.0 : 2.0, q.lbe_model,
+                       double(remote_of_accelerators(machine, q)), double(q.other_cpu_contacts),
+                       double(q.ghosts_between_nodes), double(p.boxes.size()), partition, quality});
         }
+    return table;
 }
 
 }  // namespace
 
-int main() {
-    level_one();
-    levels_two_and_three();
-    many_processes();
-    three_dimensions();
-    against_bisection();
-    std::printf("%.3f s\n", seconds_of(model_test));
+int main(int arguments, char** argument) {
+    std::string text;
+    for (const auto& measure :
+         {level_one, levels_two_and_three, many_processes, three_dimensions, against_bisection, model_test})
+        text += (text.empty() ? "{\n" : ",\n") + measure().json();
+    if (arguments > 1) std::ofstream(argument[1]) << text << "\n}\n";
 }
