@@ -42,8 +42,8 @@ COMMANDS = [
     ("elsewhere", r"cmake -S \. -B build-engine |cmake --build build-engine|build-engine/", "the tests engine_example and engine_alone"),
     ("text", "none +LBE", "what the example prints; the test library checks it"),
     # docs/nested.md
-    ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/nested", {}, {}),
-    ("quick", r"scripts/plot_nested\.py out/nested$", {}, {}),
+    ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
+    ("quick", r"scripts/plot_nested\.py out/", {}, {}),
     ("slow", r"scripts/reproduce/nested\.sh$", {}),
     # docs/output.md, docs/potentials.md, restarts/README.md
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
