@@ -141,7 +141,8 @@ std::vector<Key> deck_keys(Deck& deck) {
         may_change(section("balance", "", balance_keys(deck.balance))),
         may_change(section("output", "", output_keys(deck.output))),
         may_change(section("checkpoint", "", checkpoint_keys(deck.checkpoint))),
-        may_change(section("machine", "nodes, CPUs, cores and accelerators, for `steelyard partition`", machine_keys(deck.machine))),
+        may_change(section("machine", "nodes, CPUs, cores and accelerators, for `steelyard partition`",
+                           machine_keys(deck.machine))),
         may_change(section("load", "of the cells, for `steelyard partition`", load_keys(deck.load))),
     };
 }

@@ -140,6 +140,7 @@ def partition_loads(tmp):
         f.create_dataset("flat", data=random.random((30, 40)).astype("f4"), chunks=(7, 9), compression="gzip")
         f.create_dataset("deep/er", data=random.integers(0, 9, (10, 12, 14)).astype("i2"))
         f.create_dataset("negative", data=np.full((5, 5), -1.0))
+        f.create_dataset("endless", data=[[1, np.inf]])
         f.create_dataset("zeros", data=np.zeros((5, 5)))
         f.create_dataset("line", data=np.ones(5))
         f.create_dataset("words", data=[[b"a"]])
@@ -151,7 +152,7 @@ def partition_loads(tmp):
         values = load.T if load.ndim == 3 else load.T[:, :, None]
         check(check_consistent(p, values, np.full(values.shape, 8)) == 0, "remote cells")
         check(partition(other, 3, **keys) == p, f"{dataset} on 3 ranks")
-    for dataset, what in (("negative", "negative"), ("zeros", "zeros only"), ("line", "2 or 3 dimensions"), ("words", "2 or 3 dimensions"), ("none", "no dataset none")):
+    for dataset, what in (("negative", "negative or infinite"), ("endless", "negative or infinite"), ("zeros", "zeros only"), ("line", "2 or 3 dimensions"), ("words", "2 or 3 dimensions"), ("none", "no dataset none")):
         code, text = run(2, "partition", DECK, "--out", out, "--force", *settings(load__kind="dataset", load__file=file, load__dataset=dataset))
         check(code == 3 and text.count("\n") == 1 and what in text, f"{dataset}: {code} {text}")
     # A checkpoint of particles that have not moved has the load of the slabs.
