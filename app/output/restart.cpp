@@ -161,6 +161,18 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::Pa
     return comm.all_agree(state) ? "" : "state";
 }
 
+void load_speeds(comm::FileReader& file, const std::string& path, LoadBalancer& balancer,
+                 std::vector<std::string>& notes) {
+    if (!file.has("/balance/speeds")) return;  // they were off, or the version knew none
+    std::vector<double> found = file.all<double>("/balance/speeds/found");
+    if (static_cast<std::int64_t>(found.size()) != balancer.hosts().processes())
+        notes.push_back(
+            fmt::format("the speeds of {} are dropped", counted(static_cast<std::int64_t>(found.size()), "process")));
+    else if (!balancer.speeds().restore(balancer.team(), std::move(found), file.all<double>("/balance/speeds/memory")))
+        throw InputError(
+            fmt::format("{}: /balance/speeds makes no sense; {}, or restart with balance.speeds = off", path, remedy));
+}
+
 }  // namespace
 
 std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, const comm::Communicator& comm) {
@@ -279,6 +291,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
             if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
         }
+        if (balancer.finds_speeds()) load_speeds(file, info.path, balancer, notes);
     } catch (const comm::ReadError& e) {
         throw InputError(e.what());
     }
