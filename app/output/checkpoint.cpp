@@ -43,7 +43,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
         file.rows(path + "/state", std::span<const double>(state));
     }
     if (!balancer.finds_speeds()) return;
-    const std::vector<double> memory = balancer.speeds().memory();
+    const std::vector<double> memory = balancer.speeds().memory(balancer.team());
     file.dataset("/balance/speeds/found", balancer.speeds().found());
     file.rows("/balance/speeds/memory", std::span<const double>(memory));
 }

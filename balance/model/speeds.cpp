@@ -186,9 +186,9 @@ std::vector<BlockShare> Speeds::shares_of(const Team& team, const Grid& grid, co
     return shares;
 }
 
-std::vector<double> Speeds::memory() const {
+std::vector<double> Speeds::memory(const Team& team) const {
     std::vector<double> m;
-    if (records_.empty()) return m;
+    if (team.rank() != 0) return m;
     m = prior_.numbers();
     m.push_back(static_cast<double>(records_.size()));
     for (const SpeedRecord& r : records_) {
@@ -216,26 +216,24 @@ bool Speeds::restore(const Team& team, std::vector<double> found, std::span<cons
     const auto whole = [&](double low, double high) { return static_cast<std::int64_t>(next(low, high)); };
     Prior prior = prior_;
     std::vector<SpeedRecord> records;
-    if (!memory.empty()) {
-        std::vector<double> numbers;
-        for (std::size_t i = 0; i < Prior::count; ++i) numbers.push_back(next(0, 1e100));
-        prior.set_numbers(numbers);
-        const std::int64_t n = whole(0, most_records);
-        for (std::int64_t k = 0; k < n && good; ++k) {
-            SpeedRecord r;
-            for (std::size_t p = 0; p < speeds_.size(); ++p) r.times.push_back(next(0, 1e30));
-            for (std::size_t i = 0; i < speeds_.size() * features; ++i) r.sums.push_back(next(0, 1e30));
-            const std::int64_t shares = whole(0, static_cast<double>(memory.size()));
-            for (std::int64_t i = 0; i < shares && good; ++i) {
-                const std::int64_t process = whole(0, static_cast<double>(speeds_.size() - 1));
-                const auto x = static_cast<std::int32_t>(whole(0, 1 << 29)),
-                           y = static_cast<std::int32_t>(whole(0, 1 << 29));
-                r.shares.push_back({process, x, y, next(0, 1)});
-            }
-            records.push_back(std::move(r));
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < Prior::count; ++i) numbers.push_back(next(0, 1e100));
+    prior.set_numbers(numbers);
+    const std::int64_t n = whole(0, most_records);
+    for (std::int64_t k = 0; k < n && good; ++k) {
+        SpeedRecord r;
+        for (std::size_t p = 0; p < speeds_.size(); ++p) r.times.push_back(next(0, 1e30));
+        for (std::size_t i = 0; i < speeds_.size() * features; ++i) r.sums.push_back(next(0, 1e30));
+        const std::int64_t shares = whole(0, static_cast<double>(memory.size()));
+        for (std::int64_t i = 0; i < shares && good; ++i) {
+            const std::int64_t process = whole(0, static_cast<double>(speeds_.size() - 1));
+            const auto x = static_cast<std::int32_t>(whole(0, 1 << 29)),
+                       y = static_cast<std::int32_t>(whole(0, 1 << 29));
+            r.shares.push_back({process, x, y, next(0, 1)});
         }
-        if (!good || at != memory.size()) return false;
+        records.push_back(std::move(r));
     }
+    if (!good || at != memory.size()) return false;
     prior_ = prior;
     speeds_ = std::move(found);
     if (team.rank() == 0) records_ = std::move(records);

@@ -66,7 +66,7 @@ public:
     /// For checkpoints: the speeds as they were found, the same on all members, and what they were found from, on
     /// member 0 (empty elsewhere).
     std::span<const double> found() const { return speeds_; }
-    std::vector<double> memory() const;
+    std::vector<double> memory(const Team& team) const;
     /// The same on all members. Returns false, and changes nothing, for numbers that cannot be such.
     bool restore(const Team& team, std::vector<double> found, std::span<const double> memory);
 

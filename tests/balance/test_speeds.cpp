@@ -81,7 +81,7 @@ Outcome simulate(const Team& team, const World& w) {
                    .load;
     }
     outcome.relative = speeds.relative();
-    outcome.memory = speeds.memory();
+    outcome.memory = speeds.memory(team);
     return outcome;
 }
 
