@@ -15,6 +15,11 @@ namespace balance {
 enum class Clock { wall, work };
 /// always: whenever a balancing is due; gain: when the time lost since the last migration exceeds what another costs.
 enum class Migrate { gain, always };
+/// Where a run has the speeds of its processes from.
+enum class SpeedSource {
+    measured,  ///< found by Speeds
+    off,       ///< all equal
+};
 
 enum class Decision {
     none,        ///< not taken yet

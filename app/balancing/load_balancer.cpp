@@ -4,6 +4,7 @@
 #include "app/balancing/load_balancer.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +27,18 @@ constexpr double least_clock_steps = 1000;
 
 // Adds relative noise to the times of processes, by the deck's seed and the step: what a study wants to know is how
 // models bear it.
+void slow_down(std::vector<double>& times, const balance::Slowdown& slow, std::int64_t step) {
+    for (std::size_t p = 0; p < times.size(); ++p)
+        times[p] /= balance::speed_of(slow, static_cast<std::int64_t>(p), step);
+}
+
+// The threads of a mean rank over those of this one. Collective.
+double relative_threads(const comm::Communicator& comm) {
+    std::array<std::int64_t, 1> threads{omp_get_max_threads()};
+    comm.sum(threads);
+    return static_cast<double>(threads[0]) / (static_cast<double>(comm.size()) * omp_get_max_threads());
+}
+
 void disturb(std::vector<double>& times, double noise, std::uint64_t seed, std::int64_t step) {
     if (noise == 0) return;
     const std::uint64_t of_step = seed + md::mix(static_cast<std::uint64_t>(step));
@@ -44,7 +57,9 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       home_(balance::Homes{grid, comm.size()}.of(comm.rank())),
       settings_(deck.balance),
       seed_(deck.system.seed),
-      cell_width_{deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]} {
+      cell_width_{deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]},
+      speeds_(processes, deck.balance.constants),
+      of_thread_(relative_threads(comm)) {
     settings_.partition.processes = processes;
     const auto add = [&](const std::string& name) {
         BalancedModel b;
@@ -78,7 +93,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     const std::vector<double> tile_seconds = engine.take_tile_seconds();
     std::vector<std::int64_t> nanoseconds(hosts_.processes(), 0);
     for (std::size_t t = 0; t < tile_seconds.size(); ++t)
-        nanoseconds[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * 1e9);
+        nanoseconds[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * of_thread_ * 1e9);
     team_.sum(nanoseconds);
     double mean = 0;  // seconds, over all steps since the last balancing
     for (const std::int64_t n : nanoseconds)
@@ -153,6 +168,7 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
             const balance::Partition partition = b.partition.whole(team_);
             std::vector<double> times =
                 balance::counted_times(team_, {grid_, home_, partition}, work, hosts_.processes());
+            slow_down(times, settings_.work.slow, step);
             rows_.push_back(observe(b, times, step));
             if (rows_.back().decision == Decision::none) repartition(b, partition, cells, times, step, rows_.back());
         }
@@ -198,7 +214,8 @@ std::optional<balance::Partition> LoadBalancer::partition_by(BalancedModel& b, c
     std::vector<balance::Split> splits = b.splits.whole(team_);
     std::optional<balance::Partition> next;
     try {
-        next = balance::make_partition({team_, grid_, loads.load, cells.particles}, settings_.partition, splits);
+        next = balance::make_partition({team_, grid_, loads.load, cells.particles, speeds_.targets()},
+                                       settings_.partition, splits);
     } catch (const balance::Infeasible& e) {
         if (!dead_end_ || e.smallest > dead_end_->smallest) dead_end_ = e;
         row.decision = Decision::kept_limit;
@@ -210,18 +227,20 @@ std::optional<balance::Partition> LoadBalancer::partition_by(BalancedModel& b, c
 // New loads and a new partition of one model; without times, those that all models start from.
 void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& partition, const MeasuredCells& cells,
                                std::span<const double> times, std::int64_t step, BalanceRow& row) {
-    const bool measured = !times.empty();
+    const bool measured = !times.empty(), driver = &b == &models_.front();
+    const balance::Owners before(grid_, home_, partition);
     double start = comm::now();
+    if (measured && driver && finds_speeds()) speeds_.learn(team_, grid_, before, cells.counts, times);
+    const std::vector<double> speed = speeds_.relative();
     if (b.state.empty())
         for (const balance::CellCounts& c : cells.counts) b.state.push_back(b.model->first_state(c));
-    balance::CellLoads loads =
-        measured ? balance::evaluate(*b.model, team_, grid_, partition, hosts_, cells.counts, b.state, times)
-                 : balance::first_loads(settings_.constants.start, cells.counts);
+    balance::CellLoads loads = measured ? balance::evaluate(*b.model, team_, grid_, partition, hosts_, cells.counts,
+                                                            b.state, speeds_.at_mean_speed(times))
+                                        : balance::first_loads(settings_.constants.start, cells.counts);
     row.model_seconds = comm::now() - start;
-    const balance::Owners before(grid_, home_, partition);
     b.history.updates += measured;
     b.history.load_step = static_cast<double>(step);
-    b.history.lbe_model = balance::predicted_efficiency(team_, before, loads.load, hosts_.processes());
+    b.history.lbe_model = balance::predicted_efficiency(team_, before, loads.load, hosts_.processes(), speed);
 
     start = comm::now();
     const std::optional<balance::Partition> next = partition_by(b, loads, cells, row);
@@ -232,7 +251,7 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
         std::array<std::int64_t, 3> sums{mine.cells, mine.particles, balance::ghost_cells(after)};
         team_.sum(sums);
         const balance::Moved moved{sums[0], sums[1]};
-        b.history.lbe_reachable = balance::predicted_efficiency(team_, after, loads.load, hosts_.processes());
+        b.history.lbe_reachable = balance::predicted_efficiency(team_, after, loads.load, hosts_.processes(), speed);
         if (measured && settings_.migrate == Migrate::gain &&
             settings_.clock == Clock::work)  // by the wall clock, as the last one was measured
             b.history.move_seconds =
@@ -247,12 +266,23 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
             if (row.decision != Decision::kept_same) b.partition = {team_, *next, hosts_};
         }
     }
-    if (&b == &models_.front()) load_ = std::move(loads);
+    if (driver) load_ = std::move(loads);
+    if (driver && measured && finds_speeds()) add_resources({grid_, home_, b.partition.whole(team_)}, times, step);
     describe(b, row);
     if (row.decision == Decision::moved || row.decision == Decision::kept_same) {
         b.history.lost_seconds = 0;
         b.spent.clear();
     }
+}
+
+void LoadBalancer::add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step) {
+    const std::vector<std::int64_t> loads = balance::sums_by_process(team_, owners, load_->load, hosts_.processes());
+    const std::vector<double> speed = speeds_.relative();
+    double mean = 0;
+    for (const std::int64_t l : loads) mean += static_cast<double>(l) / static_cast<double>(loads.size());
+    for (std::size_t p = 0; p < loads.size(); ++p)
+        resources_.push_back({step, static_cast<std::int64_t>(p), speed[p],
+                              mean > 0 ? static_cast<double>(loads[p]) / mean : 0.0, times[p]});
 }
 
 // What a row says of the partition in use and of the decision.

@@ -19,6 +19,7 @@
 #include "app/engine/engine.hpp"
 #include "balance/decision.hpp"
 #include "balance/model/evaluate.hpp"
+#include "balance/model/speeds.hpp"
 #include "balance/partition/partition.hpp"
 #include "balance/partition/scattered.hpp"
 #include "comm/file/file.hpp"
@@ -44,6 +45,14 @@ struct BalanceRow {
     double lbe_reachable =
         0;  ///< LBE_m of the partition that was computed last before this row: the loss is measured against it
     std::int64_t load_step = 0;  ///< when the loads of lbe_model were modelled
+};
+
+/// One row of resources.csv: what a process got when the driver partitioned.
+struct ResourceRow {
+    std::int64_t step = 0, resource = 0;  ///< resource: the process
+    double speed = 1;                     ///< relative to the mean
+    double load = 0;     ///< of the partition in use from now on, relative to the mean, as the driver models it
+    double seconds = 0;  ///< a step, measured before, as the models saw them
 };
 
 /// A model with its partition and memory: what is saved in checkpoints.
@@ -83,7 +92,13 @@ public:
     /// Rows of balance.csv since the last call.
     std::vector<BalanceRow> take_rows() { return std::exchange(rows_, {}); }
 
+    /// Rows of resources.csv since the last call, where speeds are measured.
+    std::vector<ResourceRow> take_resources() { return std::exchange(resources_, {}); }
+
     bool on() const { return settings_.every > 0; }
+    bool finds_speeds() const { return on() && settings_.speeds == balance::SpeedSource::measured; }
+    balance::Speeds& speeds() { return speeds_; }
+    const balance::Speeds& speeds() const { return speeds_; }
     /// Overall LBE so far of one model: sum of means over sum of maxima.
     struct Overall {
         std::string model;
@@ -124,6 +139,7 @@ private:
     void start(std::int64_t step, Engine& engine);
     void migrate(Engine& engine, const balance::Decomposition& old);
     BalanceRow observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const;
+    void add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step);
     void repartition(BalancedModel& b, const balance::Partition& partition, const MeasuredCells& cells,
                      std::span<const double> times, std::int64_t step, BalanceRow& row);
     std::optional<balance::Partition> partition_by(BalancedModel& b, const balance::CellLoads& loads,
@@ -142,7 +158,10 @@ private:
     std::int64_t last_step_ = 0;
     bool started_ = false;
     double resolution_ = 0;  // of the wall clock, seconds
+    balance::Speeds speeds_;
+    double of_thread_;  // a rank's elapsed time is this part of its threads' time, relative to the mean rank
     std::vector<BalanceRow> rows_;
+    std::vector<ResourceRow> resources_;
     std::vector<double> times_;               // by the wall clock, seconds a step of each process
     std::optional<balance::CellLoads> load_;  // the driver's, of this rank's home
     std::optional<balance::Infeasible> dead_end_;

@@ -53,6 +53,7 @@ struct Deck {
         std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
         balance::Clock clock = balance::Clock::wall;
         balance::Migrate migrate = balance::Migrate::gain;
+        balance::SpeedSource speeds = balance::SpeedSource::measured;
         double noise = 0;                     ///< relative, of the times that models see
         balance::PartitionOptions partition;  ///< (processes: see above)
         balance::NestedOptions nested;

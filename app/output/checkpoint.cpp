@@ -42,6 +42,10 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
         if (!b.state.empty()) state = file_order.to_boxes(std::span<const double>(b.state));  // after a balancing
         file.rows(path + "/state", std::span<const double>(state));
     }
+    if (!balancer.finds_speeds()) return;
+    const std::vector<double> memory = balancer.speeds().memory(balancer.team());
+    file.dataset("/balance/speeds/found", balancer.speeds().found());
+    file.rows("/balance/speeds/memory", std::span<const double>(memory));
 }
 
 void write_body(const std::string& path, const CheckpointInfo& info, const Engine& engine, const LoadBalancer& balancer,

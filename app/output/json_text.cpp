@@ -61,6 +61,8 @@ void add_balancing(Json& j, const Summary& s) {
         j["overall_lbe_measured"][o.model] = json_of(o.measured);
     }
     j["clock"] = s.deck.balance.clock == balance::Clock::wall ? "wall" : "work";
+    j["times_by"] = clock_name(s);
+    if (s.balancer.finds_speeds()) j["speeds"] = s.balancer.speeds().relative();
     j["balance_bytes"] = s.spreads.balance_bytes.max;  // of a rank
     j["balancing"] = {{"balancings", s.balancing.balancings},
                       {"migrations", s.balancing.migrations},

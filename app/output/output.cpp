@@ -56,6 +56,7 @@ const std::string timing_head = "step,wall_seconds,cpu_seconds\n";
 const std::string balance_head =
     "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,model_seconds,partition_seconds,migrate_seconds,"
     "cells_moved,particles_moved,ghost_cells,lbe_observed,decision,lost_seconds,move_seconds,lbe_reachable,load_step\n";
+const std::string resource_head = "step,resource,speed,load,seconds\n";
 
 }  // namespace
 
@@ -93,6 +94,9 @@ Output::Output(RunDirectory& directory, const RunContext& run, const md::Domain&
         // A balancing comes before the checkpoint of its step.
         if (deck_.balance.every > 0 || comm::file_size(path("balance.csv")) >= 0)
             good = good && balance_.start(path("balance.csv"), past("balance.csv", balance_head, first_step_ + 1));
+        if (balancer.finds_speeds() || comm::file_size(path("resources.csv")) >= 0)
+            good =
+                good && resource_.start(path("resources.csv"), past("resources.csv", resource_head, first_step_ + 1));
         if (timing != timing_head) {
             const std::size_t last = timing.rfind('\n', timing.size() - 2) + 1;
             std::sscanf(timing.c_str() + last, "%*d,%lf,%lf", &wall_before_, &cpu_before_);
@@ -193,7 +197,7 @@ void Output::checkpoint(std::int64_t step, const Engine& engine) {
     checkpoints_.remove_seconds += cost.remove_seconds;
 }
 
-void Output::balanced(const std::vector<BalanceRow>& rows) {
+void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) {
     if (rows.empty()) return;
     const Timed timed(timers_, Phase::output);
     for (const BalanceRow& r : rows)
@@ -212,6 +216,11 @@ void Output::balanced(const std::vector<BalanceRow>& rows) {
                             r.lbe_observed, balance::text_of(r.decision), r.lost_seconds, r.move_seconds,
                             r.lbe_reachable, r.load_step);
     check(comm_.rank() != 0 || balance_.append(text), "balance.csv");
+    if (resources.empty()) return;
+    text.clear();
+    for (const ResourceRow& r : resources)
+        text += fmt::format("{},{},{:.6g},{:.6g},{:.6g}\n", r.step, r.resource, r.speed, r.load, r.seconds);
+    check(comm_.rank() != 0 || resource_.append(text), "resources.csv");
 }
 
 std::int64_t Output::stop_wanted() const {

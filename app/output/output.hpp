@@ -45,7 +45,7 @@ public:
     void fields(std::int64_t step, const Engine& engine) override;
     void state(std::int64_t step, const Engine& engine) override;
     void checkpoint(std::int64_t step, const Engine& engine) override;
-    void balanced(const std::vector<BalanceRow>& rows) override;
+    void balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) override;
     std::int64_t stop_wanted() const override;
 
     /// What the run is, before the first step.
@@ -67,7 +67,7 @@ private:
     Timers& timers_;
     const LoadBalancer& balancer_;
     bool quiet_, terminal_;
-    comm::TextFile thermo_, timing_, balance_;  // rank 0
+    comm::TextFile thermo_, timing_, balance_, resource_;  // rank 0
     FieldFiles fields_;
     TrajectoryFile trajectory_;
     double last_progress_ = 0;

@@ -161,6 +161,18 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::Pa
     return comm.all_agree(state) ? "" : "state";
 }
 
+// processes: of the run that saved them.
+void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t processes, LoadBalancer& balancer,
+                 std::vector<std::string>& notes) {
+    if (!file.has("/balance/speeds")) return;  // they were off, or the version knew none
+    std::vector<double> found = file.all<double>("/balance/speeds/found");
+    if (processes != balancer.hosts().processes() && processes == static_cast<std::int64_t>(found.size()))
+        notes.push_back(fmt::format("the speeds of {} are dropped", counted(processes, "process")));
+    else if (!balancer.speeds().restore(balancer.team(), std::move(found), file.all<double>("/balance/speeds/memory")))
+        throw InputError(
+            fmt::format("{}: /balance/speeds makes no sense; {}, or restart with balance.speeds = off", path, remedy));
+}
+
 }  // namespace
 
 std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, const comm::Communicator& comm) {
@@ -249,6 +261,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
         dropped = old.compare;
         dropped.insert(dropped.begin(), old.model);
     }
+    std::int64_t processes = 0;
     try {
         comm::FileReader file(info.path, comm);
         for (BalancedModel& b : balancer.models()) {
@@ -259,6 +272,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                 notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", b.name));
                 continue;
             }
+            processes = file.row_count<std::int64_t>(path + "/first") - 1;
             SavedModel saved = read_model(file, path, balancer, comm);
             const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
             std::string wrong = nonsense_in(saved, b, old.partition, balancer, comm);
@@ -279,6 +293,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
             if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
         }
+        if (balancer.finds_speeds()) load_speeds(file, info.path, processes, balancer, notes);
     } catch (const comm::ReadError& e) {
         throw InputError(e.what());
     }

@@ -5,10 +5,12 @@
 #include <omp.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "comm/clock.hpp"
 
 namespace app {
 namespace {
@@ -17,6 +19,24 @@ double peak_resident_bytes() {
     rusage use{};
     getrusage(RUSAGE_SELF, &use);
     return static_cast<double>(use.ru_maxrss) * 1024;
+}
+
+// The processes that run slower or faster than most, the slowest first.
+void say_speeds(const Summary& s) {
+    const std::span<const double> speeds = s.balancer.speeds().found();
+    std::vector<std::size_t> unequal;
+    for (std::size_t p = 0; p < speeds.size(); ++p)
+        if (speeds[p] != 1) unequal.push_back(p);
+    std::ranges::stable_sort(unequal, {}, [&](std::size_t p) { return speeds[p]; });
+    const char* one = s.engine.tiles().hosts().processes() == s.ranks ? "rank" : "process";
+    if (unequal.empty()) say(stdout, "  speeds: no {} was found to be slower or faster than the others\n", one);
+    constexpr std::size_t most = 5;
+    for (std::size_t i = 0; i < std::min(most, unequal.size()); ++i)
+        say(stdout, "  {} {} runs at {:.2f} of the {}\n", one, unequal[i], speeds[unequal[i]],
+            speeds.size() == 2 ? "other" : "others");
+    if (unequal.size() > most)
+        say(stdout, "  and {} more at {:.2f} to {:.2f}: resources.csv\n", unequal.size() - most, speeds[unequal[most]],
+            speeds[unequal.back()]);
 }
 
 void say_balancing(const Summary& s) {
@@ -29,11 +49,11 @@ void say_balancing(const Summary& s) {
                       fmt::format("{:.3f} s for moving and sorting anew", b.migrate_seconds)}));
     const std::vector<LoadBalancer::Overall> overall = s.balancer.overall();
     if (overall.empty()) return;
-    say(stdout, "  overall LBE by {}: in all, and after the first measured update\n",
-        s.deck.balance.clock == balance::Clock::wall ? "thread timers" : "counted work");
+    say(stdout, "  overall LBE by {}: in all, and after the first measured update\n", clock_name(s));
     for (const LoadBalancer::Overall& o : overall)
         say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe,
             o.measured ? fmt::format("{:.2f} %", 100 * *o.measured) : "-");
+    if (s.balancer.finds_speeds()) say_speeds(s);
 }
 
 }  // namespace
@@ -57,6 +77,12 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
             all[phases + 2],
             all[phases + 3],
             all[phases + 4]};
+}
+
+std::string clock_name(const Summary& s) {
+    if (s.deck.balance.clock == balance::Clock::work) return "counted work";
+    return s.engine.setup().thread_seconds == comm::now ? "the wall clock of each thread"
+                                                        : "the CPU time of each thread";
 }
 
 void say_summary(const Summary& s) {

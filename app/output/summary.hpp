@@ -52,6 +52,9 @@ struct Summary {
 /// "forces", ..., and "other" behind the last one.
 std::string phase_name(std::size_t i);
 
+/// The clock that times are measured by, for messages.
+std::string clock_name(const Summary& summary);
+
 /// Prints the table.
 void say_summary(const Summary& summary);
 

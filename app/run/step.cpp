@@ -52,7 +52,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
                 if (balance) dead_end = try_to_balance(step, balancer, engine);  // load model, partition, migration
                 engine.build_neighbour_lists();
             }
-            observer.balanced(balancer.take_rows());
+            observer.balanced(balancer.take_rows(), balancer.take_resources());
             if (dead_end && !started) throw limit_error(step, *dead_end, false);
             const bool leaving = stopping || dead_end, final = step == last || leaving;
             due.checkpoint |= leaving;

@@ -39,8 +39,9 @@ void conclude_rounds(LoadModel& model, const Team& team, std::span<const Process
     }
 }
 
-// Loads have any unit; as integers the largest cell gets as many bits as the sum of all cells can't overflow.
-CellLoads scaled(const Team& team, const Grid& grid, std::span<const double> loads) {
+}  // namespace
+
+CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double> loads) {
     std::int64_t largest = 0;
     for (const double l : loads)
         largest = std::max(largest, std::bit_cast<std::int64_t>(l));  // >= 0: bits have the order of values
@@ -51,8 +52,6 @@ CellLoads scaled(const Team& team, const Grid& grid, std::span<const double> loa
     for (const double l : loads) result.load.push_back(std::llround(l * scale));
     return result;
 }
-
-}  // namespace
 
 CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
     CellLoads result;
@@ -80,7 +79,7 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
         model.update(view, totals, std::span(loads).subspan(at, view.cells.size()));
         at += view.cells.size();
     }
-    CellLoads result = scaled(team, grid, loads);
+    CellLoads result = as_integers(team, grid, loads);
     std::vector<std::int64_t> at_home(counts.size());
     plan.to_home(std::span<const double>(state_by_process), state);
     plan.to_home(std::span<const std::int64_t>(result.load), std::span(at_home));

@@ -61,6 +61,16 @@ MostExpensiveKey most_expensive_key(const WorkCosts& costs, const WorkByKey& sum
     return {work_keys[key], values[key]};
 }
 
+double speed_of(const Slowdown& slow, std::int64_t process, std::int64_t step) {
+    if (step < slow.from_step || (slow.to_step && step >= *slow.to_step)) return 1;
+    if (slow.period && (step - slow.from_step) / *slow.period % 2 == 1) return 1;
+    constexpr double rounding = 1e-9;
+    const auto slow_ones_before = [&](std::int64_t p) {
+        return std::floor(static_cast<double>(p) * slow.fraction + rounding);
+    };
+    return slow_ones_before(process + 1) > slow_ones_before(process) ? slow.speed : 1;
+}
+
 double load_scale(double largest, std::int64_t cells) {
     if (!(largest > 0)) return 0;
     return std::min(std::ldexp(1.0, 61) / static_cast<double>(cells) / largest, std::numeric_limits<double>::max());

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "balance/model/load_model.hpp"
 
@@ -16,6 +17,18 @@ inline std::int64_t to_ticks(double seconds) {
     return std::llround(std::clamp(seconds, 0.0, 1000.0) * ticks_per_second);
 }
 inline double to_seconds(std::int64_t ticks) { return static_cast<double>(ticks) / ticks_per_second; }
+
+/// Processes that run slower than the others, for studies of unequal machines (deck section balance.work.slow).
+struct Slowdown {
+    double fraction = 0;  ///< of the processes, spread evenly over their numbers
+    double speed = 0.5;   ///< of each of them; the others have 1
+    std::int64_t from_step = 0;
+    std::optional<std::int64_t> to_step;  ///< the first step at which all have 1 again
+    std::optional<std::int64_t> period;   ///< steps; slow in every other period only
+    friend bool operator==(const Slowdown&, const Slowdown&) = default;
+};
+/// Of a process at a step.
+double speed_of(const Slowdown& slow, std::int64_t process, std::int64_t step);
 
 /// Seconds a step for each thing counted (deck section balance.work).
 struct WorkCosts {
@@ -31,6 +44,7 @@ struct WorkCosts {
     std::int64_t capacity = 0;
     double spill = 0;
     double move = 2e-7;  ///< a particle that is moved to another process: packing, sending, sorting in
+    Slowdown slow{};
     friend bool operator==(const WorkCosts&, const WorkCosts&) = default;
 };
 

@@ -66,13 +66,15 @@ std::int64_t ghost_cells(const Owners& owners) {
     return ghosts;
 }
 
-double efficiency(std::span<const double> times) {
-    double sum = 0, largest = 0;
-    for (const double t : times) {
-        sum += t;
-        largest = std::max(largest, t);
+double efficiency(std::span<const double> values, std::span<const double> speeds) {
+    double sum = 0, speed = 0, largest = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double s = speeds.empty() ? 1.0 : speeds[i];
+        sum += values[i];
+        speed += s;
+        largest = std::max(largest, values[i] / s);
     }
-    return largest > 0 ? sum / static_cast<double>(times.size()) / largest : 1.0;
+    return largest > 0 ? sum / speed / largest : 1.0;
 }
 
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
@@ -84,9 +86,9 @@ std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners
 }
 
 double predicted_efficiency(const Team& team, const Owners& owners, std::span<const std::int64_t> load,
-                            std::int64_t processes) {
+                            std::int64_t processes, std::span<const double> speeds) {
     const std::vector<std::int64_t> sums = sums_by_process(team, owners, load, processes);
-    return efficiency(std::vector<double>(sums.begin(), sums.end()));
+    return efficiency(std::vector<double>(sums.begin(), sums.end()), speeds);
 }
 
 Moved moved_between(const Owners& before, const Owners& after, std::span<const std::int64_t> particles) {

@@ -41,16 +41,18 @@ private:
 /// neighbours.
 std::int64_t ghost_cells(const Owners& owners);
 
-/// Load balance efficiency: mean over maximum; 1 where nothing was measured.
-double efficiency(std::span<const double> times);
+/// Load balance efficiency: mean over maximum; 1 where nothing was measured. speeds: of each process, where they
+/// differ: then values are loads, and the efficiency is (sum of loads / sum of speeds) / (largest load / speed), the
+/// heterogeneous LBE_m of Liu, Yang & Yang 2018.
+double efficiency(std::span<const double> values, std::span<const double> speeds = {});
 
 /// Sums over the cells of each process. values: of the member's home. Collective.
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
                                           std::int64_t processes);
 
-/// Efficiency of the processes' loads (LBE_m). load: of the member's home. Collective.
+/// Efficiency of the processes' loads (LBE_m). load: of the member's home. speeds: see efficiency(). Collective.
 double predicted_efficiency(const Team& team, const Owners& owners, std::span<const std::int64_t> load,
-                            std::int64_t processes);
+                            std::int64_t processes, std::span<const double> speeds = {});
 
 /// What goes to another process.
 struct Moved {

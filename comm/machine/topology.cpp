@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <sstream>
 
 #include "comm/team.hpp"
 
@@ -18,7 +19,6 @@ Topology detect(const Communicator& comm) {
     char host[256] = "unknown";
     gethostname(host, sizeof host - 1);
     t.host = host;
-    std::string cpus;
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) == 0) {
         if (hwloc_topology_load(topology) == 0) {
@@ -27,7 +27,7 @@ Topology detect(const Communicator& comm) {
                 t.cores_available = std::max(1, hwloc_bitmap_weight(mask));
                 char text[256];
                 hwloc_bitmap_list_snprintf(text, sizeof text, mask);
-                cpus = text;
+                t.units = text;
             }
             hwloc_bitmap_free(mask);
             if (hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0))
@@ -37,7 +37,7 @@ Topology detect(const Communicator& comm) {
     }
     // Ranks of one node with one mask share it: nobody bound them.
     std::string sharing;
-    if (const std::vector<std::string> all = comm.gather(t.host + " " + cpus); comm.rank() == 0) {
+    if (const std::vector<std::string> all = comm.gather(t.host + " " + t.units); comm.rank() == 0) {
         std::map<std::string, int> users;
         int most = 1;
         for (const std::string& a : all) most = std::max(most, ++users[a]);
@@ -46,7 +46,7 @@ Topology detect(const Communicator& comm) {
     comm.broadcast(sharing);
     const int shared = std::stoi(sharing);
     t.default_threads = std::max(1, t.cores_available / shared);
-    t.binding = fmt::format("cores {}{}", cpus.empty() ? "unknown" : cpus,
+    t.binding = fmt::format("cores {}{}", t.units.empty() ? "unknown" : t.units,
                             shared > 1 ? fmt::format(" shared by {} ranks", shared) : "");
     return t;
 }
@@ -64,6 +64,37 @@ std::vector<NodeShape> detect_nodes(const Communicator& comm) {
         }
     }
     return balance::all_gather(Ranks(comm), std::span<const NodeShape>(mine));
+}
+
+bool unit_for_each_thread(const Topology& topology, int threads, const Communicator& comm) {
+    const std::string mine = fmt::format("{} {} {}", topology.host, threads, topology.units);
+    std::string verdict = "yes";
+    if (const std::vector<std::string> all = comm.gather(mine); comm.rank() == 0) {
+        struct Node {
+            hwloc_bitmap_t units = hwloc_bitmap_alloc();
+            int threads = 0;
+        };
+        std::map<std::string, Node> nodes;
+        const hwloc_bitmap_t units = hwloc_bitmap_alloc();
+        for (const std::string& rank : all) {
+            std::istringstream words(rank);
+            std::string host, list;
+            int n = 0;
+            words >> host >> n >> list;
+            if (list.empty() || hwloc_bitmap_list_sscanf(units, list.c_str()) != 0 || hwloc_bitmap_weight(units) < n)
+                verdict = "no";
+            Node& node = nodes[host];
+            node.threads += n;
+            hwloc_bitmap_or(node.units, node.units, units);
+        }
+        for (const auto& [host, node] : nodes) {
+            if (hwloc_bitmap_weight(node.units) < node.threads) verdict = "no";
+            hwloc_bitmap_free(node.units);
+        }
+        hwloc_bitmap_free(units);
+    }
+    comm.broadcast(verdict);
+    return verdict == "yes";
 }
 
 }  // namespace comm

@@ -13,6 +13,7 @@ struct Topology {
     int cores_available = 1;  ///< processing units in this process's affinity mask
     int default_threads = 1;  ///< its share of them: the mask if ranks are bound apart, else mask / ranks on the node
     std::string binding;      ///< for the log
+    std::string units;        ///< of the affinity mask, as `0-3,8`; empty: unknown
     std::string host, cpu_model;
 };
 
@@ -25,5 +26,9 @@ struct NodeShape {
 };
 /// Of each node of the job, in the order of their first ranks; the same on all ranks. Collective.
 std::vector<NodeShape> detect_nodes(const Communicator& comm);
+
+/// Whether each thread of this job can have a processing unit of its own: no rank has more threads than units in its
+/// affinity mask, and no node more than in the masks of its ranks together. The same on all ranks. Collective.
+bool unit_for_each_thread(const Topology& topology, int threads, const Communicator& comm);
 
 }  // namespace comm

@@ -415,7 +415,7 @@ def hostile(tmp):
 
     with h5py.File(good) as f:
         old = {n: f[n][:] for n in ("balance/r1/boxes", "balance/r1/first", "balance/r1/splits", "balance/r1/memory", "balance/r1/record", "balance/r1/state", "balance/a1/memory", "balance/a1/state",
-                                    "balance/moving_average/state", "balance/step", "exact/clock", "exact/energies", "exact/lineage", "exact/id", "exact/state")}
+                                    "balance/moving_average/state", "balance/speeds/found", "balance/speeds/memory", "balance/step", "exact/clock", "exact/energies", "exact/lineage", "exact/id", "exact/state")}
     for name, values in old.items():
         if name.startswith("exact/id") or name.startswith("exact/state"):
             continue

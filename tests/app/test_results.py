@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What other programs make of the results: test_results.py BINARY MPIEXEC SOURCE GROUP [--full].
 
-Groups: balance_rows fields trajectory trajectory_kills readers. The last one needs MDAnalysis and pvpython. Every run has a time limit.
+Groups: balance_rows speeds fields trajectory trajectory_kills readers. The last one needs MDAnalysis and pvpython. Every run has a time limit.
 """
 import csv
 import os
@@ -16,7 +16,7 @@ import xml.etree.ElementTree
 import h5py
 import numpy as np
 
-from program import DECK, check, checkpoints, decisions, fresh, hash_of, main, options, processes_of, run, settings, start, summary
+from program import DECK, check, checkpoints, command, decisions, environment, fresh, hash_of, main, options, processes_of, run, settings, start, summary
 
 MODELS = "time_average, moving_average, particle_count, hybrid, a1, b1"
 
@@ -79,6 +79,49 @@ def balance_rows(tmp):
         r = {k: float(v) for k, v in list(csv.DictReader(f))[0].items()}
     thermal = r["temperature"] * (r["particles"] - 1)
     check(abs(r["pressure"] * 260 * 140 / thermal - 1) < 1e-12, f"pressure of an ideal gas: {r}")
+
+
+def resources(out):
+    with open(os.path.join(out, "resources.csv")) as f:
+        return list(csv.DictReader(f))
+
+
+def printed(ranks, *arguments):
+    done = subprocess.run(command(ranks, *arguments), env=environment(), timeout=120, capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def speeds(tmp):
+    """Processes that counted work slows are found, the same on any ranks and over a restart; files and table say so."""
+    whole, out = os.path.join(tmp, "whole"), os.path.join(tmp, "out")
+    keys = dict(run__steps=120, output__every=0, balance__every=5, balance__clock="work", balance__processes=40, balance__compare="[a1, hybrid]", balance__migrate="always", balance__noise=0.005,
+                balance__partition__cut="cells", balance__work__slow__fraction=0.1, balance__work__slow__speed=0.5)
+    slow = {9, 19, 29, 39}
+    code, text = printed(1, "run", DECK, "--out", whole, *settings(**keys))
+    check(code == 0 and "process 9 runs at 0.5" in text and "overall LBE by counted work" in text, f"table: {code} {text}")
+    last = {int(r["resource"]): float(r["speed"]) for r in resources(whole)[-40:]}
+    check(len(resources(whole)) == 24 * 40 and abs(sum(last.values()) / 40 - 1) < 1e-5, f"rows of resources.csv: {len(resources(whole))}")
+    usual = sorted(last.values())[20]
+    check(all(abs(s / usual - (0.5 if p in slow else 1)) < 0.04 for p, s in last.items()), f"speeds at the end: {last}")
+    check(all(abs(s - last[p]) < 1e-5 for p, s in enumerate(summary(whole)["speeds"])), "speeds in summary.json")
+    lbe = [float(r["lbe"]) for r in decisions(whole) if r["driver"] == "1"]
+    check(sum(lbe[10:]) / len(lbe[10:]) > 0.85, f"LBE with speeds: {lbe}")
+    # The same in parts, on other ranks.
+    for n, m in ((2, 3), (7, 1)):
+        code, text = run(n, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, run__steps=58), checkpoint__every=58))
+        check(code == 0, f"{n} ranks: {code} {text}")
+        code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
+        check(code == 0 and decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions: {code} {text}")
+        check(resources(out) == resources(whole), f"{n} -> {m} ranks: other speeds")
+    # With another number of processes nothing is known of them.
+    code, text = printed(2, "run", DECK, "--out", out, "--restart", os.path.join(out, "checkpoint_58.h5"), *settings(**dict(keys, balance__processes=30)))
+    check(code == 0 and "the speeds of 40 processes are dropped" in text, f"30 processes instead of 40: {code} {text}")
+    # Switched off, and on equal processes: the same decisions, without and with the file.
+    keys.update(balance__work__slow__fraction=0, balance__noise=0)
+    check(run(2, "run", DECK, "--out", fresh(whole), "--quiet", *settings(**keys))[0] == 0, "equal processes")
+    check(run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__speeds="off")))[0] == 0, "speeds off")
+    check(decisions(out) == decisions(whole) and {r["speed"] for r in resources(whole)} == {"1"}, "equal processes are treated as unequal")
+    check(not os.path.exists(os.path.join(out, "resources.csv")) and "speeds" not in summary(out), "results of speeds that are off")
 
 
 def fields(tmp):
@@ -297,4 +340,4 @@ def parse(text):
     return [float(v) for v in bounds.split(",")], int(cells), [float(v) for v in sums.split(",")], float(one)
 
 
-main(balance_rows, fields, trajectory, trajectory_kills, readers)
+main(balance_rows, speeds, fields, trajectory, trajectory_kills, readers)

@@ -109,3 +109,19 @@ TEST_CASE("loads become integers whose sum fits, from denormal numbers to huge o
         if (largest > 1e-280) CHECK(largest * scale == Approx(std::ldexp(1.0, 61) / 1000));
     }
 }
+
+TEST_CASE("a part of the processes is slow, evenly spread, while it is to be") {
+    Slowdown slow{0.1, 0.5, 20, 60, 10};
+    const auto slow_ones = [&](std::int64_t step) {
+        std::vector<std::int64_t> found;
+        for (std::int64_t p = 0; p < 30; ++p)
+            if (speed_of(slow, p, step) != 1) found.push_back(p);
+        return found;
+    };
+    const std::vector<std::int64_t> none, tenth{9, 19, 29};
+    for (const std::int64_t step : {20, 29, 40, 59}) CHECK(slow_ones(step) == (step < 50 ? tenth : none));
+    for (const std::int64_t step : {0, 19, 30, 39, 50, 60, 70}) CHECK(slow_ones(step) == none);
+    slow = {1, 0.25, 0, {}, {}};
+    CHECK(speed_of(slow, 7, 0) == 0.25);
+    CHECK(speed_of({}, 7, 0) == 1);
+}

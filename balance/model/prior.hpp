@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The prior of r1 and of the search for speeds: what a cell should cost by what is in it and around it.
+#pragma once
+#include <array>
+#include <span>
+#include <vector>
+
+#include "balance/model/load_model.hpp"
+
+namespace balance {
+
+/// What a cell's cost is explained by: the cell itself, its particles, and their neighbours near and farther.
+inline constexpr int features = 4;
+using Features = std::array<double, features>;
+Features features_of(const CellCounts& cell);
+
+/// Costs of the features, fitted to times by non-negative least squares with forgetting.
+class Prior {
+public:
+    /// costs: first guess, seconds for each feature.
+    explicit Prior(std::span<const double> costs);
+
+    /// Seconds of a cell.
+    double cost(const Features& f) const;
+    /// Learns from processes: rows holds the sums of the features of each one's cells, times their seconds; both may be
+    /// scaled process by process. forgetting: weight of what was learnt before. pull: how much the last costs count
+    /// beside all times; a weak pull decides where the processes cannot tell features apart.
+    void fit(std::span<const double> rows, std::span<const double> times, double forgetting, double pull = 1e-6);
+    /// Multiplies all costs.
+    void scale(double factor);
+
+    static constexpr std::size_t count = features * (features + 2);
+    /// What is known, for checkpoints: `count` numbers.
+    std::vector<double> numbers() const;
+    void set_numbers(std::span<const double> numbers);
+
+private:
+    using Matrix = std::array<Features, features>;
+    Features theta_{}, right_{};
+    Matrix normal_{};  // normal equations of all times so far
+};
+
+}  // namespace balance

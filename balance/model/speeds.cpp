@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// Sums over processes and blocks are of integers, and one member fits the speeds and tells the others: so they are the
+// same on any number of members, and what is kept of earlier balancings takes memory on that member alone.
+#include "balance/model/speeds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include "balance/model/evaluate.hpp"
+
+namespace balance {
+namespace {
+
+constexpr std::size_t most_records = 6;        // balancings that speeds are fitted to
+constexpr std::int64_t blocks_a_process = 10;  // about
+constexpr std::int64_t mean_target = std::int64_t{1} << 20;
+
+// Sums of the features over the cells of each process. Collective.
+std::vector<double> feature_sums(const Team& team, const Owners& owners, std::span<const CellCounts> counts,
+                                 std::size_t processes) {
+    std::vector<std::int64_t> sums(processes * features, 0);
+    owners.for_each([&](std::size_t place, std::int32_t owner) {
+        const Features f = features_of(counts[place]);  // whole numbers
+        for (int i = 0; i < features; ++i) sums[owner * features + i] += static_cast<std::int64_t>(f[i]);
+    });
+    team.sum(sums);
+    return {sums.begin(), sums.end()};
+}
+
+double square(double x) { return x * x; }
+
+Features row_of(std::span<const double> sums, std::size_t process) {
+    Features f;
+    std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(process * features), features, f.begin());
+    return f;
+}
+
+struct BlockLoad {
+    std::int64_t process;
+    std::int32_t x, y;
+    std::int64_t load;
+};
+
+// One entry for each process and block, in their order.
+void merge(std::vector<BlockLoad>& loads) {
+    const auto key = [](const BlockLoad& l) { return std::tuple(l.process, l.x, l.y); };
+    std::sort(loads.begin(), loads.end(), [&](const BlockLoad& a, const BlockLoad& b) { return key(a) < key(b); });
+    std::size_t kept = 0;
+    for (const BlockLoad& l : loads) {
+        if (kept > 0 && key(loads[kept - 1]) == key(l)) loads[kept - 1].load += l.load;
+        else loads[kept++] = l;
+    }
+    loads.resize(kept);
+}
+
+}  // namespace
+
+Speeds::Speeds(std::int64_t processes, const ModelConstants& constants)
+    : prior_(constants.costs), speeds_(processes, 1.0) {}
+
+std::vector<double> Speeds::relative() const {
+    const double mean = std::accumulate(speeds_.begin(), speeds_.end(), 0.0) / static_cast<double>(speeds_.size());
+    std::vector<double> relative = speeds_;
+    for (double& s : relative) s /= mean;
+    return relative;
+}
+
+std::vector<std::int64_t> Speeds::targets() const {
+    if (std::ranges::adjacent_find(speeds_, std::ranges::not_equal_to{}) == speeds_.end()) return {};
+    std::vector<std::int64_t> targets;
+    for (const double s : relative())
+        targets.push_back(
+            std::clamp<std::int64_t>(std::llround(s * static_cast<double>(mean_target)), 1, std::int64_t{1} << 31));
+    return targets;
+}
+
+std::vector<double> Speeds::at_mean_speed(std::span<const double> times) const {
+    std::vector<double> work = relative();
+    for (std::size_t p = 0; p < work.size(); ++p) work[p] *= times[p];
+    return work;
+}
+
+void Speeds::learn(const Team& team, const Grid& grid, const Owners& owners, std::span<const CellCounts> counts,
+                   std::span<const double> times) {
+    if (speeds_.size() < 2) return;
+    std::vector<double> sums = feature_sums(team, owners, counts, speeds_.size());
+    std::vector<double> costs = prior_.numbers();
+    if (team.rank() == 0) {
+        if (records_.size() == most_records) records_.erase(records_.begin());
+        records_.push_back({{times.begin(), times.end()}, std::move(sums), {}, {}});
+        fit_prior();
+        costs = prior_.numbers();
+    }
+    team.broadcast(std::as_writable_bytes(std::span(costs)));
+    prior_.set_numbers(costs);
+    std::vector<BlockShare> shares = shares_of(team, grid, owners, counts, times);
+    std::vector<double> speeds = speeds_;
+    if (team.rank() == 0) {
+        records_.back().shares = std::move(shares);
+        for (SpeedRecord& r : records_) r.excess = excess_of(r);
+        speeds = separate(records_, speeds_);
+    }
+    team.broadcast(std::as_writable_bytes(std::span(speeds)));
+    speeds_ = std::move(speeds);
+}
+
+// Of one process; nothing for a process that has no time or nothing to do.
+std::optional<double> Speeds::log_ratio(const SpeedRecord& r, std::size_t process) const {
+    const double expected = prior_.cost(row_of(r.sums, process));
+    if (!(r.times[process] > 0) || !(expected > 0)) return std::nullopt;
+    return std::log(r.times[process] / expected);
+}
+
+// The median of what processes at speed 1 would have.
+double Speeds::usual_log_ratio(const SpeedRecord& r) const {
+    std::vector<double> known;
+    for (std::size_t p = 0; p < speeds_.size(); ++p)
+        if (const auto ratio = log_ratio(r, p)) known.push_back(*ratio + std::log(speeds_[p]));
+    if (known.empty()) return 0;
+    const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+    std::nth_element(known.begin(), middle, known.end());
+    return *middle;
+}
+
+std::vector<double> Speeds::excess_of(const SpeedRecord& r) const {
+    const double usual = usual_log_ratio(r);
+    std::vector<double> excess;
+    for (std::size_t p = 0; p < speeds_.size(); ++p) excess.push_back(log_ratio(r, p).value_or(usual) - usual);
+    return excess;
+}
+
+// Fits relative deviations in all records; processes whose times the costs explain badly count little.
+void Speeds::fit_prior() {
+    const std::size_t processes = speeds_.size();
+    const auto n = static_cast<double>(processes);
+    constexpr int rounds = 4;
+    for (int round = 0; round < rounds; ++round) {
+        prior_.scale(std::exp(usual_log_ratio(records_.back())));
+        std::vector<double> rows, ones;
+        for (const SpeedRecord& r : records_) {
+            const std::vector<double> excess = excess_of(r);
+            for (std::size_t p = 0; p < processes; ++p) {
+                const double work = r.times[p] * speeds_[p], deviation = excess[p] + std::log(speeds_[p]);
+                if (!(work > 0)) continue;
+                constexpr double bad = 0.1;
+                const double weight = 1 / (1 + square(deviation / bad));
+                for (const double f : row_of(r.sums, p)) rows.push_back(f * weight / work);
+                ones.push_back(weight);
+            }
+        }
+        prior_.fit(rows, ones, 0, 1 / (n * n));  // few processes cannot tell costs from speeds
+    }
+}
+
+std::vector<BlockShare> Speeds::shares_of(const Team& team, const Grid& grid, const Owners& owners,
+                                          std::span<const CellCounts> counts, std::span<const double> times) const {
+    const auto processes = static_cast<std::int64_t>(speeds_.size());
+    const std::int64_t cells = std::max<std::int64_t>(1, grid.box().cells() / (blocks_a_process * processes));
+    const int side = std::max(1, static_cast<int>(std::sqrt(static_cast<double>(cells))));
+    std::vector<double> costs;
+    for (const CellCounts& c : counts) costs.push_back(prior_.cost(features_of(c)));
+    const CellLoads cost = as_integers(team, grid, costs);
+    std::vector<BlockLoad> loads;
+    const Box& home = owners.home();
+    for (int x = home.lower[0]; x < home.upper[0]; ++x)
+        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
+            const BlockLoad here{owners.column(x)[y - home.lower[1]], x / side, y / side,
+                                 cost.load[place_in(home, x, y)]};
+            if (!loads.empty() && loads.back().process == here.process && loads.back().x == here.x &&
+                loads.back().y == here.y)
+                loads.back().load += here.load;
+            else loads.push_back(here);
+        }
+    merge(loads);
+    loads = gather<BlockLoad>(team, loads);
+    merge(loads);
+    std::vector<double> total(speeds_.size(), 0.0);
+    for (const BlockLoad& l : loads) total[l.process] += static_cast<double>(l.load);
+    std::vector<BlockShare> shares;
+    for (const BlockLoad& l : loads)
+        if (l.load > 0 && times[l.process] > 0)
+            shares.push_back({l.process, l.x, l.y, static_cast<double>(l.load) / total[l.process]});
+    return shares;
+}
+
+std::vector<double> Speeds::memory(const Team& team) const {
+    std::vector<double> m;
+    if (team.rank() != 0) return m;
+    m = prior_.numbers();
+    m.push_back(static_cast<double>(records_.size()));
+    for (const SpeedRecord& r : records_) {
+        m.insert(m.end(), r.times.begin(), r.times.end());
+        m.insert(m.end(), r.sums.begin(), r.sums.end());
+        m.push_back(static_cast<double>(r.shares.size()));
+        for (const BlockShare& s : r.shares)
+            m.insert(m.end(),
+                     {static_cast<double>(s.process), static_cast<double>(s.x), static_cast<double>(s.y), s.share});
+    }
+    return m;
+}
+
+bool Speeds::restore(const Team& team, std::vector<double> found, std::span<const double> memory) {
+    if (found.size() != speeds_.size() ||
+        !std::all_of(found.begin(), found.end(), [](double s) { return s >= 1e-6 && s <= 1e6; }))
+        return false;
+    std::size_t at = 0;
+    bool good = true;
+    // The next number, if it lies in a range.
+    const auto next = [&](double low, double high) {
+        good = good && at < memory.size() && memory[at] >= low && memory[at] <= high;
+        return good ? memory[at++] : low;
+    };
+    const auto whole = [&](double low, double high) { return static_cast<std::int64_t>(next(low, high)); };
+    Prior prior = prior_;
+    std::vector<SpeedRecord> records;
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < Prior::count; ++i) numbers.push_back(next(0, 1e100));
+    prior.set_numbers(numbers);
+    const std::int64_t n = whole(0, most_records);
+    for (std::int64_t k = 0; k < n && good; ++k) {
+        SpeedRecord r;
+        for (std::size_t p = 0; p < speeds_.size(); ++p) r.times.push_back(next(0, 1e30));
+        for (std::size_t i = 0; i < speeds_.size() * features; ++i) r.sums.push_back(next(0, 1e30));
+        const std::int64_t shares = whole(0, static_cast<double>(memory.size()));
+        for (std::int64_t i = 0; i < shares && good; ++i) {
+            const std::int64_t process = whole(0, static_cast<double>(speeds_.size() - 1));
+            const auto x = static_cast<std::int32_t>(whole(0, 1 << 29)),
+                       y = static_cast<std::int32_t>(whole(0, 1 << 29));
+            r.shares.push_back({process, x, y, next(0, 1)});
+        }
+        records.push_back(std::move(r));
+    }
+    if (!good || at != memory.size()) return false;
+    prior_ = prior;
+    speeds_ = std::move(found);
+    if (team.rank() == 0) records_ = std::move(records);
+    return true;
+}
+
+}  // namespace balance

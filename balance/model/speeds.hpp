@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Finds how fast each process runs from the times that the processes take: what stays with a process after its cells
+// have moved to another is its speed, what moves with the cells is their cost.
+//
+// The time of process p over what its cells should cost (balance/model/prior.hpp), both at speed 1, is its excess:
+//
+//     log excess of p  =  -log speed of p  +  sum over blocks of cells  (share of the block in p's cost) * surcharge
+//
+// Speeds and surcharges are fitted to the excesses of the last balancings, in which the same block belonged to
+// different processes. Where a single balancing leaves both explanations open, the one that needs fewer numbers wins:
+// one slow process rather than all its blocks (separate()).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+#include "balance/model/prior.hpp"
+#include "balance/partition/quality.hpp"
+#include "balance/team.hpp"
+
+namespace balance {
+
+/// A part of what a process's cells cost: how much of it lies in one block of cells.
+struct BlockShare {
+    std::int64_t process = 0;
+    std::int32_t x = 0, y = 0;  ///< the block's place among all blocks
+    double share = 0;           ///< 0 to 1
+};
+
+/// What one balancing tells of speeds.
+struct SpeedRecord {
+    std::vector<double> times;       ///< of each process
+    std::vector<double> sums;        ///< of the features over each process's cells
+    std::vector<BlockShare> shares;  ///< by process; a process without any tells nothing
+    std::vector<double> excess;      ///< of each process: log of its time over what its cells should cost
+};
+
+/// Speeds that explain the records, the oldest first, each >= 0.05; 1 is what most processes have, and exactly 1 is
+/// given to processes that differ from that by less than can be told. known: the speeds that were found last, which
+/// stay unless the records tell otherwise.
+std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known);
+
+class Speeds {
+public:
+    /// All speeds equal.
+    Speeds(std::int64_t processes, const ModelConstants& constants);
+
+    /// counts: of the cells of the member's home. times: seconds a step of each process, the same on all members.
+    /// Collective.
+    void learn(const Team& team, const Grid& grid, const Owners& owners, std::span<const CellCounts> counts,
+               std::span<const double> times);
+
+    /// Speeds that are known, in any unit.
+    void set(std::vector<double> speeds) { speeds_ = std::move(speeds); }
+
+    /// Of each process, relative to their mean.
+    std::vector<double> relative() const;
+    /// In the units of a partition's targets. Empty where all are equal.
+    std::vector<std::int64_t> targets() const;
+    /// The times that the processes would have taken at the mean speed.
+    std::vector<double> at_mean_speed(std::span<const double> times) const;
+
+    /// For checkpoints: the speeds as they were found, the same on all members, and what they were found from, on
+    /// member 0 (empty elsewhere).
+    std::span<const double> found() const { return speeds_; }
+    std::vector<double> memory(const Team& team) const;
+    /// The same on all members. Returns false, and changes nothing, for numbers that cannot be such.
+    bool restore(const Team& team, std::vector<double> found, std::span<const double> memory);
+
+private:
+    std::vector<BlockShare> shares_of(const Team& team, const Grid& grid, const Owners& owners,
+                                      std::span<const CellCounts> counts, std::span<const double> times) const;
+    std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
+    double usual_log_ratio(const SpeedRecord& record) const;
+    std::vector<double> excess_of(const SpeedRecord& record) const;
+    void fit_prior();
+
+    Prior prior_;
+    std::vector<double> speeds_;        // 1: what most processes have
+    std::vector<SpeedRecord> records_;  // member 0's alone
+};
+
+}  // namespace balance
