@@ -18,6 +18,7 @@ enum class Migrate { gain, always };
 /// Where a run has the speeds of its processes from.
 enum class SpeedSource {
     measured,  ///< found by Speeds
+    given,     ///< by the deck's machine
     off,       ///< all equal
 };
 

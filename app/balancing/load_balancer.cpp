@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "app/balancing/measure.hpp"
+#include "app/common/words.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/partition/quality.hpp"
 #include "comm/clock.hpp"
@@ -39,6 +40,41 @@ double relative_threads(const comm::Communicator& comm) {
     return static_cast<double>(threads[0]) / (static_cast<double>(comm.size()) * omp_get_max_threads());
 }
 
+// Ranks of each node, where all nodes have as many and consecutive ones; else 0. Collective.
+std::int64_t ranks_per_node(const comm::Communicator& comm) {
+    std::array<std::int64_t, 1> nodes{comm.node_rank() == 0 ? 1 : 0};
+    comm.sum(nodes);
+    const std::int64_t each = comm.size() / nodes[0];
+    const bool regular = comm.size() % nodes[0] == 0 && comm.rank() % each == comm.node_rank();
+    return comm.all_agree(regular) ? each : 0;
+}
+
+// What the deck leaves open, as the job is.
+void complete(balance::PartitionOptions& options, const Deck& deck, std::int64_t processes,
+              const comm::Communicator& comm) {
+    options.processes = processes;
+    if (processes != comm.size()) return;
+    if (options.processes_per_node == 0) options.processes_per_node = ranks_per_node(comm);
+    // By counted work nothing may depend on the number of threads.
+    std::array<std::int64_t, 1> threads{deck.balance.clock == Clock::wall ? omp_get_max_threads() : 1};
+    comm.max(threads);
+    options.threads = static_cast<int>(threads[0]);
+}
+
+// Of each process that of its node.
+std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options) {
+    const std::int64_t each = options.processes_per_node > 0 ? options.processes_per_node : options.processes;
+    const std::int64_t nodes = (options.processes + each - 1) / each;
+    const auto given = static_cast<std::int64_t>(machine.core_speed.size());
+    if (given > 1 && given != nodes)
+        throw DeckError(fmt::format("machine.core_speed: {} values, but {} with {} a node make {}; give one of each node",
+                                    given, counted(options.processes, "process"), each, counted(nodes, "node")));
+    std::vector<double> speeds;
+    for (std::int64_t p = 0; p < options.processes; ++p)
+        speeds.push_back(Deck::Machine::at(machine.core_speed, p / each));
+    return speeds;
+}
+
 void disturb(std::vector<double>& times, double noise, std::uint64_t seed, std::int64_t step) {
     if (noise == 0) return;
     const std::uint64_t of_step = seed + md::mix(static_cast<std::uint64_t>(step));
@@ -60,7 +96,8 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       cell_width_{deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]},
       speeds_(processes, deck.balance.constants),
       of_thread_(relative_threads(comm)) {
-    settings_.partition.processes = processes;
+    complete(settings_.partition, deck, processes, comm);
+    if (settings_.speeds == balance::SpeedSource::given) speeds_.set(given_speeds(deck.machine, settings_.partition));
     const auto add = [&](const std::string& name) {
         BalancedModel b;
         b.name = name;

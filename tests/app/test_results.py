@@ -122,6 +122,16 @@ def speeds(tmp):
     check(run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__speeds="off")))[0] == 0, "speeds off")
     check(decisions(out) == decisions(whole) and {r["speed"] for r in resources(whole)} == {"1"}, "equal processes are treated as unequal")
     check(not os.path.exists(os.path.join(out, "resources.csv")) and "speeds" not in summary(out), "results of speeds that are off")
+    # Given with the machine: four nodes of ten processes, the third at half speed.
+    keys.update(balance__speeds="given", balance__partition__processes_per_node=10, machine__nodes=4, machine__core_speed="[1, 1, 0.5, 1]", output__fields_every=60)
+    for kind in ("chain", "nested"):
+        code, text = run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, balance__partition__kind=kind))
+        check(code == 0, f"given speeds, {kind}: {code} {text}")
+        with h5py.File(os.path.join(out, "fields_60.h5")) as f:
+            load = np.bincount(f["owner"][:].ravel(), f["load"][:].ravel(), minlength=40).reshape(4, 10).sum(axis=1)
+        check(abs(load[2] / load[[0, 1, 3]].mean() - 0.5) < 0.05, f"given speeds, {kind}: loads of the nodes {load}")
+    code, text = run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__partition__processes_per_node=20)))
+    check(code == 2 and text.count("\n") == 1 and "machine.core_speed: 4 values" in text, f"speeds of too many nodes: {code} {text!r}")
 
 
 def fields(tmp):
