@@ -268,6 +268,12 @@ def balancing(tmp):
         check(code == 0 and hash_of(out) == hash_of(plain), f"{n} -> {m} ranks: {code} {text}")
         check(decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions after the restart")
         check(summary(out)["overall_lbe"] == summary(whole)["overall_lbe"], f"{n} -> {m} ranks: other overall LBE")
+    # Nested partitions, whose last level is over threads: the same run, on fewer ranks than one node's and by both clocks.
+    for n, threads, more in ((2, 1, {}), (2, 2, {}), (4, 2, dict(balance__partition__processes_per_node=2)), (3, 2, dict(balance__clock="work", balance__processes=30, balance__partition__processes_per_node=10))):
+        out = fresh(os.path.join(tmp, "nested"))
+        code, text = run(n, "run", DECK, "--out", out, "--quiet", *settings(**keys, balance__every=5, balance__migrate="always", balance__partition__kind="nested", **more), threads=threads)
+        check(code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain), f"nested on {n} ranks of {threads} threads, {more}: {code} {text}")
+        check("moved" in {r["decision"] for r in decisions(out)}, f"nested on {n} ranks of {threads} threads never moved")
     # From a plain run's checkpoint, with another model, and from a balanced one's without balancing.
     out = os.path.join(tmp, "mixed")
     check(run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60))[0] == 0, "a plain start")
