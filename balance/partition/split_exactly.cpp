@@ -63,12 +63,13 @@ struct Deal {
     std::vector<double> sum;  // load of each part
 };
 
-// Exchanges two cells that lie near the cut between a part and its neighbour, if that makes the slower of both faster.
-bool exchange(Deal& deal, std::span<const PartNeed> parts, std::size_t p, std::size_t neighbour) {
+// Exchanges two cells that lie near the cut between a part and the next, so that the slower of both gets as fast as
+// possible; not if nothing makes it faster.
+bool exchange(Deal& deal, std::span<const PartNeed> parts, std::size_t lower) {
     constexpr std::int64_t near = 12;  // cells
-    const std::size_t lower = std::min(p, neighbour), upper = std::max(p, neighbour);
+    const std::size_t upper = lower + 1;
     const std::int64_t cut = deal.cuts[upper];
-    double slowest = deal.sum[p] / parts[p].speed;
+    double slowest = std::max(deal.sum[lower] / parts[lower].speed, deal.sum[upper] / parts[upper].speed);
     std::pair<std::int64_t, std::int64_t> best{-1, -1};
     for (std::int64_t i = std::max(deal.cuts[lower], cut - near); i < cut; ++i)
         for (std::int64_t j = cut; j < std::min(deal.cuts[upper + 1], cut + near); ++j) {
@@ -85,23 +86,20 @@ bool exchange(Deal& deal, std::span<const PartNeed> parts, std::size_t p, std::s
     return true;
 }
 
-// Exchanges cells of the slowest part until it is no slower than it may be, or nothing helps.
+// Exchanges cells of parts that are slower than they may be, until there are none or nothing helps.
 void exchange_cells(Deal& deal, std::span<const PartNeed> parts, double tolerance) {
+    constexpr int sweeps = 20;
     double load = 0, speed = 0;
     for (std::size_t p = 0; p < parts.size(); ++p) {
         load += deal.sum[p];
         speed += parts[p].speed;
     }
-    for (std::size_t round = 0; round < 8 * parts.size(); ++round) {
-        std::size_t p = 0;
-        for (std::size_t q = 1; q < parts.size(); ++q)
-            if (deal.sum[q] / parts[q].speed > deal.sum[p] / parts[p].speed) p = q;
-        if (deal.sum[p] / parts[p].speed <= (1 + tolerance) * load / speed) return;
-        const auto slowness = [&](std::size_t q) { return deal.sum[q] / parts[q].speed; };
-        const bool before = p > 0, after = p + 1 < parts.size();
-        const std::size_t first = before && (!after || slowness(p - 1) <= slowness(p + 1)) ? p - 1 : p + 1;
-        const std::size_t second = 2 * p - first;
-        if (!exchange(deal, parts, p, first) && !(before && after && exchange(deal, parts, p, second))) return;
+    const auto is_slow = [&](std::size_t p) { return deal.sum[p] / parts[p].speed > (1 + tolerance) * load / speed; };
+    bool changed = true;
+    for (int sweep = 0; changed && sweep < sweeps; ++sweep) {
+        changed = false;
+        for (std::size_t p = 0; p + 1 < parts.size(); ++p)
+            if ((is_slow(p) || is_slow(p + 1)) && exchange(deal, parts, p)) changed = true;
     }
 }
 

