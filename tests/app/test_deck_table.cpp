@@ -58,7 +58,8 @@ void change(const app::Key& key, const std::string& path) {
                              "always",
                              "greedy",
                              "slabs",
-                             "other.h5"})
+                             "other.h5",
+                             "off"})
         if (read(key, path, text) && key.text() != before) return;
     FAIL("no other value for " << path);
 }
