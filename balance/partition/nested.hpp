@@ -32,10 +32,9 @@ struct NestedPartition {
 };
 
 /// load: of the cells of this member's home, integers >= 0; empty on all members: every cell's is 1, which takes no
-/// memory. Level 1 is computed alike on all members from loads of
-/// coarse blocks; the nodes are then dealt to the members, which compute levels 2 and 3. Collective; the same on all
-/// members, whatever their number. Throws std::invalid_argument for a machine that resources_of() refuses, or for
-/// more nodes than cells.
+/// memory. Level 1 is computed alike on all members from loads of coarse blocks; the nodes are then dealt to the
+/// members, which compute levels 2 and 3. Collective; the same on all members, whatever their number. Throws
+/// std::invalid_argument for a machine that resources_of() refuses, or for more nodes than cells.
 NestedPartition nested_partition(const Team& team, const Grid& grid, std::span<const std::int64_t> load,
                                  const Machine& machine, const NestedOptions& options);
 
