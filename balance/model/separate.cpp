@@ -5,6 +5,7 @@
 // more unknown. Every equation meets few unknowns: the normal equations are solved by conjugate gradients.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -36,15 +37,19 @@ struct Term {
     double factor;
 };
 
-constexpr int levels = 4;  // single ones, and groups of 2, 4, 8 side by side
+constexpr int most_levels = 4;  // single ones, and groups of 2, 4, 8 side by side
 
 // The unknowns. Of each process the logarithm of its speed at the first record, and its change at each later one; the
 // same of the groups of 2, 4, 8 consecutive processes, which may be those of a node. Then the surcharges of blocks, and
-// of squares of 2 x 2, 4 x 4, 8 x 8 blocks. So what neighbours have in common takes few numbers.
+// of squares of 2 x 2, 4 x 4, 8 x 8 blocks. So what neighbours have in common takes few numbers. Where there are few
+// processes, groups would be nearly all of them, and a square would say the same as a speed: then there are fewer
+// levels.
 class Fit {
 public:
-    Fit(std::span<const SpeedRecord> records, std::span<const double> known) : records_(records.size()) {
-        for (int level = 0; level < levels; ++level) {
+    Fit(std::span<const SpeedRecord> records, std::span<const double> known)
+        : records_(records.size()),
+          levels_(std::clamp(static_cast<int>(std::bit_width(known.size())) - 2, 1, most_levels)) {
+        for (int level = 0; level < levels_; ++level) {
             first_group_[level] = first_block_;
             first_block_ += ((known.size() >> level) + 1) * records_;
         }
@@ -92,14 +97,14 @@ private:
     // Those that make up a process's speed at record k.
     template <class Visit>
     void for_each_speed(std::int64_t process, std::size_t k, Visit visit) const {
-        for (int level = 0; level < levels; ++level)
+        for (int level = 0; level < levels_; ++level)
             for (std::size_t i = 0; i <= k; ++i)
                 visit(first_group_[level] + static_cast<std::size_t>(process >> level) * records_ + i);
     }
 
     // Of one process.
     void add_shares(std::span<const BlockShare> of_process) {
-        for (int level = 0; level < levels; ++level) {
+        for (int level = 0; level < levels_; ++level) {
             std::map<std::size_t, double> shares;
             for (const BlockShare& s : of_process)
                 shares[(static_cast<std::size_t>(level) << 60) | (static_cast<std::size_t>(s.x >> level) << 30) |
@@ -179,7 +184,8 @@ private:
     }
 
     std::size_t records_, first_block_ = 0;
-    std::array<std::size_t, levels> first_group_{};
+    int levels_;
+    std::array<std::size_t, most_levels> first_group_{};
     std::vector<Term> terms_;
     std::vector<Equation> equations_;
     Values x_, precision_;

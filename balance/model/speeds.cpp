@@ -132,13 +132,15 @@ std::vector<double> Speeds::excess_of(const SpeedRecord& r) const {
     return excess;
 }
 
-// Fits relative deviations in all records; processes whose times the costs explain badly count little.
+// Fits relative deviations in all records; processes whose times the costs explain badly count little. A few processes
+// cannot tell costs from their own speeds: then the proportions of the costs stay.
 void Speeds::fit_prior() {
     const std::size_t processes = speeds_.size();
     const auto n = static_cast<double>(processes);
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
         prior_.scale(std::exp(usual_log_ratio(records_.back())));
+        if (processes < 2 * features) return;
         std::vector<double> rows, ones;
         for (const SpeedRecord& r : records_) {
             const std::vector<double> excess = excess_of(r);
@@ -151,7 +153,7 @@ void Speeds::fit_prior() {
                 ones.push_back(weight);
             }
         }
-        prior_.fit(rows, ones, 0, 1 / (n * n));  // few processes cannot tell costs from speeds
+        prior_.fit(rows, ones, 0, 1 / (n * n));
     }
 }
 

@@ -147,7 +147,9 @@ def wall(arguments, base):
     if len(cores) < 2:
         sys.exit("speeds.py: --wall needs two cores")
     bind = ["-bind-to", f"user:{cores[0]},{cores[1]}"]
-    common = ["output.every=100", "grid.skin=0.4"]
+    # Three times as long and wide as inputs/slab.yaml, so that a step takes longer than what a scheduler gives a program at a time.
+    common = ["output.every=0", "output.fields_every=0", "system.box=[1680, 1020]", "system.slabs.0.lower=[120, 300]", "system.slabs.0.upper=[540, 900]", "system.slabs.1.lower=[549, 90]",
+              "system.slabs.1.upper=[1500, 930]"]
     steps = arguments.steps
     modes = {"none": ["balance.every=0"], "off": ["balance.every=20", "balance.speeds=off"], "measured": ["balance.every=20", "balance.speeds=measured"]}
     seconds, hashes = {m: [] for m in modes}, set()
@@ -167,7 +169,7 @@ def wall(arguments, base):
             s = disturbed(os.path.join(base, f"wall_{mode}"), settings)
             seconds[mode].append(s["wall_seconds"])
             hashes.add(s["state_hash"])
-    print(f"\nwall clock, two ranks of one thread, a busy process on the core of the second; inputs/slab.yaml, {steps} steps; seconds, medians of {arguments.runs}")
+    print(f"\nwall clock, two ranks of one thread, a busy process on the core of the second; {s['particles']} particles, {steps} steps; seconds, medians of {arguments.runs}")
     for mode in modes:
         print(f"  {mode:<10}{statistics.median(seconds[mode]):>8.2f}   {' '.join(f'{t:.2f}' for t in seconds[mode])}")
     gain = statistics.median(a / b for a, b in zip(seconds["none"], seconds["measured"]))
@@ -221,7 +223,7 @@ def main():
     parser = argparse.ArgumentParser(prog="speeds.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wall", action="store_true", help="only the runs by the wall clock")
     parser.add_argument("--runs", type=int, default=5, help="--wall: runs of each kind (default 5)")
-    parser.add_argument("--steps", type=int, default=4000, help="--wall: of a run (default 4000)")
+    parser.add_argument("--steps", type=int, default=900, help="--wall: of a run (default 900)")
     parser.add_argument("--out", default="results/speeds")
     parser.add_argument("--fresh", action="store_true", help="run what is there again")
     arguments = parser.parse_args()
