@@ -19,8 +19,9 @@ constexpr double decay = 0.8;        // weight of a record beside the next one
 constexpr double typical = 0.5;      // size of the logarithm of a speed, or of a surcharge, before anything is known
 constexpr double negligible = 0.01;  // values up to this size cost little, however many there are
 constexpr double speed_price = 4;  // it takes more to think another process slow than to change what is known, or costs
-constexpr double least_noise = 0.01;  // of an excess
-constexpr double most_noise = 0.05;
+constexpr double least_noise = 0.01;   // of an excess
+constexpr double noise_of_one = 0.15;  // over P where the residuals of few processes P cannot show the noise
+constexpr double most_noise = 0.1;
 constexpr double slowest = 0.05, fastest = 20;
 
 using Values = std::vector<double>;
@@ -48,6 +49,7 @@ class Fit {
 public:
     Fit(std::span<const SpeedRecord> records, std::span<const double> known)
         : records_(records.size()),
+          least_noise_(std::max(least_noise, noise_of_one / static_cast<double>(known.size()))),
           levels_(std::clamp(static_cast<int>(std::bit_width(known.size())) - 2, 1, most_levels)) {
         for (int level = 0; level < levels_; ++level) {
             first_group_[level] = first_block_;
@@ -75,7 +77,7 @@ public:
     void solve(const std::vector<bool>& unequal) {
         constexpr int rounds = 3;
         for (int round = 0; round < rounds; ++round) {
-            const double noise2 = square(std::clamp(1.4826 * median_residual(), least_noise, most_noise));
+            const double noise2 = square(std::clamp(1.4826 * median_residual(), least_noise_, most_noise));
             for (std::size_t i = 0; i < x_.size(); ++i) {
                 const std::size_t process = i / records_;
                 const bool suspected = i < first_block_ && !(process < unequal.size() && unequal[process]);
@@ -184,6 +186,7 @@ private:
     }
 
     std::size_t records_, first_block_ = 0;
+    double least_noise_;
     int levels_;
     std::array<std::size_t, most_levels> first_group_{};
     std::vector<Term> terms_;
