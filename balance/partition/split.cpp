@@ -36,6 +36,8 @@ std::pair<std::int64_t, std::int64_t> least_cells(std::int64_t cells, std::int64
     return {share, cells - share};
 }
 
+Box largest_box(const Region& region) { return *std::ranges::max_element(region, {}, &Box::cells); }
+
 void split(const Region& region, const Loads& loads, std::span<const PartNeed> parts, double tolerance, int axis,
            std::vector<SplitPart>& result) {
     if (parts.size() == 1 || region.empty()) {
@@ -47,7 +49,8 @@ void split(const Region& region, const Loads& loads, std::span<const PartNeed> p
     const std::span<const PartNeed> lower = parts.first(n), upper = parts.subspan(n);
     const Sums below = sums_of(lower);
     const auto load = static_cast<double>(load_in(region, loads));
-    const std::array<int, 3> axes = axes_by_length(bounds_of(region));
+    // A jog does not make a region longer.
+    const std::array<int, 3> axes = axes_by_length(largest_box(joined(region)));
     const auto [least_below, least_above] =
         least_cells(cells_in(region), below.cells, all.cells - below.cells, static_cast<std::int64_t>(lower.size()),
                     static_cast<std::int64_t>(upper.size()));
