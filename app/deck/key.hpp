@@ -93,14 +93,13 @@ Key integer(std::string name, T& x, std::int64_t low, std::int64_t high, std::st
     return other.empty() ? key : or_other(std::move(key), other, x);
 }
 
-/// One of `words`; those in `later` are not in this version. x: the word, or its place as an enumerator or bool.
+/// One of `words`. x: the word, or its place as an enumerator or bool.
 template <class T>
-Key word(std::string name, T& x, const std::vector<std::string>& words, std::string meaning,
-         const std::vector<std::string>& later = {}) {
+Key word(std::string name, T& x, const std::vector<std::string>& words, std::string meaning) {
     constexpr bool itself = std::is_same_v<T, std::string>;
     return {std::move(name), std::move(meaning), allowed(words),
-            [&x, words, later](const Node& node, const std::string& path) {
-                const int place = to_choice(node, path, words, later);
+            [&x, words](const Node& node, const std::string& path) {
+                const int place = to_choice(node, path, words);
                 if constexpr (itself) x = words[place];
                 else x = static_cast<T>(place);
             },

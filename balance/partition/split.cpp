@@ -36,7 +36,13 @@ std::pair<std::int64_t, std::int64_t> least_cells(std::int64_t cells, std::int64
     return {share, cells - share};
 }
 
-Box largest_box(const Region& region) { return *std::ranges::max_element(region, {}, &Box::cells); }
+// The box whose sides a region is cut by: its bounds, or, where nearly all of it is one box, that one, since a jog does
+// not make a region longer.
+Box shape_of(const Region& region) {
+    const Region boxes = joined(region);
+    const Box largest = *std::ranges::max_element(boxes, {}, &Box::cells);
+    return 4 * largest.cells() > 3 * cells_in(region) ? largest : bounds_of(region);
+}
 
 void split(const Region& region, const Loads& loads, std::span<const PartNeed> parts, double tolerance, int axis,
            std::vector<SplitPart>& result) {
@@ -49,8 +55,7 @@ void split(const Region& region, const Loads& loads, std::span<const PartNeed> p
     const std::span<const PartNeed> lower = parts.first(n), upper = parts.subspan(n);
     const Sums below = sums_of(lower);
     const auto load = static_cast<double>(load_in(region, loads));
-    // A jog does not make a region longer.
-    const std::array<int, 3> axes = axes_by_length(largest_box(joined(region)));
+    const std::array<int, 3> axes = axes_by_length(shape_of(region));
     const auto [least_below, least_above] =
         least_cells(cells_in(region), below.cells, all.cells - below.cells, static_cast<std::int64_t>(lower.size()),
                     static_cast<std::int64_t>(upper.size()));

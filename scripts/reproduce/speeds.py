@@ -30,7 +30,7 @@ CASES = {  # name: settings
     "slow from 1250 to 1500": TENTH + ["balance.work.slow.from_step=1250", "balance.work.slow.to_step=1500"],
     "slow by turns of 250": TENTH + ["balance.work.slow.from_step=1000", "balance.work.slow.period=250"],
 }
-WARM_UP = 5  # balancings that do not count
+WARM_UP = 4  # balancings that do not count
 
 
 def is_slow(process):

@@ -23,6 +23,7 @@ COMMANDS = [
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/strip ", {}, {}),
     ("quick", r"scripts/plot_lbe\.py out/strip$", {}, {}),
     ("slow", r"scripts/reproduce/load_models\.sh --quick$", {}),
+    ("elsewhere", r"cmake --build build --target bench_nested$|build/tests/balance/bench_nested$", "a benchmark; test_nested checks what it measures"),
     ("elsewhere", r"scripts/reproduce/speeds\.sh( --wall)?$", "some minutes; results_speeds runs the program in the same ways"),
     ("elsewhere", r"scripts/reproduce/load_models\.sh$", "an hour or more; load_models.sh --quick runs the same program, under the label slow"),
     ("text", "app/ ", "the folders of the source"),
