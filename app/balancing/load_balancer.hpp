@@ -96,7 +96,11 @@ public:
     std::vector<ResourceRow> take_resources() { return std::exchange(resources_, {}); }
 
     bool on() const { return settings_.every > 0; }
-    bool finds_speeds() const { return on() && settings_.speeds == balance::SpeedSource::measured; }
+    /// A partition that never changes cannot tell slow processes from dear cells.
+    bool finds_speeds() const {
+        return on() && settings_.speeds == balance::SpeedSource::measured && settings_.partition.kind != "none";
+    }
+    const balance::PartitionOptions& partition_options() const { return settings_.partition; }
     balance::Speeds& speeds() { return speeds_; }
     const balance::Speeds& speeds() const { return speeds_; }
     /// Overall LBE so far of one model: sum of means over sum of maxima.

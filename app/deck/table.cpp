@@ -87,7 +87,7 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
         number("move", w.move, seconds, "seconds for each particle that is moved to another process"),
         section("slow", "processes that run slower than the others",
                 {
-                    number("fraction", w.slow.fraction, {0, 1}, "of the processes, spread evenly; 0: none"),
+                    number("fraction", w.slow.fraction, {0, 1}, "of the processes, rounded down, spread evenly"),
                     number("speed", w.slow.speed, {0.01, 100}, "of each of them; the others have 1"),
                     integer("from_step", w.slow.from_step, 0, last_step, "the first step at which they are slower"),
                     integer("to_step", w.slow.to_step, 0, last_step, "and the first at which no longer; null: none",

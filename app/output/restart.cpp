@@ -144,6 +144,13 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Loa
     return s;
 }
 
+// Could a partitioner with these options have left as many splits?
+bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
+          const balance::PartitionOptions& options) {
+    const std::optional<std::int64_t> boxes = balance::bisected_boxes(grid, options);
+    return !boxes || static_cast<std::int64_t>(splits.size()) == std::max<std::int64_t>(0, 2 * *boxes - 1);
+}
+
 // Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.
 std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::PartitionOptions options,
                         const LoadBalancer& balancer, const comm::Communicator& comm) {
@@ -153,9 +160,7 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::Pa
                                     [](const balance::Split& x) { return x.axis >= -1 && x.axis <= 1 && x.left >= 0; });
     if (!balance::is_partition_of(s.partition, balancer.grid())) return "boxes";
     options.processes = s.partition.processes();
-    const std::optional<std::int64_t> boxes = balance::bisected_boxes(balancer.grid(), options);
-    if (!splits || (boxes && static_cast<std::int64_t>(s.splits.size()) != std::max<std::int64_t>(0, 2 * *boxes - 1)))
-        return "splits";
+    if (!splits || !(s.splits.empty() || fits(s.splits, balancer.grid(), options))) return "splits";
     if (!b.model->accepts_memory(s.memory)) return "memory";
     if (!balance::History::accepts(s.record)) return "record";
     return comm.all_agree(state) ? "" : "state";
@@ -272,7 +277,6 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                 notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", b.name));
                 continue;
             }
-            processes = file.row_count<std::int64_t>(path + "/first") - 1;
             SavedModel saved = read_model(file, path, balancer, comm);
             const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
             std::string wrong = nonsense_in(saved, b, old.partition, balancer, comm);
@@ -289,10 +293,13 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                 continue;
             }
             b.partition = {balancer.team(), saved.partition, balancer.hosts()};
-            b.splits = {balancer.team(), saved.splits};
+            if (fits(saved.splits, balancer.grid(), balancer.partition_options()))
+                b.splits = {balancer.team(), saved.splits};  // else the partition is of another kind now
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
             if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
         }
+        if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))
+            processes = file.row_count<std::int64_t>(first) - 1;
         if (balancer.finds_speeds()) load_speeds(file, info.path, processes, balancer, notes);
     } catch (const comm::ReadError& e) {
         throw InputError(e.what());

@@ -87,8 +87,8 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
         largest = std::max(largest, v);
     }
     if (!comm.all_agree(good))
-        throw InputError(fmt::format("{}: {} holds negative or infinite numbers; give loads >= 0", deck.load.file,
-                                     deck.load.dataset));
+        throw InputError(fmt::format("{}: {} holds numbers that are negative, infinite or none at all; give loads >= 0",
+                                     deck.load.file, deck.load.dataset));
     auto bits = std::bit_cast<std::int64_t>(largest);  // in the order of the numbers, for those >= 0
     comm.max(std::span(&bits, 1));
     const double scale = balance::load_scale(std::bit_cast<double>(bits), field.grid.box().cells());

@@ -21,17 +21,25 @@ constexpr double negligible = 0.01;  // values up to this size cost little, howe
 constexpr double speed_price = 4;  // it takes more to think another process slow than to change what is known, or costs
 constexpr double least_noise = 0.01;   // of an excess
 constexpr double noise_of_one = 0.15;  // over P where the residuals of few processes P cannot show the noise
-constexpr double most_noise = 0.1;
+constexpr double most_noise = 0.3;
 constexpr double slowest = 0.05, fastest = 20;
 
 using Values = std::vector<double>;
 
 double square(double x) { return x * x; }
 
+double median(Values v) {
+    if (v.empty()) return 0;
+    const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
+    std::nth_element(v.begin(), middle, v.end());
+    return *middle;
+}
+
 // weight * (sum of factors * unknowns) = weight * excess
 struct Equation {
     std::size_t begin, end;  // of its terms
     double excess, weight;
+    std::int64_t process;
 };
 struct Term {
     std::size_t unknown;
@@ -66,7 +74,7 @@ public:
                 equations_.push_back(
                     {begin, terms_.size(),
                      records[k].excess[static_cast<std::size_t>(p)] + std::log(known[static_cast<std::size_t>(p)]),
-                     std::pow(decay, static_cast<double>(records_ - 1 - k))});
+                     std::pow(decay, static_cast<double>(records_ - 1 - k)), p});
                 here = next;
             }
         }
@@ -76,8 +84,10 @@ public:
     // unequal: processes whose speed is known to differ.
     void solve(const std::vector<bool>& unequal) {
         constexpr int rounds = 3;
+        const double restless = noise_of_changes();
         for (int round = 0; round < rounds; ++round) {
-            const double noise2 = square(std::clamp(1.4826 * median_residual(), least_noise_, most_noise));
+            const double noise2 =
+                square(std::clamp(std::max(1.4826 * median_residual(), restless), least_noise_, most_noise));
             for (std::size_t i = 0; i < x_.size(); ++i) {
                 const std::size_t process = i / records_;
                 const bool suspected = i < first_block_ && !(process < unequal.size() && unequal[process]);
@@ -140,13 +150,23 @@ private:
         for (std::size_t i = e.begin; i < e.end; ++i) to[terms_[i].unknown] += terms_[i].factor * value;
     }
 
+    // By how much the excess of a process changes from one record to the next, where nothing else is said: of normal
+    // noise the median of two records' difference is 0.954 times its standard deviation.
+    double noise_of_changes() const {
+        Values size;
+        std::map<std::int64_t, double> last;
+        for (const Equation& e : equations_) {
+            if (const auto before = last.find(e.process); before != last.end())
+                size.push_back(std::abs(e.excess - before->second));
+            last[e.process] = e.excess;
+        }
+        return median(std::move(size)) / 0.954;
+    }
+
     double median_residual() const {
         Values size;
         for (const Equation& e : equations_) size.push_back(std::abs(e.excess - left_side(e, x_)));
-        if (size.empty()) return 0;
-        const auto middle = size.begin() + static_cast<std::ptrdiff_t>(size.size() / 2);
-        std::nth_element(size.begin(), middle, size.end());
-        return *middle;
+        return median(std::move(size));
     }
 
     // Of the normal equations, from the last solution on.
@@ -212,11 +232,13 @@ std::vector<double> separate(std::span<const SpeedRecord> records, std::span<con
     fit.solve(unequal);
     // Costs and speeds of few processes are hard to tell apart.
     const double tellable = 0.03 + 0.15 / std::sqrt(static_cast<double>(known.size()));
+    Values log_speed;
+    for (std::size_t p = 0; p < known.size(); ++p)
+        log_speed.push_back(std::log(known[p]) + fit.deviation(static_cast<std::int64_t>(p)));
+    const double usual = median(log_speed);
     std::vector<double> speeds;
-    for (std::size_t p = 0; p < known.size(); ++p) {
-        const double log_speed = std::log(known[p]) + fit.deviation(static_cast<std::int64_t>(p));
-        speeds.push_back(std::abs(log_speed) < tellable ? 1.0 : std::clamp(std::exp(log_speed), slowest, fastest));
-    }
+    for (const double s : log_speed)
+        speeds.push_back(std::abs(s - usual) < tellable ? 1.0 : std::clamp(std::exp(s - usual), slowest, fastest));
     return speeds;
 }
 

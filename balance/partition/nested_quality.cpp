@@ -141,7 +141,7 @@ NestedQuality quality_of(const Team& team, const Grid& grid, std::span<const std
         speed_sum += resources[r].speed;
         slowest = std::max(slowest, static_cast<double>(q.load[r]) / resources[r].speed);
     }
-    if (slowest > 0) q.lbe_model = load_sum / speed_sum / slowest;
+    if (slowest > 0) q.lbe_model = std::min(1.0, load_sum / speed_sum / slowest);
     return q;
 }
 

@@ -152,7 +152,7 @@ def partition_loads(tmp):
         values = load.T if load.ndim == 3 else load.T[:, :, None]
         check(check_consistent(p, values, np.full(values.shape, 8)) == 0, "remote cells")
         check(partition(other, 3, **keys) == p, f"{dataset} on 3 ranks")
-    for dataset, what in (("negative", "negative or infinite"), ("endless", "negative or infinite"), ("zeros", "zeros only"), ("line", "2 or 3 dimensions"), ("words", "2 or 3 dimensions"), ("none", "no dataset none")):
+    for dataset, what in (("negative", "negative, infinite"), ("endless", "negative, infinite"), ("zeros", "zeros only"), ("line", "2 or 3 dimensions"), ("words", "2 or 3 dimensions"), ("none", "no dataset none")):
         code, text = run(2, "partition", DECK, "--out", out, "--force", *settings(load__kind="dataset", load__file=file, load__dataset=dataset))
         check(code == 3 and text.count("\n") == 1 and what in text, f"{dataset}: {code} {text}")
     # A checkpoint of particles that have not moved has the load of the slabs.

@@ -274,6 +274,14 @@ def balancing(tmp):
         code, text = run(n, "run", DECK, "--out", out, "--quiet", *settings(**keys, balance__every=5, balance__migrate="always", balance__partition__kind="nested", **more), threads=threads)
         check(code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain), f"nested on {n} ranks of {threads} threads, {more}: {code} {text}")
         check("moved" in {r["decision"] for r in decisions(out)}, f"nested on {n} ranks of {threads} threads never moved")
+    # Each start has another kind of partition, or another number of processes and another model.
+    changing = dict(keys, output__every=0, balance__every=5, checkpoint__every=15)
+    for changes in ([dict(balance__partition__kind=k) for k in ("chain", "nested", "nested", "chain", "none", "none", "rcb")],
+                    [dict(balance__clock="work", balance__processes=p, balance__model=m) for p, m in ((5, "r1"), (9, "particle_count"), (4, "a1"), (4, "r1"))]):
+        fresh(out)
+        for i, more in enumerate(changes):
+            code, text = run(2, "run", DECK, "--out", out, "--quiet", *(["--restart", "auto"] if i else []), *settings(**dict(changing, run__steps=15 * (i + 1)), **more))
+            check(code == 0, f"start {i} with {more}: {code} {text}")
     # From a plain run's checkpoint, with another model, and from a balanced one's without balancing.
     out = os.path.join(tmp, "mixed")
     check(run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60))[0] == 0, "a plain start")

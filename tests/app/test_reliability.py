@@ -419,7 +419,8 @@ def hostile(tmp):
     for name, values in old.items():
         if name.startswith("exact/id") or name.startswith("exact/state"):
             continue
-        refused(f"{name}: empty", replace(name, []))
+        if name != "balance/r1/splits":  # nothing is remembered where the kind of the partition has changed
+            refused(f"{name}: empty", replace(name, []))
         if name != "balance/step":
             refused(f"{name}: short", replace(name, values[:-1]))
         if name != "exact/lineage":  # checkpoints of version 0.1.0 have none
