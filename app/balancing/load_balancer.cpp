@@ -26,8 +26,7 @@ using balance::Migrate;
 // A measured time must be so many steps of the clock to be believed.
 constexpr double least_clock_steps = 1000;
 
-// Adds relative noise to the times of processes, by the deck's seed and the step: what a study wants to know is how
-// models bear it.
+// Processes that the deck makes slower take longer by counted work.
 void slow_down(std::vector<double>& times, const balance::Slowdown& slow, std::int64_t step) {
     for (std::size_t p = 0; p < times.size(); ++p)
         times[p] /= balance::speed_of(slow, static_cast<std::int64_t>(p), step);
@@ -76,6 +75,8 @@ std::vector<double> given_speeds(const Deck::Machine& machine, const balance::Pa
     return speeds;
 }
 
+// Adds relative noise to the times of processes, by the deck's seed and the step: what a study wants to know is how
+// models bear it.
 void disturb(std::vector<double>& times, double noise, std::uint64_t seed, std::int64_t step) {
     if (noise == 0) return;
     const std::uint64_t of_step = seed + md::mix(static_cast<std::uint64_t>(step));

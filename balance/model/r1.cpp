@@ -6,17 +6,11 @@
 #include <cmath>
 
 #include "balance/model/load_model.hpp"
+#include "balance/model/median.hpp"
 #include "balance/model/prior.hpp"
 
 namespace balance {
 namespace {
-
-double median(std::vector<double> v) {
-    if (v.empty()) return 0;
-    const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-    std::nth_element(v.begin(), middle, v.end());
-    return *middle;
-}
 
 class R1 final : public LoadModel {
 public:

@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "balance/model/median.hpp"
 #include "balance/model/speeds.hpp"
 
 namespace balance {
@@ -27,13 +28,6 @@ constexpr double slowest = 0.05, fastest = 20;
 using Values = std::vector<double>;
 
 double square(double x) { return x * x; }
-
-double median(Values v) {
-    if (v.empty()) return 0;
-    const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-    std::nth_element(v.begin(), middle, v.end());
-    return *middle;
-}
 
 // weight * (sum of factors * unknowns) = weight * excess
 struct Equation {

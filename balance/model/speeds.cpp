@@ -8,8 +8,10 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "balance/model/evaluate.hpp"
+#include "balance/model/median.hpp"
 
 namespace balance {
 namespace {
@@ -119,10 +121,7 @@ double Speeds::usual_log_ratio(const SpeedRecord& r) const {
     std::vector<double> known;
     for (std::size_t p = 0; p < speeds_.size(); ++p)
         if (const auto ratio = log_ratio(r, p)) known.push_back(*ratio + std::log(speeds_[p]));
-    if (known.empty()) return 0;
-    const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-    std::nth_element(known.begin(), middle, known.end());
-    return *middle;
+    return median(std::move(known));
 }
 
 std::vector<double> Speeds::excess_of(const SpeedRecord& r) const {
