@@ -94,15 +94,15 @@ def printed(ranks, *arguments):
 def speeds(tmp):
     """Processes that counted work slows are found, the same on any ranks and over a restart; files and table say so."""
     whole, out = os.path.join(tmp, "whole"), os.path.join(tmp, "out")
-    keys = dict(run__steps=120, output__every=0, balance__every=5, balance__clock="work", balance__processes=40, balance__compare="[a1, hybrid]", balance__migrate="always", balance__noise=0.005,
+    keys = dict(run__steps=120, output__every=0, balance__every=5, balance__clock="work", balance__processes=40, balance__compare="[a1, hybrid]", balance__migrate="always", balance__noise=0.03,
                 balance__partition__cut="cells", balance__work__slow__fraction=0.1, balance__work__slow__speed=0.5)
     slow = {9, 19, 29, 39}
     code, text = printed(1, "run", DECK, "--out", whole, *settings(**keys))
-    check(code == 0 and "process 9 runs at 0.5" in text and "overall LBE by counted work" in text, f"table: {code} {text}")
+    check(code == 0 and "process 9 runs at 0." in text and "overall LBE by counted work" in text, f"table: {code} {text}")
     last = {int(r["resource"]): float(r["speed"]) for r in resources(whole)[-40:]}
     check(len(resources(whole)) == 24 * 40 and abs(sum(last.values()) / 40 - 1) < 1e-5, f"rows of resources.csv: {len(resources(whole))}")
     usual = sorted(last.values())[20]
-    check(all(abs(s / usual - (0.5 if p in slow else 1)) < 0.04 for p, s in last.items()), f"speeds at the end: {last}")
+    check(all(abs(s / usual - (0.5 if p in slow else 1)) < 0.1 for p, s in last.items()), f"speeds at the end: {last}")
     check(all(abs(s - last[p]) < 1e-5 for p, s in enumerate(summary(whole)["speeds"])), "speeds in summary.json")
     lbe = [float(r["lbe"]) for r in decisions(whole) if r["driver"] == "1"]
     check(sum(lbe[10:]) / len(lbe[10:]) > 0.85, f"LBE with speeds: {lbe}")
