@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Where the accelerators of a rank compute: a block of its cells that no other rank's halo sees, so that an accelerator
+// never talks to other ranks (Algorithm 2 of the nested partition, one block each). The border of the block moves by
+// strips of one cell.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+#include "balance/partition/region.hpp"
+
+namespace balance {
+
+/// The cells that accelerators of one rank may have, and how they are cut into strips of one cell.
+struct ZoneRoom {
+    Box block;     ///< empty where no cell is far enough from other ranks
+    int axis = 0;  ///< strips lie across it, the first at its lower end
+    int strips() const { return block.empty() ? 0 : block.extent(axis); }
+    /// The first n strips.
+    Box first(int n) const;
+    /// Strips [begin, end).
+    Box strips_between(int begin, int end) const;
+    friend bool operator==(const ZoneRoom&, const ZoneRoom&) = default;
+};
+
+/// The largest such block (by load) of the cells in `region`, those of one rank, at least `width` cells away from all
+/// cells of other ranks. The strips lie across its longer side. load_of(box): the load of a box of the region's cells.
+ZoneRoom zone_room(const Grid& grid, const Region& region, int width,
+                   const std::function<std::int64_t(const Box&)>& load_of);
+
+/// The blocks of `accelerators` devices in the first `border` strips: consecutive, of loads as equal as strips allow; a
+/// block may be empty. strip_loads: of all strips of the room.
+std::vector<Box> zone_blocks(const ZoneRoom& room, int border, int accelerators,
+                             std::span<const std::int64_t> strip_loads);
+
+/// The number of strips whose load is nearest to `share` of `total`, the load of all cells of the rank.
+int border_at(std::span<const std::int64_t> strip_loads, std::int64_t total, double share);
+/// The part of `total` in the first `border` strips; 0 where total is 0.
+double share_at(std::span<const std::int64_t> strip_loads, std::int64_t total, int border);
+
+}  // namespace balance

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// One block of cells whose particles live on an accelerator. They stay there from step to step: what crosses are the
+// positions in a border of cells, and the particles that leave or come. Positions, velocities and forces are the same
+// bits as those of md::Tile and its kernels.
+//
+// The order of calls is that of a tile: insert(), sort(), lay_slots() with the counts of the halo, the ghosts' positions
+// into incoming(), build_neighbour_lists(), then passes until a particle has moved too far, take_emigrants(), and again.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "balance/grid/box.hpp"
+#include "md/domain.hpp"
+#include "md/kernels/kernels.hpp"
+#include "md/tile.hpp"
+
+namespace gpu {
+
+enum class Backend { host, cuda };
+
+/// What stays the same for a run.
+struct ZoneSetup {
+    md::Domain domain;
+    int halo = 1;  ///< width in cells, as of the tiles
+    md::PotentialSpec potential;
+    md::Precision precision = md::Precision::mixed;
+    md::ForceLimits limits;
+    double dt = 0;
+};
+
+/// What a block shares with what lies around it. All boxes are disjoint within their list.
+struct Border {
+    /// Cells of the block whose particles others see.
+    std::vector<balance::Box> outgoing;
+    /// Cells of the block's halo that others fill, in the block's coordinates (beyond the grid for images).
+    struct Incoming {
+        balance::Box box;
+        std::uint32_t dx, dy;  ///< what to add to the packed positions that come
+    };
+    std::vector<Incoming> incoming;
+    /// Cells of the halo that are images of cells of the block itself: box is the image, `from` its lower corner's cell.
+    struct Image {
+        balance::Box box;
+        std::array<int, 3> from;
+        std::uint32_t dx, dy;
+    };
+    std::vector<Image> images;
+};
+
+/// Throws gpu::Error (an accelerator that fails, or memory that does not suffice) and md::SimulationError as md::Tile
+/// does. Not copied.
+class Zone {
+public:
+    virtual ~Zone() = default;
+
+    // --- the block and its particles
+    /// Changes the block and its border; an empty block is allowed. Particles that lie in the new block stay; the others
+    /// are taken out and returned. Positions must lie in the box (as after sort()).
+    virtual std::vector<md::Particle> set_block(const balance::Box& block, const Border& border) = 0;
+    /// Adds particles that lie in the block's cells.
+    virtual void insert(std::span<const md::Particle> particles) = 0;
+    /// Takes out every particle that is no longer in the block's cells; positions as they are, perhaps beyond the box.
+    virtual std::vector<md::Particle> take_emigrants() = 0;
+    virtual std::int64_t size() const = 0;
+
+    // --- a rebuild
+    /// Sorts the particles into cells and counts them.
+    virtual void sort() = 0;
+    /// Particles in the cells of the outgoing boxes: box after box, in each column after column. Valid until the next
+    /// sort().
+    virtual std::span<const std::int32_t> outgoing_counts() = 0;
+    /// Lays out slots. counts: of the cells of the incoming boxes, in the same order. After it, outgoing() holds the
+    /// positions of now and incoming() waits for those of the others.
+    virtual void lay_slots(std::span<const std::int32_t> counts) = 0;
+    /// Builds the neighbour lists for `radius` = cutoff + skin (lengths). After incoming() has been filled.
+    virtual void build_neighbour_lists(double radius) = 0;
+
+    // --- a step
+    /// Packed positions as of now: of the particles in the outgoing boxes, box after box, column after column, upwards;
+    /// valid until the next start() or rebuild.
+    virtual std::span<const std::uint64_t> outgoing() const = 0;
+    /// Where the positions of the particles in the incoming boxes go, in the same order, before start(). They are the
+    /// owner's: the zone adds dx and dy.
+    virtual std::span<std::uint64_t> incoming() = 0;
+    struct Pass {
+        md::Kick kick = md::Kick::none;
+        bool sums = false;         ///< also energies and momenta
+        bool keep_forces = false;  ///< for forces()
+    };
+    /// Starts a pass over all particles (forces, kick, drift) and returns at once.
+    virtual void start(const Pass& pass) = 0;
+    struct Result {
+        md::StepResult step;
+        md::PairSums pairs;  ///< with Pass::sums
+        double seconds = 0;  ///< that the accelerator was at work: timed by itself
+    };
+    /// Waits, asleep, for the end of the pass. After a drift, outgoing() holds the positions after it.
+    virtual Result finish() = 0;
+
+    // --- what is read from time to time
+    /// All particles, in the order of cells.
+    virtual std::vector<md::Particle> particles() = 0;
+    /// Force quanta of the last pass with keep_forces, in the order of particles().
+    virtual void forces(std::vector<std::int64_t>& x, std::vector<std::int64_t>& y) = 0;
+    /// Particles in each cell of the block with its halo, column by column. After lay_slots().
+    virtual std::vector<std::int32_t> counts() = 0;
+    /// Directed pairs within the cutoff of each cell's particles, column by column. After build_neighbour_lists().
+    virtual std::vector<std::int64_t> cell_neighbours() = 0;
+    virtual std::int64_t bytes() const = 0;  ///< of the accelerator's memory
+
+protected:
+    Zone() = default;
+    Zone(const Zone&) = delete;
+    Zone& operator=(const Zone&) = delete;
+};
+
+/// An accelerator cannot do what it should. what() says what and where; remedy what the user can do.
+struct Error : std::runtime_error {
+    Error(const std::string& what, std::string what_helps) : std::runtime_error(what), remedy(std::move(what_helps)) {}
+    std::string remedy;
+};
+
+/// Accelerators that this backend has here: with host any number, returned as 1; with cuda the visible devices, 0 where
+/// there is no driver or the program was built without CUDA.
+int accelerator_count(Backend backend);
+/// Whether this program was built with CUDA, and why no device can be used ("" if one can).
+bool built_with_cuda();
+std::string why_no_cuda();
+/// For the log: "NVIDIA H100, 79 GiB"; of the host backend "2 threads of this processor, in the place of a device".
+std::string accelerator_name(Backend backend, int accelerator, int threads);
+
+/// An empty zone. accelerator: number of the device (cuda). threads: of its own (host), which compute while the caller's
+/// threads go on. shuffle: not 0: the host backend takes blocks and threads of each launch in a random order with this
+/// seed (tests).
+std::unique_ptr<Zone> make_zone(Backend backend, int accelerator, int threads, const ZoneSetup& setup,
+                                std::uint64_t shuffle = 0);
+
+}  // namespace gpu
