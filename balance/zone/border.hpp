@@ -4,6 +4,7 @@
 // strips of one cell.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,14 +19,17 @@ struct ZoneRoom {
     int axis = 0;  ///< strips lie across it, the first at its lower end
     int strips() const { return block.empty() ? 0 : block.extent(axis); }
     /// The first n strips.
-    Box first(int n) const;
-    /// Strips [begin, end).
+    Box first(int n) const { return strips_between(0, n); }
+    /// Strips [begin, end), 0 <= begin <= end <= strips().
     Box strips_between(int begin, int end) const;
     friend bool operator==(const ZoneRoom&, const ZoneRoom&) = default;
 };
 
-/// The largest such block (by load) of the cells in `region`, those of one rank, at least `width` cells away from all
-/// cells of other ranks. The strips lie across its longer side. load_of(box): the load of a box of the region's cells.
+/// The largest such block (by load, of those by cells) of the cells in `region`, those of one rank, at least `width`
+/// cells away from all cells of other ranks, also around the ends of the grid where it wraps. The strips lie across its
+/// longer side. load_of(box): the load >= 0 of a box of the region's cells; it is asked for each cell at most once. The
+/// search takes, with n the ends of boxes that the inner cells have along an axis, O(n^3) in the plane, O(n^5) in
+/// space.
 ZoneRoom zone_room(const Grid& grid, const Region& region, int width,
                    const std::function<std::int64_t(const Box&)>& load_of);
 
@@ -34,7 +38,8 @@ ZoneRoom zone_room(const Grid& grid, const Region& region, int width,
 std::vector<Box> zone_blocks(const ZoneRoom& room, int border, int accelerators,
                              std::span<const std::int64_t> strip_loads);
 
-/// The number of strips whose load is nearest to `share` of `total`, the load of all cells of the rank.
+/// The number of strips whose load is nearest to `share` of `total`, the load of all cells of the rank; of several the
+/// fewest.
 int border_at(std::span<const std::int64_t> strip_loads, std::int64_t total, double share);
 /// The part of `total` in the first `border` strips; 0 where total is 0.
 double share_at(std::span<const std::int64_t> strip_loads, std::int64_t total, int border);

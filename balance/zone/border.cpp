@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "balance/zone/border.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "balance/grid/field.hpp"
+#include "balance/partition/chain.hpp"
+
+namespace balance {
+namespace {
+
+// The inner cells on a coarse grid, whose lines are the ends of their boxes: a box that can't grow ends at such lines.
+class CoarseCells {
+public:
+    CoarseCells(const Region& inner, const std::function<std::int64_t(const Box&)>& load_of)
+        : lines_{lines_of(inner, 0), lines_of(inner, 1), lines_of(inner, 2)}, inside_({}, {}), loads_({}, {}) {
+        std::vector<std::int64_t> inside(box().cells(), 0), loads(box().cells(), 0);
+        for (const Box& b : inner) {
+            const Box mine = coarse(b);
+            for (int x = mine.lower[0]; x < mine.upper[0]; ++x)
+                for (int y = mine.lower[1]; y < mine.upper[1]; ++y)
+                    for (int z = mine.lower[2]; z < mine.upper[2]; ++z) {
+                        const std::int64_t place = place_in(box(), x, y, z);
+                        inside[place] = 1;
+                        loads[place] = load_of(fine({{x, y, z}, {x + 1, y + 1, z + 1}}));
+                    }
+        }
+        inside_ = SummedArea(box(), inside);
+        loads_ = SummedArea(box(), loads);
+    }
+
+    Box box() const { return {{0, 0, 0}, {intervals(0), intervals(1), intervals(2)}}; }
+    bool covers(const Box& coarse) const { return inside_.of(coarse) == coarse.cells(); }
+    std::int64_t load(const Box& coarse) const { return loads_.of(coarse); }
+    Box fine(const Box& coarse) const {
+        Box b;
+        for (int a = 0; a < 3; ++a) {
+            b.lower[a] = lines_[a][coarse.lower[a]];
+            b.upper[a] = lines_[a][coarse.upper[a]];
+        }
+        return b;
+    }
+
+private:
+    static std::vector<int> lines_of(const Region& inner, int axis) {
+        std::vector<int> lines;
+        for (const Box& b : inner) lines.insert(lines.end(), {b.lower[axis], b.upper[axis]});
+        std::sort(lines.begin(), lines.end());
+        lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+        return lines;
+    }
+    int intervals(int axis) const { return static_cast<int>(lines_[axis].size()) - 1; }
+    Box coarse(const Box& fine) const {
+        Box b;
+        for (int a = 0; a < 3; ++a) {
+            b.lower[a] = line_at(a, fine.lower[a]);
+            b.upper[a] = line_at(a, fine.upper[a]);
+        }
+        return b;
+    }
+    int line_at(int axis, int cell) const {
+        const std::vector<int>& lines = lines_[axis];
+        return static_cast<int>(std::lower_bound(lines.begin(), lines.end(), cell) - lines.begin());
+    }
+
+    std::array<std::vector<int>, 3> lines_;
+    SummedArea inside_, loads_;
+};
+
+// Calls visit(range) for each range of at least one of n intervals.
+template <class Visit>
+void for_each_range(int n, Visit visit) {
+    for (int begin = 0; begin < n; ++begin)
+        for (int end = begin + 1; end <= n; ++end) visit(begin, end);
+}
+
+// The box with the largest load, of those with the most cells, all of whose cells are inside.
+Box largest_box(const CoarseCells& cells) {
+    Box best;
+    std::pair<std::int64_t, std::int64_t> most{-1, -1};
+    const Box whole = cells.box();
+    for_each_range(whole.extent(0), [&](int x0, int x1) {
+        for_each_range(whole.extent(2), [&](int z0, int z1) {
+            Box run{{x0, 0, z0}, {x1, 0, z1}};  // of lines along y that are inside
+            for (int y = 0; y < whole.extent(1); ++y) {
+                if (!cells.covers({{x0, y, z0}, {x1, y + 1, z1}})) {
+                    run.lower[1] = y + 1;
+                    continue;
+                }
+                run.upper[1] = y + 1;
+                const Box found = cells.fine(run);
+                const std::pair size{cells.load(run), found.cells()};
+                if (size > most) best = found, most = size;
+            }
+        });
+    });
+    return best;
+}
+
+std::int64_t load_of_first(std::span<const std::int64_t> strip_loads, int border) {
+    return std::accumulate(strip_loads.begin(), strip_loads.begin() + border, std::int64_t{0});
+}
+
+}  // namespace
+
+Box ZoneRoom::strips_between(int begin, int end) const {
+    Box b = block;
+    b.lower[axis] = block.lower[axis] + begin;
+    b.upper[axis] = block.lower[axis] + end;
+    return b;
+}
+
+ZoneRoom zone_room(const Grid& grid, const Region& region, int width,
+                   const std::function<std::int64_t(const Box&)>& load_of) {
+    const Region inner = inner_part(region, grid, width);
+    if (inner.empty()) return {};
+    const Box block = largest_box(CoarseCells(inner, load_of));
+    return {block, axes_by_length(block)[0]};
+}
+
+std::vector<Box> zone_blocks(const ZoneRoom& room, int border, int accelerators,
+                             std::span<const std::int64_t> strip_loads) {
+    if (border == 0) return std::vector<Box>(accelerators, room.first(0));
+    const ChainItems strips{{strip_loads.begin(), strip_loads.begin() + border}, {}};
+    const std::vector<std::int64_t> cuts = chain_partition(strips, accelerators);
+    std::vector<Box> blocks;
+    for (int a = 0; a < accelerators; ++a)
+        blocks.push_back(room.strips_between(static_cast<int>(cuts[a]), static_cast<int>(cuts[a + 1])));
+    return blocks;
+}
+
+int border_at(std::span<const std::int64_t> strip_loads, std::int64_t total, double share) {
+    const double wanted = share * static_cast<double>(total);
+    std::int64_t load = 0;
+    int best = 0;
+    double least = std::abs(wanted);
+    for (std::size_t s = 0; s < strip_loads.size(); ++s) {
+        load += strip_loads[s];
+        const double off = std::abs(static_cast<double>(load) - wanted);
+        if (off < least) best = static_cast<int>(s) + 1, least = off;
+    }
+    return best;
+}
+
+double share_at(std::span<const std::int64_t> strip_loads, std::int64_t total, int border) {
+    if (total == 0) return 0;
+    return static_cast<double>(load_of_first(strip_loads, border)) / static_cast<double>(total);
+}
+
+}  // namespace balance
