@@ -78,12 +78,13 @@ void Tile::insert(std::span<const Particle> particles) {
     }
 }
 
-int Tile::find(std::span<const HaloBox> boxes, std::array<int, 3> cell, std::int64_t own) const {
+int holder_of(const Particle& p, std::span<const HaloBox> boxes, const std::array<Axis, 2>& axis) {
+    const std::array<int, 3> cell{axis[0].cell_of(p.x), axis[1].cell_of(p.y), 0};
     for (std::size_t k = 0; k < boxes.size(); ++k)
         if (boxes[k].box.contains(cell)) return static_cast<int>(k);
     char text[120];
     std::snprintf(text, sizeof text, "particle %" PRId64 " at (%.6g, %.6g) is lost: it left the cells around its own",
-                  id_[own], static_cast<double>(x_[own]) * position_unit, static_cast<double>(y_[own]) * position_unit);
+                  p.id, static_cast<double>(p.x) * position_unit, static_cast<double>(p.y) * position_unit);
     throw SimulationError(text);
 }
 

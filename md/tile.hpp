@@ -52,6 +52,10 @@ struct HaloBox {
     std::array<std::int64_t, 2> shift;
 };
 
+/// The box that holds a particle which has left its tile, as an index into `boxes`. Throws SimulationError for one that
+/// is in none of them: it moved further than the halo, or left the simulated box.
+int holder_of(const Particle& particle, std::span<const HaloBox> boxes, const std::array<Axis, 2>& axis);
+
 class Tile {
 public:
     /// box: own cells; halo: width of the halo in cells.
@@ -67,6 +71,8 @@ public:
 
     /// Adds particles (unsorted until sort()).
     void insert(std::span<const Particle> particles);
+    /// Takes out all particles.
+    void clear() { resize(0); }
 
     /// Adds dv[0], dv[1] to the velocity of every particle p; dv = change(p).
     template <class Change>
@@ -79,8 +85,8 @@ public:
     }
 
     /// Takes out every particle whose position is no longer in this tile's cells and calls
-    /// leave(particle with wrapped position, index of the HaloBox that holds it). Throws SimulationError for one that
-    /// is in none of them: it moved further than the halo, or left the box.
+    /// leave(particle with wrapped position, index of the HaloBox that holds it). Throws SimulationError as
+    /// holder_of().
     template <class Leave>
     void remove_emigrants(std::span<const HaloBox> halo_boxes, Leave leave) {
         const auto inside = [this](std::int64_t i) {
@@ -95,9 +101,8 @@ public:
                 move_own(i, kept++);
                 continue;
             }
-            const std::array<int, 3> cell{axis_[0].cell_of(x_[i]), axis_[1].cell_of(y_[i]), 0};
-            const int k = find(halo_boxes, cell, i);
             Particle p = particle(i);
+            const int k = holder_of(p, halo_boxes, axis_);
             p.x -= halo_boxes[k].shift[0];
             p.y -= halo_boxes[k].shift[1];
             leave(p, k);
@@ -164,7 +169,6 @@ private:
     ClusterExtent cluster_extent(const ListBuild& b, std::int64_t own, std::int32_t left) const;
     std::size_t find_candidates(ListBuild& b, const ClusterExtent& c) const;
     std::int32_t append_cluster(ListBuild& b, std::int64_t own, std::int32_t slot, std::int32_t left);
-    int find(std::span<const HaloBox> boxes, std::array<int, 3> cell, std::int64_t own) const;
     void resize(std::int64_t n);
 
     std::array<Axis, 2> axis_;

@@ -13,6 +13,7 @@
 #include "app/common/words.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/partition/quality.hpp"
+#include "balance/partition/region.hpp"
 #include "comm/clock.hpp"
 #include "md/random.hpp"
 
@@ -87,7 +88,7 @@ void disturb(std::vector<double>& times, double noise, std::uint64_t seed, std::
 }  // namespace
 
 LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
-                           const comm::Communicator& comm, Timers& timers)
+                           const comm::Communicator& comm, Timers& timers, const RankAccelerators& accelerators)
     : grid_(grid),
       team_(comm),
       timers_(timers),
@@ -97,7 +98,9 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       seed_(deck.system.seed),
       cell_width_{deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]},
       speeds_(processes, deck.balance.constants),
+      zones_(deck, grid, team_, hosts_, accelerators.count, accelerators.halo),
       of_thread_(relative_threads(comm)) {
+    for (int r = 0; r < comm.size() && zones_.on(); ++r) speed_of_accelerators_.push_back(deck.accelerator.speed_of(r));
     complete(settings_.partition, deck, processes, comm);
     if (settings_.speeds == balance::SpeedSource::given) speeds_.set(given_speeds(deck.machine, settings_.partition));
     const auto add = [&](const std::string& name) {
@@ -131,8 +134,14 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     const Timed phase(timers_, Phase::balancing);
     const std::vector<double> tile_seconds = engine.take_tile_seconds();
     std::vector<std::int64_t> nanoseconds(hosts_.processes(), 0);
-    for (std::size_t t = 0; t < tile_seconds.size(); ++t)
-        nanoseconds[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * of_thread_ * 1e9);
+    if (zones_.on()) {  // the threads and the accelerator work at the same time, on one process
+        take_zone_seconds(engine);
+        nanoseconds[team_.rank()] =
+            std::llround(std::exchange(zone_seconds_, 0.0) * omp_get_max_threads() * of_thread_ * 1e9);
+    } else {
+        for (std::size_t t = 0; t < tile_seconds.size(); ++t)
+            nanoseconds[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * of_thread_ * 1e9);
+    }
     team_.sum(nanoseconds);
     double mean = 0;  // seconds, over all steps since the last balancing
     for (const std::int64_t n : nanoseconds)
@@ -169,27 +178,29 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
 void LoadBalancer::start(std::int64_t step, Engine& engine) {
     started_ = true;
     const balance::Decomposition owners = decomposition(engine.tiles().shape());
+    MeasuredCells cells;
     {
         const Timed phase(timers_, Phase::balancing);
-        const MeasuredCells cells = measure_cells(team_, engine, owners);
+        cells = measure_cells(team_, engine, owners);
         BalanceRow unused;
         for (BalancedModel& b : models_) repartition(b, b.partition.whole(team_), cells, {}, step, unused);
     }
-    if (!dead_end_) migrate(engine, owners);
+    if (!dead_end_) migrate(engine, owners, cells, {});
 }
 
 void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
     const double begin = comm::now();
     BalanceRow& row = rows_.front();
     const balance::Decomposition owners = decomposition(engine.tiles().shape());
+    MeasuredCells cells;
     {
         const Timed phase(timers_, Phase::balancing);
-        repartition(models_.front(), owners.partition(), measure_cells(team_, engine, owners),
-                    std::exchange(times_, {}), step, row);
+        cells = measure_cells(team_, engine, owners);
+        repartition(models_.front(), owners.partition(), cells, std::exchange(times_, {}), step, row);
     }
     if (row.decision != Decision::moved) return;
     const double start = comm::now();
-    migrate(engine, owners);
+    migrate(engine, owners, cells, {});
     row.migrate_seconds = comm::now() - start;
     std::int64_t nanoseconds = std::llround((comm::now() - begin) * 1e9);  // what the next one is going to cost
     team_.max(std::span(&nanoseconds, 1));
@@ -199,14 +210,20 @@ void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
 void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
     engine.build_neighbour_lists();  // the pairs that are counted
     const balance::Decomposition owners = decomposition(engine.tiles().shape());
+    MeasuredCells cells;
+    std::vector<std::int64_t> work;
     {
         const Timed phase(timers_, Phase::balancing);
-        const MeasuredCells cells = measure_cells(team_, engine, owners);
-        const std::vector<std::int64_t> work = measure_work(cells, settings_.work, cell_width_, team_, engine, owners);
+        cells = measure_cells(team_, engine, owners);
+        work = measure_work(cells, settings_.work, cell_width_, team_, engine, owners);
         for (BalancedModel& b : models_) {
             const balance::Partition partition = b.partition.whole(team_);
             std::vector<double> times =
                 balance::counted_times(team_, {grid_, home_, partition}, work, hosts_.processes());
+            if (zones_.on() && process_is_rank()) {
+                const std::vector<double> sides = zone_times(owners, work);
+                for (std::size_t p = 0; p < times.size(); ++p) times[p] = std::max(sides[2 * p], sides[2 * p + 1]);
+            }
             slow_down(times, settings_.work.slow, step);
             rows_.push_back(observe(b, times, step));
             if (rows_.back().decision == Decision::none) repartition(b, partition, cells, times, step, rows_.back());
@@ -216,16 +233,79 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
     row.driver = true;
     if (row.decision != Decision::moved) return;
     const double start = comm::now();
-    migrate(engine, owners);
+    migrate(engine, owners, cells, work);
     row.migrate_seconds = comm::now() - start;
 }
 
 balance::Decomposition LoadBalancer::decomposition(balance::TileShape tile) const {
-    return {grid_, models_.front().partition.whole(team_), hosts_, tile};
+    return {grid_, models_.front().partition.whole(team_), hosts_, tile, zones_.zones()};
 }
 
-void LoadBalancer::migrate(Engine& engine, const balance::Decomposition& old) {
+void LoadBalancer::migrate(Engine& engine, const balance::Decomposition& old, const MeasuredCells& cells,
+                           std::span<const std::int64_t> work) {
+    if (zones_.on()) zones_.place(models_.front().partition.whole(team_), load_of(cells, work));
     engine.repartition(old, decomposition(engine.tiles().shape()));
+}
+
+void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
+    const bool counted = settings_.clock == Clock::work && zones_.placed();
+    if (counted) engine.build_neighbour_lists();  // the pairs that are counted
+    const balance::Decomposition owners = decomposition(engine.tiles().shape());
+    bool changed = false;
+    {
+        const Timed phase(timers_, Phase::balancing);
+        take_zone_seconds(engine);
+        const MeasuredCells cells = measure_cells(team_, engine, owners);
+        std::vector<std::int64_t> work;
+        std::vector<double> times;
+        if (counted) {
+            work = measure_work(cells, settings_.work, cell_width_, team_, engine, owners);
+            const std::vector<double> sides = zone_times(owners, work);
+            times = {sides[2 * team_.rank()], sides[2 * team_.rank() + 1]};
+        }
+        changed = zones_.check(step, owners.partition(), load_of(cells, work), times);
+    }
+    if (changed) engine.repartition(owners, decomposition(engine.tiles().shape()));
+}
+
+// What decides where the border lies: counted work where it is the clock, else what cells of so many particles usually
+// cost.
+std::vector<std::int64_t> LoadBalancer::load_of(const MeasuredCells& cells, std::span<const std::int64_t> work) const {
+    if (!work.empty()) return {work.begin(), work.end()};
+    const std::vector<double>& costs = settings_.constants.costs;
+    std::vector<std::int64_t> load;
+    for (const balance::CellCounts& c : cells.counts)
+        load.push_back(balance::to_ticks(costs[0] + c.n * (costs[1] + costs[2] * c.n3 + costs[3] * c.n5)));
+    return load;
+}
+
+// Seconds a step by counted work: of rank 0's CPU, its accelerators, rank 1's CPU, ...
+std::vector<double> LoadBalancer::zone_times(const balance::Decomposition& owners,
+                                             std::span<const std::int64_t> work) const {
+    balance::Partition sides{{}, {0}};
+    std::vector<double> devices;
+    for (int r = 0; r < team_.size(); ++r) {
+        const balance::Range mine = owners.processes_of(r);
+        const balance::Partition& whole = owners.partition();
+        balance::Region cpu(whole.boxes.begin() + whole.first[mine.begin], whole.boxes.begin() + whole.first[mine.end]);
+        balance::Region blocks;
+        for (const balance::Box& b : owners.zones().of(r))
+            if (!b.empty()) blocks.push_back(b);
+        for (const balance::Region& side : {balance::without(cpu, blocks), blocks}) {
+            sides.boxes.insert(sides.boxes.end(), side.begin(), side.end());
+            sides.first.push_back(static_cast<std::int64_t>(sides.boxes.size()));
+        }
+        devices.push_back(std::max(1.0, static_cast<double>(blocks.size())));
+    }
+    std::vector<double> times = balance::counted_times(team_, {grid_, home_, sides}, work, sides.processes());
+    for (int r = 0; r < team_.size(); ++r) times[2 * r + 1] /= devices[r] * speed_of_accelerators_[r];
+    return times;
+}
+
+void LoadBalancer::take_zone_seconds(Engine& engine) {
+    const ZoneSeconds seconds = engine.take_zone_seconds();
+    zones_.add(seconds);
+    zone_seconds_ += std::max(seconds.cpu, seconds.accelerator);
 }
 
 // What the processes of one model took, and whether a migration could pay. Adds noise to `times` where the deck wants

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/balancing/measure.hpp"
+#include "app/balancing/zone_balancer.hpp"
 #include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
 #include "balance/decision.hpp"
@@ -67,11 +68,17 @@ struct BalancedModel {
     balance::History history;
 };
 
+/// What a rank's accelerators need to know of the engine.
+struct RankAccelerators {
+    int count = 0;
+    int halo = 1;  ///< of the tiles, cells
+};
+
 class LoadBalancer {
 public:
     /// Models of the deck, not yet measured.
     LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int64_t processes, const comm::Communicator& comm,
-                 Timers& timers);
+                 Timers& timers, const RankAccelerators& accelerators = {});
 
     /// Is a balancing due at this step? By counted work every N steps exactly. By the wall clock after N steps; with
     /// `migrate: gain` at the next rebuild of the neighbour lists after that, within another N steps. displaced: a
@@ -88,6 +95,14 @@ public:
     /// work that cannot be summed exactly, and balance::Infeasible when no partition keeps the deck's limit: partitions
     /// stay as they were, and what the models have learnt can be saved in a checkpoint of this step.
     void balance(std::int64_t step, Engine& engine);
+
+    /// Is the border between the CPU and the accelerators of the ranks to be checked at this step? The same on all
+    /// ranks.
+    bool border_due(std::int64_t step) const { return zones_.due(step); }
+    /// Where border_due(), after Engine::rebin(): moves cells between the CPUs and their accelerators. Collective.
+    void move_border(std::int64_t step, Engine& engine);
+    ZoneBalancer& zones() { return zones_; }
+    const ZoneBalancer& zones() const { return zones_; }
 
     /// Rows of balance.csv since the last call.
     std::vector<BalanceRow> take_rows() { return std::exchange(rows_, {}); }
@@ -141,7 +156,12 @@ private:
     void balance_by_wall_clock(std::int64_t step, Engine& engine);
     void balance_by_work(std::int64_t step, Engine& engine);
     void start(std::int64_t step, Engine& engine);
-    void migrate(Engine& engine, const balance::Decomposition& old);
+    void migrate(Engine& engine, const balance::Decomposition& old, const MeasuredCells& cells,
+                 std::span<const std::int64_t> work);
+    std::vector<std::int64_t> load_of(const MeasuredCells& cells, std::span<const std::int64_t> work) const;
+    std::vector<double> zone_times(const balance::Decomposition& owners, std::span<const std::int64_t> work) const;
+    void take_zone_seconds(Engine& engine);
+    bool process_is_rank() const { return hosts_.processes() == team_.size(); }
     BalanceRow observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const;
     void add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step);
     void repartition(BalancedModel& b, const balance::Partition& partition, const MeasuredCells& cells,
@@ -163,6 +183,9 @@ private:
     bool started_ = false;
     double resolution_ = 0;  // of the wall clock, seconds
     balance::Speeds speeds_;
+    ZoneBalancer zones_;
+    std::vector<double> speed_of_accelerators_;  // of each rank, by counted work
+    double zone_seconds_ = 0;                    // of the slower side of this rank since the last balancing
     double of_thread_;  // a rank's elapsed time is this part of its threads' time, relative to the mean rank
     std::vector<BalanceRow> rows_;
     std::vector<ResourceRow> resources_;

@@ -8,9 +8,9 @@
 
 namespace app {
 
-enum class Phase { forces, neighbours, ghosts, migration, balancing, output, count };
+enum class Phase { forces, neighbours, ghosts, accelerator, migration, balancing, output, count };
 inline constexpr std::array<std::string_view, static_cast<int>(Phase::count)> phase_names{
-    "forces", "neighbours", "ghosts", "migration", "balancing", "output"};
+    "forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output"};
 
 class Timers {
 public:

@@ -15,6 +15,7 @@
 #include "balance/model/work.hpp"
 #include "balance/partition/nested.hpp"
 #include "balance/partition/partition.hpp"
+#include "balance/zone/controller.hpp"
 #include "md/potential_spec.hpp"
 #include "md/slab.hpp"
 
@@ -23,6 +24,8 @@ namespace app {
 enum class Boundary { periodic, reflecting };
 /// What a trajectory holds of each particle.
 enum class Column { position, velocity, force };
+/// Who computes the cells that a rank does not leave to its CPU.
+enum class AcceleratorBackend { none, host, cuda };
 /// Where `steelyard partition` takes the load of the cells from.
 enum class LoadKind { slabs, uniform, checkpoint, dataset };
 
@@ -81,6 +84,16 @@ struct Deck {
             return values.size() == 1 ? values[0] : values[node];
         }
     } machine;
+    struct Accelerator {
+        AcceleratorBackend backend = AcceleratorBackend::none;
+        balance::ControllerKind controller = balance::ControllerKind::measured_speed;
+        std::optional<double> share;          ///< of a rank's load, at first; empty: auto
+        std::int64_t every = 100;             ///< steps between checks of the border
+        std::int64_t threads = 1;             ///< of each accelerator, with backend host
+        std::optional<std::int64_t> devices;  ///< accelerators of a rank; empty: auto
+        std::vector<double> speed{4};         ///< by counted work, of all ranks or of each, relative to its CPU
+        double speed_of(std::int64_t rank) const { return speed.size() == 1 ? speed[0] : speed[rank]; }
+    } accelerator;
     struct Load {
         LoadKind kind = LoadKind::slabs;
         std::string file, dataset = "/load";

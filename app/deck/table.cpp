@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The deck, key by key. To add one: its member in deck.hpp and a line here. What needs more than one key is checked in
-// checks.cpp; the section system is in table_system.cpp, machine and load are in table_machine.cpp. A restart keeps
-// every key that isn't marked by may_change().
+// checks.cpp; the section system is in table_system.cpp, machine, accelerator and load are in table_machine.cpp. A
+// restart keeps every key that isn't marked by may_change().
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 
@@ -155,6 +155,8 @@ std::vector<Key> deck_keys(Deck& deck) {
         may_change(section("checkpoint", "", checkpoint_keys(deck.checkpoint))),
         may_change(section("machine", "nodes, CPUs, cores and accelerators, for `steelyard partition`",
                            machine_keys(deck.machine))),
+        may_change(
+            section("accelerator", "that computes a part of each rank's cells", accelerator_keys(deck.accelerator))),
         may_change(section("load", "of the cells, for `steelyard partition`", load_keys(deck.load))),
     };
 }

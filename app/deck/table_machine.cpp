@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of the table for nested partitions: the machine, whose nodes may differ, and the load of the cells.
+// The part of the table for unequal machines: nodes that may differ, accelerators, and the load of the cells that
+// `steelyard partition` takes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 template <class T, class Item>
 Key by_node(const char* name, std::vector<T>& xs, Item item, const char* example, std::string meaning) {
     T shape{};
-    Key key{name, std::move(meaning), item(shape).allowed + ", or a list with one of each node"};
+    Key key{name, std::move(meaning), item(shape).allowed + ", or a list with one of each"};
     key.read = [&xs, item, example](const Node& node, const std::string& path) {
         if (node.kind != Node::Kind::list) {
             xs.assign(1, {});
@@ -78,6 +79,24 @@ std::vector<Key> machine_keys(Deck::Machine& m) {
                 "the same for all nodes, or of each"),
         by_node("core_speed", m.core_speed, core, "[1.0, 0.5]", "of one core, any unit; for all nodes, or of each"),
         number("accelerator_speed", m.accelerator_speed, speed, "of one accelerator, the same unit"),
+    };
+}
+
+std::vector<Key> accelerator_keys(Deck::Accelerator& a) {
+    static constexpr NumberRange speed{0.01, 1e6};
+    const auto of_rank = [](double& s) { return number("", s, speed, ""); };
+    return {
+        word("backend", a.backend, {"none", "host", "cuda"},
+             "none; host: threads of this processor stand in for a device; cuda: NVIDIA GPUs"),
+        word("controller", a.controller, {"cpu_load", "measured_speed", "fixed"},
+             "who moves the border between CPU and accelerator; fixed: share stays"),
+        number("share", a.share, {0, 1}, "of a rank's load on its accelerators, at first; auto: 0.5", "auto"),
+        integer("every", a.every, 1, last_step, "steps between checks of the border, after 1, 2, 4, ... at the start"),
+        integer("threads", a.threads, 1, 4096, "of each accelerator, with backend: host"),
+        integer("devices", a.devices, 1, 64, "accelerators of a rank; auto: those of the node, dealt to its ranks",
+                "auto"),
+        by_node("speed", a.speed, of_rank, "[4.0, 8.0]",
+                "of one accelerator relative to its rank's CPU, by counted work; of all ranks, or of each"),
     };
 }
 

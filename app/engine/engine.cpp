@@ -65,6 +65,7 @@ void Engine::repartition(const balance::Decomposition& old, const balance::Decom
 void Engine::sort() {
     {
         const Timed phase(timers_, Phase::neighbours);
+        for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) tiles_.zone(t).sort();
         stopwatch_.timed_for(all_,
                              [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
     }
@@ -79,7 +80,7 @@ void Engine::assign_to_threads() {
     const auto weight = [this](std::size_t t) { return 8 * tiles_[t].size() + tiles_[t].box().cells(); };
     const auto threads = static_cast<std::size_t>(omp_get_max_threads());
     std::vector<std::size_t> all, inner, rim;
-    for (std::size_t t = 0; t < tiles_.size(); ++t) {
+    for (std::size_t t = 0; t < tiles_.on_cpu(); ++t) {
         all.push_back(t);
         (halo_.remote(t) ? rim : inner).push_back(t);
     }
@@ -90,10 +91,11 @@ void Engine::assign_to_threads() {
 
 void Engine::refill_ghosts() {
     const Timed phase(timers_, Phase::ghosts);
-    parallel_for(tiles_.size(), [&](std::size_t t) { tiles_[t].lay_slots(); });
+    halo_.lay_slots();
     halo_.start();
+    halo_.cross_border();
     halo_.finish();
-    parallel_for(tiles_.size(), [&](std::size_t t) { halo_.fill_from_this_rank(t); });
+    parallel_for(tiles_.on_cpu(), [&](std::size_t t) { halo_.fill_from_this_rank(t); });
     ghosts_current_ = true;
 }
 
@@ -102,6 +104,8 @@ void Engine::build_neighbour_lists() {
     if (stage_ == Stage::listed) return;
     refill_ghosts();
     const Timed phase(timers_, Phase::neighbours);
+    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
+        tiles_.zone(t).build_neighbour_lists(setup_.potential.cutoff + skin_);
     stopwatch_.timed_for(all_, [&](std::size_t t) {
         tiles_[t].build_neighbour_lists(*setup_.kernels, setup_.potential.cutoff + skin_,
                                         scratch_[omp_get_thread_num()]);
@@ -123,14 +127,18 @@ void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
             if (travel) halo_.fill_from_this_rank(t);
         });
     };
-    if (travel) timed(Phase::ghosts, [&] { halo_.start(); });
+    if (travel) timed(Phase::ghosts, [&] { halo_.start(), halo_.cross_border(); });
+    forces_.start_blocks(options);
     timed(Phase::forces, [&] { compute(inner_); });
     if (travel) timed(Phase::ghosts, [&] { halo_.finish(); });
     timed(Phase::forces, [&] { compute(rim_); });
+    timed(Phase::accelerator, [&] { forces_.finish_blocks(); });
     ghosts_current_ = true;
     agree(stop);
-    if (options.kick != md::Kick::first && options.kick != md::Kick::middle) return;
-    for (std::size_t t = 0; t < tiles_.size(); ++t) tiles_[t].flip();  // the kernels wrote the next positions
+    const bool moved = options.kick == md::Kick::first || options.kick == md::Kick::middle;
+    if (!moved) return tiles_.copy_blocks();  // the whole state is at one time, where others may look at it
+    for (std::size_t t = 0; t < tiles_.on_cpu(); ++t) tiles_[t].flip();  // the kernels wrote the next positions
+    tiles_.drop_copies();
     ghosts_current_ = false;
     ++steps_since_;
 }
@@ -159,9 +167,14 @@ void Engine::agree(std::int64_t stop) {
     displaced_ = displaced_ || moved > limit * limit;
 }
 
+ZoneSeconds Engine::take_zone_seconds() {
+    const Stopwatch::Work work = stopwatch_.take_work();
+    return {work.elapsed, work.busy, forces_.take_block_seconds()};
+}
+
 // What a step costs with a skin shows from one rebuild to the next, if that one was due.
 void Engine::tune_skin() {
-    const double forces = timers_.seconds(Phase::forces);
+    const double forces = timers_.seconds(Phase::forces) + timers_.seconds(Phase::accelerator);
     const double rest =
         timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::ghosts) + timers_.seconds(Phase::migration);
     if (displaced_ && steps_since_ > 0) {

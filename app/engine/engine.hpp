@@ -18,6 +18,13 @@
 
 namespace app {
 
+/// What the two sides of a rank have worked for a while.
+struct ZoneSeconds {
+    double cpu = 0;          ///< elapsed, in loops over tiles
+    double cpu_busy = 0;     ///< of all threads together
+    double accelerator = 0;  ///< of the accelerator that worked longest
+};
+
 /// All functions that change something are collective.
 class Engine {
 public:
@@ -47,8 +54,8 @@ public:
     void build_neighbour_lists();
 
     /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are
-    /// computed. stop: this rank's wish to stop; stop_wanted() is then the largest of all ranks'. Throws
-    /// md::SimulationError on all ranks alike.
+    /// computed, and accelerators compute their blocks at the same time as the threads their tiles. stop: this rank's
+    /// wish to stop; stop_wanted() is then the largest of all ranks'. Throws md::SimulationError on all ranks alike.
     void force_pass(const ForcePass::Options& options, std::int64_t stop = 0);
     std::int64_t stop_wanted() const { return stop_; }
 
@@ -62,6 +69,9 @@ public:
     std::vector<std::int64_t> cell_neighbours() { return tiles_.cell_neighbours(); }
     /// See Stopwatch.
     std::vector<double> take_tile_seconds() { return stopwatch_.take_tile_seconds(); }
+
+    /// Of this rank, since the last call. All zero without accelerators.
+    ZoneSeconds take_zone_seconds();
 
     const Tiles& tiles() const { return tiles_; }
     const Setup& setup() const { return setup_; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "md/potential.hpp"
 
@@ -13,6 +14,7 @@ void ForcePass::resize() {
     pair_sums_.assign(tiles_.size(), {});
     force_x_.assign(tiles_.size(), {});
     force_y_.assign(tiles_.size(), {});
+    block_seconds_.assign(tiles_.size() - tiles_.on_cpu(), 0.0);
 }
 
 md::StepArgs ForcePass::arguments(const Options& options) const {
@@ -56,6 +58,28 @@ void ForcePass::compute_tile(std::size_t t, md::Kernels::Step step, md::StepArgs
     pair_sums_[t] = pairs;
 }
 
+void ForcePass::start_blocks(const Options& options) {
+    keeping_forces_ = options.keep_forces;
+    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
+        tiles_.zone(t).start({options.kick, options.sums, options.keep_forces});
+}
+
+void ForcePass::finish_blocks() {
+    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) {
+        const gpu::Zone::Result result = tiles_.zone(t).finish();
+        results_[t] = result.step;
+        pair_sums_[t] = result.pairs;
+        block_seconds_[t - tiles_.on_cpu()] += result.seconds;
+        if (keeping_forces_) tiles_.zone(t).forces(force_x_[t], force_y_[t]);
+    }
+}
+
+double ForcePass::take_block_seconds() {
+    double longest = 0;
+    for (double& s : block_seconds_) longest = std::max(longest, std::exchange(s, 0.0));
+    return longest;
+}
+
 md::StepResult ForcePass::worst() const {
     md::StepResult all;
     for (const md::StepResult& r : results_) {
@@ -68,7 +92,7 @@ md::StepResult ForcePass::worst() const {
 md::SystemSums ForcePass::sums() const {
     std::vector<md::Int128> s(7, 0);
     for (std::size_t t = 0; t < tiles_.size(); ++t) {
-        s[0] += tiles_[t].size();
+        s[0] += tiles_.particles(t);
         s[1] += results_[t].momentum[0];
         s[2] += results_[t].momentum[1];
         s[3] += results_[t].kinetic;

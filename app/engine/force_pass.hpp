@@ -34,6 +34,12 @@ public:
         });
     }
 
+    /// Has the accelerators start a pass over their blocks, and waits for it.
+    void start_blocks(const Options& options);
+    void finish_blocks();
+    /// Seconds since the last call that the accelerator that worked longest was at work.
+    double take_block_seconds();
+
     /// How far any particle of this rank has moved since the last rebuild, and the first fault, in the last pass.
     md::StepResult worst() const;
     /// The sums of the last pass with `sums`, over all ranks. Collective.
@@ -50,6 +56,8 @@ private:
     std::vector<md::StepResult> results_;  // by tile, as the others
     std::vector<md::PairSums> pair_sums_;
     std::vector<std::vector<std::int64_t>> force_x_, force_y_;
+    std::vector<double> block_seconds_;  // by block
+    bool keeping_forces_ = false;        // of the blocks at work
 };
 
 }  // namespace app

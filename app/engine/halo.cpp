@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "app/engine/thread_schedule.hpp"
@@ -25,17 +26,6 @@ constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, b
 
 std::size_t cells_of(const Move& m) { return static_cast<std::size_t>(m.box.cells()); }
 
-// Adds an image's shift to packed positions: each half on its own, both wrap.
-std::uint64_t shifted(std::uint64_t packed, std::uint32_t dx, std::uint32_t dy) {
-    return static_cast<std::uint32_t>(static_cast<std::uint32_t>(packed) + dx) |
-           static_cast<std::uint64_t>(static_cast<std::uint32_t>(static_cast<std::uint32_t>(packed >> 32) + dy)) << 32;
-}
-
-void copy_shifted(const std::uint64_t* from, std::int64_t n, std::uint64_t* to, std::uint32_t dx, std::uint32_t dy) {
-    if (dx == 0 && dy == 0) std::copy_n(from, n, to);
-    else std::transform(from, from + n, to, [=](std::uint64_t p) { return shifted(p, dx, dy); });
-}
-
 // Particles in a box of a tile's cells or halo.
 std::size_t particles_in(const md::Tile& tile, const balance::Box& box) {
     std::size_t n = 0;
@@ -49,19 +39,10 @@ std::size_t particles_in(const md::Tile& tile, const balance::Box& box) {
 Halo::Halo(const Setup& setup, Tiles& tiles, const balance::Decomposition& decomposition)
     : setup_(setup),
       tiles_(tiles),
+      border_(setup, tiles),
       counts_(std::make_unique<comm::Exchange>(tiles.comm())),
       positions_(std::make_unique<comm::Exchange>(tiles.comm(), eager_bytes)) {
     plan(decomposition);
-}
-
-Halo::TargetView Halo::in_target_coordinates(const Move& m) const {
-    const md::Domain& domain = setup_.domain;
-    const balance::Grid grid = domain.grid();
-    const auto packed = [&](int a) {
-        return static_cast<std::uint32_t>((m.image[a] * domain.axis[a].fixed_length()) >> domain.packed_shift());
-    };
-    const balance::Box box = balance::shifted(m.box, {m.image[0] * grid.cells[0], m.image[1] * grid.cells[1], 0});
-    return {box, packed(0), packed(1)};
 }
 
 void Halo::plan(const balance::Decomposition& decomposition) {
@@ -73,20 +54,30 @@ void Halo::plan(const balance::Decomposition& decomposition) {
     const auto add_owner = [&](const Move& m) {
         const std::size_t t = tiles_.place_of(m.target);
         const auto shift = [&](int a) { return m.image[a] * setup_.domain.axis[a].fixed_length(); };
-        halo_boxes_[t].push_back({in_target_coordinates(m).box, {shift(0), shift(1)}});
+        halo_boxes_[t].push_back({in_target_coordinates(setup_.domain, m).box, {shift(0), shift(1)}});
         halo_owners_[t].push_back(m.source);
         return t;
     };
-    for (const Move& m : plan.local) local_[add_owner(m)].push_back(m);
+    const auto is_block = [&](balance::TileId id) { return tiles_.place_of(id) >= tiles_.on_cpu(); };
+    std::vector<Move> across;
+    for (const Move& m : plan.local) {
+        const std::size_t t = add_owner(m);
+        (is_block(m.source) || is_block(m.target) ? across : local_[t]).push_back(m);
+    }
+    border_.plan(across);
     links_ = std::move(plan.links);
-    for (const balance::Link<Move>& link : links_)
+    for (const balance::Link<Move>& link : links_) {
         for (const Move& m : link.incoming) remote_[add_owner(m)] = true;
+        for (const Move& m : link.outgoing)
+            if (is_block(m.source))
+                throw std::logic_error("a block of an accelerator lies beside another rank's cells");
+    }
     counts_.lay_out(std::span(std::as_const(links_)), cells_of, cells_of);
 }
 
 std::int64_t Halo::plan_bytes() const {
     const auto of = [](const auto& list) { return static_cast<std::int64_t>(list.capacity() * sizeof(list[0])); };
-    std::int64_t n = of(links_) + of(local_) + of(halo_boxes_) + of(halo_owners_) + of(remote_);
+    std::int64_t n = of(links_) + of(local_) + of(halo_boxes_) + of(halo_owners_) + of(remote_) + border_.plan_bytes();
     for (const balance::Link<Move>& link : links_) n += of(link.outgoing) + of(link.incoming);
     for (std::size_t t = 0; t < local_.size(); ++t) n += of(local_[t]) + of(halo_boxes_[t]) + of(halo_owners_[t]);
     return n;
@@ -98,7 +89,7 @@ void Halo::emigrate() {
         md::Particle particle;
     };
     std::vector<std::vector<Emigrant>> emigrants(tiles_.size());
-    parallel_for(tiles_.size(), [&](std::size_t t) {
+    parallel_for(tiles_.on_cpu(), [&](std::size_t t) {
         tiles_[t].remove_emigrants(halo_boxes_[t], [&](const md::Particle& p, int k) {
             emigrants[t].push_back({halo_owners_[t][k], p});
         });
@@ -115,12 +106,16 @@ void Halo::emigrate() {
         to_rank[links_[l].member] = &parcels[l];
         links.push_back({links_[l].member, {&parcels[l]}, {&parcels[l]}});
     }
+    std::vector<std::vector<md::Particle>> to_blocks(tiles_.size() - tiles_.on_cpu());
     for (const auto& of_tile : emigrants)
         for (const Emigrant& e : of_tile) {
             const int rank = tiles_.hosts().member_of(e.target.process);
-            if (rank == tiles_.comm().rank()) tiles_[tiles_.place_of(e.target)].insert({&e.particle, 1});
-            else to_rank.at(rank)->sent.push_back(e);
+            if (rank != tiles_.comm().rank()) to_rank.at(rank)->sent.push_back(e);
+            else if (const std::size_t t = tiles_.place_of(e.target); t < tiles_.on_cpu())
+                tiles_[t].insert({&e.particle, 1});
+            else to_blocks[t - tiles_.on_cpu()].push_back(e.particle);
         }
+    emigrate_from_blocks(to_blocks);
     balance::Transfer<Parcel*, std::int64_t> sizes(std::make_unique<comm::Exchange>(tiles_.comm()));
     const auto one = [](Parcel*) { return std::size_t{1}; };
     sizes.lay_out(std::span(std::as_const(links)), one, one);
@@ -139,31 +134,53 @@ void Halo::emigrate() {
     });
 }
 
+// Their particles stay on this rank: blocks lie inside its cells. to_blocks: what comes to each from the tiles.
+void Halo::emigrate_from_blocks(std::vector<std::vector<md::Particle>>& to_blocks) {
+    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
+        for (md::Particle p : tiles_.zone(t).take_emigrants()) {
+            const int k = md::holder_of(p, halo_boxes_[t], setup_.domain.axis);
+            p.x -= halo_boxes_[t][k].shift[0];
+            p.y -= halo_boxes_[t][k].shift[1];
+            const std::size_t target = tiles_.place_of(halo_owners_[t][k]);
+            if (target < tiles_.on_cpu()) tiles_[target].insert({&p, 1});
+            else to_blocks[target - tiles_.on_cpu()].push_back(p);
+        }
+    for (std::size_t b = 0; b < to_blocks.size(); ++b) tiles_.insert(tiles_.on_cpu() + b, to_blocks[b]);
+}
+
+void Halo::lay_slots() {
+    border_.lay_slots();
+    parallel_for(tiles_.on_cpu(), [&](std::size_t t) { tiles_[t].lay_slots(); });
+}
+
 void Halo::exchange_counts() {
     counts_.start(on_all_threads, [&](const Move& m, std::int32_t* to) {
         const md::Tile& source = tiles_[tiles_.place_of(m.source)];
         for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x)
             to = std::copy_n(source.column(x, m.box.lower[1]), m.box.extent(1), to);
     });
-    parallel_for(tiles_.size(), [&](std::size_t t) {
+    parallel_for(tiles_.on_cpu(), [&](std::size_t t) {
         for (const Move& m : local_[t]) {
             const md::Tile& source = tiles_[tiles_.place_of(m.source)];
-            const balance::Box to = in_target_coordinates(m).box;
+            const balance::Box to = in_target_coordinates(setup_.domain, m).box;
             for (int x = 0; x < to.extent(0); ++x)
                 std::copy_n(source.column(m.box.lower[0] + x, m.box.lower[1]), to.extent(1),
                             &tiles_[t].count(to.lower[0] + x, to.lower[1]));
         }
     });
+    border_.exchange_counts();
     counts_.finish(on_all_threads, [&](const Move& m, const std::int32_t* from) {
         md::Tile& target = tiles_[tiles_.place_of(m.target)];
-        const balance::Box to = in_target_coordinates(m).box;
+        const balance::Box to = in_target_coordinates(setup_.domain, m).box;
         for (int x = to.lower[0]; x < to.upper[0]; ++x, from += to.extent(1))
             std::copy_n(from, to.extent(1), &target.count(x, to.lower[1]));
     });
     positions_.lay_out(
         std::span(std::as_const(links_)),
         [&](const Move& m) { return particles_in(tiles_[tiles_.place_of(m.source)], m.box); },
-        [&](const Move& m) { return particles_in(tiles_[tiles_.place_of(m.target)], in_target_coordinates(m).box); });
+        [&](const Move& m) {
+            return particles_in(tiles_[tiles_.place_of(m.target)], in_target_coordinates(setup_.domain, m).box);
+        });
 }
 
 void Halo::start() {
@@ -179,7 +196,7 @@ void Halo::start() {
 void Halo::finish() {
     positions_.finish(on_all_threads, [&](const Move& m, const std::uint64_t* from) {
         md::Tile& target = tiles_[tiles_.place_of(m.target)];
-        const TargetView to = in_target_coordinates(m);
+        const TargetView to = in_target_coordinates(setup_.domain, m);
         for (int x = to.box.lower[0]; x < to.box.upper[0]; ++x) {
             const md::Tile::Run run = target.run(x, to.box.lower[1], to.box.upper[1]);
             copy_shifted(from, run.size, target.packed() + run.begin, to.dx, to.dy);
@@ -192,7 +209,7 @@ void Halo::fill_from_this_rank(std::size_t t) {
     md::Tile& target = tiles_[t];
     for (const Move& m : local_[t]) {
         const md::Tile& source = tiles_[tiles_.place_of(m.source)];
-        const TargetView to = in_target_coordinates(m);
+        const TargetView to = in_target_coordinates(setup_.domain, m);
         for (int x = 0; x < to.box.extent(0); ++x) {
             const md::Tile::Run from = source.run(m.box.lower[0] + x, m.box.lower[1], m.box.upper[1]);
             const md::Tile::Run into = target.run(to.box.lower[0] + x, to.box.lower[1], to.box.upper[1]);

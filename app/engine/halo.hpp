@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "app/engine/border.hpp"
 #include "app/engine/tiles.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/transfer.hpp"
@@ -28,13 +29,17 @@ public:
     /// Fills in how many particles the cells around each tile hold. After the tiles are sorted. Collective.
     void exchange_counts();
 
-    /// Sends the positions that other ranks see and starts to receive theirs. After exchange_counts() and
-    /// Tile::lay_slots().
+    /// Lays out the slots of all tiles and blocks. After exchange_counts().
+    void lay_slots();
+
+    /// Sends the positions that other ranks see and starts to receive theirs. After lay_slots().
     void start();
     /// Waits for the ghosts from other ranks and puts them into place.
     void finish();
-    /// Copies the ghosts of tile t that this rank owns itself.
+    /// Copies the ghosts of tile t that other tiles of this rank own.
     void fill_from_this_rank(std::size_t t);
+    /// Copies ghosts between the tiles and the blocks of this rank, which must not be at work.
+    void cross_border() { border_.exchange_positions(); }
 
     /// Has tile t ghosts from other ranks?
     bool remote(std::size_t t) const { return remote_[t]; }
@@ -42,20 +47,16 @@ public:
     std::int64_t plan_bytes() const;  ///< of what this rank knows of the tiles around its own
 
 private:
-    /// A move as its target sees it: cells, and what to add to packed positions.
-    struct TargetView {
-        balance::Box box;
-        std::uint32_t dx, dy;
-    };
-    TargetView in_target_coordinates(const balance::Move& move) const;
+    void emigrate_from_blocks(std::vector<std::vector<md::Particle>>& to_blocks);
 
     const Setup& setup_;
     Tiles& tiles_;
     std::vector<balance::Link<balance::Move>> links_;        // with other ranks
-    std::vector<std::vector<balance::Move>> local_;          // by target tile, sources on this rank
+    std::vector<std::vector<balance::Move>> local_;          // by target tile, sources are tiles of this rank
     std::vector<std::vector<md::HaloBox>> halo_boxes_;       // by tile: the parts of its halo
     std::vector<std::vector<balance::TileId>> halo_owners_;  // and who owns them
     std::vector<char> remote_;
+    Border border_;
     balance::Transfer<balance::Move, std::int32_t> counts_;
     balance::Transfer<balance::Move, std::uint64_t> positions_;
 };

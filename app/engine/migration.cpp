@@ -49,6 +49,7 @@ constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, b
 void repartition(Tiles& tiles, const balance::Decomposition& old, const balance::Decomposition& next) {
     const int rank = tiles.comm().rank();
     const balance::Plan plan = balance::move_plan(old, next, rank);
+    tiles.reshape_zones(next);
     std::vector<std::vector<std::int64_t>> before(tiles.size());
     parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles[t]); });
     const std::vector<md::Tile> sources = tiles.replace(next);
@@ -86,7 +87,7 @@ void repartition(Tiles& tiles, const balance::Decomposition& old, const balance:
         for (const Move& m : local[t]) {
             here.resize(size_of(m));
             pack(m, here.data());
-            tiles[t].insert(here);
+            tiles.insert(t, here);
         }
     });
     std::vector<std::vector<std::span<const md::Particle>>> arrived(tiles.size());
@@ -94,7 +95,7 @@ void repartition(Tiles& tiles, const balance::Decomposition& old, const balance:
         arrived[tiles.place_of(m.target)].push_back({from, static_cast<std::size_t>(received.at(m))});
     });
     parallel_for(tiles.size(), [&](std::size_t t) {
-        for (const std::span<const md::Particle> list : arrived[t]) tiles[t].insert(list);
+        for (const std::span<const md::Particle> list : arrived[t]) tiles.insert(t, list);
     });
 }
 
@@ -133,7 +134,7 @@ void distribute(Tiles& tiles, const Setup& setup, const balance::Decomposition& 
         by_tile[tiles.place_of(id)].push_back(p);
     }
     parallel_for(tiles.size(), [&](std::size_t t) {
-        if (!by_tile[t].empty()) tiles[t].insert(by_tile[t]);
+        if (!by_tile[t].empty()) tiles.insert(t, by_tile[t]);
     });
 }
 

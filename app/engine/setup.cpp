@@ -73,7 +73,8 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
                         " is too wide for packed positions of 2^-" + std::to_string(s.domain.packed_bits) +
                         "; make it thinner or auto");
     s.time_tiles = deck.balance.every > 0 && deck.balance.clock == balance::Clock::wall;
-    s.halo = deck.balance.every > 0 ? 2 : 1;  // load models look two cells far
+    const bool modelled = deck.balance.every > 0 || deck.accelerator.backend != AcceleratorBackend::none;
+    s.halo = modelled ? 2 : 1;  // load models look two cells far
     // Between two rebuilds no particle moves further than half the skin and one more step of at most a cell.
     for (const md::Axis& axis : s.domain.axis)
         s.halo = std::max({s.halo, md::cells_within(s.radius(), axis.least_width()),
@@ -88,6 +89,26 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     s.limits = md::force_limits(s.potential);
     s.kernels = &md::choose_kernels(kernels);
     return s;
+}
+
+void add_accelerators(Setup& setup, const Deck& deck, int node_rank, int node_size) {
+    const Deck::Accelerator& a = deck.accelerator;
+    if (a.backend == AcceleratorBackend::none) return;
+    setup.time_tiles = true;
+    Accelerators& mine = setup.accelerators;
+    mine.threads = static_cast<int>(a.threads);
+    if (a.backend == AcceleratorBackend::host) {
+        mine.devices.assign(a.devices.value_or(1), 0);
+        return;
+    }
+    mine.backend = gpu::Backend::cuda;
+    const int found = gpu::accelerator_count(mine.backend);
+    if (found == 0)
+        throw DeckError("accelerator.backend: cuda: " + gpu::why_no_cuda() +
+                        "; write host or none, or use a machine with a GPU");
+    // Devices are dealt to the ranks of a node: several to each where there are more, else round-robin.
+    const int each = static_cast<int>(a.devices.value_or(std::max(1, found / node_size)));
+    for (int d = 0; d < each; ++d) mine.devices.push_back((node_rank * each + d) % found);
 }
 
 std::int64_t particle_count(const Deck& deck) {

@@ -3,14 +3,24 @@
 // limits.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "app/deck/deck.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/clock.hpp"
+#include "gpu/zone.hpp"
 #include "md/domain.hpp"
 #include "md/kernels/kernels.hpp"
 
 namespace app {
+
+/// The accelerators that a rank may give blocks of its cells to.
+struct Accelerators {
+    gpu::Backend backend = gpu::Backend::host;
+    std::vector<int> devices;   ///< their numbers on this node; empty: none
+    int threads = 1;            ///< of each, with Backend::host
+    std::uint64_t shuffle = 0;  ///< see gpu::make_zone()
+};
 
 struct Setup {
     md::Domain domain;
@@ -26,6 +36,7 @@ struct Setup {
     const md::Kernels* kernels = nullptr;
     bool time_tiles = false;                                ///< for balancing by the wall clock
     double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< the clock for that, of the calling thread
+    Accelerators accelerators;
 
     double radius() const { return potential.cutoff + skin; }
 };
@@ -33,6 +44,10 @@ struct Setup {
 /// kernels: name of a kernel table or empty for the best. Throws DeckError when the deck's geometry cannot work,
 /// std::invalid_argument for the kernels.
 Setup make_setup(const Deck& deck, const std::string& kernels);
+
+/// Gives a rank its accelerators. node_rank, node_size: its place among the ranks of its node. Throws DeckError, the
+/// same on all ranks of a node, where there are none.
+void add_accelerators(Setup& setup, const Deck& deck, int node_rank, int node_size);
 
 /// Number of particles of all slabs.
 std::int64_t particle_count(const Deck& deck);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CPU time of each process's tiles, for balancing by the wall clock.
+// CPU time of each process's tiles, for balancing by the wall clock and between the CPU and its accelerators.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -27,10 +27,16 @@ public:
     /// unless the setup times tiles.
     std::vector<double> take_tile_seconds() { return std::exchange(seconds_, std::vector<double>(tiles_.size(), 0.0)); }
 
+    /// Of all loops since the last call.
+    struct Work {
+        double elapsed = 0, busy = 0;  ///< seconds of wall time; booked on all threads together
+    };
+    Work take_work() { return std::exchange(work_, {}); }
+
 private:
     struct alignas(64) Watch {  // of one thread: since when it has been at tiles of the process that `tile` belongs to
         std::size_t tile = 0;
-        double start = 0;
+        double start = 0, busy = 0;
         bool running = false;
     };
     void book(Watch& w);
@@ -39,6 +45,7 @@ private:
     const Tiles& tiles_;
     std::vector<Watch> watches_;  // by thread
     std::vector<double> seconds_;
+    Work work_;
 };
 
 }  // namespace app

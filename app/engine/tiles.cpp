@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -13,9 +12,22 @@
 #include "md/initial.hpp"
 
 namespace app {
+namespace {
+
+// Particles in each cell of a block and its halo.
+void take_counts(md::Tile& tile, gpu::Zone& zone) {
+    const std::vector<std::int32_t> counts = zone.counts();
+    const balance::Box& b = tile.box();
+    std::copy(counts.begin(), counts.end(), &tile.count(b.lower[0] - tile.halo(), b.lower[1] - tile.halo()));
+}
+
+}  // namespace
 
 Tiles::Tiles(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm)
     : setup_(setup), comm_(comm), hosts_(decomposition.hosts()) {
+    const Accelerators& a = setup.accelerators;
+    const gpu::ZoneSetup zone{setup.domain, setup.halo, setup.potential, setup.precision, setup.limits, setup.dt};
+    for (const int device : a.devices) zones_.push_back(gpu::make_zone(a.backend, device, a.threads, zone, a.shuffle));
     replace(decomposition);
 }
 
@@ -26,8 +38,9 @@ std::vector<md::Tile> Tiles::replace(const balance::Decomposition& next) {
         return std::tie(a.lower, a.upper) < std::tie(b.lower, b.upper);
     };
     std::map<balance::Box, md::Tile*, decltype(less)> old(less);
-    for (md::Tile& tile : tiles_) old.emplace(tile.box(), &tile);
+    for (std::size_t t = 0; t < on_cpu(); ++t) old.emplace(tiles_[t].box(), &tiles_[t]);
     std::vector<md::Tile> tiles;
+    std::vector<int> accelerator;
     ids_.clear();
     first_of_process_.clear();
     const balance::Range mine = hosts_.processes_of(comm_.rank());
@@ -35,12 +48,47 @@ std::vector<md::Tile> Tiles::replace(const balance::Decomposition& next) {
         int t = 0;
         first_of_process_.push_back(tiles.size());
         for (const balance::Box& box : next.tiles_of(p)) {
-            if (const auto it = old.find(box); it != old.end()) tiles.push_back(std::move(*it->second));
+            const balance::TileId id{p, t++};
+            if (const int a = next.accelerator_of(id); a >= 0) accelerator.push_back(a);
+            if (const auto it = old.find(box); it != old.end() && accelerator.empty())
+                tiles.push_back(std::move(*it->second));
             else tiles.emplace_back(setup_.domain, box, setup_.halo);
-            ids_.push_back({p, t++});
+            ids_.push_back(id);
         }
     }
+    accelerator_ = std::move(accelerator);
     return std::exchange(tiles_, std::move(tiles));
+}
+
+void Tiles::insert(std::size_t t, std::span<const md::Particle> particles) {
+    if (t < on_cpu()) tiles_[t].insert(particles);
+    else if (!particles.empty()) zone(t).insert(particles);
+}
+
+void Tiles::copy_blocks() {
+    for (std::size_t t = on_cpu(); t < size(); ++t) {
+        md::Tile& tile = tiles_[t];
+        tile.clear();
+        tile.insert(zone(t).particles());
+        take_counts(tile, zone(t));
+    }
+}
+
+void Tiles::drop_copies() {
+    for (std::size_t t = on_cpu(); t < size(); ++t) tiles_[t].clear();
+}
+
+void Tiles::reshape_zones(const balance::Decomposition& next) {
+    const std::span<const balance::Box> blocks = next.zones().of(comm_.rank());
+    md::TileScratch scratch;
+    for (std::size_t t = on_cpu(); t < size(); ++t) {
+        const std::size_t a = accelerator_[t - on_cpu()];
+        tiles_[t].clear();
+        tiles_[t].insert(zone(t).set_block(a < blocks.size() ? blocks[a] : balance::Box{{0, 0, 0}, {0, 0, 1}}, {}));
+        tiles_[t].sort(*setup_.kernels, scratch);
+    }
+    // Those that had no block.
+    for (std::size_t a = 0; a < blocks.size(); ++a) zones_[a]->set_block(blocks[a], {});
 }
 
 void Tiles::fill(const Deck& deck) {
@@ -89,18 +137,21 @@ std::vector<balance::CellCounts> Tiles::cell_counts() const {
     std::vector<std::size_t> first{0};
     for (const md::Tile& tile : tiles_) first.push_back(first.back() + tile.box().cells());
     std::vector<balance::CellCounts> counts(first.back());
-    parallel_for(tiles_.size(), [&](std::size_t t) {
-        std::size_t at = first[t];
-        tiles_[t].for_each_cell_count([&](std::int32_t n, std::int32_t n3, std::int32_t n5) {
-            counts[at++] = {n, n3, n5};
-        });
-    });
+    const auto add = [&](const md::Tile& tile, std::size_t at) {
+        tile.for_each_cell_count([&](std::int32_t n, std::int32_t n3, std::int32_t n5) { counts[at++] = {n, n3, n5}; });
+    };
+    parallel_for(on_cpu(), [&](std::size_t t) { add(tiles_[t], first[t]); });
+    for (std::size_t t = on_cpu(); t < size(); ++t) {
+        md::Tile tile(setup_.domain, tiles_[t].box(), tiles_[t].halo());
+        take_counts(tile, *zones_[accelerator_[t - on_cpu()]]);
+        add(tile, first[t]);
+    }
     return counts;
 }
 
 std::vector<std::int64_t> Tiles::cell_neighbours() {
     std::vector<std::vector<std::int64_t>> by_tile(tiles_.size());
-    parallel_for(tiles_.size(), [&](std::size_t t) {
+    parallel_for(on_cpu(), [&](std::size_t t) {
         std::vector<std::int32_t> within(tiles_[t].size());
         setup_.kernels->neighbours(tiles_[t].view(), setup_.potential.cutoff, within.data());
         const std::int32_t* next = within.data();
@@ -112,6 +163,7 @@ std::vector<std::int64_t> Tiles::cell_neighbours() {
                 by_tile[t].push_back(sum);
             }
     });
+    for (std::size_t t = on_cpu(); t < size(); ++t) by_tile[t] = zone(t).cell_neighbours();
     std::vector<std::int64_t> all;
     for (const auto& v : by_tile) all.insert(all.end(), v.begin(), v.end());
     return all;
@@ -134,13 +186,16 @@ std::uint64_t Tiles::state_hash() const {
 
 std::int64_t Tiles::particles() const {
     std::int64_t n = 0;
-    for (const md::Tile& t : tiles_) n += t.size();
+    for (std::size_t t = 0; t < size(); ++t) n += particles(t);
     return n;
 }
 
 std::int64_t Tiles::bytes() const {
-    return std::accumulate(tiles_.begin(), tiles_.end(), std::int64_t{0},
-                           [](std::int64_t n, const md::Tile& t) { return n + t.bytes(); });
+    std::int64_t n = 0;
+    for (const md::Tile& t : tiles_) n += t.bytes();
+    if (setup_.accelerators.backend == gpu::Backend::host)  // whose memory is this process's
+        for (const auto& z : zones_) n += z->bytes();
+    return n;
 }
 
 }  // namespace app

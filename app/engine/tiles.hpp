@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The tiles of this rank and the particles in them: storage and ownership. What the tiles send each other is in
-// halo.hpp and migration.hpp, what they compute in force_pass.hpp, in which order in engine.hpp.
+// halo.hpp, border.hpp and migration.hpp, what they compute in force_pass.hpp, in which order in engine.hpp.
+//
+// A block that an accelerator computes is a tile too, behind the tiles of the CPU. Its particles are in a gpu::Zone;
+// the md::Tile at its place is a copy on this side, and empty but for the moments when somebody wants to see the whole
+// state.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "app/engine/setup.hpp"
 #include "balance/model/load_model.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/communicator.hpp"
+#include "gpu/zone.hpp"
 #include "md/tile.hpp"
 
 namespace app {
@@ -19,6 +26,13 @@ public:
     Tiles(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm);
 
     std::size_t size() const { return tiles_.size(); }
+    /// Tiles [0, on_cpu()) are computed by the CPU's threads, those behind them by accelerators.
+    std::size_t on_cpu() const { return tiles_.size() - accelerator_.size(); }
+    /// Of a block at place t >= on_cpu().
+    gpu::Zone& zone(std::size_t t) { return *zones_[accelerator_[t - on_cpu()]]; }
+    const gpu::Zone& zone(std::size_t t) const { return *zones_[accelerator_[t - on_cpu()]]; }
+    /// Accelerators of this rank, whether they have a block or not.
+    int accelerators() const { return static_cast<int>(zones_.size()); }
     md::Tile& operator[](std::size_t t) { return tiles_[t]; }
     const md::Tile& operator[](std::size_t t) const { return tiles_[t]; }
     auto begin() const { return tiles_.begin(); }
@@ -32,6 +46,16 @@ public:
     std::size_t place_of(balance::TileId id) const {
         return first_of_process_[id.process - hosts_.processes_of(comm_.rank()).begin] + id.tile;
     }
+
+    /// Adds particles that lie in the cells of tile t, wherever they are kept.
+    void insert(std::size_t t, std::span<const md::Particle> particles);
+    /// Brings copies of the blocks' particles and counts to this side, for whoever looks at the whole state.
+    void copy_blocks();
+    /// Drops them.
+    void drop_copies();
+    /// Has the zones keep only what their blocks of `next` hold; all other particles come to the copies, sorted.
+    /// Before replace().
+    void reshape_zones(const balance::Decomposition& next);
 
     /// The tiles of a new decomposition: those with the same cells keep their particles, the others are empty. Returns
     /// the old tiles, of which those that were kept are hollow.
@@ -50,6 +74,7 @@ public:
 
     /// Order-independent hash of the whole state (velocities at a whole step), over all ranks. Collective.
     std::uint64_t state_hash() const;
+    std::int64_t particles(std::size_t t) const { return t < on_cpu() ? tiles_[t].size() : zone(t).size(); }
     std::int64_t particles() const;  ///< on this rank
     std::int64_t bytes() const;      ///< that they hold
     /// Of what this rank knows of who owns what: its tiles' names, the hosts of all processes.
@@ -64,6 +89,8 @@ private:
     balance::Hosts hosts_;
     balance::TileShape shape_{};
     std::vector<md::Tile> tiles_;
+    std::vector<std::unique_ptr<gpu::Zone>> zones_;  // by accelerator
+    std::vector<int> accelerator_;                   // of each block
     std::vector<balance::TileId> ids_;
     std::vector<std::size_t> first_of_process_;  // place of its first tile, by this rank's processes
 };

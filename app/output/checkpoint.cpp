@@ -60,6 +60,7 @@ void write_body(const std::string& path, const CheckpointInfo& info, const Engin
                                      std::array{static_cast<double>(info.clock.step), info.clock.time, info.clock.dt}));
     file.dataset("/exact/lineage", std::span<const std::int64_t>(lineage));
     if (balancer.on()) write_balance(file, balancer);
+    if (balancer.zones().on()) file.dataset("/zones/of_ranks", std::span<const double>(balancer.zones().memory()));
     file.close();
 }
 

@@ -63,6 +63,13 @@ void add_balancing(Json& j, const Summary& s) {
     j["clock"] = s.deck.balance.clock == balance::Clock::wall ? "wall" : "work";
     j["times_by"] = clock_name(s);
     if (s.balancer.finds_speeds()) j["speeds"] = s.balancer.speeds().relative();
+    for (const ZoneSummary& z : s.zones)
+        j["accelerator"]["zones"].push_back({{"share", z.share}, {"most_share", z.most_share}, {"speed", z.speed}});
+    if (!s.zones.empty()) {
+        const bool host = s.deck.accelerator.backend == AcceleratorBackend::host;
+        j["accelerator"]["backend"] = host ? "host" : "cuda";
+        j["accelerator"]["stands_in"] = host;  // threads of this processor in the place of a device
+    }
     j["balance_bytes"] = s.spreads.balance_bytes.max;  // of a rank
     j["balancing"] = {{"balancings", s.balancing.balancings},
                       {"migrations", s.balancing.migrations},

@@ -28,6 +28,8 @@ public:
     virtual void state(std::int64_t step, const Engine& engine) = 0;
     virtual void checkpoint(std::int64_t step, const Engine& engine) = 0;
     virtual void balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) = 0;
+    /// rows: on rank 0, of all ranks.
+    virtual void border(const std::vector<ZoneRow>& rows) = 0;
     /// Non-zero when this rank wants the run to stop; asked once a step, the largest answer of all ranks counts.
     virtual std::int64_t stop_wanted() const = 0;
 };

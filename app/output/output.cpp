@@ -57,6 +57,8 @@ const std::string balance_head =
     "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,model_seconds,partition_seconds,migrate_seconds,"
     "cells_moved,particles_moved,ghost_cells,lbe_observed,decision,lost_seconds,move_seconds,lbe_reachable,load_step\n";
 const std::string resource_head = "step,resource,speed,load,seconds\n";
+const std::string zone_head =
+    "step,rank,share,cpu_load,cpu_seconds,accelerator_seconds,decision,next_share,most_share,speed\n";
 
 }  // namespace
 
@@ -97,6 +99,8 @@ Output::Output(RunDirectory& directory, const RunContext& run, const md::Domain&
         if (balancer.finds_speeds() || comm::file_size(path("resources.csv")) >= 0)
             good =
                 good && resource_.start(path("resources.csv"), past("resources.csv", resource_head, first_step_ + 1));
+        if (balancer.zones().on() || comm::file_size(path("zones.csv")) >= 0)
+            good = good && zone_.start(path("zones.csv"), past("zones.csv", zone_head, first_step_ + 1));
         if (timing != timing_head) {
             const std::size_t last = timing.rfind('\n', timing.size() - 2) + 1;
             std::sscanf(timing.c_str() + last, "%*d,%lf,%lf", &wall_before_, &cpu_before_);
@@ -223,6 +227,16 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
     check(comm_.rank() != 0 || resource_.append(text), "resources.csv");
 }
 
+void Output::border(const std::vector<ZoneRow>& rows) {
+    const Timed timed(timers_, Phase::output);
+    std::string text;
+    for (const ZoneRow& r : rows)
+        text += fmt::format("{},{},{:.6g},{:.4f},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g}\n", r.step, r.rank, r.share,
+                            r.cpu_load, r.cpu_seconds, r.accelerator_seconds, text_of(r.decision), r.next_share,
+                            r.most_share, r.speed);
+    check(text.empty() || zone_.append(text), "zones.csv");
+}
+
 std::int64_t Output::stop_wanted() const {
     if (const int signal = signal_seen()) return signal;
     constexpr std::int64_t time_is_up = 1000;
@@ -255,6 +269,9 @@ void Output::header(const Engine& engine, std::int64_t particles) {
     say(stdout, "{}",
         lines_of({fmt::format("{} x {}", counted(comm_.size(), "rank"), counted(omp_get_max_threads(), "thread")),
                   run_.topology.binding, "output in " + directory_}));
+    const Accelerators& a = s.accelerators;
+    for (std::size_t d = 0; d < a.devices.size(); ++d)
+        say(stdout, "  accelerator of rank 0: {}\n", gpu::accelerator_name(a.backend, a.devices[d], a.threads));
     say_what_changes();
     std::fflush(stdout);
 }
@@ -289,6 +306,7 @@ void Output::finish(std::int64_t step, const Engine& engine) {
                     .energy_drift = std::nullopt,
                     .checkpoints = checkpoints_,
                     .balancing = balancing_,
+                    .zones = zones_of(balancer_),
                     .spreads = spreads_of(comm_, timers_, engine, balancer_, wall)};
     if (last_) {  // else the run has stopped before its first output step
         summary.energy_last = last_->total();

@@ -46,6 +46,7 @@ public:
     void state(std::int64_t step, const Engine& engine) override;
     void checkpoint(std::int64_t step, const Engine& engine) override;
     void balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) override;
+    void border(const std::vector<ZoneRow>& rows) override;
     std::int64_t stop_wanted() const override;
 
     /// What the run is, before the first step.
@@ -67,7 +68,7 @@ private:
     Timers& timers_;
     const LoadBalancer& balancer_;
     bool quiet_, terminal_;
-    comm::TextFile thermo_, timing_, balance_, resource_;  // rank 0
+    comm::TextFile thermo_, timing_, balance_, resource_, zone_;  // rank 0
     FieldFiles fields_;
     TrajectoryFile trajectory_;
     double last_progress_ = 0;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "app/common/say.hpp"
@@ -14,6 +15,11 @@
 
 namespace app {
 namespace {
+
+std::string accelerators_in_words(const Deck& deck) {
+    return deck.accelerator.backend == AcceleratorBackend::cuda ? "its GPU"
+                                                                : "threads that stand in for an accelerator";
+}
 
 double peak_resident_bytes() {
     rusage use{};
@@ -56,6 +62,21 @@ void say_balancing(const Summary& s) {
     if (s.balancer.finds_speeds()) say_speeds(s);
 }
 
+void say_zones(const Summary& s) {
+    constexpr std::size_t most = 4;
+    for (std::size_t r = 0; r < std::min(most, s.zones.size()); ++r) {
+        const ZoneSummary& z = s.zones[r];
+        say(stdout, "{}",
+            lines_of(
+                {fmt::format("rank {}: {:.1f} % of its load on {}", r, 100 * z.share, accelerators_in_words(s.deck)),
+                 z.speed > 0 ? fmt::format("which was {:.3g} times as fast as its CPU", z.speed)
+                             : std::string("whose speed was not found"),
+                 z.most_share < 0.9995 ? fmt::format("at most {:.1f} % lie away from other ranks", 100 * z.most_share)
+                                       : std::string("all could be there")}));
+    }
+    if (s.zones.size() > most) say(stdout, "  and {} more ranks: zones.csv\n", s.zones.size() - most);
+}
+
 }  // namespace
 
 std::string phase_name(std::size_t i) { return i < phase_names.size() ? std::string(phase_names[i]) : "other"; }
@@ -77,6 +98,13 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
             all[phases + 2],
             all[phases + 3],
             all[phases + 4]};
+}
+
+std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer) {
+    const ZoneBalancer& zones = balancer.zones();
+    if (!zones.on()) return {};
+    const std::array<ZoneSummary, 1> mine{{{zones.share(), zones.most_share(), zones.speed()}}};
+    return balance::all_gather<ZoneSummary>(balancer.team(), mine);
 }
 
 std::string clock_name(const Summary& s) {
@@ -105,6 +133,7 @@ void say_summary(const Summary& s) {
              fmt::format("peak {:.1f} MB per rank", s.spreads.peak_resident_bytes.max * 1e-6)},
             ";"));
     say_balancing(s);
+    say_zones(s);
     say(stdout, "{}",
         lines_of({fmt::format("state hash {:016x} at step {}", s.state_hash, s.step),
                   fmt::format("energy drift {} of the largest kinetic energy",

@@ -31,6 +31,14 @@ struct RankSpreads {
 RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, const Engine& engine,
                        const LoadBalancer& balancer, double wall);
 
+/// Where the border of one rank stood in the end.
+struct ZoneSummary {
+    double share = 0, most_share = 0;  ///< of its load on its accelerators, and the most that they could have
+    double speed = 0;                  ///< of its accelerators relative to its CPU, as measured; 0: not found
+};
+/// Of all ranks; empty without accelerators. Collective.
+std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer);
+
 struct Summary {
     const Deck& deck;
     const Engine& engine;
@@ -44,6 +52,7 @@ struct Summary {
     std::optional<double> energy_first, energy_last, energy_drift;  ///< empty where no output step was reached
     CheckpointCost checkpoints;
     BalancingCost balancing;
+    std::vector<ZoneSummary> zones;  ///< of each rank, where it has accelerators
     RankSpreads spreads;
 
     double atom_steps() const { return static_cast<double>(particles) * static_cast<double>(step - first_step); }

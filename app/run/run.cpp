@@ -37,6 +37,28 @@ Setup make_checked_setup(const Deck& deck) {
     }
 }
 
+// The same answer, or the same error, on all ranks. Collective.
+void set_accelerators(Setup& setup, const Deck& deck, const comm::Communicator& comm) {
+    std::string wrong;
+    try {
+        add_accelerators(setup, deck, comm.node_rank(), comm.node_size());
+    } catch (const DeckError& e) {
+        wrong = e.what();
+    }
+    if (!comm.all_agree(wrong.empty()))
+        throw DeckError(!wrong.empty()
+                            ? wrong
+                            : "accelerator.backend: another node of this job has no accelerator; write none, "
+                              "or use nodes that have one");
+}
+
+// Threads that stand in for accelerators need cores of their own.
+int default_threads(const comm::Topology& topology, const Accelerators& accelerators) {
+    const bool host = accelerators.backend == gpu::Backend::host;
+    const int taken = host ? static_cast<int>(accelerators.devices.size()) * accelerators.threads : 0;
+    return std::max(1, topology.default_threads - taken);
+}
+
 constexpr int stopped_early = 75;  // EX_TEMPFAIL: try again, with --restart
 
 std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int ranks) {
@@ -47,6 +69,21 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
     if (processes > grid.box().cells())
         throw DeckError(fmt::format("balance.processes: {} for {}; use fewer ranks or processes",
                                     counted(processes, "process"), counted(grid.box().cells(), "cell")));
+    if (deck.accelerator.backend != AcceleratorBackend::none) {
+        const std::size_t speeds = deck.accelerator.speed.size();
+        if (speeds > 1 && speeds != static_cast<std::size_t>(ranks))
+            throw DeckError(fmt::format("accelerator.speed: {} values for {}; give one, or one of each rank", speeds,
+                                        counted(ranks, "rank")));
+        if (processes > ranks && deck.balance.clock == balance::Clock::wall)
+            throw DeckError(fmt::format(
+                "balance.processes: {} on {} with accelerators: what an accelerator takes cannot be measured for each "
+                "process; write balance.clock: work, or use one process per rank",
+                counted(processes, "process"), counted(ranks, "rank")));
+        if (processes == ranks && !deck.balance.compare.empty())
+            throw DeckError(
+                "balance.compare: the accelerators' blocks are those of the driver, and other models would be timed "
+                "without any; remove it, or use more processes than ranks");
+    }
     const balance::PartitionOptions& partition = deck.balance.partition;
     if (deck.balance.every > 0 && partition.kind != "none" &&
         processes > balance::capacity(grid.box(), partition.min_width))
@@ -94,8 +131,9 @@ balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::i
 Outcome run(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     const comm::Topology topology = comm::detect(comm);
-    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(topology.default_threads);
     Setup setup = make_checked_setup(deck);
+    set_accelerators(setup, deck, comm);
+    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(default_threads(topology, setup.accelerators));
     // A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good
     // where the threads do not get in each other's way.
     if (comm::unit_for_each_thread(topology, omp_get_max_threads(), comm)) setup.thread_seconds = comm::now;
@@ -125,7 +163,8 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     RunContext context{
         deck, restart, {}, topology, comm::now(), comm::cpu_seconds(), options.quiet, options.command_line};
     Timers timers;
-    LoadBalancer balancer(deck, grid, processes, comm, timers);
+    LoadBalancer balancer(deck, grid, processes, comm, timers,
+                          {static_cast<int>(setup.accelerators.devices.size()), setup.halo});
 #ifdef __GLIBC__
     // Keep 16 MiB at the top of the heap, so that the temporary fields of a balancing use pages that are mapped
     // already; without it half of a balancing's time goes into page faults.

@@ -47,12 +47,15 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             // Cell fields and balancing count the particles where they are now.
             const bool balance = balancer.due(step, engine.displaced()) && balancer.collect_times(step, engine);
             std::optional<balance::Infeasible> dead_end;
-            if (engine.displaced() || due.fields || balance) {
+            const bool border = balancer.border_due(step);
+            if (engine.displaced() || due.fields || balance || border) {
                 engine.rebin();
                 if (balance) dead_end = try_to_balance(step, balancer, engine);  // load model, partition, migration
+                if (border) balancer.move_border(step, engine);                  // cells between CPUs and accelerators
                 engine.build_neighbour_lists();
             }
             observer.balanced(balancer.take_rows(), balancer.take_resources());
+            if (border) observer.border(balancer.zones().take_rows());
             if (dead_end && !started) throw limit_error(step, *dead_end, false);
             const bool leaving = stopping || dead_end, final = step == last || leaving;
             due.checkpoint |= leaving;

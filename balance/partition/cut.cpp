@@ -39,7 +39,7 @@ int by_cells(const Region& region, const Loads& loads, int axis, int lower, int 
     const int last = first_above(region, loads, axis, at, upper, load) - 1;
     const int first = load == 0 ? lower : first_above(region, loads, axis, lower, at, load - 1);
     if (first == last) return at;
-    const CellCounts counts;
+    const UniformLoads counts;
     const int above = first_above(region, counts, axis, lower, upper, cells);
     return std::clamp(above - 1, first, last);
 }
@@ -89,7 +89,7 @@ std::pair<Region, Region> cut(const Region& region, const Loads& loads, const st
     Sides sides = cut_lines(region, loads, axes, 0, aim.below, aim.tolerance, wanted_cells);
     const std::int64_t below = cells_in(sides.first),
                        fitting = std::clamp(below, aim.least_below, cells - aim.least_above);
-    if (fitting != below) sides = cut_lines(region, CellCounts{}, axes, 0, static_cast<double>(fitting), 0, 0);
+    if (fitting != below) sides = cut_lines(region, UniformLoads{}, axes, 0, static_cast<double>(fitting), 0, 0);
     return sides;
 }
 

@@ -13,6 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "balance/partition/region.hpp"
+
 namespace balance {
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
     if (processes < 1 || processes > grid.box().cells())
@@ -129,19 +131,30 @@ Partition one_box_each(std::vector<Box> boxes) {
     return p;
 }
 
-Decomposition::Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile)
-    : grid_(grid), partition_(std::move(partition)), hosts_(std::move(hosts)), tile_(tile) {
+Decomposition::Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile, Zones zones)
+    : grid_(grid), partition_(std::move(partition)), hosts_(std::move(hosts)), tile_(tile), zones_(std::move(zones)) {
     if (hosts_.processes() != processes())
         throw std::invalid_argument("the hosts are those of another number of processes");
-    for (std::int64_t p = 0; p < processes(); ++p) {
-        first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
-        int count = 0;
-        for (const Box& box : joined(
-                 {partition_.boxes.begin() + partition_.first[p], partition_.boxes.begin() + partition_.first[p + 1]}))
-            for (const Box& piece : split_into_tiles(box, tile)) {
-                tiles_.push_back(piece);
+    for (int rank = 0; rank < ranks(); ++rank) {
+        const std::span<const Box> blocks = zones_.of(rank);
+        const Range mine = processes_of(rank);
+        for (std::int64_t p = mine.begin; p < mine.end; ++p) {
+            first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
+            int count = 0;
+            const auto add = [&](const Box& cells, int accelerator) {
+                tiles_.push_back(cells);
                 ids_.push_back({p, count++});
-            }
+                accelerator_.push_back(accelerator);
+            };
+            Region cells = joined(
+                {partition_.boxes.begin() + partition_.first[p], partition_.boxes.begin() + partition_.first[p + 1]});
+            for (const Box& block : blocks)
+                if (!block.empty()) cells = without(cells, block);
+            for (const Box& box : cells)
+                for (const Box& piece : split_into_tiles(box, tile)) add(piece, -1);
+            for (std::size_t a = 0; p + 1 == mine.end && a < blocks.size(); ++a)
+                if (!blocks[a].empty()) add(blocks[a], static_cast<int>(a));
+        }
     }
     first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
     // About one tile a bucket.

@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "balance/grid/grid.hpp"
@@ -17,6 +18,17 @@ struct Partition {
     std::vector<std::int64_t> first;
     std::int64_t processes() const { return static_cast<std::int64_t>(first.size()) - 1; }
     friend bool operator==(const Partition&, const Partition&) = default;
+};
+
+/// Blocks of cells that accelerators compute: those of rank r are blocks[first[r]] .. blocks[first[r + 1]], one for
+/// each of its accelerators, in cells of its own processes. A block may be empty. Without accelerators, both are empty.
+struct Zones {
+    std::vector<Box> blocks;
+    std::vector<std::int64_t> first;
+    std::span<const Box> of(int rank) const {
+        if (first.empty()) return {};
+        return std::span(blocks).subspan(first[rank], first[rank + 1] - first[rank]);
+    }
 };
 
 /// Whether every cell of the grid lies in exactly one box, and every box with exactly one process: for partitions from
@@ -52,12 +64,14 @@ struct TileId {
     friend auto operator<=>(const TileId&, const TileId&) = default;
 };
 
-/// Patches, the processes that own them, the ranks that host those, and their tiles.
+/// Patches, the processes that own them, the ranks that host those, and their tiles. A block that an accelerator
+/// computes is one tile. It comes after all other tiles of its rank and has the name of the rank's last process,
+/// whoever owns its cells.
 class Decomposition {
 public:
     /// partition: boxes that tile the grid, some for each process. hosts: the ranks of the processes. tile: see
     /// split_into_tiles.
-    Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile);
+    Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile, Zones zones = {});
 
     const Grid& grid() const { return grid_; }
     const Partition& partition() const { return partition_; }
@@ -65,6 +79,9 @@ public:
     const Hosts& hosts() const { return hosts_; }
     int ranks() const { return hosts_.members(); }
     TileShape tile() const { return tile_; }
+    const Zones& zones() const { return zones_; }
+    /// Which accelerator of its rank computes a tile; -1: none.
+    int accelerator_of(TileId id) const { return accelerator_[first_tile_[id.process] + id.tile]; }
     int rank_of(std::int64_t process) const { return hosts_.member_of(process); }
     Range processes_of(int rank) const { return hosts_.processes_of(rank); }
     /// Tiles of a process, in their order.
@@ -92,8 +109,10 @@ private:
     Partition partition_;
     Hosts hosts_;
     TileShape tile_;
+    Zones zones_;
     std::vector<Box> tiles_;  // of all processes
     std::vector<TileId> ids_;
+    std::vector<int> accelerator_;          // by tile
     std::vector<std::int64_t> first_tile_;  // by process
     // Buckets of cells that list the tiles they meet: finding neighbours costs the same for any number of processes.
     std::array<int, 2> bucket_cells_{1, 1}, buckets_{1, 1};

@@ -47,7 +47,7 @@ Region piece_for(const Taker& taker, const Region& region, const Loads& loads, s
 }  // namespace
 
 NodeSplit split_greedily(const NodeProblem& node) {
-    const CellCounts counts;
+    const UniformLoads counts;
     const Loads& loads = load_in(node.region, node.loads) > 0 ? node.loads : counts;
     NodeSplit split{std::vector<Region>(node.parts.cpus.size()), std::vector<Region>(node.parts.accelerators.size())};
     std::vector<Taker> takers = takers_of(node, loads, split);

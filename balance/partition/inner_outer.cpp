@@ -118,7 +118,7 @@ double speed_of(const NodeParts& parts) {
 
 NodeSplit split_inner_outer(const NodeProblem& node) {
     constexpr double worth_contacts = 1.002;  // slower by this, a node does without zones
-    const CellCounts counts;
+    const UniformLoads counts;
     const Loads& loads = load_in(node.region, node.loads) > 0 ? node.loads : counts;
     const std::vector<double>& speeds = node.parts.accelerators;
     std::vector<std::size_t> order(speeds.size());
@@ -139,7 +139,7 @@ NodeSplit split_inner_outer(const NodeProblem& node) {
 }
 
 std::vector<double> shortfall_of(const NodeProblem& node, const NodeSplit& split) {
-    const CellCounts counts;
+    const UniformLoads counts;
     const Loads& loads = load_in(node.region, node.loads) > 0 ? node.loads : counts;
     const double unit = static_cast<double>(load_in(node.region, loads)) / speed_of(node.parts);
     std::vector<double> shortfall;

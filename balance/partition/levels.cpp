@@ -9,7 +9,7 @@ namespace {
 constexpr double cut_tolerance = 1e-3;  // of a node's or a core's load
 
 // Loads of a region whose values lie box after box.
-CellLoads loads_of(const Region& region, std::span<const std::int64_t> values) {
+LoadsByCell loads_of(const Region& region, std::span<const std::int64_t> values) {
     const Box bounds = bounds_of(region);
     if (region.size() == 1) return {bounds, values};
     std::vector<std::int64_t> field(bounds.cells(), 0);
@@ -35,7 +35,7 @@ std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<c
     const int side =
         BlockLoads::side_for(grid, std::max(blocks, blocks_a_node * static_cast<std::int64_t>(nodes.size())));
     std::vector<SplitPart> parts;
-    if (uniform) parts = split_region({grid.box()}, CellCounts{}, nodes, cut_tolerance);
+    if (uniform) parts = split_region({grid.box()}, UniformLoads{}, nodes, cut_tolerance);
     else parts = split_region({grid.box()}, BlockLoads(team, grid, load, side), nodes, cut_tolerance);
     std::vector<Region> regions;
     regions.reserve(parts.size());
@@ -62,7 +62,7 @@ void for_each_node_here(const Team& team, const Grid& grid, std::span<const std:
     const auto nodes = static_cast<std::int64_t>(regions.size());
     const Range here = block(nodes, team.rank(), team.size());
     if (uniform) {
-        for (std::int64_t n = here.begin; n < here.end; ++n) visit(static_cast<int>(n), CellCounts{});
+        for (std::int64_t n = here.begin; n < here.end; ++n) visit(static_cast<int>(n), UniformLoads{});
         return;
     }
     NodeBoxes list(regions, team.size());

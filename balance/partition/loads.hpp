@@ -20,16 +20,16 @@ public:
 };
 
 /// Each cell counts 1.
-class CellCounts final : public Loads {
+class UniformLoads final : public Loads {
 public:
     std::int64_t of(const Box& box) const override { return box.cells(); }
 };
 
 /// One load a cell.
-class CellLoads final : public Loads {
+class LoadsByCell final : public Loads {
 public:
     /// load: of the cells of `home`, or empty where each is 1.
-    CellLoads(const Box& home, std::span<const std::int64_t> load) : sums_(home, load) {}
+    LoadsByCell(const Box& home, std::span<const std::int64_t> load) : sums_(home, load) {}
     std::int64_t of(const Box& box) const override { return sums_.of(box); }
 
 private:

@@ -91,8 +91,9 @@ Plan move_plan(const Decomposition& old, const Decomposition& next, int rank) {
         next.for_each_tile_in(cells, [&](const TileId& target, const Box& targets_cells) {
             const Move m{source, target, intersection(cells, targets_cells)};
             const int owner = next.rank_of(target.process);
+            const bool stays = cells == targets_cells && old.accelerator_of(source) == next.accelerator_of(target);
             if (owner != rank) moves.outgoing(owner, m);
-            else if (cells != targets_cells) moves.local(m);
+            else if (!stays) moves.local(m);
         });
     });
     for_each_tile_of(next, rank, [&](TileId target, const Box& cells) {

@@ -37,7 +37,7 @@ struct Plan {
 Plan halo_plan(const Decomposition& decomposition, int rank, int width);
 
 /// The plan that takes each cell from the tile of `old` that owned it to the tile of `next` that owns it now. Tiles
-/// that keep their cells and their rank are left out.
+/// that keep their cells, their rank and their accelerator are left out.
 Plan move_plan(const Decomposition& old, const Decomposition& next, int rank);
 
 }  // namespace balance

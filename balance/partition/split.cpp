@@ -73,7 +73,7 @@ std::vector<SplitPart> split_region(const Region& region, const Loads& loads, st
     std::vector<SplitPart> result;
     result.reserve(parts.size());
     if (parts.empty()) return result;
-    const CellCounts counts;
+    const UniformLoads counts;
     split(region, load_in(region, loads) > 0 ? loads : counts, parts, tolerance, 0, result);
     return result;
 }

@@ -134,7 +134,7 @@ Table against_bisection() {
     for (const bool slab : {false, true}) {
         const std::vector<std::int64_t> load = slab ? slab_load(grid) : std::vector<std::int64_t>{};
         const SummedArea sums(grid.box(), load);
-        const CellLoads cells(grid.box(), load);
+        const LoadsByCell cells(grid.box(), load);
         for (const int accelerators : {0, 3, -1})
             for (int nodes = 4; nodes <= 32; nodes *= 2) {
                 std::vector<PartNeed> needs;
@@ -202,7 +202,7 @@ Table levels_two_and_three() {
         const NodeParts parts{std::vector<PartNeed>(2, {12, 12}), std::vector<double>(3, 12.0)};
         const Region region{grid.box()};
         const double seconds = seconds_of([&] {
-            const CellLoads loads(grid.box(), load);
+            const LoadsByCell loads(grid.box(), load);
             divide_node({grid, region, loads, parts, 1}, NestedAlgorithm::inner_outer);
         });
         const auto cells = static_cast<double>(grid.box().cells());
@@ -256,7 +256,7 @@ Table many_processes() {
         });
         const NodeParts parts{std::vector<PartNeed>(2, {12, 12}), {}};
         const double own = seconds_of([&] {
-            divide_node({grid, regions[nodes / 2], CellCounts{}, parts, 1}, NestedAlgorithm::inner_outer);
+            divide_node({grid, regions[nodes / 2], UniformLoads{}, parts, 1}, NestedAlgorithm::inner_outer);
         });
         const auto peak = static_cast<double>(most_held - before), of_boxes = static_cast<double>(bytes);
         table.add({double(processes), level_one, plan, own, double(boxes) / nodes, of_boxes / 1048576, peak / 1048576,

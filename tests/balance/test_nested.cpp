@@ -180,7 +180,7 @@ TEST_CASE("regions with jogs have at most 1.15 times the ghosts of boxes by recu
     for (const bool slab : {false, true}) {
         const std::vector<std::int64_t> load = slab ? slab_load(grid) : std::vector<std::int64_t>{};
         const SummedArea sums(grid.box(), load);
-        const CellLoads cells(grid.box(), load);
+        const LoadsByCell cells(grid.box(), load);
         for (const int nodes : {4, 8, 16, 32}) {
             std::vector<Split> memory;
             std::vector<Region> boxes;

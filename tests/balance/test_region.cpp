@@ -76,7 +76,7 @@ TEST_CASE("a cut is off by half a cell, keeps every cell, and gives each side wh
     for (int seed = 0; seed < 400; ++seed) {
         const Case c(seed);
         CAPTURE(seed);
-        const CellLoads loads(c.grid.box(), c.load);
+        const LoadsByCell loads(c.grid.box(), c.load);
         const auto total = static_cast<double>(load_in(c.region, loads));
         const std::int64_t cells = cells_in(c.region), heaviest = *std::max_element(c.load.begin(), c.load.end());
         for (const double part : {0.0, 0.13, 0.5, 0.9, 1.0}) {
@@ -125,7 +125,7 @@ TEST_CASE("an exact split balances to a fraction of the heaviest cell") {
     std::vector<std::int64_t> load;
     for (std::int64_t c = 0; c < grid.box().cells(); ++c)
         load.push_back(800 + static_cast<std::int64_t>(random() % 401));
-    const CellLoads loads(grid.box(), load);
+    const LoadsByCell loads(grid.box(), load);
     for (const int n : {2, 7, 24, 60}) {
         std::vector<PartNeed> parts;
         for (int p = 0; p < n; ++p) parts.push_back({p % 3 == 0 ? 2.0 : 1.0, 1});
