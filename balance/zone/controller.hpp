@@ -12,10 +12,10 @@ enum class ControllerKind { cpu_load, measured_speed, fixed };
 
 /// What one rank measured since the last check.
 struct ZoneTimes {
-    double share = 0;            ///< part of the rank's load in the accelerator's zone
-    double least = 0, most = 1;  ///< shares that the border can have: most is the inner block's
-    double grain = 0;            ///< load of a strip of cells relative to the rank's: a smaller change moves nothing
-    double cpu_seconds = 0;      ///< elapsed seconds that the CPU's threads computed their zone, a step
+    double share = 0;                ///< part of the rank's load in the accelerator's zone
+    double least = 0, most = 1;      ///< shares that the border can have: most is the inner block's
+    double grain = 0;                ///< load of a strip of cells relative to the rank's: a smaller change moves nothing
+    double cpu_seconds = 0;          ///< elapsed seconds that the CPU's threads computed their zone, a step
     double accelerator_seconds = 0;  ///< that the accelerator computed its own, a step
     double cpu_load = 1;             ///< process CPU time / threads / elapsed time, 0..1
 };
