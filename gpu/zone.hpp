@@ -3,8 +3,9 @@
 // positions in a border of cells, and the particles that leave or come. Positions, velocities and forces are the same
 // bits as those of md::Tile and its kernels.
 //
-// The order of calls is that of a tile: insert(), sort(), lay_slots() with the counts of the halo, the ghosts' positions
-// into incoming(), build_neighbour_lists(), then passes until a particle has moved too far, take_emigrants(), and again.
+// The order of calls is that of a tile: insert(), sort(), lay_slots() with the counts of the halo, the ghosts'
+// positions into incoming(), build_neighbour_lists(), then passes until a particle has moved too far, take_emigrants(),
+// and again.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -41,7 +42,8 @@ struct Border {
         std::uint32_t dx, dy;  ///< what to add to the packed positions that come
     };
     std::vector<Incoming> incoming;
-    /// Cells of the halo that are images of cells of the block itself: box is the image, `from` its lower corner's cell.
+    /// Cells of the halo that are images of cells of the block itself: box is the image, `from` its lower corner's
+    /// cell.
     struct Image {
         balance::Box box;
         std::array<int, 3> from;
@@ -57,8 +59,8 @@ public:
     virtual ~Zone() = default;
 
     // --- the block and its particles
-    /// Changes the block and its border; an empty block is allowed. Particles that lie in the new block stay; the others
-    /// are taken out and returned. Positions must lie in the box (as after sort()).
+    /// Changes the block and its border; an empty block is allowed. Particles that lie in the new block stay; the
+    /// others are taken out and returned. Positions must lie in the box (as after sort()).
     virtual std::vector<md::Particle> set_block(const balance::Box& block, const Border& border) = 0;
     /// Adds particles that lie in the block's cells.
     virtual void insert(std::span<const md::Particle> particles) = 0;
@@ -132,9 +134,9 @@ std::string why_no_cuda();
 /// For the log: "NVIDIA H100, 79 GiB"; of the host backend "2 threads of this processor, in the place of a device".
 std::string accelerator_name(Backend backend, int accelerator, int threads);
 
-/// An empty zone. accelerator: number of the device (cuda). threads: of its own (host), which compute while the caller's
-/// threads go on. shuffle: not 0: the host backend takes blocks and threads of each launch in a random order with this
-/// seed (tests).
+/// An empty zone. accelerator: number of the device (cuda). threads: of its own (host), which compute while the
+/// caller's threads go on. shuffle: not 0: the host backend takes blocks and threads of each launch in a random order
+/// with this seed (tests).
 std::unique_ptr<Zone> make_zone(Backend backend, int accelerator, int threads, const ZoneSetup& setup,
                                 std::uint64_t shuffle = 0);
 

@@ -21,18 +21,22 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"balance", {}},
     {"md/kernels", {"md", "balance/grid"}},  // one library: kernels see the views that md declares
     {"md", {"balance/grid"}},
+    {"gpu/kernels", {"gpu", "md", "balance/grid"}},  // one library: a top folder's headers are of all its folders
+    {"gpu/host", {"gpu", "md", "balance/grid"}},
+    {"gpu/cuda", {"gpu", "md", "balance/grid"}},
+    {"gpu", {"md", "balance/grid"}},
     {"comm", {"balance"}},
     {"comm/serial", {"balance"}},
     {"comm/mpi", {"balance"}},
     {"comm/machine", {"balance"}},
     {"comm/file", {"balance"}},
-    {"app/common", {"comm", "md", "balance"}},
-    {"app/deck", {"comm", "md", "balance"}},
-    {"app/engine", {"comm", "md", "balance"}},
-    {"app/balancing", {"comm", "md", "balance"}},
-    {"app/output", {"comm", "md", "balance"}},
-    {"app/run", {"comm", "md", "balance"}},
-    {"app", {"comm", "md", "balance"}},
+    {"app/common", {"comm", "gpu", "md", "balance"}},
+    {"app/deck", {"comm", "gpu", "md", "balance"}},
+    {"app/engine", {"comm", "gpu", "md", "balance"}},
+    {"app/balancing", {"comm", "gpu", "md", "balance"}},
+    {"app/output", {"comm", "gpu", "md", "balance"}},
+    {"app/run", {"comm", "gpu", "md", "balance"}},
+    {"app", {"comm", "gpu", "md", "balance"}},
 };
 // Libraries, and the folder that alone may include them.
 const std::map<std::string, std::string> only_in{{"mpi.h", "comm"},   {"hdf5.h", "comm"}, {"hwloc.h", "comm"},
@@ -66,9 +70,10 @@ std::vector<Include> all_includes() {
     const std::filesystem::path source = STEELYARD_SOURCE_DIR;
     const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
     std::vector<Include> found;
-    for (const char* room : {"balance", "md", "comm", "app"})
+    for (const char* room : {"balance", "md", "gpu", "comm", "app"})
         for (const auto& entry : std::filesystem::recursive_directory_iterator(source / room)) {
-            if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+            const std::string kind = entry.path().extension();
+            if (kind != ".cpp" && kind != ".hpp" && kind != ".cu" && kind != ".cuh") continue;
             std::ifstream file(entry.path());
             std::smatch match;
             for (std::string line; std::getline(file, line);)
@@ -81,7 +86,7 @@ std::vector<Include> all_includes() {
 }  // namespace
 
 TEST_CASE("each folder includes only what it may know") {
-    const std::set<std::string> rooms{"balance", "md", "comm", "app"};
+    const std::set<std::string> rooms{"balance", "md", "gpu", "comm", "app"};
     const std::vector<Include> includes = all_includes();
     for (const auto& [file, path] : includes) {
         CAPTURE(file, path);
@@ -97,9 +102,10 @@ TEST_CASE("each folder includes only what it may know") {
         if (top_of(file) == "balance" && top != "balance")
             CHECK(path.find('.') == std::string::npos);  // <vector>, not <x/y.h>
         // What the engine is made of builds where there is no fmt (STEELYARD_ENGINE_ONLY).
-        const bool of_engine = top_of(file) == "md" || folder == "comm" || folder == "comm/serial" ||
-                               folder == "comm/mpi" || folder == "app/engine" || file == "app/common/timers.hpp" ||
-                               file == "app/common/errors.hpp" || file == "app/deck/deck.hpp";
+        const bool of_engine = top_of(file) == "md" || top_of(file) == "gpu" || folder == "comm" ||
+                               folder == "comm/serial" || folder == "comm/mpi" || folder == "app/engine" ||
+                               file == "app/common/timers.hpp" || file == "app/common/errors.hpp" ||
+                               file == "app/deck/deck.hpp";
         if (of_engine) CHECK(top != "fmt");
     }
     CHECK(includes.size() > 700);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The functors of kernels/all.hpp as plain functions, one table for each instruction set; all give the same bits.
+#pragma once
+#include <cstdint>
+
+namespace gpu {
+
+/// Runs functor(i) for i in [begin, end), in this order.
+using RunChunk = void (*)(const void* functor, std::int64_t begin, std::int64_t end);
+
+/// In the order of AllKernels.
+struct HostTable {
+    RunChunk run[64];
+};
+
+/// The best table that this processor can run.
+const HostTable& host_table();
+
+}  // namespace gpu

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Slots: where they begin, and what is in those of own particles, ghosts and images.
+#pragma once
+#include <cstdint>
+
+#include "gpu/kernels/view.hpp"
+
+namespace gpu {
+
+/// Particles in the block's cells, among the counts of the block with its halo. `bins` are scanned.
+struct CountCells {
+    Cells cells;
+    const std::int32_t* bins;
+    std::int32_t slices;
+    std::int32_t* counts;
+
+    HD void operator()(std::int64_t cell) const {
+        counts[cells.with_halo(cell)] = bins[(cell + 1) * slices] - bins[cell * slices];
+    }
+};
+
+/// to[k] = from[list[k]].
+struct Gather {
+    const std::int32_t *from, *list;
+    std::int32_t* to;
+
+    HD void operator()(std::int64_t k) const { to[k] = from[list[k]]; }
+};
+/// to[list[k]] = from[k].
+struct Scatter {
+    const std::int32_t *from, *list;
+    std::int32_t* to;
+
+    HD void operator()(std::int64_t k) const { to[list[k]] = from[k]; }
+};
+
+/// Slots of own particles, and the block's cell of each.
+struct LayOwn {
+    Cells cells;
+    const std::int32_t* bins;  ///< scanned
+    std::int32_t slices;
+    const std::int32_t* first_slot;  ///< of the cells with the halo
+    std::int32_t *slot, *cell_of;
+
+    HD void operator()(std::int64_t cell) const {
+        const std::int32_t begin = bins[cell * slices], end = bins[(cell + 1) * slices];
+        const std::int32_t first = first_slot[cells.with_halo(cell)];
+        for (std::int32_t i = begin; i < end; ++i) {
+            slot[i] = first + i - begin;
+            cell_of[i] = static_cast<std::int32_t>(cell);
+        }
+    }
+};
+
+/// Packed positions of own particles.
+struct PackOwn {
+    Particles particles;
+    const std::int32_t* slot;
+    std::int32_t shift;
+    std::uint64_t *packed, *reference;
+
+    HD void operator()(std::int64_t i) const {
+        packed[slot[i]] = reference[i] = md::pack(particles.x[i], particles.y[i], shift);
+    }
+};
+
+/// The slots of the particles in listed cells, one after the other.
+struct ListSlots {
+    const std::int32_t* cells;  ///< among those with the halo
+    const std::int32_t* first;  ///< of each: where its particles stand in `slots`
+    const std::int32_t* first_slot;
+    std::int32_t* slots;
+
+    HD void operator()(std::int64_t k) const {
+        const std::int32_t begin = first_slot[cells[k]], size = first_slot[cells[k] + 1] - begin;
+        for (std::int32_t i = 0; i < size; ++i) slots[first[k] + i] = begin + i;
+    }
+};
+/// What is to be added to the positions of the particles in listed cells.
+struct ListShifts {
+    const std::int32_t *cells, *first, *first_slot;
+    const std::uint64_t* of_cell;
+    std::uint64_t* shifts;
+
+    HD void operator()(std::int64_t k) const {
+        const std::int32_t size = first_slot[cells[k] + 1] - first_slot[cells[k]];
+        for (std::int32_t i = 0; i < size; ++i) shifts[first[k] + i] = of_cell[k];
+    }
+};
+
+/// Adds the halves of a shift to those of a packed position; each wraps on its own.
+HD std::uint64_t shifted(std::uint64_t packed, std::uint64_t shift) {
+    const auto x = static_cast<std::uint32_t>(packed) + static_cast<std::uint32_t>(shift);
+    const auto y = static_cast<std::uint32_t>(packed >> 32) + static_cast<std::uint32_t>(shift >> 32);
+    return x | static_cast<std::uint64_t>(y) << 32;
+}
+
+/// Positions of particles that others see.
+struct TakeOutgoing {
+    const std::uint64_t* packed;
+    const std::int32_t* slots;
+    std::uint64_t* to;
+
+    HD void operator()(std::int64_t k) const { to[k] = packed[slots[k]]; }
+};
+
+/// Positions of the others' particles, which have come.
+struct PutIncoming {
+    const std::uint64_t *from, *shifts;
+    const std::int32_t* slots;
+    std::uint64_t* packed;
+
+    HD void operator()(std::int64_t k) const { packed[slots[k]] = shifted(from[k], shifts[k]); }
+};
+
+/// Positions of images of own particles.
+struct PutImages {
+    const std::int32_t *sources, *slots;
+    const std::uint64_t* shifts;
+    std::uint64_t* packed;
+
+    HD void operator()(std::int64_t k) const { packed[slots[k]] = shifted(packed[sources[k]], shifts[k]); }
+};
+
+}  // namespace gpu

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// launch(on, n, functor) runs functor(i) for all i in [0, n): by the threads of a device (cuda/device.hpp), or by those
+// of this processor in its place (host/host.hpp). Launches and copies of one zone run one after the other, in the
+// order of the calls, which return at once.
+//
+// A functor is one text for both: raw views and `HD void operator()(std::int64_t i) const`. Its threads may run in any
+// order, also one after the other, so none may wait for another; what they share is changed through atomics.hpp. Every
+// functor that is launched stands in the list of kernels/all.hpp.
+//
+// Host and Device have the same members:
+//   allocate(bytes), release(p)       memory of the accelerator; release() waits for what was started
+//   allocate_shared(bytes), release_shared(p)  memory of the processor that copies may reach while it goes on
+//   to_device(to, from, bytes)        copies in order; `from` must stay as it is until it is done: wait()
+//   to_host(to, from, bytes)          the same back
+//   copy(to, from, bytes), clear(to, bytes)
+//   start_clock(), stop_clock()       the time between them, of the accelerator: seconds(), after wait()
+//   wait()                            sleeps until all is done
+//   bytes()                           allocated
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "gpu/atomics.hpp"
+
+namespace gpu {
+
+/// Numbers in the memory of an accelerator, or (shared) in memory of the processor that it can reach.
+template <class On, class T, bool shared = false>
+class Array {
+public:
+    static_assert(std::is_trivially_copyable_v<T>);
+    explicit Array(On& on) : on_(&on) {}
+    ~Array() { release(); }
+    Array(const Array&) = delete;
+    Array& operator=(const Array&) = delete;
+
+    T* data() const { return data_; }
+    std::size_t size() const { return size_; }
+
+    /// Changes the size. What was there is lost.
+    void resize(std::size_t n) {
+        if (n > capacity_) {
+            release();
+            data_ = allocate(with_slack(n));
+            capacity_ = with_slack(n);
+        }
+        size_ = n;
+    }
+    /// Changes the size and keeps what was there.
+    void grow(std::size_t n) {
+        if (n > capacity_) {
+            T* larger = allocate(with_slack(n));
+            if (size_) on_->copy(larger, data_, size_ * sizeof(T));
+            release();
+            data_ = larger;
+            capacity_ = with_slack(n);
+        }
+        size_ = n;
+    }
+    void swap(Array& other) {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+    }
+
+private:
+    // Doubling would cost more memory than everything else.
+    static std::size_t with_slack(std::size_t n) { return n + n / 32 + 32; }
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(shared ? on_->allocate_shared(n * sizeof(T)) : on_->allocate(n * sizeof(T)));
+    }
+    void release() {
+        if (data_) shared ? on_->release_shared(data_) : on_->release(data_);
+        data_ = nullptr;
+        capacity_ = 0;
+    }
+
+    On* on_;
+    T* data_ = nullptr;
+    std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace gpu

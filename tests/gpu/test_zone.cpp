@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// A zone does what md::Tile and its kernels do, bit for bit.
+#include <cmath>
+
+#include "md/random.hpp"
+#include "tests/gpu/beside_tiles.hpp"
+#include "tests/md/one_tile.hpp"
+#include "tests/md/other_parameters.hpp"
+
+using md::Kick;
+using md::Precision;
+
+namespace {
+
+constexpr double skin = 0.3, cutoff = 2.5;
+
+// A box of nx x ny cells of 2.9, periodic on the axes that are not `walled` (0, 1, -1: none, 2: both).
+gpu::ZoneSetup setup_of(int nx, int ny, int walled, const md::PotentialSpec& spec, Precision precision,
+                        double dt = 0.002) {
+    gpu::ZoneSetup s;
+    for (int a = 0; a < 2; ++a)
+        s.domain.axis[a] = {md::to_edge_units(2.9 * (a == 0 ? nx : ny)), a == 0 ? nx : ny,
+                            !(walled == a || walled == 2)};
+    s.domain = test::packed_for(s.domain, precision);
+    s.halo = 2;
+    s.potential = spec;
+    s.precision = precision;
+    s.limits = md::force_limits(spec);
+    s.dt = dt;
+    return s;
+}
+
+// Particles all over the box, on a lattice with some disorder, hot.
+std::vector<md::Particle> sample(const md::Domain& domain, double spacing = 1.1, double speed = 4.0) {
+    std::vector<md::Particle> all;
+    const auto sites = [&](int a) { return static_cast<int>(domain.axis[a].real_length() / spacing); };
+    const auto random = [](std::int64_t id, std::uint64_t k) {
+        return 2 * static_cast<double>(md::mix(1000 * static_cast<std::uint64_t>(id) + k) >> 11) /
+                   (std::int64_t{1} << 53) -
+               1;
+    };
+    for (int i = 0; i < sites(0); ++i)
+        for (int j = 0; j < sites(1); ++j) {
+            const std::int64_t id = std::int64_t{i} * sites(1) + j;
+            const auto at = [&](int k, int a) {
+                const double length = domain.axis[a].real_length();
+                return std::llrint((length * (k + 0.5) / sites(a) + 0.05 * random(id, a)) / md::position_unit);
+            };
+            all.push_back({id, at(i, 0), at(j, 1), std::llrint(speed * random(id, 2) / md::velocity_unit),
+                           std::llrint(speed * random(id, 3) / md::velocity_unit)});
+        }
+    return all;
+}
+
+balance::Box box(int x0, int y0, int x1, int y1) { return {{x0, y0, 0}, {x1, y1, 1}}; }
+
+void steps(test::BesideTiles& all, int count, bool rebuild_at_once = false) {
+    all.pass({Kick::first, false, false});
+    for (int k = 0; k < count; ++k) {
+        if (all.displaced() || rebuild_at_once) all.rebuild();
+        all.pass({Kick::middle, k % 5 == 0, k % 3 == 0});
+    }
+    if (all.displaced()) all.rebuild();
+    all.pass({Kick::last, true, true});
+    all.pass({Kick::none, true, true});
+}
+
+}  // namespace
+
+TEST_CASE("a zone steps like a tile, with every potential in both precisions") {
+    const Precision precision = GENERATE(Precision::mixed, Precision::double_);
+    const int walled = GENERATE(-1, 0, 1);
+    const auto on = test::accelerators();
+    std::size_t n = 0;
+    for (const md::PotentialSpec& spec : test::potentials()) {
+        const gpu::ZoneSetup setup = setup_of(7, 6, walled, spec, precision);
+        const auto particles = sample(setup.domain, 1.15, 3.0);
+        const test::Accelerator& a = on[n++ % on.size()];  // each kind of accelerator with some of the potentials
+        CAPTURE(spec.kind, spec.softening, static_cast<int>(spec.shift), static_cast<int>(precision), walled);
+        CAPTURE(a.threads, a.shuffle);
+        test::BesideTiles all(setup, skin, a, n % 2 ? setup.domain.grid().box() : box(0, 1, 4, 6), particles);
+        steps(all, 6);
+        all.check_cells();
+    }
+}
+
+TEST_CASE("a zone goes on like a tile over many rebuilds") {
+    struct Place {
+        const char* name;
+        int walled;
+        balance::Box block;
+    };
+    const std::vector<Place> places{{"the whole periodic box", -1, box(0, 0, 8, 7)},
+                                    {"in the middle", -1, box(2, 2, 6, 5)},
+                                    {"one cell", -1, box(3, 3, 4, 4)},
+                                    {"a strip across the box", -1, box(3, 0, 5, 7)},
+                                    {"over a periodic edge", -1, box(5, 4, 8, 7)},
+                                    {"the whole walled box", 2, box(0, 0, 8, 7)},
+                                    {"a walled corner", 2, box(4, 4, 8, 7)},
+                                    {"by one wall", 1, box(0, 0, 5, 3)}};
+    const Precision precision = GENERATE(Precision::mixed, Precision::double_);
+    for (const test::Accelerator& on : test::accelerators())
+        for (const Place& place : places) {
+            CAPTURE(place.name, on.threads, on.shuffle, static_cast<int>(precision));
+            const gpu::ZoneSetup setup = setup_of(8, 7, place.walled, {}, precision);
+            test::BesideTiles all(setup, skin, on, place.block, sample(setup.domain, 1.1, 8.0));
+            steps(all, 60);
+            all.check_cells();
+            CHECK((all.emigrants() > 0 || place.name == std::string("the whole walled box")));
+        }
+}
+
+TEST_CASE("a zone's block grows, shrinks, moves and becomes empty") {
+    const gpu::ZoneSetup setup = setup_of(9, 8, -1, {}, Precision::mixed);
+    for (const test::Accelerator& on : test::accelerators()) {
+        CAPTURE(on.threads, on.shuffle);
+        test::BesideTiles all(setup, skin, on, box(2, 2, 5, 5), sample(setup.domain));
+        std::size_t with_particles = 0;
+        for (const balance::Box& next :
+             {box(2, 2, 6, 5), box(2, 2, 6, 7), box(3, 2, 6, 7), box(3, 3, 5, 5), box(5, 5, 8, 8), box(0, 0, 0, 0),
+              box(0, 0, 2, 8), box(0, 0, 9, 8), box(4, 0, 4, 0), box(0, 0, 9, 8), box(0, 0, 1, 1)}) {
+            steps(all, 3);
+            all.rebuild();
+            all.take_block(next);
+            all.check_cells();
+            with_particles += all.zone().size() > 0;
+        }
+        CHECK(with_particles == 9);  // two blocks are empty
+        steps(all, 3);
+    }
+}
+
+TEST_CASE("a zone's vacuum and its few particles do no harm") {
+    const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
+    for (const test::Accelerator& on : test::accelerators())
+        for (const std::size_t n : {0u, 1u, 2u, 33u}) {
+            auto particles = sample(setup.domain);
+            particles.resize(n);
+            test::BesideTiles all(setup, skin, on, setup.domain.grid().box(), particles);
+            CHECK(all.zone().size() == static_cast<std::int64_t>(n));
+            steps(all, 4, true);
+            all.check_cells();
+        }
+}
+
+TEST_CASE("a zone of many particles keeps its threads busy and its bits") {
+    const gpu::ZoneSetup setup = setup_of(60, 40, -1, {}, Precision::mixed);
+    for (const test::Accelerator& on : test::accelerators()) {
+        CAPTURE(on.threads, on.shuffle);
+        test::BesideTiles all(setup, skin, on, box(0, 3, 58, 40), sample(setup.domain));
+        CHECK(all.zone().size() > 10000);
+        steps(all, 8, true);
+        all.check_cells();
+    }
+}
+
+TEST_CASE("a zone finds the faults that the kernels find") {
+    const auto at = [](std::int64_t id, double x, double y, double v) {
+        return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit),
+                            std::llrint(v / md::velocity_unit), 0};
+    };
+    md::PotentialSpec steep{"mie"};
+    steep.own[0] = 64, steep.own[1] = 62;
+    struct Case {
+        const char* name;
+        md::PotentialSpec spec;
+        std::vector<md::Particle> particles;
+        double dt;
+        md::FaultKind fault;
+        std::int64_t id;
+    };
+    const auto none = md::FaultKind::none, force = md::FaultKind::force_range, speed = md::FaultKind::speed;
+    const std::vector<Case> cases{
+        {"calm", {}, {at(7, 8, 8, 1), at(5, 5, 8, 1), at(3, 12, 8, 1)}, 0.001, none, INT64_MAX},
+        {"close, but not too close", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 1)}, 1e-6, none, INT64_MAX},
+        {"too close", {}, {at(7, 8, 8, 0), at(5, 8.5, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
+        {"too close across the edge", {}, {at(7, 0.05, 8, 0), at(5, 17.35, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
+        {"in one place", {}, {at(7, 8, 8, 0), at(0, 8, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 0},
+        {"infinite in floats", steep, {at(7, 8, 8, 0), at(5, 8.01, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 5},
+        {"kicked too hard", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 0)}, 1.0, force, 5},
+        {"further than a cell", {}, {at(7, 8, 8, 1000), at(5, 5, 8, 900), at(3, 12, 8, 1)}, 0.004, speed, 5},
+        {"faster than 51 bits", {}, {at(7, 8, 8, 3000), at(5, 5, 8, 2500), at(3, 12, 8, 1)}, 1e-6, speed, 5},
+        {"too close and too fast", {}, {at(7, 8, 8, 0), at(5, 8.5, 8, 3000), at(9, 12, 8, 1)}, 1e-6, force, 5},
+        {"too fast before too close", {}, {at(7, 8, 8, 0), at(8, 8.5, 8, 0), at(4, 12, 8, 3000)}, 1e-6, speed, 4}};
+    const Precision precision = GENERATE(Precision::mixed, Precision::double_);
+    for (const Case& c : cases)
+        for (const test::Accelerator& on : test::accelerators())
+            for (const Kick kick : {Kick::first, Kick::middle}) {
+                CAPTURE(c.name, static_cast<int>(precision), on.threads, on.shuffle);
+                const gpu::ZoneSetup setup = setup_of(6, 6, -1, c.spec, precision, c.dt);
+                test::BesideTiles all(setup, skin, on, setup.domain.grid().box(), c.particles);
+                const gpu::Zone::Result r = all.pass({kick, false, false});
+                CHECK(r.step.fault.kind == c.fault);
+                CHECK(r.step.fault.id == c.id);
+            }
+}
+
+TEST_CASE("a particle outside the block that is to hold it is an error") {
+    const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
+    for (const test::Accelerator& on : test::accelerators()) {
+        const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup, on.shuffle);
+        zone->set_block(box(1, 1, 3, 3), {});
+        zone->insert(sample(setup.domain));
+        CHECK_THROWS_AS(zone->sort(), md::SimulationError);
+    }
+}
+
+TEST_CASE("accelerators are named, and where there is none the reason is told") {
+    CHECK(gpu::accelerator_count(gpu::Backend::host) == 1);
+    CHECK(gpu::accelerator_name(gpu::Backend::host, 0, 1) == "1 thread of this processor, in the place of a device");
+    CHECK(gpu::accelerator_name(gpu::Backend::host, 0, 2) == "2 threads of this processor, in the place of a device");
+    const int devices = gpu::accelerator_count(gpu::Backend::cuda);
+    CHECK(gpu::why_no_cuda().empty() == (devices > 0));
+    if (devices > 0) CHECK(gpu::accelerator_name(gpu::Backend::cuda, 0, 1).find("GiB") != std::string::npos);
+    else CHECK_THROWS_AS(gpu::make_zone(gpu::Backend::cuda, 0, 1, {}), gpu::Error);
+}
