@@ -137,7 +137,7 @@ BorderStep by_cpu_load(const ZoneTimes& t, Memory& m) {
     // Parts of a strip add up while the border stays where it is, but not those of the other direction.
     const double from = !turns && std::abs(m.wanted - t.share) <= t.grain ? m.wanted : t.share;
     const double shrinking = direction > 0 ? 1 - t.share : t.share;
-    const double shift = std::min(m.gain * shift_of(load, t.share), shrinking / 2);
+    const double shift = std::min(m.gain * shift_of(load, from), shrinking / 2);
     m.wanted = std::clamp(from + direction * shift, t.least, t.most);
     m.direction = direction;
     m.corrected = t.share;
@@ -157,18 +157,27 @@ double smallest_zone(double share, double ratio, double error, double grain) {
     return alone ? 0 : grain;
 }
 
-// The share at which both zones take the same time, as far as the memory and the strips say.
+// The share at which both zones take the same time, as far as the memory and the strips say. It is rounded to the
+// nearest strip, so that it is put nearer to the one that costs less: a strip too many costs a zone a part of its time,
+// and the smaller zone more.
 double best_share(const ZoneTimes& t, const Memory& m, double error) {
     const double best = share_of(m.ratio);
     if (best < t.grain) return smallest_zone(t.share, m.ratio, error, t.grain);
     if (1 - best < t.grain) return 1 - smallest_zone(1 - t.share, -m.ratio, error, t.grain);
-    return best;
+    return best + t.grain * (best - 0.5);
 }
 
 double within_trust(double share, double present) {
     if (present <= 0 || present >= 1) return share;
     const double cpu = 1 - present;
     return std::clamp(share, std::max(present / trust, 1 - trust * cpu), std::min(trust * present, 1 - cpu / trust));
+}
+
+// Whether a share is off by more than the error. A zone that is too large costs a part of itself, so that it takes less
+// to make the smaller zone smaller than to make it larger.
+bool worth_moving(double share, double ratio, double error) {
+    const double missing = ratio - log_odds(share);
+    return std::abs(missing) >= error * (1.5 - (missing > 0 ? share : 1 - share));
 }
 
 BorderStep by_measured_speed(const ZoneTimes& t, Memory& m, bool observed) {
@@ -181,10 +190,10 @@ BorderStep by_measured_speed(const ZoneTimes& t, Memory& m, bool observed) {
         share = t.share <= 0 ? small : 1 - small;
     } else {
         share = within_trust(best_share(t, m, error), t.share);
-        if (!one_zone && std::abs(log_odds(t.share) - m.ratio) < error) return kept(t);
+        if (!one_zone && !worth_moving(t.share, m.ratio, error)) return kept(t);
     }
     share = std::clamp(share, t.least, t.most);
-    if (std::abs(share - t.share) < t.grain / 2) return kept(t);
+    if (std::abs(share - t.share) < 0.6 * t.grain) return kept(t);  // between two strips the border stays at either
     // What was measured at another share says less here, where times are not proportional to loads.
     if (!one_zone && share > 0 && share < 1) m.weight *= std::exp(-std::abs(log_odds(share) - log_odds(t.share)) / 0.3);
     return {share, towards(share - t.share)};

@@ -47,38 +47,48 @@ inline SimulatedMachine machine_with_best(double share) {
 /// What happened at the checks of the border.
 struct SimulatedRun {
     std::vector<double> shares;   ///< before each check, and after the last one
-    std::vector<int> moves;       ///< of each check: 1 to a larger share, -1 to a smaller one, 0: kept
+    std::vector<bool> corrected;  ///< whether a check decided to move the border
     std::vector<double> seconds;  ///< of a step before each check
 
-    /// The number of checks up to and including the one of the given correction; all where there are fewer.
+    int corrections(std::size_t begin, std::size_t end) const {
+        return static_cast<int>(std::count(corrected.begin() + static_cast<std::ptrdiff_t>(begin),
+                                           corrected.begin() + static_cast<std::ptrdiff_t>(end), true));
+    }
+    /// The number of checks up to a correction, the first being 1; where there are fewer, up to the last of them.
     std::size_t checks_until(int correction) const {
         std::size_t check = 0;
-        for (int found = 0; check < moves.size() && found < correction; ++check) found += moves[check] != 0;
+        const int last = std::min(correction, corrections(0, corrected.size()));
+        for (int found = 0; found < last; ++check) found += corrected[check];
         return check;
     }
-    /// Corrections that turn back, in checks [begin, end).
+    /// Corrections until the share is within `off` of `best` for the first time from check `begin` on; -1: never.
+    int corrections_until(double best, double off, std::size_t begin = 0) const {
+        for (std::size_t c = begin; c < shares.size(); ++c)
+            if (std::abs(shares[c] - best) <= off) return corrections(begin, c);
+        return -1;
+    }
+    /// The largest distance of the share from `best` after check `begin`.
+    double largest_error(double best, std::size_t begin) const {
+        double largest = 0;
+        for (std::size_t c = begin; c < shares.size(); ++c) largest = std::max(largest, std::abs(shares[c] - best));
+        return largest;
+    }
+    /// How often the border turns back in checks [begin, end).
     int reversals(std::size_t begin, std::size_t end) const {
-        int before = 0, found = 0;
+        double before = 0;
+        int found = 0;
         for (std::size_t c = begin; c < end; ++c) {
-            if (moves[c] == 0) continue;
-            found += moves[c] == -before;
-            before = moves[c];
+            const double move = shares[c + 1] - shares[c];
+            found += move * before < 0;
+            if (move != 0) before = move;
         }
         return found;
     }
-    /// The first number of corrections after which the share is within `off` of `best` until the end of the checks, or
-    /// until check `end`; -1: never.
-    int corrections_until(double best, double off, std::size_t end) const {
-        std::size_t check = end;
-        while (check > 0 && std::abs(shares[check] - best) <= off) --check;
-        if (check == end) return -1;
-        if (check == 0 && std::abs(shares[0] - best) <= off) return 0;
-        return static_cast<int>(std::count_if(moves.begin(), moves.begin() + check + 1, [](int m) { return m != 0; }));
-    }
-    double seconds_between(std::size_t begin, std::size_t end) const {
+    /// Mean seconds of a step from check `begin` on.
+    double mean_seconds(std::size_t begin) const {
         double sum = 0;
-        for (std::size_t c = begin; c < end; ++c) sum += seconds[c];
-        return sum;
+        for (std::size_t c = begin; c < seconds.size(); ++c) sum += seconds[c];
+        return sum / static_cast<double>(seconds.size() - begin);
     }
 };
 
@@ -109,8 +119,7 @@ inline SimulatedRun simulate(
         times.cpu_load = times.cpu_seconds / std::max(times.cpu_seconds, times.accelerator_seconds);
         run.seconds.push_back(machine.step_seconds(share));
         const balance::BorderStep step = balance::next_share(kind, times, state);
-        run.moves.push_back((step.decision == balance::BorderDecision::towards_cpu) -
-                            (step.decision == balance::BorderDecision::towards_accelerator));
+        run.corrected.push_back(step.decision != balance::BorderDecision::kept);
         run.shares.push_back(share_near(step.share));
     }
     return run;

@@ -17,6 +17,7 @@ namespace {
 const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"balance/grid", {"balance/team.hpp", "balance/transfer.hpp"}},
     {"balance/partition", {"balance/team.hpp", "balance/transfer.hpp"}},
+    {"balance/zone", {}},
     {"balance/model", {"balance/team.hpp"}},
     {"balance", {}},
     {"md/kernels", {"md", "balance/grid"}},  // one library: kernels see the views that md declares

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Where accelerators may compute, against brute force on small grids: the room, its strips, the blocks and the border.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "balance/zone/border.hpp"
+#include "random_machine.hpp"
+#include "random_partition.hpp"
+
+using namespace balance;
+
+namespace {
+
+template <class Visit>
+void for_each_cell(const Box& box, Visit visit) {
+    for (int x = box.lower[0]; x < box.upper[0]; ++x)
+        for (int y = box.lower[1]; y < box.upper[1]; ++y)
+            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(x, y, z);
+}
+
+// A rank's part of a small grid, and loads.
+struct Case {
+    Grid grid;
+    Region region;
+    std::vector<std::int64_t> load;
+    int width;
+    explicit Case(std::uint64_t seed) {
+        std::mt19937_64 random(seed);
+        const bool deep = random() % 3 == 0;
+        const auto cells = [&] { return static_cast<int>(1 + random() % (deep ? 6 : 12)); };
+        grid.cells = {cells(), cells(), deep ? cells() : 1};
+        grid.periodic = {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0};
+        width = static_cast<int>(1 + random() % 2);
+        const int boxes = static_cast<int>(std::min<std::int64_t>(grid.box().cells(), 1 + random() % 12));
+        const std::uint64_t others = random() % 4;  // in 10 boxes
+        for (const Box& b : even_partition(grid, boxes))
+            if (random() % 10 >= others) region.push_back(b);
+        for (std::int64_t c = 0; c < grid.box().cells(); ++c)
+            load.push_back(random() % 3 == 0 ? 0 : static_cast<std::int64_t>(random() % 100));
+    }
+    std::int64_t place(int x, int y, int z) const { return place_in(grid.box(), x, y, z); }
+    std::int64_t load_of(const Box& box) const {
+        std::int64_t sum = 0;
+        for_each_cell(box, [&](int x, int y, int z) { sum += load[place(x, y, z)]; });
+        return sum;
+    }
+    ZoneRoom room() const {
+        return zone_room(grid, region, width, [this](const Box& b) { return load_of(b); });
+    }
+    // Whether each cell is the rank's, and no cell of others is near.
+    std::vector<bool> inner() const {
+        std::vector<bool> mine(grid.box().cells()), inside(grid.box().cells());
+        for (const Box& b : region) for_each_cell(b, [&](int x, int y, int z) { mine[place(x, y, z)] = true; });
+        for_each_cell(grid.box(), [&](int x, int y, int z) {
+            bool all = mine[place(x, y, z)];
+            for_each_around(grid, x, y, z, width, [&](std::int64_t other) { all = all && mine[other]; });
+            inside[place(x, y, z)] = all;
+        });
+        return inside;
+    }
+};
+
+// Load and cells of the largest box of inner cells: all boxes are tried.
+std::pair<std::int64_t, std::int64_t> largest_by_force(const Case& c) {
+    const std::vector<bool> inner = c.inner();
+    std::pair<std::int64_t, std::int64_t> most{0, 0};
+    for_each_cell(c.grid.box(), [&](int x, int y, int z) {
+        for_each_cell({{x, y, z}, c.grid.cells}, [&](int u, int v, int w) {
+            const Box box{{x, y, z}, {u + 1, v + 1, w + 1}};
+            bool all = true;
+            for_each_cell(box, [&](int i, int j, int k) { all = all && inner[c.place(i, j, k)]; });
+            if (all) most = std::max(most, std::pair{c.load_of(box), box.cells()});
+        });
+    });
+    return most;
+}
+
+std::vector<std::int64_t> loads_of_strips(const Case& c, const ZoneRoom& room) {
+    std::vector<std::int64_t> loads;
+    for (int s = 0; s < room.strips(); ++s) loads.push_back(c.load_of(room.strips_between(s, s + 1)));
+    return loads;
+}
+
+}  // namespace
+
+TEST_CASE("the room of the accelerators is the largest block that no other rank sees") {
+    int found = 0;
+    for (int seed = 0; seed < 300; ++seed) {
+        const Case c(seed);
+        CAPTURE(seed);
+        const ZoneRoom room = c.room();
+        const auto [load, cells] = largest_by_force(c);
+        CHECK(room.block.cells() == cells);
+        CHECK(room.block.empty() == (room.strips() == 0));
+        if (room.block.empty()) continue;
+        ++found;
+        CHECK(c.load_of(room.block) == load);
+        const std::vector<bool> inner = c.inner();
+        for_each_cell(room.block, [&](int x, int y, int z) { CHECK(inner[c.place(x, y, z)]); });
+        for (int a = 0; a < 3; ++a) CHECK(room.block.extent(a) <= room.block.extent(room.axis));
+    }
+    CHECK(found > 100);
+}
+
+TEST_CASE("a rank that has the whole grid may give all of it to its accelerators") {
+    for (const std::array<int, 3> cells : {std::array{40, 17, 1}, {5, 6, 7}, {1, 1, 1}, {3, 9, 1}}) {
+        const Grid grid{cells, {true, true, true}};
+        const ZoneRoom room = zone_room(grid, even_partition(grid, std::min<std::int64_t>(5, grid.box().cells())), 2,
+                                        [](const Box& b) { return b.cells(); });
+        CHECK(room.block == grid.box());
+        CHECK(room.first(room.strips()) == grid.box());
+        CHECK(room.strips() == *std::max_element(cells.begin(), cells.end()));
+    }
+    const Grid grid{{40, 17, 1}, {true, true, true}};
+    CHECK(zone_room(grid, {}, 1, [](const Box& b) { return b.cells(); }).strips() == 0);
+}
+
+TEST_CASE("ranks of a partition keep their accelerators away from each other") {
+    const Grid grid{{30, 24, 1}, {true, true, false}};
+    for (int seed = 0; seed < 60; ++seed) {
+        const Partition p = random_partition(grid, 3, seed);
+        const std::vector<int> owners = owners_of(grid, p);
+        for (int rank = 0; rank < 3; ++rank) {
+            const Region region(p.boxes.begin() + p.first[rank], p.boxes.begin() + p.first[rank + 1]);
+            const ZoneRoom room = zone_room(grid, region, 1, [](const Box& b) { return b.cells(); });
+            CAPTURE(seed, rank);
+            for_each_cell(room.block, [&](int x, int y, int z) {
+                CHECK(owners[place_in(grid.box(), x, y, z)] == rank);
+                for_each_around(grid, x, y, z, 1, [&](std::int64_t other) { CHECK(owners[other] == rank); });
+            });
+        }
+    }
+}
+
+TEST_CASE("blocks of several accelerators are disjoint, in order and of equal load within a strip") {
+    for (int seed = 0; seed < 300; ++seed) {
+        const Case c(seed);
+        const ZoneRoom room = c.room();
+        const std::vector<std::int64_t> strips = loads_of_strips(c, room);
+        for (int border = 0; border <= room.strips(); ++border)
+            for (const int accelerators : {1, 2, 3, 5}) {
+                CAPTURE(seed, border, accelerators);
+                const std::vector<Box> blocks = zone_blocks(room, border, accelerators, strips);
+                REQUIRE(blocks.size() == static_cast<std::size_t>(accelerators));
+                int next = room.block.lower[room.axis];
+                std::int64_t cells = 0, heaviest = 0, all = 0;
+                for (const Box& b : blocks) {
+                    CHECK(b.lower[room.axis] == next);
+                    CHECK(intersection(b, room.first(border)).cells() == b.cells());
+                    next = b.upper[room.axis];
+                    cells += b.cells();
+                    all += c.load_of(b);
+                    heaviest = std::max(heaviest, c.load_of(b));
+                }
+                CHECK(cells == room.first(border).cells());
+                const std::int64_t strip = border == 0 ? 0 : *std::max_element(strips.begin(), strips.begin() + border);
+                CHECK(heaviest <= (all + accelerators - 1) / accelerators + strip);
+            }
+    }
+}
+
+TEST_CASE("share and border say the same, and a larger share has a later border") {
+    std::mt19937_64 random(1);
+    for (int run = 0; run < 300; ++run) {
+        std::vector<std::int64_t> strips(random() % 30);
+        for (std::int64_t& s : strips) s = static_cast<std::int64_t>(1 + random() % 50);
+        const std::int64_t total =
+            std::accumulate(strips.begin(), strips.end(), std::int64_t{0}) + static_cast<std::int64_t>(random() % 500);
+        CAPTURE(run, total);
+        const int count = static_cast<int>(strips.size());
+        for (int border = 0; border <= count; ++border)
+            CHECK(border_at(strips, total, share_at(strips, total, border)) == border);
+        int before = 0;
+        for (double share = -0.1; share <= 1.1; share += 0.003) {
+            const int border = border_at(strips, total, share);
+            CHECK(border >= before);
+            before = border;
+            for (int other = 0; other <= count; ++other)  // none is nearer
+                CHECK(std::abs(share_at(strips, total, border) - share) <=
+                      std::abs(share_at(strips, total, other) - share) + 1e-12);
+        }
+    }
+    const std::vector<std::int64_t> empty{0, 5, 0, 0};
+    CHECK(border_at(empty, 10, 0.5) == 2);  // of borders with the same load the first
+    CHECK(border_at(empty, 0, 0.5) == 0);
+    CHECK(share_at(empty, 0, 3) == 0);
+    CHECK(share_at(empty, 10, 4) == 0.5);
+}
