@@ -99,6 +99,7 @@ double mean(const std::vector<double>& times) {
 struct Record : Observer {
     std::vector<BalanceRow> rows;
     std::vector<std::vector<double>> times;  // true ones of the processes up to each row
+    void border(const std::vector<app::ZoneRow>&) override {}
     void balanced(const std::vector<BalanceRow>& r, const std::vector<ResourceRow>&) override {
         if (r.empty()) return;
         rows.insert(rows.end(), r.begin(), r.end());

@@ -38,6 +38,7 @@ struct Record : Observer {
         field_particles = n[0];
     }
     void state(std::int64_t, const Engine&) override {}
+    void border(const std::vector<app::ZoneRow>&) override {}
     void balanced(const std::vector<BalanceRow>& r, const std::vector<ResourceRow>&) override {
         balance_rows.insert(balance_rows.end(), r.begin(), r.end());
     }
