@@ -151,6 +151,8 @@ public:
 
     /// Who owns what by the driver's partition, cut into tiles of this shape. Collective.
     balance::Decomposition decomposition(balance::TileShape tile) const;
+    /// Who owns which cells by it. Collective.
+    balance::Partition partition() const { return models_.front().partition.whole(team_); }
 
 private:
     void balance_by_wall_clock(std::int64_t step, Engine& engine);

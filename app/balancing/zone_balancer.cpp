@@ -100,13 +100,13 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Partition& partition,
         if (next.decision != balance::BorderDecision::kept || settings_.controller == balance::ControllerKind::fixed)
             wanted_ = next.share;
         rows_.push_back({step, team_.rank(), share_, times.cpu_load, times.cpu_seconds, times.accelerator_seconds,
-                         next.decision, next.share, times.most, balance::relative_speed(state_)});
+                         next.decision, 0, 0, balance::relative_speed(state_)});
     }
     if (!placed_) first_step_ = step;
     placed_ = true;
     last_step_ = step;
     place(partition, load);
-    if (!rows_.empty()) rows_.back().next_share = share_;
+    if (!rows_.empty()) rows_.back().next_share = share_, rows_.back().most_share = most_share();
     spent_ = {};
     since_ = comm::now();
     cpu_since_ = comm::cpu_seconds();

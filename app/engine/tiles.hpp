@@ -31,6 +31,8 @@ public:
     /// Of a block at place t >= on_cpu().
     gpu::Zone& zone(std::size_t t) { return *zones_[accelerator_[t - on_cpu()]]; }
     const gpu::Zone& zone(std::size_t t) const { return *zones_[accelerator_[t - on_cpu()]]; }
+    /// Which accelerator of this rank has it.
+    int accelerator_of(std::size_t t) const { return accelerator_[t - on_cpu()]; }
     /// Accelerators of this rank, whether they have a block or not.
     int accelerators() const { return static_cast<int>(zones_.size()); }
     md::Tile& operator[](std::size_t t) { return tiles_[t]; }

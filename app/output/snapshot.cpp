@@ -20,19 +20,32 @@ std::array<double, 2> box_lengths(const Engine& engine) {
 }  // namespace
 
 CellFields cell_fields(std::int64_t step, double time, const Engine& engine, const LoadBalancer& balancer) {
-    std::vector<comm::FieldBlock<std::int32_t>> particles, owner;
-    for (std::size_t t = 0; t < engine.tiles().size(); ++t) {
-        const md::Tile& tile = engine.tiles()[t];
-        comm::FieldBlock<std::int32_t> count{tile.box(), {}};
-        for (int y = tile.box().lower[1]; y < tile.box().upper[1]; ++y)
-            for (int x = tile.box().lower[0]; x < tile.box().upper[0]; ++x) count.values.push_back(tile.count(x, y));
-        owner.push_back(
-            {tile.box(),
-             std::vector<std::int32_t>(count.values.size(), static_cast<std::int32_t>(engine.tiles().process_of(t)))});
+    const Tiles& tiles = engine.tiles();
+    std::vector<comm::FieldBlock<std::int32_t>> particles, owner, zone;
+    const auto add = [&](auto& field, const balance::Box& cells, std::int64_t value) {
+        if (!cells.empty()) field.push_back({cells, std::vector(cells.cells(), static_cast<std::int32_t>(value))});
+    };
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+        const balance::Box& box = tiles[t].box();
+        comm::FieldBlock<std::int32_t> count{box, {}};
+        for (int y = box.lower[1]; y < box.upper[1]; ++y)
+            for (int x = box.lower[0]; x < box.upper[0]; ++x) count.values.push_back(tiles[t].count(x, y));
         particles.push_back(std::move(count));
+        if (t < tiles.on_cpu()) add(owner, box, tiles.process_of(t));
+        add(zone, box, t < tiles.on_cpu() ? 0 : 1 + tiles.accelerator_of(t));
     }
     CellFields fields{engine.setup().domain.grid(), box_lengths(engine), step, time, {}, {}};
-    fields.integers = {{"particles", std::move(particles)}, {"owner", std::move(owner)}};
+    fields.integers.push_back({"particles", std::move(particles)});
+    if (balancer.zones().on()) {  // the cells of a block may belong to several processes
+        const balance::Partition partition = balancer.partition();
+        const balance::Range mine = tiles.hosts().processes_of(engine.tiles().comm().rank());
+        for (std::size_t t = tiles.on_cpu(); t < tiles.size(); ++t)
+            for (std::int64_t p = mine.begin; p < mine.end; ++p)
+                for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
+                    add(owner, intersection(partition.boxes[b], tiles[t].box()), p);
+        fields.integers.push_back({"zone", std::move(zone)});
+    }
+    fields.integers.push_back({"owner", std::move(owner)});
     if (balancer.has_load()) fields.numbers = {{"load", balancer.load(engine), balancer.load_step()}};
     return fields;
 }

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests of accelerators as users have them: test_accelerator.py BINARY MPIEXEC SOURCE GROUP.
+
+Groups: accelerator_hash accelerator_restarts accelerator_speeds accelerator_errors. Threads stand in for the accelerators; where there is a GPU, the hashes
+are compared on it too.
+"""
+import csv
+import os
+
+import h5py
+
+from program import DECK, check, checkpoints, fresh, hash_of, main, rows, run, settings, summary
+
+HEAD = ["step", "rank", "share", "cpu_load", "cpu_seconds", "accelerator_seconds", "decision", "next_share", "most_share", "speed"]
+
+
+def zone(backend="host", **keys):
+    return dict(accelerator__backend=backend, accelerator__every=20, **keys)
+
+
+def zones(out):
+    with open(os.path.join(out, "zones.csv")) as f:
+        table = list(csv.DictReader(f))
+    check(not table or list(table[0]) == HEAD, f"columns of zones.csv: {list(table[0]) if table else None}")
+    return table
+
+
+def done(ranks, out, *more, threads=1, restart=None, **keys):
+    """A run into `out`; its hash."""
+    where = [] if restart is None else ["--restart", restart]
+    if restart is None:
+        fresh(out)
+    code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *where, *settings(**keys), *more, threads=threads)
+    check(code == 0, f"{keys} on {ranks} ranks: {code} {text}")
+    return hash_of(out) if code == 0 else None
+
+
+def backends():
+    """Those that this program can use here besides none."""
+    with_cuda = run(0, "run", DECK, "--out", "/proc/nowhere", *settings(accelerator__backend="cuda"))[1]
+    return ["host"] if "accelerator.backend" in with_cuda else ["host", "cuda"]
+
+
+def accelerator_hash(tmp):
+    out = os.path.join(tmp, "out")
+    plain = done(2, out)
+    table = rows(out)
+    for backend in backends():
+        print("backend", backend)
+        for ranks in (1, 2, 3):
+            for keys in (dict(accelerator__controller="fixed", accelerator__share=0.1), dict(accelerator__controller="fixed", accelerator__share=0.5),
+                         dict(accelerator__controller="fixed", accelerator__share=0.9, accelerator__devices=2), dict(accelerator__controller="fixed", accelerator__share=1),
+                         dict(accelerator__share=0.9), dict(accelerator__controller="cpu_load", accelerator__threads=2),
+                         dict(accelerator__share=0, balance__every=7, balance__migrate="always", balance__partition__kind="nested"),
+                         dict(balance__every=5, balance__clock="work", balance__processes=9, balance__partition__max_particles_per_process=4000)):
+                check(done(ranks, out, **zone(backend, **keys)) == plain, f"{backend}, {ranks} ranks, {keys}: another hash")
+                check(rows(out) == table, f"{backend}, {ranks} ranks, {keys}: other rows of thermo.csv")
+                check([int(r["step"]) for r in zones(out) if r["rank"] == "0"][:6] == [1, 2, 4, 8, 16, 20], f"steps of {zones(out)}")
+                shares = [float(r["next_share"]) for r in zones(out)]
+                check(all(float(r["next_share"]) <= float(r["most_share"]) + 1e-9 for r in zones(out)), "a share beyond what the rank's inner cells allow")
+                if keys.get("accelerator__controller") == "fixed" and ranks == 1:
+                    check(all(abs(x - keys["accelerator__share"]) < 0.02 for x in shares), f"{keys}: shares {shares}")
+                check(ranks == 1 or all(x < 1 for x in shares), "a rank beside others that leaves its CPU nothing")
+                z = summary(out)["accelerator"]
+                check(z["backend"] == backend and z["stands_in"] == (backend == "host") and len(z["zones"]) == ranks, f"summary.json: {z}")
+        # Fields say who owns a cell, and who computes it.
+        for keys in (dict(), zone(backend, accelerator__controller="fixed", accelerator__share=0.6, accelerator__devices=2)):
+            done(2, out, run__steps=40, output__fields_every=40, balance__processes=6, balance__every=20, balance__clock="work", balance__migrate="always", **keys)
+            with h5py.File(os.path.join(out, "fields_40.h5")) as f:
+                fields = {k: f[k][()] for k in f}
+                if not keys:
+                    without = fields
+                    continue
+                check(all((fields[k] == without[k]).all() for k in ("particles", "owner")), "fields with accelerators")
+                part = [fields["particles"][fields["zone"] == z].sum() / fields["particles"].sum() for z in range(3)]
+                check(abs(part[0] - 0.4) < 0.1 and abs(part[1] - part[2]) < 0.05, f"particles of the zones: {part}")
+        if backend == "host":
+            check(done(1, out, threads=2, **zone(accelerator__threads=2)) == plain, "two threads on both sides")
+
+
+def accelerator_restarts(tmp):
+    out = os.path.join(tmp, "out")
+    plain = done(1, out)
+    table = rows(out)
+    ways = [dict(accelerator__backend="none")] + [zone(b, checkpoint__every=100, checkpoint__keep=9) for b in backends()]
+    for first in ways:
+        for then in ways:
+            done(2, out, **{**first, "run__steps": 100, "checkpoint__every": 100})
+            shares = [float(r["next_share"]) for r in zones(out) if int(r["step"]) == 100] if first is not ways[0] else []
+            for ranks in (1, 3, 2):
+                check(done(ranks, out, restart=os.path.join(out, "checkpoint_100.h5"), **then) == plain, f"{first}, then {then} on {ranks} ranks: another hash")
+                check(rows(out) == table, f"{first}, then {then} on {ranks} ranks: other rows")
+            if shares and then is first:  # on as many ranks the border goes on where it stood
+                begun = [float(r["share"]) for r in zones(out) if int(r["step"]) == 101]
+                check(len(begun) == 2 and all(abs(a - b) < 0.03 for a, b in zip(shares, begun)), f"shares {shares}, then {begun}")
+                steps = [int(r["step"]) for r in zones(out) if r["rank"] == "0"]
+                check(steps == sorted(set(steps)) and steps[0] == 1 and steps[-1] == 300, f"rows of zones.csv: {steps}")
+    # What a border has learnt is refused if it makes no sense.
+    done(2, out, **{**zone(), "run__steps": 60, "checkpoint__every": 60})
+    with h5py.File(os.path.join(out, "checkpoint_60.h5")) as f:
+        check(f["/zones/of_ranks"].shape[0] >= 4, "what the borders have learnt stands in the checkpoint")
+
+
+def accelerator_speeds(tmp):
+    """Accelerators of different speeds, on emulated nodes: the run finds them by itself, and gives each rank its part."""
+    out = os.path.join(tmp, "out")
+    plain = done(1, out)
+    keys = dict(zone(), accelerator__every=10, accelerator__speed="[4, 8]", balance__every=5, balance__clock="work", balance__migrate="always", balance__partition__kind="nested")
+    check(done(2, out, **keys) == plain, "another hash with accelerators of unequal speeds")
+    last = [r for r in zones(out) if int(r["step"]) == 300]
+    check(len(last) == 2 and all(abs(float(r["speed"]) / s - 1) < 0.05 for r, s in zip(last, (4, 8))), f"speeds of the accelerators: {last}")
+    found = summary(out)["speeds"]
+    check(all(abs(f / s - 1) < 0.05 for f, s in zip(found, (5 / 7, 9 / 7))), f"speeds of the ranks: {found}")
+    late = [r for r in csv.DictReader(open(os.path.join(out, "balance.csv"))) if int(r["step"]) > 150]
+    lbe = sum(float(r["mean_seconds"]) for r in late) / sum(float(r["max_seconds"]) for r in late)
+    check(lbe > 0.95, f"overall LBE {lbe}")
+    # Half of the accelerators' speed changes nothing but the border.
+    check(done(2, out, **dict(keys, accelerator__speed=2)) == plain, "another hash with slow accelerators")
+
+
+def accelerator_errors(tmp):
+    out = os.path.join(tmp, "out")
+    cases = [(dict(accelerator__backend="gpu"), "accelerator.backend"), (dict(zone(), accelerator__share=1.1), "accelerator.share"),
+             (dict(zone(), accelerator__threads=0), "accelerator.threads"), (dict(zone(), accelerator__speed="[1, 2, 3]"), "accelerator.speed"),
+             (dict(zone(), balance__every=5, balance__processes=8), "balance.processes"),
+             (dict(zone(), balance__every=5, balance__clock="work", balance__compare="[a1]"), "balance.compare")]
+    if backends() == ["host"]:
+        cases.append((dict(zone("cuda")), "accelerator.backend"))
+    for keys, where in cases:
+        for ranks in (1, 2):
+            code, text = run(ranks, "run", DECK, "--out", fresh(out), *settings(**keys))
+            check(code == 2 and where in text and text.startswith("steelyard: error: ") and text.count("\n") == 1 and "; " in text, f"{keys} on {ranks} ranks: {code} {text!r}")
+    # Ranks that have no cells away from other ranks go on without a block.
+    small = dict(zone(), system__box="[40, 30]", system__slabs__0__lower="[2, 2]", system__slabs__0__upper="[19, 28]", system__slabs__1__lower="[21, 2]",
+                 system__slabs__1__upper="[38, 28]")
+    for ranks in (1, 7):
+        done(ranks, out, **small)
+    table = zones(out)
+    check(any(float(r["most_share"]) == 0 for r in table) and all(float(r["next_share"]) <= float(r["most_share"]) for r in table), f"most shares: {table}")
+
+
+if __name__ == "__main__":
+    main(accelerator_hash, accelerator_restarts, accelerator_speeds, accelerator_errors)

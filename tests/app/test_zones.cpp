@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Accelerators beside the CPU, on any number of ranks: whatever they compute, wherever the border lies and however it
+// moves, every bit is that of a run without them. Threads stand in for the accelerators, and take the work of each
+// launch in a random order.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "app/balancing/measure.hpp"
+#include "app/deck/deck.hpp"
+#include "app/engine/engine.hpp"
+#include "app/balancing/load_balancer.hpp"
+#include "comm/communicator.hpp"
+#include "comm/team.hpp"
+#include "md/random.hpp"
+
+using namespace app;
+
+namespace {
+
+const comm::Communicator& world() {
+    static const comm::Communicator c;
+    return c;
+}
+
+const std::string collision = R"(
+system:
+  box: [90.0, 50.0]
+  boundary: [periodic, periodic]
+  seed: 3
+  slabs:
+    - {lower: [4, 6], upper: [42, 45], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [12.0, 1.0]}
+    - {lower: [44, 10], upper: [82, 49], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [-12.0, 0.0]}
+run: {dt: 0.0005, steps: 120}
+)";
+const std::string walls = R"(
+system:
+  box: [60.0, 60.0]
+  boundary: [reflecting, periodic]
+  slabs:
+    - {lower: [1, 1], upper: [30, 58], lattice: hexagonal, density: 0.8, temperature: 1.0, velocity: [-9.0, 3.0]}
+run: {dt: 0.001, steps: 120}
+)";
+
+struct Case {
+    std::vector<std::string> settings;
+    int devices = 1, threads = 1;
+    std::uint64_t shuffle = 0;
+};
+
+// A run whose steps a test takes one by one.
+class Run {
+public:
+    Run(const std::string& text, const Case& c)
+        : deck(parse_deck(text, "test.yaml", c.settings)),
+          setup(with_accelerators(deck, c)),
+          balancer(deck, setup.domain.grid(), processes(), world(), timers,
+                   {static_cast<int>(setup.accelerators.devices.size()), setup.halo}),
+          engine(setup, balancer.decomposition({8, 8}), world(), timers) {
+        engine.fill(deck);
+    }
+
+    std::int64_t processes() const { return deck.balance.processes.value_or(world().size()); }
+
+    // One step; move: the border before it. Energies of the step.
+    md::SystemSums step(std::int64_t n, bool move) {
+        if (engine.displaced() || move) {
+            engine.rebin();
+            if (move) balancer.move_border(n, engine);
+            engine.build_neighbour_lists();
+        }
+        engine.force_pass({n == 0 ? md::Kick::first : n == deck.run.steps ? md::Kick::last : md::Kick::middle, true});
+        return engine.sums();
+    }
+
+    // All steps, with a border that jumps every seven of them where `jump`.
+    std::vector<md::Int128> all_steps(bool jump) {
+        std::vector<md::Int128> seen;
+        for (std::int64_t n = 0; n <= deck.run.steps; ++n) {
+            const bool move = jump ? n % 7 == 0 : n == 0 && balancer.zones().on();
+            if (jump) {
+                std::vector<double> shares;
+                for (int r = 0; r < world().size(); ++r) {
+                    const double x = static_cast<double>(md::mix(1000 * n + r) % 1000) / 800;
+                    shares.insert(shares.end(), {std::min(1.0, x), 0.0});  // often all that is possible
+                }
+                REQUIRE(balancer.zones().restore(shares));
+            }
+            const md::SystemSums s = step(n, move);
+            seen.insert(seen.end(), {s.particles, s.pairs, s.momentum[0], s.momentum[1], s.kinetic, s.energy, s.virial});
+        }
+        return seen;
+    }
+
+    const Deck deck;
+    const Setup setup;
+    Timers timers;
+    LoadBalancer balancer;
+    Engine engine;
+
+private:
+    static Setup with_accelerators(const Deck& deck, const Case& c) {
+        Setup s = make_setup(deck, "");
+        add_accelerators(s, deck, 0, 1);
+        s.accelerators.shuffle = c.shuffle;
+        s.accelerators.threads = c.threads;
+        if (deck.accelerator.backend != AcceleratorBackend::none) s.accelerators.devices.assign(c.devices, 0);
+        return s;
+    }
+};
+
+std::vector<std::string> zone_of(double share, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"accelerator.backend=host", "accelerator.controller=fixed",
+                             "accelerator.share=" + std::to_string(share)});
+    return more;
+}
+
+std::int64_t on_accelerators(const Engine& engine) {
+    std::array<std::int64_t, 1> n{0};
+    for (std::size_t t = engine.tiles().on_cpu(); t < engine.tiles().size(); ++t) n[0] += engine.tiles().particles(t);
+    world().sum(std::span<std::int64_t>(n));
+    return n[0];
+}
+
+}  // namespace
+
+TEST_CASE("accelerators compute the same bits as the CPU, whatever their share") {
+    for (const std::string& text : {collision, walls})
+        for (const std::string precision : {"run.precision=mixed", "run.precision=double"}) {
+            Run plain(text, {{precision}});
+            const std::vector<md::Int128> sums = plain.all_steps(false);
+            for (const double share : {0.1, 0.5, 0.9, 1.0})
+                for (const int devices : {1, 2}) {
+                    Run r(text, {zone_of(share, {precision}), devices, devices, 77});
+                    CAPTURE(precision, share, devices);
+                    CHECK((r.all_steps(false) == sums));
+                    CHECK(r.engine.state_hash() == plain.engine.state_hash());
+                    CHECK(r.engine.tiles().accelerators() == devices);
+                    const std::int64_t there = on_accelerators(r.engine), all = sums[0];
+                    if (world().size() == 1) CHECK(std::abs(there - share * all) < 0.12 * all);
+                    if (world().size() == 1 && share == 1.0) CHECK(there == all);
+                    CHECK((there > 0 || world().size() > 3));
+                    if (world().size() > 1) CHECK(there < all);
+                }
+        }
+}
+
+TEST_CASE("a border that jumps changes no bit, with one process a rank and with many") {
+    Run plain(collision, {});
+    const std::vector<md::Int128> sums = plain.all_steps(false);
+    for (const std::int64_t each : {1, 5}) {
+        const std::string processes = "balance.processes=" + std::to_string(each * world().size());
+        Run r(collision, {zone_of(0.5, {processes, "balance.clock=work", "grid.skin=0.4"}), 2, 1, 5});
+        CAPTURE(each);
+        CHECK((r.all_steps(true) == sums));
+        CHECK(r.engine.state_hash() == plain.engine.state_hash());
+    }
+}
+
+TEST_CASE("what is counted in cells is the same with accelerators") {
+    Run plain(collision, {{"balance.every=5"}}), with(collision, {zone_of(0.6, {"balance.every=5"}), 2});
+    for (Run* r : {&plain, &with})
+        for (std::int64_t n = 0; n < 20; ++n) r->step(n, n == 0 && r == &with);
+    const comm::Ranks team(world());
+    std::vector<std::vector<std::int64_t>> seen;
+    for (Run* r : {&plain, &with}) {
+        r->engine.rebin();
+        r->engine.build_neighbour_lists();
+        const balance::Decomposition owners = r->balancer.decomposition({8, 8});
+        const MeasuredCells cells = measure_cells(team, r->engine, owners);
+        seen.push_back(measure_work(cells, {}, {2.5, 2.5}, team, r->engine, owners));
+        for (const balance::CellCounts& c : cells.counts) seen.back().insert(seen.back().end(), {c.n, c.n3, c.n5});
+    }
+    CHECK(on_accelerators(with.engine) > 0);
+    CHECK(seen[0] == seen[1]);
+}
+
+TEST_CASE("what borders have learnt is taken over on as many ranks, else their mean share, and refused if it makes no sense") {
+    Run r(collision, {zone_of(0.3)});
+    ZoneBalancer& zones = r.balancer.zones();
+    std::vector<double> memory;
+    for (int k = 0; k < world().size(); ++k) memory.insert(memory.end(), {0.5 / (k + 1), 2, 7.0 + k, 8});
+    REQUIRE(zones.restore(memory));
+    CHECK(zones.memory() == memory);
+    memory.insert(memory.end(), {1.0, 0});  // of one more rank
+    double mean = 0;
+    for (std::size_t k = 0; k < memory.size(); k += 4) mean += memory[k] / (world().size() + 1);
+    Run other(collision, {zone_of(0.3)});
+    REQUIRE(other.balancer.zones().restore(memory));
+    std::vector<double> expected;
+    for (int k = 0; k < world().size(); ++k) expected.insert(expected.end(), {mean, 0});
+    const std::vector<double> taken = other.balancer.zones().memory();
+    REQUIRE(taken.size() == expected.size());
+    for (std::size_t k = 0; k < taken.size(); ++k) CHECK(taken[k] == Approx(expected[k]));
+    const std::vector<double> before = zones.memory();
+    for (const std::vector<double>& bad :
+         {std::vector<double>{}, {0.5}, {0.5, 1}, {0.5, -1}, {0.5, 1e300}, {1.5, 0}, {-0.1, 0}, {NAN, 0}, {0.5, NAN}, {0.5, 0, 0.5}})
+        CHECK_FALSE(zones.restore(bad));
+    CHECK(zones.memory() == before);
+}
+
+TEST_CASE("forces on particles are known where accelerators computed them") {
+    std::vector<std::map<std::int64_t, std::array<double, 2>>> seen;
+    for (const double share : {-1.0, 0.5}) {
+        Run r(collision, {share < 0 ? std::vector<std::string>{} : zone_of(share), 2});
+        for (std::int64_t n = 0; n < 10; ++n) r.step(n, n == 0 && share > 0);
+        r.engine.force_pass({md::Kick::last, false, true});
+        seen.emplace_back();
+        for (std::size_t t = 0; t < r.engine.tiles().size(); ++t)
+            for (std::int64_t i = 0; i < r.engine.tiles()[t].size(); ++i)
+                seen.back()[r.engine.tiles()[t].id(i)] = r.engine.force(t, i);
+    }
+    CHECK(!seen[0].empty());
+    CHECK((world().size() > 1 || seen[0].size() == 2982));
+    CHECK(seen[0] == seen[1]);
+}
+
+TEST_CASE("a particle that is too fast is found on an accelerator as on the CPU") {
+    std::set<std::string> messages;
+    for (const double share : {-1.0, 0.9}) {
+        Run r(collision, {share < 0 ? std::vector<std::string>{"run.dt=0.02"} : zone_of(share, {"run.dt=0.02"})});
+        try {
+            r.all_steps(false);
+        } catch (const md::SimulationError& e) {
+            messages.insert(e.what());
+        }
+    }
+    CHECK(messages.size() == 1);
+}
