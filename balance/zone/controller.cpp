@@ -73,7 +73,8 @@ void learn_variance(Memory& m, double squared) {
     m.variance = std::clamp(m.variance + (squared - m.variance) / (known + 1), least_variance, most_variance);
 }
 
-constexpr double unlikely = 4.5;  // standard deviations
+constexpr double unlikely = 4.5;       // standard deviations of a measurement
+constexpr double unlikely_mean = 3.5;  // and of the mean of the last few
 
 // One measurement more. One alone that is unlikely is left out; two that agree are a change of speeds.
 void add(Memory& m, double measured) {
@@ -96,7 +97,7 @@ void add(Memory& m, double measured) {
     // A smaller change shows in the mean of the last few, whose variance is a seventh of one measurement's.
     m.recent = m.weight < 8 ? m.ratio : m.recent + (measured - m.recent) / 4;
     const double off = m.recent - m.ratio;
-    if (off * off > limit / 7) start_again(m, m.recent, 4);
+    if (off * off > unlikely_mean * unlikely_mean * m.variance / 7) start_again(m, m.recent, 4);
 }
 
 // Adds what the times of both zones say, if they say anything.
