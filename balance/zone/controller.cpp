@@ -133,8 +133,8 @@ BorderStep by_cpu_load(const ZoneTimes& t, Memory& m) {
     if (!(t.cpu_load < band_begin || t.cpu_load > band_end)) return kept(t);
     const double load = std::clamp(t.cpu_load, 0.0, 1.0), direction = load > band_end ? 1 : -1;
     const bool turns = direction * m.direction < 0;
-    if (turns) m.gain = std::max(m.gain / 2, 1e-6);
-    else if (t.share != m.corrected) m.gain = std::min(2 * m.gain, 1.0);  // it has moved and has not arrived
+    if (turns) m.gain = std::max(m.gain / 2, 1.0 / 32);
+    else if (t.share != m.corrected) m.gain = std::min(1.3 * m.gain, 1.0);  // it has moved and has not arrived
     // Parts of a strip add up while the border stays where it is, but not those of the other direction.
     const double from = !turns && std::abs(m.wanted - t.share) <= t.grain ? m.wanted : t.share;
     const double shrinking = direction > 0 ? 1 - t.share : t.share;

@@ -15,7 +15,7 @@ constexpr double starts[]{1, 0.75, 0.5, 0};
 constexpr ControllerKind kinds[]{ControllerKind::cpu_load, ControllerKind::measured_speed};
 constexpr double near_best = 0.01;  // share
 constexpr double noise = 0.05;
-constexpr int seeds = 500, change_at = 60;
+constexpr int checks = 400, seeds = 500, change_at = 60;
 
 const char* name_of(ControllerKind kind) {
     return kind == ControllerKind::cpu_load ? "cpu_load" : kind == ControllerKind::fixed ? "fixed" : "measured_speed";
@@ -24,11 +24,11 @@ const char* name_of(ControllerKind kind) {
 // The band of cpu_load ends somewhat above the best share, so that it counts as there within two per cent.
 double off_of(ControllerKind kind) { return kind == ControllerKind::cpu_load ? 2 * near_best : near_best; }
 
-// From the 4th correction after check `begin` on, or after the last where there are fewer.
+// From the 4th correction after check `begin` on, or from the last where there are fewer, for 100 checks since `begin`.
 double time_over_best(const SimulatedMachine& machine, const SimulatedRun& run, std::size_t begin = 0) {
     const int before = run.corrections(0, begin);
     const std::size_t check = std::max(begin, run.checks_until(before + 4));
-    return run.mean_seconds(std::min(check, run.seconds.size() - 1)) / machine.step_seconds(machine.best_share());
+    return run.mean_seconds(std::min(check, begin + 99), begin + 100) / machine.step_seconds(machine.best_share());
 }
 
 class Cases {
@@ -53,7 +53,6 @@ void converge(Cases& cases, std::ofstream& shares) {
         for (const double best : {0.87, 0.2, 0.5, 0.7, 0.95, 0.99})
             for (const double start : starts) {
                 const SimulatedMachine machine = machine_with_best(best);
-                const int checks = kind == ControllerKind::cpu_load ? 400 : 100;
                 const SimulatedRun run = simulate(machine, kind, start, checks);
                 cases.add("converge", kind, start, best, 0, run.corrections_until(best, off_of(kind)), run,
                           time_over_best(machine, run), run.reversals(0, checks),
