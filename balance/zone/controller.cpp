@@ -136,7 +136,7 @@ BorderStep by_cpu_load(const ZoneTimes& t, Memory& m) {
     if (turns) m.gain = std::max(m.gain / 2, 1.0 / 32);
     else if (t.share != m.corrected) m.gain = std::min(1.3 * m.gain, 1.0);  // it has moved and has not arrived
     // Parts of a strip add up while the border stays where it is, but not those of the other direction.
-    const double from = !turns && std::abs(m.wanted - t.share) <= t.grain ? m.wanted : t.share;
+    const double from = direction == m.direction && std::abs(m.wanted - t.share) <= t.grain ? m.wanted : t.share;
     const double shrinking = direction > 0 ? 1 - t.share : t.share;
     const double shift = std::min(m.gain * shift_of(load, from), shrinking / 2);
     m.wanted = std::clamp(from + direction * shift, t.least, t.most);
