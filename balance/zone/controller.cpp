@@ -85,7 +85,6 @@ void add(Memory& m, double measured) {
     if (squared > limit) {
         const double apart = measured - m.doubted;
         if (m.doubts == 1 && apart * apart / 2 <= limit) return start_again(m, (measured + m.doubted) / 2, 2);
-        if (m.doubts == 1) learn_variance(m, limit);
         m.doubted = measured;
         m.doubts = 1;
         return;
