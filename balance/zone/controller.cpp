@@ -73,7 +73,8 @@ void learn_variance(Memory& m, double squared) {
     m.variance = std::clamp(m.variance + (squared - m.variance) / (known + 1), least_variance, most_variance);
 }
 
-constexpr double unlikely = 4.5;  // standard deviations
+constexpr double unlikely = 4.5;       // standard deviations of a measurement
+constexpr double unlikely_mean = 3.5;  // and of the mean of the last few
 
 // One measurement more. One alone that is unlikely is left out; two that agree are a change of speeds.
 void add(Memory& m, double measured) {
@@ -84,7 +85,6 @@ void add(Memory& m, double measured) {
     if (squared > limit) {
         const double apart = measured - m.doubted;
         if (m.doubts == 1 && apart * apart / 2 <= limit) return start_again(m, (measured + m.doubted) / 2, 2);
-        if (m.doubts == 1) learn_variance(m, limit);
         m.doubted = measured;
         m.doubts = 1;
         return;
@@ -96,7 +96,7 @@ void add(Memory& m, double measured) {
     // A smaller change shows in the mean of the last few, whose variance is a seventh of one measurement's.
     m.recent = m.weight < 8 ? m.ratio : m.recent + (measured - m.recent) / 4;
     const double off = m.recent - m.ratio;
-    if (off * off > limit / 7) start_again(m, m.recent, 4);
+    if (off * off > unlikely_mean * unlikely_mean * m.variance / 7) start_again(m, m.recent, 4);
 }
 
 // Adds what the times of both zones say, if they say anything.
@@ -132,10 +132,10 @@ BorderStep by_cpu_load(const ZoneTimes& t, Memory& m) {
     if (!(t.cpu_load < band_begin || t.cpu_load > band_end)) return kept(t);
     const double load = std::clamp(t.cpu_load, 0.0, 1.0), direction = load > band_end ? 1 : -1;
     const bool turns = direction * m.direction < 0;
-    if (turns) m.gain = std::max(m.gain / 2, 1e-6);
-    else if (t.share != m.corrected) m.gain = std::min(2 * m.gain, 1.0);  // it has moved and has not arrived
+    if (turns) m.gain = std::max(m.gain / 2, 1.0 / 32);
+    else if (t.share != m.corrected) m.gain = std::min(1.3 * m.gain, 1.0);  // it has moved and has not arrived
     // Parts of a strip add up while the border stays where it is, but not those of the other direction.
-    const double from = !turns && std::abs(m.wanted - t.share) <= t.grain ? m.wanted : t.share;
+    const double from = direction == m.direction && std::abs(m.wanted - t.share) <= t.grain ? m.wanted : t.share;
     const double shrinking = direction > 0 ? 1 - t.share : t.share;
     const double shift = std::min(m.gain * shift_of(load, from), shrinking / 2);
     m.wanted = std::clamp(from + direction * shift, t.least, t.most);

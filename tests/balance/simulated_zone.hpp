@@ -84,11 +84,11 @@ struct SimulatedRun {
         }
         return found;
     }
-    /// Mean seconds of a step from check `begin` on.
-    double mean_seconds(std::size_t begin) const {
+    /// Mean seconds of a step before checks [begin, end).
+    double mean_seconds(std::size_t begin, std::size_t end) const {
         double sum = 0;
-        for (std::size_t c = begin; c < seconds.size(); ++c) sum += seconds[c];
-        return sum / static_cast<double>(seconds.size() - begin);
+        for (std::size_t c = begin; c < end; ++c) sum += seconds[c];
+        return sum / static_cast<double>(end - begin);
     }
 };
 

@@ -19,9 +19,9 @@ SimulatedMachine noisy(SimulatedMachine machine, double noise = 0.05) {
     return machine;
 }
 
-// From the 4th correction (or the last, where there are fewer) to the last check, relative to the best fixed share.
+// From the 4th correction (or the last, where there are fewer) to check 100, relative to the best fixed share.
 double time_over_best(const SimulatedMachine& machine, const SimulatedRun& run) {
-    return run.mean_seconds(std::min(run.checks_until(4), run.seconds.size() - 1)) /
+    return run.mean_seconds(std::min<std::size_t>(run.checks_until(4), 99), 100) /
            machine.step_seconds(machine.best_share());
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("measured_speed follows a speed that doubles or halves within 4 correc
                     const int corrections = run.corrections_until(then, 0.01, 60);
                     slow += corrections < 0 || corrections > 4;
                     CHECK(run.largest_error(then, 70) < (noise > 0 ? 0.04 : 0.01));
-                    CHECK(run.reversals(60, 100) <= (noise > 0 ? 2 : 0));
+                    CHECK(run.reversals(60, 100) <= (noise > 0 ? 3 : 0));
                 }
                 CAPTURE(noise, factor, best);
                 CHECK(slow <= (noise > 0 ? 5 : 0));
@@ -172,7 +172,7 @@ TEST_CASE("cpu_load does not jump back and forth, whatever the strips and the sp
                     SimulatedMachine machine = noisy(machine_with_best(best), noise);
                     machine.strips = machine.room = strips;
                     const SimulatedRun run = simulate(machine, paper, start, 1000);
-                    CHECK(run.reversals(500, 1000) <= (noise > 0 ? 60 : 4));
+                    CHECK(run.reversals(500, 1000) <= (noise > 0 ? 80 : 15));
                     double jump = 0;
                     for (std::size_t c = 500; c < 1000; ++c)
                         jump = std::max(jump, std::abs(run.shares[c + 1] - run.shares[c]));
@@ -197,6 +197,27 @@ TEST_CASE("cpu_load keeps the border inside the band, and moves it the right way
         }
 }
 
+TEST_CASE("cpu_load never takes more than half of a zone at once") {
+    for (double share = 0.0005; share < 1; share += 0.0005)
+        for (const double load : {0.0, 1.0}) {
+            ControllerState state;
+            ZoneTimes t = times_at(share);
+            t.cpu_load = load;
+            const double next = next_share(paper, t, state).share;
+            CHECK(next >= share / 2);
+            CHECK(1 - next >= (1 - share) / 2 - rounding);
+        }
+}
+
+TEST_CASE("measured_speed learns how large the noise is") {
+    for (const double noise : {0.002, 0.3})
+        for (int seed = 0; seed < 50; ++seed) {
+            const SimulatedRun run = simulate(noisy(machine_with_best(0.5), noise), ours, 0.5, 300, seed);
+            CHECK(run.largest_error(0.5, 100) < (noise < 0.01 ? 0.003 : 0.12));
+            CHECK(run.reversals(100, 300) <= 4);
+        }
+}
+
 TEST_CASE("measured_speed copes with costs that don't depend on the zones") {
     for (const double best : {0.3, 0.87})
         for (const double cpu : {0.0, 0.3})
@@ -206,7 +227,7 @@ TEST_CASE("measured_speed copes with costs that don't depend on the zones") {
                     SimulatedMachine machine = machine_with_best(best);
                     machine.cpu_fixed_seconds = cpu, machine.accelerator_fixed_seconds = accelerator;
                     const SimulatedRun run = simulate(machine, ours, start, 100);
-                    CHECK(run.mean_seconds(20) < 1.02 * machine.step_seconds(machine.best_share()));
+                    CHECK(run.mean_seconds(20, 100) < 1.02 * machine.step_seconds(machine.best_share()));
                     CHECK(run.reversals(0, 100) <= 1);
                 }
 }
@@ -230,7 +251,7 @@ TEST_CASE("few strips: measured_speed takes the best of them") {
                 SimulatedMachine machine = machine_with_best(best);
                 machine.strips = machine.room = strips;
                 const SimulatedRun run = simulate(machine, ours, start, 100);
-                CHECK(run.mean_seconds(10) <= 1.1 * machine.step_seconds(machine.best_share()));
+                CHECK(run.mean_seconds(10, 100) <= 1.1 * machine.step_seconds(machine.best_share()));
                 CHECK(run.reversals(10, 100) == 0);
             }
 }
@@ -246,11 +267,9 @@ TEST_CASE("a border stays within its limits") {
                 CHECK(*std::max_element(run.shares.begin(), run.shares.end()) <= room / 1000.0);
                 if (kind == ours) CHECK(run.shares.back() == room / 1000.0);
                 ZoneTimes t = times_at(0.5);
-                t.least = 0.4, t.most = 0.6;
+                t.least = 0.4, t.most = 0.51;
                 ControllerState state;
-                const double share = next_share(kind, t, state).share;
-                CHECK(share >= 0.5);
-                CHECK(share <= 0.6);
+                CHECK(next_share(kind, t, state).share == 0.51);
             }
 }
 
@@ -322,6 +341,9 @@ TEST_CASE("a state that no controller made counts as none") {
         counts_as_none({});
         counts_as_none({1, 2, 3});
         counts_as_none(std::vector<double>(1000, 0.5));
+        std::vector<double> longer = good.values;
+        longer.push_back(0);
+        counts_as_none(longer);
         for (std::size_t i = 0; i < good.values.size(); ++i)
             for (const double bad : {nan, 1e300, -1e300}) {
                 CAPTURE(i, bad);

@@ -47,6 +47,8 @@ COMMANDS = [
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
     ("quick", r"scripts/plot_nested\.py out/", {}, {}),
     ("slow", r"scripts/reproduce/nested\.sh$", {}),
+    # docs/zones.md
+    ("slow", r"scripts/reproduce/zones\.sh$", {}),
     # docs/output.md, docs/potentials.md, restarts/README.md
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
     ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),
