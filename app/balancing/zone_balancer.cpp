@@ -4,7 +4,8 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "balance/grid/field.hpp"
 #include "comm/clock.hpp"
@@ -34,8 +35,8 @@ private:
 
 // By the paper, of the whole process. The threads of the host backend would count as the process's, so there it is that
 // of the threads that compute tiles.
-double cpu_load_of(const ZoneSeconds& spent, double elapsed, double process, gpu::Backend backend) {
-    const double busy = backend == gpu::Backend::host ? spent.cpu_busy : process;
+double cpu_load_of(const ZoneSeconds& spent, double elapsed, double process, AcceleratorBackend backend) {
+    const double busy = backend == AcceleratorBackend::host ? spent.cpu_busy : process;
     return elapsed > 0 ? std::clamp(busy / omp_get_max_threads() / elapsed, 0.0, 1.0) : 0;
 }
 
@@ -72,40 +73,45 @@ void ZoneBalancer::add(const ZoneSeconds& seconds) {
     spent_.accelerator += seconds.accelerator;
 }
 
+// What the controller gets to see.
+balance::ZoneTimes ZoneBalancer::measured(std::int64_t step, std::span<const double> counted) const {
+    balance::ZoneTimes times;
+    times.share = share_;
+    times.most = most_share();
+    const std::int64_t largest = strips_.empty() ? 0 : *std::max_element(strips_.begin(), strips_.end());
+    times.grain = total_ > 0 ? static_cast<double>(largest) / static_cast<double>(total_) : 0;
+    if (counted.empty()) {
+        const auto steps = static_cast<double>(step - last_step_);
+        times.cpu_seconds = spent_.cpu / steps;
+        times.accelerator_seconds = spent_.accelerator / steps;
+        times.cpu_load = cpu_load_of(spent_, comm::now() - since_, comm::cpu_seconds() - cpu_since_, settings_.backend);
+    } else {
+        times.cpu_seconds = counted[0];
+        times.accelerator_seconds = counted[1];
+        const double longest = std::max(counted[0], counted[1]);
+        times.cpu_load = longest > 0 ? counted[0] / longest : 1;
+    }
+    return times;
+}
+
 bool ZoneBalancer::check(std::int64_t step, const balance::Partition& partition, std::span<const std::int64_t> load,
                          std::span<const double> counted) {
     const std::vector<balance::Box> before = blocks_;
-    if (placed_ && accelerators_ > 0) {
-        const double now = comm::now(), process = comm::cpu_seconds();
-        const auto steps = static_cast<double>(step - last_step_);
-        balance::ZoneTimes times;
-        times.share = share_;
-        times.most = most_share();
-        for (const std::int64_t s : strips_)
-            times.grain =
-                std::max(times.grain, static_cast<double>(s) / static_cast<double>(std::max<std::int64_t>(1, total_)));
-        if (counted.empty()) {
-            times.cpu_seconds = spent_.cpu / steps;
-            times.accelerator_seconds = spent_.accelerator / steps;
-            const gpu::Backend backend =
-                settings_.backend == AcceleratorBackend::cuda ? gpu::Backend::cuda : gpu::Backend::host;
-            times.cpu_load = cpu_load_of(spent_, now - since_, process - cpu_since_, backend);
-        } else {
-            times.cpu_seconds = counted[0];
-            times.accelerator_seconds = counted[1];
-            const double longest = std::max(counted[0], counted[1]);
-            times.cpu_load = longest > 0 ? counted[0] / longest : 1;
-        }
+    const bool first = !placed_;
+    bool moves = first || settings_.controller == balance::ControllerKind::fixed;
+    if (!first && accelerators_ > 0) {
+        const balance::ZoneTimes times = measured(step, counted);
         const balance::BorderStep next = balance::next_share(settings_.controller, times, state_);
-        if (next.decision != balance::BorderDecision::kept || settings_.controller == balance::ControllerKind::fixed)
-            wanted_ = next.share;
+        if (next.decision != balance::BorderDecision::kept) wanted_ = next.share, moves = true;
         rows_.push_back({step, team_.rank(), share_, times.cpu_load, times.cpu_seconds, times.accelerator_seconds,
                          next.decision, 0, 0, balance::relative_speed(state_)});
     }
-    if (!placed_) first_step_ = step;
+    if (first) first_step_ = step;
     placed_ = true;
     last_step_ = step;
-    place(partition, load);
+    take_loads(partition, load);
+    // A border that is kept stays between the same cells, though their loads have changed.
+    put_border_at(moves ? balance::border_at(strips_, total_, wanted_) : border_);
     if (!rows_.empty()) rows_.back().next_share = share_, rows_.back().most_share = most_share();
     spent_ = {};
     since_ = comm::now();
@@ -116,21 +122,31 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Partition& partition,
 }
 
 void ZoneBalancer::place(const balance::Partition& partition, std::span<const std::int64_t> load) {
+    take_loads(partition, load);
+    put_border_at(balance::border_at(strips_, total_, wanted_));
+}
+
+// The room for blocks in the cells of this rank, and the loads of its strips. Collective.
+void ZoneBalancer::take_loads(const balance::Partition& partition, std::span<const std::int64_t> load) {
     balance::BoxList list{partition.boxes, {}};
-    for (int r = 0; r <= hosts_.members(); ++r)
-        list.first.push_back(partition.first[r < hosts_.members() ? hosts_.processes_of(r).begin : hosts_.processes()]);
+    for (int r = 0; r < hosts_.members(); ++r) list.first.push_back(partition.first[hosts_.processes_of(r).begin]);
+    list.first.push_back(static_cast<std::int64_t>(partition.boxes.size()));
     const std::vector<std::int64_t> loads = balance::FieldPlan(team_, {grid_, team_.size()}, list).to_boxes(load);
+    if (accelerators_ == 0) return;
     const balance::Region region(partition.boxes.begin() + list.first[team_.rank()],
                                  partition.boxes.begin() + list.first[team_.rank() + 1]);
-    if (accelerators_ == 0) return;
     const RegionLoads sums(region, loads);
-    room_ =
-        balance::zone_room(grid_, balance::joined(region), halo_, [&](const balance::Box& b) { return sums.of(b); });
+    if (region != region_)  // else another block of nearly the same load could take all cells elsewhere
+        room_ = balance::zone_room(grid_, balance::joined(region), halo_,
+                                   [&](const balance::Box& b) { return sums.of(b); });
+    region_ = region;
     strips_.clear();
     for (int s = 0; s < room_.strips(); ++s) strips_.push_back(sums.of(room_.strips_between(s, s + 1)));
-    total_ = 0;
-    for (const std::int64_t l : loads) total_ += l;
-    border_ = balance::border_at(strips_, total_, wanted_);
+    total_ = std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
+}
+
+void ZoneBalancer::put_border_at(int strips) {
+    border_ = strips;
     share_ = balance::share_at(strips_, total_, border_);
     blocks_ = balance::zone_blocks(room_, border_, accelerators_, strips_);
 }

@@ -69,7 +69,9 @@ public:
     bool restore(std::span<const double> memory);
 
 private:
-    double measured_load() const;
+    balance::ZoneTimes measured(std::int64_t step, std::span<const double> counted) const;
+    void take_loads(const balance::Partition& partition, std::span<const std::int64_t> load);
+    void put_border_at(int strips);
 
     const Deck::Accelerator settings_;
     bool on_, counted_;
@@ -79,9 +81,10 @@ private:
     int accelerators_, halo_;
     bool placed_ = false;
     std::int64_t first_step_ = 0, last_step_ = 0;
-    double wanted_;  // the share that the controller wants
+    double wanted_;  // the share that the controller has set
     balance::ControllerState state_;
-    balance::ZoneRoom room_;
+    balance::Region region_;            // of this rank
+    balance::ZoneRoom room_;            // in it
     std::vector<std::int64_t> strips_;  // loads
     std::int64_t total_ = 0;
     int border_ = 0;  // strips that the accelerators have

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
+#include "app/balancing/load_balancer.hpp"
 #include "app/balancing/measure.hpp"
 #include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
-#include "app/balancing/load_balancer.hpp"
 #include "comm/communicator.hpp"
 #include "comm/team.hpp"
 #include "md/random.hpp"
@@ -88,7 +88,8 @@ public:
                 REQUIRE(balancer.zones().restore(shares));
             }
             const md::SystemSums s = step(n, move);
-            seen.insert(seen.end(), {s.particles, s.pairs, s.momentum[0], s.momentum[1], s.kinetic, s.energy, s.virial});
+            seen.insert(seen.end(),
+                        {s.particles, s.pairs, s.momentum[0], s.momentum[1], s.kinetic, s.energy, s.virial});
         }
         return seen;
     }
@@ -176,7 +177,9 @@ TEST_CASE("what is counted in cells is the same with accelerators") {
     CHECK(seen[0] == seen[1]);
 }
 
-TEST_CASE("what borders have learnt is taken over on as many ranks, else their mean share, and refused if it makes no sense") {
+TEST_CASE(
+    "what borders have learnt is taken over on as many ranks, else their mean share, and refused if it makes no "
+    "sense") {
     Run r(collision, {zone_of(0.3)});
     ZoneBalancer& zones = r.balancer.zones();
     std::vector<double> memory;
@@ -194,8 +197,16 @@ TEST_CASE("what borders have learnt is taken over on as many ranks, else their m
     REQUIRE(taken.size() == expected.size());
     for (std::size_t k = 0; k < taken.size(); ++k) CHECK(taken[k] == Approx(expected[k]));
     const std::vector<double> before = zones.memory();
-    for (const std::vector<double>& bad :
-         {std::vector<double>{}, {0.5}, {0.5, 1}, {0.5, -1}, {0.5, 1e300}, {1.5, 0}, {-0.1, 0}, {NAN, 0}, {0.5, NAN}, {0.5, 0, 0.5}})
+    for (const std::vector<double>& bad : {std::vector<double>{},
+                                           {0.5},
+                                           {0.5, 1},
+                                           {0.5, -1},
+                                           {0.5, 1e300},
+                                           {1.5, 0},
+                                           {-0.1, 0},
+                                           {NAN, 0},
+                                           {0.5, NAN},
+                                           {0.5, 0, 0.5}})
         CHECK_FALSE(zones.restore(bad));
     CHECK(zones.memory() == before);
 }
