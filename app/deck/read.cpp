@@ -19,7 +19,7 @@
 namespace app {
 namespace {
 
-const std::vector<std::string> later_sections = {"accelerator", "comm"};
+const std::vector<std::string> later_sections = {"comm"};
 
 // Where else in a deck `name` belongs; empty if nowhere or in more than one place.
 std::string home_of(const std::string& name) {

@@ -118,7 +118,8 @@ const std::vector<BadDeck>& bad_decks() {
         {deck(0, "", "load: {kind: uniform, cells: [3, 0]}\n"), 8, 34, "load.cells.1 is 0"},
         {with_balance("partition: {algorithm: outer}"), 8, 34, "balance.partition.algorithm can't be 'outer'"},
         // Not in this version
-        {deck(0, "", "accelerator: {backend: none}\n"), 8, 1, "accelerator is not in this version yet; remove it"},
+        {deck(0, "", "accelerator: {backend: gpu}\n"), 8, 24, "accelerator.backend"},
+        {deck(0, "", "accelerator: {share: 1.5}\n"), 8, 22, "accelerator.share"},
         {deck(0, "", "comm: {order: plain}\n"), 8, 1, "comm is not in this version yet; remove it"},
         {with_balance("model: a3"), 8, 18, "balance.model can't be 'a3'; did you mean 'a1'?"},
         {with_balance("noise: 1.5"), 8, 18, "balance.noise is 1.5"},

@@ -59,7 +59,9 @@ void change(const app::Key& key, const std::string& path) {
                              "greedy",
                              "slabs",
                              "other.h5",
-                             "off"})
+                             "off",
+                             "host",
+                             "fixed"})
         if (read(key, path, text) && key.text() != before) return;
     FAIL("no other value for " << path);
 }
