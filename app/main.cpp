@@ -26,6 +26,7 @@
 #include "comm/communicator.hpp"
 #include "comm/file/file.hpp"
 #include "comm/session.hpp"
+#include "gpu/zone.hpp"
 #include "md/tile.hpp"
 
 namespace {
@@ -151,6 +152,8 @@ int main(int argc, char** argv) {
         const std::string text = std::string("run: ") + e.what() + "; " + e.remedy;
         if (e.on_all_ranks) return fail(world, 4, text);
         comm::fatal(4, text);
+    } catch (const gpu::Error& e) {
+        comm::fatal(4, std::string("accelerator: ") + e.what() + "; " + e.remedy);
     } catch (const std::bad_alloc&) {
         comm::fatal(4, "memory: not enough; use more ranks or fewer particles");
     } catch (const std::exception& e) {

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 """The border between the zones of a CPU and its accelerator: how soon two controllers find the best share, and what it costs.
 
-The machine is a model, not a measurement: 12 cores and one accelerator of such a speed that 87 % of the load are best for it, as in
+Part 1 is a model of a machine, not a measurement: 12 cores and one accelerator of such a speed that 87 % of the load are best for it, as in
 the paper of Andrianov et al. (2020). Both zones compute at the same time, so that a step takes as long as the slower one. The border
 is checked at equal distances. Noise is an error of 5 % of each measured time (standard deviation), of 500 runs for each start.
 
 A correction is a check that moves the border. "time" is that of the steps from the 4th correction to check 100, relative to the best
 fixed share.
+
+Part 2 (--real) runs the program on this machine: one rank, and at the same time a thread that stands in for an accelerator and runs the
+device's kernels (inputs/zones.yaml). Times are medians of rounds in which each case runs once, of the second half of the steps.
 """
 import argparse
 import csv
@@ -16,9 +19,10 @@ import os
 import statistics
 import subprocess
 
+import zones_real
+from zones_real import CONTROLLERS, STARTS
+
 BEST = 0.87
-STARTS = [1, 0.75, 0.5, 0]
-CONTROLLERS = ["cpu_load", "measured_speed"]
 CHECKS_SHOWN = 200
 FIXED_SHOWN = [100, 97, 95, 93, 91, 89, 87, 85, 83, 75, 50, 0]
 NEAR = 0.01
@@ -161,12 +165,15 @@ def model(arguments):
 def main():
     parser = argparse.ArgumentParser(prog="zones.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default="results/zones")
+    zones_real.add_options(parser)
     arguments = parser.parse_args()
     os.makedirs(arguments.out, exist_ok=True)
-    cases = model(arguments)
+    cases = [] if arguments.only_real else model(arguments)
+    if arguments.real or arguments.only_real:
+        cases += zones_real.real(arguments)
     with open(os.path.join(arguments.out, "summary.json"), "w") as f:
         json.dump({"what": "controllers of the border between zones; cases with simulated: true are of a model of a machine", "cases": cases}, f, indent=1)
-    print(f"wrote {arguments.out}/summary.json, cases.csv, shares.csv, fixed.csv and zones.png")
+    print(f"wrote {arguments.out}/: summary.json, CSV files and pictures")
 
 
 if __name__ == "__main__":

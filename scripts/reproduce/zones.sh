@@ -5,5 +5,5 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 for a in "$@"; do [[ $a == -h || $a == --help ]] && exec /usr/bin/python3 scripts/reproduce/zones.py --help; done
-TARGET=bench_zones scripts/build.sh >/dev/null
+scripts/build.sh >/dev/null
 exec /usr/bin/python3 scripts/reproduce/zones.py "$@"
