@@ -91,9 +91,9 @@ class WholeBox {
 public:
     WholeBox(const app::Deck& deck, gpu::Backend backend, int threads)
         : setup_(app::make_setup(deck, "")),
-          zone_(gpu::make_zone(backend, 0, threads,
-                               {setup_.domain, setup_.halo, setup_.potential, setup_.precision, setup_.limits,
-                                setup_.dt})),
+          zone_(gpu::make_zone(
+              backend, 0, threads,
+              {setup_.domain, setup_.halo, setup_.potential, setup_.precision, setup_.limits, setup_.dt})),
           skins_(setup_.potential.cutoff, setup_.skin, setup_.widest_skin) {
         zone_->set_block(setup_.domain.grid().box(), images());
         make_particles(deck, setup_.domain, [&](const Particles& some) { zone_->insert(some); });
