@@ -115,7 +115,7 @@ private:
 
     Own<std::int64_t> id_{*on_}, x_{*on_}, y_{*on_}, vx_{*on_}, vy_{*on_}, spare_{*on_};
     Own<std::int32_t> key_{*on_}, place_{*on_}, bins_{*on_};  // of particles: bin, place there; key_ then holds cells
-    Own<std::int64_t> edges_[2]{Own<std::int64_t>{*on_}, Own<std::int64_t>{*on_}};
+    Own<std::int64_t> edges_[2]{Own<std::int64_t>{*on_}, Own<std::int64_t>{*on_}};  // of the cells with the halo, 2^-26
     Own<std::int32_t> counts_{*on_}, first_slot_{*on_}, border_cells_{*on_}, border_{*on_};
     CellList outgoing_list_{*on_}, image_sources_{*on_};
     ShiftedList incoming_list_{*on_}, images_{*on_};
@@ -145,10 +145,11 @@ std::vector<md::Particle> ZoneOn<On>::set_block(const balance::Box& block, const
     if (block.empty()) cells_.columns = cells_.rows = 0;
     for (int a = 0; a < 2; ++a) {
         const md::Axis& axis = setup_.domain.axis[a];
+        const int lower = block.lower[a], upper = lower + (a == 0 ? cells_.columns : cells_.rows);
+        extent_.lower[a] = axis.edge(lower);
+        extent_.upper[a] = axis.edge(upper);
         std::vector<std::int64_t> edges;
-        for (int c = block.lower[a]; c <= std::max(block.lower[a], block.upper[a]); ++c) edges.push_back(axis.edge(c));
-        extent_.lower[a] = edges.front();
-        extent_.upper[a] = edges.back();
+        for (int c = lower - cells_.halo; c <= upper + cells_.halo; ++c) edges.push_back(axis.edge(c));
         upload(edges_[a], edges);
     }
     list_border_cells(border);
@@ -274,7 +275,7 @@ void ZoneOn<On>::sort() {
     args.slices = slices;
     for (int a = 0; a < 2; ++a) {
         const md::Axis& axis = setup_.domain.axis[a];
-        args.edges[a] = edges_[a].data();
+        args.edges[a] = edges_[a].data() + cells_.halo;
         args.cells[a] = a == 0 ? cells_.columns : cells_.rows;
         args.per_cell[a] = axis.cells / static_cast<double>(axis.length);
     }
@@ -364,10 +365,12 @@ void ZoneOn<On>::build_neighbour_lists(double radius) {
     const md::Domain& domain = setup_.domain;
     const double reach = radius * (1 + 1e-5) * md::two_to(domain.packed_bits);  // floats round by far less than that
     const Search search{cells_,
-                        {md::cells_within(radius, domain.axis[0].least_width()),
-                         md::cells_within(radius, domain.axis[1].least_width())},
+                        {edges_[0].data(), edges_[1].data()},
+                        md::to_edge_units(radius * (1 + 1e-5)) + 1,
                         static_cast<float>(reach * reach),
                         packed(),
+                        x_.data(),
+                        y_.data(),
                         first_slot_.data(),
                         slot_.data(),
                         key_.data()};

@@ -11,24 +11,35 @@ namespace gpu {
 /// Where and how far a particle looks.
 struct Search {
     Cells cells;
-    std::int32_t reach[2];  ///< cells to look at on each side
-    float radius2;          ///< squared packed units
+    const std::int64_t* edges[2];  ///< of the cells with the halo, 2^-26
+    std::int64_t reach;            ///< 2^-26
+    float radius2;                 ///< squared packed units
     const std::uint64_t* packed;
+    const std::int64_t *x, *y;
     const std::int32_t *first_slot, *slot, *cell_of;
 
-    /// Calls use(slot) for all slots near own number i but its own.
+    /// Calls use(begin, end) for the runs of slots that hold all particles near own number i, itself too.
     template <class Use>
-    HD void for_each_near(std::int64_t i, Use use) const {
-        const std::int32_t self = slot[i], column = cell_of[i] / cells.rows, row = cell_of[i] % cells.rows;
-        const std::uint64_t here = packed[self];
-        const std::int32_t side = cells.halo < reach[0] ? cells.halo : reach[0];
-        const std::int32_t up = cells.halo < reach[1] ? cells.halo : reach[1];
-        for (std::int32_t c = column - side; c <= column + side; ++c) {
-            const std::int32_t cell = (c + cells.halo) * cells.rows_with_halo() + row + cells.halo;
-            const std::int32_t end = first_slot[cell + up + 1];
-            for (std::int32_t j = first_slot[cell - up]; j < end; ++j)
-                if (j != self && md::less(md::distance2(here, packed[j]), radius2)) use(j);
+    HD void for_each_run(std::int64_t i, Use use) const {
+        const std::int32_t column = cell_of[i] / cells.rows + cells.halo, row = cell_of[i] % cells.rows + cells.halo;
+        std::int32_t low[2], high[2];
+        cells_in_reach(edges[0], x[i] >> md::edge_shift, column, cells.columns_with_halo(), low[0], high[0]);
+        cells_in_reach(edges[1], y[i] >> md::edge_shift, row, cells.rows_with_halo(), low[1], high[1]);
+        for (std::int32_t c = low[0]; c < high[0]; ++c) {
+            const std::int32_t* first = first_slot + c * cells.rows_with_halo();
+            use(first[low[1]], first[high[1]]);
         }
+    }
+    HD bool near(std::uint64_t here, std::int32_t there) const {
+        return md::less(md::distance2(here, packed[there]), radius2);
+    }
+
+private:
+    /// Cells [low, high) that come within reach of a coordinate in `cell`.
+    HD void cells_in_reach(const std::int64_t* edge, std::int64_t at, std::int32_t cell, std::int32_t count,
+                           std::int32_t& low, std::int32_t& high) const {
+        for (low = cell; low > 0 && edge[low] > at - reach;) --low;
+        for (high = cell + 1; high < count && edge[high] <= at + reach;) ++high;
     }
 };
 
@@ -37,8 +48,11 @@ struct CountRows {
     std::int32_t* length;
 
     HD void operator()(std::int64_t i) const {
-        std::int32_t n = 0;
-        search.for_each_near(i, [&](std::int32_t) { ++n; });
+        const std::uint64_t here = search.packed[search.slot[i]];
+        std::int32_t n = -1;  // it finds itself too
+        search.for_each_run(i, [&](std::int32_t begin, std::int32_t end) {
+            for (std::int32_t j = begin; j < end; ++j) n += search.near(here, j);
+        });
         length[i] = n;
     }
 };
@@ -62,10 +76,15 @@ struct FillRows {
     Rows rows;
 
     HD void operator()(std::int64_t i) const {
+        const std::int32_t self = search.slot[i];
+        const std::uint64_t here = search.packed[self];
         std::int32_t* next = rows.row(i);
-        search.for_each_near(i, [&](std::int32_t j) {
-            *next = j;
-            next += group;
+        search.for_each_run(i, [&](std::int32_t begin, std::int32_t end) {
+            for (std::int32_t j = begin; j < end; ++j) {
+                if (!search.near(here, j) || j == self) continue;
+                *next = j;
+                next += group;
+            }
         });
     }
 };

@@ -6,6 +6,12 @@
 
 #include "gpu/kernels/view.hpp"
 
+#ifdef __CUDACC__
+#define STEELYARD_NOT_UNROLLED
+#else
+#define STEELYARD_NOT_UNROLLED _Pragma("GCC unroll 1")  // an unrolled loop becomes no vectors
+#endif
+
 namespace gpu {
 
 /// What a pass reads and writes of the particles.
@@ -19,14 +25,38 @@ struct PassView {
     Totals* totals;
     bool sum_kinetic;
 
-    HD md::PackedPosition position(std::int32_t slot_) const { return md::unpack(packed[slot_]); }
-    /// Calls use(position) for each neighbour of own number i; returns how many there are.
+    /// Calls use(x, y) with the packed displacement from each neighbour of own number i; returns how often. The host
+    /// takes them in vectors, the last one filled up with places that are out of every reach: what `use` adds up must
+    /// not notice those.
     template <class Use>
-    HD std::int32_t for_each_neighbour(std::int64_t i, Use use) const {
+    HD std::int32_t for_each_pair(std::int64_t i, Use use) const {
+        const md::PackedPosition here = md::unpack(packed[slot[i]]);
         const std::int32_t length = rows.length[i];
         const std::int32_t* row = rows.row(i);
-        for (std::int32_t k = 0; k < length; ++k, row += group) use(position(*row));
+#ifdef __CUDA_ARCH__
+        for (std::int32_t k = 0; k < length; ++k, row += group) {
+            const md::PackedPosition there = md::unpack(packed[*row]);
+            use(here.x - there.x, here.y - there.y);
+        }
         return length;
+#else
+        constexpr std::int32_t at_once = 32;
+        std::uint32_t x[at_once], y[at_once];
+        std::int32_t done = 0;
+        for (; done < length; done += at_once) {
+            const std::int32_t n = length - done < at_once ? length - done : at_once;
+            for (std::int32_t k = 0; k < at_once; ++k) x[k] = y[k] = std::uint32_t{1} << 31;
+            STEELYARD_NOT_UNROLLED
+            for (std::int32_t k = 0; k < n; ++k, row += group) {
+                const md::PackedPosition there = md::unpack(packed[*row]);
+                x[k] = here.x - there.x;
+                y[k] = here.y - there.y;
+            }
+            STEELYARD_NOT_UNROLLED
+            for (std::int32_t k = 0; k < at_once; ++k) use(x[k], y[k]);
+        }
+        return done;
+#endif
     }
     HD void record(md::FaultKind kind, std::int64_t i) const {
         atomic_max(&totals->fault, Totals::fault_of(kind, particles.id[i]));
@@ -36,53 +66,73 @@ struct PassView {
 /// Quanta of the force on a particle.
 struct ForceSum {
     std::uint64_t x = 0, y = 0;
-    bool too_close = false;
+    std::uint32_t too_close = 0;  ///< not 0: a pair is out of the exact range
 };
+
+/// The nearest integer, where it has 32 bits; else any number. As an instruction that vectors have too.
+HD std::uint32_t nearest(float a) {
+#ifdef __CUDA_ARCH__
+    return static_cast<std::uint32_t>(__float2int_rn(a));
+#elif defined(__has_builtin) && __has_builtin(__builtin_irintf)
+    return static_cast<std::uint32_t>(__builtin_irintf(a));
+#else
+    return md::to_i32(a);
+#endif
+}
+/// The bits of |a|: they are in the order of its values, NaN behind all.
+HD std::int32_t size_bits(float a) {
+    std::int32_t bits;
+    std::memcpy(&bits, &a, sizeof bits);
+    return bits & 0x7fffffff;
+}
+HD float of_size_bits(std::int32_t bits) {
+    float a;
+    std::memcpy(&a, &bits, sizeof a);
+    return a;
+}
 
 /// In 64 bits, where 32 might not do.
 template <template <class, bool> class P, bool softened>
-HD ForceSum wide_force(const md::MixedForce<P, softened>& force, const PassView& v, std::int64_t i,
-                       md::PackedPosition here) {
+HD ForceSum wide_force(const md::MixedForce<P, softened>& force, const PassView& v, std::int64_t i) {
     ForceSum sum;
-    float closest = force.cutoff2;
-    v.for_each_neighbour(i, [&](md::PackedPosition there) {
-        const auto p = force(md::to_f32(here.x - there.x), md::to_f32(here.y - there.y));
+    v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
+        const auto p = force(md::to_f32(x), md::to_f32(y));
         sum.x += md::to_i64(p.fx), sum.y += md::to_i64(p.fy);
-        closest = md::min(closest, p.s);
+        sum.too_close |= md::bits(md::less(p.s, force.safe2));
     });
-    sum.too_close = md::less(closest, force.safe2);
     return sum;
 }
 
-/// narrow_g2: MixedForce::narrow_g2() for each number of pairs.
+/// narrow_g2: MixedForce::narrow_g2() for each number of pairs. The largest g^2, as often as there are pairs, stands
+/// for the sum of g^2: it is no smaller. So sums that leave 32 bits are always noticed, and so are pairs that are too
+/// close.
 template <template <class, bool> class P, bool softened>
 HD ForceSum force_on(const md::MixedForce<P, softened>& force, const float* narrow_g2, const PassView& v,
                      std::int64_t i) {
-    const md::PackedPosition here = v.position(v.slot[i]);
-    std::uint32_t x = 0, y = 0;
-    float square = 0.0f;
-    const std::int32_t pairs = v.for_each_neighbour(i, [&](md::PackedPosition there) {
-        const auto p = force(md::to_f32(here.x - there.x), md::to_f32(here.y - there.y));
-        square = md::fma(p.g, p.g, square);
-        x += md::to_i32(p.fx), y += md::to_i32(p.fy);
+    std::uint32_t x_sum = 0, y_sum = 0;
+    std::int32_t largest = 0;
+    v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
+        const auto p = force(md::to_f32(x), md::to_f32(y));
+        const std::int32_t g = size_bits(p.g);
+        largest = g > largest ? g : largest;
+        x_sum += nearest(p.fx), y_sum += nearest(p.fy);
     });
-    const float narrow = narrow_g2[pairs < md::narrow_rows ? pairs : md::narrow_rows - 1];
-    if (!md::less(square, narrow)) return wide_force(force, v, i, here);
-    return {static_cast<std::uint64_t>(static_cast<std::int32_t>(x)),
-            static_cast<std::uint64_t>(static_cast<std::int32_t>(y)), false};
+    const std::int32_t pairs = v.rows.length[i];
+    const float g = of_size_bits(largest), narrow = narrow_g2[pairs < md::narrow_rows ? pairs : md::narrow_rows - 1];
+    if (!md::less(g * g * static_cast<float>(pairs), narrow)) return wide_force(force, v, i);
+    return {static_cast<std::uint64_t>(static_cast<std::int32_t>(x_sum)),
+            static_cast<std::uint64_t>(static_cast<std::int32_t>(y_sum)), 0};
 }
 
 template <template <class, bool> class P, bool softened>
 HD ForceSum force_on(const md::DoubleForce<P, softened>& force, const float*, const PassView& v, std::int64_t i) {
-    const md::PackedPosition here = v.position(v.slot[i]);
     ForceSum sum;
-    double closest = force.cutoff2;
-    const std::int32_t pairs = v.for_each_neighbour(i, [&](md::PackedPosition there) {
-        const auto p = force(md::to_f64(here.x - there.x), md::to_f64(here.y - there.y));
+    const std::int32_t pairs = v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
+        const auto p = force(md::to_f64(x), md::to_f64(y));
         sum.x += p.fx, sum.y += p.fy;
-        closest = md::min(closest, p.s);
+        sum.too_close |= md::bits(md::less(p.s, force.safe2));
     });
-    return {sum.x - md::biases(pairs), sum.y - md::biases(pairs), md::less(closest, force.safe2)};
+    return {sum.x - md::biases(pairs), sum.y - md::biases(pairs), sum.too_close};
 }
 
 /// Own number i, as md::Integration sees it.
@@ -146,10 +196,9 @@ struct SumPairs {
     md::PairEnergy<P> pair_energy;
 
     HD void operator()(std::int64_t i) const {
-        const md::PackedPosition here = v.position(v.slot[i]);
         std::uint64_t energy = 0, virial = 0, near = 0;
-        const std::int32_t pairs = v.for_each_neighbour(i, [&](md::PackedPosition there) {
-            const auto p = pair_energy(md::to_f64(here.x - there.x), md::to_f64(here.y - there.y));
+        const std::int32_t pairs = v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
+            const auto p = pair_energy(md::to_f64(x), md::to_f64(y));
             energy += p.energy;
             virial += p.virial;
             near += md::bits(p.near);
@@ -170,13 +219,10 @@ struct CountPairs {
 
     HD void operator()(std::int64_t cell) const {
         std::int64_t n = 0;
-        for (std::int32_t i = bins[cell * slices]; i < bins[(cell + 1) * slices]; ++i) {
-            const md::PackedPosition here = v.position(v.slot[i]);
-            v.for_each_neighbour(i, [&](md::PackedPosition there) {
-                const double dx = md::to_f64(here.x - there.x), dy = md::to_f64(here.y - there.y);
-                n += md::less(md::square_of(dx, dy), cutoff2);
+        for (std::int32_t i = bins[cell * slices]; i < bins[(cell + 1) * slices]; ++i)
+            v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
+                n += md::less(md::square_of(md::to_f64(x), md::to_f64(y)), cutoff2);
             });
-        }
         pairs[cell] = n;
     }
 };

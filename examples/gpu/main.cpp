@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// zone_rates FILE [host]: a zone that is the whole periodic box, on a CUDA device if there is one, else (or with
+// `host`) on threads of this processor. First its state after some hundred steps must be the engine's, bit for bit, of
+// a slab collision and of a liquid. Then its rates with more and more particles, rebuilds included. Prints a table and
+// writes FILE (JSON).
+#include <omp.h>
+
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/engine/engine.hpp"
+#include "gpu/zone.hpp"
+#include "md/initial.hpp"
+#include "md/skin.hpp"
+
+namespace {
+
+using Particles = std::vector<md::Particle>;
+
+// The collision of inputs/slab.yaml, larger or smaller.
+app::Deck slabs(double particles) {
+    app::Deck deck;
+    const double scale = std::sqrt(particles / 116700);
+    deck.name = "slab";
+    deck.system.box = {560 * scale, 340 * scale};
+    deck.system.seed = 42;
+    md::Slab left, right;
+    left.lower = {40 * scale, 100 * scale}, left.upper = {180 * scale, 300 * scale}, left.velocity = {14, 0};
+    right.lower = {40 * scale + 143 * scale, 30 * scale}, right.upper = {500 * scale, 310 * scale};
+    right.velocity = {-6, 0};
+    left.temperature = right.temperature = 0.05;
+    // The gap between the slabs stays as narrow as it is there.
+    right.lower[0] = left.upper[0] + 3;
+    deck.system.slabs = {left, right};
+    deck.grid.cell = deck.system.potential.cutoff;
+    deck.run.dt = 0.0005;
+    return deck;
+}
+
+// The liquid of inputs/liquid.yaml.
+app::Deck liquid(double particles) {
+    app::Deck deck;
+    deck.name = "liquid";
+    md::Slab slab;
+    slab.density = 0.9;
+    slab.temperature = 1.0;
+    const auto rows = std::llround(std::sqrt(particles / 2 / std::sqrt(3.0)));
+    slab.cells = {{std::llround(particles / 2 / static_cast<double>(rows)), rows}};
+    const double a = md::lattice_constant(slab.density);
+    deck.system.box = {static_cast<double>((*slab.cells)[0]) * a,
+                       static_cast<double>((*slab.cells)[1]) * a * std::sqrt(3.0)};
+    deck.system.potential.shift = md::Shift::none;
+    deck.system.slabs = {slab};
+    deck.grid.cell = deck.system.potential.cutoff;
+    deck.run.dt = 0.005;
+    return deck;
+}
+
+// Calls use(particles) for all particles of the deck, some columns of cells at a time.
+template <class Use>
+void make_particles(const app::Deck& deck, const md::Domain& domain, Use use) {
+    constexpr int columns = 64;
+    const balance::Box all = domain.grid().box();
+    for (int x = 0; x < all.upper[0]; x += columns) {
+        balance::Box cells = all;
+        cells.lower[0] = x;
+        cells.upper[0] = std::min(x + columns, all.upper[0]);
+        std::int64_t first = 0;
+        for (const md::Slab& slab : deck.system.slabs) {
+            Particles made;
+            md::make_particles(domain, slab, first, static_cast<std::uint64_t>(deck.system.seed), cells, made);
+            for (md::Particle& p : made) {
+                p.vx += std::llrint(slab.velocity[0] / md::velocity_unit);
+                p.vy += std::llrint(slab.velocity[1] / md::velocity_unit);
+            }
+            use(made);
+            first += md::particle_count(slab);
+        }
+    }
+}
+
+// A zone that is the whole box: its ghosts are images of its own particles.
+class WholeBox {
+public:
+    WholeBox(const app::Deck& deck, gpu::Backend backend, int threads)
+        : setup_(app::make_setup(deck, "")),
+          zone_(gpu::make_zone(
+              backend, 0, threads,
+              {setup_.domain, setup_.halo, setup_.potential, setup_.precision, setup_.limits, setup_.dt})),
+          skins_(setup_.potential.cutoff, setup_.skin, setup_.widest_skin) {
+        zone_->set_block(setup_.domain.grid().box(), images());
+        make_particles(deck, setup_.domain, [&](const Particles& some) { zone_->insert(some); });
+    }
+
+    const app::Setup& setup() const { return setup_; }
+    std::int64_t size() const { return zone_->size(); }
+    std::int64_t bytes() const { return zone_->bytes(); }
+    std::int64_t rebuilds() const { return rebuilds_; }
+    double skin() const { return skin_; }
+    double seconds() const { return seconds_; }
+
+    /// A pass of forces and kicks, with new lists before it if they are due.
+    void step(md::Kick kick) {
+        if (displaced_) rebuild();
+        zone_->start({kick, false, false});
+        const gpu::Zone::Result r = zone_->finish();
+        if (r.step.fault.kind != md::FaultKind::none)
+            throw md::SimulationError("particle " + std::to_string(r.step.fault.id) + " has a fault");
+        seconds_ += r.seconds;
+        ++steps_since_;
+        const double limit = skin_ / 2 / setup_.domain.packed_unit();
+        displaced_ = r.step.displacement2 > limit * limit;
+    }
+    std::uint64_t state_hash() const {
+        std::uint64_t sum = 0;
+        for (md::Particle p : zone_->particles()) sum += md::particle_hash(wrapped(p));
+        return sum;
+    }
+
+private:
+    md::Particle wrapped(md::Particle p) const {
+        p.x = md::wrapped(p.x, setup_.domain.axis[0]);
+        p.y = md::wrapped(p.y, setup_.domain.axis[1]);
+        return p;
+    }
+    gpu::Border images() const {
+        gpu::Border border;
+        const std::array<int, 3> n = setup_.domain.grid().cells;
+        const int h = setup_.halo;
+        // Of an axis: the cells of the halo below, of the block, of the halo above.
+        const auto part = [&](int a, int side, balance::Box& box) {
+            box.lower[a] = side < 0 ? -h : side > 0 ? n[a] : 0;
+            box.upper[a] = side < 0 ? 0 : side > 0 ? n[a] + h : n[a];
+        };
+        const auto packed = [&](int a, int side) {
+            return static_cast<std::uint32_t>(side * setup_.domain.axis[a].fixed_length() >>
+                                              setup_.domain.packed_shift());
+        };
+        for (int x = -1; x <= 1; ++x)
+            for (int y = -1; y <= 1; ++y) {
+                if (x == 0 && y == 0) continue;
+                balance::Box box;
+                part(0, x, box);
+                part(1, y, box);
+                border.images.push_back(
+                    {box, {box.lower[0] - x * n[0], box.lower[1] - y * n[1], 0}, packed(0, x), packed(1, y)});
+            }
+        return border;
+    }
+    void rebuild() {
+        const auto start = std::chrono::steady_clock::now();
+        Particles back = zone_->take_emigrants();
+        for (md::Particle& p : back) p = wrapped(p);
+        zone_->insert(back);
+        zone_->sort();
+        zone_->lay_slots({});
+        if (steps_since_ > 0) {
+            skins_.add(seconds_ - seconds_before_, rest_);
+            skin_ = skins_.skin();
+        }
+        zone_->build_neighbour_lists(setup_.potential.cutoff + skin_);
+        zone_->cell_neighbours();  // waits for the end, so that the clock below says what a rebuild takes
+        const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        rest_ = all / std::max<std::int64_t>(steps_since_, 1);
+        seconds_before_ = seconds_;
+        steps_since_ = 0;
+        displaced_ = false;
+        ++rebuilds_;
+    }
+
+    app::Setup setup_;
+    std::unique_ptr<gpu::Zone> zone_;
+    md::SkinSearch skins_;
+    double skin_ = setup_.skin, seconds_ = 0, seconds_before_ = 0, rest_ = 0;
+    std::int64_t steps_since_ = 0, rebuilds_ = 0;
+    bool displaced_ = true;
+};
+
+std::uint64_t engine_hash(const app::Deck& deck, int steps) {
+    const comm::Communicator alone;
+    const app::Setup setup = app::make_setup(deck, "");
+    const balance::Grid grid = setup.domain.grid();
+    const balance::Decomposition owners(grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
+                                        balance::choose_tile(grid, deck.grid.cell, omp_get_max_threads()));
+    app::Timers timers;
+    app::Engine engine(setup, owners, alone, timers);
+    Particles all;
+    make_particles(deck, setup.domain, [&](const Particles& some) { all.insert(all.end(), some.begin(), some.end()); });
+    engine.distribute(all, owners);
+    for (int step = 0; step < steps; ++step) {
+        if (engine.displaced()) {
+            engine.rebin();
+            engine.build_neighbour_lists();
+        }
+        engine.force_pass({step == 0 ? md::Kick::first : md::Kick::middle});
+    }
+    return engine.state_hash();
+}
+
+bool same_bits(const app::Deck& deck, gpu::Backend backend, int threads, int steps) {
+    WholeBox zone(deck, backend, threads);
+    for (int step = 0; step < steps; ++step) zone.step(step == 0 ? md::Kick::first : md::Kick::middle);
+    const std::uint64_t mine = zone.state_hash(), expected = engine_hash(deck, steps);
+    std::printf("%s, %s, %" PRId64 " particles, %d steps: state %016" PRIx64 ", the engine's %016" PRIx64 "\n",
+                deck.name.c_str(), deck.run.precision == md::Precision::mixed ? "mixed" : "double", zone.size(), steps,
+                mine, expected);
+    return mine == expected;
+}
+
+// Atom-steps a second, rebuilds included.
+double rate(const app::Deck& deck, gpu::Backend backend, int threads, double least_seconds) {
+    WholeBox zone(deck, backend, threads);
+    zone.step(md::Kick::first);
+    for (int k = 0; k < 20; ++k) zone.step(md::Kick::middle);
+    const auto start = std::chrono::steady_clock::now();
+    const double at_work = zone.seconds();
+    const std::int64_t rebuilds = zone.rebuilds();
+    std::int64_t steps = 0;
+    double seconds = 0;
+    while (seconds < least_seconds) {
+        zone.step(md::Kick::middle);
+        ++steps;
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+    const double r = static_cast<double>(zone.size() * steps) / seconds;
+    std::printf("%-7s %11" PRId64 " %9.2f %9.2f %8.1f %8.2f %7.2f\n", deck.name.c_str(), zone.size(), r * 1e-6,
+                1e9 * (zone.seconds() - at_work) / static_cast<double>(zone.size() * steps),
+                static_cast<double>(steps) / static_cast<double>(std::max<std::int64_t>(zone.rebuilds() - rebuilds, 1)),
+                zone.skin(), static_cast<double>(zone.bytes()) / static_cast<double>(zone.size()));
+    std::fflush(stdout);
+    return r;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 2) {
+        std::fprintf(stderr, "usage: zone_rates FILE [host]\n");
+        return 2;
+    }
+    const bool device = gpu::accelerator_count(gpu::Backend::cuda) > 0 && !(argc > 2 && !std::strcmp(argv[2], "host"));
+    const gpu::Backend backend = device ? gpu::Backend::cuda : gpu::Backend::host;
+    const int threads = device ? 1 : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const std::string name = gpu::accelerator_name(backend, 0, threads);
+    std::printf("on %s\n", name.c_str());
+    if (!device) std::printf("no device was seen; these are rates of the host stand-in\n");
+    try {
+        bool equal = true;
+        for (const app::Deck& deck : {slabs(20000), liquid(20000)})
+            for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_}) {
+                app::Deck of = deck;
+                of.run.precision = precision;
+                equal = same_bits(of, backend, threads, 300) && equal;
+            }
+        std::printf("%-7s %11s %9s %9s %8s %8s %7s\n", "system", "particles", "M/s", "ns pass", "rebuild", "skin",
+                    "bytes");
+        std::string rates;
+        for (auto* const make : {slabs, liquid}) {
+            rates += std::string(rates.empty() ? "" : ", ") + (make == slabs ? "\"rate\": {" : "\"rate_liquid\": {");
+            const std::vector<double> sizes =
+                device ? std::vector<double>{1e6, 4e6, 16e6, 64e6} : std::vector<double>{1e5, 4e5};
+            for (std::size_t k = 0; k < sizes.size(); ++k) {
+                char text[64];
+                std::snprintf(text, sizeof text, "%s\"%.0f\": %.6g", k ? ", " : "", sizes[k],
+                              rate(make(sizes[k]), backend, threads, 4.0));
+                rates += text;
+            }
+            rates += "}";
+        }
+        std::ofstream(argv[1]) << "{" << rates << ", \"hash_equal\": " << (equal ? "true" : "false")
+                               << ", \"device\": \"" << name << "\", \"stand_in\": " << (device ? "false" : "true")
+                               << "}\n";
+        if (!equal) std::fprintf(stderr, "zone_rates: the zone's bits are not the engine's\n");
+        return equal ? 0 : 1;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "zone_rates: %s\n", e.what());
+        return 1;
+    }
+}
