@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One block of cells whose particles live on an accelerator. They stay there from step to step: what crosses are the
-// positions in a border of cells, and the particles that leave or come. Positions, velocities and forces are the same
+// positions in a border of cells, and the particles that leave or come. One thread at a time may call a zone, any one. Positions, velocities and forces are the same
 // bits as those of md::Tile and its kernels.
 //
 // The order of calls is that of a tile: insert(), sort(), lay_slots() with the counts of the halo, the ghosts'
@@ -97,7 +97,7 @@ public:
     struct Result {
         md::StepResult step;
         md::PairSums pairs;  ///< with Pass::sums
-        double seconds = 0;  ///< that the accelerator was at work: timed by itself
+        double seconds = 0;  ///< that the accelerator was at work, on a rebuild before the pass too: timed by itself
     };
     /// Waits, asleep, for the end of the pass. After a drift, outgoing() holds the positions after it.
     virtual Result finish() = 0;

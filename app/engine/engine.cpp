@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cassert>
+#include <future>
 
 #include "app/engine/migration.hpp"
 #include "app/engine/thread_schedule.hpp"
@@ -65,14 +66,24 @@ void Engine::repartition(const balance::Decomposition& old, const balance::Decom
 void Engine::sort() {
     {
         const Timed phase(timers_, Phase::neighbours);
-        for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) tiles_.zone(t).sort();
-        stopwatch_.timed_for(all_,
-                             [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
+        at_the_same_time([](gpu::Zone& zone) { zone.sort(); },
+                         [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
     }
     assign_to_threads();
     const Timed phase(timers_, Phase::ghosts);
     halo_.exchange_counts();
     stage_ = Stage::binned;
+}
+
+// blocks(zone) for each block, by a thread that only waits for its accelerator, while the CPU's threads do tiles(t) for
+// each tile.
+template <class Blocks, class Tiles>
+void Engine::at_the_same_time(Blocks blocks, Tiles tiles) {
+    std::vector<std::future<void>> waiting;
+    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
+        waiting.push_back(std::async(std::launch::async, [&, t] { blocks(tiles_.zone(t)); }));
+    stopwatch_.timed_for(all_, tiles);
+    for (std::future<void>& w : waiting) w.get();
 }
 
 // Tiles go to threads by the particles that they hold now; cells cost a little too.
@@ -104,12 +115,11 @@ void Engine::build_neighbour_lists() {
     if (stage_ == Stage::listed) return;
     refill_ghosts();
     const Timed phase(timers_, Phase::neighbours);
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
-        tiles_.zone(t).build_neighbour_lists(setup_.potential.cutoff + skin_);
-    stopwatch_.timed_for(all_, [&](std::size_t t) {
-        tiles_[t].build_neighbour_lists(*setup_.kernels, setup_.potential.cutoff + skin_,
-                                        scratch_[omp_get_thread_num()]);
-    });
+    const double radius = setup_.potential.cutoff + skin_;
+    at_the_same_time([radius](gpu::Zone& zone) { zone.build_neighbour_lists(radius); },
+                     [&](std::size_t t) {
+                         tiles_[t].build_neighbour_lists(*setup_.kernels, radius, scratch_[omp_get_thread_num()]);
+                     });
     stage_ = Stage::listed;
     displaced_ = false;
     ++rebuilds_;

@@ -86,6 +86,8 @@ private:
     enum class Stage { scattered, binned, listed };
 
     void sort();
+    template <class Blocks, class Tiles>
+    void at_the_same_time(Blocks blocks, Tiles tiles);
     void assign_to_threads();
     void refill_ghosts();
     void tune_skin();

@@ -49,6 +49,8 @@ COMMANDS = [
     ("slow", r"scripts/reproduce/nested\.sh$", {}),
     # docs/zones.md
     ("slow", r"scripts/reproduce/zones\.sh$", {}),
+    ("elsewhere", r"scripts/reproduce/zones\.sh --real", "some minutes; accelerator_hash runs the program in the same ways"),
+    ("quick", RUN + r"zones\.yaml --out out/zones$", {}, FEW),
     # docs/output.md, docs/potentials.md, restarts/README.md
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
     ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),
