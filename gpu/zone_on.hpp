@@ -389,7 +389,7 @@ void ZoneOn<On>::build_neighbour_lists(double radius) {
     std::int64_t elements = 0;
     on_->to_host(&elements, row_base_.data() + groups, sizeof elements);
     on_->wait();
-    row_slots_.resize(static_cast<std::size_t>(elements));
+    row_slots_.resize(static_cast<std::size_t>(elements) + group);  // empty rows begin somewhere too
     launch(*on_, size_, FillRows{search, {row_base_.data(), length_.data(), row_slots_.data()}});
     on_->stop_clock();
     on_->wait();

@@ -186,6 +186,7 @@ tsan_runs() {
     LIMIT=600 OMP_NUM_THREADS=3 check tsan_test_engine_1 0 "$mpiexec" -n 1 $tests/app/test_engine
     LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_engine_2 0 "$mpiexec" -n 2 $tests/app/test_engine
     OMP_NUM_THREADS=2 check tsan_test_kernels 0 $tests/md/test_kernels
+    check tsan_test_gpu_zone 0 $tests/gpu/test_gpu_zone
 
     program tsan_plain                1 4 scalar 0 $tiny run.steps=40
     program tsan_double               1 2 any    0 $tiny run.steps=100 run.precision=double output.every=10

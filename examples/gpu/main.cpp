@@ -5,6 +5,8 @@
 // writes FILE (JSON).
 #include <omp.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -33,11 +35,8 @@ app::Deck slabs(double particles) {
     deck.system.seed = 42;
     md::Slab left, right;
     left.lower = {40 * scale, 100 * scale}, left.upper = {180 * scale, 300 * scale}, left.velocity = {14, 0};
-    right.lower = {40 * scale + 143 * scale, 30 * scale}, right.upper = {500 * scale, 310 * scale};
-    right.velocity = {-6, 0};
+    right.lower = {left.upper[0] + 3, 30 * scale}, right.upper = {500 * scale, 310 * scale}, right.velocity = {-6, 0};
     left.temperature = right.temperature = 0.05;
-    // The gap between the slabs stays as narrow as it is there.
-    right.lower[0] = left.upper[0] + 3;
     deck.system.slabs = {left, right};
     deck.grid.cell = deck.system.potential.cutoff;
     deck.run.dt = 0.0005;
@@ -154,22 +153,27 @@ private:
             }
         return border;
     }
+    // What a step costs with a skin shows from one rebuild to the next.
+    void tune_skin() {
+        const auto now = std::chrono::steady_clock::now();
+        if (steps_since_ > 0) {
+            const auto steps = static_cast<double>(steps_since_);
+            const double passes = (seconds_ - seconds_before_) / steps,
+                         all = std::chrono::duration<double>(now - rebuilt_).count() / steps;
+            skins_.add(passes, std::max(0.0, all - passes));
+            skin_ = skins_.skin();
+        }
+        rebuilt_ = now;
+        seconds_before_ = seconds_;
+    }
     void rebuild() {
-        const auto start = std::chrono::steady_clock::now();
+        tune_skin();
         Particles back = zone_->take_emigrants();
         for (md::Particle& p : back) p = wrapped(p);
         zone_->insert(back);
         zone_->sort();
         zone_->lay_slots({});
-        if (steps_since_ > 0) {
-            skins_.add(seconds_ - seconds_before_, rest_);
-            skin_ = skins_.skin();
-        }
         zone_->build_neighbour_lists(setup_.potential.cutoff + skin_);
-        zone_->cell_neighbours();  // waits for the end, so that the clock below says what a rebuild takes
-        const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        rest_ = all / std::max<std::int64_t>(steps_since_, 1);
-        seconds_before_ = seconds_;
         steps_since_ = 0;
         displaced_ = false;
         ++rebuilds_;
@@ -178,7 +182,8 @@ private:
     app::Setup setup_;
     std::unique_ptr<gpu::Zone> zone_;
     md::SkinSearch skins_;
-    double skin_ = setup_.skin, seconds_ = 0, seconds_before_ = 0, rest_ = 0;
+    double skin_ = setup_.skin, seconds_ = 0, seconds_before_ = 0;
+    std::chrono::steady_clock::time_point rebuilt_;
     std::int64_t steps_since_ = 0, rebuilds_ = 0;
     bool displaced_ = true;
 };

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpu.sh: a zone on a CUDA device, or on threads of the processor where there is none: that its bits are the engine's,
+# and its rates with more and more particles. Writes results/gpu/summary.json. Needs a C++ compiler, CMake, xxHash and,
+# for a device, nvcc; no MPI, HDF5 or other library, and no network. Where xxHash is not installed, its header is looked
+# for in build-xxhash/xxhash.h. Takes about 5 minutes.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,6s/^# //p' scripts/bench/gpu.sh; exit 0; }
+[[ $# -eq 0 ]] || { echo "gpu.sh: unknown option $1; see --help" >&2; exit 2; }
+folder=build-gpu options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DSTEELYARD_ENGINE_ONLY=ON -DSTEELYARD_TESTS=OFF)
+if ! echo '#include <xxhash.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1; then
+    [[ -f build-xxhash/xxhash.h ]] ||
+        { echo "gpu.sh: no xxHash: install it, or copy its xxhash.h into the folder build-xxhash" >&2; exit 2; }
+    options+=(-DSTEELYARD_FETCH=ON "-DFETCHCONTENT_SOURCE_DIR_XXHASH=$PWD/build-xxhash")
+fi
+cmake -S . -B $folder "${options[@]}" >/dev/null
+cmake --build $folder --target zone_rates -j "$(nproc)" | grep -E 'warning|error' || true
+mkdir -p results/gpu
+$folder/examples/gpu/zone_rates results/gpu/summary.json
+echo "results/gpu/summary.json is written"
