@@ -4,6 +4,7 @@
 // launch in a random order.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -41,6 +42,15 @@ system:
   slabs:
     - {lower: [1, 1], upper: [30, 58], lattice: hexagonal, density: 0.8, temperature: 1.0, velocity: [-9.0, 3.0]}
 run: {dt: 0.001, steps: 120}
+)";
+
+// Particles cross all edges of the box.
+const std::string liquid = R"(
+system:
+  box: fit
+  slabs:
+    - {lattice: hexagonal, cells: [40, 23], density: 0.85, temperature: 4.0}
+run: {dt: 0.002, steps: 120}
 )";
 
 struct Case {
@@ -127,7 +137,7 @@ std::int64_t on_accelerators(const Engine& engine) {
 }  // namespace
 
 TEST_CASE("accelerators compute the same bits as the CPU, whatever their share") {
-    for (const std::string& text : {collision, walls})
+    for (const std::string& text : {collision, walls, liquid})
         for (const std::string precision : {"run.precision=mixed", "run.precision=double"}) {
             Run plain(text, {{precision}});
             const std::vector<md::Int128> sums = plain.all_steps(false);
@@ -148,11 +158,12 @@ TEST_CASE("accelerators compute the same bits as the CPU, whatever their share")
 }
 
 TEST_CASE("a border that jumps changes no bit, with one process a rank and with many") {
-    Run plain(collision, {});
+    const std::string& text = GENERATE(std::cref(collision), std::cref(liquid));
+    Run plain(text, {});
     const std::vector<md::Int128> sums = plain.all_steps(false);
     for (const std::int64_t each : {1, 5}) {
         const std::string processes = "balance.processes=" + std::to_string(each * world().size());
-        Run r(collision, {zone_of(0.5, {processes, "balance.clock=work", "grid.skin=0.4"}), 2, 1, 5});
+        Run r(text, {zone_of(0.5, {processes, "balance.clock=work", "grid.skin=0.4"}), 2, 1, 5});
         CAPTURE(each);
         CHECK((r.all_steps(true) == sums));
         CHECK(r.engine.state_hash() == plain.engine.state_hash());

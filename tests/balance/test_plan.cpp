@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <stdexcept>
@@ -124,4 +125,37 @@ TEST_CASE("a move plan takes every cell from its old tile to its new one, and bo
                     REQUIRE(moved[{x, y, 0}] == (tile_at(old) == tile_at(next) ? 0 : 1));
                 }
         }
+}
+
+TEST_CASE("a block of an accelerator is a tile of its own, behind the tiles of its rank, and moves when it changes sides") {
+    const Grid grid{{12, 9, 1}, {true, true, false}};
+    const Box block{{2, 3, 0}, {4, 7, 1}};
+    const auto with = [&](std::vector<Box> blocks) {
+        const auto n = static_cast<std::int64_t>(blocks.size());
+        return Decomposition(grid, one_box_each(even_partition(grid, 4)), Hosts(4, 2), {3, 3}, {std::move(blocks), {0, n, n}});
+    };
+    const Decomposition none = with({}), first = with({block, {}}), second = with({{}, block});
+    for (const Decomposition* d : {&first, &second}) {
+        std::int64_t cells = 0;
+        for (const Box& tile : d->tiles()) {
+            cells += tile.cells();
+            CHECK((tile == block || intersection(tile, block).empty()));
+        }
+        CHECK(cells == grid.box().cells());
+        const std::vector<Box> of_last = d->tiles_of(1);  // of rank 0
+        CHECK(of_last.back() == block);
+        for (int t = 0; t < static_cast<int>(of_last.size()); ++t)
+            CHECK(d->accelerator_of({1, t}) == (of_last[t] == block ? (d == &first ? 0 : 1) : -1));
+    }
+    // The same cells, computed by somebody else; and by the same.
+    const auto moves_block = [&](const Decomposition& old, const Decomposition& next) {
+        const Plan plan = move_plan(old, next, 0);
+        return std::any_of(plan.local.begin(), plan.local.end(), [&](const Move& m) { return m.box == block; });
+    };
+    CHECK(moves_block(first, second));
+    CHECK_FALSE(moves_block(first, first));
+    std::int64_t moved = 0;
+    for (const Move& m : move_plan(none, first, 0).local)
+        if (first.accelerator_of(m.target) == 0) moved += m.box.cells();
+    CHECK(moved == block.cells());
 }
