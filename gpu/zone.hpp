@@ -7,10 +7,13 @@
 // positions into incoming(), build_neighbour_lists(), then passes until a particle has moved too far, take_emigrants(),
 // and again.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "balance/grid/box.hpp"

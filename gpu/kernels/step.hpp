@@ -3,6 +3,7 @@
 // functors; here are loads, stores and sums.
 #pragma once
 #include <cstdint>
+#include <cstring>
 
 #include "gpu/kernels/view.hpp"
 

@@ -201,6 +201,25 @@ TEST_CASE("a zone finds the faults that the kernels find") {
             }
 }
 
+TEST_CASE("more particles than are copied at a time come and go") {
+    const gpu::ZoneSetup setup = setup_of(400, 400, -1, {}, Precision::mixed);
+    const std::vector<md::Particle> all = sample(setup.domain);
+    CHECK(all.size() > std::size_t{1} << 20);
+    for (const test::Accelerator& on : test::accelerators()) {
+        if (on.shuffle) continue;
+        const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup);
+        zone->set_block(setup.domain.grid().box(), {});
+        zone->insert(all);
+        CHECK(zone->size() == static_cast<std::int64_t>(all.size()));
+        std::vector<md::Particle> back = zone->set_block({{0, 0, 0}, {0, 0, 1}}, {});
+        CHECK(zone->size() == 0);
+        std::sort(back.begin(), back.end(), [](const auto& p, const auto& q) { return p.id < q.id; });
+        CHECK(std::equal(all.begin(), all.end(), back.begin(), back.end(), [](const auto& p, const auto& q) {
+            return p.id == q.id && p.x == q.x && p.y == q.y && p.vx == q.vx && p.vy == q.vy;
+        }));
+    }
+}
+
 TEST_CASE("a zone works on its own threads while its caller sleeps") {
     const gpu::ZoneSetup setup = setup_of(100, 100, -1, {}, Precision::mixed);
     const auto zone = gpu::make_zone(gpu::Backend::host, 0, 2, setup);
