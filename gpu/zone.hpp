@@ -72,7 +72,7 @@ public:
     virtual std::int64_t size() const = 0;
 
     // --- a rebuild
-    /// Sorts the particles into cells and counts them.
+    /// Sorts the particles into cells and counts them. Throws md::SimulationError if one lies outside the block.
     virtual void sort() = 0;
     /// Particles in the cells of the outgoing boxes: box after box, in each column after column. Valid until the next
     /// sort().
