@@ -7,10 +7,13 @@
 // positions into incoming(), build_neighbour_lists(), then passes until a particle has moved too far, take_emigrants(),
 // and again.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "balance/grid/box.hpp"
@@ -69,7 +72,7 @@ public:
     virtual std::int64_t size() const = 0;
 
     // --- a rebuild
-    /// Sorts the particles into cells and counts them.
+    /// Sorts the particles into cells and counts them. Throws md::SimulationError if one lies outside the block.
     virtual void sort() = 0;
     /// Particles in the cells of the outgoing boxes: box after box, in each column after column. Valid until the next
     /// sort().

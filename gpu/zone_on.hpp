@@ -4,7 +4,9 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +60,7 @@ public:
 private:
     template <class T>
     using Own = Array<On, T>;
+    static constexpr std::size_t most_records = 1 << 20;  // particles that are copied at a time
     static constexpr int slices =
         4;  // of a cell's height, by which its particles are sorted: near in memory, near in space
 
@@ -198,14 +201,14 @@ void ZoneOn<On>::list_border_cells(const Border& border) {
 
 template <class On>
 void ZoneOn<On>::insert(std::span<const md::Particle> particles) {
-    if (particles.empty()) return;
-    const std::size_t n = particles.size();
-    for (Own<std::int64_t>* a : own_arrays()) a->grow(static_cast<std::size_t>(size_) + n);
-    records_.resize(n);
-    on_->to_device(records_.data(), particles.data(), n * sizeof(md::Particle));
-    launch(*on_, static_cast<std::int64_t>(n), Append{records_.data(), views(), size_});
-    on_->wait();
-    size_ += static_cast<std::int64_t>(n);
+    for (Own<std::int64_t>* a : own_arrays()) a->grow(static_cast<std::size_t>(size_) + particles.size());
+    for (; !particles.empty(); particles = particles.subspan(records_.size())) {
+        records_.resize(std::min(particles.size(), most_records));
+        on_->to_device(records_.data(), particles.data(), records_.size() * sizeof(md::Particle));
+        launch(*on_, static_cast<std::int64_t>(records_.size()), Append{records_.data(), views(), size_});
+        on_->wait();
+        size_ += static_cast<std::int64_t>(records_.size());
+    }
 }
 
 template <class On>
@@ -216,9 +219,14 @@ std::vector<md::Particle> ZoneOn<On>::take_outside() {
     launch(*on_, size_, FindOutside{views(), extent_, place_.data(), count_.data()});
     const std::int64_t outside = download(count_)[0];
     if (outside == 0) return {};
-    records_.resize(static_cast<std::size_t>(outside));
-    launch(*on_, outside, TakeListed{views(), place_.data(), records_.data()});
-    std::vector<md::Particle> taken = download(records_);
+    std::vector<md::Particle> taken(static_cast<std::size_t>(outside));
+    for (std::size_t first = 0; first < taken.size(); first += records_.size()) {
+        records_.resize(std::min(taken.size() - first, most_records));
+        launch(*on_, static_cast<std::int64_t>(records_.size()),
+               TakeListed{views(), place_.data() + first, records_.data()});
+        on_->to_host(&taken[first], records_.data(), records_.size() * sizeof(md::Particle));
+        on_->wait();
+    }
     close_gaps(outside);
     return taken;
 }

@@ -106,11 +106,12 @@ void Host::read_clock(Clock::time_point& to) {
 void Host::enqueue(const Job& job) {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(job);
-    if (jobs_.size() == 1) begin_first();
+    if (jobs_.size() == 1) begin_first(0);
 }
 
-// Cuts the first job into blocks and wakes as many threads as can work on it. The lock is held.
-void Host::begin_first() {
+// Cuts the first job into blocks and wakes as many threads as can work on it. awake: threads that are awake and will
+// take blocks. The lock is held.
+void Host::begin_first(int awake) {
     Job& job = jobs_.front();
     const auto threads = static_cast<std::int64_t>(threads_.size());
     job.seed = md::mix(shuffle_ + ++launches_);
@@ -119,7 +120,7 @@ void Host::begin_first() {
     const std::int64_t blocks = (job.size + job.block - 1) / job.block;
     if (shuffled) job.order = random_order(blocks, job.seed);
     if (blocks > 1) more_.notify_all();
-    else more_.notify_one();
+    else if (awake == 0) more_.notify_one();
 }
 
 bool Host::blocks_left() const {
@@ -147,7 +148,7 @@ void Host::work() {
         if (--running_ > 0 || blocks_left()) continue;
         jobs_.pop_front();
         if (jobs_.empty()) done_.notify_all();
-        else begin_first();
+        else begin_first(1);
     }
 }
 

@@ -74,7 +74,7 @@ private:
 
     void read_clock(Clock::time_point& to);
     void enqueue(const Job& job);
-    void begin_first();
+    void begin_first(int awake);
     void work();
     void run_block(const Job& job, std::int64_t block) const;
     bool blocks_left() const;

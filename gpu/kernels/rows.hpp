@@ -50,9 +50,10 @@ struct CountRows {
     HD void operator()(std::int64_t i) const {
         const std::uint64_t here = search.packed[search.slot[i]];
         std::int32_t n = -1;  // it finds itself too
-        search.for_each_run(i, [&](std::int32_t begin, std::int32_t end) {
-            for (std::int32_t j = begin; j < end; ++j) n += search.near(here, j);
-        });
+        search.for_each_run(
+            i, [&](std::int32_t begin, std::int32_t end) __attribute__((always_inline)) {
+                for (std::int32_t j = begin; j < end; ++j) n += search.near(here, j);
+            });
         length[i] = n;
     }
 };
@@ -79,13 +80,14 @@ struct FillRows {
         const std::int32_t self = search.slot[i];
         const std::uint64_t here = search.packed[self];
         std::int32_t* next = rows.row(i);
-        search.for_each_run(i, [&](std::int32_t begin, std::int32_t end) {
-            for (std::int32_t j = begin; j < end; ++j) {
-                if (!search.near(here, j) || j == self) continue;
-                *next = j;
-                next += group;
-            }
-        });
+        search.for_each_run(
+            i, [&](std::int32_t begin, std::int32_t end) __attribute__((always_inline)) {
+                for (std::int32_t j = begin; j < end; ++j) {
+                    if (!search.near(here, j) || j == self) continue;
+                    *next = j;
+                    next += group;
+                }
+            });
     }
 };
 

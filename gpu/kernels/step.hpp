@@ -3,6 +3,7 @@
 // functors; here are loads, stores and sums.
 #pragma once
 #include <cstdint>
+#include <cstring>
 
 #include "gpu/kernels/view.hpp"
 
@@ -95,11 +96,12 @@ HD float of_size_bits(std::int32_t bits) {
 template <template <class, bool> class P, bool softened>
 HD ForceSum wide_force(const md::MixedForce<P, softened>& force, const PassView& v, std::int64_t i) {
     ForceSum sum;
-    v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
-        const auto p = force(md::to_f32(x), md::to_f32(y));
-        sum.x += md::to_i64(p.fx), sum.y += md::to_i64(p.fy);
-        sum.too_close |= md::bits(md::less(p.s, force.safe2));
-    });
+    v.for_each_pair(
+        i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
+            const auto p = force(md::to_f32(x), md::to_f32(y));
+            sum.x += md::to_i64(p.fx), sum.y += md::to_i64(p.fy);
+            sum.too_close |= md::bits(md::less(p.s, force.safe2));
+        });
     return sum;
 }
 
@@ -111,12 +113,13 @@ HD ForceSum force_on(const md::MixedForce<P, softened>& force, const float* narr
                      std::int64_t i) {
     std::uint32_t x_sum = 0, y_sum = 0;
     std::int32_t largest = 0;
-    v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
-        const auto p = force(md::to_f32(x), md::to_f32(y));
-        const std::int32_t g = size_bits(p.g);
-        largest = g > largest ? g : largest;
-        x_sum += nearest(p.fx), y_sum += nearest(p.fy);
-    });
+    v.for_each_pair(
+        i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
+            const auto p = force(md::to_f32(x), md::to_f32(y));
+            const std::int32_t g = size_bits(p.g);
+            largest = g > largest ? g : largest;
+            x_sum += nearest(p.fx), y_sum += nearest(p.fy);
+        });
     const std::int32_t pairs = v.rows.length[i];
     const float g = of_size_bits(largest), narrow = narrow_g2[pairs < md::narrow_rows ? pairs : md::narrow_rows - 1];
     if (!md::less(g * g * static_cast<float>(pairs), narrow)) return wide_force(force, v, i);
@@ -127,11 +130,12 @@ HD ForceSum force_on(const md::MixedForce<P, softened>& force, const float* narr
 template <template <class, bool> class P, bool softened>
 HD ForceSum force_on(const md::DoubleForce<P, softened>& force, const float*, const PassView& v, std::int64_t i) {
     ForceSum sum;
-    const std::int32_t pairs = v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
-        const auto p = force(md::to_f64(x), md::to_f64(y));
-        sum.x += p.fx, sum.y += p.fy;
-        sum.too_close |= md::bits(md::less(p.s, force.safe2));
-    });
+    const std::int32_t pairs = v.for_each_pair(
+        i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
+            const auto p = force(md::to_f64(x), md::to_f64(y));
+            sum.x += p.fx, sum.y += p.fy;
+            sum.too_close |= md::bits(md::less(p.s, force.safe2));
+        });
     return {sum.x - md::biases(pairs), sum.y - md::biases(pairs), sum.too_close};
 }
 
@@ -197,12 +201,13 @@ struct SumPairs {
 
     HD void operator()(std::int64_t i) const {
         std::uint64_t energy = 0, virial = 0, near = 0;
-        const std::int32_t pairs = v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
-            const auto p = pair_energy(md::to_f64(x), md::to_f64(y));
-            energy += p.energy;
-            virial += p.virial;
-            near += md::bits(p.near);
-        });
+        const std::int32_t pairs = v.for_each_pair(
+            i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
+                const auto p = pair_energy(md::to_f64(x), md::to_f64(y));
+                energy += p.energy;
+                virial += p.virial;
+                near += md::bits(p.near);
+            });
         v.totals->energy.add(static_cast<std::int64_t>(energy - md::biases(pairs)));
         v.totals->virial.add(static_cast<std::int64_t>(virial - md::biases(pairs)));
         atomic_add(&v.totals->pairs, near);
@@ -220,9 +225,10 @@ struct CountPairs {
     HD void operator()(std::int64_t cell) const {
         std::int64_t n = 0;
         for (std::int32_t i = bins[cell * slices]; i < bins[(cell + 1) * slices]; ++i)
-            v.for_each_pair(i, [&](std::uint32_t x, std::uint32_t y) {
-                n += md::less(md::square_of(md::to_f64(x), md::to_f64(y)), cutoff2);
-            });
+            v.for_each_pair(
+                i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
+                    n += md::less(md::square_of(md::to_f64(x), md::to_f64(y)), cutoff2);
+                });
         pairs[cell] = n;
     }
 };

@@ -15,7 +15,8 @@ if ! echo '#include <xxhash.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1; the
     options+=(-DSTEELYARD_FETCH=ON "-DFETCHCONTENT_SOURCE_DIR_XXHASH=$PWD/build-xxhash")
 fi
 cmake -S . -B $folder "${options[@]}" >/dev/null
-cmake --build $folder --target zone_rates -j "$(nproc)" | grep -E 'warning|error' || true
 mkdir -p results/gpu
+cmake --build $folder --target zone_rates -j "$(nproc)" >results/gpu/build.log 2>&1 ||
+    { tail -n 30 results/gpu/build.log >&2; exit 1; }
 $folder/examples/gpu/zone_rates results/gpu/summary.json
 echo "results/gpu/summary.json is written"

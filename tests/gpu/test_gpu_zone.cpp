@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A zone does what md::Tile and its kernels do, bit for bit.
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include "md/random.hpp"
 #include "tests/gpu/beside_tiles.hpp"
@@ -193,6 +199,75 @@ TEST_CASE("a zone finds the faults that the kernels find") {
                 CHECK(r.step.fault.kind == c.fault);
                 CHECK(r.step.fault.id == c.id);
             }
+}
+
+TEST_CASE("more particles than are copied at a time come and go") {
+    const gpu::ZoneSetup setup = setup_of(400, 400, -1, {}, Precision::mixed);
+    const std::vector<md::Particle> all = sample(setup.domain);
+    CHECK(all.size() > std::size_t{1} << 20);
+    for (const test::Accelerator& on : test::accelerators()) {
+        if (on.shuffle) continue;
+        const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup);
+        zone->set_block(setup.domain.grid().box(), {});
+        zone->insert(all);
+        CHECK(zone->size() == static_cast<std::int64_t>(all.size()));
+        std::vector<md::Particle> back = zone->set_block({{0, 0, 0}, {0, 0, 1}}, {});
+        CHECK(zone->size() == 0);
+        std::sort(back.begin(), back.end(), [](const auto& p, const auto& q) { return p.id < q.id; });
+        CHECK(std::equal(all.begin(), all.end(), back.begin(), back.end(), [](const auto& p, const auto& q) {
+            return p.id == q.id && p.x == q.x && p.y == q.y && p.vx == q.vx && p.vy == q.vy;
+        }));
+    }
+}
+
+TEST_CASE("a zone works on its own threads while its caller sleeps") {
+    const gpu::ZoneSetup setup = setup_of(100, 100, -1, {}, Precision::mixed);
+    const auto zone = gpu::make_zone(gpu::Backend::host, 0, 2, setup);
+    zone->set_block(setup.domain.grid().box(), {});
+    zone->insert(sample(setup.domain));
+    zone->sort();
+    zone->lay_slots({});
+    zone->build_neighbour_lists(cutoff + skin);
+    const auto cpu_seconds = [] {
+        timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+    };
+    zone->start({Kick::none, false, false});
+    zone->finish();  // the lists
+    const double before = cpu_seconds();
+    double busy = 0;
+    for (int k = 0; k < 10; ++k) {
+        zone->start({Kick::none, true, false});
+        busy += zone->finish().seconds;
+    }
+    CHECK(busy > 0);
+    CHECK(cpu_seconds() - before < 0.3 * busy);
+}
+
+TEST_CASE("a zone's threads may use all processors of a program whose first thread is bound to one") {
+    cpu_set_t all, one;
+    REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+    CPU_ZERO(&one);
+    for (int c = 0; c < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++c)
+        if (CPU_ISSET(c, &all)) CPU_SET(c, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
+    const auto zone = gpu::make_zone(gpu::Backend::host, 0, 3, setup);
+    zone->set_block(setup.domain.grid().box(), {});
+    int threads = 0;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (threads < 3 && std::chrono::steady_clock::now() < until) {  // each sets its own processors when it begins
+        threads = 0;
+        for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+            const pid_t id = std::stoi(task.path().filename());
+            cpu_set_t its;
+            if (id != getpid() && sched_getaffinity(id, sizeof its, &its) == 0) threads += CPU_EQUAL(&its, &all);
+        }
+    }
+    CHECK(threads >= 3);
+    if (CPU_COUNT(&all) == 1) std::cout << "there is one processor: not tested\n";
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 TEST_CASE("a particle outside the block that is to hold it is an error") {
