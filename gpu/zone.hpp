@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One block of cells whose particles live on an accelerator. They stay there from step to step: what crosses are the
-// positions in a border of cells, and the particles that leave or come. One thread at a time may call a zone, any one. Positions, velocities and forces are the same
-// bits as those of md::Tile and its kernels.
+// positions in a border of cells, and the particles that leave or come. One thread at a time may call a zone, any one.
+// Positions, velocities and forces are the same bits as those of md::Tile and its kernels.
 //
 // The order of calls is that of a tile: insert(), sort(), lay_slots() with the counts of the halo, the ghosts'
 // positions into incoming(), build_neighbour_lists(), then passes until a particle has moved too far, take_emigrants(),

@@ -32,8 +32,10 @@ std::string cuda_text() {
 std::string version_text() {
     const BuildInfo b = build_info();
     return fmt::format(
-        "steelyard {}\n  commit    {}\n  compiler  {}\n  MPI       {}\n  HDF5      {}\n  kernels   {}; here {}\n  CUDA      {}",
-        b.version, b.commit, b.compiler, b.mpi, b.hdf5, fmt::join(b.kernels, ", "), md::choose_kernels().isa, cuda_text());
+        "steelyard {}\n  commit    {}\n  compiler  {}\n  MPI       {}\n  HDF5      {}\n  kernels   {}; here {}\n  CUDA "
+        "     {}",
+        b.version, b.commit, b.compiler, b.mpi, b.hdf5, fmt::join(b.kernels, ", "), md::choose_kernels().isa,
+        cuda_text());
 }
 
 }  // namespace app

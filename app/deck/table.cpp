@@ -156,7 +156,9 @@ std::vector<Key> deck_keys(Deck& deck) {
         may_change(section("machine", "nodes, CPUs, cores and accelerators, for `steelyard partition`",
                            machine_keys(deck.machine))),
         may_change(
-            section("accelerator", "an accelerator beside the CPU of each rank, which computes a part of its cells: docs/zones.md", accelerator_keys(deck.accelerator))),
+            section("accelerator",
+                    "an accelerator beside the CPU of each rank, which computes a part of its cells: docs/zones.md",
+                    accelerator_keys(deck.accelerator))),
         may_change(section("load", "of the cells, for `steelyard partition`", load_keys(deck.load))),
     };
 }

@@ -127,12 +127,14 @@ TEST_CASE("a move plan takes every cell from its old tile to its new one, and bo
         }
 }
 
-TEST_CASE("a block of an accelerator is a tile of its own, behind the tiles of its rank, and moves when it changes sides") {
+TEST_CASE(
+    "a block of an accelerator is a tile of its own, behind the tiles of its rank, and moves when it changes sides") {
     const Grid grid{{12, 9, 1}, {true, true, false}};
     const Box block{{2, 3, 0}, {4, 7, 1}};
     const auto with = [&](std::vector<Box> blocks) {
         const auto n = static_cast<std::int64_t>(blocks.size());
-        return Decomposition(grid, one_box_each(even_partition(grid, 4)), Hosts(4, 2), {3, 3}, {std::move(blocks), {0, n, n}});
+        return Decomposition(grid, one_box_each(even_partition(grid, 4)), Hosts(4, 2), {3, 3},
+                             {std::move(blocks), {0, n, n}});
     };
     const Decomposition none = with({}), first = with({block, {}}), second = with({{}, block});
     for (const Decomposition* d : {&first, &second}) {
