@@ -270,6 +270,49 @@ TEST_CASE("a zone's threads may use all processors of a program whose first thre
     sched_setaffinity(0, sizeof all, &all);
 }
 
+TEST_CASE("a zone holds what lies from the first to the last quantum of its block") {
+    const gpu::ZoneSetup setup = setup_of(7, 6, -1, {}, Precision::mixed);
+    const balance::Box block = box(2, 1, 5, 4);
+    const auto edge = [&](int a, int cell) { return setup.domain.axis[a].edge(cell) << md::edge_shift; };
+    const std::int64_t x = edge(0, 3) + 1, y = edge(1, 2) + 1;
+    const std::vector<md::Particle> inside{
+        {0, edge(0, 2), y, 0, 0}, {1, edge(0, 5) - 1, y, 0, 0}, {2, x, edge(1, 1), 0, 0}, {3, x, edge(1, 4) - 1, 0, 0}},
+        outside{{4, edge(0, 2) - 1, y, 0, 0},
+                {5, edge(0, 5), y, 0, 0},
+                {6, x, edge(1, 1) - 1, 0, 0},
+                {7, x, edge(1, 4), 0, 0}};
+    for (const test::Accelerator& on : test::accelerators()) {
+        const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup, on.shuffle);
+        zone->set_block(block, {});
+        zone->insert(outside);
+        zone->insert(inside);
+        std::set<std::int64_t> left, kept;
+        for (const md::Particle& p : zone->take_emigrants()) left.insert(p.id);
+        for (const md::Particle& p : zone->particles()) kept.insert(p.id);
+        CHECK(left == std::set<std::int64_t>{4, 5, 6, 7});
+        CHECK(kept == std::set<std::int64_t>{0, 1, 2, 3});
+    }
+}
+
+TEST_CASE("threads that sort particles into the same cells lose none") {
+    const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
+    std::vector<md::Particle> all;
+    for (std::int64_t id = 0; id < 50000; ++id) {  // neighbours in memory lie in four cells by turns
+        const double x = 6 + 2.9 * static_cast<double>(id % 2), y = 6 + 2.9 * static_cast<double>(id / 2 % 2);
+        all.push_back({id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit), 0, 0});
+    }
+    for (const test::Accelerator& on : test::accelerators())
+        for (int again = 0; again < 5; ++again) {
+            const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup, on.shuffle);
+            zone->set_block(box(2, 2, 4, 4), {});
+            zone->insert(all);
+            zone->sort();
+            std::vector<char> seen(all.size());
+            for (const md::Particle& p : zone->particles()) seen[static_cast<std::size_t>(p.id)] = 1;
+            CHECK(std::count(seen.begin(), seen.end(), 1) == 50000);
+        }
+}
+
 TEST_CASE("a particle outside the block that is to hold it is an error") {
     const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
     for (const test::Accelerator& on : test::accelerators()) {
