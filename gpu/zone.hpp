@@ -100,7 +100,7 @@ public:
     struct Result {
         md::StepResult step;
         md::PairSums pairs;  ///< with Pass::sums
-        double seconds = 0;  ///< that the accelerator was at work, on a rebuild before the pass too: timed by itself
+        double seconds = 0;  ///< that the accelerator was at work: timed by itself
     };
     /// Waits, asleep, for the end of the pass. After a drift, outgoing() holds the positions after it.
     virtual Result finish() = 0;

@@ -112,7 +112,6 @@ private:
     std::int64_t size_ = 0;
     int current_ = 0;              // which packed positions are those of now
     bool ghosts_current_ = false;  // ghosts are where their owners are
-    double rebuild_seconds_ = 0;   // since the last pass
     bool summed_ = false;          // the pass that was started adds up energies
     std::size_t outgoing_cells_ = 0;
     std::vector<std::int32_t> border_counts_;  // of outgoing cells, then of those that have images
@@ -273,7 +272,6 @@ void ZoneOn<On>::sort() {
     if (bins > INT32_MAX / 2 || size_ > INT32_MAX / 2)
         throw md::SimulationError("an accelerator's zone holds over 2^29 cells or 2^30 particles", false,
                                   "give the accelerator a smaller share, or use more accelerators");
-    on_->start_clock();
     key_.resize(n);
     place_.resize(n);
     bins_.resize(static_cast<std::size_t>(bins) + 1);
@@ -305,9 +303,7 @@ void ZoneOn<On>::sort() {
     border_.resize(border_cells_.size());
     launch(*on_, static_cast<std::int64_t>(border_cells_.size()),
            Gather{counts_.data(), border_cells_.data(), border_.data()});
-    on_->stop_clock();
     border_counts_ = download(border_);
-    rebuild_seconds_ += on_->seconds();
     if (download(totals_)[0].lost)
         throw md::SimulationError("a particle lies outside the accelerator's zone that holds it");
 }
@@ -373,7 +369,6 @@ void ZoneOn<On>::lay_slots(std::span<const std::int32_t> counts) {
 
 template <class On>
 void ZoneOn<On>::build_neighbour_lists(double radius) {
-    on_->start_clock();
     fill_ghosts();
     const md::Domain& domain = setup_.domain;
     const double reach = radius * (1 + 1e-5) * md::two_to(domain.packed_bits);  // floats round by far less than that
@@ -399,9 +394,7 @@ void ZoneOn<On>::build_neighbour_lists(double radius) {
     on_->wait();
     row_slots_.resize(static_cast<std::size_t>(elements) + group);  // empty rows begin somewhere too
     launch(*on_, size_, FillRows{search, {row_base_.data(), length_.data(), row_slots_.data()}});
-    on_->stop_clock();
     on_->wait();
-    rebuild_seconds_ += on_->seconds();
 }
 
 // Ghosts to where their owners are now.
@@ -522,7 +515,7 @@ Zone::Result ZoneOn<On>::finish() {
     r.step.kinetic = t.kinetic.value();
     r.step.fault = t.first_fault();
     if (summed_) r.pairs = {t.energy.value(), t.virial.value(), static_cast<std::int64_t>(t.pairs)};
-    r.seconds = on_->seconds() + std::exchange(rebuild_seconds_, 0.0);
+    r.seconds = on_->seconds();
     return r;
 }
 

@@ -305,7 +305,7 @@ std::vector<double> LoadBalancer::zone_times(const balance::Decomposition& owner
 void LoadBalancer::take_zone_seconds(Engine& engine) {
     const ZoneSeconds seconds = engine.take_zone_seconds();
     zones_.add(seconds);
-    zone_seconds_ += std::max(seconds.cpu, seconds.accelerator);
+    zone_seconds_ += std::max(seconds.cpu, seconds.accelerator) + seconds.rebuilds;
 }
 
 // What the processes of one model took, and whether a migration could pay. Adds noise to `times` where the deck wants

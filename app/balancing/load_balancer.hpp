@@ -96,9 +96,8 @@ public:
     /// stay as they were, and what the models have learnt can be saved in a checkpoint of this step.
     void balance(std::int64_t step, Engine& engine);
 
-    /// Is the border between the CPU and the accelerators of the ranks to be checked at this step? The same on all
-    /// ranks.
-    bool border_due(std::int64_t step) const { return zones_.due(step); }
+    /// See ZoneBalancer::due().
+    bool border_due(std::int64_t step, bool displaced) const { return zones_.due(step, displaced); }
     /// Where border_due(), after Engine::rebin(): moves cells between the CPUs and their accelerators. Collective.
     void move_border(std::int64_t step, Engine& engine);
     ZoneBalancer& zones() { return zones_; }

@@ -62,9 +62,13 @@ ZoneBalancer::ZoneBalancer(const Deck& deck, const balance::Grid& grid, const ba
       halo_(halo),
       wanted_(deck.accelerator.share.value_or(0.5)) {}
 
-bool ZoneBalancer::due(std::int64_t step) const {
-    if (!on_) return false;
-    return !placed_ || (step > last_step_ && balance::check_due(step - first_step_, settings_.every));
+bool ZoneBalancer::due(std::int64_t step, bool displaced) const {
+    if (!on_ || (placed_ && step <= last_step_)) return false;
+    if (!placed_) return true;
+    const bool now = balance::check_due(step - first_step_, settings_.every);
+    if (counted_ || moving_ || step - first_step_ <= settings_.every) return now;
+    const std::int64_t waited = step - last_step_ - settings_.every;
+    return waited >= 0 && (displaced || waited >= settings_.every);
 }
 
 void ZoneBalancer::add(const ZoneSeconds& seconds) {
@@ -118,7 +122,8 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Partition& partition,
     cpu_since_ = comm::cpu_seconds();
     std::int64_t changed = blocks_ != before;
     team_.max(std::span(&changed, 1));
-    return changed != 0;
+    moving_ = changed != 0;
+    return moving_;
 }
 
 void ZoneBalancer::place(const balance::Partition& partition, std::span<const std::int64_t> load) {

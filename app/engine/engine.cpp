@@ -8,6 +8,7 @@
 #include <bit>
 #include <cassert>
 #include <future>
+#include <utility>
 
 #include "app/engine/migration.hpp"
 #include "app/engine/thread_schedule.hpp"
@@ -79,11 +80,13 @@ void Engine::sort() {
 // each tile.
 template <class Blocks, class Tiles>
 void Engine::at_the_same_time(Blocks blocks, Tiles tiles) {
+    const double start = comm::now();
     std::vector<std::future<void>> waiting;
     for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
         waiting.push_back(std::async(std::launch::async, [&, t] { blocks(tiles_.zone(t)); }));
     stopwatch_.timed_for(all_, tiles);
     for (std::future<void>& w : waiting) w.get();
+    zone_seconds_.rebuilds += comm::now() - start;
 }
 
 // Tiles go to threads by the particles that they hold now; cells cost a little too.
@@ -133,9 +136,11 @@ void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
         body();
     };
     const auto compute = [&](const ThreadSchedule& schedule) {
+        const double start = comm::now();
         forces_.compute(schedule, options, stopwatch_, [&](std::size_t t) {
             if (travel) halo_.fill_from_this_rank(t);
         });
+        zone_seconds_.cpu += comm::now() - start;
     };
     if (travel) timed(Phase::ghosts, [&] { halo_.start(), halo_.cross_border(); });
     forces_.start_blocks(options);
@@ -178,8 +183,9 @@ void Engine::agree(std::int64_t stop) {
 }
 
 ZoneSeconds Engine::take_zone_seconds() {
-    const Stopwatch::Work work = stopwatch_.take_work();
-    return {work.elapsed, work.busy, forces_.take_block_seconds()};
+    zone_seconds_.cpu_busy = stopwatch_.take_busy();
+    zone_seconds_.accelerator = forces_.take_block_seconds();
+    return std::exchange(zone_seconds_, {});
 }
 
 // What a step costs with a skin shows from one rebuild to the next, if that one was due.

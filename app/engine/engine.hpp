@@ -20,9 +20,10 @@ namespace app {
 
 /// What the two sides of a rank have worked for a while.
 struct ZoneSeconds {
-    double cpu = 0;          ///< elapsed, in loops over tiles
-    double cpu_busy = 0;     ///< of all threads together
-    double accelerator = 0;  ///< of the accelerator that worked longest
+    double cpu = 0;          ///< elapsed, in force passes
+    double accelerator = 0;  ///< the same, of the accelerator that worked longest
+    double rebuilds = 0;     ///< elapsed, while both sorted and built lists
+    double cpu_busy = 0;     ///< of the CPU's threads together, in both
 };
 
 /// All functions that change something are collective.
@@ -106,6 +107,7 @@ private:
     bool displaced_ = true;
     bool ghosts_current_ = false;  // they are where their owners are
     std::int64_t rebuilds_ = 0, stop_ = 0;
+    ZoneSeconds zone_seconds_;
     double skin_;
     md::SkinSearch skins_;
     double forces_before_ = 0, rest_before_ = 0;  // seconds of phases at the last rebuild

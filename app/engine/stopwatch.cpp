@@ -12,7 +12,6 @@ void Stopwatch::timed_for(const ThreadSchedule& schedule, const std::function<vo
     if (!setup_.time_tiles)
         return parallel_runs(
             schedule.first, [&](std::size_t i) { body(schedule.items[i]); }, [] {});
-    const double begin = comm::now();
     parallel_runs(
         schedule.first,
         [&](std::size_t i) {
@@ -30,8 +29,7 @@ void Stopwatch::timed_for(const ThreadSchedule& schedule, const std::function<vo
             if (w.running) book(w);
             w.running = false;
         });
-    work_.elapsed += comm::now() - begin;
-    for (Watch& w : watches_) work_.busy += std::exchange(w.busy, 0.0);
+    for (Watch& w : watches_) busy_ += std::exchange(w.busy, 0.0);
 }
 
 void Stopwatch::book(Watch& w) {

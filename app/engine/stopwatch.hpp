@@ -27,11 +27,8 @@ public:
     /// unless the setup times tiles.
     std::vector<double> take_tile_seconds() { return std::exchange(seconds_, std::vector<double>(tiles_.size(), 0.0)); }
 
-    /// Of all loops since the last call.
-    struct Work {
-        double elapsed = 0, busy = 0;  ///< seconds of wall time; booked on all threads together
-    };
-    Work take_work() { return std::exchange(work_, {}); }
+    /// Seconds since the last call, booked on all threads together.
+    double take_busy() { return std::exchange(busy_, 0.0); }
 
 private:
     struct alignas(64) Watch {  // of one thread: since when it has been at tiles of the process that `tile` belongs to
@@ -45,7 +42,7 @@ private:
     const Tiles& tiles_;
     std::vector<Watch> watches_;  // by thread
     std::vector<double> seconds_;
-    Work work_;
+    double busy_ = 0;
 };
 
 }  // namespace app

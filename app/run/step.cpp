@@ -47,7 +47,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             // Cell fields and balancing count the particles where they are now.
             const bool balance = balancer.due(step, engine.displaced()) && balancer.collect_times(step, engine);
             std::optional<balance::Infeasible> dead_end;
-            const bool border = balancer.border_due(step);
+            const bool border = balancer.border_due(step, engine.displaced());
             if (engine.displaced() || due.fields || balance || border) {
                 engine.rebin();
                 if (balance) dead_end = try_to_balance(step, balancer, engine);  // load model, partition, migration

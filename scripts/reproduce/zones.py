@@ -10,7 +10,8 @@ A correction is a check that moves the border. "time" is that of the steps from 
 fixed share.
 
 Part 2 (--real) runs the program on this machine: one rank, and at the same time a thread that stands in for an accelerator and runs the
-device's kernels (inputs/zones.yaml). Times are medians of rounds in which each case runs once, of the second half of the steps.
+device's kernels (inputs/zones.yaml). All cases run once in each round, in a random order. Times are of windows in the
+second half of the steps, each the median of all rounds.
 """
 import argparse
 import csv

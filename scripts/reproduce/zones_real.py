@@ -4,12 +4,14 @@
 import csv
 import json
 import os
+import random
 import shutil
 import statistics
 import subprocess
 
 STARTS = [1, 0.75, 0.5, 0]
 CONTROLLERS = ["cpu_load", "measured_speed"]
+WINDOWS = 8  # in the second half of a run
 
 
 def add_options(parser):
@@ -17,18 +19,18 @@ def add_options(parser):
     parser.add_argument("--only-real", action="store_true", help="only that")
     parser.add_argument("--backend", default="host", choices=["host", "cuda"])
     parser.add_argument("--threads", type=int, default=1, help="of the CPU, and as many that stand in for the accelerator")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=2000)
-    parser.add_argument("--shares", type=float, nargs="+", default=[0, 0.05, 0.08, 0.11, 0.14, 0.17, 0.2, 0.25, 0.35, 0.5], help="that stay fixed, besides 1")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--shares", type=float, nargs="+", default=[0, 0.06, 0.1, 0.12, 0.14, 0.16, 0.18, 0.25], help="that stay fixed, besides 1")
 
 
 def run(arguments, settings):
-    """One run of the program: seconds a step of its second half, and the rows of zones.csv."""
+    """One run of the program: seconds a step in each window of its second half, and the rows of zones.csv."""
     folder = os.path.join(arguments.out, "run")
     shutil.rmtree(folder, ignore_errors=True)
     environment = dict(os.environ, OMP_NUM_THREADS=str(arguments.threads), OMP_WAIT_POLICY="passive")
-    half = arguments.steps // 2
-    keys = {"run.steps": 2 * half, "output.every": half, "accelerator.threads": arguments.threads, **settings}
+    window = max(1, arguments.steps // (2 * WINDOWS))
+    keys = {"run.steps": 2 * WINDOWS * window, "output.every": window, "accelerator.threads": arguments.threads, **settings}
     command = ["build/steelyard", "run", "inputs/zones.yaml", "--out", folder, "--quiet"] + [x for k, v in keys.items() for x in ("--set", f"{k}={v}")]
     subprocess.run(command, env=environment, check=True)
     with open(os.path.join(folder, "timing.csv")) as f:
@@ -39,7 +41,7 @@ def run(arguments, settings):
     if os.path.exists(os.path.join(folder, "zones.csv")):
         with open(os.path.join(folder, "zones.csv")) as f:
             zones = list(csv.DictReader(f))
-    return dict(seconds=(wall[-1] - wall[-2]) / half, particles=summary["particles"], hash=summary["state_hash"], zones=zones)
+    return dict(seconds=[(b - a) / window for a, b in zip(wall[WINDOWS:], wall[WINDOWS + 1:])], particles=summary["particles"], hash=summary["state_hash"], zones=zones)
 
 
 def settings_of_cases(arguments):
@@ -57,10 +59,13 @@ def settings_of_cases(arguments):
 def real(arguments):
     """Runs all cases, in rounds; prints a table, writes real.csv and real.png, returns the cases."""
     runs = {}
-    for _ in range(arguments.rounds):
-        for case, settings in settings_of_cases(arguments).items():
+    order = list(settings_of_cases(arguments).items())
+    for k in range(arguments.rounds):
+        random.Random(k).shuffle(order)  # the speed of a shared machine drifts
+        for case, settings in order:
             runs.setdefault(case, []).append(run(arguments, settings))
-    seconds = {case: statistics.median(r["seconds"] for r in list_) for case, list_ in runs.items()}
+    runs = {case: runs[case] for case in settings_of_cases(arguments)}
+    seconds = {case: statistics.mean(statistics.median(times) for times in zip(*(r["seconds"] for r in list_))) for case, list_ in runs.items()}
     best = min((c for c in seconds if c[0] == "fixed"), key=seconds.get)
     particles = runs[best][0]["particles"]
     both = particles / seconds["none", 0] + particles / seconds["fixed", 1]  # atom-steps a second of the two alone, together
