@@ -38,9 +38,10 @@ public:
 
     bool on() const { return on_; }
     bool placed() const { return placed_; }
-    /// Is the border to be checked, or placed for the first time, at this step? A check needs the particles sorted, so by
-    /// the wall clock, after the first checks and where all borders have come to rest, it waits for the next rebuild of the neighbour lists, though
-    /// not for longer than the time between two checks. displaced: a rebuild is due. The same on all ranks.
+    /// Is the border to be checked, or placed for the first time, at this step? A check needs the particles sorted, so
+    /// by the wall clock, after the first checks and where all borders have come to rest, it waits for the next rebuild
+    /// of the neighbour lists, though not for longer than the time between two checks. displaced: a rebuild is due. The
+    /// same on all ranks.
     bool due(std::int64_t step, bool displaced) const;
 
     /// Adds what the two sides have worked since the last call.

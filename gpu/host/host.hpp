@@ -41,7 +41,7 @@ public:
     void to_host(void* to, const void* from, std::size_t bytes) { copy(to, from, bytes); }
     void copy(void* to, const void* from, std::size_t bytes);
     void clear(void* to, std::size_t bytes);
-    void start_clock() { read_clock(started_); }
+    void start_clock() { started_ = Clock::now(); }  // a thread that has to wake up first is late for the caller too
     void stop_clock() { read_clock(stopped_); }
     double seconds() const { return std::chrono::duration<double>(stopped_ - started_).count(); }
     void wait();
