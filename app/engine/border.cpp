@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 
 #include "app/engine/thread_schedule.hpp"
 
@@ -37,7 +38,6 @@ void copy_shifted(const std::uint64_t* from, std::int64_t n, std::uint64_t* to, 
 
 void Border::plan(const std::vector<Move>& moves) {
     crossings_.clear();
-    beside_.assign(tiles_.on_cpu(), false);
     const std::size_t blocks = tiles_.size() - tiles_.on_cpu();
     incoming_.assign(blocks, {});
     std::vector<gpu::Border> borders(blocks);
@@ -54,21 +54,19 @@ void Border::plan(const std::vector<Move>& moves) {
             c.cells_out = shown[source];
             shown[source] += m.box.cells();
             borders[source].outgoing.push_back(m.box);
-        } else {
-            beside_[c.source] = true;
         }
         if (is_block(c.target)) {
             c.cells_in = seen[target];
             seen[target] += m.box.cells();
             borders[target].incoming.push_back({to.box, to.dx, to.dy});
-        } else {
-            beside_[c.target] = true;
         }
         crossings_.push_back(c);
     }
     for (std::size_t b = 0; b < blocks; ++b) {
         incoming_[b].resize(seen[b]);
-        tiles_.zone(tiles_.on_cpu() + b).set_block(tiles_[tiles_.on_cpu() + b].box(), borders[b]);
+        const std::size_t t = tiles_.on_cpu() + b;
+        if (!tiles_.zone(t).set_block(tiles_[t].box(), borders[b]).empty())
+            throw std::logic_error("a block of an accelerator holds particles of other cells");
     }
 }
 

@@ -26,8 +26,6 @@ public:
 
     /// moves: those of the halo plan that have a block as source or target.
     void plan(const std::vector<balance::Move>& moves);
-    /// Is there a block beside tile t?
-    bool beside(std::size_t t) const { return beside_[t]; }
 
     /// Fills in how many particles the cells around the tiles and the blocks hold, across the border. After all are
     /// sorted.
@@ -52,7 +50,6 @@ private:
     const Setup& setup_;
     Tiles& tiles_;
     std::vector<Crossing> crossings_;
-    std::vector<char> beside_;                         // by tile
     std::vector<std::vector<std::int32_t>> incoming_;  // by block: counts of the cells that it sees
 };
 

@@ -271,7 +271,7 @@ void Output::header(const Engine& engine, std::int64_t particles) {
                   run_.topology.binding, "output in " + directory_}));
     const Accelerators& a = s.accelerators;
     if (gpu::built_with_cuda() && gpu::accelerator_count(gpu::Backend::cuda) == 0)
-        say(stdout, "  no CUDA device is used: {}\n", gpu::why_no_cuda());
+        say(stdout, "  CUDA devices are not used:\n  {}\n", gpu::why_no_cuda());
     for (std::size_t d = 0; d < a.devices.size(); ++d)
         say(stdout, "  accelerator of rank 0: {}\n", gpu::accelerator_name(a.backend, a.devices[d], a.threads));
     say_what_changes();

@@ -28,7 +28,7 @@ std::string why_none() {
     int n = 0;
     const cudaError_t code = count_devices(n);
     if (code == cudaSuccess) return n > 0 ? "" : "the CUDA driver shows no device";
-    return std::string("the CUDA driver reports: ") + cudaGetErrorString(code);
+    return std::string("CUDA says: ") + cudaGetErrorString(code);
 }
 
 std::string device_name(int device) {

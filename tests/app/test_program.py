@@ -62,7 +62,7 @@ def printed(ranks, *arguments):
 def about_itself(tmp):
     version = printed(0, "--version").splitlines()
     said = dict(line.split(maxsplit=1) for line in version[1:])
-    check(version[0] == "steelyard 0.1.0" and list(said) == ["commit", "compiler", "MPI", "HDF5", "kernels"], f"--version: {version}")
+    check(version[0] == "steelyard 0.1.0" and list(said) == ["commit", "compiler", "MPI", "HDF5", "kernels", "CUDA"], f"--version: {version}")
     check(re.fullmatch("unknown|[0-9a-f]{7,}(-dirty)?", said["commit"]), f"--version: {said}")
     commits(tmp)
     check(re.match(r"\S.* v?[0-9]+\.[0-9]+", said["MPI"]) and re.match(r"1\.[0-9.]+, (serial|parallel)$", said["HDF5"]) and "scalar" in said["kernels"], f"--version: {said}")

@@ -137,11 +137,13 @@ std::int64_t on_accelerators(const Engine& engine) {
 }  // namespace
 
 TEST_CASE("accelerators compute the same bits as the CPU, whatever their share") {
+    // Many ranks on few cores are slow.
+    const std::vector<double> shares = world().size() > 2 ? std::vector{0.9} : std::vector{0.1, 0.5, 0.9, 1.0};
     for (const std::string& text : {collision, walls, liquid})
         for (const std::string precision : {"run.precision=mixed", "run.precision=double"}) {
             Run plain(text, {{precision}});
             const std::vector<md::Int128> sums = plain.all_steps(false);
-            for (const double share : {0.1, 0.5, 0.9, 1.0})
+            for (const double share : shares)
                 for (const int devices : {1, 2}) {
                     Run r(text, {zone_of(share, {precision}), devices, devices, 77});
                     CAPTURE(precision, share, devices);
