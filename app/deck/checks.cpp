@@ -180,6 +180,16 @@ void check_balance(const Deck& deck, const Where& where) {
              fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
 }
 
+void check_accelerator(const Deck::Accelerator& a, const Where& where) {
+    constexpr std::int64_t most_threads = 4096;
+    const std::int64_t threads = a.devices.value_or(1) * a.threads;
+    if (a.backend == AcceleratorBackend::host && threads > most_threads)
+        fail(where("accelerator.threads"),
+             fmt::format("{} with {} each on a rank, more than {}", counted(a.devices.value_or(1), "accelerator"),
+                         counted(a.threads, "thread"), most_threads),
+             "use fewer");
+}
+
 void check_machine(const Deck::Machine& m, const Where& where) {
     const auto fits = [&](const char* key, std::size_t n) {
         if (n == 1 || (m.nodes && static_cast<std::size_t>(*m.nodes) == n)) return;
@@ -213,6 +223,7 @@ void complete_and_check(Deck& deck, const Where& where) {
     check_grid(deck, where);
     check_slabs(deck, where);
     check_balance(deck, where);
+    check_accelerator(deck.accelerator, where);
     check_machine(deck.machine, where);
     complete_output(deck.output, where);
 }

@@ -8,6 +8,8 @@
 #include <bit>
 #include <cassert>
 #include <future>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "app/engine/migration.hpp"
@@ -82,8 +84,12 @@ template <class Blocks, class Tiles>
 void Engine::at_the_same_time(Blocks blocks, Tiles tiles) {
     const double start = comm::now();
     std::vector<std::future<void>> waiting;
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
-        waiting.push_back(std::async(std::launch::async, [&, t] { blocks(tiles_.zone(t)); }));
+    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) try {
+            waiting.push_back(std::async(std::launch::async, [&, t] { blocks(tiles_.zone(t)); }));
+        } catch (const std::system_error& e) {
+            throw gpu::Error(std::string("no thread can be started that waits for it: ") + e.what(),
+                             "allow this user more threads, or use fewer accelerator.devices");
+        }
     stopwatch_.timed_for(all_, tiles);
     for (std::future<void>& w : waiting) w.get();
     zone_seconds_.rebuilds += comm::now() - start;

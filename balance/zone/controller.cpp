@@ -189,11 +189,15 @@ BorderStep by_measured_speed(const ZoneTimes& t, Memory& m, bool observed) {
         const double small = std::max(probe, t.grain);
         share = t.share <= 0 ? small : 1 - small;
     } else {
-        share = within_trust(best_share(t, m, error), t.share);
+        const double best = best_share(t, m, error);
+        share = best > 0 && best < 1 ? within_trust(best, t.share) : best;
         if (!one_zone && !worth_moving(t.share, m.ratio, error)) return kept(t);
     }
     share = std::clamp(share, t.least, t.most);
-    if (std::abs(share - t.share) < 0.6 * t.grain) return kept(t);  // between two strips the border stays at either
+    // Between two strips the border stays at either. Strips may be much lighter than the grain, so a zone that is to
+    // become empty is not asked how small it is.
+    const bool empties = !one_zone && (share <= 0 || share >= 1);
+    if (!empties && std::abs(share - t.share) < 0.6 * t.grain) return kept(t);
     // What was measured at another share says less here, where times are not proportional to loads.
     if (!one_zone && share > 0 && share < 1) m.weight *= std::exp(-std::abs(log_odds(share) - log_odds(t.share)) / 0.3);
     return {share, towards(share - t.share)};

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
+#include <system_error>
 
+#include "gpu/zone.hpp"
 #include "md/random.hpp"
 
 namespace gpu {
@@ -53,15 +56,26 @@ std::vector<std::int32_t> random_order(std::int64_t n, std::uint64_t seed) {
 }  // namespace
 
 Host::Host(int threads, std::uint64_t shuffle) : table_(host_table()), shuffle_(shuffle) {
-    for (int t = 0; t < std::max(threads, 1); ++t)
-        threads_.emplace_back([this] {
-            sched_setaffinity(0, sizeof processors_at_start, &processors_at_start);
-            work();
-        });
+    try {
+        for (int t = 0; t < std::max(threads, 1); ++t)
+            threads_.emplace_back([this] {
+                sched_setaffinity(0, sizeof processors_at_start, &processors_at_start);
+                work();
+            });
+    } catch (const std::system_error& e) {
+        join();
+        throw Error("thread " + std::to_string(threads_.size() + 1) + " of " + std::to_string(threads) +
+                        " that stand in for an accelerator cannot be started: " + e.what(),
+                    "use fewer accelerator.threads or accelerator.devices");
+    }
 }
 
 Host::~Host() {
     wait();
+    join();
+}
+
+void Host::join() {
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;

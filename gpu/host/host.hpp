@@ -73,6 +73,7 @@ private:
     };
 
     void read_clock(Clock::time_point& to);
+    void join();
     void enqueue(const Job& job);
     void begin_first(int awake);
     void work();

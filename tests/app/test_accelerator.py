@@ -123,6 +123,7 @@ def accelerator_errors(tmp):
     out = os.path.join(tmp, "out")
     cases = [(dict(accelerator__backend="gpu"), "accelerator.backend"), (dict(zone(), accelerator__share=1.1), "accelerator.share"),
              (dict(zone(), accelerator__threads=0), "accelerator.threads"), (dict(zone(), accelerator__speed="[1, 2, 3]"), "accelerator.speed"),
+             (dict(zone(), accelerator__threads=128, accelerator__devices=64), "accelerator.threads"),
              (dict(zone(), balance__every=5, balance__processes=8), "balance.processes"),
              (dict(zone(), balance__every=5, balance__clock="work", balance__compare="[a1]"), "balance.compare")]
     if backends() == ["host"]:

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Controllers of the border on a model of a machine: how soon they find the best share, and whether they stay there.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "simulated_zone.hpp"
 
@@ -380,4 +383,31 @@ TEST_CASE("checks come after 1, 2, 4, ... steps, then at equal distances") {
     CHECK(due(1, 3) == std::vector<std::int64_t>{1, 2, 3});
     CHECK(due(100, 300) == std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 64, 100, 200, 300});
     CHECK(due(0, 30).empty());
+}
+
+TEST_CASE("where strips have very unequal loads, the border comes to rest, and leaves a useless accelerator nothing") {
+    // Vacuum on both sides of a slab, as in a box that is nearly empty.
+    std::vector<std::int64_t> strips(160, 1000);
+    for (std::size_t s = 120; s < 132; ++s) strips[s] = 400'000;
+    const std::int64_t total = std::accumulate(strips.begin(), strips.end(), std::int64_t{0});
+    for (const double speed : {0.001, 0.01, 0.05, 0.3, 1.0, 7.0})
+        for (const double start : {0.0, 0.0276, 0.0439, 0.5, 1.0}) {
+            CAPTURE(speed, start);
+            ControllerState state;
+            int border = border_at(strips, total, start), late_moves = 0;
+            for (int check = 0; check < 100; ++check) {
+                const double share = share_at(strips, total, border);
+                const BorderStep next = next_share(
+                    ControllerKind::measured_speed,
+                    {share, 0, 1, 400'000.0 / static_cast<double>(total), 1 - share, share / speed, 1}, state);
+                if (next.decision == BorderDecision::kept) continue;
+                const int there = border_at(strips, total, next.share);
+                late_moves += there != border && check >= 50;
+                border = there;
+            }
+            CHECK(late_moves == 0);
+            const double share = share_at(strips, total, border), best = speed / (1 + speed);
+            if (speed <= 0.01) CHECK(share == 0);
+            else CHECK(std::abs(share - best) <= 400'000.0 / static_cast<double>(total));
+        }
 }
