@@ -38,6 +38,8 @@ public:
 
     bool on() const { return on_; }
     bool placed() const { return placed_; }
+    /// A share that is fixed is the deck's, also after a restart.
+    bool learns() const { return on_ && settings_.controller != balance::ControllerKind::fixed; }
     /// Is the border to be checked, or placed for the first time, at this step? A check needs the particles sorted, so
     /// by the wall clock, after the first checks and where all borders have come to rest, it waits for the next rebuild
     /// of the neighbour lists, though not for longer than the time between two checks. displaced: a rebuild is due. The
@@ -52,7 +54,8 @@ public:
     /// rank's blocks have changed. Collective.
     bool check(std::int64_t step, const balance::Partition& partition, std::span<const std::int64_t> load,
                std::span<const double> counted);
-    /// Places the border anew, with the same share, in the cells that `partition` gives this rank. Collective.
+    /// Places the border anew, with the share that the controller has set last, in the cells that `partition` gives
+    /// this rank. Collective.
     void place(const balance::Partition& partition, std::span<const std::int64_t> load);
 
     /// The blocks of all ranks. Collective.

@@ -301,7 +301,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
         if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))
             processes = file.row_count<std::int64_t>(first) - 1;
         if (balancer.finds_speeds()) load_speeds(file, info.path, processes, balancer, notes);
-        if (balancer.zones().on() && file.has("/zones") &&
+        if (balancer.zones().learns() && file.has("/zones") &&
             !balancer.zones().restore(file.all<double>("/zones/of_ranks")))
             throw InputError(fmt::format("{}: /zones makes no sense; {}, or restart with accelerator.backend = none",
                                          info.path, remedy));

@@ -96,6 +96,11 @@ def accelerator_restarts(tmp):
                 check(len(begun) == 2 and all(abs(a - b) < 0.03 for a, b in zip(shares, begun)), f"shares {shares}, then {begun}")
                 steps = [int(r["step"]) for r in zones(out) if r["rank"] == "0"]
                 check(steps == sorted(set(steps)) and steps[0] == 1 and steps[-1] == 300, f"rows of zones.csv: {steps}")
+    # A share that is fixed is the deck's, whatever the border had learnt.
+    done(1, out, **{**zone(), "run__steps": 60, "checkpoint__every": 60})
+    done(1, out, restart="auto", **zone(accelerator__controller="fixed", accelerator__share=0.7))
+    late = [float(r["share"]) for r in zones(out) if int(r["step"]) > 61]
+    check(late and all(abs(x - 0.7) < 0.03 for x in late), f"a fixed share after a restart: {late}")
     # What a border has learnt is refused if it makes no sense.
     done(2, out, **{**zone(), "run__steps": 60, "checkpoint__every": 60})
     with h5py.File(os.path.join(out, "checkpoint_60.h5")) as f:
