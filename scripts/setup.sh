@@ -13,6 +13,7 @@ for option in "$@"; do
         --bench) packages+=(lammps) ;;
         --format) packages+=(clang-format-14) ;;
         --slow) packages+=(python3-mdanalysis paraview python3-paraview) ;;
+        --slurm) packages+=(munge slurmctld slurmd slurm-client) ;;
         --sanitize) packages+=(clang libclang-rt-dev libomp-dev llvm) ;;  # llvm: names and lines in reports
         -h | --help) sed -n '3,6s/^# //p' "$0"; exit 0 ;;
         *) echo "setup.sh: unknown option $option; see --help" >&2; exit 2 ;;

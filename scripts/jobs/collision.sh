@@ -13,7 +13,9 @@
 # RANKS: default, what the scheduler gave.  THREADS of each rank: default, what it gave each task (sbatch --cpus-per-task=4;
 # qsub -l select=2:ncpus=24:mpiprocs=6), else OMP_NUM_THREADS, else 1.  LAUNCHER: what starts the ranks, default mpiexec.mpich or
 # mpiexec; LAUNCHER="srun --mpi=pmi2" on most Slurm sites. `-n RANKS` is added unless it gives the number itself.
+# On nodes of fewer than 24 cores: sbatch --ntasks-per-node=8 --mincpus=8; the first option alone leaves Slurm asking for 24.
 # FIRST, SECOND: the decks of the stages.  BINARY: default build/steelyard.  DT, STEPS: time step of stage 2, number of its last step.
+# CLOCK: wall | work, default the deck's balance.clock; by counted work (work) all results repeat, balancing included.
 # SETTINGS: more `key=value` for --set, separated by spaces, in the stage that runs.  NAME: of the output directory in OUT, default
 # stage1 or stage2.
 #
@@ -72,17 +74,23 @@ case $stage in
         ;;
     *) echo "collision.sh: STAGE is $stage; set it to 1 or 2" >&2; exit 2 ;;
 esac
+[[ -n ${CLOCK:-} ]] && arguments+=(--set "balance.clock=$CLOCK")
 for setting in ${SETTINGS:-}; do arguments+=(--set "$setting"); done
 
 "${launcher[@]}" "${BINARY:-build/steelyard}" "${arguments[@]}" &
 job=$!
-trap 'signalled=1; kill -USR1 "$job" 2>/dev/null || true' USR1 TERM
-signalled=1
+signalled=1 asked=
+trap 'signalled=1 asked=${asked:-$EPOCHSECONDS}; kill -USR1 "$job" 2>/dev/null || true' USR1 TERM
 while [[ $signalled -eq 1 ]]; do  # a signal ends `wait` early
     signalled=0 code=0
     wait "$job" || code=$?
 done
+# srun kills the ranks of a program that stops early and returns 137. That it stopped as it was asked to is seen by its checkpoint.
+if [[ $code -ne 0 && -n $asked && -n $(find "$here" -maxdepth 1 -name 'checkpoint_*.h5' -newermt "@$asked" 2>/dev/null) ]]; then
+    code=75
+fi
 if [[ $code -eq 75 && -n ${SLURM_JOB_ID:-} ]]; then
-    scontrol requeue "$SLURM_JOB_ID"
+    scontrol requeue "$SLURM_JOB_ID" ||
+        echo "collision.sh: not requeued by this script; if Slurm has not preempted the job, submit it again" >&2
 fi
 exit "$code"

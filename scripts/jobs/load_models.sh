@@ -12,6 +12,7 @@
 # Task i: test 1 + i / 8; model i % 8 of time_average moving_average particle_count hybrid a1 b1 r1 none. One process per rank.
 # DECK: default inputs/lbe_full.yaml, the paper's size (inputs/lbe2400.yaml: a hundredth of it).  OUT: default out/load_models.
 # FIRST_STEPS, STEPS: steps of stage 1 and of stage 2, default 1000.  CUT: cells, strips or patches.
+# CLOCK: wall (default) or work, which counts work instead of measuring times, so that results repeat.
 # RANKS, THREADS, LAUNCHER, BINARY: see collision.sh.
 # When all are done: scripts/plot_lbe.py out/load_models/test1_*, and `overall_lbe` in each summary.json.
 #SBATCH --job-name=load_models
@@ -31,8 +32,8 @@ cd "${SLURM_SUBMIT_DIR:-${PBS_O_WORKDIR:-$(dirname "${BASH_SOURCE[0]}")/../..}}"
 
 deck=${DECK:-inputs/lbe_full.yaml}
 first_steps=${FIRST_STEPS:-1000}
-export OUT=${OUT:-out/load_models} FIRST=$deck SECOND=$deck STAGE=${STAGE:?set STAGE to 1 or 2}
-common="balance.processes=null balance.compare=[] balance.clock=wall"
+export OUT=${OUT:-out/load_models} FIRST=$deck SECOND=$deck CLOCK=${CLOCK:-wall} STAGE=${STAGE:?set STAGE to 1 or 2}
+common="balance.processes=null balance.compare=[]"
 if [[ $STAGE == 1 ]]; then
     export SETTINGS="$common balance.every=0 run.steps=$first_steps checkpoint.every=$first_steps"
 else

@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# slurm_local.sh: runs scripts/jobs/collision.sh and load_models.sh, reduced, under a Slurm that it starts on this machine,
+# and again in a plain shell, and compares what they computed. On the way jobs are preempted, run out of time and get a
+# signal, and have to go on from their checkpoints. One line for each check; exits with 1 at the first that fails, and
+# keeps the logs. BINARY: default build/steelyard. Two to three minutes on two cores.
+#
+# The Slurm has four nodes of two processors, which are slurmd on this machine. Its configuration, key, sockets and logs
+# are in a temporary directory and its ports are free ones, so it does not meet another Slurm or munged. Each of its
+# processes has the SLURM_CONF of that directory in its environment or works there: so they are found, and ended.
+#
+# Decks have no end until their runs were interrupted: so no run is too fast for that, on any machine.
+set -euo pipefail
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,6s/^# //p' "$0"; exit 0; }
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+scripts/setup.sh --slurm
+PATH=$PATH:/usr/sbin:/sbin
+for program in munged mungekey slurmctld slurmd sbatch; do
+    command -v "$program" >/dev/null || { echo "slurm_local.sh: there is no $program here" >&2; exit 1; }
+done
+unset "${!SLURM_@}" "${!SBATCH_@}" "${!SRUN_@}" "${!PBS_@}"                    # of a job that this may run in
+unset STAGE TASK NAME OUT FIRST SECOND DECK CUT DT STEPS FIRST_STEPS SETTINGS RANKS LAUNCHER
+work=$(mktemp -d)
+export SLURM_CONF=$work/slurm.conf BINARY=${BINARY:-build/steelyard} CLOCK=work THREADS=1
+
+# ---- The Slurm
+
+start_slurm() {
+    local host address ports node
+    host=$(hostname -s)
+    address=$(getent ahostsv4 "$host" | sed -n '1s/ .*//p') || true
+    address=${address:-127.0.0.1}
+    read -ra ports < <(python3 -c '
+import socket, sys
+sockets = [socket.create_server((sys.argv[1], 0)) for _ in range(5)]
+print(*(s.getsockname()[1] for s in sockets))' "$address")
+    cat >"$SLURM_CONF" <<END
+ClusterName=local
+SlurmctldHost=$host($address)
+SlurmctldPort=${ports[0]}
+SlurmUser=$(id -un)
+SlurmdUser=$(id -un)
+AuthType=auth/munge
+# A job that was requeued waits for the end of its old credential, five seconds at least.
+AuthInfo=socket=$work/munge.socket,cred_expire=5
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+SlurmdParameters=config_overrides
+StateSaveLocation=$work/state
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmctldLogFile=$work/log/slurmctld
+SlurmdSpoolDir=$work/spool.%n
+SlurmdPidFile=$work/%n.pid
+SlurmdLogFile=$work/log/%n
+MailProg=/bin/true
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/linear
+SchedulerParameters=sched_interval=2,bf_interval=2
+DependencyParameters=kill_invalid_depend
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+KillWait=10
+MinJobAge=3600
+PartitionName=low Nodes=ALL Default=YES PriorityTier=1 GraceTime=20
+PartitionName=high Nodes=ALL PriorityTier=2 PreemptMode=OFF
+END
+    for node in 1 2 3 4; do
+        echo "NodeName=n$node NodeHostname=$host NodeAddr=$address Port=${ports[node]} CPUs=2" >>"$SLURM_CONF"
+    done
+    mkdir "$work"/{state,log} "$work"/spool.n{1..4}
+    mungekey --create --keyfile="$work/munge.key"
+    # setsid: Ctrl-C must not end them before their jobs.
+    setsid munged --foreground --force --key-file="$work/munge.key" --socket="$work/munge.socket" \
+        --pid-file="$work/munge.pid" --seed-file="$work/munge.seed" >"$work/log/munged" 2>&1 &
+    await 10 test -S "$work/munge.socket" || return 1
+    setsid slurmctld -D -c >/dev/null 2>&1 &
+    for node in 1 2 3 4; do setsid slurmd -D -N "n$node" >/dev/null 2>&1 & done
+    await 30 four_nodes
+}
+four_nodes() { [[ $(sinfo --noheader --partition=low --states=idle --format=%D) == 4 ]]; }
+no_jobs() { [[ -z $(squeue --noheader) ]]; }
+
+ours() {  # the pids of the Slurm and its jobs
+    local process
+    for process in /proc/[0-9]*; do
+        if [[ $(readlink "$process/cwd") == "$work"* ]] || grep -qzxF "SLURM_CONF=$SLURM_CONF" "$process/environ"; then
+            echo "${process#/proc/}"
+        fi 2>/dev/null
+    done
+}
+none_left() { [[ -z $(ours) ]]; }
+stop_slurm() {
+    local pids
+    { squeue && scancel --user="$(id -un)" && await 30 no_jobs; } >/dev/null 2>&1 || true
+    for signal in TERM KILL; do
+        read -ra pids <<<"$(ours | tr '\n' ' ')"
+        [[ ${#pids[@]} -eq 0 ]] || { kill -s "$signal" "${pids[@]}" 2>/dev/null; await 10 none_left; } || true
+    done
+}
+finish() {
+    local code=$?
+    trap '' INT TERM HUP
+    none_left || stop_slurm
+    if [[ $code -eq 0 ]]; then rm -rf "$work"; else echo "slurm_local.sh: the logs are kept in $work/log" >&2; fi
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+# ---- Checks
+
+check() {  # check WHAT COMMAND...: prints whether the command succeeds, and ends the script if it does not
+    if "${@:2}" >>"$work/checks.log" 2>&1; then echo "ok      $1"; else echo "FAILED  $1"; exit 1; fi
+}
+await() {  # await SECONDS COMMAND...: until the command succeeds
+    local end=$((SECONDS + $1))
+    until "${@:2}" >/dev/null 2>&1; do [[ $SECONDS -lt $end ]] || return 1; sleep 0.5; done
+}
+has_rows() { [[ $(wc -l <"$1/thermo.csv") -ge 4 ]]; }
+steps_of_checkpoints() { find "$1" -maxdepth 1 -name 'checkpoint_*.h5' | sed 's/.*_\([0-9]*\)\.h5$/\1/' | sort -n; }
+has_checkpoints() { [[ $(steps_of_checkpoints "$1" | wc -l) -ge $2 ]]; }
+went_on() {  # went_on DIRECTORY STARTS: the run there was started so often, each time at a later step
+    python3 - "$@" <<'END'
+import json, sys
+steps = [start["step"] for start in json.load(open(sys.argv[1] + "/run.json"))["starts"]]
+sys.exit(not (len(steps) >= int(sys.argv[2]) and steps == sorted(set(steps))))
+END
+}
+all_completed() { [[ $(squeue --noheader --states=all --array --format=%T | sort -u) == COMPLETED ]]; }
+nothing_put_aside() { [[ -z $(find "$work/slurm" -name 'previous_*') ]]; }
+
+table() {  # of all runs below a directory: what does not depend on time
+    python3 - "$1" <<'END'
+import csv, glob, hashlib, json, os, sys
+
+def digest(rows):
+    return hashlib.sha256(repr(rows).encode()).hexdigest()[:8] if rows else "-"
+
+def rows(path):
+    if not os.path.exists(path):
+        return []
+    with open(path) as f:
+        timed = ("model_seconds", "partition_seconds", "migrate_seconds")
+        return [[row[key] for key in sorted(row) if key not in timed] for row in csv.DictReader(f)]
+
+print("run                               step  state hash        thermo    balance   overall LBE")
+for path in sorted(glob.glob(sys.argv[1] + "/*/*/summary.json")):
+    folder = os.path.dirname(path)
+    with open(path) as f:
+        s = json.load(f)
+    print(f"{os.path.relpath(folder, sys.argv[1]):32} {s['steps']:5}  {s['state_hash']}  {digest(rows(folder + '/thermo.csv')):8}  "
+          f"{digest(rows(folder + '/balance.csv')):8}  {' '.join(repr(lbe) for lbe in s['overall_lbe'].values())}")
+END
+}
+
+# ---- Jobs
+
+submit() {  # submit SCRIPT SBATCH-OPTIONS...: prints the number of the job; nodes and dependencies are options
+    sbatch --parsable --output="$work/log/%x_%A_%a" --time=10 --ntasks-per-node=2 --mincpus=2 "${@:2}" "scripts/jobs/$1"
+}
+endless=1000000000
+sed "s/dt: 0.001, steps: 1000/dt: 0.0001, steps: $endless/; s/every: 100\b/every: 10/; /^checkpoint/d" \
+    inputs/strip.yaml >"$work/first.yaml"
+sed "s/steps: 3000/steps: $endless/; s/every: 100\b/every: 10/" inputs/strip_t1.yaml >"$work/second.yaml"
+give_end() {  # give_end DECK DIRECTORY: the deck ends 30 steps after the newest checkpoint
+    sed -i "s/steps: $endless/steps: $(($(steps_of_checkpoints "$2" | tail -n 1) + 30))/" "$1"
+}
+collision=(FIRST="$work/first.yaml" SECOND="$work/second.yaml" SETTINGS="balance.every=10 checkpoint.every=$endless")
+models=(DECK=inputs/strip.yaml FIRST_STEPS=20 STEPS=30)
+
+echo "Under Slurm:"
+check "four nodes start" start_slurm
+out=$work/slurm/collision
+one=$(export "${collision[@]}" OUT="$out" STAGE=1; submit collision.sh --nodes=2)
+two=$(export "${collision[@]}" OUT="$out" STAGE=2 LAUNCHER="srun --mpi=pmi2"
+    submit collision.sh --nodes=2 --dependency=afterok:"$one")
+check "collision.sh, stage 1, runs on two nodes" await 60 has_rows "$out/stage1"
+export OUT=$work/slurm/load_models
+first=$(export "${models[@]}" STAGE=1; submit load_models.sh --nodes=4 --partition=high)
+(export "${models[@]}" STAGE=2
+    submit load_models.sh --nodes=2 --array=0-15 --dependency=afterok:"$first" >/dev/null)
+check "load_models.sh, stage 1, preempts it: it stops with a checkpoint" await 30 has_checkpoints "$out/stage1" 1
+check "it is requeued and goes on" await 60 went_on "$out/stage1" 2
+scontrol update JobId="$one" TimeLimit=1
+check "its time runs out: it stops with a checkpoint" await 90 has_checkpoints "$out/stage1" 2
+give_end "$work/first.yaml" "$out/stage1"
+check "it is requeued and goes on" await 60 went_on "$out/stage1" 3
+check "stage 2 runs after it, started by srun" await 90 has_rows "$out/stage2"
+scancel --signal=USR1 --batch "$two"
+check "it gets a signal: it stops with a checkpoint" await 30 has_checkpoints "$out/stage2" 1
+give_end "$work/second.yaml" "$out/stage2"
+check "it is requeued and goes on" await 60 went_on "$out/stage2" 2
+check "all jobs end, those of the array too" await 300 no_jobs
+check "all have succeeded" all_completed
+check "no run had to start from the beginning" nothing_put_aside
+stop_slurm
+check "no process of this Slurm is left" none_left
+
+echo "In a plain shell:"
+stages() {
+    local stage task
+    for stage in 1 2; do
+        (export "${collision[@]}" OUT="$work/shell/collision" STAGE=$stage RANKS=4; scripts/jobs/collision.sh)
+    done
+    export OUT=$work/shell/load_models
+    (export "${models[@]}" STAGE=1 RANKS=8; scripts/jobs/load_models.sh)
+    for task in {0..15}; do (export "${models[@]}" STAGE=2 TASK=$task RANKS=4; scripts/jobs/load_models.sh); done
+}
+stages >"$work/log/shell" 2>&1 || true      # the table will lack what failed
+table "$work/shell" | tee "$work/shell.txt"
+table "$work/slurm" >"$work/slurm.txt"
+check "19 runs" test "$(wc -l <"$work/shell.txt")" == 20
+if ! diff "$work/shell.txt" "$work/slurm.txt"; then echo "FAILED  the table of the runs under Slurm is the same"; exit 1; fi
+echo "ok      the table of the runs under Slurm is the same"
