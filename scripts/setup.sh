@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that are missing: what a build and the tests need, with --bench also LAMMPS, with --format
-# also what format.sh runs, with --slow also what the slow tests read our files with, with --sanitize also what
-# sanitize.sh builds with. Does nothing, quickly, when all are there. Without apt-get, without root, or with
+# also what format.sh runs, with --slow also what the slow tests read our files with, with --slurm also Slurm, with
+# --sanitize also what sanitize.sh builds with. Does nothing, quickly, when all are there. Without apt-get, without root, or with
 # STEELYARD_SETUP=skip it leaves that to you: docs/install.md.
 set -euo pipefail
 

@@ -11,7 +11,7 @@ scripts/build.sh default -DSTEELYARD_WERROR=ON
 labels=(-LE 'slow|gpu|smpi')
 if [[ " $* " == *" -L slow "* ]]; then
     labels=()
-    scripts/setup.sh --slow
+    scripts/setup.sh --slow --slurm
 fi
 cd build
 exec ctest --output-on-failure --timeout 300 -j2 "${labels[@]}" "$@"

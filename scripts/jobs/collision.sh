@@ -85,9 +85,10 @@ while [[ $signalled -eq 1 ]]; do  # a signal ends `wait` early
     signalled=0 code=0
     wait "$job" || code=$?
 done
-# srun kills the ranks of a program that stops early and returns 137. That it stopped as it was asked to is seen by its checkpoint.
-if [[ $code -ne 0 && -n $asked && -n $(find "$here" -maxdepth 1 -name 'checkpoint_*.h5' -newermt "@$asked" 2>/dev/null) ]]; then
-    code=75
+# srun does not return the 75 of a program that stops early, but 137. Its checkpoint shows that it stopped as it was asked to.
+if [[ $code -ne 0 && -n $asked ]]; then
+    written=$(find "$here" -maxdepth 1 -name 'checkpoint_*.h5' -newermt "@$asked" 2>/dev/null) || true
+    [[ -n $written ]] && code=75
 fi
 if [[ $code -eq 75 && -n ${SLURM_JOB_ID:-} ]]; then
     scontrol requeue "$SLURM_JOB_ID" ||

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# slurm_local.sh: runs scripts/jobs/collision.sh and load_models.sh, reduced, under a Slurm that it starts on this machine,
-# and again in a plain shell, and compares what they computed. On the way jobs are preempted, run out of time and get a
-# signal, and have to go on from their checkpoints. One line for each check; exits with 1 at the first that fails, and
-# keeps the logs. BINARY: default build/steelyard. Two to three minutes on two cores.
+# slurm_local.sh: runs scripts/jobs/collision.sh and load_models.sh, reduced, under a Slurm that it starts on this
+# machine, and again in a plain shell, and compares what they computed. On the way jobs are preempted, run out of time
+# and get a signal, and have to go on from their checkpoints. One line for each check; exits with 1 at the first that
+# fails, and keeps the logs. BINARY: default build/steelyard. About three minutes on two cores.
 #
 # The Slurm has four nodes of two processors, which are slurmd on this machine. Its configuration, key, sockets and logs
 # are in a temporary directory and its ports are free ones, so it does not meet another Slurm or munged. Each of its
@@ -26,24 +26,24 @@ export SLURM_CONF=$work/slurm.conf BINARY=${BINARY:-build/steelyard} CLOCK=work 
 # ---- The Slurm
 
 start_slurm() {
-    local host address ports node
+    local host ports node listen=CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
     host=$(hostname -s)
-    address=$(getent ahostsv4 "$host" | sed -n '1s/ .*//p') || true
-    address=${address:-127.0.0.1}
+    # They listen to loopback alone if that is the address of this machine's name; where it is another, to all addresses.
+    [[ $(getent ahostsv4 "$host") == "127.0.0.1 "* ]] || listen=
     read -ra ports < <(python3 -c '
-import socket, sys
-sockets = [socket.create_server((sys.argv[1], 0)) for _ in range(5)]
-print(*(s.getsockname()[1] for s in sockets))' "$address")
+import socket
+sockets = [socket.create_server(("", 0)) for _ in range(5)]
+print(*(s.getsockname()[1] for s in sockets))')
     cat >"$SLURM_CONF" <<END
 ClusterName=local
-SlurmctldHost=$host($address)
+SlurmctldHost=$host(127.0.0.1)
 SlurmctldPort=${ports[0]}
 SlurmUser=$(id -un)
 SlurmdUser=$(id -un)
 AuthType=auth/munge
 # A job that was requeued waits for the end of its old credential, five seconds at least.
 AuthInfo=socket=$work/munge.socket,cred_expire=5
-CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+$listen
 SlurmdParameters=config_overrides
 StateSaveLocation=$work/state
 SlurmctldPidFile=$work/slurmctld.pid
@@ -66,7 +66,7 @@ PartitionName=low Nodes=ALL Default=YES PriorityTier=1 GraceTime=20
 PartitionName=high Nodes=ALL PriorityTier=2 PreemptMode=OFF
 END
     for node in 1 2 3 4; do
-        echo "NodeName=n$node NodeHostname=$host NodeAddr=$address Port=${ports[node]} CPUs=2" >>"$SLURM_CONF"
+        echo "NodeName=n$node NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[node]} CPUs=2" >>"$SLURM_CONF"
     done
     mkdir "$work"/{state,log} "$work"/spool.n{1..4}
     mungekey --create --keyfile="$work/munge.key"
@@ -79,7 +79,7 @@ END
     await 30 four_nodes
 }
 four_nodes() { [[ $(sinfo --noheader --partition=low --states=idle --format=%D) == 4 ]]; }
-no_jobs() { [[ -z $(squeue --noheader) ]]; }
+no_jobs() { local jobs; jobs=$(squeue --noheader) && [[ -z $jobs ]]; }
 
 ours() {  # the pids of the Slurm and its jobs
     local process
@@ -119,14 +119,11 @@ await() {  # await SECONDS COMMAND...: until the command succeeds
 has_rows() { [[ $(wc -l <"$1/thermo.csv") -ge 4 ]]; }
 steps_of_checkpoints() { find "$1" -maxdepth 1 -name 'checkpoint_*.h5' | sed 's/.*_\([0-9]*\)\.h5$/\1/' | sort -n; }
 has_checkpoints() { [[ $(steps_of_checkpoints "$1" | wc -l) -ge $2 ]]; }
-went_on() {  # went_on DIRECTORY STARTS: the run there was started so often, each time at a later step
-    python3 - "$@" <<'END'
-import json, sys
-steps = [start["step"] for start in json.load(open(sys.argv[1] + "/run.json"))["starts"]]
-sys.exit(not (len(steps) >= int(sys.argv[2]) and steps == sorted(set(steps))))
-END
+went_on() {  # went_on DIRECTORY: the run there was started again from its newest checkpoint
+    [[ $(sed -n 's/^ *"step": //p' "$1/run.json" | tail -n 1) == $(steps_of_checkpoints "$1" | tail -n 1) ]]
 }
 all_completed() { [[ $(squeue --noheader --states=all --array --format=%T | sort -u) == COMPLETED ]]; }
+not_ended_by_slurm() { ! grep -r "DUE TO TIME LIMIT" "$work/log"; }
 nothing_put_aside() { [[ -z $(find "$work/slurm" -name 'previous_*') ]]; }
 
 table() {  # of all runs below a directory: what does not depend on time
@@ -148,16 +145,15 @@ for path in sorted(glob.glob(sys.argv[1] + "/*/*/summary.json")):
     folder = os.path.dirname(path)
     with open(path) as f:
         s = json.load(f)
-    print(f"{os.path.relpath(folder, sys.argv[1]):32} {s['steps']:5}  {s['state_hash']}  {digest(rows(folder + '/thermo.csv')):8}  "
-          f"{digest(rows(folder + '/balance.csv')):8}  {' '.join(repr(lbe) for lbe in s['overall_lbe'].values())}")
+    thermo, balance = (digest(rows(f"{folder}/{name}.csv")) for name in ("thermo", "balance"))
+    lbe = " ".join(map(repr, s["overall_lbe"].values()))
+    print(f"{os.path.relpath(folder, sys.argv[1]):32} {s['steps']:5}  {s['state_hash']}  {thermo:8}  {balance:8}  {lbe}".rstrip())
 END
 }
 
 # ---- Jobs
 
-submit() {  # submit SCRIPT SBATCH-OPTIONS...: prints the number of the job; nodes and dependencies are options
-    sbatch --parsable --output="$work/log/%x_%A_%a" --time=10 --ntasks-per-node=2 --mincpus=2 "${@:2}" "scripts/jobs/$1"
-}
+sbatch=(sbatch --parsable --output="$work/log/%x_%A_%a" --time=10 --ntasks-per-node=2 --mincpus=2)
 endless=1000000000
 sed "s/dt: 0.001, steps: 1000/dt: 0.0001, steps: $endless/; s/every: 100\b/every: 10/; /^checkpoint/d" \
     inputs/strip.yaml >"$work/first.yaml"
@@ -171,25 +167,26 @@ models=(DECK=inputs/strip.yaml FIRST_STEPS=20 STEPS=30)
 echo "Under Slurm:"
 check "four nodes start" start_slurm
 out=$work/slurm/collision
-one=$(export "${collision[@]}" OUT="$out" STAGE=1; submit collision.sh --nodes=2)
-two=$(export "${collision[@]}" OUT="$out" STAGE=2 LAUNCHER="srun --mpi=pmi2"
-    submit collision.sh --nodes=2 --dependency=afterok:"$one")
+collision+=(OUT="$out") models+=(OUT="$work/slurm/load_models")
+one=$(env "${collision[@]}" STAGE=1 "${sbatch[@]}" --nodes=2 scripts/jobs/collision.sh)
+two=$(env "${collision[@]}" STAGE=2 LAUNCHER="srun --mpi=pmi2" \
+    "${sbatch[@]}" --nodes=2 --dependency=afterok:"$one" scripts/jobs/collision.sh)
 check "collision.sh, stage 1, runs on two nodes" await 60 has_rows "$out/stage1"
-export OUT=$work/slurm/load_models
-first=$(export "${models[@]}" STAGE=1; submit load_models.sh --nodes=4 --partition=high)
-(export "${models[@]}" STAGE=2
-    submit load_models.sh --nodes=2 --array=0-15 --dependency=afterok:"$first" >/dev/null)
+first=$(env "${models[@]}" STAGE=1 "${sbatch[@]}" --nodes=4 --partition=high scripts/jobs/load_models.sh)
+env "${models[@]}" STAGE=2 \
+    "${sbatch[@]}" --nodes=2 --array=0-15 --dependency=afterok:"$first" scripts/jobs/load_models.sh >/dev/null
 check "load_models.sh, stage 1, preempts it: it stops with a checkpoint" await 30 has_checkpoints "$out/stage1" 1
-check "it is requeued and goes on" await 60 went_on "$out/stage1" 2
+check "it is requeued and goes on" await 60 went_on "$out/stage1"
 scontrol update JobId="$one" TimeLimit=1
 check "its time runs out: it stops with a checkpoint" await 90 has_checkpoints "$out/stage1" 2
+check "it stops before Slurm ends it" not_ended_by_slurm
 give_end "$work/first.yaml" "$out/stage1"
-check "it is requeued and goes on" await 60 went_on "$out/stage1" 3
+check "it is requeued and goes on" await 60 went_on "$out/stage1"
 check "stage 2 runs after it, started by srun" await 90 has_rows "$out/stage2"
 scancel --signal=USR1 --batch "$two"
 check "it gets a signal: it stops with a checkpoint" await 30 has_checkpoints "$out/stage2" 1
 give_end "$work/second.yaml" "$out/stage2"
-check "it is requeued and goes on" await 60 went_on "$out/stage2" 2
+check "it is requeued and goes on" await 60 went_on "$out/stage2"
 check "all jobs end, those of the array too" await 300 no_jobs
 check "all have succeeded" all_completed
 check "no run had to start from the beginning" nothing_put_aside
@@ -197,18 +194,16 @@ stop_slurm
 check "no process of this Slurm is left" none_left
 
 echo "In a plain shell:"
+collision+=(OUT="$work/shell/collision") models+=(OUT="$work/shell/load_models")
 stages() {
     local stage task
-    for stage in 1 2; do
-        (export "${collision[@]}" OUT="$work/shell/collision" STAGE=$stage RANKS=4; scripts/jobs/collision.sh)
-    done
-    export OUT=$work/shell/load_models
-    (export "${models[@]}" STAGE=1 RANKS=8; scripts/jobs/load_models.sh)
-    for task in {0..15}; do (export "${models[@]}" STAGE=2 TASK=$task RANKS=4; scripts/jobs/load_models.sh); done
+    for stage in 1 2; do env "${collision[@]}" STAGE=$stage RANKS=4 scripts/jobs/collision.sh; done
+    env "${models[@]}" STAGE=1 RANKS=8 scripts/jobs/load_models.sh
+    for task in {0..15}; do env "${models[@]}" STAGE=2 TASK="$task" RANKS=4 scripts/jobs/load_models.sh; done
 }
 stages >"$work/log/shell" 2>&1 || true      # the table will lack what failed
 table "$work/shell" | tee "$work/shell.txt"
 table "$work/slurm" >"$work/slurm.txt"
 check "19 runs" test "$(wc -l <"$work/shell.txt")" == 20
-if ! diff "$work/shell.txt" "$work/slurm.txt"; then echo "FAILED  the table of the runs under Slurm is the same"; exit 1; fi
-echo "ok      the table of the runs under Slurm is the same"
+diff "$work/shell.txt" "$work/slurm.txt" || true
+check "the table of the runs under Slurm is the same" cmp "$work/shell.txt" "$work/slurm.txt"

@@ -38,6 +38,8 @@ COMMANDS = [
     ("elsewhere", "module load |export CMAKE_PREFIX_PATH=", "modules and folders of a cluster, which are not here"),
     ("elsewhere", r"cmake -S \. -B build -D|cmake --build build ", "scripts/build.sh does the same"),
     ("elsewhere", "srun ", "Slurm is not here; mpiexec starts the same program in other commands"),
+    # docs/reliability.md
+    ("elsewhere", r"scripts/tests/slurm_local\.sh$", "the test slurm_local, under the label slow"),
     ("elsewhere", "export OMPI_", "settings for Open MPI; the tests use the MPI of the build"),
     ("elsewhere", r"cmake -S \. -B build-balance |cmake --(build|install) build-balance", "the test library installs the library"),
     ("elsewhere", "cmake -S examples/balance |cmake --build build-example|build-example/", "the test library builds the example and runs it"),
