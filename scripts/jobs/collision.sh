@@ -79,8 +79,10 @@ for setting in ${SETTINGS:-}; do arguments+=(--set "$setting"); done
 
 "${launcher[@]}" "${BINARY:-build/steelyard}" "${arguments[@]}" &
 job=$!
-signalled=1 asked=
-trap 'signalled=1 asked=${asked:-$EPOCHSECONDS}; kill -USR1 "$job" 2>/dev/null || true' USR1 TERM
+signalled=1 asked='' ended=''
+hand_on() { signalled=1 asked=${asked:-$EPOCHSECONDS}; kill -USR1 "$job" 2>/dev/null || true; }
+trap hand_on USR1
+trap '[[ -n $asked ]] || ended=1; hand_on' TERM
 while [[ $signalled -eq 1 ]]; do  # a signal ends `wait` early
     signalled=0 code=0
     wait "$job" || code=$?
@@ -90,7 +92,8 @@ if [[ $code -ne 0 && -n $asked ]]; then
     written=$(find "$here" -maxdepth 1 -name 'checkpoint_*.h5' -newermt "@$asked" 2>/dev/null) || true
     [[ -n $written ]] && code=75
 fi
-if [[ $code -eq 75 && -n ${SLURM_JOB_ID:-} ]]; then
+# TERM without a warning before: the job was cancelled and must not come back, or preempted and Slurm itself requeues it.
+if [[ $code -eq 75 && -n ${SLURM_JOB_ID:-} && -z $ended ]]; then
     scontrol requeue "$SLURM_JOB_ID" ||
         echo "collision.sh: not requeued by this script; if Slurm has not preempted the job, submit it again" >&2
 fi

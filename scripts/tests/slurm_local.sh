@@ -122,7 +122,9 @@ has_checkpoints() { [[ $(steps_of_checkpoints "$1" | wc -l) -ge $2 ]]; }
 went_on() {  # went_on DIRECTORY: the run there was started again from its newest checkpoint
     [[ $(sed -n 's/^ *"step": //p' "$1/run.json" | tail -n 1) == $(steps_of_checkpoints "$1" | tail -n 1) ]]
 }
-all_completed() { [[ $(squeue --noheader --states=all --array --format=%T | sort -u) == COMPLETED ]]; }
+states() { squeue --noheader --states=all --array --format="%A %T"; }
+is_cancelled() { states | grep -x "$cancelled CANCELLED"; }
+all_completed() { is_cancelled && [[ $(states | sed "/^$cancelled /d; s/.* //" | sort -u) == COMPLETED ]]; }
 not_ended_by_slurm() { ! grep -r "DUE TO TIME LIMIT" "$work/log"; }
 nothing_put_aside() { [[ -z $(find "$work/slurm" -name 'previous_*') ]]; }
 
@@ -171,7 +173,13 @@ collision+=(OUT="$out") models+=(OUT="$work/slurm/load_models")
 one=$(env "${collision[@]}" STAGE=1 "${sbatch[@]}" --nodes=2 scripts/jobs/collision.sh)
 two=$(env "${collision[@]}" STAGE=2 LAUNCHER="srun --mpi=pmi2" \
     "${sbatch[@]}" --nodes=2 --dependency=afterok:"$one" scripts/jobs/collision.sh)
+cancelled=$(env "${collision[@]}" STAGE=1 NAME=cancelled OUT="$work/cancelled" \
+    "${sbatch[@]}" --nodes=2 scripts/jobs/collision.sh)
 check "collision.sh, stage 1, runs on two nodes" await 60 has_rows "$out/stage1"
+check "so does another such job" await 60 has_rows "$work/cancelled/cancelled"
+scancel "$cancelled"
+check "cancelled, it stops with a checkpoint" await 30 has_checkpoints "$work/cancelled/cancelled" 1
+check "it stays cancelled" await 30 is_cancelled
 first=$(env "${models[@]}" STAGE=1 "${sbatch[@]}" --nodes=4 --partition=high scripts/jobs/load_models.sh)
 env "${models[@]}" STAGE=2 \
     "${sbatch[@]}" --nodes=2 --array=0-15 --dependency=afterok:"$first" scripts/jobs/load_models.sh >/dev/null
@@ -188,7 +196,7 @@ check "it gets a signal: it stops with a checkpoint" await 30 has_checkpoints "$
 give_end "$work/second.yaml" "$out/stage2"
 check "it is requeued and goes on" await 60 went_on "$out/stage2"
 check "all jobs end, those of the array too" await 300 no_jobs
-check "all have succeeded" all_completed
+check "all others have succeeded" all_completed
 check "no run had to start from the beginning" nothing_put_aside
 stop_slurm
 check "no process of this Slurm is left" none_left
