@@ -10,30 +10,45 @@
 #include <span>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace balance {
 
-/// Bytes for another member.
-struct Outgoing {
+/// What one move of a plan carries to another member, or from it.
+struct Part {
     int member;
-    std::span<const std::byte> bytes;
-};
-/// Room for the bytes of another member.
-struct Incoming {
-    int member;
-    std::span<std::byte> bytes;
+    std::size_t bytes;  ///< > 0
 };
 
-/// Messages between pairs of members. Both sides know every size; empty messages are not sent. Several messages from
-/// one member to another arrive in the order in which they were started.
+/// Messages between pairs of members, which both know what they carry: a channel decides in which messages the parts
+/// go, and in which order.
 class Channel {
 public:
     virtual ~Channel() = default;
-    /// Starts to send and receive. The buffers must stay as they are until finish(), which comes before the next
+    /// Where each part lies among all bytes that a member sends, or receives; a multiple of what the sizes of all parts
+    /// are multiples of.
+    struct Places {
+        std::vector<std::size_t> sent, received;
+    };
+    /// What all transfers up to the next call carry. The parts from one member to another come in the same order on
+    /// both sides. Every member of the team calls it.
+    virtual Places lay_out(std::span<const Part> sent, std::span<const Part> received) = 0;
+    /// Starts to send and receive. The bytes must stay as they are until finish(), which comes before the next
     /// start().
-    virtual void start(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;
+    virtual void start(std::span<const std::byte> sent, std::span<std::byte> received) = 0;
+    /// Waits for more of the parts and returns which have arrived, as their places in the list that lay_out() was
+    /// given; none when all were returned before. Needs finish() in the end.
+    virtual std::vector<std::size_t> wait_for_some() = 0;
     virtual void finish() = 0;
+
+    /// One part behind the other.
+    static std::vector<std::size_t> in_line(std::span<const Part> parts) {
+        std::vector<std::size_t> at;
+        std::size_t next = 0;
+        for (const Part& p : parts) at.push_back(std::exchange(next, next + p.bytes));
+        return at;
+    }
 };
 
 /// All functions but rank() and size() are collective: every member calls them, in the same order.
@@ -68,9 +83,12 @@ public:
 
 private:
     struct Nobody final : Channel {
-        void start(std::span<const Outgoing> out, std::span<const Incoming> in) override {
-            if (!out.empty() || !in.empty()) throw std::logic_error("a team of one has nobody to send to");
+        Places lay_out(std::span<const Part> sent, std::span<const Part> received) override {
+            if (!sent.empty() || !received.empty()) throw std::logic_error("a team of one has nobody to send to");
+            return {};
         }
+        void start(std::span<const std::byte>, std::span<std::byte>) override {}
+        std::vector<std::size_t> wait_for_some() override { return {}; }
         void finish() override {}
     };
 };

@@ -40,66 +40,80 @@ public:
     explicit Transfer(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
 
     /// How many elements each move carries: outgoing(move) of what is sent, incoming(move) of what is received. Holds
-    /// for all transfers up to the next call.
+    /// for all transfers up to the next call. Moves that carry nothing are left out.
     template <class Sent, class Received>
     void lay_out(std::span<const Link<Move>> links, Sent outgoing, Received incoming) {
-        buffers_.resize(links.size());
+        std::vector<Part> sent, received;
         out_.clear();
         in_.clear();
-        for (std::size_t l = 0; l < links.size(); ++l) {
-            std::size_t sent = 0, received = 0;
-            for (const Move& m : links[l].outgoing) out_.push_back({l, &m, std::exchange(sent, sent + outgoing(m))});
-            for (const Move& m : links[l].incoming)
-                in_.push_back({l, &m, std::exchange(received, received + incoming(m))});
-            buffers_[l].member = links[l].member;
-            buffers_[l].sent.resize(sent);
-            buffers_[l].received.resize(received);
+        for (const Link<Move>& link : links) {
+            add(link.member, link.outgoing, outgoing, out_, sent);
+            add(link.member, link.incoming, incoming, in_, received);
         }
+        const Channel::Places places = channel_->lay_out(sent, received);
+        sent_.resize(put(out_, sent, places.sent));
+        received_.resize(put(in_, received, places.received));
     }
 
     /// Packs and sends. pack(move, elements) writes as many elements as lay_out() was told; loop calls it for several
     /// moves at the same time if it likes.
     template <class Loop, class Pack>
     void start(Loop loop, Pack pack) {
-        loop(out_.size(), [&](std::size_t i) { pack(*out_[i].move, buffers_[out_[i].link].sent.data() + out_[i].at); });
-        std::vector<Outgoing> out;
-        std::vector<Incoming> in;
-        for (Buffers& b : buffers_) {
-            if (!b.sent.empty()) out.push_back({b.member, std::as_bytes(std::span(b.sent))});
-            if (!b.received.empty()) in.push_back({b.member, std::as_writable_bytes(std::span(b.received))});
-        }
-        channel_->start(out, in);
+        loop(out_.size(), [&](std::size_t i) { pack(*out_[i].move, sent_.data() + out_[i].at); });
+        channel_->start(std::as_bytes(std::span(sent_)), std::as_writable_bytes(std::span(received_)));
     }
 
     /// Waits for what start() has announced, and unpacks it: unpack(move, elements).
     template <class Loop, class Unpack>
     void finish(Loop loop, Unpack unpack) {
         channel_->finish();
-        loop(in_.size(), [&](std::size_t i) {
-            unpack(*in_[i].move, static_cast<const T*>(buffers_[in_[i].link].received.data() + in_[i].at));
-        });
+        loop(in_.size(), [&](std::size_t i) { unpack(*in_[i].move, element(i)); });
+    }
+
+    /// The same for some moves that have arrived; arrived(move) tells of each, when all of them are unpacked. false:
+    /// there was nothing left, and the transfer is finished.
+    template <class Loop, class Unpack, class Arrived>
+    bool finish_some(Loop loop, Unpack unpack, Arrived arrived) {
+        const std::vector<std::size_t> some = channel_->wait_for_some();
+        if (some.empty()) return channel_->finish(), false;
+        loop(some.size(), [&](std::size_t k) { unpack(*in_[some[k]].move, element(some[k])); });
+        for (const std::size_t i : some) arrived(*in_[i].move);
+        return true;
     }
 
     /// Memory of the buffers.
     std::int64_t bytes() const {
-        std::size_t n = 0;
-        for (const Buffers& b : buffers_) n += (b.sent.capacity() + b.received.capacity()) * sizeof(T);
-        return static_cast<std::int64_t>(n);
+        return static_cast<std::int64_t>((sent_.capacity() + received_.capacity()) * sizeof(T));
     }
 
 private:
-    struct Buffers {
-        int member;
-        std::vector<T> sent, received;
-    };
     struct Item {
-        std::size_t link;
         const Move* move;
-        std::size_t at;  // among the elements of the link
+        std::size_t at;  // of its elements in the buffer
     };
+    template <class Count>
+    static void add(int member, const std::vector<Move>& moves, Count count, std::vector<Item>& items,
+                    std::vector<Part>& parts) {
+        for (const Move& m : moves)
+            if (const std::size_t n = count(m); n > 0) {
+                items.push_back({&m, 0});
+                parts.push_back({member, n * sizeof(T)});
+            }
+    }
+    // Returns the elements of the buffer.
+    static std::size_t put(std::vector<Item>& items, std::span<const Part> parts, std::span<const std::size_t> at) {
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            items[i].at = at[i] / sizeof(T);
+            bytes += parts[i].bytes;
+        }
+        return bytes / sizeof(T);
+    }
+    const T* element(std::size_t i) const { return received_.data() + in_[i].at; }
+
     std::unique_ptr<Channel> channel_;
-    std::vector<Buffers> buffers_;  // by link
     std::vector<Item> out_, in_;
+    std::vector<T> sent_, received_;
 };
 
 }  // namespace balance

@@ -61,4 +61,19 @@ private:
     bool oversubscribed_ = false;
 };
 
+/// The largest of the ranks' values, element by element, which are on their way. Other calls may come in between; all
+/// ranks start and end theirs in the same order.
+class Reduction {
+public:
+    Reduction(const Communicator& comm, std::vector<std::int64_t> values);
+    Reduction(Reduction&&) noexcept;
+    ~Reduction();
+    /// Once. Collective.
+    std::vector<std::int64_t> wait();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
 }  // namespace comm

@@ -1,40 +1,65 @@
 // SPDX-License-Identifier: MIT
-// Point-to-point messages of known size. Knows bytes and ranks only; plans and particles are the callers'.
+// Point-to-point messages along a plan. Knows bytes and ranks only; plans and particles are the callers'.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "balance/team.hpp"
 #include "comm/communicator.hpp"
+#include "comm/schedule.hpp"
 
 namespace comm {
 
-using Outgoing = balance::Outgoing;
-using Incoming = balance::Incoming;
+/// How the messages of a run go.
+struct Network {
+    Schedule schedule;
+    NodeMap nodes;
+    std::optional<Communicator> node;  ///< the ranks of this rank's node; not empty with Aggregate::node
+};
+
+/// The nodes of a communicator. ranks_per_node: so many consecutive ranks count as a node; 0: those that share memory
+/// do. nodes_per_switch: see NodeMap. Collective.
+Network make_network(const Schedule& schedule, const Communicator& comm, int ranks_per_node = 0,
+                     int nodes_per_switch = 0);
+
+/// Length of the longest message, in bytes, that MPI sends before its receiver asks for it, rounded down to a power of
+/// two, of the ranks that are tried (each with the one half of all ranks away); at most `most`. A longer one waits for
+/// its receiver, which computes meanwhile. Collective.
+std::size_t measure_eager_limit(const Communicator& comm, std::size_t most = std::size_t{1} << 20);
+
+/// What a rank has sent, with what it has handed on.
+struct Traffic {
+    std::int64_t messages = 0, bytes = 0;
+};
 
 /// A set of nonblocking messages between the ranks of a communicator. Messages from one rank to another match in the
 /// order in which they were started, in any Exchange: both sides start theirs in the same order.
 class Exchange final : public balance::Channel {
 public:
-    /// message_limit: longer messages are cut into pieces of this many bytes: for MPI counts, which are 31-bit, or so
-    /// small that the library sends them at once.
-    explicit Exchange(const Communicator& comm, std::size_t message_limit = std::size_t{1} << 30);
+    /// One message for each rank, in ascending order.
+    explicit Exchange(const Communicator& comm);
+    /// Messages as network.schedule says; they are added to `traffic`, if there is one. Both must stay.
+    Exchange(const Communicator& comm, const Network& network, Traffic* traffic = nullptr);
     ~Exchange() override;
 
-    /// Posts all receives, then all sends. The buffers must stay until finish(). May be called again before finish(),
-    /// which then waits for the messages of all calls.
-    void start(std::span<const Outgoing> out, std::span<const Incoming> in) override;
-    /// Waits for all of them; ends the job when a size is not what was announced.
+    /// Collective with Aggregate::node.
+    Places lay_out(std::span<const balance::Part> sent, std::span<const balance::Part> received) override;
+    /// Posts all receives, then all sends. With schedule.one_by_one it returns when the sends are over.
+    void start(std::span<const std::byte> sent, std::span<std::byte> received) override;
+    /// Ends the job when a size is not what was announced.
+    std::vector<std::size_t> wait_for_some() override;
     void finish() override;
 
 private:
-    struct Requests;
-    std::size_t limit_;
+    struct State;
     Communicator comm_;
-    std::unique_ptr<Requests> requests_;
+    const Network* network_;
+    Traffic* traffic_;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace comm

@@ -32,6 +32,7 @@ struct SimulationError : std::runtime_error {
                              std::string what_helps = "use a smaller dt or a softer start")
         : std::runtime_error(what), on_all_ranks(all_ranks), remedy(std::move(what_helps)) {}
     bool on_all_ranks;   ///< every rank throws the same
+    int passes_ago = 0;  ///< it happened so many passes before it was noticed
     std::string remedy;  ///< what the user can do about it
 };
 

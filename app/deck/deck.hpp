@@ -16,6 +16,7 @@
 #include "balance/partition/nested.hpp"
 #include "balance/partition/partition.hpp"
 #include "balance/zone/controller.hpp"
+#include "comm/schedule.hpp"
 #include "md/potential_spec.hpp"
 #include "md/slab.hpp"
 
@@ -94,6 +95,14 @@ struct Deck {
         std::vector<double> speed{4};         ///< by counted work, of all ranks or of each, relative to its CPU
         double speed_of(std::int64_t rank) const { return speed.size() == 1 ? speed[0] : speed[rank]; }
     } accelerator;
+    struct Comm {
+        comm::Order order = comm::Order::near_first;
+        comm::Aggregate aggregate = comm::Aggregate::automatic;
+        comm::Overlap overlap = comm::Overlap::full;
+        std::optional<std::int64_t> threshold_bytes, piece_bytes;  ///< empty: auto
+        std::optional<std::int64_t> ranks_per_node;                ///< empty: those that share memory
+        std::optional<std::int64_t> nodes_per_switch;              ///< of a fat tree; empty: nodes in a row
+    } comm;
     struct Load {
         LoadKind kind = LoadKind::slabs;
         std::string file, dataset = "/load";

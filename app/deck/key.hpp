@@ -43,9 +43,10 @@ std::vector<Key> deck_keys(Deck& deck);
 /// Those of the section system.
 std::vector<Key> system_keys(Deck::System& system);
 
-/// Those of the sections machine, accelerator and load.
+/// Those of the sections machine, accelerator, comm and load.
 std::vector<Key> machine_keys(Deck::Machine& machine);
 std::vector<Key> accelerator_keys(Deck::Accelerator& accelerator);
+std::vector<Key> comm_keys(Deck::Comm& comm);
 std::vector<Key> load_keys(Deck::Load& load);
 
 /// The keys of a deck of defaults, with one slab that stands for all: for their names and meanings.

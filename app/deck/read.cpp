@@ -19,8 +19,6 @@
 namespace app {
 namespace {
 
-const std::vector<std::string> later_sections = {"comm"};
-
 // Where else in a deck `name` belongs; empty if nowhere or in more than one place.
 std::string home_of(const std::string& name) {
     std::set<std::string> homes;
@@ -43,8 +41,6 @@ void check_names(const Node& node, const std::vector<Key>& keys, const std::stri
         const std::string here = below(path, e.key);
         const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == e.key; });
         if (key == keys.end()) {
-            if (path.empty() && std::find(later_sections.begin(), later_sections.end(), e.key) != later_sections.end())
-                fail(e.where, here + " is not in this version yet", "remove it");
             const std::string home = home_of(e.key);
             fail(e.where, fmt::format("unknown key {}{}", quote(e.key), path.empty() ? "" : " in " + path),
                  home.empty() ? suggestion(e.key, known) : "it belongs at " + home);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The deck, key by key. To add one: its member in deck.hpp and a line here. What needs more than one key is checked in
-// checks.cpp; the section system is in table_system.cpp, machine, accelerator and load are in table_machine.cpp. A
-// restart keeps every key that isn't marked by may_change().
+// checks.cpp; the section system is in table_system.cpp, machine, accelerator, comm and load are in table_machine.cpp.
+// A restart keeps every key that isn't marked by may_change().
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 
@@ -159,6 +159,8 @@ std::vector<Key> deck_keys(Deck& deck) {
             section("accelerator",
                     "an accelerator beside the CPU of each rank, which computes a part of its cells: docs/zones.md",
                     accelerator_keys(deck.accelerator))),
+        may_change(section("comm", "in which messages the ranks send each other what they need: docs/messages.md",
+                           comm_keys(deck.comm))),
         may_change(section("load", "of the cells, for `steelyard partition`", load_keys(deck.load))),
     };
 }

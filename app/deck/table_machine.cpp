@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of the table for unequal machines: nodes that may differ, accelerators, and the load of the cells that
+// The part of the table for machines: nodes that may differ, accelerators, messages, and the load of the cells that
 // `steelyard partition` takes.
 #include <fmt/format.h>
 
@@ -97,6 +97,28 @@ std::vector<Key> accelerator_keys(Deck::Accelerator& a) {
                 "auto"),
         by_node("speed", a.speed, of_rank, "[4.0, 8.0]",
                 "of one accelerator relative to its rank's CPU, by counted work; of all ranks, or of each"),
+    };
+}
+
+std::vector<Key> comm_keys(Deck::Comm& c) {
+    static constexpr std::int64_t most_bytes = 1 << 30;
+    return {
+        word("order", c.order, {"plain", "near_first", "far_first"},
+             "of the messages that a rank sends: by the receivers' numbers, or by the distance of their nodes"),
+        word(
+            "aggregate", c.aggregate, {"none", "process", "node", "auto"},
+            "none: one message for each pair of patches; process: one for each rank; node: small ones for all ranks of "
+            "a node go to one of them; auto: only small ones are merged"),
+        integer("threshold_bytes", c.threshold_bytes, 1, most_bytes,
+                "smaller contents are small, for node and auto; auto: what MPI sends at once, at most 4096", "auto"),
+        word("overlap", c.overlap, {"none", "links", "full"},
+             "none: one message after the other; links: all at once; full: and cells are computed meanwhile"),
+        integer("piece_bytes", c.piece_bytes, 64, most_bytes,
+                "longer messages are cut; auto: like threshold_bytes with aggregate: auto, else not cut", "auto"),
+        integer("ranks_per_node", c.ranks_per_node, 1, std::int64_t{1} << 24,
+                "consecutive ranks that count as a node; auto: those that share memory", "auto"),
+        integer("nodes_per_switch", c.nodes_per_switch, 1, std::int64_t{1} << 24,
+                "consecutive nodes on one switch of a fat tree; null: nodes lie in a row", "null"),
     };
 }
 

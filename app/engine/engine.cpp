@@ -5,9 +5,9 @@
 
 #include <omp.h>
 
-#include <bit>
 #include <cassert>
 #include <future>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -27,6 +27,7 @@ Engine::Engine(const Setup& setup, const balance::Decomposition& decomposition, 
       stopwatch_(setup_, tiles_),
       forces_(setup_, tiles_),
       scratch_(omp_get_max_threads()),
+      agreement_(comm, setup.overlap == comm::Overlap::full),
       skin_(setup.skin),
       skins_(setup.potential.cutoff, setup.skin, setup.widest_skin) {
     assign_to_threads();
@@ -35,16 +36,17 @@ Engine::Engine(const Setup& setup, const balance::Decomposition& decomposition, 
 void Engine::fill(const Deck& deck) {
     tiles_.fill(deck);
     stage_ = Stage::scattered;
-    displaced_ = true;
+    agreement_.set_displaced();
 }
 
 void Engine::distribute(const std::vector<md::Particle>& particles, const balance::Decomposition& owners) {
     app::distribute(tiles_, setup_, owners, particles);
     stage_ = Stage::scattered;
-    displaced_ = true;
+    agreement_.set_displaced();
 }
 
 void Engine::rebin() {
+    agreement_.finish();
     if (setup_.tune_skin) tune_skin();
     {
         const Timed phase(timers_, Phase::migration);
@@ -57,7 +59,7 @@ void Engine::repartition(const balance::Decomposition& old, const balance::Decom
     assert(stage_ != Stage::scattered);
     {
         const Timed phase(timers_, Phase::migration);
-        app::repartition(tiles_, old, next);
+        app::repartition(tiles_, setup_.network, old, next);
         halo_.plan(next);
         stopwatch_.restart();
         forces_.resize();
@@ -96,17 +98,20 @@ void Engine::at_the_same_time(Blocks blocks, Tiles tiles) {
 }
 
 // Tiles go to threads by the particles that they hold now; cells cost a little too.
-void Engine::assign_to_threads() {
+ThreadSchedule Engine::to_threads(std::vector<std::size_t> tiles) const {
     const auto weight = [this](std::size_t t) { return 8 * tiles_[t].size() + tiles_[t].box().cells(); };
-    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
-    std::vector<std::size_t> all, inner, rim;
+    return split_by_weight(std::move(tiles), static_cast<std::size_t>(omp_get_max_threads()), weight);
+}
+
+void Engine::assign_to_threads() {
+    std::vector<std::size_t> all, inner;
+    rim_.clear();
     for (std::size_t t = 0; t < tiles_.on_cpu(); ++t) {
         all.push_back(t);
-        (halo_.remote(t) ? rim : inner).push_back(t);
+        (halo_.remote(t) ? rim_ : inner).push_back(t);
     }
-    all_ = split_by_weight(std::move(all), threads, weight);
-    inner_ = split_by_weight(std::move(inner), threads, weight);
-    rim_ = split_by_weight(std::move(rim), threads, weight);
+    all_ = to_threads(std::move(all));
+    inner_ = to_threads(std::move(inner));
 }
 
 void Engine::refill_ghosts() {
@@ -130,33 +135,44 @@ void Engine::build_neighbour_lists() {
                          tiles_[t].build_neighbour_lists(*setup_.kernels, radius, scratch_[omp_get_thread_num()]);
                      });
     stage_ = Stage::listed;
-    displaced_ = false;
+    agreement_.lists_built(skin_ / 2 / setup_.domain.packed_unit());
     ++rebuilds_;
 }
 
 void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
     assert(stage_ == Stage::listed);
     const bool travel = !ghosts_current_;
-    const auto timed = [this](Phase phase, auto body) {
-        const Timed timer(timers_, phase);
-        body();
-    };
     const auto compute = [&](const ThreadSchedule& schedule) {
+        const Timed timer(timers_, Phase::forces);
         const double start = comm::now();
         forces_.compute(schedule, options, stopwatch_, [&](std::size_t t) {
             if (travel) halo_.fill_from_this_rank(t);
         });
         zone_seconds_.cpu += comm::now() - start;
     };
-    if (travel) timed(Phase::ghosts, [&] { halo_.start(), halo_.cross_border(); });
+    if (travel) {
+        const Timed timer(timers_, Phase::ghosts);
+        halo_.start(), halo_.cross_border();
+    }
     forces_.start_blocks(options);
-    timed(Phase::forces, [&] { compute(inner_); });
-    if (travel) timed(Phase::ghosts, [&] { halo_.finish(); });
-    timed(Phase::forces, [&] { compute(rim_); });
-    timed(Phase::accelerator, [&] { forces_.finish_blocks(); });
+    if (!travel) {
+        compute(all_);
+    } else if (setup_.overlap == comm::Overlap::full) {
+        compute_with_ghosts(compute);
+    } else {
+        {
+            const Timed timer(timers_, Phase::ghosts);
+            halo_.finish();
+        }
+        compute(all_);
+    }
+    {
+        const Timed timer(timers_, Phase::accelerator);
+        forces_.finish_blocks();
+    }
     ghosts_current_ = true;
-    agree(stop);
     const bool moved = options.kick == md::Kick::first || options.kick == md::Kick::middle;
+    agreement_.add(forces_.worst(), stop, moved);
     if (!moved) return tiles_.copy_blocks();  // the whole state is at one time, where others may look at it
     for (std::size_t t = 0; t < tiles_.on_cpu(); ++t) tiles_[t].flip();  // the kernels wrote the next positions
     tiles_.drop_copies();
@@ -164,28 +180,40 @@ void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
     ++steps_since_;
 }
 
-// One reduction a step: how far any particle has moved, whether there was a fault, whether a rank was told to stop.
-void Engine::agree(std::int64_t stop) {
-    const md::StepResult mine = forces_.worst();
-    // A float that is not negative has bits in the order of its values.
-    std::array<std::int64_t, 3> worst{std::bit_cast<std::int32_t>(mine.displacement2),
-                                      mine.fault.kind != md::FaultKind::none, stop};
-    comm_.max(worst);
-    stop_ = worst[2];
-    if (worst[1]) {
-        std::array<std::int64_t, 1> id{mine.fault.id};
-        comm_.min(id);
-        std::array<std::int64_t, 1> kind{mine.fault.id == id[0] ? static_cast<std::int64_t>(mine.fault.kind) : 0};
-        comm_.max(kind);
-        const bool speed = kind[0] == static_cast<std::int64_t>(md::FaultKind::speed);
-        throw md::SimulationError(
-            "particle " + std::to_string(id[0]) +
-                (speed ? " moves more than a cell in one step" : " feels a force out of the exact range"),
-            true);
+// Inner tiles while ghosts are on their way, then those at the rim as theirs arrive: as soon as each thread can have
+// one.
+template <class Compute>
+void Engine::compute_with_ghosts(Compute compute) {
+    const double start = comm::now();
+    double computed = 0;
+    const auto compute_some = [&](const ThreadSchedule& schedule) {
+        const double begin = comm::now();
+        compute(schedule);
+        computed += comm::now() - begin;
+    };
+    compute_some(inner_);
+    std::vector<std::size_t> ready = halo_.complete();
+    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+    double end = start;
+    for (std::size_t left = rim_.size(); left > 0;) {
+        const bool all = ready.size() == left;
+        if (all) end = comm::now();  // nothing is on its way any more
+        if (all || ready.size() >= threads) {
+            left -= ready.size();
+            const ThreadSchedule schedule = to_threads(std::exchange(ready, {}));
+            if (all) compute(schedule);
+            else compute_some(schedule);
+            continue;
+        }
+        const Timed timer(timers_, Phase::ghosts);
+        if (!halo_.finish_some(ready)) throw std::logic_error("a tile waits for ghosts that nobody sends");
     }
-    const auto moved = std::bit_cast<float>(static_cast<std::int32_t>(worst[0]));
-    const double limit = skin_ / 2 / setup_.domain.packed_unit();
-    displaced_ = displaced_ || moved > limit * limit;
+    const Timed timer(timers_, Phase::ghosts);
+    while (halo_.finish_some(ready)) {
+    }
+    if (rim_.empty()) return;
+    travel_seconds_.computed += computed;
+    travel_seconds_.waited += end - start - computed;
 }
 
 ZoneSeconds Engine::take_zone_seconds() {
@@ -199,7 +227,7 @@ void Engine::tune_skin() {
     const double forces = timers_.seconds(Phase::forces) + timers_.seconds(Phase::accelerator);
     const double rest =
         timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::ghosts) + timers_.seconds(Phase::migration);
-    if (displaced_ && steps_since_ > 0) {
+    if (displaced() && steps_since_ > 0) {
         std::array<std::int64_t, 2> cost{static_cast<std::int64_t>((forces - forces_before_) / steps_since_ * 1e9),
                                          static_cast<std::int64_t>((rest - rest_before_) / steps_since_ * 1e9)};
         if (skins_.searching()) comm_.max(cost);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/common/timers.hpp"
+#include "app/engine/agreement.hpp"
 #include "app/engine/force_pass.hpp"
 #include "app/engine/halo.hpp"
 #include "app/engine/setup.hpp"
@@ -24,6 +25,11 @@ struct ZoneSeconds {
     double accelerator = 0;  ///< the same, of the accelerator that worked longest
     double rebuilds = 0;     ///< elapsed, while both sorted and built lists
     double cpu_busy = 0;     ///< of the CPU's threads together, in both
+};
+
+/// While ghosts were on their way.
+struct TravelSeconds {
+    double computed = 0, waited = 0;
 };
 
 /// All functions that change something are collective.
@@ -44,7 +50,7 @@ public:
 
     /// True when a particle has moved further than half the skin since the neighbour lists were built, or they never
     /// were. The same on all ranks.
-    bool displaced() const { return displaced_; }
+    bool displaced() const { return agreement_.displaced(); }
     /// First half of a rebuild: takes particles to the tiles that own their cells, sorts them into cells and counts.
     void rebin();
     /// Changes owners from those of `old`, the decomposition in use, to those of `next`, and takes the particles there.
@@ -55,10 +61,13 @@ public:
     void build_neighbour_lists();
 
     /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are
-    /// computed, and accelerators compute their blocks at the same time as the threads their tiles. stop: this rank's
-    /// wish to stop; stop_wanted() is then the largest of all ranks'. Throws md::SimulationError on all ranks alike.
+    /// computed (Overlap::full), and accelerators compute their blocks at the same time as the threads their tiles.
+    /// stop: this rank's wish to stop; stop_wanted() is then the largest of all ranks'. With Overlap::full displaced(),
+    /// stop_wanted() and errors may come one pass late (agreement.hpp); never displaced() when it matters, nor anything
+    /// after a pass that moves no particle. Throws md::SimulationError.
     void force_pass(const ForcePass::Options& options, std::int64_t stop = 0);
-    std::int64_t stop_wanted() const { return stop_; }
+    std::int64_t stop_wanted() const { return agreement_.stop(); }
+    const Agreement& agreement() const { return agreement_; }
 
     /// The sums of the last force_pass with `sums`, over all ranks.
     md::SystemSums sums() const { return forces_.sums(); }
@@ -70,6 +79,11 @@ public:
     std::vector<std::int64_t> cell_neighbours() { return tiles_.cell_neighbours(); }
     /// See Stopwatch.
     std::vector<double> take_tile_seconds() { return stopwatch_.take_tile_seconds(); }
+
+    /// See Halo::traffic().
+    const comm::Traffic& traffic() const { return halo_.traffic(); }
+    /// Seconds in which ghosts were on their way to this rank, so far.
+    const TravelSeconds& travel_seconds() const { return travel_seconds_; }
 
     /// Of this rank, since the last call. All zero without accelerators.
     ZoneSeconds take_zone_seconds();
@@ -92,7 +106,9 @@ private:
     void assign_to_threads();
     void refill_ghosts();
     void tune_skin();
-    void agree(std::int64_t stop);
+    template <class Compute>
+    void compute_with_ghosts(Compute compute);
+    ThreadSchedule to_threads(std::vector<std::size_t> tiles) const;
 
     const Setup setup_;
     const comm::Communicator& comm_;
@@ -101,12 +117,14 @@ private:
     Halo halo_;
     Stopwatch stopwatch_;
     ForcePass forces_;
-    ThreadSchedule all_, inner_, rim_;      // all tiles; those without, with ghosts from other ranks
+    ThreadSchedule all_, inner_;            // all tiles; those without ghosts from other ranks
+    std::vector<std::size_t> rim_;          // the others
     std::vector<md::TileScratch> scratch_;  // by thread
     Stage stage_ = Stage::scattered;
-    bool displaced_ = true;
+    Agreement agreement_;
     bool ghosts_current_ = false;  // they are where their owners are
-    std::int64_t rebuilds_ = 0, stop_ = 0;
+    std::int64_t rebuilds_ = 0;
+    TravelSeconds travel_seconds_;
     ZoneSeconds zone_seconds_;
     double skin_;
     md::SkinSearch skins_;

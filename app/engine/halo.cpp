@@ -18,10 +18,6 @@ namespace {
 
 using balance::Move;
 
-// MPI libraries send messages up to some size, the eager limit, at once; a longer one waits until its receiver is
-// ready, which computes meanwhile. This is below the limit of the common ones.
-constexpr std::size_t eager_bytes = 4096;
-
 constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, body); };
 
 std::size_t cells_of(const Move& m) { return static_cast<std::size_t>(m.box.cells()); }
@@ -40,8 +36,8 @@ Halo::Halo(const Setup& setup, Tiles& tiles, const balance::Decomposition& decom
     : setup_(setup),
       tiles_(tiles),
       border_(setup, tiles),
-      counts_(std::make_unique<comm::Exchange>(tiles.comm())),
-      positions_(std::make_unique<comm::Exchange>(tiles.comm(), eager_bytes)) {
+      counts_(std::make_unique<comm::Exchange>(tiles.comm(), setup.network, &traffic_)),
+      positions_(std::make_unique<comm::Exchange>(tiles.comm(), setup.network, &traffic_)) {
     plan(decomposition);
 }
 
@@ -116,13 +112,13 @@ void Halo::emigrate() {
             else to_blocks[t - tiles_.on_cpu()].push_back(e.particle);
         }
     emigrate_from_blocks(to_blocks);
-    balance::Transfer<Parcel*, std::int64_t> sizes(std::make_unique<comm::Exchange>(tiles_.comm()));
+    balance::Transfer<Parcel*, std::int64_t> sizes(std::make_unique<comm::Exchange>(tiles_.comm(), setup_.network, &traffic_));
     const auto one = [](Parcel*) { return std::size_t{1}; };
     sizes.lay_out(std::span(std::as_const(links)), one, one);
     sizes.start(balance::SerialLoop{},
                 [](Parcel* p, std::int64_t* to) { *to = static_cast<std::int64_t>(p->sent.size()); });
     sizes.finish(balance::SerialLoop{}, [](Parcel* p, const std::int64_t* from) { p->received = *from; });
-    balance::Transfer<Parcel*, Emigrant> records(std::make_unique<comm::Exchange>(tiles_.comm()));
+    balance::Transfer<Parcel*, Emigrant> records(std::make_unique<comm::Exchange>(tiles_.comm(), setup_.network, &traffic_));
     records.lay_out(
         std::span(std::as_const(links)), [](Parcel* p) { return p->sent.size(); },
         [](Parcel* p) { return static_cast<std::size_t>(p->received); });
@@ -175,15 +171,20 @@ void Halo::exchange_counts() {
         for (int x = to.lower[0]; x < to.upper[0]; ++x, from += to.extent(1))
             std::copy_n(from, to.extent(1), &target.count(x, to.lower[1]));
     });
+    due_.assign(tiles_.size(), 0);
     positions_.lay_out(
         std::span(std::as_const(links_)),
         [&](const Move& m) { return particles_in(tiles_[tiles_.place_of(m.source)], m.box); },
         [&](const Move& m) {
-            return particles_in(tiles_[tiles_.place_of(m.target)], in_target_coordinates(setup_.domain, m).box);
+            const std::size_t t = tiles_.place_of(m.target);
+            const std::size_t n = particles_in(tiles_[t], in_target_coordinates(setup_.domain, m).box);
+            due_[t] += n > 0;
+            return n;
         });
 }
 
 void Halo::start() {
+    missing_ = due_;
     positions_.start(on_all_threads, [&](const Move& m, std::uint64_t* to) {
         const md::Tile& source = tiles_[tiles_.place_of(m.source)];
         for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x) {
@@ -193,16 +194,34 @@ void Halo::start() {
     });
 }
 
+void Halo::unpack(const Move& m, const std::uint64_t* from) {
+    md::Tile& target = tiles_[tiles_.place_of(m.target)];
+    const TargetView to = in_target_coordinates(setup_.domain, m);
+    for (int x = to.box.lower[0]; x < to.box.upper[0]; ++x) {
+        const md::Tile::Run run = target.run(x, to.box.lower[1], to.box.upper[1]);
+        copy_shifted(from, run.size, target.packed() + run.begin, to.dx, to.dy);
+        from += run.size;
+    }
+}
+
 void Halo::finish() {
-    positions_.finish(on_all_threads, [&](const Move& m, const std::uint64_t* from) {
-        md::Tile& target = tiles_[tiles_.place_of(m.target)];
-        const TargetView to = in_target_coordinates(setup_.domain, m);
-        for (int x = to.box.lower[0]; x < to.box.upper[0]; ++x) {
-            const md::Tile::Run run = target.run(x, to.box.lower[1], to.box.upper[1]);
-            copy_shifted(from, run.size, target.packed() + run.begin, to.dx, to.dy);
-            from += run.size;
-        }
-    });
+    positions_.finish(on_all_threads, [&](const Move& m, const std::uint64_t* from) { unpack(m, from); });
+}
+
+std::vector<std::size_t> Halo::complete() const {
+    std::vector<std::size_t> tiles;
+    for (std::size_t t = 0; t < tiles_.on_cpu(); ++t)
+        if (remote_[t] && due_[t] == 0) tiles.push_back(t);
+    return tiles;
+}
+
+bool Halo::finish_some(std::vector<std::size_t>& tiles) {
+    return positions_.finish_some(
+        on_all_threads, [&](const Move& m, const std::uint64_t* from) { unpack(m, from); },
+        [&](const Move& m) {
+            const std::size_t t = tiles_.place_of(m.target);
+            if (--missing_[t] == 0) tiles.push_back(t);
+        });
 }
 
 void Halo::fill_from_this_rank(std::size_t t) {

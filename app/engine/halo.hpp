@@ -11,6 +11,7 @@
 #include "balance/partition/plan.hpp"
 #include "balance/transfer.hpp"
 #include "comm/communicator.hpp"
+#include "comm/exchange.hpp"
 
 namespace app {
 
@@ -36,6 +37,11 @@ public:
     void start();
     /// Waits for the ghosts from other ranks and puts them into place.
     void finish();
+    /// The same for some of them; adds the tiles that have got their last ones to `tiles`. false: there was nothing
+    /// left, and all is finished.
+    bool finish_some(std::vector<std::size_t>& tiles);
+    /// Tiles with neighbours on other ranks that get no ghost from there at this time: their cells are empty.
+    std::vector<std::size_t> complete() const;
     /// Copies the ghosts of tile t that other tiles of this rank own.
     void fill_from_this_rank(std::size_t t);
     /// Copies ghosts between the tiles and the blocks of this rank, which must not be at work.
@@ -43,10 +49,13 @@ public:
 
     /// Has tile t ghosts from other ranks?
     bool remote(std::size_t t) const { return remote_[t]; }
+    /// What this rank has sent of ghosts and of particles that left their tiles.
+    const comm::Traffic& traffic() const { return traffic_; }
     std::int64_t bytes() const { return counts_.bytes() + positions_.bytes(); }  ///< of buffers
     std::int64_t plan_bytes() const;  ///< of what this rank knows of the tiles around its own
 
 private:
+    void unpack(const balance::Move& m, const std::uint64_t* from);
     void emigrate_from_blocks(std::vector<std::vector<md::Particle>>& to_blocks);
 
     const Setup& setup_;
@@ -56,7 +65,10 @@ private:
     std::vector<std::vector<md::HaloBox>> halo_boxes_;       // by tile: the parts of its halo
     std::vector<std::vector<balance::TileId>> halo_owners_;  // and who owns them
     std::vector<char> remote_;
+    std::vector<std::int32_t> due_;      // by tile: moves that bring ghosts from other ranks
+    std::vector<std::int32_t> missing_;  // which of them have not arrived
     Border border_;
+    comm::Traffic traffic_;
     balance::Transfer<balance::Move, std::int32_t> counts_;
     balance::Transfer<balance::Move, std::uint64_t> positions_;
 };

@@ -8,9 +8,10 @@
 namespace app {
 
 /// Changes owners from those of `old`, which the tiles have, to those of `next`: the particles of each cell go to the
-/// tile that owns it now, along the plan from one decomposition to the other. The tiles must be sorted, and are not
-/// afterwards. Collective.
-void repartition(Tiles& tiles, const balance::Decomposition& old, const balance::Decomposition& next);
+/// tile that owns it now, along the plan from one decomposition to the other, in messages as the network says. The
+/// tiles must be sorted, and are not afterwards. Collective.
+void repartition(Tiles& tiles, const comm::Network& network, const balance::Decomposition& old,
+                 const balance::Decomposition& next);
 
 /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells by `owners`, the tiles'
 /// decomposition. Collective. Throws md::SimulationError on the rank that has one outside the box.

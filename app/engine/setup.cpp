@@ -88,6 +88,7 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     for (s.widest_skin = s.skin; allows(s, s.widest_skin + 0.01);) s.widest_skin += 0.01;
     s.limits = md::force_limits(s.potential);
     s.kernels = &md::choose_kernels(kernels);
+    s.overlap = deck.comm.overlap;
     return s;
 }
 

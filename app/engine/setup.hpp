@@ -8,6 +8,7 @@
 #include "app/deck/deck.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/clock.hpp"
+#include "comm/exchange.hpp"
 #include "gpu/zone.hpp"
 #include "md/domain.hpp"
 #include "md/kernels/kernels.hpp"
@@ -37,6 +38,8 @@ struct Setup {
     bool time_tiles = false;                                ///< for balancing by the wall clock
     double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< the clock for that, of the calling thread
     Accelerators accelerators;
+    comm::Network network;  ///< how the ranks' messages go
+    comm::Overlap overlap = comm::Overlap::full;
 
     double radius() const { return potential.cutoff + skin; }
 };

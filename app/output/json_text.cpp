@@ -99,6 +99,18 @@ void add_engine(Json& j, const Summary& s) {
     j["particles_per_rank"] = json_of(s.spreads.particles);
 }
 
+void add_messages(Json& j, const Summary& s) {
+    const comm::Schedule& schedule = s.engine.setup().network.schedule;
+    j["messages"] = {{"sent", json_of(s.spreads.messages)},
+                     {"bytes", json_of(s.spreads.message_bytes)},
+                     {"threshold_bytes", schedule.threshold},
+                     {"piece_bytes", schedule.piece},
+                     {"nodes", s.engine.setup().network.nodes.nodes()},
+                     {"overlap_efficiency", json_of(s.spreads.overlap_efficiency())},
+                     {"late_reductions", s.engine.agreement().passes_late()},
+                     {"reductions", s.engine.agreement().passes()}};
+}
+
 Json machine_json(const balance::Machine& machine) {
     Json nodes = Json::array();
     for (const balance::NodeSpec& n : machine.nodes)
@@ -166,6 +178,7 @@ std::string to_json(const Summary& summary) {
     add_run(j, summary);
     add_balancing(j, summary);
     add_engine(j, summary);
+    add_messages(j, summary);
     return j.dump(2) + "\n";
 }
 

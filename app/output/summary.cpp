@@ -62,6 +62,18 @@ void say_balancing(const Summary& s) {
     if (s.balancer.finds_speeds()) say_speeds(s);
 }
 
+void say_messages(const Summary& s) {
+    const auto steps = static_cast<double>(s.step - s.first_step);
+    if (s.ranks == 1 || steps == 0) return;
+    const std::optional<double> overlap = s.spreads.overlap_efficiency();
+    say(stdout, "{}",
+        lines_of({fmt::format("each rank sent {:.1f} messages a step", s.spreads.messages.mean / steps),
+                  fmt::format("{:.1f} kB", s.spreads.message_bytes.mean / steps * 1e-3),
+                  overlap ? fmt::format("and computed in {:.0f} % of the time in which ghosts were on their way",
+                                        100 * *overlap)
+                          : std::string("and did not compute while ghosts were on their way")}));
+}
+
 void say_zones(const Summary& s) {
     constexpr std::size_t most = 4;
     for (std::size_t r = 0; r < std::min(most, s.zones.size()); ++r) {
@@ -91,13 +103,21 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
     mine.push_back(static_cast<double>(engine.particles()));
     mine.push_back(static_cast<double>(balancer.bytes()));
     mine.push_back(static_cast<double>(engine.ownership_bytes() + balancer.ownership_bytes()));
+    mine.push_back(static_cast<double>(engine.traffic().messages));
+    mine.push_back(static_cast<double>(engine.traffic().bytes));
+    mine.push_back(engine.travel_seconds().computed);
+    mine.push_back(engine.travel_seconds().waited);
     const std::vector<comm::Spread> all = comm.spread(mine);
     return {{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(phases)},
             all[phases],
             all[phases + 1],
             all[phases + 2],
             all[phases + 3],
-            all[phases + 4]};
+            all[phases + 4],
+            all[phases + 5],
+            all[phases + 6],
+            all[phases + 7],
+            all[phases + 8]};
 }
 
 std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer) {
@@ -132,6 +152,7 @@ void say_summary(const Summary& s) {
              fmt::format("{:.1f} bytes per particle in tiles", bytes),
              fmt::format("peak {:.1f} MB per rank", s.spreads.peak_resident_bytes.max * 1e-6)},
             ";"));
+    say_messages(s);
     say_balancing(s);
     say_zones(s);
     say(stdout, "{}",

@@ -26,6 +26,13 @@ struct BalancingCost {
 struct RankSpreads {
     std::vector<comm::Spread> phases;  ///< wall seconds, in the order of Phase, and of everything else
     comm::Spread peak_resident_bytes, particle_bytes, particles, balance_bytes, ownership_bytes;
+    comm::Spread messages, message_bytes;       ///< that a rank has sent: ghosts, particles that left their tiles
+    comm::Spread covered_seconds, wait_seconds;  ///< while ghosts were on their way, with comm.overlap: full
+    /// Part of that time in which ranks computed; empty where none were on their way.
+    std::optional<double> overlap_efficiency() const {
+        const double all = covered_seconds.mean + wait_seconds.mean;
+        return all > 0 ? std::optional(covered_seconds.mean / all) : std::nullopt;
+    }
 };
 /// Collective. wall: seconds of the run.
 RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, const Engine& engine,

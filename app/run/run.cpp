@@ -20,6 +20,7 @@
 #include "app/engine/setup.hpp"
 #include "app/output/output.hpp"
 #include "app/output/restart.hpp"
+#include "app/run/network.hpp"
 #include "app/run/step.hpp"
 #include "comm/machine/topology.hpp"
 #include "md/initial.hpp"
@@ -133,6 +134,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     const comm::Topology topology = comm::detect(comm);
     Setup setup = make_checked_setup(deck);
     set_accelerators(setup, deck, comm);
+    setup.network = network_of(deck.comm, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(default_threads(topology, setup.accelerators));
     // A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good
     // where the threads do not get in each other's way.

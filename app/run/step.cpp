@@ -75,7 +75,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             if (whole) engine.force_pass({md::Kick::first}, std::max(stop, engine.stop_wanted()));
         }
     } catch (const md::SimulationError& e) {
-        throw md::SimulationError(fmt::format("step {}: {}", step, e.what()), e.on_all_ranks, e.remedy);
+        throw md::SimulationError(fmt::format("step {}: {}", step - e.passes_ago, e.what()), e.on_all_ranks, e.remedy);
     }
 }
 

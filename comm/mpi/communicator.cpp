@@ -6,7 +6,6 @@
 #include <climits>
 #include <utility>
 
-#include "comm/exchange.hpp"
 #include "comm/mpi/from_mpi.hpp"
 #include "comm/mpi/mpi_check.hpp"
 
@@ -182,19 +181,47 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     std::int64_t total = 0;
     for (const Announced& s : sizes) total += s.received;
     std::vector<std::byte> in(total);
-    std::vector<Outgoing> out;
-    std::vector<Incoming> places;
+    constexpr int bytes_tag = 5;
+    constexpr std::size_t piece = std::size_t{1} << 30;  // MPI counts are 31-bit
+    requests.clear();
+    const auto post = [&](auto call, auto* bytes, std::int64_t size, int other, const char* what) {
+        for (std::size_t begin = 0; begin < static_cast<std::size_t>(size); begin += piece) {
+            requests.emplace_back();
+            mpi_check(call(bytes + begin, static_cast<int>(std::min(piece, size - begin)), MPI_BYTE, other, bytes_tag,
+                           handle_->comm, &requests.back()),
+                      what);
+        }
+    };
     std::int64_t at = 0;
-    for (int r = 0; r < size_; ++r) {  // in rank order
-        const std::span<std::byte> place = std::span(in).subspan(at, sizes[r].received);
-        at += sizes[r].received;
-        if (r == rank_) std::copy(to_rank[r].begin(), to_rank[r].end(), place.begin());
-        else out.push_back({r, to_rank[r]}), places.push_back({r, place});
-    }
-    Exchange exchange(*this);
-    exchange.start(out, places);
-    exchange.finish();
+    for (int r = 0; r < size_; at += sizes[r++].received)  // in rank order
+        if (r == rank_) std::copy(to_rank[r].begin(), to_rank[r].end(), in.begin() + at);
+        else post(MPI_Irecv, in.data() + at, sizes[r].received, r, "MPI_Irecv");
+    for (int r = 0; r < size_; ++r)
+        if (r != rank_) post(MPI_Isend, to_rank[r].data(), sizes[r].sent, r, "MPI_Isend");
+    wait_all(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE, oversubscribed_);
     return in;
+}
+
+struct Reduction::State {
+    Communicator comm;
+    std::vector<std::int64_t> mine, largest;
+    MPI_Request request = MPI_REQUEST_NULL;
+};
+Reduction::Reduction(const Communicator& comm, std::vector<std::int64_t> values)
+    : state_(std::make_unique<State>(State{comm, std::move(values), {}})) {
+    state_->largest.resize(state_->mine.size());
+    mpi_check(MPI_Iallreduce(state_->mine.data(), state_->largest.data(), static_cast<int>(state_->mine.size()),
+                             MPI_INT64_T, MPI_MAX, comm.handle().comm, &state_->request),
+              "MPI_Iallreduce");
+}
+Reduction::Reduction(Reduction&&) noexcept = default;
+// After an error nobody waits for it: MPI may still write there.
+Reduction::~Reduction() {
+    if (state_ && state_->request != MPI_REQUEST_NULL) static_cast<void>(state_.release());
+}
+std::vector<std::int64_t> Reduction::wait() {
+    wait_all(1, &state_->request, MPI_STATUSES_IGNORE, state_->comm.oversubscribed());
+    return std::move(state_->largest);
 }
 
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <span>
 #include <string>
 
 #include "comm/communicator.hpp"
@@ -44,6 +45,19 @@ inline void wait_all(int count, MPI_Request* requests, MPI_Status* statuses, boo
         if (!done) sched_yield();
     }
     if (!done) mpi_check(MPI_Waitall(count, requests, statuses), "MPI_Waitall");
+}
+
+/// MPI_Waitsome: places of the requests that have completed, and how many; MPI_UNDEFINED when there are none to wait
+/// for.
+inline int wait_some(std::span<MPI_Request> requests, int* places, MPI_Status* statuses, bool yield) {
+    const auto count = static_cast<int>(requests.size());
+    int n = 0;
+    while (yield && n == 0) {
+        mpi_check(MPI_Testsome(count, requests.data(), &n, places, statuses), "MPI_Testsome");
+        if (n == 0) sched_yield();
+    }
+    if (n == 0) mpi_check(MPI_Waitsome(count, requests.data(), &n, places, statuses), "MPI_Waitsome");
+    return n;
 }
 
 }  // namespace comm

@@ -36,4 +36,13 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) con
     return {mine.begin(), mine.end()};
 }
 
+struct Reduction::State {
+    std::vector<std::int64_t> values;
+};
+Reduction::Reduction(const Communicator&, std::vector<std::int64_t> values)
+    : state_(std::make_unique<State>(State{std::move(values)})) {}
+Reduction::Reduction(Reduction&&) noexcept = default;
+Reduction::~Reduction() = default;
+std::vector<std::int64_t> Reduction::wait() { return std::move(state_->values); }
+
 }  // namespace comm

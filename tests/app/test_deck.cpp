@@ -312,7 +312,7 @@ TEST_CASE("a bad setting is named by its path") {
         {"dt=0.1", "--set dt: ", "it belongs at run.dt"},
         {"balance.model=b7", "--set balance.model: ", "balance.model can't be 'b7'"},
         {"balance.compare=[a1]", "--set balance.compare: ", "compared by counted work only"},
-        {"comm.order=plain", "--set comm.order: ", "comm is not in this version yet"},
+        {"comm.order=fast", "--set comm.order: ", "comm.order can't be 'fast'"},
         {"balance.processes=0", "--set balance.processes: ", "balance.processes is 0"},
         {"balance.processes", "--set balance.processes: ", "no value"},
         {"grid.cell=", "--set grid.cell: ", "grid.cell has no value"},

@@ -120,7 +120,7 @@ const std::vector<BadDeck>& bad_decks() {
         // Not in this version
         {deck(0, "", "accelerator: {backend: gpu}\n"), 8, 24, "accelerator.backend"},
         {deck(0, "", "accelerator: {share: 1.5}\n"), 8, 22, "accelerator.share"},
-        {deck(0, "", "comm: {order: plain}\n"), 8, 1, "comm is not in this version yet; remove it"},
+        {deck(0, "", "comm: {order: fast}\n"), 8, 15, "comm.order can't be 'fast'"},
         {with_balance("model: a3"), 8, 18, "balance.model can't be 'a3'; did you mean 'a1'?"},
         {with_balance("noise: 1.5"), 8, 18, "balance.noise is 1.5"},
         {with_balance("compare: [hybrid, hybrid]"), 8, 29, "hybrid is there twice"},

@@ -40,6 +40,7 @@ void change(const app::Key& key, const std::string& path) {
                              "0.5",
                              "5",
                              "8",
+                             "100",
                              "[7, 8]",
                              "[0.1, 0.2, 0.3, 0.4]",
                              "[reflecting, reflecting]",
@@ -61,7 +62,8 @@ void change(const app::Key& key, const std::string& path) {
                              "other.h5",
                              "off",
                              "host",
-                             "fixed"})
+                             "fixed",
+                             "plain"})
         if (read(key, path, text) && key.text() != before) return;
     FAIL("no other value for " << path);
 }

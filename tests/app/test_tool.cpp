@@ -8,6 +8,7 @@
 //   two_exchanges    two exchanges in flight at once, of different sizes
 #include <array>
 #include <cstdio>
+#include <deque>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -35,10 +36,11 @@ int seal(const std::string& path, const comm::Communicator& world) {
     return comm::write_front(path, app::text_of(front)) ? 0 : 1;
 }
 
+// Two exchanges in flight at once.
 void exchange(const comm::Communicator& world, bool mismatch) {
-    comm::Exchange exchange(world);
     const int next = (world.rank() + 1) % world.size(), before = (world.rank() + world.size() - 1) % world.size();
     std::vector<std::vector<int>> sent, received;
+    std::deque<comm::Exchange> exchanges;
     for (const std::size_t n : {5, 70}) {
         sent.emplace_back(n), received.emplace_back(n);
         std::iota(sent.back().begin(), sent.back().end(), world.rank());
@@ -46,10 +48,12 @@ void exchange(const comm::Communicator& world, bool mismatch) {
     for (int i = 0; i < 2; ++i) {
         auto bytes = std::as_bytes(std::span(sent[i]));
         if (mismatch && world.rank() == world.size() - 1) bytes = bytes.subspan(4);
-        exchange.start(std::array{comm::Outgoing{next, bytes}},
-                       std::array{comm::Incoming{before, std::as_writable_bytes(std::span(received[i]))}});
+        const auto room = std::as_writable_bytes(std::span(received[i]));
+        exchanges.emplace_back(world).lay_out(std::array{balance::Part{next, bytes.size()}},
+                                              std::array{balance::Part{before, room.size()}});
+        exchanges.back().start(bytes, room);
     }
-    exchange.finish();
+    for (comm::Exchange& e : exchanges) e.finish();
     for (int i = 0; i < 2; ++i)
         if (received[i].front() != before || received[i].back() != before + static_cast<int>(received[i].size()) - 1)
             comm::fatal(9, "wrong numbers came");

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -103,28 +105,47 @@ public:
 private:
     struct Mail final : balance::Channel {
         Mail(std::shared_ptr<Board> b, int r) : board(std::move(b)), rank(r) {}
-        void start(std::span<const balance::Outgoing> out, std::span<const balance::Incoming> in) override {
+        Places lay_out(std::span<const balance::Part> sent, std::span<const balance::Part> received) override {
+            out.assign(sent.begin(), sent.end());
+            in.assign(received.begin(), received.end());
+            return {in_line(sent), in_line(received)};
+        }
+        void start(std::span<const std::byte> sent, std::span<std::byte> received) override {
             const std::lock_guard lock(board->mutex);
-            for (const balance::Outgoing& m : out)
-                board->mail[{rank, m.member}].emplace_back(m.bytes.begin(), m.bytes.end());
-            board->counts[rank].messages += static_cast<std::int64_t>(out.size());
-            expected.assign(in.begin(), in.end());
+            std::set<int> members;
+            for (const balance::Part& p : out) {
+                const auto bytes = sent.first(p.bytes);
+                board->mail[{rank, p.member}].emplace_back(bytes.begin(), bytes.end());
+                members.insert(p.member);
+                sent = sent.subspan(p.bytes);
+            }
+            board->counts[rank].messages += static_cast<std::int64_t>(members.size());
+            room = received;
             board->arrived.notify_all();
         }
+        std::vector<std::size_t> wait_for_some() override {
+            if (room.empty()) return {};
+            finish();
+            std::vector<std::size_t> all(in.size());
+            std::iota(all.begin(), all.end(), 0);
+            return all;
+        }
         void finish() override {
+            if (room.empty()) return;
             std::unique_lock lock(board->mutex);
-            for (const balance::Incoming& m : expected) {
-                auto& box = board->mail[{m.member, rank}];
+            for (const balance::Part& p : in) {
+                auto& box = board->mail[{p.member, rank}];
                 board->arrived.wait(lock, [&] { return !box.empty(); });
-                if (box.front().size() != m.bytes.size())
-                    throw std::logic_error("a message has another size than was announced");
-                std::copy(box.front().begin(), box.front().end(), m.bytes.begin());
+                if (box.front().size() != p.bytes) throw std::logic_error("a part has another size than was announced");
+                std::copy(box.front().begin(), box.front().end(), room.begin());
                 box.pop_front();
+                room = room.subspan(p.bytes);
             }
         }
         std::shared_ptr<Board> board;
         int rank;
-        std::vector<balance::Incoming> expected;
+        std::vector<balance::Part> out, in;
+        std::span<std::byte> room;
     };
 
     // What all members give.

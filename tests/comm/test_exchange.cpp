@@ -1,42 +1,120 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
 
 #include "comm/exchange.hpp"
 
 namespace {
 
-std::vector<std::byte> letter(int from, int to, std::size_t size) {
-    std::vector<std::byte> b(size);
-    for (std::size_t i = 0; i < size; ++i) b[i] = static_cast<std::byte>(from * 31 + to * 7 + i * 13);
-    return b;
+using balance::Part;
+
+std::size_t size_of(int from, int to, int k, int scale) {
+    return static_cast<std::size_t>(1 + (from * 37 + to * 101 + k * 59) % 97) * static_cast<std::size_t>(scale);
+}
+
+std::byte content(int from, int to, int k, std::size_t i) {
+    return static_cast<std::byte>(from * 31 + to * 7 + k * 3 + i * 13);
+}
+
+// Two parts from each rank to each, but for pairs whose sum is a multiple of 3, which have none or five.
+int parts_between(int from, int to) { return (from + to) % 3 == 0 ? 5 * (from % 2) : 2; }
+
+// Sends all parts, and returns how many of its own did not come as they were sent.
+int wrong_parts(const comm::Communicator& world, const comm::Network& network, int scale, bool as_they_come) {
+    std::vector<Part> sent, received;
+    std::vector<std::pair<int, int>> names_sent, names_received;  // other rank, number
+    for (int r = 0; r < world.size(); ++r) {
+        if (r == world.rank()) continue;
+        for (int k = 0; k < parts_between(world.rank(), r); ++k)
+            sent.push_back({r, size_of(world.rank(), r, k, scale)}), names_sent.push_back({r, k});
+        for (int k = 0; k < parts_between(r, world.rank()); ++k)
+            received.push_back({r, size_of(r, world.rank(), k, scale)}), names_received.push_back({r, k});
+    }
+    comm::Exchange exchange(world, network);
+    const auto places = exchange.lay_out(sent, received);
+    const auto total = [](const std::vector<Part>& parts) {
+        std::size_t n = 0;
+        for (const Part& p : parts) n += p.bytes;
+        return n;
+    };
+    std::vector<std::byte> out(total(sent)), in(total(received));
+    for (std::size_t p = 0; p < sent.size(); ++p)
+        for (std::size_t i = 0; i < sent[p].bytes; ++i)
+            out[places.sent[p] + i] = content(world.rank(), names_sent[p].first, names_sent[p].second, i);
+    int wrong = 0;
+    const auto look_at = [&](std::size_t p) {
+        for (std::size_t i = 0; i < received[p].bytes; ++i)
+            if (in[places.received[p] + i] !=
+                content(names_received[p].first, world.rank(), names_received[p].second, i))
+                return ++wrong, void();
+    };
+    for (int again = 0; again < 3; ++again) {
+        std::fill(in.begin(), in.end(), std::byte{0});
+        exchange.start(out, in);
+        if (as_they_come) {
+            std::vector<int> times(received.size(), 0);
+            for (auto some = exchange.wait_for_some(); !some.empty(); some = exchange.wait_for_some())
+                for (const std::size_t p : some) ++times[p], look_at(p);
+            wrong += static_cast<int>(std::count_if(times.begin(), times.end(), [](int n) { return n != 1; }));
+        }
+        exchange.finish();
+        if (!as_they_come)
+            for (std::size_t p = 0; p < received.size(); ++p) look_at(p);
+    }
+    return wrong;
 }
 
 }  // namespace
 
-TEST_CASE("every byte arrives, whatever the limit of a message") {
+TEST_CASE("every part arrives, whatever the schedule, the nodes and the sizes") {
     const comm::Communicator world;
-    for (const std::size_t limit : {std::size_t{1024}, std::size_t{1} << 30})
-        for (const std::size_t size : {0, 1, 1023, 1024, 1025, 100000}) {
-            comm::Exchange exchange(world, limit);
-            std::vector<std::vector<std::byte>> sent, received;
-            std::vector<comm::Outgoing> out;
-            std::vector<comm::Incoming> in;
-            sent.reserve(world.size()), received.reserve(world.size());
-            for (int r = 0; r < world.size(); ++r) {
-                if (r == world.rank()) continue;
-                sent.push_back(letter(world.rank(), r, size + r));
-                received.emplace_back(size + world.rank());
-                out.push_back({r, sent.back()});
-                in.push_back({r, received.back()});
-            }
-            for (int again = 0; again < 2; ++again) {
-                for (auto& bytes : received) std::fill(bytes.begin(), bytes.end(), std::byte{0});
-                exchange.start(out, in);
-                exchange.finish();
-                std::size_t i = 0;
-                for (int r = 0; r < world.size(); ++r)
-                    if (r != world.rank()) CHECK(received[i++] == letter(r, world.rank(), size + world.rank()));
-            }
-        }
+    for (const auto order : {comm::Order::plain, comm::Order::near_first, comm::Order::far_first})
+        for (const auto aggregate :
+             {comm::Aggregate::none, comm::Aggregate::process, comm::Aggregate::node, comm::Aggregate::automatic})
+            for (const int ranks_per_node : {1, 2, 3})
+                for (const int scale : {1, 300})
+                    for (const bool one_by_one : {false, true}) {
+                        comm::Schedule schedule{order, aggregate, one_by_one, 4096};
+                        if (aggregate == comm::Aggregate::automatic) schedule.piece = 4096;
+                        const comm::Network network = comm::make_network(schedule, world, ranks_per_node, 2);
+                        std::vector<std::int64_t> wrong{wrong_parts(world, network, scale, false),
+                                                        wrong_parts(world, network, scale, true)};
+                        world.max(wrong);
+                        CAPTURE(static_cast<int>(order), static_cast<int>(aggregate), ranks_per_node, scale,
+                                one_by_one);
+                        CHECK(wrong == std::vector<std::int64_t>{0, 0});
+                    }
+}
+
+TEST_CASE("without a schedule a rank sends one message to each other") {
+    const comm::Communicator world;
+    const comm::Network network;
+    comm::Traffic traffic;
+    comm::Exchange exchange(world, network, &traffic);
+    std::vector<Part> parts;
+    for (int r = 0; r < world.size(); ++r)
+        if (r != world.rank()) parts.insert(parts.end(), 3, Part{r, 100});
+    exchange.lay_out(parts, parts);
+    const std::vector<std::byte> out(parts.size() * 100);
+    std::vector<std::byte> in(out.size());
+    exchange.start(out, in);
+    exchange.finish();
+    CHECK(traffic.messages == world.size() - 1);
+    CHECK(traffic.bytes == 300 * (world.size() - 1));
+}
+
+TEST_CASE("nodes are numbered by their first ranks") {
+    const comm::Communicator world;
+    const comm::Network network = comm::make_network({}, world, 2);
+    for (int r = 0; r < world.size(); ++r) CHECK(network.nodes.of(r) == r / 2);
+    CHECK(comm::make_network({}, world).nodes.nodes() == 1);  // all ranks of a test share memory
+}
+
+TEST_CASE("the eager limit is a power of two that was tried") {
+    const comm::Communicator world;
+    const std::size_t limit = comm::measure_eager_limit(world, 1 << 18);
+    CHECK(limit > 0);
+    CHECK((limit & (limit - 1)) == 0);
+    CHECK(limit <= 1 << 18);
 }

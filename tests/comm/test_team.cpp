@@ -29,10 +29,12 @@ TEST_CASE("ranks gather, broadcast and send to each other") {
     std::int64_t up = 0, down = 0;
     const std::int64_t sent_up = 100 + team.rank(), sent_down = 200 + team.rank();
     const auto first = team.channel(), second = team.channel();
-    const auto bytes = [](const std::int64_t& v) { return std::as_bytes(std::span(&v, 1)); };
-    const auto room = [](std::int64_t& v) { return std::as_writable_bytes(std::span(&v, 1)); };
-    first->start(std::array{Outgoing{next, bytes(sent_up)}}, std::array{Incoming{before, room(up)}});
-    second->start(std::array{Outgoing{before, bytes(sent_down)}}, std::array{Incoming{next, room(down)}});
+    const auto ring = [](Channel& channel, int to, const std::int64_t& sent, int from, std::int64_t& received) {
+        channel.lay_out(std::array{Part{to, sizeof sent}}, std::array{Part{from, sizeof received}});
+        channel.start(std::as_bytes(std::span(&sent, 1)), std::as_writable_bytes(std::span(&received, 1)));
+    };
+    ring(*first, next, sent_up, before, up);
+    ring(*second, before, sent_down, next, down);
     second->finish();
     first->finish();
     CHECK(up == 100 + before);

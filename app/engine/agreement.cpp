@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The lists are exact while no particle has moved further than the limit, so every rank must know of the first one that
+// has before it uses them again. The largest displacement of a pass is waited for only where it could be beyond the
+// limit: where the last one that is known and `reach` times the longest step of a particle seen so far exceed it. (A
+// particle that starts to move from rest under a constant force makes its second step 3 times as long as its first one;
+// later steps grow less.) Should a particle of this rank still leave the limit unforeseen, its rank sees that at once
+// and ends the job, before anything was computed with lists that do not serve.
+#include "app/engine/agreement.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace app {
+namespace {
+
+constexpr double reach = 3;
+
+}  // namespace
+
+void Agreement::lists_built(double limit) {
+    limit_ = limit;
+    displaced_ = false;
+    farthest_ = 0;
+    longest_before_ = std::exchange(longest_step_, 0.0);
+}
+
+void Agreement::add(const md::StepResult& mine, std::int64_t stop, bool moved) {
+    if (on_its_way_) take(1);
+    mine_ = mine;
+    moved_ = moved;
+    // A float that is not negative has bits in the order of its values.
+    on_its_way_.emplace(comm_, std::vector<std::int64_t>{std::bit_cast<std::int32_t>(mine.displacement2),
+                                                         mine.fault.kind != md::FaultKind::none, stop});
+    const double step = std::max(longest_step_, longest_before_);
+    passes_ += moved;
+    if (!late_ || !moved || step == 0 || farthest_ + reach * step > limit_) return take(0);
+    ++passes_late_;
+    if (std::sqrt(static_cast<double>(mine.displacement2)) > limit_ && mine.fault.kind == md::FaultKind::none)
+        throw md::SimulationError("a particle moves more than " + std::to_string(static_cast<int>(reach)) +
+                                      " times as far in one step as any before",
+                                  false, "use a smaller dt, or comm.overlap: links");
+}
+
+void Agreement::finish() {
+    if (on_its_way_) take(1);
+}
+
+void Agreement::take(int passes_ago) {
+    const std::vector<std::int64_t> worst = on_its_way_->wait();
+    on_its_way_.reset();
+    stop_ = worst[2];
+    if (worst[1]) {
+        std::array<std::int64_t, 1> id{mine_.fault.id};
+        comm_.min(id);
+        std::array<std::int64_t, 1> kind{mine_.fault.id == id[0] ? static_cast<std::int64_t>(mine_.fault.kind) : 0};
+        comm_.max(kind);
+        const bool speed = kind[0] == static_cast<std::int64_t>(md::FaultKind::speed);
+        md::SimulationError error(
+            "particle " + std::to_string(id[0]) +
+                (speed ? " moves more than a cell in one step" : " feels a force out of the exact range"),
+            true);
+        error.passes_ago = passes_ago;
+        throw error;
+    }
+    if (moved_) take_displacement(std::bit_cast<float>(static_cast<std::int32_t>(worst[0])));
+}
+
+// The largest displacement grows by no more than the longest step of the pass, and by just that in the first one.
+void Agreement::take_displacement(float displacement2) {
+    const double moved = std::sqrt(static_cast<double>(displacement2));
+    longest_step_ = std::max(longest_step_, moved - farthest_);
+    farthest_ = moved;
+    displaced_ = displaced_ || moved > limit_;
+}
+
+}  // namespace app

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What all ranks find out together about each pass: how far any particle has moved since the neighbour lists were
+// built, whether there was a fault, whether a rank was told to stop. One reduction a pass, which nobody needs to wait
+// for at once: it travels during the next pass, as long as no particle can meanwhile leave what the lists cover.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "comm/communicator.hpp"
+#include "md/tile.hpp"
+
+namespace app {
+
+class Agreement {
+public:
+    /// late: results may come one pass late.
+    Agreement(const comm::Communicator& comm, bool late) : comm_(comm), late_(late) {}
+
+    /// The neighbour lists were built now. limit: a particle may move so far, packed units.
+    void lists_built(double limit);
+
+    /// After a pass. mine: what this rank found; moved: the pass has moved particles. A pass that did not is looked at
+    /// by others, so its result is waited for. Throws md::SimulationError, on all ranks alike for a fault, and on one
+    /// rank that finds that it has waited too little (see the .cpp). Collective.
+    void add(const md::StepResult& mine, std::int64_t stop, bool moved);
+
+    /// Waits for what is on its way. Throws as add(). Collective.
+    void finish();
+
+    /// A particle has moved further than the limit, or no lists were ever built.
+    bool displaced() const { return displaced_; }
+    void set_displaced() { displaced_ = true; }
+    /// Largest wish of all ranks.
+    std::int64_t stop() const { return stop_; }
+    /// Passes whose result nobody waited for, and all that moved particles.
+    std::int64_t passes_late() const { return passes_late_; }
+    std::int64_t passes() const { return passes_; }
+
+private:
+    void take(int passes_ago);
+    void take_displacement(float displacement2);
+
+    const comm::Communicator& comm_;
+    bool late_;
+    std::optional<comm::Reduction> on_its_way_;
+    md::StepResult mine_;  // of that pass
+    bool moved_ = false;   // likewise
+    bool displaced_ = true;
+    double limit_ = 0, farthest_ = 0;  // packed units, since the lists were built
+    double longest_step_ = 0,
+           longest_before_ = 0;  // of a particle in one pass, as far as it shows; with the lists before
+    std::int64_t stop_ = 0, passes_ = 0, passes_late_ = 0;
+};
+
+}  // namespace app

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The messages of one rank: where each part lies, what is sent and received in which order, and what is handed on to
+// other ranks of the node. A pure function; the ranks' plans fit together because all of them follow from the parts.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/team.hpp"
+#include "comm/schedule.hpp"
+
+namespace comm {
+
+/// A small part that comes to a rank of this node from another node, by way of one of its ranks (Aggregate::node).
+struct Passage {
+    int source, target;
+    std::size_t bytes;
+};
+
+/// What all ranks of a node know of its small parts. Empty but with Aggregate::node.
+struct NodeTraffic {
+    std::vector<Passage> passages;  ///< by source, by target, then as the target receives them
+    std::vector<std::int64_t> targets,
+        sources;  ///< of each node: nodes that it sends small parts to, and gets them from
+};
+
+struct MessagePlan {
+    struct Send {
+        int to, tag;
+        std::size_t at, bytes;  ///< among all that this rank sends
+    };
+    /// A part of a message of a stream that goes to another rank of the node, or stays on this one.
+    struct HandOn {
+        int to, tag;
+        std::size_t at, bytes;           ///< in the transit buffer
+        std::size_t place = 0;           ///< among all that this rank receives, where it stays
+        std::vector<std::size_t> parts;  ///< of this rank that lie in it, where it stays
+    };
+    struct Receive {
+        int from, tag;
+        std::size_t at, bytes;           ///< among all that this rank receives; with `hand_on` in the transit buffer
+        std::vector<std::size_t> parts;  ///< that lie in it, wholly or partly
+        std::vector<HandOn> hand_on;     ///< not empty for a message of a stream
+    };
+    balance::Channel::Places places;
+    std::vector<Send> sends;  ///< in the order of issue
+    std::vector<Receive> receives;
+    std::vector<int> messages;  ///< in which each part is received
+    std::size_t transit_bytes = 0;
+};
+
+/// sent, received: of rank `rank`, each > 0 bytes; the parts from one rank to another in the same order on both sides.
+MessagePlan plan_messages(int rank, std::span<const balance::Part> sent, std::span<const balance::Part> received,
+                          const NodeMap& nodes, const Schedule& schedule, const NodeTraffic& traffic);
+
+}  // namespace comm

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "comm/clock.hpp"
+#include "comm/exchange.hpp"
+#include "comm/mpi/mpi_check.hpp"
+#include "comm/team.hpp"
+
+namespace comm {
+
+Network make_network(const Schedule& schedule, const Communicator& comm, int ranks_per_node, int nodes_per_switch) {
+    // Nodes are numbered by their first ranks.
+    int first = comm.rank() - (ranks_per_node > 0 ? comm.rank() % ranks_per_node : 0);
+    if (ranks_per_node == 0) {
+        MPI_Comm node;
+        mpi_check(MPI_Comm_split_type(comm.handle().comm, MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node),
+                  "MPI_Comm_split_type");
+        mpi_check(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
+        MPI_Comm_free(&node);
+    }
+    std::vector<int> node_of = balance::all_gather<int>(Ranks(comm), std::span<const int>(&first, 1));
+    std::vector<int> firsts = node_of;
+    std::sort(firsts.begin(), firsts.end());
+    firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+    for (int& n : node_of) n = static_cast<int>(std::lower_bound(firsts.begin(), firsts.end(), n) - firsts.begin());
+    Network network{schedule, NodeMap(std::move(node_of), nodes_per_switch), std::nullopt};
+    if (schedule.aggregate == Aggregate::node) network.node = comm.split(network.nodes.of(comm.rank()));
+    return network;
+}
+
+// A message is sent at once when it is sent although its receiver does not look for it.
+std::size_t measure_eager_limit(const Communicator& comm, std::size_t most) {
+    constexpr int tag = 6;
+    constexpr double patience_seconds = 1e-4;
+    const int other = (comm.rank() + comm.size() / 2) % comm.size(),
+              from = (comm.rank() + comm.size() - comm.size() / 2) % comm.size();
+    if (comm.size() == 1) return most;
+    std::vector<std::byte> sent(most), received(most);
+    std::int64_t limit = 1;
+    for (std::size_t bytes = 512; bytes <= most; bytes *= 2) {
+        MPI_Request send, receive;
+        mpi_check(MPI_Isend(sent.data(), static_cast<int>(bytes), MPI_BYTE, other, tag, comm.handle().comm, &send),
+                  "MPI_Isend");
+        int done = 0;
+        const double start = now();
+        do mpi_check(MPI_Test(&send, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        while (!done && now() - start < patience_seconds);
+        comm.barrier();
+        mpi_check(
+            MPI_Irecv(received.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, comm.handle().comm, &receive),
+            "MPI_Irecv");
+        wait_all(1, &receive, MPI_STATUSES_IGNORE, comm.oversubscribed());
+        wait_all(1, &send, MPI_STATUSES_IGNORE, comm.oversubscribed());
+        if (!comm.all_agree(done != 0)) break;
+        limit = static_cast<std::int64_t>(bytes);
+    }
+    return static_cast<std::size_t>(limit);
+}
+
+}  // namespace comm

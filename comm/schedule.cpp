@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "comm/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+namespace comm {
+namespace {
+
+// Ends of pieces of at most `piece` bytes, up to `end`, which is the last one.
+void cut_into_pieces(std::size_t begin, std::size_t end, std::size_t piece, std::vector<std::size_t>& ends) {
+    for (; end - begin > piece; begin += piece) ends.push_back(begin + piece);
+    if (end > begin) ends.push_back(end);
+}
+
+}  // namespace
+
+int NodeMap::nodes() const { return node_.empty() ? 0 : 1 + *std::max_element(node_.begin(), node_.end()); }
+
+int NodeMap::distance(int a, int b) const {
+    if (a == b) return 0;
+    if (nodes_per_switch_ == 0) return std::abs(a - b);
+    return a / nodes_per_switch_ == b / nodes_per_switch_ ? 2 : 4;
+}
+
+std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule) {
+    std::vector<std::size_t> ends;
+    std::size_t begin = 0, end = 0;  // of the message that is being filled
+    const auto close = [&] {
+        cut_into_pieces(begin, end, schedule.piece, ends);
+        begin = end;
+    };
+    for (const std::size_t bytes : sizes) {
+        const bool alone = schedule.aggregate == Aggregate::none ||
+                           (schedule.aggregate == Aggregate::automatic && bytes >= schedule.threshold);
+        const bool full = schedule.aggregate == Aggregate::automatic &&
+                          end - begin + bytes > std::min(schedule.threshold, schedule.piece);
+        if (alone || full) close();
+        end += bytes;
+        if (alone) close();
+    }
+    close();
+    return ends;
+}
+
+std::vector<std::size_t> window_ends(std::span<const std::size_t> sizes, double growth) {
+    std::vector<std::size_t> ends;
+    std::size_t end = 0;
+    double window = 1;
+    for (std::size_t i = 0; i < sizes.size(); window = std::ceil(window * growth)) {
+        const auto left = static_cast<double>(sizes.size() - i);
+        for (auto n = static_cast<std::size_t>(std::min(window, left)); n > 0; --n) end += sizes[i++];
+        ends.push_back(end);
+    }
+    return ends;
+}
+
+double window_growth(int targets_of_source, int sources_of_target) {
+    return 1.5 + std::log2(std::max({1, targets_of_source, sources_of_target}));
+}
+
+int receiver_of(std::span<const balance::Part> parts) {
+    std::vector<balance::Part> sums;
+    for (const balance::Part& p : parts) {
+        const auto of_rank =
+            std::find_if(sums.begin(), sums.end(), [&](const auto& s) { return s.member == p.member; });
+        if (of_rank == sums.end()) sums.push_back(p);
+        else of_rank->bytes += p.bytes;
+    }
+    return std::min_element(sums.begin(), sums.end(),
+                            [](const auto& a, const auto& b) {
+                                return std::tuple(b.bytes, a.member) < std::tuple(a.bytes, b.member);
+                            })
+        ->member;
+}
+
+std::vector<std::size_t> issue_order(int source, std::span<const Letter> letters, const NodeMap& nodes, Order order) {
+    std::vector<std::size_t> indices(letters.size());
+    std::iota(indices.begin(), indices.end(), 0);
+    const auto key = [&](std::size_t i) {
+        const Letter& l = letters[i];
+        if (order == Order::plain) return std::tuple(0, 0, std::size_t{0}, l.to, i);
+        const int distance = nodes.distance(nodes.of(source), nodes.of(l.to));
+        return std::tuple(order == Order::near_first ? distance : -distance, nodes.of(l.to), ~l.bytes, l.to, i);
+    };
+    std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    return indices;
+}
+
+}  // namespace comm

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// In which messages the parts of a plan go, and in which order the messages are issued: pure functions of what is to be
+// carried and of where the ranks live. comm/exchange.hpp carries them out.
+//
+// Source: Peng et al., message reordering and aggregation by topology. Where its text and its printed comparator
+// differ, both are options (docs/messages.md).
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "balance/team.hpp"
+
+namespace comm {
+
+/// Whose messages a rank issues first.
+enum class Order {
+    plain,       ///< by the number of the rank they go to
+    near_first,  ///< to near nodes; between two nodes larger ones first
+    far_first    ///< to far nodes
+};
+
+/// How parts are merged into messages.
+enum class Aggregate {
+    none,      ///< each part is a message
+    process,   ///< all parts for a rank are one message
+    node,      ///< all small parts for a node go to one of its ranks, which hands them on
+    automatic  ///< small parts for a rank are merged up to a limit, large ones stay alone
+};
+
+/// What a rank does while ghosts are on their way.
+enum class Overlap {
+    none,   ///< sends one message after the other, and computes when all ghosts are there
+    links,  ///< sends all messages at once, and computes when all ghosts are there
+    full    ///< computes what needs no ghosts meanwhile, and the rest as they come
+};
+
+struct Schedule {
+    Order order = Order::plain;
+    Aggregate aggregate = Aggregate::process;
+    bool one_by_one = false;                       ///< each message starts when the one before it has been received
+    std::size_t threshold = std::size_t{1} << 12;  ///< bytes; parts of at least so many are never merged by
+                                                   ///< `automatic`, nor sent by way of another rank by `node`
+    std::size_t piece = std::size_t{1} << 30;      ///< bytes; longer messages are cut into pieces (MPI counts have
+                                                   ///< 31 bits)
+};
+
+/// Where ranks live.
+class NodeMap {
+public:
+    /// All on one node.
+    explicit NodeMap(int ranks = 1) : node_(ranks, 0) {}
+    /// node: of each rank, numbered from 0. nodes_per_switch: consecutive nodes that hang on one switch of a fat tree;
+    /// 0: nodes lie in a row.
+    explicit NodeMap(std::vector<int> node, int nodes_per_switch = 0)
+        : node_(std::move(node)), nodes_per_switch_(nodes_per_switch) {}
+
+    int ranks() const { return static_cast<int>(node_.size()); }
+    int of(int rank) const { return node_[rank]; }
+    int nodes() const;
+    /// Between two nodes: 0 for one and the same; in a row the difference of their numbers, in a fat tree the links
+    /// that a message takes: 2 by way of a common switch, else 4.
+    int distance(int a, int b) const;
+
+private:
+    std::vector<int> node_;
+    int nodes_per_switch_ = 0;
+};
+
+/// Ends of the messages in which parts of these sizes go to one rank, in bytes from the first part on; ascending, the
+/// last one is the sum. sizes: bytes, each > 0.
+std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule);
+
+/// The same for the parts of all ranks of a node (Aggregate::node): the first message holds one part, and each next one
+/// `growth` times as many parts as the one before, rounded up, so that merging hides behind sending.
+std::vector<std::size_t> window_ends(std::span<const std::size_t> sizes, double growth);
+
+/// That growth: 1.5 + log2 of the larger of the numbers of nodes that the source's node sends to and that the target's
+/// node receives from.
+double window_growth(int targets_of_source, int sources_of_target);
+
+/// Does this part go by way of another rank of its target's node?
+inline bool by_way(std::size_t bytes, int source, int target, const NodeMap& nodes, const Schedule& schedule) {
+    return schedule.aggregate == Aggregate::node && bytes < schedule.threshold && nodes.of(source) != nodes.of(target);
+}
+
+/// The rank that takes the parts for all ranks of a node: the one that gets most bytes itself, of several the first.
+/// parts: at least one.
+int receiver_of(std::span<const balance::Part> parts);
+
+/// What a rank sends to one other.
+struct Letter {
+    int to;
+    std::size_t bytes;
+};
+/// The order in which a rank issues them, as indices: a strict order, which depends on nothing else.
+std::vector<std::size_t> issue_order(int source, std::span<const Letter> letters, const NodeMap& nodes, Order order);
+
+}  // namespace comm

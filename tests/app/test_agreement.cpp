@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// What the ranks find out about each pass together, and when.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "app/engine/agreement.hpp"
+
+namespace {
+
+const comm::Communicator& world() {
+    static const comm::Communicator c;
+    return c;
+}
+
+md::StepResult moved_by(double displacement) {
+    md::StepResult r;
+    r.displacement2 = static_cast<float>(displacement * displacement);
+    return r;
+}
+
+}  // namespace
+
+TEST_CASE("every rank knows of a displacement beyond the limit before it uses the lists again") {
+    std::mt19937 same(3);  // the same numbers on all ranks
+    const auto random = [&] { return std::uniform_real_distribution<double>(0, 1)(same); };
+    std::int64_t late = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+        app::Agreement agreement(world(), true);
+        double step = 0.01 + random();
+        for (int lists = 0; lists < 5; ++lists) {
+            const double limit = 20 * (0.1 + random());
+            agreement.lists_built(limit);
+            CHECK(!agreement.displaced());
+            std::vector<double> displacement(world().size(), 0.0);
+            double largest = 0;
+            for (int pass = 0; pass < 200 && !agreement.displaced(); ++pass) {
+                step *= 0.8 + random() / 2;  // grows by at most 1.3
+                for (double& d : displacement) d += step * random();
+                displacement[pass % world().size()] += step - step * random();
+                for (const double d : displacement) largest = std::max(largest, d);
+                agreement.add(moved_by(displacement[world().rank()]), 0, true);
+                if (largest > limit * 1.000001) CHECK(agreement.displaced());
+                if (largest < limit * 0.999999) CHECK(!agreement.displaced());
+            }
+        }
+        agreement.finish();
+        late += agreement.passes_late();
+    }
+    CHECK(late > 1000);
+}
+
+TEST_CASE("nobody waits while particles are far from the limit, and everybody where they are near") {
+    app::Agreement agreement(world(), true);
+    agreement.lists_built(100);
+    for (int pass = 1; pass <= 10; ++pass) agreement.add(moved_by(pass), 0, true);
+    CHECK(agreement.passes_late() == 9);  // in the first pass no step of a particle is known
+    for (int pass = 11; pass <= 100; ++pass) agreement.add(moved_by(pass), 0, true);
+    CHECK(agreement.passes_late() == 97);
+    CHECK(agreement.passes() == 100);
+    CHECK(!agreement.displaced());
+    agreement.add(moved_by(101), 0, true);
+    CHECK(agreement.displaced());
+
+    app::Agreement at_once(world(), false);
+    at_once.lists_built(100);
+    for (int pass = 1; pass <= 10; ++pass) at_once.add(moved_by(pass), 0, true);
+    CHECK(at_once.passes_late() == 0);
+}
+
+TEST_CASE("a particle that leaves the lists unforeseen ends the run on its rank") {
+    app::Agreement agreement(world(), true);
+    agreement.lists_built(100);
+    for (int pass = 1; pass <= 10; ++pass) agreement.add(moved_by(pass), 0, true);
+    const bool last = world().rank() == world().size() - 1;
+    if (last) CHECK_THROWS_AS(agreement.add(moved_by(150), 0, true), md::SimulationError);
+    else agreement.add(moved_by(11), 0, true);
+    agreement.finish();
+    CHECK(agreement.displaced());
+}
+
+TEST_CASE("faults and wishes to stop come one pass late, and at once after a pass that moves nothing") {
+    const int last = world().size() - 1;
+    for (const bool moved : {true, false}) {
+        app::Agreement agreement(world(), true);
+        agreement.lists_built(100);
+        for (int pass = 1; pass <= 3; ++pass) agreement.add(moved_by(pass), 0, true);
+        agreement.add(moved_by(4), world().rank() == last ? 2 : 0, moved);
+        CHECK(agreement.stop() == (moved ? 0 : 2));
+        agreement.finish();
+        CHECK(agreement.stop() == 2);
+
+        md::StepResult faulty = moved_by(5);
+        if (world().rank() == last) faulty.fault = {md::FaultKind::speed, 7};
+        int passes_ago = -1;
+        try {
+            agreement.add(faulty, 0, moved);
+            agreement.add(moved_by(6), 0, true);
+        } catch (const md::SimulationError& e) {
+            passes_ago = e.passes_ago;
+            CHECK(e.on_all_ranks);
+            CHECK(std::string(e.what()) == "particle 7 moves more than a cell in one step");
+        }
+        CHECK(passes_ago == (moved ? 1 : 0));
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Schedules of messages and overlap change no bit of a run, however the ranks share nodes.
+#include <catch2/catch.hpp>
+
+#include "app/deck/deck.hpp"
+#include "app/run/network.hpp"
+#include "app/run/step.hpp"
+#include "comm/communicator.hpp"
+
+using namespace app;
+
+namespace {
+
+const comm::Communicator& world() {
+    static const comm::Communicator c;
+    return c;
+}
+
+struct Nothing : Observer {
+    std::int64_t last = 0;
+    Due due(std::int64_t step) const override { return {step % 7 == 0, step == last, false, false}; }
+    void sums(std::int64_t, const Engine&) override {}
+    void fields(std::int64_t, const Engine&) override {}
+    void state(std::int64_t, const Engine&) override {}
+    void border(const std::vector<ZoneRow>&) override {}
+    void balanced(const std::vector<BalanceRow>&, const std::vector<ResourceRow>&) override {}
+    void checkpoint(std::int64_t, const Engine&) override {}
+    std::int64_t stop_wanted() const override { return 0; }
+};
+
+const char* const collision = R"(
+system:
+  box: [80.0, 60.0]
+  boundary: [periodic, reflecting]
+  slabs:
+    - {lower: [4, 6], upper: [38, 45], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [12.0, 1.0]}
+    - {lower: [40, 10], upper: [76, 55], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [-12.0, 0.0]}
+run: {dt: 0.0005, steps: 60}
+grid: {tile: 6}
+balance: {every: 9, clock: work, migrate: always}
+)";
+
+std::uint64_t hash_of(const std::vector<std::string>& settings) {
+    const Deck deck = parse_deck(collision, "test.yaml", settings);
+    Setup setup = make_setup(deck, "");
+    setup.network = network_of(deck.comm, world());
+    const balance::Grid grid = setup.domain.grid();
+    Timers timers;
+    LoadBalancer balancer(deck, grid, world().size(), world(), timers);
+    Engine engine(setup, balancer.decomposition(*deck.grid.tile), world(), timers);
+    engine.fill(deck);
+    Nothing nothing;
+    nothing.last = deck.run.steps;
+    run_steps(engine, balancer, 0, deck.run.steps, nothing);
+    return engine.state_hash();
+}
+
+}  // namespace
+
+TEST_CASE("one hash, whatever the schedule, the overlap and the nodes") {
+    const std::uint64_t hash = hash_of({"comm.order=plain", "comm.aggregate=none", "comm.overlap=none"});
+    for (const std::string order : {"plain", "near_first", "far_first"})
+        for (const std::string aggregate : {"none", "process", "node", "auto"})
+            for (const std::string overlap : {"none", "links", "full"})
+                for (const std::string ranks_per_node : {"auto", "1", "2", "3"}) {
+                    if (order != "near_first" && ranks_per_node == "3") continue;
+                    CAPTURE(order, aggregate, overlap, ranks_per_node);
+                    CHECK(hash_of({"comm.order=" + order, "comm.aggregate=" + aggregate, "comm.overlap=" + overlap,
+                                   "comm.ranks_per_node=" + ranks_per_node}) == hash);
+                }
+}
+
+TEST_CASE("limits of messages change no bit either") {
+    const std::uint64_t hash = hash_of({});
+    for (const std::string aggregate : {"process", "node", "auto"})
+        for (const std::string threshold : {"1", "300", "auto"})
+            for (const std::string piece : {"64", "1000", "auto"}) {
+                CAPTURE(aggregate, threshold, piece);
+                CHECK(hash_of({"comm.aggregate=" + aggregate, "comm.threshold_bytes=" + threshold,
+                               "comm.piece_bytes=" + piece, "comm.ranks_per_node=1"}) == hash);
+            }
+}

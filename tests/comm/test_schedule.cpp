@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <numeric>
+#include <random>
+#include <tuple>
+
+#include "comm/message_plan.hpp"
+#include "comm/schedule.hpp"
+
+using comm::Aggregate;
+using comm::MessagePlan;
+using comm::NodeMap;
+using comm::Order;
+using comm::Schedule;
+using Sizes = std::vector<std::size_t>;
+
+namespace {
+
+std::mt19937 random_numbers(7);
+int random_below(int n) { return static_cast<int>(random_numbers() % static_cast<unsigned>(n)); }
+
+Sizes random_sizes(int most) {
+    Sizes sizes(1 + random_below(20));
+    for (std::size_t& s : sizes) s = 1 + random_below(most);
+    return sizes;
+}
+
+Sizes lengths(const Sizes& ends) {
+    Sizes out(ends.size());
+    std::adjacent_difference(ends.begin(), ends.end(), out.begin());
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("messages cover all bytes once and keep to the limits") {
+    for (int trial = 0; trial < 2000; ++trial) {
+        const Sizes sizes = random_sizes(trial % 2 ? 300 : 9000);
+        const std::size_t sum = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+        for (const auto aggregate : {Aggregate::none, Aggregate::process, Aggregate::automatic}) {
+            Schedule schedule{Order::plain, aggregate, false, 1000,
+                              trial % 3 ? std::size_t{4096} : std::size_t{1} << 30};
+            const Sizes ends = message_ends(sizes, schedule);
+            REQUIRE(ends.back() == sum);
+            const Sizes bytes = lengths(ends);
+            REQUIRE(
+                std::all_of(bytes.begin(), bytes.end(), [&](std::size_t n) { return n > 0 && n <= schedule.piece; }));
+            if (aggregate == Aggregate::none && sizes.front() <= schedule.piece) REQUIRE(ends.front() == sizes.front());
+            if (aggregate == Aggregate::process && sum <= schedule.piece) REQUIRE(ends.size() == 1);
+        }
+    }
+}
+
+TEST_CASE("auto merges small parts only") {
+    const Schedule schedule{Order::plain, Aggregate::automatic, false, 100, 1000};
+    CHECK(comm::message_ends(Sizes{30, 30, 30, 30}, schedule) == Sizes{90, 120});
+    CHECK(comm::message_ends(Sizes{30, 100, 30}, schedule) == Sizes{30, 130, 160});
+    CHECK(comm::message_ends(Sizes{2500}, schedule) == Sizes{1000, 2000, 2500});
+    CHECK(comm::message_ends(Sizes{30, 40}, {Order::plain, Aggregate::none}) == Sizes{30, 70});
+    CHECK(comm::message_ends(Sizes{}, schedule).empty());
+}
+
+TEST_CASE("windows grow by the paper's factor") {
+    CHECK(comm::window_growth(1, 1) == 1.5);
+    CHECK(comm::window_growth(4, 8) == 4.5);
+    CHECK(comm::window_growth(8, 4) == 4.5);
+    CHECK(lengths(comm::window_ends(Sizes(20, 1), 1.5)) == Sizes{1, 2, 3, 5, 8, 1});
+    for (int trial = 0; trial < 500; ++trial) {
+        const Sizes sizes = random_sizes(100);
+        const Sizes ends = comm::window_ends(sizes, 1.5 + random_below(5));
+        CHECK(ends.front() == sizes.front());
+        CHECK(ends.back() == std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
+        CHECK(std::is_sorted(ends.begin(), ends.end()));
+    }
+}
+
+TEST_CASE("near nodes come first, and pairs of one pair of nodes together, larger ones first") {
+    const NodeMap nodes({0, 0, 1, 1, 2, 2, 3, 3});
+    const std::vector<comm::Letter> letters{{7, 5}, {0, 1}, {4, 10}, {5, 20}, {3, 1}, {6, 5}};  // of rank 2
+    const auto targets = [&](Order order) {
+        std::vector<int> out;
+        for (const std::size_t i : issue_order(2, letters, nodes, order)) out.push_back(letters[i].to);
+        return out;
+    };
+    CHECK(targets(Order::plain) == std::vector<int>{0, 3, 4, 5, 6, 7});
+    CHECK(targets(Order::near_first) == std::vector<int>{3, 0, 5, 4, 6, 7});
+    CHECK(targets(Order::far_first) == std::vector<int>{6, 7, 0, 5, 4, 3});
+    const NodeMap tree({0, 1, 2, 3, 4, 5}, 2);
+    CHECK(tree.distance(0, 1) == 2);
+    CHECK(tree.distance(1, 2) == 4);
+    CHECK(tree.distance(3, 3) == 0);
+}
+
+TEST_CASE("the rank that gets most receives for its node") {
+    CHECK(comm::receiver_of(std::vector<balance::Part>{{3, 10}, {5, 11}, {3, 2}}) == 3);
+    CHECK(comm::receiver_of(std::vector<balance::Part>{{6, 10}, {5, 10}}) == 5);
+}
+
+// All ranks' plans together, carried out on paper: each byte of each part takes the way that the plans say.
+TEST_CASE("the plans of all ranks fit together") {
+    for (int trial = 0; trial < 300; ++trial) {
+        const int ranks = 2 + random_below(9), per_node = 1 + random_below(4);
+        std::vector<int> node(ranks);
+        for (int r = 0; r < ranks; ++r) node[r] = r / per_node;
+        const NodeMap nodes(node);
+        const Schedule schedule{static_cast<Order>(random_below(3)), static_cast<Aggregate>(random_below(4)), false,
+                                200, random_below(2) ? std::size_t{150} : std::size_t{1} << 30};
+        struct Part {
+            int from, to;
+            std::size_t bytes;
+        };
+        std::vector<Part> parts;
+        for (int from = 0; from < ranks; ++from)
+            for (int to = 0; to < ranks; ++to)
+                for (int k = random_below(4); k > 0 && from != to; --k)
+                    parts.push_back({from, to, static_cast<std::size_t>(1 + random_below(300))});
+        const auto of = [&](int rank, int Part::*me, int Part::*other, std::vector<std::size_t>& numbers) {
+            std::vector<balance::Part> list;
+            for (int r = 0; r < ranks; ++r)
+                for (std::size_t p = 0; p < parts.size(); ++p)
+                    if (parts[p].*me == rank && parts[p].*other == r)
+                        list.push_back({r, parts[p].bytes}), numbers.push_back(p);
+            return list;
+        };
+        std::vector<MessagePlan> plans;
+        std::vector<std::vector<std::size_t>> sent(ranks), received(ranks);  // numbers of parts
+        // A byte is told by its part and its place there.
+        using Byte = std::pair<std::size_t, std::size_t>;
+        std::vector<std::vector<Byte>> out(ranks), in(ranks), transit(ranks);
+        for (int r = 0; r < ranks; ++r) {
+            const auto to = of(r, &Part::from, &Part::to, sent[r]), from = of(r, &Part::to, &Part::from, received[r]);
+            comm::NodeTraffic traffic;
+            std::map<int, std::vector<char>> towards, coming;
+            traffic.targets.resize(nodes.nodes()), traffic.sources.resize(nodes.nodes());
+            for (const Part& p : parts) {
+                if (!comm::by_way(p.bytes, p.from, p.to, nodes, schedule)) continue;
+                if (nodes.of(p.to) == nodes.of(r)) traffic.passages.push_back({p.from, p.to, p.bytes});
+                towards[nodes.of(p.from)].resize(nodes.nodes()), coming[nodes.of(p.to)].resize(nodes.nodes());
+                towards[nodes.of(p.from)][nodes.of(p.to)] = coming[nodes.of(p.to)][nodes.of(p.from)] = 1;
+            }
+            for (const auto& [n, list] : towards) traffic.targets[n] = std::count(list.begin(), list.end(), 1);
+            for (const auto& [n, list] : coming) traffic.sources[n] = std::count(list.begin(), list.end(), 1);
+            plans.push_back(plan_messages(r, to, from, nodes, schedule, traffic));
+            std::size_t bytes = 0;
+            for (std::size_t i = 0; i < to.size(); ++i) bytes += to[i].bytes;
+            out[r].resize(bytes);
+            for (std::size_t i = 0; i < to.size(); ++i)
+                for (std::size_t b = 0; b < to[i].bytes; ++b) out[r][plans[r].places.sent[i] + b] = {sent[r][i], b};
+            bytes = 0;
+            for (const auto& p : from) bytes += p.bytes;
+            in[r].assign(bytes, {~std::size_t{0}, 0});
+            transit[r].resize(plans[r].transit_bytes);
+        }
+        // What waits to be received, by sender, receiver and tag.
+        std::map<std::tuple<int, int, int>, std::vector<std::vector<Byte>>> mail;
+        const auto take = [&](int from, int to, int tag, std::size_t bytes) {
+            auto& box = mail[{from, to, tag}];
+            REQUIRE(!box.empty());
+            const std::vector<Byte> message = box.front();
+            box.erase(box.begin());
+            REQUIRE(message.size() == bytes);
+            return message;
+        };
+        for (int r = 0; r < ranks; ++r)
+            for (const MessagePlan::Send& s : plans[r].sends)
+                mail[{r, s.to, s.tag}].push_back({out[r].begin() + s.at, out[r].begin() + s.at + s.bytes});
+        for (const bool streams : {true, false})
+            for (int r = 0; r < ranks; ++r)
+                for (const MessagePlan::Receive& m : plans[r].receives) {
+                    if (m.hand_on.empty() == streams) continue;
+                    const std::vector<Byte> message = take(m.from, r, m.tag, m.bytes);
+                    std::copy(message.begin(), message.end(), (streams ? transit[r] : in[r]).begin() + m.at);
+                    for (const MessagePlan::HandOn& h : m.hand_on) {
+                        const auto begin = transit[r].begin() + h.at, end = begin + h.bytes;
+                        if (h.to == r) std::copy(begin, end, in[r].begin() + h.place);
+                        else mail[{r, h.to, h.tag}].push_back({begin, end});
+                    }
+                }
+        for (const auto& [key, box] : mail) REQUIRE(box.empty());
+        for (int r = 0; r < ranks; ++r)
+            for (std::size_t i = 0; i < received[r].size(); ++i)
+                for (std::size_t b = 0; b < parts[received[r][i]].bytes; ++b)
+                    REQUIRE(in[r][plans[r].places.received[i] + b] == Byte{received[r][i], b});
+    }
+}
