@@ -147,6 +147,14 @@ asan_runs() {
         balance.processes=9 balance.partition.order=tree balance.work.capacity=6 balance.work.spill=1e-8 \
         'balance.work.region={lower: [100, 20], upper: [150, 90], factor: 3}' \
         balance.partition.min_width=3 balance.partition.max_particles_per_process=4000 output.trajectory_every=40
+    program asan_zones                1 1 scalar 0 $tiny run.steps=60 accelerator.backend=host accelerator.every=10 \
+        checkpoint.every=30
+    program asan_zones_2_ranks        2 1 any    0 $tiny run.steps=80 accelerator.backend=host accelerator.devices=2 \
+        accelerator.every=8 balance.every=10 balance.migrate=always
+    program asan_messages_node        4 1 any    0 $tiny run.steps=60 comm.aggregate=node comm.ranks_per_node=2 \
+        balance.every=10 balance.migrate=always
+    program asan_messages_one_by_one  3 1 scalar 0 $tiny run.steps=40 comm.aggregate=none comm.overlap=none \
+        comm.order=far_first comm.ranks_per_node=1
     program asan_checkpoints          3 1 scalar 0 $tiny run.steps=40 balance.every=5 balance.clock=work \
         balance.processes=12 checkpoint.every=10 checkpoint.keep=3 output.fields_every=20 \
         output.trajectory_every=20
@@ -187,6 +195,8 @@ tsan_runs() {
     LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_engine_2 0 "$mpiexec" -n 2 $tests/app/test_engine
     OMP_NUM_THREADS=2 check tsan_test_kernels 0 $tests/md/test_kernels
     check tsan_test_gpu_zone 0 $tests/gpu/test_gpu_zone
+    LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_zones_2 0 "$mpiexec" -n 2 $tests/app/test_zones
+    LIMIT=600 OMP_NUM_THREADS=2 check tsan_test_messages_2 0 "$mpiexec" -n 2 $tests/app/test_messages
 
     program tsan_plain                1 4 scalar 0 $tiny run.steps=40
     program tsan_double               1 2 any    0 $tiny run.steps=100 run.precision=double output.every=10
@@ -201,6 +211,10 @@ tsan_runs() {
         balance.migrate=always checkpoint.every=50 output.trajectory_every=50
     program tsan_restart              1 3 any    0 $tiny run.steps=160 balance.every=5 balance.clock=work \
         balance.processes=24 --restart "$work/tsan_work/checkpoint_100.h5"
+    program tsan_zones                1 2 any    0 $tiny run.steps=100 accelerator.backend=host accelerator.threads=2 \
+        accelerator.every=10 checkpoint.every=50
+    program tsan_zones_2_ranks        2 2 scalar 0 $tiny run.steps=40 accelerator.backend=host accelerator.devices=2 \
+        accelerator.every=8 balance.every=10 balance.migrate=always
     program tsan_walls                2 2 any    0 $tiny run.steps=100 system.box='[234,122]' \
         system.boundary='[reflecting,reflecting]' balance.every=7
 }
