@@ -46,4 +46,14 @@ inline void wait_all(int count, MPI_Request* requests, MPI_Status* statuses, boo
     if (!done) mpi_check(MPI_Waitall(count, requests, statuses), "MPI_Waitall");
 }
 
+/// A collective call: `blocking`, or where the core is to be given away its nonblocking twin, waited for. arguments:
+/// what both take.
+template <class Blocking, class Nonblocking, class... Arguments>
+void collective(bool yield, const char* what, Blocking blocking, Nonblocking nonblocking, Arguments... arguments) {
+    if (!yield) return mpi_check(blocking(arguments...), what);
+    MPI_Request request;
+    mpi_check(nonblocking(arguments..., &request), what);
+    wait_all(1, &request, MPI_STATUSES_IGNORE, yield);
+}
+
 }  // namespace comm
