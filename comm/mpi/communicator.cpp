@@ -17,6 +17,7 @@ namespace {
 
 template <class T>
 void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatype type, MPI_Op op, bool yield) {
+    if (values.empty()) return;  // of all ranks
     collective(yield, "MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, MPI_IN_PLACE, values.data(),
                static_cast<int>(values.size()), type, op, handle.comm);
 }
@@ -188,27 +189,38 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     return in;
 }
 
+// Along a binomial tree: a rank collects from the next one, from the next but one, the next but three, ..., what they
+// have of those behind them, and hands all of it on. So no rank receives more messages than the logarithm of the ranks.
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
-    if (mine.size() > INT_MAX)
-        fatal(1, std::to_string(mine.size()) + " bytes of rank " + std::to_string(rank_) +
-                     " are too many to be sent to another; use more ranks");
-    std::vector<std::int64_t> sizes(rank_ == 0 ? size_ : 0);
-    const std::int64_t size = static_cast<std::int64_t>(mine.size());
-    collective(oversubscribed_, "MPI_Gather", MPI_Gather, MPI_Igather, &size, 1, MPI_INT64_T, sizes.data(), 1,
-               MPI_INT64_T, 0, handle_->comm);
-    std::vector<std::byte> all;
-    std::vector<int> counts, starts;  // of MPI, 31-bit
-    if (rank_ == 0) {
-        std::int64_t total = 0;
-        for (const std::int64_t n : sizes)
-            counts.push_back(static_cast<int>(n)), starts.push_back(static_cast<int>(total)), total += n;
-        if (total > INT_MAX)
-            fatal(1, std::to_string(total) + " bytes of " + std::to_string(size_) +
-                         " ranks are too many for one of them; use fewer cells, or balance.partition.cut = strips");
-        all.resize(total);
+    constexpr int size_tag = 3, tag = 4;
+    std::vector<std::byte> all(mine.begin(), mine.end());
+    const auto wait_for = [&](MPI_Request request) { wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_); };
+    MPI_Request request;
+    for (int step = 1; step < size_; step *= 2) {
+        std::int64_t size = static_cast<std::int64_t>(all.size());
+        if (rank_ & step) {
+            if (size > INT_MAX)
+                fatal(1, std::to_string(size) +
+                             " bytes are too many for one rank; use fewer cells, or "
+                             "balance.partition.cut = strips");
+            mpi_check(MPI_Isend(&size, 1, MPI_INT64_T, rank_ - step, size_tag, handle_->comm, &request), "MPI_Isend");
+            wait_for(request);
+            mpi_check(
+                MPI_Isend(all.data(), static_cast<int>(size), MPI_BYTE, rank_ - step, tag, handle_->comm, &request),
+                "MPI_Isend");
+            wait_for(request);
+            return {};
+        }
+        if (rank_ + step >= size_) continue;
+        std::int64_t more = 0;
+        mpi_check(MPI_Irecv(&more, 1, MPI_INT64_T, rank_ + step, size_tag, handle_->comm, &request), "MPI_Irecv");
+        wait_for(request);
+        all.resize(size + more);
+        mpi_check(
+            MPI_Irecv(all.data() + size, static_cast<int>(more), MPI_BYTE, rank_ + step, tag, handle_->comm, &request),
+            "MPI_Irecv");
+        wait_for(request);
     }
-    collective(oversubscribed_, "MPI_Gatherv", MPI_Gatherv, MPI_Igatherv, mine.data(), static_cast<int>(size), MPI_BYTE,
-               all.data(), counts.data(), starts.data(), MPI_BYTE, 0, handle_->comm);
     return all;
 }
 

@@ -34,7 +34,8 @@ for name in ("tianhe2_16", "tianhe2_32"):
     })
 # Of every platform; assumed, in the range of common MPI libraries.
 MESSAGE_SECONDS = 0.4e-6         # of a core, for each message that it sends and each that it receives; part of the latency
-COPY_BYTES_PER_SECOND = 5e9      # of a core that copies a message out of or into its buffers
+COPY_BYTES_PER_SECOND = 5e9      # of a core that copies a message out of or into buffers of MPI
+EAGER_BYTES = 65536              # messages of this size and more are not copied, but wait for their receiver
 NODE_BYTES_PER_SECOND = 5e9      # between two ranks of a node
 NODE_LATENCY_SECONDS = 0.2e-6    # between two ranks of a node, beside the messages' own time
 OPERATIONS_PER_SECOND = 1e9      # what comm/simulated/job.cpp reckons with: a unit, no property of a machine
@@ -68,13 +69,12 @@ def main():
     with open(f"{folder}/assumptions.json", "w") as f:
         json.dump({
             "platform": name, **p,
-            "message_seconds": MESSAGE_SECONDS, "copy_bytes_per_second": COPY_BYTES_PER_SECOND,
+            "message_seconds": MESSAGE_SECONDS, "copy_bytes_per_second": COPY_BYTES_PER_SECOND, "eager_bytes": EAGER_BYTES,
             "node_bytes_per_second": NODE_BYTES_PER_SECOND, "node_latency_seconds": NODE_LATENCY_SECONDS,
         }, f)
-    copy = 1 / COPY_BYTES_PER_SECOND
-    cost = f"0:{MESSAGE_SECONDS:.4g}:{copy:.4g}"
+    cost = f"0:{MESSAGE_SECONDS:.4g}:{1 / COPY_BYTES_PER_SECOND:.4g};{EAGER_BYTES}:{MESSAGE_SECONDS:.4g}:0"
     with open(f"{folder}/options", "w") as f:
-        for key in ("os", "ois", "or"):  # of MPI_Send, MPI_Isend and a receive: section from 0 bytes on, constant, per byte
+        for key in ("os", "ois", "or"):  # of MPI_Send, MPI_Isend and a receive: from so many bytes on, constant, per byte
             f.write(f"--cfg=smpi/{key}:{cost}\n")
 
 
