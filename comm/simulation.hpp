@@ -6,15 +6,23 @@
 
 namespace comm {
 
+/// What all ranks together have sent, the messages inside collective calls among it.
+struct Traffic {
+    double messages = 0, bytes = 0;
+};
+
 #ifdef STEELYARD_SIMULATED
 inline constexpr bool simulated = true;
 /// The simulated clock of this rank goes on by so many seconds, >= 0.
 void compute(double seconds);
+/// Since the start, up to now.
+Traffic traffic();
 /// What the launcher says of the simulated cluster and what is assumed of it, as JSON.
 std::string simulated_platform();
 #else
 inline constexpr bool simulated = false;
 inline void compute(double) {}
+inline Traffic traffic() { return {}; }
 inline std::string simulated_platform() { return {}; }
 #endif
 

@@ -26,7 +26,7 @@ simulator=$(sed -n 's/.*"\(\/[^"]*\/smpimain\)".*/\1/p' "$(command -v smpirun)")
     --cfg=smpi/simulate-computation:no --cfg=surf/precision:1e-9 --cfg=contexts/stack-size:2048 \
     --cfg=network/model:SMPI --cfg=smpi/bw-factor:0:0.95 --cfg=smpi/lat-factor:0:1 \
     --cfg=network/TCP-gamma:0 --cfg=network/crosstraffic:0 \
-    --cfg=smpi/async-small-thresh:65536 --cfg=smpi/send-is-detached-thresh:65536 \
+    --cfg=smpi/async-small-thresh:0 --cfg=smpi/send-is-detached-thresh:0 \
     --cfg=smpi/coll-selector:mpich --cfg=smpi/bcast:binomial_tree --cfg=smpi/barrier:ompi_bruck \
-    --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial \
+    --cfg=smpi/allreduce:rab_rdb --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial \
     "${costs[@]}" --log=root.thresh:warning "$folder/platform.xml" run "$deck" "$@"

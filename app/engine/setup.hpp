@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/deck/deck.hpp"
+#include "balance/model/work.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/clock.hpp"
 #include "gpu/zone.hpp"
@@ -37,6 +38,7 @@ struct Setup {
     bool time_tiles = false;                                ///< for balancing by the wall clock
     double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< the clock for that, of the calling thread
     Accelerators accelerators;
+    balance::WorkCosts work{};  ///< on a simulated cluster: what a pass takes there
 
     double radius() const { return potential.cutoff + skin; }
 };

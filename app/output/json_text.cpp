@@ -81,6 +81,10 @@ void add_balancing(Json& j, const Summary& s) {
                       {"model_seconds", s.balancing.model_seconds},
                       {"partition_seconds", s.balancing.partition_seconds},
                       {"migrate_seconds", s.balancing.migrate_seconds}};
+    if (comm::simulated) {
+        j["balancing"]["messages_a_rank"] = s.balancing_traffic.messages / s.ranks;
+        j["balancing"]["bytes_a_rank"] = s.balancing_traffic.bytes / s.ranks;
+    }
 }
 
 void add_engine(Json& j, const Summary& s) {

@@ -13,6 +13,7 @@
 #include "app/output/checkpoint.hpp"
 #include "comm/communicator.hpp"
 #include "comm/machine/topology.hpp"
+#include "comm/simulation.hpp"
 
 namespace app {
 
@@ -54,6 +55,7 @@ struct Summary {
     BalancingCost balancing;
     std::vector<ZoneSummary> zones;  ///< of each rank, where it has accelerators
     RankSpreads spreads;
+    comm::Traffic balancing_traffic{};  ///< on a simulated cluster: of all ranks, in balancing
 
     double atom_steps() const { return static_cast<double>(particles) * static_cast<double>(step - first_step); }
 };

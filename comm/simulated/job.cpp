@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <simgrid/kernel/resource/Action.hpp>
+#include <simgrid/s4u/Link.hpp>
 
 #include "comm/clock.hpp"
 #include "comm/mpi/mpi_check.hpp"
@@ -13,10 +15,34 @@
 #include "comm/simulation.hpp"
 
 namespace comm {
+namespace {
+
+// Of the one process that all ranks are in: the simulator's, and no rank's.
+Traffic& sent_by_all() {
+    static Traffic traffic;
+    return traffic;
+}
+
+void count_messages() {
+    using simgrid::kernel::resource::Action;
+    simgrid::s4u::Link::on_communication_state_change_cb(
+        [](simgrid::kernel::resource::NetworkAction& message, Action::State before) {
+            // SimGrid's headers do not say that it is an action, which it is.
+            const auto& action = reinterpret_cast<const Action&>(message);
+            if (before != Action::State::STARTED || action.get_state() != Action::State::FINISHED) return;
+            sent_by_all().messages += 1;
+            sent_by_all().bytes += action.get_cost();
+        });
+}
+
+}  // namespace
 
 Session::Session(int& argc, char**& argv) {
     mpi_check(MPI_Init(&argc, &argv), "MPI_Init");
     mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    int rank = 0;
+    mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    if (rank == 0) count_messages();
 }
 
 Session::~Session() { MPI_Finalize(); }
@@ -43,6 +69,8 @@ void compute(double seconds) {
     constexpr double operations_per_second = 1e9;
     if (seconds > 0) smpi_execute_flops(seconds * operations_per_second);
 }
+
+Traffic traffic() { return sent_by_all(); }
 
 std::string simulated_platform() {
     const char* text = std::getenv("STEELYARD_PLATFORM");
