@@ -14,7 +14,7 @@ namespace {
 
 using balance::Part;
 
-constexpr int direct_tag = 1, stream_tag = 3, first_hand_on_tag = 4;
+constexpr int direct_tag = 1, stream_tag = 7, first_hand_on_tag = 8;
 constexpr int hand_on_tags = 30000;  // MPI promises tags up to 32767
 
 // Parts in the order in which they lie in a buffer.

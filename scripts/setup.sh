@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that are missing: what a build and the tests need, with --bench also LAMMPS, with --format
 # also what format.sh runs, with --slow also what the slow tests read our files with, with --slurm also Slurm, with
-# --sanitize also what sanitize.sh builds with. Does nothing, quickly, when all are there. Without apt-get, without root, or with
-# STEELYARD_SETUP=skip it leaves that to you: docs/install.md.
+# --sanitize also what sanitize.sh builds with, with --simulate also what simulate.sh runs on. Does nothing, quickly,
+# when all are there. Without apt-get, without root, or with STEELYARD_SETUP=skip it leaves that to you: docs/install.md.
 set -euo pipefail
 
 packages=(cmake ninja-build g++ pkg-config mpich libhdf5-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev
@@ -15,6 +15,7 @@ for option in "$@"; do
         --slow) packages+=(python3-mdanalysis paraview python3-paraview) ;;
         --slurm) packages+=(munge slurmctld slurmd slurm-client) ;;
         --sanitize) packages+=(clang libclang-rt-dev libomp-dev llvm) ;;  # llvm: names and lines in reports
+        --simulate) packages+=(libsimgrid-dev) ;;
         -h | --help) sed -n '3,6s/^# //p' "$0"; exit 0 ;;
         *) echo "setup.sh: unknown option $option; see --help" >&2; exit 2 ;;
     esac

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "app/balancing/measure.hpp"
+#include "app/balancing/simulated_cost.hpp"
 #include "app/common/words.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/partition/quality.hpp"
@@ -218,6 +219,8 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
         work = measure_work(cells, settings_.work, cell_width_, team_, engine, owners);
         for (BalancedModel& b : models_) {
             const balance::Partition partition = b.partition.whole(team_);
+            charge(cost::gathered, hosts_.processes(), 0);
+            charge(cost::owners, hosts_.processes(), home_.cells());
             std::vector<double> times =
                 balance::counted_times(team_, {grid_, home_, partition}, work, hosts_.processes());
             if (zones_.on() && process_is_rank()) {
@@ -238,6 +241,9 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
 }
 
 balance::Decomposition LoadBalancer::decomposition(balance::TileShape tile) const {
+    const Timed phase(timers_, Phase::balancing);
+    charge(cost::gathered, hosts_.processes(), 0);
+    charge(cost::tiles, hosts_.processes(), grid_.box().cells());
     return {grid_, models_.front().partition.whole(team_), hosts_, tile, zones_.zones()};
 }
 
@@ -332,6 +338,9 @@ std::optional<balance::Partition> LoadBalancer::partition_by(BalancedModel& b, c
                                                              const MeasuredCells& cells, BalanceRow& row) {
     std::vector<balance::Split> splits = b.splits.whole(team_);
     std::optional<balance::Partition> next;
+    charge(cost::bisection, hosts_.processes(), grid_.box().cells());
+    charge(cost::fields, hosts_.processes(), 0);
+    if (team_.rank() == 0) charge(cost::chain, hosts_.processes(), grid_.box().cells());
     try {
         next = balance::make_partition({team_, grid_, loads.load, cells.particles, speeds_.targets()},
                                        settings_.partition, splits);
@@ -348,7 +357,9 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
                                std::span<const double> times, std::int64_t step, BalanceRow& row) {
     const bool measured = !times.empty(), driver = &b == &models_.front();
     const balance::Owners before(grid_, home_, partition);
+    charge(cost::owners, hosts_.processes(), home_.cells());
     double start = comm::now();
+    if (measured) charge(cost::model, hosts_.processes(), home_.cells());
     if (measured && driver && finds_speeds()) speeds_.learn(team_, grid_, before, cells.counts, times);
     const std::vector<double> speed = speeds_.relative();
     if (b.state.empty())
@@ -366,6 +377,8 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
     row.partition_seconds = comm::now() - start;
     if (next) {
         const balance::Owners after(grid_, home_, *next);
+        charge(cost::owners, hosts_.processes(), home_.cells());
+        charge(cost::quality, hosts_.processes(), home_.cells());
         const balance::Moved mine = balance::moved_between(before, after, cells.particles);
         std::array<std::int64_t, 3> sums{mine.cells, mine.particles, balance::ghost_cells(after)};
         team_.sum(sums);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/balancing/simulated_cost.hpp"
 #include "balance/grid/field.hpp"
 #include "balance/model/counted_work.hpp"
 
@@ -16,6 +17,7 @@ std::vector<T> at_home(const balance::Team& team, const balance::Decomposition& 
     balance::BoxList tiles{owners.tiles(), {}};
     for (int r = 0; r <= owners.ranks(); ++r) tiles.first.push_back(owners.first_tile(r));
     std::vector<T> values(homes.of(team.rank()).cells());
+    charge(cost::fields, owners.processes(), 0);
     balance::FieldPlan(team, homes, tiles).to_home(std::span<const T>(by_tile), std::span(values));
     return values;
 }
@@ -36,6 +38,7 @@ std::vector<std::int64_t> measure_work(const MeasuredCells& cells, const balance
     const balance::Box home = balance::Homes{owners.grid(), team.size()}.of(team.rank());
     const balance::CountedCells counted{home, cell_width, cells.counts, neighbours};
     std::vector<std::int64_t> work = balance::counted_work(costs, counted);
+    charge(cost::counted, 0, home.cells());
     if (const auto excess = balance::excessive(team, costs, counted, work))
         throw md::SimulationError(
             fmt::format("the counted work of one step is {:.3g} s, more than the {:.0f} s that can be summed exactly",

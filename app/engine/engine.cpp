@@ -134,6 +134,7 @@ void Engine::build_neighbour_lists() {
                      [&](std::size_t t) {
                          tiles_[t].build_neighbour_lists(*setup_.kernels, radius, scratch_[omp_get_thread_num()]);
                      });
+    forces_.count_work();
     stage_ = Stage::listed;
     agreement_.lists_built(skin_ / 2 / setup_.domain.packed_unit());
     ++rebuilds_;

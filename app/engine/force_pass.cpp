@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "balance/model/counted_work.hpp"
+#include "comm/simulation.hpp"
 #include "md/potential.hpp"
 
 namespace app {
@@ -12,9 +14,30 @@ namespace app {
 void ForcePass::resize() {
     results_.assign(tiles_.size(), {});
     pair_sums_.assign(tiles_.size(), {});
+    work_seconds_.assign(tiles_.size(), 0.0);
     force_x_.assign(tiles_.size(), {});
     force_y_.assign(tiles_.size(), {});
     block_seconds_.assign(tiles_.size() - tiles_.on_cpu(), 0.0);
+}
+
+// The same counts and costs that balancing by work goes by; a rebuild's are in it, spread over the steps.
+void ForcePass::count_work() {
+    if (!comm::simulated) return;
+    const std::vector<balance::CellCounts> counts = tiles_.cell_counts();
+    const std::vector<std::int64_t> neighbours = tiles_.cell_neighbours();
+    const std::array<double, 2> width{setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()};
+    std::size_t at = 0;
+    for (std::size_t t = 0; t < tiles_.size(); ++t) {
+        const balance::Box& box = tiles_[t].box();
+        const auto cells = static_cast<std::size_t>(box.cells());
+        std::int64_t ticks = 0;
+        for (const std::int64_t cell : balance::counted_work(
+                 setup_.work,
+                 {box, width, std::span(counts).subspan(at, cells), std::span(neighbours).subspan(at, cells)}))
+            ticks += cell;
+        work_seconds_[t] = balance::to_seconds(ticks);
+        at += cells;
+    }
 }
 
 md::StepArgs ForcePass::arguments(const Options& options) const {
@@ -52,6 +75,7 @@ void ForcePass::compute_tile(std::size_t t, md::Kernels::Step step, md::StepArgs
     md::StepResult result;  // neighbours in results_ share a cache line with other threads' tiles
     step(view, args, result);
     results_[t] = result;
+    comm::compute(work_seconds_[t]);
     if (!options.sums) return;
     md::PairSums pairs;
     setup_.kernels->pair_sums[md::potential_index(setup_.potential.kind)](view, setup_.potential, pairs);

@@ -17,6 +17,8 @@ public:
 
     /// After the tiles have been replaced.
     void resize();
+    /// After the neighbour lists were built: counts what passes take on a simulated cluster.
+    void count_work();
 
     struct Options {
         md::Kick kick = md::Kick::none;
@@ -57,6 +59,7 @@ private:
     std::vector<md::PairSums> pair_sums_;
     std::vector<std::vector<std::int64_t>> force_x_, force_y_;
     std::vector<double> block_seconds_;  // by block
+    std::vector<double> work_seconds_;   // by tile
     bool keeping_forces_ = false;        // of the blocks at work
 };
 

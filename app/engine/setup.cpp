@@ -72,6 +72,7 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
         throw DeckError(deck.name + ".yaml: a skin of " + in_words(s.skin) +
                         " is too wide for packed positions of 2^-" + std::to_string(s.domain.packed_bits) +
                         "; make it thinner or auto");
+    s.work = deck.balance.work;
     s.time_tiles = deck.balance.every > 0 && deck.balance.clock == balance::Clock::wall;
     const bool modelled = deck.balance.every > 0 || deck.accelerator.backend != AcceleratorBackend::none;
     s.halo = modelled ? 2 : 1;  // load models look two cells far

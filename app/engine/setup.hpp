@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/deck/deck.hpp"
+#include "balance/model/work.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/clock.hpp"
 #include "comm/exchange.hpp"
@@ -40,6 +41,7 @@ struct Setup {
     Accelerators accelerators;
     comm::Network network;  ///< how the ranks' messages go
     comm::Overlap overlap = comm::Overlap::full;
+    balance::WorkCosts work{};  ///< on a simulated cluster: what a pass takes there
 
     double radius() const { return potential.cutoff + skin; }
 };

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/build_info.hpp"
+#include "comm/simulation.hpp"
 
 namespace app {
 namespace {
@@ -33,6 +34,10 @@ void add_program(Json& j, const Summary& s) {
                   {"mpi", build.mpi},         {"hdf5", build.hdf5},     {"kernels", build.kernels}};
     j["command_line"] = s.command_line;
     j["date"] = date_in_utc();  // of the end
+    if (comm::simulated) {
+        j["simulated"] = true;  // all seconds below
+        j["platform"] = Json::parse(comm::simulated_platform());
+    }
 }
 
 void add_run(Json& j, const Summary& s) {
@@ -76,6 +81,10 @@ void add_balancing(Json& j, const Summary& s) {
                       {"model_seconds", s.balancing.model_seconds},
                       {"partition_seconds", s.balancing.partition_seconds},
                       {"migrate_seconds", s.balancing.migrate_seconds}};
+    if (comm::simulated) {
+        j["balancing"]["messages_a_rank"] = s.balancing_traffic.messages / s.ranks;
+        j["balancing"]["bytes_a_rank"] = s.balancing_traffic.bytes / s.ranks;
+    }
 }
 
 void add_engine(Json& j, const Summary& s) {

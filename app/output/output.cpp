@@ -23,6 +23,7 @@
 #include "app/output/summary.hpp"
 #include "comm/clock.hpp"
 #include "comm/file/durable.hpp"
+#include "comm/simulation.hpp"
 
 namespace app {
 namespace {
@@ -269,6 +270,8 @@ void Output::header(const Engine& engine, std::int64_t particles) {
     say(stdout, "{}",
         lines_of({fmt::format("{} x {}", counted(comm_.size(), "rank"), counted(omp_get_max_threads(), "thread")),
                   run_.topology.binding, "output in " + directory_}));
+    if (comm::simulated)
+        say(stdout, "  all times are simulated: summary.json says of what cluster, and what is assumed\n");
     const Accelerators& a = s.accelerators;
     if (gpu::built_with_cuda() && gpu::accelerator_count(gpu::Backend::cuda) == 0)
         say(stdout, "  CUDA devices are not used:\n  {}\n", gpu::why_no_cuda());
@@ -309,7 +312,8 @@ void Output::finish(std::int64_t step, const Engine& engine) {
                     .checkpoints = checkpoints_,
                     .balancing = balancing_,
                     .zones = zones_of(balancer_),
-                    .spreads = spreads_of(comm_, timers_, engine, balancer_, wall)};
+                    .spreads = spreads_of(comm_, timers_, engine, balancer_, wall),
+                    .balancing_traffic = timers_.traffic(Phase::balancing)};
     if (last_) {  // else the run has stopped before its first output step
         summary.energy_last = last_->total();
         const double change = last_->total() - energy_first_.value_or(last_->total());

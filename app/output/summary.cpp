@@ -12,6 +12,7 @@
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "comm/clock.hpp"
+#include "comm/simulation.hpp"
 
 namespace app {
 namespace {
@@ -21,10 +22,11 @@ std::string accelerators_in_words(const Deck& deck) {
                                                                 : "threads that stand in for an accelerator";
 }
 
-double peak_resident_bytes() {
+double peak_resident_bytes(int ranks) {
     rusage use{};
     getrusage(RUSAGE_SELF, &use);
-    return static_cast<double>(use.ru_maxrss) * 1024;
+    // All ranks of a simulated cluster are in one process.
+    return static_cast<double>(use.ru_maxrss) * 1024 / (comm::simulated ? ranks : 1);
 }
 
 // The processes that run slower or faster than most, the slowest first.
@@ -98,7 +100,7 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
     std::vector<double> mine(timers.all().begin(), timers.all().end());
     mine.push_back(wall - std::accumulate(mine.begin(), mine.end(), 0.0));
     const std::size_t phases = mine.size();
-    mine.push_back(peak_resident_bytes());
+    mine.push_back(peak_resident_bytes(comm.size()));
     mine.push_back(static_cast<double>(engine.bytes()));
     mine.push_back(static_cast<double>(engine.particles()));
     mine.push_back(static_cast<double>(balancer.bytes()));
@@ -129,6 +131,7 @@ std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer) {
 
 std::string clock_name(const Summary& s) {
     if (s.deck.balance.clock == balance::Clock::work) return "counted work";
+    if (comm::simulated) return "the simulated clock";
     return s.engine.setup().thread_seconds == comm::now ? "the wall clock of each thread"
                                                         : "the CPU time of each thread";
 }

@@ -13,6 +13,7 @@
 #include "app/output/checkpoint.hpp"
 #include "comm/communicator.hpp"
 #include "comm/machine/topology.hpp"
+#include "comm/simulation.hpp"
 
 namespace app {
 
@@ -26,7 +27,7 @@ struct BalancingCost {
 struct RankSpreads {
     std::vector<comm::Spread> phases;  ///< wall seconds, in the order of Phase, and of everything else
     comm::Spread peak_resident_bytes, particle_bytes, particles, balance_bytes, ownership_bytes;
-    comm::Spread messages, message_bytes;       ///< that a rank has sent: ghosts, particles that left their tiles
+    comm::Spread messages, message_bytes;        ///< that a rank has sent: ghosts, particles that left their tiles
     comm::Spread covered_seconds, wait_seconds;  ///< while ghosts were on their way, with comm.overlap: full
     /// Part of that time in which ranks computed; empty where none were on their way.
     std::optional<double> overlap_efficiency() const {
@@ -61,6 +62,7 @@ struct Summary {
     BalancingCost balancing;
     std::vector<ZoneSummary> zones;  ///< of each rank, where it has accelerators
     RankSpreads spreads;
+    comm::SimulatedTraffic balancing_traffic{};  ///< on a simulated cluster: of all ranks, in balancing
 
     double atom_steps() const { return static_cast<double>(particles) * static_cast<double>(step - first_step); }
 };

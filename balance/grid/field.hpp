@@ -108,6 +108,8 @@ public:
     SummedArea(const Box& home, std::span<const std::int64_t> field);
     /// Of the cells of `box` that are at home here.
     std::int64_t of(const Box& box) const;
+    /// Whether there are any.
+    bool meets(const Box& box) const { return !intersection(box, home_).empty(); }
 
 private:
     std::int64_t at(int x, int y, int z) const { return sums_[(std::size_t(x) * rows_ + y) * layers_ + z]; }

@@ -135,6 +135,10 @@ std::vector<Box> bisect(const Team& team, const Box& region, const SummedArea& l
             if (axis < 0 || !can_split(node, axis, width)) axis = can_split(node, longer, width) ? longer : 1 - longer;
             if (axis != last.axis) last = {axis, 0};
             axes[i] = axis;
+            if (!load.meets(node.box)) {  // as most are, where there are many members
+                lines.resize(lines.size() + node.box.extent(axis), 0);
+                continue;
+            }
             for (int k = 0; k < node.box.extent(axis); ++k) lines.push_back(load.of(side_of(node.box, axis, k, k + 1)));
         }
         team.sum(lines);

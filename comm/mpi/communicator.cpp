@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All calls are nonblocking ones that are waited for, so that a rank can give its core away while it waits.
+// Where a node has more ranks than cores, collective calls are nonblocking ones that are waited for, so that a rank can
+// give its core away while it waits. Elsewhere they are blocking ones.
 #include "comm/communicator.hpp"
 
 #include <algorithm>
@@ -8,33 +9,29 @@
 
 #include "comm/mpi/from_mpi.hpp"
 #include "comm/mpi/mpi_check.hpp"
+#include "comm/simulation.hpp"
 
 namespace comm {
 namespace {
 
 template <class T>
 void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatype type, MPI_Op op, bool yield) {
-    MPI_Request request;
-    mpi_check(
-        MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, op, handle.comm, &request),
-        "MPI_Iallreduce");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, yield);
+    if (values.empty()) return;  // of all ranks
+    collective(yield, "MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, MPI_IN_PLACE, values.data(),
+               static_cast<int>(values.size()), type, op, handle.comm);
 }
 
 void broadcast_bytes(const Communicator::Handle& handle, void* bytes, std::size_t size, bool yield) {
     // MPI counts are 31-bit.
     constexpr std::size_t piece = std::size_t{1} << 30;
-    for (std::size_t at = 0; at < size; at += piece) {
-        MPI_Request request;
-        mpi_check(MPI_Ibcast(static_cast<char*>(bytes) + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0,
-                             handle.comm, &request),
-                  "MPI_Ibcast");
-        wait_all(1, &request, MPI_STATUSES_IGNORE, yield);
-    }
+    for (std::size_t at = 0; at < size; at += piece)
+        collective(yield, "MPI_Bcast", MPI_Bcast, MPI_Ibcast, static_cast<char*>(bytes) + at,
+                   static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, handle.comm);
 }
 
 // Does some node have more of these ranks than cores?
 bool crowded_anywhere(MPI_Comm comm) {
+    if (simulated) return false;  // nobody waits for a core there, and nobody may poll: time stands still meanwhile
     MPI_Comm node;
     mpi_check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     int ranks = 1;
@@ -77,9 +74,7 @@ Communicator Communicator::split(int colour) const {
 }
 
 void Communicator::barrier() const {
-    MPI_Request request;
-    mpi_check(MPI_Ibarrier(handle_->comm, &request), "MPI_Ibarrier");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    collective(oversubscribed_, "MPI_Barrier", MPI_Barrier, MPI_Ibarrier, handle_->comm);
 }
 
 void Communicator::broadcast(std::string& text) const {
@@ -122,9 +117,8 @@ void Communicator::sum(std::span<Int128> values) const {
 
 std::int64_t Communicator::exclusive_sum(std::int64_t value) const {
     std::int64_t before = 0;
-    MPI_Request request;
-    mpi_check(MPI_Iexscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, handle_->comm, &request), "MPI_Iexscan");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    collective(oversubscribed_, "MPI_Exscan", MPI_Exscan, MPI_Iexscan, &value, &before, 1, MPI_INT64_T, MPI_SUM,
+               handle_->comm);
     return rank_ == 0 ? 0 : before;
 }
 
@@ -150,10 +144,8 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     std::vector<int> sends(size_);
     for (int r = 0; r < size_; ++r) sends[r] = r != rank_ && !to_rank[r].empty();
     int senders = 0;
-    MPI_Request request;
-    mpi_check(MPI_Ireduce_scatter_block(sends.data(), &senders, 1, MPI_INT, MPI_SUM, handle_->comm, &request),
-              "MPI_Ireduce_scatter_block");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    collective(oversubscribed_, "MPI_Reduce_scatter_block", MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block,
+               sends.data(), &senders, 1, MPI_INT, MPI_SUM, handle_->comm);
 
     // Who sends how much: 64-bit sizes.
     constexpr int sizes_tag = 2;
@@ -210,6 +202,7 @@ struct Reduction::State {
 Reduction::Reduction(const Communicator& comm, std::vector<std::int64_t> values)
     : state_(std::make_unique<State>(State{comm, std::move(values), {}})) {
     state_->largest.resize(state_->mine.size());
+    if (simulated) return;  // its nonblocking reductions take as many messages as there are ranks: wait() reduces
     mpi_check(MPI_Iallreduce(state_->mine.data(), state_->largest.data(), static_cast<int>(state_->mine.size()),
                              MPI_INT64_T, MPI_MAX, comm.handle().comm, &state_->request),
               "MPI_Iallreduce");
@@ -220,35 +213,43 @@ Reduction::~Reduction() {
     if (state_ && state_->request != MPI_REQUEST_NULL) static_cast<void>(state_.release());
 }
 std::vector<std::int64_t> Reduction::wait() {
+    if (simulated) return state_->comm.max(state_->mine), std::move(state_->mine);
     wait_all(1, &state_->request, MPI_STATUSES_IGNORE, state_->comm.oversubscribed());
     return std::move(state_->largest);
 }
 
+// Along a binomial tree: a rank collects from the next one, from the next but one, the next but three, ..., what they
+// have of those behind them, and hands all of it on. So no rank receives more messages than the logarithm of the ranks.
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
-    if (mine.size() > INT_MAX)
-        fatal(1, std::to_string(mine.size()) + " bytes of rank " + std::to_string(rank_) +
-                     " are too many to be sent to another; use more ranks");
-    std::vector<std::int64_t> sizes(rank_ == 0 ? size_ : 0);
-    const std::int64_t size = static_cast<std::int64_t>(mine.size());
+    constexpr int size_tag = 3, tag = 4;
+    std::vector<std::byte> all(mine.begin(), mine.end());
+    const auto wait_for = [&](MPI_Request request) { wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_); };
     MPI_Request request;
-    mpi_check(MPI_Igather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, handle_->comm, &request),
-              "MPI_Igather");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
-    std::vector<std::byte> all;
-    std::vector<int> counts, starts;  // of MPI, 31-bit
-    if (rank_ == 0) {
-        std::int64_t total = 0;
-        for (const std::int64_t n : sizes)
-            counts.push_back(static_cast<int>(n)), starts.push_back(static_cast<int>(total)), total += n;
-        if (total > INT_MAX)
-            fatal(1, std::to_string(total) + " bytes of " + std::to_string(size_) +
-                         " ranks are too many for one of them; use fewer cells, or balance.partition.cut = strips");
-        all.resize(total);
+    for (int step = 1; step < size_; step *= 2) {
+        std::int64_t size = static_cast<std::int64_t>(all.size());
+        if (rank_ & step) {
+            if (size > INT_MAX)
+                fatal(1, std::to_string(size) +
+                             " bytes are too many for one rank; use fewer cells, or "
+                             "balance.partition.cut = strips");
+            mpi_check(MPI_Isend(&size, 1, MPI_INT64_T, rank_ - step, size_tag, handle_->comm, &request), "MPI_Isend");
+            wait_for(request);
+            mpi_check(
+                MPI_Isend(all.data(), static_cast<int>(size), MPI_BYTE, rank_ - step, tag, handle_->comm, &request),
+                "MPI_Isend");
+            wait_for(request);
+            return {};
+        }
+        if (rank_ + step >= size_) continue;
+        std::int64_t more = 0;
+        mpi_check(MPI_Irecv(&more, 1, MPI_INT64_T, rank_ + step, size_tag, handle_->comm, &request), "MPI_Irecv");
+        wait_for(request);
+        all.resize(size + more);
+        mpi_check(
+            MPI_Irecv(all.data() + size, static_cast<int>(more), MPI_BYTE, rank_ + step, tag, handle_->comm, &request),
+            "MPI_Irecv");
+        wait_for(request);
     }
-    mpi_check(MPI_Igatherv(mine.data(), static_cast<int>(size), MPI_BYTE, all.data(), counts.data(), starts.data(),
-                           MPI_BYTE, 0, handle_->comm, &request),
-              "MPI_Igatherv");
-    wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
     return all;
 }
 

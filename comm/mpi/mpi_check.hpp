@@ -60,4 +60,14 @@ inline int wait_some(std::span<MPI_Request> requests, int* places, MPI_Status* s
     return n;
 }
 
+/// A collective call: `blocking`, or where the core is to be given away its nonblocking twin, waited for. arguments:
+/// what both take.
+template <class Blocking, class Nonblocking, class... Arguments>
+void collective(bool yield, const char* what, Blocking blocking, Nonblocking nonblocking, Arguments... arguments) {
+    if (!yield) return mpi_check(blocking(arguments...), what);
+    MPI_Request request;
+    mpi_check(nonblocking(arguments..., &request), what);
+    wait_all(1, &request, MPI_STATUSES_IGNORE, yield);
+}
+
 }  // namespace comm

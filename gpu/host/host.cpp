@@ -22,7 +22,11 @@ cpu_set_t processors_at_start;
 [[gnu::no_sanitize("address", "undefined", "thread")]] void read_processors() {
     sched_getaffinity(0, sizeof processors_at_start, &processors_at_start);
 }
+#ifdef STEELYARD_SIMULATED  // a library, which may not have that section
+[[gnu::section(".init_array"), gnu::used]] void (*const when_loaded)() = read_processors;
+#else
 [[gnu::section(".preinit_array"), gnu::used]] void (*const before_all_libraries)() = read_processors;
+#endif
 
 constexpr std::int64_t least_block = 512;  // of threads of a functor; a block costs about 0.2 us
 constexpr std::int64_t shuffled_block = 64;

@@ -30,6 +30,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"comm/serial", {"balance"}},
     {"comm/mpi", {"balance"}},
     {"comm/machine", {"balance"}},
+    {"comm/simulated", {"balance"}},
     {"comm/file", {"balance"}},
     {"app/common", {"comm", "gpu", "md", "balance"}},
     {"app/deck", {"comm", "gpu", "md", "balance"}},
@@ -40,9 +41,9 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"app", {"comm", "gpu", "md", "balance"}},
 };
 // Libraries, and the folder that alone may include them.
-const std::map<std::string, std::string> only_in{{"mpi.h", "comm"},   {"hdf5.h", "comm"}, {"hwloc.h", "comm"},
-                                                 {"yaml-cpp", "app"}, {"CLI", "app"},     {"omp.h", "app"},
-                                                 {"nlohmann", "app"}};
+const std::map<std::string, std::string> only_in{{"mpi.h", "comm"},   {"hdf5.h", "comm"},  {"hwloc.h", "comm"},
+                                                 {"simgrid", "comm"}, {"yaml-cpp", "app"}, {"CLI", "app"},
+                                                 {"omp.h", "app"},    {"nlohmann", "app"}};
 
 std::string top_of(const std::string& path) { return path.substr(0, path.find('/')); }
 std::string folder_of(const std::string& path) {

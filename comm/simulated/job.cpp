@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Clock, start and end of a job on a simulated cluster: all ranks are in one process and take turns, so the process's
+// end is the job's. Nothing may block outside MPI, and a clock that is read goes on only by MPI calls and compute().
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <simgrid/kernel/resource/Action.hpp>
+#include <simgrid/s4u/Link.hpp>
+
+#include "comm/clock.hpp"
+#include "comm/mpi/mpi_check.hpp"
+#include "comm/session.hpp"
+#include "comm/simulation.hpp"
+
+namespace comm {
+namespace {
+
+// Of the one process that all ranks are in: the simulator's, and no rank's.
+SimulatedTraffic& sent_by_all() {
+    static SimulatedTraffic traffic;
+    return traffic;
+}
+
+void count_messages() {
+    using simgrid::kernel::resource::Action;
+    simgrid::s4u::Link::on_communication_state_change_cb(
+        [](simgrid::kernel::resource::NetworkAction& message, Action::State before) {
+            // SimGrid's headers do not say that it is an action, which it is.
+            const auto& action = reinterpret_cast<const Action&>(message);
+            if (before != Action::State::STARTED || action.get_state() != Action::State::FINISHED) return;
+            sent_by_all().messages += 1;
+            sent_by_all().bytes += action.get_cost();
+        });
+}
+
+}  // namespace
+
+Session::Session(int& argc, char**& argv) {
+    mpi_check(MPI_Init(&argc, &argv), "MPI_Init");
+    mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    int rank = 0;
+    mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    if (rank == 0) count_messages();
+}
+
+Session::~Session() { MPI_Finalize(); }
+
+void fatal(int code, std::string_view message) {
+    print_error(message);
+    std::fflush(stdout);
+    _exit(std::clamp(code, 1, 125));
+}
+
+void end_job(int code) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::fflush(stdout);
+    _exit(code);
+}
+
+double now() { return MPI_Wtime(); }
+double cpu_seconds() { return MPI_Wtime(); }
+double thread_cpu_seconds() { return MPI_Wtime(); }
+double thread_clock_resolution() { return 1e-9; }
+
+// The platform's cores make 1e9 operations a second (scripts/simulate/platform.py).
+void compute(double seconds) {
+    constexpr double operations_per_second = 1e9;
+    if (seconds > 0) smpi_execute_flops(seconds * operations_per_second);
+}
+
+SimulatedTraffic simulated_traffic() { return sent_by_all(); }
+
+std::string simulated_platform() {
+    const char* text = std::getenv("STEELYARD_PLATFORM");
+    return text ? text : "{}";
+}
+
+}  // namespace comm

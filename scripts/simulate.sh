@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# simulate.sh RANKS DECK [OPTIONS OF steelyard run]: runs a deck on RANKS ranks of a simulated cluster, in one process of
+# this machine (docs/simulation.md). Times in its results are simulated. PLATFORM=tianhe1a (default: at most 2400
+# ranks), tianhe2_16 or tianhe2_32 chooses the cluster.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [[ $# -lt 2 || $1 == -h || $1 == --help ]]; then sed -n '3,5s/^# //p' "$0"; exit $(($# < 2 ? 2 : 0)); fi
+ranks=$1 deck=$2
+shift 2
+program=$root/build-smpi/steelyard
+[[ -x $program ]] || { echo "simulate.sh: no $program; run scripts/setup.sh --simulate and TARGET=steelyard scripts/build.sh smpi" >&2; exit 2; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+/usr/bin/python3 "$root/scripts/simulate/platform.py" "${PLATFORM:-tianhe1a}" "$ranks" "$folder"
+export STEELYARD_PLATFORM OMP_NUM_THREADS=1
+STEELYARD_PLATFORM=$(<"$folder/assumptions.json")
+mapfile -t costs <"$folder/options"
+# The program has no variables that ranks could share by mistake, so they need no copies of it (no privatisation).
+# Compute time is what the program says, not what this machine takes. Latencies and bandwidths are the platform's own.
+# Stacks are small because there may be thousands. Each collective call has an algorithm of logarithmically many
+# messages, as MPI libraries have; some that SimGrid would choose by itself hang or take hours on thousands of ranks.
+# smpirun would split arguments at blanks and keep signals: its simulator is called directly.
+simulator=$(sed -n 's/.*"\(\/[^"]*\/smpimain\)".*/\1/p' "$(command -v smpirun)")
+"$simulator" "$program" --cfg=smpi/np:"$ranks" --cfg=smpi/hostfile:"$folder/hosts" --cfg=smpi/privatization:no \
+    --cfg=smpi/simulate-computation:no --cfg=surf/precision:1e-9 --cfg=contexts/stack-size:2048 \
+    --cfg=network/model:SMPI --cfg=smpi/bw-factor:0:0.95 --cfg=smpi/lat-factor:0:1 \
+    --cfg=network/TCP-gamma:0 --cfg=network/crosstraffic:0 \
+    --cfg=smpi/async-small-thresh:0 --cfg=smpi/send-is-detached-thresh:0 \
+    --cfg=smpi/coll-selector:mpich --cfg=smpi/bcast:binomial_tree --cfg=smpi/barrier:ompi_bruck \
+    --cfg=smpi/allreduce:rab_rdb --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial \
+    "${costs[@]}" --log=root.thresh:warning "$folder/platform.xml" run "$deck" "$@"

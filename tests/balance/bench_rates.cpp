@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// bench_rates: CPU time of the arithmetic of one balancing on member 0 of a team, the busiest, whatever the others do:
+// messages are left out. From its table come the rates in app/balancing/simulated_cost.cpp.
+#include <time.h>
+
+#include <cmath>
+#include <cstdio>
+#include <functional>
+
+#include "balance/model/counted_work.hpp"
+#include "balance/model/evaluate.hpp"
+#include "balance/partition/chain.hpp"
+#include "balance/partition/partition.hpp"
+#include "balance/partition/plan.hpp"
+#include "balance/partition/quality.hpp"
+#include "balance/partition/scattered.hpp"
+
+using namespace balance;
+
+namespace {
+
+// Member 0 of a team whose other members give what it gives itself.
+class Alone final : public Team {
+public:
+    explicit Alone(int size) : size_(size) {}
+    int rank() const override { return 0; }
+    int size() const override { return size_; }
+    void sum(std::span<std::int64_t>) const override {}
+    void max(std::span<std::int64_t>) const override {}
+    std::vector<std::byte> gather(std::span<const std::byte> mine) const override {
+        std::vector<std::byte> all;
+        for (int m = 0; m < size_; ++m) all.insert(all.end(), mine.begin(), mine.end());
+        return all;
+    }
+    void broadcast(std::span<std::byte>) const override {}
+    std::unique_ptr<Channel> channel() const override { return std::make_unique<Nothing>(); }
+    std::unique_ptr<Team> split(int) const override { return std::make_unique<Alone>(1); }
+
+private:
+    struct Nothing final : Channel {
+        void start(std::span<const Outgoing>, std::span<const Incoming>) override {}
+        void finish() override {}
+    };
+    int size_;
+};
+
+double cpu_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// The fastest of some runs.
+double microseconds(const std::function<void()>& part) {
+    double best = 1e9;
+    for (int i = 0; i < 7; ++i) {
+        const double start = cpu_seconds();
+        part();
+        best = std::min(best, cpu_seconds() - start);
+    }
+    return best * 1e6;
+}
+
+void measure(int nx, int ny, int ranks) {
+    const Grid grid{{nx, ny, 1}};
+    const SerialTeam one;
+    const Alone team(ranks);
+    const Hosts hosts(ranks, ranks);
+    const Box home = Homes{grid, ranks}.of(0);
+    // A dense ridge across the middle, as in a collision.
+    std::vector<std::int64_t> loads;
+    for (int x = 0; x < nx; ++x)
+        for (int y = 0; y < ny; ++y)
+            loads.push_back(1000 + (std::abs(x - nx / 2) < nx / 40 ? 30000 : 0) + (x * 7919 + y * 104729) % 500);
+    PartitionOptions options;
+    options.processes = ranks;
+    options.patches_per_process = 8;
+    options.cut = CutAt::cells;
+    options.sticky = false;
+    std::vector<Split> memory;
+    const Partition partition = make_partition({one, grid, loads, {}, {}}, options, memory);
+    const auto cells = static_cast<std::size_t>(home.cells());
+    const std::vector<std::int64_t> mine(loads.begin(), loads.begin() + static_cast<std::ptrdiff_t>(cells));
+    const std::vector<CellCounts> counts(cells, CellCounts{4, 40, 100});
+    const std::vector<std::int64_t> neighbours(cells, 60);
+    std::vector<double> state(cells, 1.0);
+    const std::vector<double> times(static_cast<std::size_t>(ranks), 1e-3);
+    const auto model = make_model("r1", {});
+    const std::int64_t boxes = static_cast<std::int64_t>(partition.boxes.size());
+
+    const double planned = microseconds([&] { const Decomposition d(grid, partition, hosts, {16, 32}); });
+    const double gathered = microseconds([&] { ScatteredPartition(one, partition, Hosts(ranks, 1)).whole(one); });
+    const double fields = microseconds([&] {
+        const FieldPlan p(team, {grid, ranks}, boxes_by_process(partition, hosts));
+    });
+    const double owners = microseconds([&] { const Owners o(grid, home, partition); });
+    const Owners o(grid, home, partition);
+    const double quality = microseconds([&] {
+        predicted_efficiency(team, o, mine, ranks, {});
+        ghost_cells(o);
+        moved_between(o, o, mine);
+    });
+    const double counted = microseconds([&] { counted_work({}, CountedCells{home, {2.5, 2.5}, counts, neighbours}); });
+    const double modelled = microseconds([&] { evaluate(*model, team, grid, partition, hosts, counts, state, times); });
+    const double bisected = microseconds([&] {
+        std::vector<Split> fresh;
+        const SummedArea area(home, mine);
+        bisect(team, grid.box(), area, ranks * options.patches_per_process, 1, fresh, {});
+    });
+    const double chained = microseconds([&] { chain_partition({loads, {}}, ranks, 0, {}); });
+    std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f\n", nx * ny, ranks, cells,
+                static_cast<long long>(boxes), planned, gathered, fields, owners, quality, counted, modelled, bisected,
+                chained);
+}
+
+}  // namespace
+
+int main() {
+    std::printf("%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s %9s %9s %9s  (microseconds)\n", "cells", "ranks", "at home",
+                "boxes", "tiles", "gathered", "fields", "owners", "quality", "counted", "model", "bisection", "chain");
+    for (const int ranks : {96, 384, 2400}) {
+        measure(1140, 228, ranks);
+        measure(2280, 912, ranks);
+    }
+}
