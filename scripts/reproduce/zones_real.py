@@ -5,17 +5,17 @@ import csv
 import json
 import os
 import random
-import resource
 import shutil
 import statistics
 import subprocess
-import time
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+from quiet import quiet  # noqa: E402
 
 STARTS = [1, 0.75, 0.5, 0]
 CONTROLLERS = ["cpu_load", "measured_speed"]
 WINDOWS = 8  # in the second half of a run
-QUIET = 0.04  # of all cores: a run beside which other programs, or the host of this machine, took more is repeated
-TRIES = 5
 
 
 def add_options(parser):
@@ -26,33 +26,6 @@ def add_options(parser):
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--shares", type=float, nargs="+", default=[0, 0.06, 0.1, 0.12, 0.14, 0.16, 0.18, 0.25], help="that stay fixed, besides 1")
-
-
-def taken_by_all():
-    """Seconds that the cores have worked, and that the host has taken from this machine, since it was started."""
-    with open("/proc/stat") as f:
-        user, nice, system, _, _, irq, softirq, steal = map(int, f.readline().split()[1:9])
-    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
-
-
-def taken_by_us():
-    """Seconds of this program and of those that it has started."""
-    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
-
-
-def quiet_run(arguments, settings):
-    """run() while nobody else was at work; where that can't be had, the quietest of some. Adds the part that others took."""
-    best = None
-    for _ in range(TRIES):
-        all_, us, start = taken_by_all(), taken_by_us(), time.monotonic()
-        result = run(arguments, settings)
-        others = (taken_by_all() - all_) - (taken_by_us() - us)
-        result["others"] = max(0, others / (time.monotonic() - start) / os.cpu_count())
-        if best is None or result["others"] < best["others"]:
-            best = result
-        if best["others"] <= QUIET:
-            break
-    return best
 
 
 def run(arguments, settings):
@@ -94,7 +67,7 @@ def real(arguments):
     for k in range(arguments.rounds):
         random.Random(k).shuffle(order)  # the speed of a shared machine drifts
         for case, settings in order:
-            runs.setdefault(case, []).append(quiet_run(arguments, settings))
+            runs.setdefault(case, []).append(quiet(lambda: run(arguments, settings)))
     runs = {case: runs[case] for case in settings_of_cases(arguments)}
     seconds = {case: statistics.mean(statistics.median(times) for times in zip(*(r["seconds"] for r in list_))) for case, list_ in runs.items()}
     best = min((c for c in seconds if c[0] == "fixed"), key=seconds.get)

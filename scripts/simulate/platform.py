@@ -16,7 +16,7 @@ PLATFORMS = {
         "sources": [
             "400 nodes of 6 processes: Liu et al. 2015",
             "6.34 GB/s one way, between MPI processes: Xie et al., IEEE Micro 32(1), 2012",
-            "1.57 us from process to process: Yang et al., J. Comput. Sci. Technol. 26, 2011",
+            "1.57 us from process to process: assumed",
         ],
     },
     "tianhe2_16": {"nodes": 16},

@@ -22,6 +22,21 @@ def summary(command, out):
         return json.load(f)
 
 
+def schedules(simulate, deck, folder):
+    """Every way to send messages (comm:) ends in one state, on nodes of 6 ranks."""
+    hashes = set()
+    for order in ("plain", "near_first", "far_first"):
+        for aggregate in ("none", "process", "node", "auto"):
+            for overlap in ("none", "links", "full"):
+                settings = ["run.steps=12", "balance.every=5", "balance.clock=work", "balance.migrate=always",
+                            f"comm.order={order}", f"comm.aggregate={aggregate}", f"comm.overlap={overlap}"]
+                options = [o for s in settings for o in ("--set", s)]
+                result = summary([simulate, "16", deck, *options], os.path.join(folder, f"{order}_{aggregate}_{overlap}"))
+                assert result["messages"]["nodes"] == 3, result["messages"]
+                hashes.add(result["state_hash"])
+    assert len(hashes) == 1, hashes
+
+
 def main():
     program, source = sys.argv[1:]
     if not os.access(os.path.join(source, "build-smpi", "steelyard"), os.X_OK):
@@ -39,6 +54,7 @@ def main():
             for key in ("state_hash", "overall_lbe", "energy_last", "particles", "steps"):
                 assert simulated[key] == real[key], (deck, key, simulated[key], real[key])
             print(f"{deck}: {real['state_hash']}, {simulated['wall_seconds']:.6f} simulated seconds")
+        schedules(os.path.join(source, "scripts", "simulate.sh"), os.path.join(source, "inputs", "tiny.yaml"), folder)
 
 
 main()
