@@ -35,6 +35,7 @@ trap finish EXIT
 # of a vector's capacity (detect_container_overflow); in the tests of kernels, tiles and messages it does.
 libraries=$PWD/scripts/sanitizers
 export OMP_TOOL_LIBRARIES=$archer OMP_WAIT_POLICY=passive
+export HWLOC_PLUGINS_PATH=/nonexistent  # hwloc's plugins, which MPICH loads where they are installed, leak by themselves
 export LSAN_OPTIONS=suppressions=$libraries/lsan.supp:print_suppressions=0:exitcode=66
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# simulate.sh RANKS DECK [OPTIONS OF steelyard run]: runs a deck on RANKS ranks of a simulated cluster, in one process of
-# this machine (docs/simulation.md). Times in its results are simulated. PLATFORM=tianhe1a (default: at most 2400
-# ranks), tianhe2_16 or tianhe2_32 chooses the cluster.
+# simulate.sh RANKS DECK [--out DIR] [--set key.path=value ...] [other options of steelyard run]: runs a deck on RANKS
+# ranks of a simulated cluster, in one process of this machine (docs/simulation.md). Times in its results are simulated.
+# PLATFORM=tianhe1a (default: at most 2400 ranks), tianhe2_16 or tianhe2_32 chooses the cluster.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [[ $# -lt 2 || $1 == -h || $1 == --help ]]; then sed -n '3,5s/^# //p' "$0"; exit $(($# < 2 ? 2 : 0)); fi
