@@ -13,8 +13,9 @@ struct PartCost {
     double once, process, cell;
 };
 
-/// Measured on one core of an Intel Xeon with AVX-512, of 2023 or later, for 96 to 2400 processes and 0.26 to 2.1 million cells by
-/// tests/balance/bench_rates, rounded up. Cells: of the grid for tiles, bisection and chain, else of a rank's home.
+/// Measured on one core of an Intel Xeon with AVX-512, of 2023 or later, for 96 to 2400 processes and 0.26 to 2.1
+/// million cells by tests/balance/bench_rates, rounded up. Cells: of the grid for tiles, bisection and chain, else of a
+/// rank's home.
 namespace cost {
 inline constexpr PartCost tiles{0, 3.2e-6, 2e-10};          ///< of all processes: a decomposition
 inline constexpr PartCost gathered{0, 3e-7, 0};             ///< a whole partition from its parts
