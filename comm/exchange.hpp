@@ -26,9 +26,9 @@ struct Network {
 Network make_network(const Schedule& schedule, const Communicator& comm, int ranks_per_node = 0,
                      int nodes_per_switch = 0);
 
-/// Length of the longest message, in bytes, that MPI sends before its receiver asks for it, rounded down to a power of
-/// two, of the ranks that are tried (each with the one half of all ranks away); at most `most`. A longer one waits for
-/// its receiver, which computes meanwhile. Collective.
+/// Length in bytes of the longest message that MPI sends before its receiver asks for it, rounded down to a power of
+/// two; at most `most`. A longer one waits for its receiver, which may be computing. Each rank tries it with the rank
+/// whose number is half the number of ranks higher; the shortest length counts. Collective.
 std::size_t measure_eager_limit(const Communicator& comm, std::size_t most = std::size_t{1} << 20);
 
 /// What a rank has sent, with what it has handed on.

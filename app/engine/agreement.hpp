@@ -47,8 +47,8 @@ private:
     bool moved_ = false;   // likewise
     bool displaced_ = true;
     double limit_ = 0, farthest_ = 0;  // packed units, since the lists were built
-    double longest_step_ = 0,
-           longest_before_ = 0;  // of a particle in one pass, as far as it shows; with the lists before
+    double longest_step_ = 0;          // of a particle in one pass, as far as it shows, since then
+    double longest_before_ = 0;        // the same, with the lists before these
     std::int64_t stop_ = 0, passes_ = 0, passes_late_ = 0;
 };
 
