@@ -179,14 +179,19 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
 void LoadBalancer::start(std::int64_t step, Engine& engine) {
     started_ = true;
     const balance::Decomposition owners = decomposition(engine.tiles().shape());
+    balance::Partition next = owners.partition();
     MeasuredCells cells;
     {
         const Timed phase(timers_, Phase::balancing);
         cells = measure_cells(team_, engine, owners);
         BalanceRow unused;
-        for (BalancedModel& b : models_) repartition(b, b.partition.whole(team_), cells, {}, step, unused);
+        for (BalancedModel& b : models_) {
+            const bool driver = &b == &models_.front();
+            auto changed = repartition(b, driver ? owners.partition() : partition_of(b), cells, {}, step, unused);
+            if (driver && changed) next = std::move(*changed);
+        }
     }
-    if (!dead_end_) migrate(engine, owners, cells, {});
+    if (!dead_end_) migrate(engine, owners, std::move(next), cells, {});
 }
 
 void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
@@ -194,14 +199,15 @@ void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
     BalanceRow& row = rows_.front();
     const balance::Decomposition owners = decomposition(engine.tiles().shape());
     MeasuredCells cells;
+    std::optional<balance::Partition> next;
     {
         const Timed phase(timers_, Phase::balancing);
         cells = measure_cells(team_, engine, owners);
-        repartition(models_.front(), owners.partition(), cells, std::exchange(times_, {}), step, row);
+        next = repartition(models_.front(), owners.partition(), cells, std::exchange(times_, {}), step, row);
     }
-    if (row.decision != Decision::moved) return;
+    if (!next) return;
     const double start = comm::now();
-    migrate(engine, owners, cells, {});
+    migrate(engine, owners, std::move(*next), cells, {});
     row.migrate_seconds = comm::now() - start;
     std::int64_t nanoseconds = std::llround((comm::now() - begin) * 1e9);  // what the next one is going to cost
     team_.max(std::span(&nanoseconds, 1));
@@ -213,13 +219,14 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
     const balance::Decomposition owners = decomposition(engine.tiles().shape());
     MeasuredCells cells;
     std::vector<std::int64_t> work;
+    std::optional<balance::Partition> next;
     {
         const Timed phase(timers_, Phase::balancing);
         cells = measure_cells(team_, engine, owners);
         work = measure_work(cells, settings_.work, cell_width_, team_, engine, owners);
         for (BalancedModel& b : models_) {
-            const balance::Partition partition = b.partition.whole(team_);
-            charge(cost::gathered, hosts_.processes(), 0);
+            const bool driver = &b == &models_.front();
+            const balance::Partition partition = driver ? owners.partition() : partition_of(b);
             charge(cost::owners, hosts_.processes(), home_.cells());
             std::vector<double> times =
                 balance::counted_times(team_, {grid_, home_, partition}, work, hosts_.processes());
@@ -229,28 +236,38 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
             }
             slow_down(times, settings_.work.slow, step);
             rows_.push_back(observe(b, times, step));
-            if (rows_.back().decision == Decision::none) repartition(b, partition, cells, times, step, rows_.back());
+            if (rows_.back().decision != Decision::none) continue;
+            auto changed = repartition(b, partition, cells, times, step, rows_.back());
+            if (driver) next = std::move(changed);
         }
     }
     BalanceRow& row = rows_.front();
     row.driver = true;
-    if (row.decision != Decision::moved) return;
+    if (!next) return;
     const double start = comm::now();
-    migrate(engine, owners, cells, work);
+    migrate(engine, owners, std::move(*next), cells, work);
     row.migrate_seconds = comm::now() - start;
+}
+
+balance::Partition LoadBalancer::partition_of(const BalancedModel& b) const {
+    charge(cost::gathered, hosts_.processes(), 0);
+    return b.partition.whole(team_);
+}
+
+balance::Decomposition LoadBalancer::decomposition(balance::Partition partition, balance::TileShape tile) const {
+    charge(cost::tiles, hosts_.processes(), grid_.box().cells());
+    return {grid_, std::move(partition), hosts_, tile, zones_.zones()};
 }
 
 balance::Decomposition LoadBalancer::decomposition(balance::TileShape tile) const {
     const Timed phase(timers_, Phase::balancing);
-    charge(cost::gathered, hosts_.processes(), 0);
-    charge(cost::tiles, hosts_.processes(), grid_.box().cells());
-    return {grid_, models_.front().partition.whole(team_), hosts_, tile, zones_.zones()};
+    return decomposition(partition_of(models_.front()), tile);
 }
 
-void LoadBalancer::migrate(Engine& engine, const balance::Decomposition& old, const MeasuredCells& cells,
-                           std::span<const std::int64_t> work) {
-    if (zones_.on()) zones_.place(models_.front().partition.whole(team_), load_of(cells, work));
-    engine.repartition(old, decomposition(engine.tiles().shape()));
+void LoadBalancer::migrate(Engine& engine, const balance::Decomposition& old, balance::Partition next,
+                           const MeasuredCells& cells, std::span<const std::int64_t> work) {
+    if (zones_.on()) zones_.place(next, load_of(cells, work));
+    engine.repartition(old, decomposition(std::move(next), old.tile()));
 }
 
 void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
@@ -271,7 +288,7 @@ void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
         }
         changed = zones_.check(step, owners.partition(), load_of(cells, work), times);
     }
-    if (changed) engine.repartition(owners, decomposition(engine.tiles().shape()));
+    if (changed) engine.repartition(owners, decomposition(owners.partition(), owners.tile()));
 }
 
 // What decides where the border lies: counted work where it is the clock, else what cells of so many particles usually
@@ -336,7 +353,8 @@ BalanceRow LoadBalancer::observe(BalancedModel& b, std::vector<double>& times, s
 // Nothing where no partition keeps the limit: balance() tells it when all models have seen this step.
 std::optional<balance::Partition> LoadBalancer::partition_by(BalancedModel& b, const balance::CellLoads& loads,
                                                              const MeasuredCells& cells, BalanceRow& row) {
-    std::vector<balance::Split> splits = b.splits.whole(team_);
+    std::vector<balance::Split> splits;
+    if (settings_.partition.sticky) splits = b.splits.whole(team_);
     std::optional<balance::Partition> next;
     charge(cost::bisection, hosts_.processes(), grid_.box().cells());
     charge(cost::fields, hosts_.processes(), 0);
@@ -352,9 +370,11 @@ std::optional<balance::Partition> LoadBalancer::partition_by(BalancedModel& b, c
     return next;
 }
 
-// New loads and a new partition of one model; without times, those that all models start from.
-void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& partition, const MeasuredCells& cells,
-                               std::span<const double> times, std::int64_t step, BalanceRow& row) {
+// New loads and a new partition of one model; without times, those that all models start from. Returns the partition in
+// use from now on, where it is another.
+std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, const balance::Partition& partition,
+                                                            const MeasuredCells& cells, std::span<const double> times,
+                                                            std::int64_t step, BalanceRow& row) {
     const bool measured = !times.empty(), driver = &b == &models_.front();
     const balance::Owners before(grid_, home_, partition);
     charge(cost::owners, hosts_.processes(), home_.cells());
@@ -373,7 +393,7 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
     b.history.lbe_model = balance::predicted_efficiency(team_, before, loads.load, hosts_.processes(), speed);
 
     start = comm::now();
-    const std::optional<balance::Partition> next = partition_by(b, loads, cells, row);
+    std::optional<balance::Partition> next = partition_by(b, loads, cells, row);
     row.partition_seconds = comm::now() - start;
     if (next) {
         const balance::Owners after(grid_, home_, *next);
@@ -393,18 +413,19 @@ void LoadBalancer::repartition(BalancedModel& b, const balance::Partition& parti
             row.moved = moved;
             b.history.ghost_cells = static_cast<double>(sums[2]);
             b.history.lbe_model = b.history.lbe_reachable;
-            // The same cells may come in other boxes, in which the tiles would have another order: then nothing
-            // changes.
-            if (row.decision != Decision::kept_same) b.partition = {team_, *next, hosts_};
         }
+        // Also where the same cells come in other boxes, in which the tiles would have another order, nothing changes.
+        if (row.decision == Decision::moved) b.partition = {team_, *next, hosts_};
+        else next.reset();
     }
     if (driver) load_ = std::move(loads);
-    if (driver && measured && finds_speeds()) add_resources({grid_, home_, b.partition.whole(team_)}, times, step);
+    if (driver && measured && finds_speeds()) add_resources({grid_, home_, next ? *next : partition}, times, step);
     describe(b, row);
     if (row.decision == Decision::moved || row.decision == Decision::kept_same) {
         b.history.lost_seconds = 0;
         b.spent.clear();
     }
+    return next;
 }
 
 void LoadBalancer::add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step) {

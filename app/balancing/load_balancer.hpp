@@ -157,16 +157,19 @@ private:
     void balance_by_wall_clock(std::int64_t step, Engine& engine);
     void balance_by_work(std::int64_t step, Engine& engine);
     void start(std::int64_t step, Engine& engine);
-    void migrate(Engine& engine, const balance::Decomposition& old, const MeasuredCells& cells,
+    void migrate(Engine& engine, const balance::Decomposition& old, balance::Partition next, const MeasuredCells& cells,
                  std::span<const std::int64_t> work);
+    balance::Partition partition_of(const BalancedModel& b) const;
+    balance::Decomposition decomposition(balance::Partition partition, balance::TileShape tile) const;
     std::vector<std::int64_t> load_of(const MeasuredCells& cells, std::span<const std::int64_t> work) const;
     std::vector<double> zone_times(const balance::Decomposition& owners, std::span<const std::int64_t> work) const;
     void take_zone_seconds(Engine& engine);
     bool process_is_rank() const { return hosts_.processes() == team_.size(); }
     BalanceRow observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const;
     void add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step);
-    void repartition(BalancedModel& b, const balance::Partition& partition, const MeasuredCells& cells,
-                     std::span<const double> times, std::int64_t step, BalanceRow& row);
+    std::optional<balance::Partition> repartition(BalancedModel& b, const balance::Partition& partition,
+                                                  const MeasuredCells& cells, std::span<const double> times,
+                                                  std::int64_t step, BalanceRow& row);
     std::optional<balance::Partition> partition_by(BalancedModel& b, const balance::CellLoads& loads,
                                                    const MeasuredCells& cells, BalanceRow& row);
     void describe(const BalancedModel& b, BalanceRow& row) const;

@@ -14,11 +14,12 @@ namespace {
 template <class T>
 std::vector<T> at_home(const balance::Team& team, const balance::Decomposition& owners, const std::vector<T>& by_tile) {
     const balance::Homes homes{owners.grid(), team.size()};
-    balance::BoxList tiles{owners.tiles(), {}};
-    for (int r = 0; r <= owners.ranks(); ++r) tiles.first.push_back(owners.first_tile(r));
-    std::vector<T> values(homes.of(team.rank()).cells());
+    const balance::Box home = homes.of(team.rank());
+    std::vector<T> values(home.cells());
     charge(cost::fields, owners.processes(), 0);
-    balance::FieldPlan(team, homes, tiles).to_home(std::span<const T>(by_tile), std::span(values));
+    const auto tiles_of = [&](int rank) { return owners.tiles_of_rank(rank); };
+    balance::FieldPlan(team, homes, owners.ranks_around(home), tiles_of)
+        .to_home(std::span<const T>(by_tile), std::span(values));
     return values;
 }
 

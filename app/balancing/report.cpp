@@ -31,8 +31,8 @@ std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) c
 
 std::int64_t LoadBalancer::bytes() const {
     std::size_t n = load_ ? load_->load.capacity() * sizeof(std::int64_t) : 0;
-    for (const BalancedModel& b : models_) n += b.state.capacity() * sizeof(double);
-    return static_cast<std::int64_t>(n) + ownership_bytes();
+    for (const BalancedModel& b : models_) n += (b.state.capacity() + b.spent.capacity()) * sizeof(double);
+    return static_cast<std::int64_t>(n) + speeds_.bytes() + ownership_bytes();
 }
 
 std::int64_t LoadBalancer::ownership_bytes() const {

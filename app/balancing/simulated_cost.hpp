@@ -17,15 +17,15 @@ struct PartCost {
 /// million cells by tests/balance/bench_rates, rounded up. Cells: of the grid for tiles, bisection and chain, else of a
 /// rank's home.
 namespace cost {
-inline constexpr PartCost tiles{0, 3.2e-6, 2e-10};          ///< of all processes: a decomposition
-inline constexpr PartCost gathered{0, 3e-7, 0};             ///< a whole partition from its parts
-inline constexpr PartCost fields{0, 6.5e-7, 0};             ///< a plan between homes and boxes
-inline constexpr PartCost owners{0, 3e-7, 1e-9};            ///< of the cells at home
-inline constexpr PartCost quality{0, 0, 9e-9};              ///< of a partition
-inline constexpr PartCost counted{0, 0, 5.2e-8};            ///< counted work
-inline constexpr PartCost model{0, 7e-7, 6.5e-8};           ///< r1, with its plan of fields
-inline constexpr PartCost bisection{1e-3, 2.8e-6, 1.5e-9};  ///< into 8 patches a process
-inline constexpr PartCost chain{0, 1.4e-6, 7e-9};           ///< cut between cells, on rank 0 alone
+inline constexpr PartCost tiles{1e-4, 2.5e-7, 5e-11};     ///< around a rank: a decomposition and a plan of its halo
+inline constexpr PartCost gathered{0, 2.5e-7, 0};         ///< a whole partition from its parts
+inline constexpr PartCost fields{1e-5, 2.2e-8, 0};        ///< a plan between homes and boxes
+inline constexpr PartCost owners{0, 2e-8, 1e-9};          ///< of the cells at home
+inline constexpr PartCost quality{0, 0, 9e-9};            ///< of a partition
+inline constexpr PartCost counted{0, 0, 5.2e-8};          ///< counted work
+inline constexpr PartCost model{0, 7e-8, 6.5e-8};         ///< r1, with its plan of fields
+inline constexpr PartCost bisection{3e-4, 9.5e-7, 2e-9};  ///< into 8 patches a process
+inline constexpr PartCost chain{0, 1.1e-6, 5e-9};         ///< cut between cells, on rank 0 alone
 }  // namespace cost
 
 /// Nothing where time is real.

@@ -54,9 +54,10 @@ void repartition(Tiles& tiles, const comm::Network& network, const balance::Deco
     std::vector<std::vector<std::int64_t>> before(tiles.size());
     parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles[t]); });
     const std::vector<md::Tile> sources = tiles.replace(next);
-    const auto source_of = [&](const Move& m) {
-        return static_cast<std::size_t>(old.first_tile_of(m.source.process) - old.first_tile(rank) + m.source.tile);
-    };
+    const balance::Range mine = old.processes_of(rank);
+    std::vector<std::size_t> first{0};  // place of a process's first tile among the sources
+    for (std::int64_t p = mine.begin; p < mine.end; ++p) first.push_back(first.back() + old.tiles_of(p).size());
+    const auto source_of = [&](const Move& m) { return first[m.source.process - mine.begin] + m.source.tile; };
     const auto size_of = [&](const Move& m) {
         std::int64_t n = 0;
         const std::size_t s = source_of(m);

@@ -44,7 +44,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     }
     if (!balancer.finds_speeds()) return;
     const std::vector<double> memory = balancer.speeds().memory(balancer.team());
-    file.dataset("/balance/speeds/found", balancer.speeds().found());
+    file.dataset("/balance/speeds/found", std::span<const double>(balancer.speeds().found()));
     file.rows("/balance/speeds/memory", std::span<const double>(memory));
 }
 

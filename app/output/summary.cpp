@@ -31,7 +31,7 @@ double peak_resident_bytes(int ranks) {
 
 // The processes that run slower or faster than most, the slowest first.
 void say_speeds(const Summary& s) {
-    const std::span<const double> speeds = s.balancer.speeds().found();
+    const std::vector<double> speeds = s.balancer.speeds().found();
     std::vector<std::size_t> unequal;
     for (std::size_t p = 0; p < speeds.size(); ++p)
         if (speeds[p] != 1) unequal.push_back(p);

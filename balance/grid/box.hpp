@@ -33,6 +33,22 @@ constexpr Box intersection(const Box& a, const Box& b) {
     return r;
 }
 
+/// The smallest box around two that are not empty.
+constexpr Box around(const Box& a, const Box& b) {
+    Box r;
+    for (int k = 0; k < 3; ++k) {
+        r.lower[k] = std::min(a.lower[k], b.lower[k]);
+        r.upper[k] = std::max(a.upper[k], b.upper[k]);
+    }
+    return r;
+}
+
+/// Whether two boxes, neither of them empty, have cells in common.
+constexpr bool meet(const Box& a, const Box& b) {
+    return a.lower[0] < b.upper[0] && b.lower[0] < a.upper[0] && a.lower[1] < b.upper[1] && b.lower[1] < a.upper[1] &&
+           a.lower[2] < b.upper[2] && b.lower[2] < a.upper[2];
+}
+
 /// `box` moved by `offset` cells.
 constexpr Box shifted(Box box, std::array<int, 3> offset) {
     for (int k = 0; k < 3; ++k) {

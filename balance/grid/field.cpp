@@ -1,30 +1,56 @@
 // SPDX-License-Identifier: MIT
 #include "balance/grid/field.hpp"
 
+#include <set>
+
 namespace balance {
 
+std::vector<int> BoxList::members_in(const Box& box) const {
+    std::vector<int> found;
+    for (int m = 0; m + 1 < static_cast<int>(first.size()); ++m) {
+        const std::span<const Box> theirs = of(m);
+        if (std::any_of(theirs.begin(), theirs.end(), [&](const Box& b) { return meet(b, box); })) found.push_back(m);
+    }
+    return found;
+}
+
 FieldPlan::FieldPlan(const Team& team, const Homes& homes, const BoxList& list)
-    : team_(team), cells_(list.cells(team.rank())) {
-    // The runs of one member's boxes that lie in another's home, in the order of the list.
-    const auto runs = [&](int owner, const Box& home) {
-        std::vector<Run> found;
-        std::int64_t offset = 0;
-        for (std::int64_t b = list.first[owner]; b < list.first[owner + 1]; ++b) {
-            add_runs(list.boxes[b], home, offset, found);
-            offset += list.boxes[b].cells();
-        }
-        return found;
-    };
+    : FieldPlan(team, homes, list.members_in(homes.of(team.rank())), [&](int member) {
+          const std::span<const Box> boxes = list.of(member);
+          return std::vector<Box>(boxes.begin(), boxes.end());
+      }) {}
+
+FieldPlan::FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
+                     const std::function<std::vector<Box>(int)>& boxes_of)
+    : team_(team) {
     const int self = team.rank();
     const Box mine = homes.of(self);
-    local_ = runs(self, mine);
-    for (int other = 0; other < team.size(); ++other) {
-        if (other == self) continue;
-        std::vector<Run> to_their_boxes = runs(other, mine), from_their_home = runs(self, homes.of(other));
+    const std::vector<Box> boxes = boxes_of(self);
+    std::set<int> others(members.begin(), members.end());
+    for (const Box& b : boxes) {
+        cells_ += b.cells();
+        homes.for_each_in(b, [&](int member) { others.insert(member); });
+    }
+    local_ = runs_in(mine, boxes);
+    others.erase(self);
+    const auto has_boxes_here = [&](int member) { return std::ranges::binary_search(members, member); };
+    for (const int other : others) {
+        std::vector<Run> to_their_boxes, from_their_home = runs_in(homes.of(other), boxes);
+        if (has_boxes_here(other)) to_their_boxes = runs_in(mine, boxes_of(other));
         if (to_their_boxes.empty() && from_their_home.empty()) continue;
         home_to_boxes_.push_back({other, to_their_boxes, from_their_home});
         boxes_to_home_.push_back({other, std::move(from_their_home), std::move(to_their_boxes)});
     }
+}
+
+std::vector<FieldPlan::Run> FieldPlan::runs_in(const Box& home, std::span<const Box> boxes) {
+    std::vector<Run> found;
+    std::int64_t offset = 0;
+    for (const Box& b : boxes) {
+        add_runs(b, home, offset, found);
+        offset += b.cells();
+    }
+    return found;
 }
 
 void FieldPlan::add_runs(const Box& box, const Box& home, std::int64_t offset, std::vector<Run>& runs) {

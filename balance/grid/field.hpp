@@ -7,6 +7,7 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,9 +24,16 @@ struct Homes {
 
     /// Empty for members beyond the number of cells.
     Box of(int member) const {
-        const std::int64_t blocks = std::min<std::int64_t>(members, grid.box().cells());
-        return member < blocks ? even_part(grid.box(), blocks, member) : Box{{0, 0, 0}, {0, 0, 1}};
+        return member < blocks() ? even_part(grid.box(), blocks(), member) : Box{{0, 0, 0}, {0, 0, 1}};
     }
+    /// Calls visit(member) for each member at whose home cells of `box` are, in ascending order.
+    template <class Visit>
+    void for_each_in(const Box& box, Visit visit) const {
+        for_each_even_part_in(box, grid.box(), blocks(), [&](std::int64_t m) { visit(static_cast<int>(m)); });
+    }
+
+private:
+    std::int64_t blocks() const { return std::min<std::int64_t>(members, grid.box().cells()); }
 };
 
 /// Boxes in some order; member r works on [first[r], first[r + 1]).
@@ -33,11 +41,11 @@ struct BoxList {
     std::span<const Box> boxes;
     std::vector<std::int64_t> first;
 
-    std::int64_t cells(int member) const {
-        std::int64_t n = 0;
-        for (std::int64_t b = first[member]; b < first[member + 1]; ++b) n += boxes[b].cells();
-        return n;
+    std::span<const Box> of(int member) const {
+        return boxes.subspan(first[member], first[member + 1] - first[member]);
     }
+    /// The members of whose boxes some meet `box`, in ascending order.
+    std::vector<int> members_in(const Box& box) const;
 };
 
 /// Place of a cell among a box's cells. In 2D z is 0.
@@ -50,6 +58,11 @@ class FieldPlan {
 public:
     /// The same list on all members.
     FieldPlan(const Team& team, const Homes& homes, const BoxList& list);
+    /// Of a list that no member knows as a whole. boxes_of(m): those of member m, in their order; it is asked for this
+    /// member and for those of `members`: all of whose boxes some meet this member's home, in ascending order, and
+    /// perhaps others.
+    FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
+              const std::function<std::vector<Box>(int)>& boxes_of);
 
     /// From the homes into the order of the list: this member's values of its boxes. Collective.
     template <class T>
@@ -88,12 +101,14 @@ private:
     struct Run {
         std::int64_t in_home, in_boxes, cells;
     };
-    /// Those of a box whose values begin at `offset` among the member's, as few as possible.
+    /// Those of the boxes of one member, as few as possible.
+    static std::vector<Run> runs_in(const Box& home, std::span<const Box> boxes);
+    /// Those of a box whose values begin at `offset` among the member's.
     static void add_runs(const Box& box, const Box& home, std::int64_t offset, std::vector<Run>& runs);
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
 
     const Team& team_;
-    std::int64_t cells_;
+    std::int64_t cells_ = 0;
     std::vector<Run> local_;
     std::vector<Link<Run>> home_to_boxes_, boxes_to_home_;  // the same runs in both directions
 };
@@ -108,8 +123,6 @@ public:
     SummedArea(const Box& home, std::span<const std::int64_t> field);
     /// Of the cells of `box` that are at home here.
     std::int64_t of(const Box& box) const;
-    /// Whether there are any.
-    bool meets(const Box& box) const { return !intersection(box, home_).empty(); }
 
 private:
     std::int64_t at(int x, int y, int z) const { return sums_[(std::size_t(x) * rows_ + y) * layers_ + z]; }

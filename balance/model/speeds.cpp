@@ -61,11 +61,16 @@ void merge(std::vector<BlockLoad>& loads) {
 }  // namespace
 
 Speeds::Speeds(std::int64_t processes, const ModelConstants& constants)
-    : prior_(constants.costs), speeds_(processes, 1.0) {}
+    : prior_(constants.costs), processes_(static_cast<std::size_t>(processes)) {}
+
+void Speeds::set(std::vector<double> speeds) {
+    if (std::ranges::all_of(speeds, [](double s) { return s == 1; })) speeds = {};
+    speeds_ = std::move(speeds);
+}
 
 std::vector<double> Speeds::relative() const {
-    const double mean = std::accumulate(speeds_.begin(), speeds_.end(), 0.0) / static_cast<double>(speeds_.size());
-    std::vector<double> relative = speeds_;
+    std::vector<double> relative = found();
+    const double mean = std::accumulate(relative.begin(), relative.end(), 0.0) / static_cast<double>(processes_);
     for (double& s : relative) s /= mean;
     return relative;
 }
@@ -87,8 +92,8 @@ std::vector<double> Speeds::at_mean_speed(std::span<const double> times) const {
 
 void Speeds::learn(const Team& team, const Grid& grid, const Owners& owners, std::span<const CellCounts> counts,
                    std::span<const double> times) {
-    if (speeds_.size() < 2) return;
-    std::vector<double> sums = feature_sums(team, owners, counts, speeds_.size());
+    if (processes_ < 2) return;
+    std::vector<double> sums = feature_sums(team, owners, counts, processes_);
     std::vector<double> costs = prior_.numbers();
     if (team.rank() == 0) {
         if (records_.size() == most_records) records_.erase(records_.begin());
@@ -99,14 +104,14 @@ void Speeds::learn(const Team& team, const Grid& grid, const Owners& owners, std
     team.broadcast(std::as_writable_bytes(std::span(costs)));
     prior_.set_numbers(costs);
     std::vector<BlockShare> shares = shares_of(team, grid, owners, counts, times);
-    std::vector<double> speeds = speeds_;
+    std::vector<double> speeds = found();
     if (team.rank() == 0) {
         records_.back().shares = std::move(shares);
         for (SpeedRecord& r : records_) r.excess = excess_of(r);
-        speeds = separate(records_, speeds_);
+        speeds = separate(records_, speeds);
     }
     team.broadcast(std::as_writable_bytes(std::span(speeds)));
-    speeds_ = std::move(speeds);
+    set(std::move(speeds));
 }
 
 // Of one process; nothing for a process that has no time or nothing to do.
@@ -119,32 +124,31 @@ std::optional<double> Speeds::log_ratio(const SpeedRecord& r, std::size_t proces
 // The median of what processes at speed 1 would have.
 double Speeds::usual_log_ratio(const SpeedRecord& r) const {
     std::vector<double> known;
-    for (std::size_t p = 0; p < speeds_.size(); ++p)
-        if (const auto ratio = log_ratio(r, p)) known.push_back(*ratio + std::log(speeds_[p]));
+    for (std::size_t p = 0; p < processes_; ++p)
+        if (const auto ratio = log_ratio(r, p)) known.push_back(*ratio + std::log(of(p)));
     return median(std::move(known));
 }
 
 std::vector<double> Speeds::excess_of(const SpeedRecord& r) const {
     const double usual = usual_log_ratio(r);
     std::vector<double> excess;
-    for (std::size_t p = 0; p < speeds_.size(); ++p) excess.push_back(log_ratio(r, p).value_or(usual) - usual);
+    for (std::size_t p = 0; p < processes_; ++p) excess.push_back(log_ratio(r, p).value_or(usual) - usual);
     return excess;
 }
 
 // Fits relative deviations in all records; processes whose times the costs explain badly count little. A few processes
 // cannot tell costs from their own speeds: then the proportions of the costs stay.
 void Speeds::fit_prior() {
-    const std::size_t processes = speeds_.size();
-    const auto n = static_cast<double>(processes);
+    const auto n = static_cast<double>(processes_);
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
         prior_.scale(std::exp(usual_log_ratio(records_.back())));
-        if (processes < 2 * features) return;
+        if (processes_ < 2 * features) return;
         std::vector<double> rows, ones;
         for (const SpeedRecord& r : records_) {
             const std::vector<double> excess = excess_of(r);
-            for (std::size_t p = 0; p < processes; ++p) {
-                const double work = r.times[p] * speeds_[p], deviation = excess[p] + std::log(speeds_[p]);
+            for (std::size_t p = 0; p < processes_; ++p) {
+                const double work = r.times[p] * of(p), deviation = excess[p] + std::log(of(p));
                 if (!(work > 0)) continue;
                 constexpr double bad = 0.1;
                 const double weight = 1 / (1 + square(deviation / bad));
@@ -158,7 +162,7 @@ void Speeds::fit_prior() {
 
 std::vector<BlockShare> Speeds::shares_of(const Team& team, const Grid& grid, const Owners& owners,
                                           std::span<const CellCounts> counts, std::span<const double> times) const {
-    const auto processes = static_cast<std::int64_t>(speeds_.size());
+    const auto processes = static_cast<std::int64_t>(processes_);
     const std::int64_t cells = std::max<std::int64_t>(1, grid.box().cells() / (blocks_a_process * processes));
     const int side = std::max(1, static_cast<int>(std::sqrt(static_cast<double>(cells))));
     std::vector<double> costs;
@@ -178,7 +182,7 @@ std::vector<BlockShare> Speeds::shares_of(const Team& team, const Grid& grid, co
     merge(loads);
     loads = gather<BlockLoad>(team, loads);
     merge(loads);
-    std::vector<double> total(speeds_.size(), 0.0);
+    std::vector<double> total(processes_, 0.0);
     for (const BlockLoad& l : loads) total[l.process] += static_cast<double>(l.load);
     std::vector<BlockShare> shares;
     for (const BlockLoad& l : loads)
@@ -204,7 +208,7 @@ std::vector<double> Speeds::memory(const Team& team) const {
 }
 
 bool Speeds::restore(const Team& team, std::vector<double> found, std::span<const double> memory) {
-    if (found.size() != speeds_.size() ||
+    if (found.size() != processes_ ||
         !std::all_of(found.begin(), found.end(), [](double s) { return s >= 1e-6 && s <= 1e6; }))
         return false;
     std::size_t at = 0;
@@ -223,11 +227,11 @@ bool Speeds::restore(const Team& team, std::vector<double> found, std::span<cons
     const std::int64_t n = whole(0, most_records);
     for (std::int64_t k = 0; k < n && good; ++k) {
         SpeedRecord r;
-        for (std::size_t p = 0; p < speeds_.size(); ++p) r.times.push_back(next(0, 1e30));
-        for (std::size_t i = 0; i < speeds_.size() * features; ++i) r.sums.push_back(next(0, 1e30));
+        for (std::size_t p = 0; p < processes_; ++p) r.times.push_back(next(0, 1e30));
+        for (std::size_t i = 0; i < processes_ * features; ++i) r.sums.push_back(next(0, 1e30));
         const std::int64_t shares = whole(0, static_cast<double>(memory.size()));
         for (std::int64_t i = 0; i < shares && good; ++i) {
-            const std::int64_t process = whole(0, static_cast<double>(speeds_.size() - 1));
+            const std::int64_t process = whole(0, static_cast<double>(processes_ - 1));
             const auto x = static_cast<std::int32_t>(whole(0, 1 << 29)),
                        y = static_cast<std::int32_t>(whole(0, 1 << 29));
             r.shares.push_back({process, x, y, next(0, 1)});
@@ -236,7 +240,7 @@ bool Speeds::restore(const Team& team, std::vector<double> found, std::span<cons
     }
     if (!good || at != memory.size()) return false;
     prior_ = prior;
-    speeds_ = std::move(found);
+    set(std::move(found));
     if (team.rank() == 0) records_ = std::move(records);
     return true;
 }

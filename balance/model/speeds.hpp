@@ -54,7 +54,7 @@ public:
                std::span<const double> times);
 
     /// Speeds that are known, in any unit.
-    void set(std::vector<double> speeds) { speeds_ = std::move(speeds); }
+    void set(std::vector<double> speeds);
 
     /// Of each process, relative to their mean.
     std::vector<double> relative() const;
@@ -65,7 +65,8 @@ public:
 
     /// For checkpoints: the speeds as they were found, the same on all members, and what they were found from, on
     /// member 0 (empty elsewhere).
-    std::span<const double> found() const { return speeds_; }
+    std::vector<double> found() const { return speeds_.empty() ? std::vector<double>(processes_, 1.0) : speeds_; }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(speeds_.capacity() * sizeof(double)); }
     std::vector<double> memory(const Team& team) const;
     /// The same on all members. Returns false, and changes nothing, for numbers that cannot be such.
     bool restore(const Team& team, std::vector<double> found, std::span<const double> memory);
@@ -77,9 +78,11 @@ private:
     double usual_log_ratio(const SpeedRecord& record) const;
     std::vector<double> excess_of(const SpeedRecord& record) const;
     void fit_prior();
+    double of(std::size_t process) const { return speeds_.empty() ? 1.0 : speeds_[process]; }
 
     Prior prior_;
-    std::vector<double> speeds_;        // 1: what most processes have
+    std::size_t processes_;
+    std::vector<double> speeds_;        // 1: what most processes have; empty: all have it
     std::vector<SpeedRecord> records_;  // member 0's alone
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Level by level instead of node by node: one reduction per level sums the lines of all boxes that are cut at that
-// level, so that the number of collective calls grows with the logarithm of the parts.
+// The tree of cuts is made level by level. A team sums the lines of all boxes of a level by one reduction; where there
+// are some boxes for its members to share, each goes on alone, and tells the others only where it has cut.
 #include "balance/partition/bisection.hpp"
 
 #include <algorithm>
@@ -8,13 +8,15 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace balance {
 namespace {
 
 struct Node {
     Box box;
-    std::int64_t parts, id, first_leaf;  // id in preorder
+    std::int64_t parts, id, first_leaf;                 // id in preorder
+    std::int64_t ids() const { return 2 * parts - 1; }  // of the node and all below it
 };
 
 struct Cut {
@@ -105,64 +107,165 @@ Cut best_cut(const Node& node, int axis, int width, std::span<const std::int64_t
     return best;
 }
 
+// Where a node was cut, as members tell each other.
+struct NodeCut {
+    std::int32_t axis = -1, left = 0, at = 0;  // at: cells below the cut; 0: not cut
+};
+
+// The tree of one bisection.
+class Tree {
+public:
+    Tree(const Box& region, std::int64_t parts, int width, const std::vector<Split>& memory,
+         std::span<const double> targets)
+        : root_{region, parts, 0, 0}, width_(width), shares_(targets), cuts_(root_.ids()) {
+        if (parts < 1 || parts > capacity(region, width))
+            throw std::invalid_argument("cannot split " + std::to_string(region.extent(0)) + " x " +
+                                        std::to_string(region.extent(1)) + " cells into " + std::to_string(parts) +
+                                        " parts at least " + std::to_string(width) + " cells wide");
+        if (memory.size() != cuts_.size()) return;
+        for (std::size_t i = 0; i < cuts_.size(); ++i) cuts_[i] = {memory[i].axis, memory[i].left, 0};
+    }
+
+    const Node& root() const { return root_; }
+
+    // Cuts all nodes of a level that have more than one part. sum: adds up what the members that cut together see.
+    template <class Sum>
+    std::vector<Node> next_level(std::span<const Node> level, const SummedArea& load, Sum sum) {
+        std::vector<std::int64_t> lines;
+        for (const Node& node : level) {
+            const int axis = cuts_[node.id].axis = choose_axis(node);
+            for (int k = 0; k < node.box.extent(axis); ++k) lines.push_back(load.of(side_of(node.box, axis, k, k + 1)));
+        }
+        sum(std::span(lines));
+        std::vector<Node> next;
+        const std::int64_t* here = lines.data();
+        for (const Node& node : level) {
+            NodeCut& c = cuts_[node.id];
+            const std::span<const std::int64_t> sums(here, node.box.extent(c.axis));
+            here += sums.size();
+            Cut cut;
+            if (c.left > 0 && c.left < node.parts) cut = best_cut(node, c.axis, width_, sums, c.left, shares_);
+            if (cut.at < 0) cut = best_cut(node, c.axis, width_, sums, 0, shares_);
+            c.left = static_cast<std::int32_t>(cut.left);
+            c.at = cut.at;
+            for (const Node& side : sides_of(node))
+                if (side.parts > 1) next.push_back(side);
+        }
+        return next;
+    }
+
+    // Everything below a node.
+    void cut_alone(const Node& node, const SummedArea& load) {
+        for (std::vector<Node> level{node}; !level.empty();)
+            level = next_level(level, load, [](std::span<std::int64_t>) {});
+    }
+
+    // Takes the cuts at and below a node away, in preorder.
+    void take_cuts(const Node& node, std::vector<NodeCut>& made) {
+        for (std::int64_t id = node.id; id < node.id + node.ids(); ++id)
+            if (cuts_[id].at > 0) made.push_back(std::exchange(cuts_[id], {}));
+    }
+
+    // The parts. made: the cuts of all nodes that have none here, in preorder.
+    std::vector<Box> finish(std::span<const NodeCut> made) {
+        std::vector<Box> leaves;
+        leaves.reserve(root_.parts);
+        std::vector<std::pair<Box, std::int64_t>> stack{{root_.box, root_.parts}};  // nodes: boxes and parts
+        auto next = made.begin();
+        for (NodeCut& c : cuts_) {
+            const auto [box, parts] = stack.back();
+            stack.pop_back();
+            if (parts == 1) {
+                leaves.push_back(box);
+                continue;
+            }
+            if (c.at == 0) c = *next++;
+            stack.emplace_back(side_of(box, c.axis, c.at, box.extent(c.axis)), parts - c.left);
+            stack.emplace_back(side_of(box, c.axis, 0, c.at), c.left);
+        }
+        return leaves;
+    }
+    std::vector<Split> memory() const {
+        std::vector<Split> splits;
+        splits.reserve(cuts_.size());
+        for (const NodeCut& c : cuts_) splits.push_back({c.axis, c.left});
+        return splits;
+    }
+
+private:
+    int choose_axis(const Node& node) {
+        NodeCut& last = cuts_[node.id];
+        if (last.axis >= 0 && can_split(node, last.axis, width_)) return last.axis;
+        const int longer = node.box.extent(1) > node.box.extent(0) ? 1 : 0;
+        const int axis = can_split(node, longer, width_) ? longer : 1 - longer;
+        if (axis != last.axis) last.left = 0;
+        return axis;
+    }
+    std::array<Node, 2> sides_of(const Node& node) const {
+        const NodeCut& c = cuts_[node.id];
+        return {Node{side_of(node.box, c.axis, 0, c.at), c.left, node.id + 1, node.first_leaf},
+                Node{side_of(node.box, c.axis, c.at, node.box.extent(c.axis)), node.parts - c.left,
+                     node.id + 2 * c.left, node.first_leaf + c.left}};
+    }
+
+    Node root_;
+    int width_;
+    Shares shares_;
+    std::vector<NodeCut> cuts_;  // by id
+};
+
+// Members share the boxes where there are so many. With fewer, each would have more to do alone; with more, more sums
+// over the team would come before.
+constexpr std::size_t boxes_to_share = 32;
+
+// The cuts at and below `nodes`, each found by one member, on all members, in preorder. Collective.
+std::vector<NodeCut> cut_apart(const Team& team, const Grid& grid, std::span<const std::int64_t> load,
+                               std::span<const Node> nodes, Tree& tree) {
+    std::vector<Box> boxes;
+    for (const Node& node : nodes) boxes.push_back(node.box);
+    BoxList list{boxes, {}};
+    const auto count = static_cast<std::int64_t>(nodes.size());
+    // One box for each of some members that lie apart, or some boxes for each member.
+    for (int m = 0; m <= team.size(); ++m) list.first.push_back(count * m / team.size());
+    const std::vector<std::int64_t> loads = FieldPlan(team, {grid, team.size()}, list).to_boxes(load);
+    std::vector<NodeCut> mine;
+    std::size_t at = 0;
+    for (std::int64_t n = list.first[team.rank()]; n < list.first[team.rank() + 1]; ++n) {
+        const std::size_t cells = static_cast<std::size_t>(boxes[n].cells());
+        tree.cut_alone(nodes[n], SummedArea(boxes[n], std::span(loads).subspan(at, cells)));
+        tree.take_cuts(nodes[n], mine);
+        at += cells;
+    }
+    return all_gather<NodeCut>(team, mine);
+}
+
 }  // namespace
 
 std::int64_t capacity(const Box& box, int width) {
     return std::int64_t{box.extent(0) / width} * (box.extent(1) / width) * box.extent(2);
 }
 
-std::vector<Box> bisect(const Team& team, const Box& region, const SummedArea& load, std::int64_t parts, int width,
+std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,
                         std::vector<Split>& memory, std::span<const double> targets) {
-    if (parts < 1 || parts > capacity(region, width))
-        throw std::invalid_argument("cannot split " + std::to_string(region.extent(0)) + " x " +
-                                    std::to_string(region.extent(1)) + " cells into " + std::to_string(parts) +
-                                    " parts at least " + std::to_string(width) + " cells wide");
-    const Shares shares(targets);
-    if (static_cast<std::int64_t>(memory.size()) != 2 * parts - 1) memory.assign(2 * parts - 1, Split{});
-    std::vector<Box> leaves(parts);
-    std::vector<Node> level{{region, parts, 0, 0}};
-    std::vector<std::int64_t> lines;
-    while (!level.empty()) {
-        std::vector<Node> next;
-        std::vector<int> axes(level.size());
-        lines.clear();
-        for (std::size_t i = 0; i < level.size(); ++i) {
-            const Node& node = level[i];
-            if (node.parts == 1) continue;
-            Split& last = memory[node.id];
-            const int longer = node.box.extent(1) > node.box.extent(0) ? 1 : 0;
-            int axis = last.axis;
-            if (axis < 0 || !can_split(node, axis, width)) axis = can_split(node, longer, width) ? longer : 1 - longer;
-            if (axis != last.axis) last = {axis, 0};
-            axes[i] = axis;
-            if (!load.meets(node.box)) {  // as most are, where there are many members
-                lines.resize(lines.size() + node.box.extent(axis), 0);
-                continue;
-            }
-            for (int k = 0; k < node.box.extent(axis); ++k) lines.push_back(load.of(side_of(node.box, axis, k, k + 1)));
-        }
-        team.sum(lines);
-        const std::int64_t* here = lines.data();
-        for (std::size_t i = 0; i < level.size(); ++i) {
-            const Node& node = level[i];
-            if (node.parts == 1) {
-                leaves[node.first_leaf] = node.box;
-                continue;
-            }
-            const int axis = axes[i], extent = node.box.extent(axis);
-            const std::span<const std::int64_t> sums(here, extent);
-            here += extent;
-            Split& last = memory[node.id];
-            Cut cut;
-            if (last.left > 0 && last.left < node.parts) cut = best_cut(node, axis, width, sums, last.left, shares);
-            if (cut.at < 0) cut = best_cut(node, axis, width, sums, 0, shares);
-            last = {axis, static_cast<std::int32_t>(cut.left)};
-            next.push_back({side_of(node.box, axis, 0, cut.at), cut.left, node.id + 1, node.first_leaf});
-            next.push_back({side_of(node.box, axis, cut.at, extent), node.parts - cut.left, node.id + 2 * cut.left,
-                            node.first_leaf + cut.left});
-        }
-        level = std::move(next);
-    }
+    Tree tree(region, parts, width, memory, targets);
+    if (parts > 1) tree.cut_alone(tree.root(), load);
+    memory = tree.memory();
+    return tree.finish({});
+}
+
+std::vector<Box> bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts,
+                        int width, std::vector<Split>& memory, std::span<const double> targets) {
+    const SummedArea here(Homes{grid, team.size()}.of(team.rank()), load);
+    if (team.size() == 1) return bisect(grid.box(), here, parts, width, memory, targets);
+    Tree tree(grid.box(), parts, width, memory, targets);
+    std::vector<Node> level;
+    if (parts > 1) level.push_back(tree.root());
+    while (!level.empty() && level.size() < std::min<std::size_t>(team.size(), boxes_to_share))
+        level = tree.next_level(level, here, [&](std::span<std::int64_t> lines) { team.sum(lines); });
+    std::vector<NodeCut> below;
+    if (!level.empty()) below = cut_apart(team, grid, load, level, tree);
+    const std::vector<Box> leaves = tree.finish(below);
+    memory = tree.memory();
     return leaves;
 }
 

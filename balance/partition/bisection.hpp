@@ -19,14 +19,20 @@ struct Split {
 /// Largest number of parts that `box` can hold when none is narrower than `width` cells.
 std::int64_t capacity(const Box& box, int width);
 
-/// Splits a region of the grid into `parts` boxes, in the order of the recursion. load: of this member's home. Each cut
-/// goes across the longer side where it balances best; 40 to 60 % of the parts go to each side, whatever fits a cell
-/// line best; no side becomes narrower than `width` cells. Boxes without load are split by cells. targets: what each
-/// part should get, in any unit (> 0); empty: the same for all. memory: empty, or what the last call left (2 parts - 1
-/// nodes in preorder); with it, each node keeps its axis and its part counts where they still fit. Sums go over the
-/// team, one a level: no member sees more than its own home. Throws std::invalid_argument when the region can't hold so
-/// many parts.
-std::vector<Box> bisect(const Team& team, const Box& region, const SummedArea& load, std::int64_t parts, int width,
+/// Splits a region of the grid into `parts` boxes, in the order of the recursion. load: of the cells of the region at
+/// least. Each cut goes across the longer side where it balances best; 40 to 60 % of the parts go to each side,
+/// whatever fits a cell line best; no side becomes narrower than `width` cells. Boxes without load are split by cells.
+/// targets: what each part should get, in any unit (> 0); empty: the same for all. memory: empty, or what the last call
+/// left (2 parts - 1 nodes in preorder); with it, each node keeps its axis and its part counts where they still fit.
+/// Throws std::invalid_argument when the region can't hold so many parts.
+std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,
                         std::vector<Split>& memory, std::span<const double> targets = {});
+
+/// The same for the whole grid and a team. load: of this member's home. The first cuts are found by all members
+/// together, with sums over the team; then each box goes to one member, which cuts it alone. So no member sees more
+/// than a part of the grid, and the number of messages does not grow with the parts. Collective, the same on all
+/// members, whatever their number.
+std::vector<Box> bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts,
+                        int width, std::vector<Split>& memory, std::span<const double> targets = {});
 
 }  // namespace balance

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "balance/grid/grid.hpp"
@@ -14,25 +14,28 @@ namespace balance {
 
 class BoxIndex {
 public:
-    /// The boxes lie in the grid and outlive this.
-    BoxIndex(const Grid& grid, std::span<const Box> boxes) : boxes_(boxes) {
-        const int axes = grid.cells[2] > 1 ? 3 : 2;
-        const double a_box = static_cast<double>(grid.box().cells()) / std::max(1.0, static_cast<double>(boxes.size()));
+    /// The boxes lie within `bounds`.
+    BoxIndex(const Box& bounds, std::vector<Box> boxes) : bounds_(bounds), boxes_(std::move(boxes)) {
+        const int axes = bounds.extent(2) > 1 ? 3 : 2;
+        const double a_box = static_cast<double>(bounds.cells()) / std::max(1.0, static_cast<double>(boxes_.size()));
         const double side = std::pow(a_box, 1.0 / axes);
         for (int a = 0; a < 3; ++a) {
-            side_[a] = std::clamp(static_cast<int>(side), 1, grid.cells[a]);
-            buckets_.upper[a] = (grid.cells[a] + side_[a] - 1) / side_[a];
+            side_[a] = std::clamp(static_cast<int>(side), 1, std::max(1, bounds.extent(a)));
+            buckets_.upper[a] = (bounds.extent(a) + side_[a] - 1) / side_[a];
         }
         begin_.assign(buckets_.cells() + 1, 0);
-        for (const Box& b : boxes) for_each_bucket(b, [&](std::int64_t k, auto) { ++begin_[k + 1]; });
+        for (const Box& b : boxes_) for_each_bucket(b, [&](std::int64_t k, auto) { ++begin_[k + 1]; });
         for (std::size_t k = 1; k < begin_.size(); ++k) begin_[k] += begin_[k - 1];
         listed_.resize(begin_.back());
         std::vector<std::int64_t> next(begin_.begin(), begin_.end() - 1);
-        for (std::size_t i = 0; i < boxes.size(); ++i)
-            for_each_bucket(boxes[i], [&](std::int64_t k, auto) { listed_[next[k]++] = static_cast<std::int32_t>(i); });
+        for (std::size_t i = 0; i < boxes_.size(); ++i)
+            for_each_bucket(boxes_[i],
+                            [&](std::int64_t k, auto) { listed_[next[k]++] = static_cast<std::int32_t>(i); });
     }
 
-    /// Calls visit(number of a box, cells in common) once for each box that meets `box`.
+    const std::vector<Box>& boxes() const { return boxes_; }
+
+    /// Calls visit(number of a box, cells in common) once for each box that meets `box`, in any order.
     template <class Visit>
     void for_each_in(const Box& box, Visit visit) const {
         for_each_bucket(box, [&](std::int64_t k, const std::array<int, 3>& bucket) {
@@ -46,10 +49,12 @@ public:
 
 private:
     std::array<int, 3> bucket_of(const std::array<int, 3>& cell) const {
-        return {cell[0] / side_[0], cell[1] / side_[1], cell[2] / side_[2]};
+        return {(cell[0] - bounds_.lower[0]) / side_[0], (cell[1] - bounds_.lower[1]) / side_[1],
+                (cell[2] - bounds_.lower[2]) / side_[2]};
     }
     template <class Visit>
-    void for_each_bucket(const Box& box, Visit visit) const {
+    void for_each_bucket(const Box& any, Visit visit) const {
+        const Box box = intersection(any, bounds_);
         if (box.empty()) return;
         const auto first = bucket_of(box.lower),
                    last = bucket_of({box.upper[0] - 1, box.upper[1] - 1, box.upper[2] - 1});
@@ -59,7 +64,8 @@ private:
                     visit((std::int64_t{i} * buckets_.upper[1] + j) * buckets_.upper[2] + k, std::array{i, j, k});
     }
 
-    std::span<const Box> boxes_;
+    Box bounds_;
+    std::vector<Box> boxes_;
     std::array<int, 3> side_{1, 1, 1};
     Box buckets_;
     std::vector<std::int64_t> begin_;

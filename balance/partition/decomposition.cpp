@@ -132,67 +132,74 @@ Partition one_box_each(std::vector<Box> boxes) {
 }
 
 Decomposition::Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile, Zones zones)
-    : grid_(grid), partition_(std::move(partition)), hosts_(std::move(hosts)), tile_(tile), zones_(std::move(zones)) {
+    : grid_(grid),
+      partition_(std::move(partition)),
+      hosts_(std::move(hosts)),
+      tile_(tile),
+      zones_(std::move(zones)),
+      bounds_(grid.box(), bounds()) {}
+
+// With those of a rank's blocks where its last process is asked for: their tiles have its name.
+std::vector<Box> Decomposition::bounds() const {
     if (hosts_.processes() != processes())
         throw std::invalid_argument("the hosts are those of another number of processes");
-    for (int rank = 0; rank < ranks(); ++rank) {
-        const std::span<const Box> blocks = zones_.of(rank);
-        const Range mine = processes_of(rank);
-        for (std::int64_t p = mine.begin; p < mine.end; ++p) {
-            first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
-            int count = 0;
-            const auto add = [&](const Box& cells, int accelerator) {
-                tiles_.push_back(cells);
-                ids_.push_back({p, count++});
-                accelerator_.push_back(accelerator);
-            };
-            Region cells = joined(
-                {partition_.boxes.begin() + partition_.first[p], partition_.boxes.begin() + partition_.first[p + 1]});
-            for (const Box& block : blocks)
-                if (!block.empty()) cells = without(cells, block);
-            for (const Box& box : cells)
-                for (const Box& piece : split_into_tiles(box, tile)) add(piece, -1);
-            for (std::size_t a = 0; p + 1 == mine.end && a < blocks.size(); ++a)
-                if (!blocks[a].empty()) add(blocks[a], static_cast<int>(a));
-        }
-    }
-    first_tile_.push_back(static_cast<std::int64_t>(tiles_.size()));
-    // About one tile a bucket.
-    const double side = std::sqrt(static_cast<double>(grid_.box().cells()) / static_cast<double>(tiles_.size()));
-    for (int a = 0; a < 2; ++a) {
-        bucket_cells_[a] = std::clamp(static_cast<int>(side), 1, grid_.cells[a]);
-        buckets_[a] = (grid_.cells[a] + bucket_cells_[a] - 1) / bucket_cells_[a];
-    }
-    const auto for_each_bucket = [this](const Box& b, auto visit) {
-        for (int i = b.lower[0] / bucket_cells_[0]; i <= (b.upper[0] - 1) / bucket_cells_[0]; ++i)
-            for (int j = b.lower[1] / bucket_cells_[1]; j <= (b.upper[1] - 1) / bucket_cells_[1]; ++j)
-                visit(i * buckets_[1] + j);
+    std::vector<Box> bounds(processes(), Box{{0, 0, 0}, {0, 0, 0}});
+    const auto add = [&](std::int64_t process, const Box& b) {
+        if (b.empty()) return;
+        Box& all = bounds[process];
+        all = all.empty() ? b : around(all, b);
     };
-    bucket_begin_.assign(static_cast<std::size_t>(buckets_[0]) * buckets_[1] + 1, 0);
-    for (const Box& b : tiles_) for_each_bucket(b, [this](int k) { ++bucket_begin_[k + 1]; });
-    for (std::size_t k = 1; k < bucket_begin_.size(); ++k) bucket_begin_[k] += bucket_begin_[k - 1];
-    bucket_tile_.resize(bucket_begin_.back());
-    std::vector<std::int32_t> next(bucket_begin_.begin(), bucket_begin_.end() - 1);
-    for (std::size_t t = 0; t < tiles_.size(); ++t)
-        for_each_bucket(tiles_[t], [&](int k) { bucket_tile_[next[k]++] = static_cast<std::int32_t>(t); });
+    for (std::int64_t p = 0; p < processes(); ++p)
+        for (const Box& b : boxes_of(p)) add(p, b);
+    for (int rank = 0; !zones_.blocks.empty() && rank < ranks(); ++rank)
+        for (const Box& block : zones_.of(rank)) add(processes_of(rank).end - 1, block);
+    return bounds;
 }
 
-std::vector<Box> Decomposition::tiles_of(std::int64_t process) const {
-    return {tiles_.begin() + first_tile_[process], tiles_.begin() + first_tile_[process + 1]};
+const Decomposition::Tiles& Decomposition::of(std::int64_t process) const {
+    const auto known = tiles_.find(process);
+    return known != tiles_.end() ? known->second : tiles_.emplace(process, cut(process)).first->second;
 }
 
-std::vector<std::int64_t> Decomposition::candidates(const Box& box) const {
-    std::vector<std::int64_t> found;
-    const Box b = intersection(box, grid_.box());
-    if (b.empty()) return found;
-    for (int i = b.lower[0] / bucket_cells_[0]; i <= (b.upper[0] - 1) / bucket_cells_[0]; ++i)
-        for (int j = b.lower[1] / bucket_cells_[1]; j <= (b.upper[1] - 1) / bucket_cells_[1]; ++j) {
-            const int k = i * buckets_[1] + j;
-            found.insert(found.end(), bucket_tile_.begin() + bucket_begin_[k],
-                         bucket_tile_.begin() + bucket_begin_[k + 1]);
+Decomposition::Tiles Decomposition::cut(std::int64_t process) const {
+    const int rank = rank_of(process);
+    const std::span<const Box> blocks = zones_.of(rank), own = boxes_of(process);
+    Region cells = joined({own.begin(), own.end()});
+    for (const Box& block : blocks)
+        if (!block.empty()) cells = without(cells, block);
+    std::vector<Box> tiles;
+    for (const Box& box : cells) {
+        const std::vector<Box> pieces = split_into_tiles(box, tile_);
+        tiles.insert(tiles.end(), pieces.begin(), pieces.end());
+    }
+    const int on_cpu = static_cast<int>(tiles.size());
+    std::vector<int> accelerator;
+    for (std::size_t a = 0; process + 1 == processes_of(rank).end && a < blocks.size(); ++a)
+        if (!blocks[a].empty()) {
+            tiles.push_back(blocks[a]);
+            accelerator.push_back(static_cast<int>(a));
         }
+    return {BoxIndex(bounds_.boxes()[process], std::move(tiles)), on_cpu, std::move(accelerator)};
+}
+
+std::vector<Box> Decomposition::tiles_of_rank(int rank) const {
+    std::vector<Box> all;
+    const Range mine = processes_of(rank);
+    for (std::int64_t p = mine.begin; p < mine.end; ++p) all.insert(all.end(), tiles_of(p).begin(), tiles_of(p).end());
+    return all;
+}
+
+std::vector<std::int64_t> Decomposition::processes_around(const Box& box) const {
+    std::vector<std::int64_t> found;
+    bounds_.for_each_in(box, [&](std::int32_t process, const Box&) { found.push_back(process); });
     std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+std::vector<int> Decomposition::ranks_around(const Box& box) const {
+    std::vector<int> found;
+    for (const std::int64_t p : processes_around(box))
+        if (found.empty() || rank_of(p) != found.back()) found.push_back(rank_of(p));
     return found;
 }
 

@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "balance/grid/grid.hpp"
+#include "balance/partition/box_index.hpp"
 #include "balance/partition/hosts.hpp"
 
 namespace balance {
@@ -67,6 +69,9 @@ struct TileId {
 /// Patches, the processes that own them, the ranks that host those, and their tiles. A block that an accelerator
 /// computes is one tile. It comes after all other tiles of its rank and has the name of the rank's last process,
 /// whoever owns its cells.
+///
+/// The tiles of a process are cut when somebody first asks for them: a rank looks only at processes around its own,
+/// however many there are. So even const functions must not be called by several threads at the same time.
 class Decomposition {
 public:
     /// partition: boxes that tile the grid, some for each process. hosts: the ranks of the processes. tile: see
@@ -81,42 +86,54 @@ public:
     TileShape tile() const { return tile_; }
     const Zones& zones() const { return zones_; }
     /// Which accelerator of its rank computes a tile; -1: none.
-    int accelerator_of(TileId id) const { return accelerator_[first_tile_[id.process] + id.tile]; }
+    int accelerator_of(TileId id) const {
+        const Tiles& tiles = of(id.process);
+        return id.tile < tiles.on_cpu ? -1 : tiles.accelerator[id.tile - tiles.on_cpu];
+    }
     int rank_of(std::int64_t process) const { return hosts_.member_of(process); }
     Range processes_of(int rank) const { return hosts_.processes_of(rank); }
     /// Tiles of a process, in their order.
-    std::vector<Box> tiles_of(std::int64_t process) const;
-
-    /// All tiles in the order of processes; those of a rank: [first_tile(rank), first_tile(rank + 1)).
-    const std::vector<Box>& tiles() const { return tiles_; }
-    std::int64_t first_tile(int rank) const {
-        return first_tile_[rank < ranks() ? processes_of(rank).begin : processes()];
-    }
-
-    std::int64_t first_tile_of(std::int64_t process) const { return first_tile_[process]; }
+    const std::vector<Box>& tiles_of(std::int64_t process) const { return of(process).index.boxes(); }
+    /// Those of a rank: process by process.
+    std::vector<Box> tiles_of_rank(int rank) const;
 
     /// Calls visit(tile, its cells) for every tile that meets `box` (inside the grid), in ascending order.
     template <class Visit>
     void for_each_tile_in(const Box& box, Visit visit) const {
-        for (std::int64_t t : candidates(box))
-            if (!intersection(tiles_[t], box).empty()) visit(ids_[t], tiles_[t]);
+        for (const std::int64_t p : processes_around(box)) {
+            const BoxIndex& tiles = of(p).index;
+            std::vector<int> found;
+            tiles.for_each_in(box, [&](std::int32_t t, const Box&) { found.push_back(t); });
+            std::sort(found.begin(), found.end());
+            for (const int t : found) visit(TileId{p, t}, tiles.boxes()[t]);
+        }
     }
+    /// Ranks that have all the tiles which meet `box`, and perhaps others, in ascending order.
+    std::vector<int> ranks_around(const Box& box) const;
 
 private:
-    std::vector<std::int64_t> candidates(const Box& box) const;
+    struct Tiles {
+        BoxIndex index;
+        int on_cpu;                    // behind them come blocks of accelerators
+        std::vector<int> accelerator;  // of each block
+    };
+    const Tiles& of(std::int64_t process) const;
+    Tiles cut(std::int64_t process) const;
+    std::span<const Box> boxes_of(std::int64_t process) const {
+        return std::span(partition_.boxes)
+            .subspan(partition_.first[process], partition_.first[process + 1] - partition_.first[process]);
+    }
+    /// In whose bounds `box` lies, in ascending order.
+    std::vector<std::int64_t> processes_around(const Box& box) const;
+    std::vector<Box> bounds() const;
 
     Grid grid_;
     Partition partition_;
     Hosts hosts_;
     TileShape tile_;
     Zones zones_;
-    std::vector<Box> tiles_;  // of all processes
-    std::vector<TileId> ids_;
-    std::vector<int> accelerator_;          // by tile
-    std::vector<std::int64_t> first_tile_;  // by process
-    // Buckets of cells that list the tiles they meet: finding neighbours costs the same for any number of processes.
-    std::array<int, 2> bucket_cells_{1, 1}, buckets_{1, 1};
-    std::vector<std::int32_t> bucket_begin_, bucket_tile_;
+    BoxIndex bounds_;  // of the cells of each process
+    mutable std::unordered_map<std::int64_t, Tiles> tiles_;
 };
 
 }  // namespace balance

@@ -24,7 +24,7 @@ public:
           resources_(resources),
           partition_(partition),
           width_(width),
-          index_(grid, partition.boxes),
+          index_(grid.box(), partition.boxes),
           owner_(partition.boxes.size()),
           remote_cells(resources.size(), 0) {
         for (std::size_t r = 0; r < resources.size(); ++r)

@@ -115,8 +115,7 @@ namespace {
 std::vector<Box> bisected(const PartitionInput& in, const PartitionOptions& options, std::int64_t parts,
                           std::vector<Split>& memory, std::span<const double> targets) {
     if (!options.sticky) memory.clear();
-    const SummedArea load(Homes{in.grid, in.team.size()}.of(in.team.rank()), in.load);
-    return bisect(in.team, in.grid.box(), load, parts, options.min_width, memory, targets);
+    return bisect(in.team, in.grid, in.load, parts, options.min_width, memory, targets);
 }
 
 // This member's part of the chain: the items of its block of the patches.

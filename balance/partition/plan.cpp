@@ -22,7 +22,7 @@ template <class Visit>
 void for_each_tile_of(const Decomposition& decomposition, int rank, Visit visit) {
     const Range mine = decomposition.processes_of(rank);
     for (std::int64_t p = mine.begin; p < mine.end; ++p) {
-        const std::vector<Box> tiles = decomposition.tiles_of(p);
+        const std::vector<Box>& tiles = decomposition.tiles_of(p);
         for (int t = 0; t < static_cast<int>(tiles.size()); ++t) visit(TileId{p, t}, tiles[t]);
     }
 }

@@ -12,24 +12,27 @@ Owners::Owners(const Grid& grid, const Box& home, const Partition& partition) : 
     const Box framed = with_halo(home, {1, 1, 0});
     process_.assign(framed.cells(), -1);
     if (home.empty()) return;
-    const auto paint = [&](const Box& box, std::int64_t process) {
-        const Box b = intersection(box, framed);
-        for (int x = b.lower[0]; !b.empty() && x < b.upper[0]; ++x)
-            std::fill_n(process_.begin() + place_in(framed, x, b.lower[1]), b.extent(1),
-                        static_cast<std::int32_t>(process));
+    // What of all boxes lies in the frame when it is moved by so many cells.
+    const auto paint = [&](const std::array<int, 3>& image) {
+        const Box there = shifted(framed, image);
+        for (std::int64_t p = 0; p < partition.processes(); ++p)
+            for (std::int64_t i = partition.first[p]; i < partition.first[p + 1]; ++i) {
+                if (!meet(partition.boxes[i], there)) continue;
+                const Box b = intersection(partition.boxes[i], there);
+                for (int x = b.lower[0]; x < b.upper[0]; ++x)
+                    std::fill_n(process_.begin() + place_in(there, x, b.lower[1]), b.extent(1),
+                                static_cast<std::int32_t>(p));
+            }
     };
     // Images of boxes come into the frame only where it reaches over a periodic boundary.
     const auto images = [&](int axis) {
         std::vector<int> shifts{0};
-        if (grid.periodic[axis] && home.lower[axis] == 0) shifts.push_back(-grid.cells[axis]);
-        if (grid.periodic[axis] && home.upper[axis] == grid.cells[axis]) shifts.push_back(grid.cells[axis]);
+        if (grid.periodic[axis] && home.lower[axis] == 0) shifts.push_back(grid.cells[axis]);
+        if (grid.periodic[axis] && home.upper[axis] == grid.cells[axis]) shifts.push_back(-grid.cells[axis]);
         return shifts;
     };
-    const std::vector<int> along_x = images(0), along_y = images(1);
-    for (std::int64_t p = 0; p < partition.processes(); ++p)
-        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
-            for (const int dx : along_x)
-                for (const int dy : along_y) paint(shifted(partition.boxes[b], {dx, dy, 0}), p);
+    for (const int dx : images(0))
+        for (const int dy : images(1)) paint({dx, dy, 0});
 }
 
 namespace {

@@ -43,11 +43,7 @@ std::int64_t load_in(const Region& region, const Loads& loads) {
 
 Box bounds_of(const Region& region) {
     Box bounds = region.front();
-    for (const Box& b : region)
-        for (int a = 0; a < 3; ++a) {
-            bounds.lower[a] = std::min(bounds.lower[a], b.lower[a]);
-            bounds.upper[a] = std::max(bounds.upper[a], b.upper[a]);
-        }
+    for (const Box& b : region) bounds = around(bounds, b);
     return bounds;
 }
 

@@ -146,10 +146,10 @@ Table against_bisection() {
                 std::vector<Split> memory;
                 std::vector<Region> boxes;
                 std::int64_t cpus = 0, halves = 0;
-                for (const Box& b : bisect(alone, grid.box(), sums, nodes, 1, memory, targets)) {
+                for (const Box& b : bisect(grid.box(), sums, nodes, 1, memory, targets)) {
                     std::vector<Split> none;
                     std::vector<Region> of_box;
-                    for (const Box& half : bisect(alone, b, sums, 2, 1, none)) of_box.push_back({half});
+                    for (const Box& half : bisect(b, sums, 2, 1, none)) of_box.push_back({half});
                     halves += ghosts_between(grid, of_box);
                     boxes.push_back({b});
                 }

@@ -150,6 +150,10 @@ TEST_CASE("the neighbour search finds what a scan of all tiles finds") {
                         if (!intersection(tiles[t], box).empty()) expected.push_back({p, t});
                 }
                 CHECK((found == expected));
+                const std::vector<int> ranks = d.ranks_around(box);
+                CHECK(std::is_sorted(ranks.begin(), ranks.end()));
+                for (const TileId& id : found)
+                    CHECK(std::count(ranks.begin(), ranks.end(), d.rank_of(id.process)) == 1);
             }
 }
 

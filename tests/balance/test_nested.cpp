@@ -185,10 +185,10 @@ TEST_CASE("regions with jogs have at most 1.15 times the ghosts of boxes by recu
             std::vector<Split> memory;
             std::vector<Region> boxes;
             std::int64_t of_cpus = 0, of_halves = 0;  // of the same node
-            for (const Box& b : bisect(alone, grid.box(), sums, nodes, 1, memory)) {
+            for (const Box& b : bisect(grid.box(), sums, nodes, 1, memory)) {
                 std::vector<Split> none;
                 std::vector<Region> halves;
-                for (const Box& half : bisect(alone, b, sums, 2, 1, none)) halves.push_back({half});
+                for (const Box& half : bisect(b, sums, 2, 1, none)) halves.push_back({half});
                 of_halves += ghosts_between(grid, halves);
                 of_cpus += ghosts_between(grid, split_exactly({b}, cells, std::vector<PartNeed>(2), 1e-3));
                 boxes.push_back({b});

@@ -181,23 +181,26 @@ TEST_CASE("the nested partition balances like the chain of strips, on any number
     CHECK_THROWS_AS(make(alone, o), std::invalid_argument);
 }
 
-TEST_CASE("messages and collective calls of a partition do not grow with the team") {
+TEST_CASE(
+    "collective calls of a partition grow with the logarithm of the team, and no further when it has 32 members") {
     PartitionOptions o;
     o.processes = 40;
     std::vector<std::int64_t> collectives;
-    for (const int members : {2, 4, 8, 16}) {
+    for (const int members : {2, 4, 8, 16, 32, 64}) {
         const auto counts = ThreadTeam::run(members, [&](const Team& team) {
             make(team, o);
             return ThreadTeam::counts_of(team);
         });
         for (const ThreadTeam::Counts& c : counts) {
             CHECK(c.collectives == counts[0].collectives);
-            CHECK(c.messages < members);
+            CHECK(c.messages <= std::min(2 * members, 40));
         }
         collectives.push_back(counts[0].collectives);
     }
-    CHECK(collectives == std::vector<std::int64_t>(4, collectives[0]));
-    CHECK(collectives[0] < 20);  // one sum a level of the bisection, and a few to cut the chain
+    // One sum a level of the bisection until members go on apart, and a few to tell their cuts and to cut the chain.
+    for (std::size_t i = 0; i < collectives.size(); ++i)
+        CHECK(collectives[i] == collectives[0] + static_cast<std::int64_t>(std::min<std::size_t>(i, 4)));
+    CHECK(collectives[0] < 10);
 }
 
 TEST_CASE("a sticky bisection keeps its axes and counts, and moves fewer cells") {
@@ -235,10 +238,10 @@ TEST_CASE("no patch is narrower than asked, and fewer are made where there is no
             std::vector<Split> memory;
             const SummedArea sums(grid.box(), whole.load);
             if (parts > capacity(grid.box(), width)) {
-                CHECK_THROWS_AS(bisect(alone, grid.box(), sums, parts, width, memory), std::invalid_argument);
+                CHECK_THROWS_AS(bisect(grid.box(), sums, parts, width, memory), std::invalid_argument);
                 continue;
             }
-            for (const Box& b : bisect(alone, grid.box(), sums, parts, width, memory))
+            for (const Box& b : bisect(grid.box(), sums, parts, width, memory))
                 CHECK(std::min(b.extent(0), b.extent(1)) >= width);
         }
     PartitionOptions o;
@@ -274,7 +277,7 @@ TEST_CASE("a region of the grid is bisected like the whole") {
     const Box region{{7, 3, 0}, {50, 40, 1}};
     const Field whole(grid.box());
     std::vector<Split> memory;
-    const std::vector<Box> boxes = bisect(alone, region, SummedArea(grid.box(), whole.load), 13, 2, memory);
+    const std::vector<Box> boxes = bisect(region, SummedArea(grid.box(), whole.load), 13, 2, memory);
     std::int64_t cells = 0;
     for (const Box& b : boxes) {
         CHECK(intersection(b, region) == b);
@@ -312,16 +315,45 @@ TEST_CASE("values go to boxes and back, whatever the team") {
     }
 }
 
+TEST_CASE("a team of any size bisects as one member does, from scratch and from memory") {
+    const Field whole(grid.box());
+    for (const std::int64_t parts : {1, 2, 13, 150}) {
+        std::vector<Split> memory;
+        const std::vector<double> targets(parts / 2 * 2 == parts ? 0 : parts, 2.5);
+        std::vector<std::vector<Box>> expected;
+        for (int round = 0; round < 2; ++round)
+            expected.push_back(bisect(grid.box(), SummedArea(grid.box(), whole.load), parts, 2, memory, targets));
+        for (const int members : {2, 3, 7, 40}) {
+            CAPTURE(parts, members);
+            const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
+                const Field mine(Homes{grid, team.size()}.of(team.rank()));
+                std::vector<Split> own;
+                bool same = true;
+                for (int round = 0; round < 2; ++round)
+                    same = same && bisect(team, grid, mine.load, parts, 2, own, targets) == expected[round];
+                return same && own == memory;
+            });
+            CHECK(good == std::vector<int>(members, 1));
+        }
+    }
+}
+
 TEST_CASE("homes cover the grid once, also where members are more than cells") {
     for (const Grid& g : {grid, Grid{{5, 3, 1}, {}}, Grid{{1, 40, 1}, {}}})
         for (const int members : {1, 2, 3, 5, 7, 15, 40}) {
             std::vector<int> seen(g.box().cells(), 0);
+            const Homes homes{g, members};
+            const Box some{{0, 1, 0}, {g.cells[0] / 2 + 1, 2, 1}};
+            std::vector<int> found, expected;
+            homes.for_each_in(some, [&](int m) { found.push_back(m); });
             for (int m = 0; m < members; ++m) {
-                const Box home = Homes{g, members}.of(m);
+                const Box home = homes.of(m);
+                if (!intersection(home, some).empty()) expected.push_back(m);
                 for (int x = home.lower[0]; x < home.upper[0]; ++x)
                     for (int y = home.lower[1]; y < home.upper[1]; ++y) ++seen[place_in(g.box(), x, y)];
             }
             CHECK(seen == std::vector<int>(g.box().cells(), 1));
+            CHECK(found == expected);
         }
 }
 

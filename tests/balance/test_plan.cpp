@@ -139,10 +139,11 @@ TEST_CASE(
     const Decomposition none = with({}), first = with({block, {}}), second = with({{}, block});
     for (const Decomposition* d : {&first, &second}) {
         std::int64_t cells = 0;
-        for (const Box& tile : d->tiles()) {
-            cells += tile.cells();
-            CHECK((tile == block || intersection(tile, block).empty()));
-        }
+        for (const int rank : {0, 1})
+            for (const Box& tile : d->tiles_of_rank(rank)) {
+                cells += tile.cells();
+                CHECK((tile == block || intersection(tile, block).empty()));
+            }
         CHECK(cells == grid.box().cells());
         const std::vector<Box> of_last = d->tiles_of(1);  // of rank 0
         CHECK(of_last.back() == block);
