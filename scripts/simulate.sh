@@ -28,5 +28,5 @@ simulator=$(sed -n 's/.*"\(\/[^"]*\/smpimain\)".*/\1/p' "$(command -v smpirun)")
     --cfg=network/TCP-gamma:0 --cfg=network/crosstraffic:0 \
     --cfg=smpi/async-small-thresh:0 --cfg=smpi/send-is-detached-thresh:0 \
     --cfg=smpi/coll-selector:mpich --cfg=smpi/bcast:binomial_tree --cfg=smpi/barrier:ompi_bruck \
-    --cfg=smpi/allreduce:rab_rdb --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial \
+    --cfg=smpi/allreduce:mpich --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial \
     "${costs[@]}" --log=root.thresh:warning "$folder/platform.xml" run "$deck" "$@"

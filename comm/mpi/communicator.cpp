@@ -29,6 +29,22 @@ void broadcast_bytes(const Communicator::Handle& handle, void* bytes, std::size_
                    static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, handle.comm);
 }
 
+// Of this rank's and all before it, in rounds that each double how many ranks a sum is of: MPI_Exscan of the simulator
+// sends a message from each rank to each later one.
+std::int64_t sum_up_to_rank(MPI_Comm comm, int rank, int size, std::int64_t sum) {
+    constexpr int tag = 6;
+    for (int step = 1; step < size; step *= 2) {
+        const int below = rank >= step ? rank - step : MPI_PROC_NULL,
+                  above = rank + step < size ? rank + step : MPI_PROC_NULL;
+        std::int64_t more = 0;
+        mpi_check(
+            MPI_Sendrecv(&sum, 1, MPI_INT64_T, above, tag, &more, 1, MPI_INT64_T, below, tag, comm, MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+        sum += more;
+    }
+    return sum;
+}
+
 // Does some node have more of these ranks than cores?
 bool crowded_anywhere(MPI_Comm comm) {
     if (simulated) return false;  // nobody waits for a core there, and nobody may poll: time stands still meanwhile
@@ -116,6 +132,7 @@ void Communicator::sum(std::span<Int128> values) const {
 }
 
 std::int64_t Communicator::exclusive_sum(std::int64_t value) const {
+    if (simulated) return sum_up_to_rank(handle_->comm, rank_, size_, value) - value;
     std::int64_t before = 0;
     collective(oversubscribed_, "MPI_Exscan", MPI_Exscan, MPI_Iexscan, &value, &before, 1, MPI_INT64_T, MPI_SUM,
                handle_->comm);

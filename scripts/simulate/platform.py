@@ -33,8 +33,8 @@ for name in ("tianhe2_16", "tianhe2_32"):
         ],
     })
 # Of every platform; assumed, in the range of common MPI libraries.
-MESSAGE_SECONDS = 0.8e-6         # of the sender's core for each nonblocking message, the receiver's part included
-COPY_BYTES_PER_SECOND = 2.5e9    # of the sender's core that copies a message into buffers of MPI and out of them
+MESSAGE_SECONDS = 0.43e-6        # of the sender's core for each nonblocking message, the receiver's part included
+COPY_BYTES_PER_SECOND = 6.8e9    # of the sender's core that copies a message into buffers of MPI and out of them
 EAGER_BYTES = 65536              # messages of this size and more are not copied
 NODE_BYTES_PER_SECOND = 5e9      # between two ranks of a node
 NODE_LATENCY_SECONDS = 0.4e-6    # between two ranks of a node
