@@ -14,7 +14,7 @@ import sys
 PARTICLES_A_RANK = 10_000
 DECK = "inputs/lbe64.yaml"
 HEIGHT, PARTICLES = 513.0, 1_092_024  # of the slabs in the deck
-STEPS = (20, 40)
+STEPS = (10, 20)
 EVERY = 10
 
 

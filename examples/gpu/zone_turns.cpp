@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// zone_turns FILE: is a border that finds its place as good as the best one that never moves? Runs of the same system
+// take turns in one process, some steps each time and in a random order: so whatever else happens on the machine slows
+// all of them alike. Threads of this processor stand in for the accelerator, as many as compute beside them. Prints
+// each run's rate, and writes FILE (JSON). Moves of the border are not timed.
+#include <omp.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "examples/gpu/slabs.hpp"
+#include "examples/gpu/zone_run.hpp"
+
+namespace {
+
+using Kind = balance::ControllerKind;
+
+struct Case {
+    std::string name;
+    double share;
+    Kind kind;
+    std::unique_ptr<ZoneRun> run{};
+    std::vector<double> seconds{};  // of each turn
+    double rate() const {           // atom-steps a second
+        return static_cast<double>(run->particles() * steps_a_turn) * static_cast<double>(seconds.size()) /
+               std::accumulate(seconds.begin(), seconds.end(), 0.0);
+    }
+    static constexpr std::int64_t steps_a_turn = 25;
+};
+
+constexpr std::int64_t warm = 200, turns = 40, every = 50;
+constexpr double particles = 3e5;
+
+// The median over turns of what `a` took over what `b` took.
+double paired(const Case& a, const Case& b) {
+    std::vector<double> ratios;
+    for (std::size_t t = 0; t < a.seconds.size(); ++t) ratios.push_back(a.seconds[t] / b.seconds[t]);
+    std::nth_element(ratios.begin(), ratios.begin() + turns / 2, ratios.end());
+    return ratios[turns / 2];
+}
+
+void take_turns(std::vector<Case>& cases) {
+    app::Deck deck = slabs(particles);
+    deck.accelerator.backend = app::AcceleratorBackend::host;
+    app::Setup setup = app::make_setup(deck, "");
+    app::add_accelerators(setup, deck, 0, 1);
+    setup.accelerators.devices.resize(1);
+    setup.accelerators.threads = omp_get_max_threads();
+    std::vector<Case*> order;
+    for (Case& c : cases) {
+        c.run = std::make_unique<ZoneRun>(setup, deck, c.share);
+        c.run->steps(warm, c.kind, every);
+        order.push_back(&c);
+    }
+    std::mt19937 random(1);
+    for (std::int64_t t = 1; t <= turns; ++t) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (Case* c : order) c->seconds.push_back(c->run->steps(warm + t * Case::steps_a_turn, c->kind, every));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: zone_turns FILE\n");
+        return 2;
+    }
+    omp_set_num_threads(std::max(1, omp_get_max_threads() / 2));
+    std::vector<Case> cases;
+    cases.push_back({"CPU alone", 0, Kind::fixed});
+    cases.push_back({"stand-in alone", 1, Kind::fixed});
+    cases.push_back({"measured_speed", 0.5, Kind::measured_speed});
+    const std::size_t first_fixed = cases.size();
+    for (const int percent : {7, 9, 11, 13, 15, 17, 19})
+        cases.push_back({"fixed " + std::to_string(percent) + " %", percent / 100.0, Kind::fixed});
+    try {
+        take_turns(cases);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "zone_turns: %s\n", e.what());
+        return 1;
+    }
+    const Case& best = *std::max_element(cases.begin() + static_cast<std::ptrdiff_t>(first_fixed), cases.end(),
+                                         [](const Case& a, const Case& b) { return a.rate() < b.rate(); });
+    const double both = cases[0].rate() + cases[1].rate();
+    std::ofstream json(argv[1]);
+    json << "{\"stand_in\": true, \"particles\": " << cases[0].run->particles() << ", \"cases\": [";
+    bool equal = true;
+    const std::uint64_t hash = cases[0].run->finish();
+    std::printf("%-16s %16s %12s %18s %14s\n", "", "M atom-steps/s", "time/best", "median of turns", "of both alone");
+    for (Case& c : cases) {
+        equal = equal && (&c == &cases[0] || c.run->finish() == hash);
+        std::printf("%-16s %16.2f %12.3f %18.3f %14.3f\n", c.name.c_str(), c.rate() * 1e-6, best.rate() / c.rate(),
+                    paired(c, best), c.rate() / both);
+        json << (&c == &cases[0] ? "" : ", ") << "{\"case\": \"" << c.name << "\", \"rate\": " << c.rate()
+             << ", \"last_share\": " << c.run->share() << ", \"time_over_best\": " << best.rate() / c.rate()
+             << ", \"median_of_turns\": " << paired(c, best) << "}";
+    }
+    json << "], \"hash_equal\": " << (equal ? "true" : "false") << "}\n";
+    if (!equal) std::fprintf(stderr, "zone_turns: the states differ\n");
+    return equal ? 0 : 1;
+}
