@@ -81,6 +81,9 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
                     "go on from a checkpoint: FILE, or auto for the\n"
                     "newest valid one of the latest run in the output\n"
                     "directory");
+    run->add_option("--trace-messages", options.trace,
+                    "write each plan of messages between ranks to this\n"
+                    "CSV file");
     CLI::App* partition = cli.add_subcommand("partition",
                                              "partition a load field for a machine of nodes,\n"
                                              "CPUs, cores and accelerators; no steps");
@@ -108,6 +111,8 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     }
     if (run->count("--out") + partition->count("--out") > 0 && options.out.empty())
         return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
+    if (run->count("--trace-messages") > 0 && options.trace.empty())
+        return {fail(comm, 2, "command line: --trace-messages is empty; give the name of a file")};
     if (*run) return app::run(options, comm);
     if (*partition) return {app::partition(options, comm)};
     if (*check && check->count("DECK") == 0) {

@@ -59,7 +59,7 @@ void Engine::repartition(const balance::Decomposition& old, const balance::Decom
     assert(stage_ != Stage::scattered);
     {
         const Timed phase(timers_, Phase::migration);
-        app::repartition(tiles_, setup_.network, old, next);
+        app::repartition(tiles_, setup_, old, next);
         halo_.plan(next);
         stopwatch_.restart();
         forces_.resize();

@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/engine/channel.hpp"
 #include "app/engine/thread_schedule.hpp"
-#include "comm/exchange.hpp"
 
 namespace app {
 namespace {
@@ -36,8 +36,8 @@ Halo::Halo(const Setup& setup, Tiles& tiles, const balance::Decomposition& decom
     : setup_(setup),
       tiles_(tiles),
       border_(setup, tiles),
-      counts_(std::make_unique<comm::Exchange>(tiles.comm(), setup.network, &traffic_)),
-      positions_(std::make_unique<comm::Exchange>(tiles.comm(), setup.network, &traffic_)) {
+      counts_(make_channel(setup, tiles.comm(), "ghost_counts", &traffic_)),
+      positions_(make_channel(setup, tiles.comm(), "ghosts", &traffic_)) {
     plan(decomposition);
 }
 
@@ -112,15 +112,13 @@ void Halo::emigrate() {
             else to_blocks[t - tiles_.on_cpu()].push_back(e.particle);
         }
     emigrate_from_blocks(to_blocks);
-    balance::Transfer<Parcel*, std::int64_t> sizes(
-        std::make_unique<comm::Exchange>(tiles_.comm(), setup_.network, &traffic_));
+    balance::Transfer<Parcel*, std::int64_t> sizes(make_channel(setup_, tiles_.comm(), "emigrant_counts", &traffic_));
     const auto one = [](Parcel*) { return std::size_t{1}; };
     sizes.lay_out(std::span(std::as_const(links)), one, one);
     sizes.start(balance::SerialLoop{},
                 [](Parcel* p, std::int64_t* to) { *to = static_cast<std::int64_t>(p->sent.size()); });
     sizes.finish(balance::SerialLoop{}, [](Parcel* p, const std::int64_t* from) { p->received = *from; });
-    balance::Transfer<Parcel*, Emigrant> records(
-        std::make_unique<comm::Exchange>(tiles_.comm(), setup_.network, &traffic_));
+    balance::Transfer<Parcel*, Emigrant> records(make_channel(setup_, tiles_.comm(), "emigrants", &traffic_));
     records.lay_out(
         std::span(std::as_const(links)), [](Parcel* p) { return p->sent.size(); },
         [](Parcel* p) { return static_cast<std::size_t>(p->received); });

@@ -9,10 +9,10 @@
 #include <span>
 #include <utility>
 
+#include "app/engine/channel.hpp"
 #include "app/engine/thread_schedule.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/transfer.hpp"
-#include "comm/exchange.hpp"
 
 namespace app {
 namespace {
@@ -46,7 +46,7 @@ constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, b
 
 }  // namespace
 
-void repartition(Tiles& tiles, const comm::Network& network, const balance::Decomposition& old,
+void repartition(Tiles& tiles, const Setup& setup, const balance::Decomposition& old,
                  const balance::Decomposition& next) {
     const int rank = tiles.comm().rank();
     const balance::Plan plan = balance::move_plan(old, next, rank);
@@ -72,13 +72,13 @@ void repartition(Tiles& tiles, const comm::Network& network, const balance::Deco
     };
 
     // How many particles each move carries, then the particles.
-    balance::Transfer<Move, std::int64_t> sizes(std::make_unique<comm::Exchange>(tiles.comm(), network));
+    balance::Transfer<Move, std::int64_t> sizes(make_channel(setup, tiles.comm(), "migration_counts"));
     std::map<Move, std::int64_t> received;
     const auto one = [](const Move&) { return std::size_t{1}; };
     sizes.lay_out(std::span(plan.links), one, one);
     sizes.start(on_all_threads, [&](const Move& m, std::int64_t* to) { *to = size_of(m); });
     sizes.finish(balance::SerialLoop{}, [&](const Move& m, const std::int64_t* from) { received[m] = *from; });
-    balance::Transfer<Move, md::Particle> particles(std::make_unique<comm::Exchange>(tiles.comm(), network));
+    balance::Transfer<Move, md::Particle> particles(make_channel(setup, tiles.comm(), "migration"));
     particles.lay_out(std::span(plan.links), size_of, [&](const Move& m) { return received.at(m); });
     particles.start(on_all_threads, pack);
 

@@ -8,9 +8,9 @@
 namespace app {
 
 /// Changes owners from those of `old`, which the tiles have, to those of `next`: the particles of each cell go to the
-/// tile that owns it now, along the plan from one decomposition to the other, in messages as the network says. The
+/// tile that owns it now, along the plan from one decomposition to the other, in messages as the setup says. The
 /// tiles must be sorted, and are not afterwards. Collective.
-void repartition(Tiles& tiles, const comm::Network& network, const balance::Decomposition& old,
+void repartition(Tiles& tiles, const Setup& setup, const balance::Decomposition& old,
                  const balance::Decomposition& next);
 
 /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells by `owners`, the tiles'

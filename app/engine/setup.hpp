@@ -3,6 +3,9 @@
 // limits.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "app/deck/deck.hpp"
@@ -24,6 +27,9 @@ struct Accelerators {
     std::uint64_t shuffle = 0;  ///< see gpu::make_zone()
 };
 
+/// Told of a plan before it is carried out: what it is, and the parts that this rank sends by it. Called on all ranks.
+using PlanObserver = std::function<void(std::string_view kind, std::span<const balance::Part> sent)>;
+
 struct Setup {
     md::Domain domain;
     md::PotentialSpec potential;
@@ -40,6 +46,7 @@ struct Setup {
     double (*thread_seconds)() = comm::thread_cpu_seconds;  ///< the clock for that, of the calling thread
     Accelerators accelerators;
     comm::Network network;  ///< how the ranks' messages go
+    PlanObserver on_plan;   ///< may be empty
     comm::Overlap overlap = comm::Overlap::full;
     balance::WorkCosts work{};  ///< on a simulated cluster: what a pass takes there
 

@@ -23,6 +23,8 @@ class Observer {
 public:
     virtual ~Observer() = default;
     virtual Due due(std::int64_t step) const = 0;
+    /// New plans of messages follow: particles change their tiles, ghosts are exchanged anew.
+    virtual void rebuilding(std::int64_t) {}
     virtual void sums(std::int64_t step, const Engine& engine) = 0;
     virtual void fields(std::int64_t step, const Engine& engine) = 0;
     virtual void state(std::int64_t step, const Engine& engine) = 0;

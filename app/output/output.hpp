@@ -11,6 +11,7 @@
 #include "app/deck/deck.hpp"
 #include "app/output/cell_fields.hpp"
 #include "app/output/checkpoint.hpp"
+#include "app/output/message_trace.hpp"
 #include "app/output/observer.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/output/summary.hpp"
@@ -31,6 +32,7 @@ struct RunContext {
     double start_seconds = 0, start_cpu_seconds = 0;  ///< when the run began, by comm::now() and comm::cpu_seconds()
     bool quiet = false;
     std::vector<std::string> command_line;
+    MessageTrace* trace = nullptr;  ///< where plans of messages are written; may be none
 };
 
 class Output : public Observer {
@@ -41,6 +43,9 @@ public:
            Timers& timers, const LoadBalancer& balancer);
 
     Due due(std::int64_t step) const override;
+    void rebuilding(std::int64_t step) override {
+        if (run_.trace) run_.trace->set_step(step);
+    }
     void sums(std::int64_t step, const Engine& engine) override;
     void fields(std::int64_t step, const Engine& engine) override;
     void state(std::int64_t step, const Engine& engine) override;

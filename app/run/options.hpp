@@ -15,6 +15,7 @@ struct Options {
     std::string out;      ///< empty: out/<deck name>
     std::string restart;  ///< a checkpoint's path, `auto`, or empty
     std::vector<std::string> settings;
+    std::string trace;   ///< a file for plans of messages, or empty
     bool force = false;  ///< put results aside that are in the way
     bool quiet = false;
     bool brief = false;  ///< info: without the deck

@@ -18,6 +18,7 @@
 #include "app/common/words.hpp"
 #include "app/deck/deck.hpp"
 #include "app/engine/setup.hpp"
+#include "app/output/message_trace.hpp"
 #include "app/output/output.hpp"
 #include "app/output/restart.hpp"
 #include "app/run/network.hpp"
@@ -162,8 +163,20 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
         return {};
     }
 
-    RunContext context{
-        deck, restart, {}, topology, comm::now(), comm::cpu_seconds(), options.quiet, options.command_line};
+    std::optional<MessageTrace> trace;
+    if (!options.trace.empty()) {
+        trace.emplace(options.trace, old, setup.network.nodes, restart ? restart->step : 0, comm);
+        setup.on_plan = [&trace](std::string_view kind, auto sent) { trace->add(kind, sent); };
+    }
+    RunContext context{deck,
+                       restart,
+                       {},
+                       topology,
+                       comm::now(),
+                       comm::cpu_seconds(),
+                       options.quiet,
+                       options.command_line,
+                       trace ? &*trace : nullptr};
     Timers timers;
     LoadBalancer balancer(deck, grid, processes, comm, timers,
                           {static_cast<int>(setup.accelerators.devices.size()), setup.halo});
@@ -182,6 +195,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
 
     // From here on files are written; whatever can be refused has been looked at.
     directory.prepare(restart, automatic && restart ? OldResults::refuse : old, deck, options.deck);
+    if (trace) trace->open();
     Output output(directory, context, setup.domain, comm, timers, balancer);
     output.header(engine, restart ? restart->particles : particle_count(deck));
     const std::int64_t reached = run_steps(engine, balancer, restart ? restart->step : 0, deck.run.steps, output);

@@ -49,6 +49,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             std::optional<balance::Infeasible> dead_end;
             const bool border = balancer.border_due(step, engine.displaced());
             if (engine.displaced() || due.fields || balance || border) {
+                observer.rebuilding(step);
                 engine.rebin();
                 if (balance) dead_end = try_to_balance(step, balancer, engine);  // load model, partition, migration
                 if (border) balancer.move_border(step, engine);                  // cells between CPUs and accelerators

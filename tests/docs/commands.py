@@ -53,6 +53,8 @@ COMMANDS = [
     ("slow", r"scripts/reproduce/zones\.sh$", {}),
     ("elsewhere", r"scripts/reproduce/zones\.sh --real", "some minutes; accelerator_hash runs the program in the same ways"),
     ("quick", RUN + r"zones\.yaml --out out/zones$", {}, FEW),
+    # docs/messages.md
+    ("quick", RUN + r"slab\.yaml --out out/traced ", {}, FEW),
     # docs/simulation.md
     ("elsewhere", r"scripts/setup\.sh --simulate|TARGET=steelyard scripts/build\.sh smpi|scripts/simulate\.sh ", "SimGrid need not be here; simulated_ranks runs the script where it is"),
     # docs/output.md, docs/potentials.md, restarts/README.md

@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""test_message_trace.py BINARY MPIEXEC SOURCE GROUP: traces of messages (steelyard run --trace-messages) hold what was sent."""
+import collections
+import csv
+import os
+
+from program import DECK, check, main, run, settings, summary
+
+KINDS = {"ghosts", "ghost_counts", "emigrants", "emigrant_counts", "migration", "migration_counts"}
+
+
+def plans_of(path):
+    """The plans of a trace: [(kind, step, [(source, target, bytes, source_node, target_node), ...])] in their order."""
+    plans = {}
+    with open(path) as f:
+        for r in csv.DictReader(f):
+            numbers = tuple(int(r[k]) for k in ("source", "target", "bytes", "source_node", "target_node"))
+            plans.setdefault((int(r["plan"]), r["kind"], int(r["step"])), []).append(numbers)
+    check(list(plans) == sorted(plans), "plans are not in their order")
+    return [(kind, step, rows) for (_, kind, step), rows in plans.items()]
+
+
+def times_carried_out(plans, steps):
+    """How often a run without balancing carries out each plan: ghosts at the rebuild and then once a step until the next one."""
+    rebuilds = [step for kind, step, _ in plans if kind == "ghosts"]
+    return [1 if kind.startswith("emigrant") else len(rebuilds) if kind == "ghost_counts" else min([s for s in rebuilds if s > step], default=steps + 1) - step
+            for kind, step, _ in plans]
+
+
+def trace(tmp):
+    """Rows are what summary.json counts, with one message for each part; nodes are those of the deck."""
+    steps, ranks, hashes = 120, 3, set()
+    for aggregate in ("none", "auto"):
+        out, file = os.path.join(tmp, aggregate), os.path.join(tmp, aggregate + ".csv")
+        keys = settings(run__steps=steps, balance__every=0, grid__tile=4, comm__aggregate=aggregate, comm__ranks_per_node=2)
+        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", "--trace-messages", file, *keys)
+        check(code == 0, f"a traced run ends with {code}: {text}")
+        plans, sent = plans_of(file), summary(out)["messages"]
+        times = times_carried_out(plans, steps)
+        check(sum(kind == "ghosts" for kind, _, _ in plans) > 2, "too few rebuilds to test anything")
+        total = sum(n * r[2] for n, (_, _, rows) in zip(times, plans) for r in rows)
+        check(total == round(sent["bytes"]["mean"] * ranks), f"{aggregate}: {total} bytes traced, {sent['bytes']['mean'] * ranks} sent")
+        messages = sum(n * len(rows) for n, (_, _, rows) in zip(times, plans))
+        check((messages == round(sent["sent"]["mean"] * ranks)) == (aggregate == "none"), f"{aggregate}: {messages} parts, {sent['sent']['mean'] * ranks} messages")
+        for _, _, rows in plans:
+            for source, target, size, source_node, target_node in rows:
+                check(source != target and size > 0 and source_node == source // 2 and target_node == target // 2, "a row is wrong")
+        hashes.add(summary(out)["state_hash"])
+    out = os.path.join(tmp, "untraced")
+    run(ranks, "run", DECK, "--out", out, "--quiet", *settings(run__steps=steps, balance__every=0, grid__tile=4))
+    check(hashes == {summary(out)["state_hash"]}, "a trace changes the run")
+
+
+def migration(tmp):
+    """Where owners change, all kinds of plans occur, and particles that migrate are whole ones."""
+    out, file = os.path.join(tmp, "out"), os.path.join(tmp, "trace.csv")
+    code, text = run(2, "run", DECK, "--out", out, "--quiet", "--trace-messages", file,
+                     *settings(run__steps=120, balance__every=20, balance__clock="work", balance__migrate="always"))
+    check(code == 0, f"a traced run ends with {code}: {text}")
+    plans = plans_of(file)
+    sizes = collections.Counter()
+    for kind, _, rows in plans:
+        sizes[kind] += sum(r[2] for r in rows)
+    check(set(sizes) == KINDS, f"kinds are {sorted(sizes)}")
+    steps = {step for kind, step, _ in plans if kind == "migration"}
+    check(steps <= set(range(0, 121, 20)) and len(steps) > 1, f"migrations at steps {sorted(steps)}")
+    check(sizes["migration"] % 40 == 0, "a particle is not 40 bytes")
+
+
+def files(tmp):
+    """What is there is refused, or put aside; names that cannot be are refused before anything is written."""
+    out, file = os.path.join(tmp, "out"), os.path.join(tmp, "trace.csv")
+
+    def traced(path, *more):
+        return run(2, "run", DECK, "--out", out, "--quiet", "--trace-messages", path, *more, *settings(run__steps=4))
+
+    with open(file, "w") as f:
+        f.write("mine\n")
+    os.mkdir(os.path.join(tmp, "folder"))
+    for path, code, word in ((file, 2, "exists already"), (os.path.join(tmp, "folder"), 2, "is a directory"), ("/dev/null", 2, "a device"),
+                             (os.path.join(out, "thermo.csv"), 2, "another file"), (os.path.join(tmp, "nowhere", "t.csv"), 5, "is not there"), ("", 2, "is empty")):
+        got, text = traced(path)
+        check(got == code and word in text and text.count("\n") == 1, f"{path}: code {got}, {text}")
+        check(not os.path.exists(os.path.join(out, "run.json")), f"{path}: results were written")
+    check(open(file).read() == "mine\n", "the file that was there is changed")
+    code, text = traced(file, "--force")
+    check(code == 0 and "put aside" in text, f"--force: {code}, {text}")
+    check(open(os.path.join(tmp, "previous_1", "trace.csv")).read() == "mine\n" and len(plans_of(file)) > 0, "it was not put aside")
+
+
+if __name__ == "__main__":
+    main(trace, migration, files)
