@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: MIT
 # simulate.sh RANKS DECK [--out DIR] [--set key.path=value ...] [other options of steelyard run]: runs a deck on RANKS
 # ranks of a simulated cluster, in one process of this machine (docs/simulation.md). Times in its results are simulated.
-# PLATFORM=tianhe1a (default: at most 2400 ranks), tianhe2_16 or tianhe2_32 chooses the cluster.
+# PLATFORM=tianhe1a (default: at most 2400 ranks), tianhe2_16 or tianhe2_32 chooses the cluster. PROGRAM=replay_messages
+# replays a trace of messages instead: simulate.sh RANKS TRACE [its options].
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [[ $# -lt 2 || $1 == -h || $1 == --help ]]; then sed -n '3,5s/^# //p' "$0"; exit $(($# < 2 ? 2 : 0)); fi
+if [[ $# -lt 2 || $1 == -h || $1 == --help ]]; then sed -n '3,6s/^# //p' "$0"; exit $(($# < 2 ? 2 : 0)); fi
 ranks=$1 deck=$2
 shift 2
-program=$root/build-smpi/steelyard
-[[ -x $program ]] || { echo "simulate.sh: no $program; run scripts/setup.sh --simulate and TARGET=steelyard scripts/build.sh smpi" >&2; exit 2; }
+name=${PROGRAM:-steelyard}
+program=$root/build-smpi/$name
+[[ -x $program ]] || { echo "simulate.sh: no $program; run scripts/setup.sh --simulate and TARGET=$name scripts/build.sh smpi" >&2; exit 2; }
+command=()
+[[ $name == steelyard ]] && command=(run)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 /usr/bin/python3 "$root/scripts/simulate/platform.py" "${PLATFORM:-tianhe1a}" "$ranks" "$folder"
@@ -29,4 +33,4 @@ simulator=$(sed -n 's/.*"\(\/[^"]*\/smpimain\)".*/\1/p' "$(command -v smpirun)")
     --cfg=smpi/async-small-thresh:0 --cfg=smpi/send-is-detached-thresh:0 \
     --cfg=smpi/coll-selector:mpich --cfg=smpi/bcast:binomial_tree --cfg=smpi/barrier:ompi_bruck \
     --cfg=smpi/allreduce:mpich --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial \
-    "${costs[@]}" --log=root.thresh:warning "$folder/platform.xml" run "$deck" "$@"
+    "${costs[@]}" --log=root.thresh:warning "$folder/platform.xml" "${command[@]}" "$deck" "$@"

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// replay_messages: carries out the plans of a trace under several schedules, on the MPI that it is started with, by the
+// code that the program uses (comm/exchange.hpp), and says what an exchange takes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "app/common/errors.hpp"
+#include "app/common/say.hpp"
+#include "app/run/network.hpp"
+#include "comm/session.hpp"
+#include "comm/simulation.hpp"
+#include "neighbours.hpp"
+#include "replay.hpp"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    std::string trace, json;
+    std::vector<std::string> kinds, orders{"plain", "near_first"}, aggregates{"none", "process", "node", "auto"};
+    std::optional<std::int64_t> threshold_bytes, piece_bytes, ranks_per_node, nodes_per_switch;
+    int rounds = 21;
+    std::size_t plans = 1;
+};
+
+const std::map<std::string, comm::Order> orders{{"plain", comm::Order::plain},
+                                                {"near_first", comm::Order::near_first},
+                                                {"far_first", comm::Order::far_first}};
+const std::map<std::string, comm::Aggregate> aggregates{{"none", comm::Aggregate::none},
+                                                        {"process", comm::Aggregate::process},
+                                                        {"node", comm::Aggregate::node},
+                                                        {"auto", comm::Aggregate::automatic}};
+
+void add_options(CLI::App& cli, Options& o) {
+    cli.add_option("TRACE", o.trace, "file of steelyard run --trace-messages, of as many ranks")->required();
+    cli.add_option("--kind", o.kinds, "of these plans only");
+    cli.add_option("--plans", o.plans, "at most so many plans of each kind (1)")->check(CLI::PositiveNumber);
+    cli.add_option("--order", o.orders, "plain, near_first, far_first (the first two)");
+    cli.add_option("--aggregate", o.aggregates, "none, process, node, auto (all)");
+    cli.add_option("--threshold-bytes", o.threshold_bytes, "comm.threshold_bytes (auto)")->check(CLI::PositiveNumber);
+    cli.add_option("--piece-bytes", o.piece_bytes, "comm.piece_bytes (auto)")->check(CLI::PositiveNumber);
+    cli.add_option("--ranks-per-node", o.ranks_per_node, "comm.ranks_per_node (auto)")->check(CLI::PositiveNumber);
+    cli.add_option("--nodes-per-switch", o.nodes_per_switch, "comm.nodes_per_switch")->check(CLI::PositiveNumber);
+    cli.add_option("--rounds", o.rounds, "exchanges of each plan, whose median counts (21)")
+        ->check(CLI::PositiveNumber);
+    cli.add_option("--json", o.json, "file for the results");
+}
+
+template <class Value>
+Value value_of(const std::map<std::string, Value>& names, const std::string& name, const char* option) {
+    if (const auto found = names.find(name); found != names.end()) return found->second;
+    throw app::UsageError(fmt::format("{}: {} is unknown; see --help", option, name));
+}
+
+// Each order with each way to merge, and MPI's own call where it is there. Collective.
+std::vector<Way> ways_of(const Options& o, const comm::Communicator& comm) {
+    std::vector<Way> ways;
+    for (const std::string& aggregate : o.aggregates)
+        for (const std::string& order : o.orders) {
+            app::Deck::Comm c;
+            c.order = value_of(orders, order, "--order");
+            c.aggregate = value_of(aggregates, aggregate, "--aggregate");
+            c.threshold_bytes = o.threshold_bytes;
+            c.piece_bytes = o.piece_bytes;
+            c.ranks_per_node = o.ranks_per_node;
+            c.nodes_per_switch = o.nodes_per_switch;
+            ways.push_back({aggregate + ", " + order, app::network_of(c, comm)});
+        }
+    if (make_neighbours(comm)) ways.push_back({"MPI_Neighbor_alltoallv_init", std::nullopt});
+    return ways;
+}
+
+void print(const std::vector<Timing>& timings, const std::vector<Way>& ways) {
+    std::string kind;
+    for (const Timing& t : timings) {
+        if (kind != t.kind) {
+            kind = t.kind;
+            app::say(stdout, "{}: {} parts, {:.0f} % of at most 4096 bytes, {:.1f} kB; {}\n", kind, t.parts,
+                     100 * t.small_parts / t.parts, t.bytes * 1e-3, comm::simulated ? "simulated time" : "measured");
+            app::say(stdout, "  {:<28}{:>12}{:>16}{:>14}\n", "", "messages", "us an exchange", "us to plan");
+        }
+        const std::string messages = t.messages > 0 ? fmt::format("{:.0f}", t.messages) : "-";
+        app::say(stdout, "  {:<28}{:>12}{:>16.1f}{:>14.1f}\n", t.way, messages, t.seconds * 1e6,
+                 t.schedule_seconds * 1e6);
+    }
+    if (ways.back().network) app::say(stdout, "MPI here has no MPI_Neighbor_alltoallv_init to compare with.\n");
+}
+
+Json json_of(const std::vector<Timing>& timings, const std::vector<Way>& ways, const Options& o, int ranks) {
+    Json cases = Json::array();
+    for (std::size_t i = 0; i < timings.size(); ++i) {
+        const Timing& t = timings[i];
+        const Way& way = ways[i % ways.size()];
+        Json one{
+            {"kind", t.kind}, {"schedule", t.way}, {"seconds", t.seconds}, {"schedule_seconds", t.schedule_seconds}};
+        one["plans"] = t.plans;
+        one["parts"] = t.parts;
+        one["small_parts"] = t.small_parts;
+        one["bytes"] = t.bytes;
+        if (way.network) {
+            one["messages"] = t.messages;
+            one["threshold_bytes"] = way.network->schedule.threshold;
+            one["piece_bytes"] = way.network->schedule.piece;
+            one["nodes"] = way.network->nodes.nodes();
+        }
+        cases.push_back(one);
+    }
+    return {
+        {"trace", o.trace}, {"ranks", ranks}, {"rounds", o.rounds}, {"simulated", comm::simulated}, {"cases", cases}};
+}
+
+int run(int argc, char** argv, const comm::Communicator& comm) {
+    Options options;
+    CLI::App cli{"Carries out the plans of a trace of messages under several schedules.", "replay_messages"};
+    add_options(cli, options);
+    try {
+        cli.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        if (e.get_exit_code() == 0) return comm.rank() == 0 ? cli.exit(e) : 0;
+        throw app::UsageError(fmt::format("command line: {}; see --help", e.what()));
+    }
+    const std::vector<TracedPlan> plans = read_trace(options.trace, options.kinds, options.plans, comm);
+    const std::vector<Way> ways = ways_of(options, comm);
+    const std::vector<Timing> timings = replay(plans, ways, options.rounds, comm);
+    app::on_rank_0(comm, [&] {
+        print(timings, ways);
+        if (options.json.empty()) return;
+        std::ofstream file(options.json);
+        file << json_of(timings, ways, options, comm.size()).dump(1) << '\n';
+        if (!file.flush()) throw app::OutputError(fmt::format("{}: cannot be written; choose another", options.json));
+    });
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    comm::Session session(argc, argv);
+    const comm::Communicator world;
+    try {
+        return run(argc, argv, world);
+    } catch (const app::RunError& e) {
+        if (world.rank() == 0) app::say(stderr, "replay_messages: error: {}\n", e.what());
+        return e.code;
+    } catch (const std::exception& e) {
+        comm::fatal(1, fmt::format("replay_messages: {}; this is a bug", e.what()));
+    }
+}

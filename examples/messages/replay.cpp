@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// All ranks begin an exchange together, and the slowest one's time counts. On a simulated cluster that is exact; what
+// the simulator cannot know, the arithmetic of making a schedule, is measured on this machine.
+#include "replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+#include "comm/clock.hpp"
+#include "comm/node_traffic.hpp"
+#include "comm/simulation.hpp"
+#include "neighbours.hpp"
+
+namespace {
+
+using balance::Part;
+
+constexpr std::size_t small_bytes = 4096;
+
+std::size_t bytes_of(const std::vector<Part>& parts) {
+    std::size_t n = 0;
+    for (const Part& p : parts) n += p.bytes;
+    return n;
+}
+
+double median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+    return values[values.size() / 2];
+}
+
+double slowest(double seconds, const comm::Communicator& comm) {
+    const std::vector<double> mine{seconds};
+    return comm.spread(mine)[0].max;
+}
+
+double sum(double value, const comm::Communicator& comm) {
+    const std::vector<double> mine{value};
+    return comm.spread(mine)[0].mean * comm.size();
+}
+
+// No rank begins before all are here. On a simulated cluster, whose ranks have one clock, all begin at one moment.
+void begin_together(const comm::Communicator& comm) {
+    comm.barrier();
+    if constexpr (comm::simulated) {
+        constexpr double enough = 1e-3;  // for the reduction
+        const double start = slowest(comm::now(), comm) + enough;
+        comm::compute(start - comm::now());
+    }
+}
+
+// Ranks, and the k-th part between two of them, tell what the i-th byte has to be.
+std::byte content(int from, int to, int k, std::size_t i, int round) {
+    return static_cast<std::byte>(from * 31 + to * 7 + k * 3 + i * 13 + round * 101);
+}
+
+// A plan in one way.
+class Replayed {
+public:
+    Replayed(const TracedPlan& plan, const Way& way, const comm::Communicator& comm)
+        : plan_(plan), way_(way), comm_(comm), out_(bytes_of(plan.sent)), in_(bytes_of(plan.received)) {
+        if (way.network) channel_ = std::make_unique<comm::Exchange>(comm, *way.network, &traffic_);
+        else channel_ = make_neighbours(comm);
+        begin_together(comm_);
+        const double start = comm::now();
+        places_ = channel_->lay_out(plan.sent, plan.received);
+        schedule_seconds_ = comm::now() - start;
+    }
+
+    // Of the slowest rank.
+    double exchange(int round) {
+        for_each_byte(plan_.sent, places_.sent, [&](std::size_t at, int other, int k, std::size_t i) {
+            out_[at] = content(comm_.rank(), other, k, i, round);
+        });
+        std::fill(in_.begin(), in_.end(), std::byte{0});
+        begin_together(comm_);
+        const double start = comm::now();
+        channel_->start(out_, in_);
+        channel_->finish();
+        const double seconds = slowest(comm::now() - start, comm_);
+        std::int64_t wrong = 0;
+        for_each_byte(plan_.received, places_.received, [&](std::size_t at, int other, int k, std::size_t i) {
+            wrong += in_[at] != content(other, comm_.rank(), k, i, round);
+        });
+        comm_.sum(std::span(&wrong, 1));
+        if (wrong > 0)
+            throw std::runtime_error(fmt::format("{}: {} bytes of a plan of {} did not arrive as they were sent",
+                                                 way_.name, wrong, plan_.kind));
+        return seconds;
+    }
+
+    // Of the slowest rank: what lay_out() took; its arithmetic, for which simulated time stands still, is measured.
+    double schedule_seconds() const {
+        double arithmetic = 0;
+        if (comm::simulated && way_.network) {
+            const comm::NodeTraffic traffic = comm::node_traffic(plan_.sent, plan_.received, comm_, *way_.network);
+            std::vector<double> trials;
+            for (int trial = 0; trial < 5; ++trial) {
+                const auto start = std::chrono::steady_clock::now();
+                comm::plan_messages(comm_.rank(), plan_.sent, plan_.received, way_.network->nodes,
+                                    way_.network->schedule, traffic);
+                trials.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+            }
+            arithmetic = median(trials);
+        }
+        return slowest(schedule_seconds_ + arithmetic, comm_);
+    }
+    const comm::Traffic& traffic() const { return traffic_; }
+
+private:
+    template <class Use>
+    static void for_each_byte(const std::vector<Part>& parts, const std::vector<std::size_t>& places, Use use) {
+        std::map<int, int> count;  // parts of each rank so far
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            const int k = count[parts[p].member]++;
+            for (std::size_t i = 0; i < parts[p].bytes; ++i) use(places[p] + i, parts[p].member, k, i);
+        }
+    }
+
+    const TracedPlan& plan_;
+    const Way& way_;
+    const comm::Communicator& comm_;
+    comm::Traffic traffic_;
+    std::unique_ptr<balance::Channel> channel_;
+    balance::Channel::Places places_;
+    std::vector<std::byte> out_, in_;
+    double schedule_seconds_ = 0;
+};
+
+}  // namespace
+
+std::vector<Timing> replay(const std::vector<TracedPlan>& plans, const std::vector<Way>& ways, int rounds,
+                           const comm::Communicator& comm) {
+    std::vector<Timing> timings;
+    for (const TracedPlan& plan : plans) {
+        auto timing =
+            std::find_if(timings.begin(), timings.end(), [&](const Timing& t) { return t.kind == plan.kind; });
+        if (timing == timings.end()) {
+            for (const Way& w : ways) timings.push_back({plan.kind, w.name});
+            timing = timings.end() - static_cast<std::ptrdiff_t>(ways.size());
+        }
+        std::vector<std::unique_ptr<Replayed>> replayed;
+        for (const Way& w : ways) replayed.push_back(std::make_unique<Replayed>(plan, w, comm));
+        std::vector<std::vector<double>> seconds(ways.size());
+        for (int round = 0; round < rounds; ++round)
+            for (std::size_t k = 0; k < ways.size(); ++k) {
+                const std::size_t w = (k + round) % ways.size();  // no way always follows the same one
+                seconds[w].push_back(replayed[w]->exchange(round));
+            }
+        const double parts = sum(static_cast<double>(plan.sent.size()), comm);
+        const double bytes = sum(static_cast<double>(bytes_of(plan.sent)), comm);
+        const double small =
+            sum(static_cast<double>(std::count_if(plan.sent.begin(), plan.sent.end(),
+                                                  [](const Part& p) { return p.bytes <= small_bytes; })),
+                comm);
+        for (std::size_t w = 0; w < ways.size(); ++w, ++timing) {
+            ++timing->plans;
+            timing->seconds += median(seconds[w]);
+            timing->schedule_seconds += replayed[w]->schedule_seconds();
+            timing->messages += sum(static_cast<double>(replayed[w]->traffic().messages), comm) / rounds;
+            timing->bytes += bytes;
+            timing->parts += parts;
+            timing->small_parts += small;
+        }
+    }
+    for (Timing& t : timings)
+        for (double* value : {&t.seconds, &t.schedule_seconds, &t.messages, &t.bytes, &t.parts, &t.small_parts})
+            *value /= t.plans;
+    return timings;
+}

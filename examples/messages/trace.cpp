@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Rank 0 reads the rows and deals them out: each rank gets those of what it sends and of what it receives.
+#include "trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include "app/common/errors.hpp"
+#include "app/common/words.hpp"
+
+namespace {
+
+constexpr std::string_view header = "plan,kind,step,source,target,bytes,source_node,target_node";
+
+struct Row {
+    std::int64_t plan, kind, bytes;
+    std::int32_t source, target;
+};
+
+struct Table {
+    std::vector<std::string> kinds;
+    std::vector<Row> rows;
+};
+
+// The fields of a line, or fewer where there are not so many.
+std::vector<std::string_view> fields_of(std::string_view line) {
+    std::vector<std::string_view> fields;
+    for (std::size_t begin = 0; begin <= line.size();) {
+        const std::size_t end = std::min(line.find(',', begin), line.size());
+        fields.push_back(line.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return fields;
+}
+
+// A number from `least` on, or -1.
+std::int64_t number(std::string_view text, std::int64_t least) {
+    std::int64_t n = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    return error == std::errc() && end == text.data() + text.size() && n >= least && n <= INT32_MAX ? n : -1;
+}
+
+Table read_table(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    if (!std::getline(file, line) || line != header)
+        throw app::InputError(
+            fmt::format("{}: is no trace of messages; give a file that steelyard run --trace-messages wrote", path));
+    Table table;
+    std::map<std::string, std::int64_t, std::less<>> number_of;
+    for (int place = 2; std::getline(file, line); ++place) {
+        const std::vector<std::string_view> f = fields_of(line);
+        Row row{-1, 0, -1, -1, -1};
+        if (f.size() == 8) {
+            row = {number(f[0], 0), 0, number(f[5], 1), static_cast<std::int32_t>(number(f[3], 0)),
+                   static_cast<std::int32_t>(number(f[4], 0))};
+            const auto known = number_of.try_emplace(std::string(f[1]), number_of.size());
+            if (known.second) table.kinds.emplace_back(f[1]);
+            row.kind = known.first->second;
+        }
+        if (row.plan < 0 || row.bytes < 0 || row.source < 0 || row.target < 0 || row.source == row.target)
+            throw app::InputError(
+                fmt::format("{}:{}: is no row of a trace of messages; make the trace anew", path, place));
+        table.rows.push_back(row);
+    }
+    return table;
+}
+
+// Leaves the rows of the plans that are asked for.
+void choose(Table& table, const std::vector<std::string>& kinds, std::size_t most) {
+    for (const std::string& k : kinds)
+        if (std::find(table.kinds.begin(), table.kinds.end(), k) == table.kinds.end())
+            throw app::UsageError(
+                fmt::format("--kind: there is no plan {} in the trace; it has {}", k, fmt::join(table.kinds, ", ")));
+    std::vector<std::vector<std::int64_t>> plans(table.kinds.size());
+    for (const Row& r : table.rows)
+        if (plans[r.kind].empty() || plans[r.kind].back() != r.plan) plans[r.kind].push_back(r.plan);
+    std::vector<std::int64_t> chosen;
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+        if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), table.kinds[k]) == kinds.end()) continue;
+        const std::size_t n = std::min(most, plans[k].size());
+        for (std::size_t i = 0; i < n; ++i) chosen.push_back(plans[k][(2 * i + 1) * plans[k].size() / (2 * n)]);
+    }
+    std::erase_if(table.rows,
+                  [&](const Row& r) { return std::find(chosen.begin(), chosen.end(), r.plan) == chosen.end(); });
+}
+
+}  // namespace
+
+std::vector<TracedPlan> read_trace(const std::string& path, const std::vector<std::string>& kinds, std::size_t most,
+                                   const comm::Communicator& comm) {
+    Table table;
+    app::on_rank_0(comm, [&] {
+        table = read_table(path);
+        std::int32_t last = -1;
+        for (const Row& r : table.rows) last = std::max({last, r.source, r.target});
+        if (last + 1 != comm.size())
+            throw app::InputError(fmt::format("{}: is a trace of {}, and here are {}; start as many ranks", path,
+                                              app::counted(last + 1, "rank"), comm.size()));
+        choose(table, kinds, most);
+    });
+    std::string names = fmt::format("{}", fmt::join(table.kinds, ","));
+    comm.broadcast(names);
+    std::vector<std::vector<std::byte>> to_rank(comm.size());
+    for (const Row& r : table.rows)
+        for (const std::int32_t rank : {r.source, r.target}) {
+            const auto bytes = std::as_bytes(std::span(&r, 1));
+            to_rank[rank].insert(to_rank[rank].end(), bytes.begin(), bytes.end());
+        }
+    const std::vector<std::byte> mine = comm.all_to_all(to_rank);
+    // All ranks list the same plans, also those in which they have no part.
+    std::vector<std::int64_t> plan_kinds;
+    std::map<std::int64_t, std::int64_t> kind_of;
+    for (const Row& r : table.rows) kind_of[r.plan] = r.kind;
+    for (const auto& [plan, kind] : kind_of) plan_kinds.insert(plan_kinds.end(), {plan, kind});
+    auto count = static_cast<std::int64_t>(plan_kinds.size());
+    comm.broadcast(std::span(&count, 1));
+    plan_kinds.resize(count);
+    comm.broadcast(std::span(plan_kinds));
+
+    const std::vector<std::string_view> kind_names = fields_of(names);
+    std::vector<TracedPlan> plans;
+    std::map<std::int64_t, std::size_t> place_of;
+    for (std::size_t i = 0; i < plan_kinds.size(); i += 2) {
+        place_of[plan_kinds[i]] = plans.size();
+        plans.push_back({std::string(kind_names[plan_kinds[i + 1]]), {}, {}});
+    }
+    for (std::size_t at = 0; at < mine.size(); at += sizeof(Row)) {
+        Row r;
+        std::memcpy(&r, mine.data() + at, sizeof r);
+        TracedPlan& plan = plans[place_of.at(r.plan)];
+        const auto bytes = static_cast<std::size_t>(r.bytes);
+        if (r.source == comm.rank()) plan.sent.push_back({r.target, bytes});
+        else plan.received.push_back({r.source, bytes});
+    }
+    return plans;
+}
