@@ -15,6 +15,28 @@ void cut_into_pieces(std::size_t begin, std::size_t end, std::size_t piece, std:
     if (end > begin) ends.push_back(end);
 }
 
+// Nobody copies so long a part to send it at once (docs/messages.md).
+constexpr std::size_t large_part = 65536;
+
+// Bytes of the messages in which parts that are not large go (Aggregate::automatic): all of them in messages of at most
+// `threshold` bytes, unless these would be more than the parts; else only the parts below it are merged.
+std::vector<std::size_t> messages_of(std::span<const std::size_t> parts, std::size_t threshold) {
+    std::vector<std::size_t> messages;
+    const std::size_t all = std::accumulate(parts.begin(), parts.end(), std::size_t{0});
+    if (all <= threshold * parts.size()) {
+        for (std::size_t left = all; left > 0; left -= messages.back()) messages.push_back(std::min(left, threshold));
+        return messages;
+    }
+    bool open = false;  // whether the last message may become longer
+    for (const std::size_t bytes : parts) {
+        const bool small = bytes < threshold;
+        if (small && open && messages.back() + bytes <= threshold) messages.back() += bytes;
+        else messages.push_back(bytes);
+        open = small;
+    }
+    return messages;
+}
+
 }  // namespace
 
 int NodeMap::nodes() const { return node_.empty() ? 0 : 1 + *std::max_element(node_.begin(), node_.end()); }
@@ -27,21 +49,25 @@ int NodeMap::distance(int a, int b) const {
 
 std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule) {
     std::vector<std::size_t> ends;
-    std::size_t begin = 0, end = 0;  // of the message that is being filled
-    const auto close = [&] {
-        cut_into_pieces(begin, end, schedule.piece, ends);
-        begin = end;
+    std::size_t next = 0;  // the first byte that is in no message yet
+    const auto add = [&](std::size_t bytes) {
+        cut_into_pieces(next, next + bytes, schedule.piece, ends);
+        next += bytes;
     };
-    for (const std::size_t bytes : sizes) {
-        const bool alone = schedule.aggregate == Aggregate::none ||
-                           (schedule.aggregate == Aggregate::automatic && bytes >= schedule.threshold);
-        const bool full = schedule.aggregate == Aggregate::automatic &&
-                          end - begin + bytes > std::min(schedule.threshold, schedule.piece);
-        if (alone || full) close();
-        end += bytes;
-        if (alone) close();
+    if (schedule.aggregate == Aggregate::none) {
+        for (const std::size_t bytes : sizes) add(bytes);
+    } else if (schedule.aggregate != Aggregate::automatic) {
+        add(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
+    } else {
+        const std::size_t large = std::max(large_part, schedule.threshold);
+        while (!sizes.empty()) {
+            const auto end = std::find_if(sizes.begin(), sizes.end(), [&](std::size_t n) { return n >= large; });
+            const auto count = static_cast<std::size_t>(end - sizes.begin());
+            for (const std::size_t bytes : messages_of(sizes.first(count), schedule.threshold)) add(bytes);
+            if (end != sizes.end()) add(*end);
+            sizes = sizes.subspan(std::min(count + 1, sizes.size()));
+        }
     }
-    close();
     return ends;
 }
 

@@ -25,7 +25,7 @@ enum class Aggregate {
     none,      ///< each part is a message
     process,   ///< all parts for a rank are one message
     node,      ///< all small parts for a node go to one of its ranks, which hands them on
-    automatic  ///< small parts for a rank are merged up to a limit, large ones stay alone
+    automatic  ///< as messages of `threshold` bytes, where that takes no more of them than there are parts
 };
 
 /// What a rank does while ghosts are on their way.
@@ -39,8 +39,8 @@ struct Schedule {
     Order order = Order::plain;
     Aggregate aggregate = Aggregate::process;
     bool one_by_one = false;                       ///< each message starts when the one before it has been received
-    std::size_t threshold = std::size_t{1} << 12;  ///< bytes; parts of at least so many are never merged by
-                                                   ///< `automatic`, nor sent by way of another rank by `node`
+    std::size_t threshold = std::size_t{1} << 12;  ///< bytes: of a message of `automatic`; longer parts are
+                                                   ///< never sent by way of another rank by `node`
     std::size_t piece = std::size_t{1} << 30;      ///< bytes; longer messages are cut into pieces (MPI counts have
                                                    ///< 31 bits)
 };
@@ -68,7 +68,8 @@ private:
 };
 
 /// Ends of the messages in which parts of these sizes go to one rank, in bytes from the first part on; ascending, the
-/// last one is the sum. sizes: bytes, each > 0.
+/// last one is the sum. sizes: bytes, each > 0. With Aggregate::automatic there are never more messages than parts, but
+/// for what schedule.piece cuts: docs/messages.md.
 std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule);
 
 /// The same for the parts of all ranks of a node (Aggregate::node): the first message holds one part, and each next one

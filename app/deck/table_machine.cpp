@@ -110,11 +110,12 @@ std::vector<Key> comm_keys(Deck::Comm& c) {
             "none: one message for each pair of patches; process: one for each rank; node: small ones for all ranks of "
             "a node go to one of them; auto: only small ones are merged"),
         integer("threshold_bytes", c.threshold_bytes, 1, most_bytes,
-                "smaller contents are small, for node and auto; auto: what MPI sends at once, at most 4096", "auto"),
+                "of a message, with auto; smaller contents are small, with node; auto: what MPI sends at once, at most "
+                "16384",
+                "auto"),
         word("overlap", c.overlap, {"none", "links", "full"},
              "none: one message after the other; links: all at once; full: and cells are computed meanwhile"),
-        integer("piece_bytes", c.piece_bytes, 64, most_bytes,
-                "longer messages are cut; auto: like threshold_bytes with aggregate: auto, else not cut", "auto"),
+        integer("piece_bytes", c.piece_bytes, 64, most_bytes, "longer messages are cut; auto: not cut", "auto"),
         integer("ranks_per_node", c.ranks_per_node, 1, std::int64_t{1} << 24,
                 "consecutive ranks that count as a node; auto: those that share memory", "auto"),
         integer("nodes_per_switch", c.nodes_per_switch, 1, std::int64_t{1} << 24,

@@ -4,8 +4,9 @@
 namespace app {
 namespace {
 
-// Longer messages gain nothing by being merged, though MPI might send them at once.
-constexpr std::size_t most_eager_bytes = 4096;
+// What a longer message takes is nearly all for its bytes (docs/messages.md): to merge more would gain nothing, though
+// MPI might send it at once.
+constexpr std::size_t most_eager_bytes = 16384;
 
 }  // namespace
 
@@ -14,11 +15,9 @@ comm::Network network_of(const Deck::Comm& c, const comm::Communicator& comm) {
     schedule.order = c.order;
     schedule.aggregate = c.aggregate;
     schedule.one_by_one = c.overlap == comm::Overlap::none;
-    const bool automatic = c.aggregate == comm::Aggregate::automatic;
-    if (!c.threshold_bytes && (automatic || c.aggregate == comm::Aggregate::node))
-        schedule.threshold = comm::measure_eager_limit(comm, most_eager_bytes);
+    const bool merges = c.aggregate == comm::Aggregate::automatic || c.aggregate == comm::Aggregate::node;
+    if (!c.threshold_bytes && merges) schedule.threshold = comm::measure_eager_limit(comm, most_eager_bytes);
     if (c.threshold_bytes) schedule.threshold = static_cast<std::size_t>(*c.threshold_bytes);
-    if (automatic) schedule.piece = schedule.threshold;
     if (c.piece_bytes) schedule.piece = static_cast<std::size_t>(*c.piece_bytes);
     return comm::make_network(schedule, comm, static_cast<int>(c.ranks_per_node.value_or(0)),
                               static_cast<int>(c.nodes_per_switch.value_or(0)));

@@ -53,11 +53,20 @@ TEST_CASE("messages cover all bytes once and keep to the limits") {
     }
 }
 
-TEST_CASE("auto merges small parts only") {
-    const Schedule schedule{Order::plain, Aggregate::automatic, false, 100, 1000};
-    CHECK(comm::message_ends(Sizes{30, 30, 30, 30}, schedule) == Sizes{90, 120});
-    CHECK(comm::message_ends(Sizes{30, 100, 30}, schedule) == Sizes{30, 130, 160});
-    CHECK(comm::message_ends(Sizes{2500}, schedule) == Sizes{1000, 2000, 2500});
+TEST_CASE("auto sends messages of the threshold's size, but no more than there are parts") {
+    const Schedule schedule{Order::plain, Aggregate::automatic, false, 100};
+    CHECK(comm::message_ends(Sizes{30, 30, 30, 30}, schedule) == Sizes{100, 120});
+    CHECK(comm::message_ends(Sizes{30, 150, 30}, schedule) == Sizes{100, 200, 210});
+    CHECK(comm::message_ends(Sizes{30, 30, 500, 400, 30, 30}, schedule) == Sizes{60, 560, 960, 1020});
+    CHECK(comm::message_ends(Sizes{90, 90, 500}, schedule) == Sizes{90, 180, 680});
+    CHECK(comm::message_ends(Sizes{2500}, schedule) == Sizes{2500});
+    CHECK(comm::message_ends(Sizes{50, 50, 65536, 50}, schedule) == Sizes{100, 65636, 65686});  // large: stays alone
+    CHECK(comm::message_ends(Sizes{2500}, {Order::plain, Aggregate::automatic, false, 100, 1000}) ==
+          Sizes{1000, 2000, 2500});
+    for (int trial = 0; trial < 2000; ++trial) {
+        const Sizes sizes = random_sizes(trial % 2 ? 300 : 100000);
+        REQUIRE(comm::message_ends(sizes, schedule).size() <= sizes.size());
+    }
     CHECK(comm::message_ends(Sizes{30, 40}, {Order::plain, Aggregate::none}) == Sizes{30, 70});
     CHECK(comm::message_ends(Sizes{}, schedule).empty());
 }
