@@ -56,7 +56,7 @@ COMMANDS = [
     # docs/messages.md
     ("quick", RUN + r"slab\.yaml --out out/traced ", {}, FEW),
     # docs/simulation.md
-    ("elsewhere", r"scripts/setup\.sh --simulate|TARGET=steelyard scripts/build\.sh smpi|scripts/simulate\.sh ", "SimGrid need not be here; simulated_ranks runs the script where it is"),
+    ("elsewhere", r"scripts/setup\.sh --simulate|TARGET=\w+ scripts/build\.sh smpi|(PLATFORM=\w+ )?(PROGRAM=\w+ )?scripts/simulate\.sh ", "SimGrid need not be here; simulated_ranks runs the script where it is"),
     # docs/output.md, docs/potentials.md, restarts/README.md
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
     ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),
