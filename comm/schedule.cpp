@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -109,7 +110,10 @@ std::vector<std::size_t> issue_order(int source, std::span<const Letter> letters
         const Letter& l = letters[i];
         if (order == Order::plain) return std::tuple(0, 0, std::size_t{0}, l.to, i);
         const int distance = nodes.distance(nodes.of(source), nodes.of(l.to));
-        return std::tuple(order == Order::near_first ? distance : -distance, nodes.of(l.to), ~l.bytes, l.to, i);
+        const int turn = distance == 0                ? std::numeric_limits<int>::max()
+                         : order == Order::near_first ? distance
+                                                      : -distance;
+        return std::tuple(turn, nodes.of(l.to), ~l.bytes, l.to, i);
     };
     std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     return indices;

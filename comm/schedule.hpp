@@ -16,8 +16,8 @@ namespace comm {
 /// Whose messages a rank issues first.
 enum class Order {
     plain,       ///< by the number of the rank they go to
-    near_first,  ///< to near nodes; between two nodes larger ones first
-    far_first    ///< to far nodes
+    near_first,  ///< to near nodes; between two nodes larger ones first; messages inside the node come last
+    far_first    ///< the same with far nodes first
 };
 
 /// How parts are merged into messages.
