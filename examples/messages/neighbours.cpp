@@ -54,7 +54,15 @@ public:
         mpi_check(MPI_Start(&request_), "MPI_Start");
     }
     std::vector<std::size_t> wait_for_some() override { return {}; }
-    void finish() override { comm::wait_all(1, &request_, MPI_STATUSES_IGNORE, comm_.oversubscribed()); }
+    // Not comm::wait_all(): MPI_Testall of MPICH 4.0 fails on the request of a persistent collective call.
+    void finish() override {
+        if (!comm_.oversubscribed()) return mpi_check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+        int done = 0;
+        while (!done) {
+            mpi_check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+            if (!done) sched_yield();
+        }
+    }
 
 private:
     void drop() {

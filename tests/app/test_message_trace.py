@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""test_message_trace.py BINARY MPIEXEC SOURCE GROUP: traces of messages (steelyard run --trace-messages) hold what was sent."""
+"""test_message_trace.py BINARY MPIEXEC SOURCE GROUP [--tool REPLAY_MESSAGES]: traces of messages (steelyard run --trace-messages) hold
+what was sent, and are replayed as they are."""
 import collections
 import csv
+import json
 import os
 
-from program import DECK, check, main, run, settings, summary
+from program import DECK, check, main, options, run, settings, summary
 
 KINDS = {"ghosts", "ghost_counts", "emigrants", "emigrant_counts", "migration", "migration_counts"}
 
@@ -89,5 +91,44 @@ def files(tmp):
     check(open(os.path.join(tmp, "previous_1", "trace.csv")).read() == "mine\n" and len(plans_of(file)) > 0, "it was not put aside")
 
 
+def replay(tmp):
+    """replay_messages carries out the plans of a trace, which it checks byte by byte, and refuses what is no trace for these ranks."""
+    ranks, file, results = 3, os.path.join(tmp, "trace.csv"), os.path.join(tmp, "results.json")
+    code, text = run(ranks, "run", DECK, "--out", os.path.join(tmp, "out"), "--quiet", "--trace-messages", file,
+                     *settings(run__steps=60, grid__tile=4, balance__every=20, balance__clock="work", balance__migrate="always"))
+    check(code == 0, f"a traced run ends with {code}: {text}")
+    plans = plans_of(file)
+
+    def replayed(n, path, *more):
+        return run(n, path, "--rounds", "2", *more, binary=options.tool)
+
+    code, text = replayed(ranks, file, "--plans", 10000, "--ranks-per-node", 2, "--json", results)
+    check(code == 0, f"a replay ends with {code}: {text}")
+    with open(results) as f:
+        found = json.load(f)
+    check(found["ranks"] == ranks and found["simulated"] is False, f"{found['ranks']} ranks")
+    for kind in KINDS:
+        rows = [r for k, _, rows in plans if k == kind for r in rows]
+        cases = {c["schedule"]: c for c in found["cases"] if c["kind"] == kind}
+        check(len(cases) >= 8, f"{kind} was replayed in the ways {sorted(cases)}")
+        for name, c in cases.items():
+            check(round(c["parts"] * c["plans"]) == len(rows) and round(c["bytes"] * c["plans"]) == sum(r[2] for r in rows), f"{kind}, {name}: {c}, {len(rows)} rows")
+            check(round(c["small_parts"] * c["plans"]) == sum(r[2] <= 4096 for r in rows), f"{kind}, {name}: small parts")
+            check(c["seconds"] > 0 and c["schedule_seconds"] > 0, f"{kind}, {name}: no time")
+            if name.startswith("none"):
+                check(round(c["messages"] * c["plans"]) == len(rows) and c["nodes"] == 2, f"{kind}, {name}: {c['messages']} messages")
+            if name.startswith(("auto", "process")):
+                check(c["messages"] <= c["parts"], f"{kind}, {name}: {c['messages']} messages for {c['parts']} parts")
+
+    broken = os.path.join(tmp, "broken.csv")
+    with open(file) as f, open(broken, "w") as g:
+        g.write(f.readline() + f.readline() + "0,ghosts,0,1,1,24,0,0\n")
+    for n, path, more, code, word in ((2, file, (), 3, "3 ranks, and here are 2"), (ranks, DECK, (), 3, "no trace"), (ranks, broken, (), 3, "broken.csv:3"),
+                                      (ranks, os.path.join(tmp, "nothing"), (), 3, "no trace"), (ranks, file, ("--kind", "gosts"), 2, "no plan gosts"),
+                                      (ranks, file, ("--aggregate", "all"), 2, "all is unknown"), (ranks, file, ("--round", "3"), 2, "command line")):
+        got, text = replayed(n, path, *more)
+        check(got == code and word in text and text.count("\n") == 1, f"replay {more}: code {got}, {text}")
+
+
 if __name__ == "__main__":
-    main(trace, migration, files)
+    main(trace, migration, files, replay)
