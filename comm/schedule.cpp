@@ -57,7 +57,7 @@ std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const 
     };
     if (schedule.aggregate == Aggregate::none) {
         for (const std::size_t bytes : sizes) add(bytes);
-    } else if (schedule.aggregate != Aggregate::automatic) {
+    } else if (schedule.aggregate != Aggregate::automatic || schedule.piece <= schedule.threshold) {
         add(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
     } else {
         const std::size_t large = std::max(large_part, schedule.threshold);

@@ -25,7 +25,8 @@ enum class Aggregate {
     none,      ///< each part is a message
     process,   ///< all parts for a rank are one message
     node,      ///< all small parts for a node go to one of its ranks, which hands them on
-    automatic  ///< as messages of `threshold` bytes, where that takes no more of them than there are parts
+    automatic  ///< as messages of `threshold` bytes, where that takes no more of them than there are parts; everywhere
+               ///< if no message may be longer (`piece`)
 };
 
 /// What a rank does while ghosts are on their way.

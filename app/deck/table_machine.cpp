@@ -115,7 +115,10 @@ std::vector<Key> comm_keys(Deck::Comm& c) {
                 "auto"),
         word("overlap", c.overlap, {"none", "links", "full"},
              "none: one message after the other; links: all at once; full: and cells are computed meanwhile"),
-        integer("piece_bytes", c.piece_bytes, 64, most_bytes, "longer messages are cut; auto: not cut", "auto"),
+        integer(
+            "piece_bytes", c.piece_bytes, 64, most_bytes,
+            "longer messages are cut; auto: like threshold_bytes with aggregate: auto and overlap: full, else not cut",
+            "auto"),
         integer("ranks_per_node", c.ranks_per_node, 1, std::int64_t{1} << 24,
                 "consecutive ranks that count as a node; auto: those that share memory", "auto"),
         integer("nodes_per_switch", c.nodes_per_switch, 1, std::int64_t{1} << 24,

@@ -18,6 +18,9 @@ comm::Network network_of(const Deck::Comm& c, const comm::Communicator& comm) {
     const bool merges = c.aggregate == comm::Aggregate::automatic || c.aggregate == comm::Aggregate::node;
     if (!c.threshold_bytes && merges) schedule.threshold = comm::measure_eager_limit(comm, most_eager_bytes);
     if (c.threshold_bytes) schedule.threshold = static_cast<std::size_t>(*c.threshold_bytes);
+    // Who computes does not answer a message that MPI does not send at once.
+    if (c.aggregate == comm::Aggregate::automatic && c.overlap == comm::Overlap::full)
+        schedule.piece = schedule.threshold;
     if (c.piece_bytes) schedule.piece = static_cast<std::size_t>(*c.piece_bytes);
     return comm::make_network(schedule, comm, static_cast<int>(c.ranks_per_node.value_or(0)),
                               static_cast<int>(c.nodes_per_switch.value_or(0)));

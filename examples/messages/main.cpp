@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
     std::string trace, json;
+    std::string overlap = "full";
     std::vector<std::string> kinds, orders{"plain", "near_first"}, aggregates{"none", "process", "node", "auto"};
     std::optional<std::int64_t> threshold_bytes, piece_bytes, ranks_per_node, nodes_per_switch;
     int rounds = 21;
@@ -30,6 +31,9 @@ struct Options {
 const std::map<std::string, comm::Order> orders{{"plain", comm::Order::plain},
                                                 {"near_first", comm::Order::near_first},
                                                 {"far_first", comm::Order::far_first}};
+const std::map<std::string, comm::Overlap> overlaps{{"none", comm::Overlap::none},
+                                                    {"links", comm::Overlap::links},
+                                                    {"full", comm::Overlap::full}};
 const std::map<std::string, comm::Aggregate> aggregates{{"none", comm::Aggregate::none},
                                                         {"process", comm::Aggregate::process},
                                                         {"node", comm::Aggregate::node},
@@ -41,6 +45,7 @@ void add_options(CLI::App& cli, Options& o) {
     cli.add_option("--plans", o.plans, "at most so many plans of each kind (1)")->check(CLI::PositiveNumber);
     cli.add_option("--order", o.orders, "plain, near_first, far_first (the first two)");
     cli.add_option("--aggregate", o.aggregates, "none, process, node, auto (all)");
+    cli.add_option("--overlap", o.overlap, "as in the deck: none, links, full (full); nobody computes here");
     cli.add_option("--threshold-bytes", o.threshold_bytes, "comm.threshold_bytes (auto)")->check(CLI::PositiveNumber);
     cli.add_option("--piece-bytes", o.piece_bytes, "comm.piece_bytes (auto)")->check(CLI::PositiveNumber);
     cli.add_option("--ranks-per-node", o.ranks_per_node, "comm.ranks_per_node (auto)")->check(CLI::PositiveNumber);
@@ -64,6 +69,7 @@ std::vector<Way> ways_of(const Options& o, const comm::Communicator& comm) {
             app::Deck::Comm c;
             c.order = value_of(orders, order, "--order");
             c.aggregate = value_of(aggregates, aggregate, "--aggregate");
+            c.overlap = value_of(overlaps, o.overlap, "--overlap");
             c.threshold_bytes = o.threshold_bytes;
             c.piece_bytes = o.piece_bytes;
             c.ranks_per_node = o.ranks_per_node;

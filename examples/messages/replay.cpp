@@ -9,6 +9,8 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 
 #include "comm/clock.hpp"
@@ -151,11 +153,13 @@ std::vector<Timing> replay(const std::vector<TracedPlan>& plans, const std::vect
         std::vector<std::unique_ptr<Replayed>> replayed;
         for (const Way& w : ways) replayed.push_back(std::make_unique<Replayed>(plan, w, comm));
         std::vector<std::vector<double>> seconds(ways.size());
-        for (int round = 0; round < rounds; ++round)
-            for (std::size_t k = 0; k < ways.size(); ++k) {
-                const std::size_t w = (k + round) % ways.size();  // no way always follows the same one
-                seconds[w].push_back(replayed[w]->exchange(round));
-            }
+        std::vector<std::size_t> turns(ways.size());
+        std::iota(turns.begin(), turns.end(), 0);
+        std::mt19937 random(1);  // the same on all ranks
+        for (int round = 0; round < rounds; ++round) {
+            std::shuffle(turns.begin(), turns.end(), random);  // one leaves the caches to the next
+            for (const std::size_t w : turns) seconds[w].push_back(replayed[w]->exchange(round));
+        }
         const double parts = sum(static_cast<double>(plan.sent.size()), comm);
         const double bytes = sum(static_cast<double>(bytes_of(plan.sent)), comm);
         const double small =

@@ -25,7 +25,7 @@ struct Timing {
     double parts = 0, small_parts = 0;  ///< of a plan; at most 4096 bytes
 };
 
-/// Carries out each plan in each way, `rounds` times, in turns. All bytes are compared with what was sent. Collective.
-/// Throws std::runtime_error on all ranks where a byte is wrong.
+/// Carries out each plan in each way, `rounds` times, in random turns. All bytes are compared with what was sent.
+/// Collective. Throws std::runtime_error on all ranks where a byte is wrong.
 std::vector<Timing> replay(const std::vector<TracedPlan>& plans, const std::vector<Way>& ways, int rounds,
                            const comm::Communicator& comm);

@@ -50,7 +50,7 @@ TRACES = {"uniform": (lambda nodes, _: uniform(nodes, 2.5, 4, 16), {"uniform sta
           "large_cells": (lambda nodes, _: uniform(nodes, 10, "[8,4]", 8), {"uniform state, large cells, ghosts": "ghosts"}),
           "collided": (collided, {"collided state, ghosts": "ghosts", "collided state, migration": "migration"})}
 QUICK = {"uniform": TRACES["uniform"], "collided": (collided_strip, TRACES["collided"][1])}
-PATCHES = ["inputs/slab.yaml", *(x for s in ["run.steps=60", "grid.tile=4", "balance.processes=64", "balance.every=20", "balance.clock=work", "balance.migrate=always",
+PATCHES = ["inputs/slab.yaml", *(x for s in ["run.steps=30", "grid.tile=4", "balance.processes=64", "balance.every=100", "balance.clock=work", "balance.migrate=always",
                                              "balance.partition.cut=patches"] for x in ("--set", s))]
 REAL = {"patches": (PATCHES, {"small patches, ghosts": "ghosts", "small patches, migration": "migration"}),
         "liquid": (["inputs/liquid.yaml", "--set", "run.steps=10"], {"liquid, ghosts": "ghosts"})}
@@ -74,11 +74,11 @@ def on_mpi(build):
     return launch
 
 
-def exchanges(trace, kind):
-    """How many exchanges use one schedule: ghosts are sent in each step until the next plan; the rest once."""
+def exchanges(trace, kind, last_step):
+    """How many exchanges use one schedule: ghosts are sent in each step until the next plan, or the last step; the rest once."""
     with open(trace) as f:
         plans = {r["plan"]: int(r["step"]) for r in csv.DictReader(f) if r["kind"] == kind}
-    return max(1, (max(plans.values()) - min(plans.values()) + 1) / len(plans)) if kind == "ghosts" else 1
+    return (last_step - min(plans.values()) + 1) / len(plans) if kind == "ghosts" else 1
 
 
 def replayed(launch, ranks, name, run, workloads, out, options):
@@ -90,13 +90,15 @@ def replayed(launch, ranks, name, run, workloads, out, options):
         os.remove(trace)
     launch(ranks, "steelyard", [*run, "--out", folder, "--quiet", "--trace-messages", trace])
     launch(ranks, "replay_messages", [trace, "--json", results, "--order", "plain", "near_first", "far_first", "--kind", *workloads.values(), *options])
+    with open(os.path.join(folder, "summary.json")) as f:
+        last_step = json.load(f)["steps"]
     shutil.rmtree(folder)
     with open(results) as f:
         rows = json.load(f)["cases"]
     os.remove(results)
     cases = []
     for workload, kind in workloads.items():
-        uses = exchanges(trace, kind)
+        uses = exchanges(trace, kind, last_step)
         of_kind = [r for r in rows if r["kind"] == kind]
         control = next(r for r in of_kind if r["schedule"] == CONTROL)
         counted = lambda r: r["seconds"] + r["schedule_seconds"] / uses

@@ -63,6 +63,8 @@ TEST_CASE("auto sends messages of the threshold's size, but no more than there a
     CHECK(comm::message_ends(Sizes{50, 50, 65536, 50}, schedule) == Sizes{100, 65636, 65686});  // large: stays alone
     CHECK(comm::message_ends(Sizes{2500}, {Order::plain, Aggregate::automatic, false, 100, 1000}) ==
           Sizes{1000, 2000, 2500});
+    CHECK(comm::message_ends(Sizes{120, 30, 500}, {Order::plain, Aggregate::automatic, false, 300, 300}) ==
+          Sizes{300, 600, 650});  // none may be longer
     for (int trial = 0; trial < 2000; ++trial) {
         const Sizes sizes = random_sizes(trial % 2 ? 300 : 100000);
         REQUIRE(comm::message_ends(sizes, schedule).size() <= sizes.size());
