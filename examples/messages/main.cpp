@@ -24,7 +24,7 @@ struct Options {
     std::string overlap = "full";
     std::vector<std::string> kinds, orders{"plain", "near_first"}, aggregates{"none", "process", "node", "auto"};
     std::optional<std::int64_t> threshold_bytes, piece_bytes, ranks_per_node, nodes_per_switch;
-    int rounds = 21;
+    int rounds = comm::simulated ? 1 : 21;  // simulated times do not scatter
     std::size_t plans = 1;
 };
 
@@ -50,7 +50,7 @@ void add_options(CLI::App& cli, Options& o) {
     cli.add_option("--piece-bytes", o.piece_bytes, "comm.piece_bytes (auto)")->check(CLI::PositiveNumber);
     cli.add_option("--ranks-per-node", o.ranks_per_node, "comm.ranks_per_node (auto)")->check(CLI::PositiveNumber);
     cli.add_option("--nodes-per-switch", o.nodes_per_switch, "comm.nodes_per_switch")->check(CLI::PositiveNumber);
-    cli.add_option("--rounds", o.rounds, "exchanges of each plan, whose median counts (21)")
+    cli.add_option("--rounds", o.rounds, "exchanges of each plan, whose median counts (21; simulated: 1)")
         ->check(CLI::PositiveNumber);
     cli.add_option("--json", o.json, "file for the results");
 }

@@ -55,6 +55,8 @@ COMMANDS = [
     ("quick", RUN + r"zones\.yaml --out out/zones$", {}, FEW),
     # docs/messages.md
     ("quick", RUN + r"slab\.yaml --out out/traced ", {}, FEW),
+    ("quick", r"mpiexec\.mpich -n 2 build/replay_messages out/messages\.csv", {}, {}),
+    ("elsewhere", r"scripts/reproduce/messages\.sh$", "SimGrid need not be here; simulated_messages runs it with --quick where it is"),
     # docs/simulation.md
     ("elsewhere", r"scripts/setup\.sh --simulate|TARGET=\w+ scripts/build\.sh smpi|(PLATFORM=\w+ )?(PROGRAM=\w+ )?scripts/simulate\.sh ", "SimGrid need not be here; simulated_ranks runs the script where it is"),
     # docs/output.md, docs/potentials.md, restarts/README.md
