@@ -113,7 +113,7 @@ def collided_state(out, launch):
     folder = os.path.join(out, "state")
     shutil.rmtree(folder, ignore_errors=True)
     launch(2, "steelyard", ["inputs/lbe64.yaml", *COLLISION, "--out", folder, "--quiet", "--set", "run.steps=500", "--set", "checkpoint.every=500",
-                            "--set", "balance.processes=2", "--set", "balance.every=50"])
+                            "--set", "balance.processes=2", "--set", "balance.every=50", "--set", "balance.clock=work"])
     return os.path.join(folder, "checkpoint_500.h5")
 
 
