@@ -4,8 +4,8 @@
 namespace app {
 namespace {
 
-// What a longer message takes is nearly all for its bytes (docs/messages.md): to merge more would gain nothing, though
-// MPI might send it at once.
+// What a longer message takes is mostly for its bytes (docs/messages.md): to merge more would gain little, though MPI
+// might send it at once.
 constexpr std::size_t most_eager_bytes = 16384;
 
 }  // namespace

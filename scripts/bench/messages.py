@@ -51,9 +51,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--decks", nargs="+", default=[d[0] for d in [PATCHES] + DECKS], help="some of %(default)s")
     arguments = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)
-    cases = [(deck, name) for deck in [PATCHES] + DECKS for name in SCHEDULES]
+    decks = [d for d in [PATCHES] + DECKS if d[0] in arguments.decks]
+    cases = [(deck, name) for deck in decks for name in SCHEDULES]
     runs = {}
     for k in range(arguments.rounds):
         random.Random(k).shuffle(cases)
@@ -62,7 +64,7 @@ def main():
     rows = []
     print(f"MEASURED on {arguments.ranks} ranks of this machine; medians of {arguments.rounds} runs; beside the default: of the ratios of the rounds")
     print(f"{'deck':<10}{'schedule':<26}{'us a step':>10}{'ghosts':>8}{'messages':>10}{'default / this':>16}{'its ghosts':>12}{'others':>8}")
-    for deck in [PATCHES] + DECKS:
+    for deck in decks:
         reference = runs[deck[0], DEFAULT]
         for name in SCHEDULES:
             list_ = runs[deck[0], name]
