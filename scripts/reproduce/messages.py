@@ -152,9 +152,9 @@ def plot(cases, nodes, picture):
         axis.set_title(f"{n} nodes x {RANKS_PER_NODE} ranks: simulated", fontsize=10)
         low, high = axis.get_ylim()
         axis.set_ylim(max(low, -40), high + 8)
-    axes[0, 0].legend(fontsize=8, ncol=2)
-    figure.suptitle("Communication time saved against a message for each part; dark: the cost of making the schedule counted", fontsize=10)
-    figure.tight_layout()
+    figure.suptitle("Communication time saved against a message for each part; dark: the cost of making the schedule counted (cut off at -40 %)", fontsize=10)
+    figure.tight_layout(rect=(0, 0.04, 1, 1))
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=8, ncol=len(SHOWN), loc="lower center")
     figure.savefig(picture, dpi=110)
 
 
