@@ -91,6 +91,7 @@ TEST_CASE("more overlap never takes longer: T >= T1 >= T2 >= T3, also where a su
         all_rim += part.inner == 0;
     }
     CHECK(all_rim > 100);
+    CHECK(square(10, 5, 3).inner == 0);
 }
 
 TEST_CASE("the speed-up falls as I_p, I_m, e, alpha or beta rise") {
