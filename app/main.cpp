@@ -96,9 +96,10 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     predict->add_option("--machine", options.machine,
                         "a machine file instead of measuring: the\n"
                         "machine.yaml of another prediction, or your own");
-    predict->add_option("--scale", options.length,
-                        "predict for all lengths of the deck times so much:\n"
-                        "particles times its square (default: 1)")
+    predict
+        ->add_option("--scale", options.length,
+                     "predict for all lengths of the deck times so much:\n"
+                     "particles times its square (default: 1)")
         ->check(CLI::Range(1.0, 1e6));
     for (CLI::App* command : {run, partition, predict}) {
         command->add_option("--out", options.out, "output directory (default: out/<deck name>)");

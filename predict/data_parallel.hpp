@@ -24,8 +24,9 @@ struct Subdomain {
 /// also where P is 1, as in the paper. D, P > 0, e >= 0; D / P - 2 e counts as 0 where it is negative.
 Subdomain square(double D, double P, double e);
 
-/// The widest of `parts` strips of a domain of `columns` columns of `height` points; neighbouring strips share `overlap`
-/// columns, so together they have overlap (parts - 1) columns more than the domain (Schwarz domain decomposition).
+/// The widest of `parts` strips of a domain of `columns` columns of `height` points; neighbouring strips share
+/// `overlap` columns, so together they have overlap (parts - 1) columns more than the domain (Schwarz domain
+/// decomposition).
 Subdomain strip(double columns, double height, std::int64_t parts, double overlap);
 
 /// Seconds: to compute a point, to transfer one, to start a message.

@@ -78,7 +78,8 @@ Forecast forecast(const RankSteps& ranks, const Conditions& c) {
     f.lbe = f.terms.compute > 0 ? f.terms.compute / (f.terms.compute + f.terms.imbalance) : 1;
     f.messages = ranks.messages;
     f.bytes = ranks.bytes;
-    const double seconds = f.terms.seconds(), compute = c.machine.compute_uncertainty * (seconds - f.terms.communication()),
+    const double seconds = f.terms.seconds(),
+                 compute = c.machine.compute_uncertainty * (seconds - f.terms.communication()),
                  messages = c.machine.message_uncertainty * f.terms.communication();
     f.low_seconds = std::max(0.0, seconds - compute - messages);
     f.high_seconds = seconds + compute + messages;

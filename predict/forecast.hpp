@@ -24,11 +24,11 @@ struct Terms {
 struct Forecast {
     std::int64_t ranks = 1;
     Terms terms;
-    double lbe = 1;                        ///< of the partition, by the loads that it was made of
-    double messages = 0, bytes = 0;        ///< that a mean rank sends in a step
+    double lbe = 1;                            ///< of the partition, by the loads that it was made of
+    double messages = 0, bytes = 0;            ///< that a mean rank sends in a step
     double low_seconds = 0, high_seconds = 0;  ///< with the machine's uncertainties
     /// Seconds of a step with ...
-    double balanced_seconds = 0;  ///< the same load on all ranks
+    double balanced_seconds = 0;      ///< the same load on all ranks
     double fast_network_seconds = 0;  ///< half the latency, half the cost of a message, twice the bandwidths
     double none_seconds = 0, links_seconds = 0, full_seconds = 0;  ///< comm.overlap
 };

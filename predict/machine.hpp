@@ -10,7 +10,7 @@ namespace predict {
 
 /// The way between two ranks.
 struct Link {
-    double latency_seconds = 1e-6;
+    double latency_seconds = 1e-6;   ///< with nodes_per_switch: of the longest way, over 4 links
     double bytes_per_second = 1e10;  ///< between nodes: of all ranks of a node together
 };
 
@@ -21,14 +21,14 @@ struct ComputeCosts {
 
 struct Machine {
     std::string name = "unnamed";
-    bool deck_costs = false;              ///< cells cost what the deck's balance.work says, as on a simulated cluster
-    ComputeCosts compute{};               ///< else
-    double accelerator_speed = 0;         ///< of a rank's accelerators relative to its CPU; 0: it has none
-    std::int64_t ranks_per_node = 0;      ///< 0: all ranks are on one node
-    std::int64_t nodes_per_switch = 0;    ///< see comm::NodeMap
-    Link inside, between;                 ///< a node, nodes
-    double message_seconds = 5e-7;        ///< of the sender's core for each message, the receiver's part included
-    double copy_bytes_per_second = 5e9;   ///< of the sender's core, for messages shorter than eager_bytes
+    bool deck_costs = false;             ///< cells cost what the deck's balance.work says, as on a simulated cluster
+    ComputeCosts compute{};              ///< else
+    double accelerator_speed = 0;        ///< of a rank's accelerators relative to its CPU; 0: it has none
+    std::int64_t ranks_per_node = 0;     ///< 0: all ranks are on one node
+    std::int64_t nodes_per_switch = 0;   ///< see comm::NodeMap
+    Link inside, between;                ///< a node, nodes
+    double message_seconds = 5e-7;       ///< of the sender's core for each message, the receiver's part included
+    double copy_bytes_per_second = 5e9;  ///< of the sender's core, for messages shorter than eager_bytes
     std::int64_t eager_bytes = 65536;
     double reduction_rounds = 1;     ///< of messages, for each doubling of the ranks that reduce something together
     bool reductions_travel = true;   ///< while the next step is computed, with comm.overlap: full

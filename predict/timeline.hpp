@@ -17,8 +17,8 @@ struct Message {
 
 /// What a rank does in a step.
 struct RankStep {
-    double inner_seconds = 0;     ///< to compute what needs no ghosts from other ranks
-    double rim_seconds = 0;       ///< and the rest
+    double inner_seconds = 0;      ///< to compute what needs no ghosts from other ranks
+    double rim_seconds = 0;        ///< and the rest
     std::vector<Message> sends{};  ///< in the order of issue
     double seconds() const { return inner_seconds + rim_seconds; }
 };

@@ -36,7 +36,8 @@ std::string yaml_of(const std::vector<Key>& keys) {
 
 std::string to_yaml(const Deck& deck) {
     Deck copy = deck;
-    return "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time tau.\n" +
+    return "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time "
+           "tau.\n" +
            yaml_of(deck_keys(copy));
 }
 

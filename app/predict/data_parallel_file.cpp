@@ -33,7 +33,8 @@ Key table(const char* name, std::map<double, double>& xs, const NumberRange& ran
     };
     key.text = [&xs] {
         std::string text;
-        for (const auto& [x, y] : xs) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", number_text(x), number_text(y));
+        for (const auto& [x, y] : xs)
+            text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", number_text(x), number_text(y));
         return "{" + text + "}";
     };
     return key;
@@ -52,7 +53,8 @@ std::vector<Key> keys_of(DataParallelProgram& p) {
         word("cut", p.cut, {"strips", "squares"}, "into strips that share columns, or into P x P squares"),
         required(number("columns", p.columns, positive, "of the domain; squares: points along its side"), "give it"),
         number("height", p.height, positive, "points of a column; squares: not used"),
-        number("overlap", p.overlap, {0, 1e15}, "columns that strips share; squares: width of the rim that others need"),
+        number("overlap", p.overlap, {0, 1e15},
+               "columns that strips share; squares: width of the rim that others need"),
         required(number("t_calc", p.times.calculate, {0, 1e9, true}, "seconds to compute a point once"), "give it"),
         number("t_comm", p.times.transfer, seconds, "seconds to transfer a point"),
         number("t_s", p.times.start, seconds, "seconds to start a message"),
@@ -73,9 +75,10 @@ double look_up(const std::map<double, double>& table, double x, double otherwise
     if (table.size() == 1) return table.begin()->second;
     const auto above = table.lower_bound(x);
     if (above == table.end() || (above == table.begin() && above->first != x))
-        throw DeckError(fmt::format("data_parallel.iterations.{}: the table does not reach {:g}; add an entry, or predict "
-                                    "between {:g} and {:g}",
-                                    key, x, table.begin()->first, table.rbegin()->first));
+        throw DeckError(
+            fmt::format("data_parallel.iterations.{}: the table does not reach {:g}; add an entry, or predict "
+                        "between {:g} and {:g}",
+                        key, x, table.begin()->first, table.rbegin()->first));
     if (above->first == x) return above->second;
     const auto below = std::prev(above);
     return below->second + (above->second - below->second) * (x - below->first) / (above->first - below->first);
@@ -101,9 +104,11 @@ std::int64_t best_count_of(const DataParallelProgram& p) {
 }
 
 std::string json_of(const DataParallelProgram& p) {
-    nlohmann::ordered_json j = {{"program", p.name}, {"sequential_seconds", p.sequential()}, {"best_count", best_count_of(p)}};
+    nlohmann::ordered_json j = {
+        {"program", p.name}, {"sequential_seconds", p.sequential()}, {"best_count", best_count_of(p)}};
     for (const std::int64_t n : p.counts) {
-        nlohmann::ordered_json row = {{"count", n}, {"processors", p.processors(n)}, {"speed_up", p.sequential() / p.seconds(n)}};
+        nlohmann::ordered_json row = {
+            {"count", n}, {"processors", p.processors(n)}, {"speed_up", p.sequential() / p.seconds(n)}};
         for (const NamedOverlap& o : overlaps) row["seconds"][o.name] = p.seconds(n, o.overlapped);
         if (p.measured.count(static_cast<double>(n))) row["measured_seconds"] = p.measured.at(static_cast<double>(n));
         j["counts"].push_back(row);
@@ -114,18 +119,20 @@ std::string json_of(const DataParallelProgram& p) {
 void say_program(const DataParallelProgram& p, const std::string& directory) {
     say(stdout, "{}: predicted, not measured, but for the last column; seconds\n", p.name);
     say(stdout, "  without subdomains: {:.4g}\n", p.sequential());
-    say(stdout, "  {:>6}{:>10}{:>9}{:>11} | overlapped:{:>8}{:>9}{:>9} |{:>9}\n", "count", "seconds", "speed-up", "efficiency",
-        "links", "compute", "hardware", "measured");
+    say(stdout, "  {:>6}{:>10}{:>9}{:>11} | overlapped:{:>8}{:>9}{:>9} |{:>9}\n", "count", "seconds", "speed-up",
+        "efficiency", "links", "compute", "hardware", "measured");
     for (const std::int64_t n : p.counts) {
         const double s = p.sequential() / p.seconds(n);
         const auto measured = p.measured.find(static_cast<double>(n));
-        say(stdout, "  {:>6}{:>10.4g}{:>9.2f}{:>11.2f} |            {:>8.4g}{:>9.4g}{:>9.4g} |{:>9}\n", n, p.seconds(n), s,
-            s / p.processors(n), p.seconds(n, Overlapped::links), p.seconds(n, Overlapped::compute),
-            p.seconds(n, Overlapped::hardware), measured == p.measured.end() ? "" : fmt::format("{:.4g}", measured->second));
+        say(stdout, "  {:>6}{:>10.4g}{:>9.2f}{:>11.2f} |            {:>8.4g}{:>9.4g}{:>9.4g} |{:>9}\n", n, p.seconds(n),
+            s, s / p.processors(n), p.seconds(n, Overlapped::links), p.seconds(n, Overlapped::compute),
+            p.seconds(n, Overlapped::hardware),
+            measured == p.measured.end() ? "" : fmt::format("{:.4g}", measured->second));
     }
     const std::int64_t best = best_count_of(p);
-    say(stdout, "  best count from {} to {}: {}, speed-up {:.2f}\n", *std::min_element(p.counts.begin(), p.counts.end()),
-        *std::max_element(p.counts.begin(), p.counts.end()), best, p.sequential() / p.seconds(best));
+    say(stdout, "  best count from {} to {}: {}, speed-up {:.2f}\n",
+        *std::min_element(p.counts.begin(), p.counts.end()), *std::max_element(p.counts.begin(), p.counts.end()), best,
+        p.sequential() / p.seconds(best));
     say(stdout, "  output in {}\n", directory);
 }
 
@@ -133,7 +140,8 @@ void say_program(const DataParallelProgram& p, const std::string& directory) {
 
 predict::Iterations DataParallelProgram::iterations(std::int64_t count) const {
     return {serial,
-            look_up(parallel, static_cast<double>(count), serial, "parallel") * look_up(by_overlap, overlap, 1, "by_overlap"),
+            look_up(parallel, static_cast<double>(count), serial, "parallel") *
+                look_up(by_overlap, overlap, 1, "by_overlap"),
             inner};
 }
 double DataParallelProgram::seconds(std::int64_t count, Overlapped overlapped) const {

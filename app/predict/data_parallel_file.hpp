@@ -24,8 +24,8 @@ struct DataParallelProgram {
     double height = 1;   ///< points of a column; squares: unused
     double overlap = 1;  ///< columns that neighbours share; squares: the points of the rim
     predict::PointTimes times{1e-6, 0, 0};
-    double serial = 1, inner = 1;       ///< I_1, I_m
-    std::map<double, double> parallel;  ///< I_p by number of subdomains (squares: along a side); between them linear
+    double serial = 1, inner = 1;         ///< I_1, I_m
+    std::map<double, double> parallel;    ///< I_p by number of subdomains (squares: along a side); between them linear
     std::map<double, double> by_overlap;  ///< its factor by overlap; empty: 1
     std::vector<std::int64_t> counts{1, 2, 4, 8};
     std::map<double, double> measured;  ///< seconds by count, shown beside

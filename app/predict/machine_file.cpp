@@ -42,7 +42,8 @@ std::vector<Key> machine_keys(predict::Machine& m) {
              "while the next step is computed, with comm.overlap: full"),
         number("move_seconds", m.move_seconds, seconds, "for a particle that changes its process"),
         number("moved_fraction", m.moved_fraction, part, "of the particles, in a balancing; assumed"),
-        number("steps_per_rebuild", m.steps_per_rebuild, {0, 1e9}, "of the neighbour lists; 0: by the deck's particles"),
+        number("steps_per_rebuild", m.steps_per_rebuild, {0, 1e9},
+               "of the neighbour lists; 0: by the deck's particles"),
         number("compute_uncertainty", m.compute_uncertainty, part, "relative"),
         number("message_uncertainty", m.message_uncertainty, part, "relative"),
     };
@@ -65,7 +66,8 @@ predict::Machine read_machine(const std::string& path, const comm::Communicator&
         const std::string shown = printable(path);
         const std::vector<Key> keys = machine_keys(machine);
         const Node root = parse_tree(text, {shown});
-        if (root.kind == Node::Kind::null) fail(shown, "the machine file is empty", "give it keys (docs/prediction.md)");
+        if (root.kind == Node::Kind::null)
+            fail(shown, "the machine file is empty", "give it keys (docs/prediction.md)");
         read_tree(root, keys, keys, shown);
     } catch (const DeckError& e) {
         throw InputError(e.what());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A machine as a YAML file, for predictions: written after a calibration, edited by hand for a machine that is not here.
+// A machine as a YAML file, for predictions: written after a calibration, edited by hand for a machine that is not
+// here.
 #pragma once
 #include <string>
 

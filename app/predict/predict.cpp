@@ -27,9 +27,6 @@
 namespace app {
 namespace {
 
-constexpr double calibration_seconds = 2;  // of each of its two parts
-constexpr double rebuild_seconds = 1;      // to count steps from one rebuild to the next
-
 // Ranks that a grid can have, by default.
 std::vector<std::int64_t> usual_counts(const balance::Grid& grid) {
     std::vector<std::int64_t> counts;
@@ -48,7 +45,7 @@ void check_counts(const std::vector<std::int64_t>& counts, const Deck& deck, con
 
 // Measures this machine. field: of this rank's sample. Collective.
 void calibrate(Sample& sample, const comm::Communicator& comm, PredictReport& report) {
-    const MeasuredCosts mine = sample.measure(calibration_seconds);
+    const MeasuredCosts mine = sample.measure();
     report.fitted = mine.fitted;
     report.machine.name = comm::detect(comm).cpu_model;
     report.calibrated = true;
@@ -74,8 +71,8 @@ predict::CellField loads_of(const CountedField& counted, const PredictReport& re
         for (std::size_t k = 0; k < costs.size(); ++k) seconds += counted.counts[i][k] * costs[k];
         if (!report.machine.deck_costs) field.load[i] = balance::to_ticks(seconds);
         if (report.machine.accelerator_speed > 0)
-            field.load[i] = static_cast<std::int64_t>(static_cast<double>(field.load[i]) /
-                                                      (1 + report.machine.accelerator_speed));
+            field.load[i] =
+                static_cast<std::int64_t>(static_cast<double>(field.load[i]) / (1 + report.machine.accelerator_speed));
     }
     return field;
 }
@@ -105,10 +102,9 @@ predict::Forecast forecast_for(const Deck& deck, const predict::CellField& field
     conditions.overlap = deck.comm.overlap;
     conditions.steps_per_rebuild = report.steps_per_rebuild;
     if (deck.balance.every > 0)
-        conditions.rebalancing_seconds =
-            (balancing_seconds(ranks, field.grid.box().cells(), machine) +
-             migration_seconds(ranks, static_cast<double>(report.particles), machine)) /
-            static_cast<double>(deck.balance.every);
+        conditions.rebalancing_seconds = (balancing_seconds(ranks, field.grid.box().cells(), machine) +
+                                          migration_seconds(ranks, static_cast<double>(report.particles), machine)) /
+                                         static_cast<double>(deck.balance.every);
     const comm::Schedule schedule = schedule_of(
         deck.comm, [&](std::size_t most) { return std::min(most, static_cast<std::size_t>(machine.eager_bytes)); });
     return forecast(rank_steps(field, owners, conditions.nodes, schedule), conditions);
@@ -119,9 +115,10 @@ void write(const RunDirectory& directory, const std::vector<std::pair<std::strin
     on_rank_0(comm, [&] {
         for (const auto& [name, text] : files)
             if (!comm::replace_file(directory.path() + "/" + name, text))
-                throw OutputError(fmt::format("{}: cannot write {}; check that the directory is writable and not full, "
-                                              "or choose another with --out",
-                                              directory.path(), name));
+                throw OutputError(
+                    fmt::format("{}: cannot write {}; check that the directory is writable and not full, "
+                                "or choose another with --out",
+                                directory.path(), name));
     });
 }
 
@@ -150,8 +147,8 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     Sample sample(deck, alone);
     const CountedField counted = sample.count();
     if (options.machine.empty()) calibrate(sample, comm, report);
-    report.steps_per_rebuild = report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild
-                                                                    : sample.steps_per_rebuild(rebuild_seconds);
+    report.steps_per_rebuild =
+        report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild : sample.steps_per_rebuild();
     const double area = options.length * options.length;
     for (const std::int64_t n : counted.particles) report.particles += n;
     report.particles = std::llround(static_cast<double>(report.particles) * area);
@@ -183,9 +180,10 @@ std::vector<std::int64_t> process_list(const std::string& text) {
         std::int64_t n = 0;
         const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, n);
         if (error != std::errc() || rest != text.data() + end || n < 1 || n > 1'000'000)
-            throw UsageError(fmt::format("command line: --processes: '{}' is no list of whole numbers from 1 to "
-                                         "1000000; write it as in 1,2,4,8",
-                                         text));
+            throw UsageError(
+                fmt::format("command line: --processes: '{}' is no list of whole numbers from 1 to "
+                            "1000000; write it as in 1,2,4,8",
+                            text));
         counts.push_back(n);
         at = end + 1;
     }

@@ -62,11 +62,13 @@ void say_prediction(const PredictReport& report, const std::string& directory) {
         &best == &report.forecasts.back() ? "; more might be faster still" : "");
     say(stdout, "  it is limited by {}\n", limiting_term(best.terms));
     say(stdout, "{}",
-        lines_of({"a step would be shorter", fmt::format("by {:.1f} % with equal loads", 100 * gain(best, best.balanced_seconds)),
+        lines_of({"a step would be shorter",
+                  fmt::format("by {:.1f} % with equal loads", 100 * gain(best, best.balanced_seconds)),
                   fmt::format("by {:.1f} % on a network twice as fast", 100 * gain(best, best.fast_network_seconds))}));
     say(stdout, "{}",
         lines_of({fmt::format("overlap: a step of {:.4g} s with none", best.none_seconds),
-                  fmt::format("{:.4g} with links", best.links_seconds), fmt::format("{:.4g} with full", best.full_seconds)}));
+                  fmt::format("{:.4g} with links", best.links_seconds),
+                  fmt::format("{:.4g} with full", best.full_seconds)}));
     say(stdout, "  output in {}\n", directory);
 }
 
@@ -87,18 +89,19 @@ std::string to_json(const PredictReport& report) {
     j["best_ranks"] = best.ranks;
     j["limited_by"] = limiting_term(best.terms);
     for (const Forecast& f : report.forecasts) {
-        Json row = {{"ranks", f.ranks},
-                    {"step_seconds", f.terms.seconds()},
-                    {"low_seconds", f.low_seconds},
-                    {"high_seconds", f.high_seconds},
-                    {"speed_up", speed_up(report, f)},
-                    {"efficiency", speed_up(report, f) / static_cast<double>(f.ranks)},
-                    {"lbe", f.lbe},
-                    {"messages_a_rank", f.messages},
-                    {"bytes_a_rank", f.bytes},
-                    {"balanced_seconds", f.balanced_seconds},
-                    {"fast_network_seconds", f.fast_network_seconds},
-                    {"overlap_seconds", {{"none", f.none_seconds}, {"links", f.links_seconds}, {"full", f.full_seconds}}}};
+        Json row = {
+            {"ranks", f.ranks},
+            {"step_seconds", f.terms.seconds()},
+            {"low_seconds", f.low_seconds},
+            {"high_seconds", f.high_seconds},
+            {"speed_up", speed_up(report, f)},
+            {"efficiency", speed_up(report, f) / static_cast<double>(f.ranks)},
+            {"lbe", f.lbe},
+            {"messages_a_rank", f.messages},
+            {"bytes_a_rank", f.bytes},
+            {"balanced_seconds", f.balanced_seconds},
+            {"fast_network_seconds", f.fast_network_seconds},
+            {"overlap_seconds", {{"none", f.none_seconds}, {"links", f.links_seconds}, {"full", f.full_seconds}}}};
         for (const auto& [name, term] : term_names) row["seconds"][name] = f.terms.*term;
         row["seconds"]["communication"] = f.terms.communication();
         j["forecasts"].push_back(row);
@@ -109,7 +112,9 @@ std::string to_json(const PredictReport& report) {
 std::string extrap_lines(const PredictReport& report) {
     std::string text;
     const auto add = [&](std::int64_t ranks, const char* callpath, double value) {
-        text += Json({{"params", {{"p", ranks}}}, {"callpath", callpath}, {"metric", "time"}, {"value", value}}).dump() + "\n";
+        text +=
+            Json({{"params", {{"p", ranks}}}, {"callpath", callpath}, {"metric", "time"}, {"value", value}}).dump() +
+            "\n";
     };
     for (const Forecast& f : report.forecasts) {
         add(f.ranks, "step", f.terms.seconds());

@@ -25,11 +25,11 @@ struct CountedField {
 
 /// Measured by running the deck's first steps.
 struct MeasuredCosts {
-    predict::FitRow seconds{};        ///< for each thing counted, on a rank with its threads
-    double step_seconds = 0;          ///< wall time of a mean step
-    std::vector<double> batches{};    ///< the same, of several batches of steps
+    predict::FitRow seconds{};      ///< for each thing counted, on a rank with its threads
+    double step_seconds = 0;        ///< wall time of a mean step
+    std::vector<double> batches{};  ///< the same, of several batches of steps
     double steps_per_rebuild = 1;
-    double fitted = 0;                ///< what the fit makes of the whole field, over what was measured: 1 is best
+    double fitted = 0;  ///< what the fit makes of the whole field, over what was measured: 1 is best
 };
 
 class Sample {
@@ -38,13 +38,15 @@ public:
     Sample(const Deck& deck, const comm::Communicator& alone);
 
     CountedField count();
-    /// Runs until the skin is tuned and some batches of steps are timed, for about `budget` seconds at most (each part).
-    MeasuredCosts measure(double budget);
-    /// Steps from one rebuild to the next, of those that fit in `budget` seconds; at least one rebuild is waited for.
-    double steps_per_rebuild(double budget);
+    /// Runs until the skin is tuned, a second at most, and then some batches of steps, which are timed.
+    MeasuredCosts measure();
+    /// Steps from one rebuild of the neighbour lists to the next, the mean of the first two; at most 100. The same on
+    /// every machine where the deck gives the skin.
+    double steps_per_rebuild();
 
 private:
     double advance(std::int64_t steps);
+    std::vector<predict::FitRow> counts_of_processes();
 
     const comm::Communicator& comm_;
     Deck deck_;

@@ -89,8 +89,7 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
 
 }  // namespace
 
-void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners,
-               const comm::Communicator& comm) {
+void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm) {
     if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck);
     const CheckpointInfo checkpoint = read_checkpoint(deck.load.file, comm);
     for (const DeckChange& c : changes(checkpoint.deck, deck))

@@ -24,8 +24,8 @@ struct LoadField {
     std::int64_t item_bytes = 8;           ///< of a packed position, where items are particles
 };
 
-/// Gives an engine the particles that the section load names: a checkpoint's, else those of the deck's slabs. owners: the
-/// decomposition in use. Collective. Throws InputError, comm::ReadError.
+/// Gives an engine the particles that the section load names: a checkpoint's, else those of the deck's slabs. owners:
+/// the decomposition in use. Collective. Throws InputError, comm::ReadError.
 void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm);
 
 /// Collective. Throws InputError, comm::ReadError, UsageError, and md::SimulationError for counted work that cannot be

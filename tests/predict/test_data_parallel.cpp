@@ -25,7 +25,9 @@ double speed_up(const Case& c, Overlapped overlapped = Overlapped::nothing) {
 }
 
 Case random_case(std::mt19937_64& random) {
-    const auto up_to = [&](double most) { return std::exp(std::uniform_real_distribution(0.0, std::log(most))(random)); };
+    const auto up_to = [&](double most) {
+        return std::exp(std::uniform_real_distribution(0.0, std::log(most))(random));
+    };
     Case c{};
     c.P = std::floor(up_to(64));
     c.D = c.P * std::floor(up_to(500));
@@ -70,8 +72,9 @@ TEST_CASE("limits of table 1") {
         CHECK(speed_up(l) ==
               Approx(one * P * P / (8 * e * D * P * alpha + 8 * P * P * beta + D * D * c.iterations.inner)));
         l = c, l.iterations.inner = D * D / (P * P);
-        CHECK(speed_up(l) == Approx(one * D * D * std::pow(P, 4) /
-                                    (p * (8 * e * D * P * P * P * alpha + 8 * std::pow(P, 4) * beta + std::pow(D, 4)))));
+        CHECK(speed_up(l) ==
+              Approx(one * D * D * std::pow(P, 4) /
+                     (p * (8 * e * D * P * P * P * alpha + 8 * std::pow(P, 4) * beta + std::pow(D, 4)))));
         l = c, l.e = 1;
         CHECK(speed_up(l) == Approx(one * D * D * P * P / (p * (8 * D * P * alpha + 8 * P * P * beta) + sum * D * D)));
     }
