@@ -33,7 +33,6 @@ struct Machine {
     double reduction_rounds = 1;     ///< of messages, for each doubling of the ranks that reduce something together
     bool reductions_travel = true;   ///< while the next step is computed, with comm.overlap: full
     double move_seconds = 2e-7;      ///< for each particle that changes its process
-    double moved_fraction = 0.05;    ///< of all particles, in a balancing; assumed
     double steps_per_rebuild = 0;    ///< of the neighbour lists; 0: as the deck's fastest particle has it
     double compute_uncertainty = 0;  ///< relative, of the compute times: the spread that calibration saw
     double message_uncertainty = 0;  ///< the same, of messages

@@ -41,7 +41,6 @@ std::vector<Key> machine_keys(predict::Machine& m) {
         word("reductions_travel", m.reductions_travel, {"false", "true"},
              "while the next step is computed, with comm.overlap: full"),
         number("move_seconds", m.move_seconds, seconds, "for a particle that changes its process"),
-        number("moved_fraction", m.moved_fraction, part, "of the particles, in a balancing; assumed"),
         number("steps_per_rebuild", m.steps_per_rebuild, {0, 1e9},
                "of the neighbour lists; 0: by the deck's particles"),
         number("compute_uncertainty", m.compute_uncertainty, part, "relative"),

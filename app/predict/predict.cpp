@@ -101,10 +101,9 @@ predict::Forecast forecast_for(const Deck& deck, const predict::CellField& field
     conditions.machine = machine;
     conditions.overlap = deck.comm.overlap;
     conditions.steps_per_rebuild = report.steps_per_rebuild;
-    if (deck.balance.every > 0)
-        conditions.rebalancing_seconds = (balancing_seconds(ranks, field.grid.box().cells(), machine) +
-                                          migration_seconds(ranks, static_cast<double>(report.particles), machine)) /
-                                         static_cast<double>(deck.balance.every);
+    conditions.rebalancing_seconds = rebalancing_seconds(
+        deck.balance, ranks, static_cast<double>(field.grid.box().cells()) * report.length * report.length,
+        static_cast<double>(report.particles), machine);
     const comm::Schedule schedule = schedule_of(
         deck.comm, [&](std::size_t most) { return std::min(most, static_cast<std::size_t>(machine.eager_bytes)); });
     return forecast(rank_steps(field, owners, conditions.nodes, schedule), conditions);

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
+PARTICLE_BYTES = 40      # that migrate with it (md::Particle); a node's ranks share its link
 REDUCTION_ROUNDS = 2     # simulate.sh: smpi/allreduce:rab_rdb, halving and doubling
 
 
@@ -38,7 +39,7 @@ copy_bytes_per_second: {p['copy_bytes_per_second']}
 eager_bytes: {p['eager_bytes']}
 reduction_rounds: {REDUCTION_ROUNDS}
 reductions_travel: false      # SimGrid's nonblocking reductions would take as many messages as there are ranks
-move_seconds: 0               # moving particles is not charged there
+move_seconds: {PARTICLE_BYTES * (1 / p['copy_bytes_per_second'] + p['ranks_per_node'] / (BANDWIDTH_FACTOR * p['link_bytes_per_second'])):.3g}
 """)
 
 
