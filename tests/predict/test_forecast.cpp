@@ -164,6 +164,36 @@ TEST_CASE("ranks compute all loads and send all that others see, in the messages
     }
 }
 
+TEST_CASE("a tile is at the rim where another rank's cells lie within its halo") {
+    const CellField field = random_field(48, 36, 8);
+    const int ranks = 3;
+    const balance::Decomposition owners = even(field, ranks);
+    std::vector<int> rank_of_cell(48 * 36);
+    for (int r = 0; r < ranks; ++r)
+        for (const balance::Box& box : owners.tiles_of(r))
+            for (int x = box.lower[0]; x < box.upper[0]; ++x)
+                for (int y = box.lower[1]; y < box.upper[1]; ++y) rank_of_cell[x * 36 + y] = r;
+    const RankSteps steps = rank_steps(field, owners, comm::NodeMap(ranks), {});
+    for (int r = 0; r < ranks; ++r) {
+        double rim = 0;
+        for (const balance::Box& box : owners.tiles_of(r)) {
+            bool at_rim = false;
+            double load = 0;
+            for (int x = box.lower[0] - field.halo; x < box.upper[0] + field.halo; ++x)
+                for (int y = box.lower[1] - field.halo; y < box.upper[1] + field.halo; ++y) {
+                    const int cell = (x + 48) % 48 * 36 + (y + 36) % 36;
+                    at_rim = at_rim || rank_of_cell[cell] != r;
+                    const bool inside = x >= box.lower[0] && x < box.upper[0] && y >= box.lower[1] && y < box.upper[1];
+                    if (inside) load += balance::to_seconds(field.load[cell]);
+                }
+            if (at_rim) rim += load;
+        }
+        CHECK(rim > 0);
+        CHECK(steps.steps[r].rim_seconds == Approx(rim));
+        CHECK(steps.steps[r].inner_seconds > 0);
+    }
+}
+
 TEST_CASE("by way of another rank a byte is sent twice, but for those that its receiver keeps") {
     const CellField field = random_field(48, 36, 4);
     const int ranks = 12;
@@ -183,6 +213,8 @@ TEST_CASE("by way of another rank a byte is sent twice, but for those that its r
         for (const Message& m : by_way.steps[r].sends) across_by_way += nodes.of(r) == nodes.of(m.to) ? 0 : m.bytes;
     }
     CHECK(across == across_by_way);
+    for (int r = 0; r < ranks; ++r)
+        for (const Message& m : by_way.steps[r].sends) CHECK(m.to != r);
 }
 
 TEST_CASE("longer lengths: work grows with the square, bytes with the length") {
