@@ -167,7 +167,8 @@ TEST_CASE("ranks compute all loads and send all that others see, in the messages
 TEST_CASE("a tile is at the rim where another rank's cells lie within its halo") {
     const CellField field = random_field(48, 36, 8);
     const int ranks = 3;
-    const balance::Decomposition owners = even(field, ranks);
+    const balance::Decomposition owners(field.grid, balance::one_box_each(balance::even_partition(field.grid, ranks)),
+                                        {ranks, ranks}, {3, 3});
     std::vector<int> rank_of_cell(48 * 36);
     for (int r = 0; r < ranks; ++r)
         for (const balance::Box& box : owners.tiles_of(r))
