@@ -14,11 +14,19 @@ constexpr double moved_if_sticky = 0.12, moved_else = 0.42;
 // Of the balancings, with migrate: gain: 4 of 14 of inputs/quickstart.yaml on two ranks.
 constexpr double worth_it = 0.3;
 
+// Pieces between which the chain may be cut, of which the rates' chain has as many as there are cells.
+double chain_items(const balance::PartitionOptions& options, double ranks, double cells) {
+    const double patches = static_cast<double>(options.patches_per_process) * ranks;
+    if (options.kind != "chain" || options.cut == balance::CutAt::patches) return patches;
+    return options.cut == balance::CutAt::cells ? cells : std::sqrt(cells * patches);  // strips of squares
+}
+
 // The arithmetic of one balancing on the rank that does most.
-double arithmetic_seconds(double ranks, double cells) {
+double arithmetic_seconds(const balance::PartitionOptions& options, double ranks, double cells) {
     const auto part = [&](const PartCost& c, double of) { return c.once + c.process * ranks + c.cell * of; };
     double seconds = 0;
-    for (const PartCost& c : {cost::tiles, cost::tiles, cost::bisection, cost::chain}) seconds += part(c, cells);
+    for (const PartCost& c : {cost::tiles, cost::tiles, cost::bisection}) seconds += part(c, cells);
+    seconds += part(cost::chain, chain_items(options, ranks, cells));
     for (const PartCost& c : {cost::gathered, cost::gathered, cost::gathered, cost::fields, cost::fields, cost::fields,
                               cost::owners, cost::owners, cost::owners, cost::quality, cost::counted, cost::model})
         seconds += part(c, cells / ranks);
@@ -41,7 +49,7 @@ double rebalancing_seconds(const Deck::Balance& balance, std::int64_t ranks, dou
     if (balance.every == 0 || ranks == 1) return 0;
     const auto p = static_cast<double>(ranks);
     const double moved = (balance.partition.sticky ? moved_if_sticky : moved_else) * particles / p;
-    const double each = arithmetic_seconds(p, cells) + message_seconds(p, machine) + moved * machine.move_seconds;
+    const double each = arithmetic_seconds(balance.partition, p, cells) + message_seconds(p, machine) + moved * machine.move_seconds;
     return each * (balance.migrate == balance::Migrate::gain ? worth_it : 1) / static_cast<double>(balance.every);
 }
 

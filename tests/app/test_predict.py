@@ -147,7 +147,7 @@ def worth(tmp):
             slowest = sum(float(r["max_seconds"]) for r in csv.DictReader(f))
         return summary(out)["worth"], slowest
 
-    for dt, steps in (("1e-13", 1500), ("1e-3", 1100)):
+    for dt, steps in (("1e-13", 1300), ("1e-3", 1100)):
         common["run__steps"] = steps
         none = of("none", run__dt=dt, balance__partition__kind="none")
         check(abs(none[0]["saved"]) < 1e-12, f"no balancing saved {none[0]['saved']}")
