@@ -236,7 +236,7 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
                 for (std::size_t p = 0; p < times.size(); ++p) times[p] = std::max(sides[2 * p], sides[2 * p + 1]);
             }
             slow_down(times, settings_.work.slow, step);
-            if (&b == &models_.front() && !zones_.on()) {
+            if (driver && !zones_.on()) {
                 std::vector<double> seconds_of_one(times.size(), 1.0);
                 slow_down(seconds_of_one, settings_.work.slow, step);
                 for (double& s : seconds_of_one) s = 1 / s;  // speeds

@@ -27,8 +27,8 @@ double arithmetic_seconds(const balance::PartitionOptions& options, double ranks
     double seconds = 0;
     for (const PartCost& c : {cost::tiles, cost::tiles, cost::bisection}) seconds += part(c, cells);
     seconds += part(cost::chain, chain_items(options, ranks, cells));
-    for (const PartCost& c : {cost::gathered, cost::gathered, cost::gathered, cost::fields, cost::fields, cost::fields,
-                              cost::owners, cost::owners, cost::owners, cost::quality, cost::counted, cost::model})
+    for (const PartCost& c : {cost::gathered, cost::fields, cost::fields, cost::fields, cost::owners, cost::owners,
+                              cost::owners, cost::quality, cost::counted, cost::model})
         seconds += part(c, cells / ranks);
     return seconds;
 }
@@ -49,7 +49,8 @@ double rebalancing_seconds(const Deck::Balance& balance, std::int64_t ranks, dou
     if (balance.every == 0 || ranks == 1) return 0;
     const auto p = static_cast<double>(ranks);
     const double moved = (balance.partition.sticky ? moved_if_sticky : moved_else) * particles / p;
-    const double each = arithmetic_seconds(balance.partition, p, cells) + message_seconds(p, machine) + moved * machine.move_seconds;
+    const double each =
+        arithmetic_seconds(balance.partition, p, cells) + message_seconds(p, machine) + moved * machine.move_seconds;
     return each * (balance.migrate == balance::Migrate::gain ? worth_it : 1) / static_cast<double>(balance.every);
 }
 

@@ -12,7 +12,7 @@ import tempfile
 
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
 PARTICLE_BYTES = 40      # that migrate with it (md::Particle); a node's ranks share its link
-REDUCTION_ROUNDS = 2     # simulate.sh: smpi/allreduce:rab_rdb, halving and doubling
+REDUCTION_ROUNDS = 1     # simulate.sh: smpi/allreduce:mpich, recursive doubling of short sums
 
 
 def main():
