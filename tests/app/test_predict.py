@@ -49,7 +49,7 @@ def predict_results(tmp):
     with open(machine, "w") as f:
         f.write(MACHINE)
     given = ("--machine", machine, "--processes", "2,8,4")
-    keys = dict(grid__skin=0.4, balance__every=20, balance__clock="work")
+    keys = dict(grid__skin=0.4, balance__every=20, balance__clock="work", balance__work__pair=5e-9)  # no default
     p = predict(out, *given, **keys)
     check([f["ranks"] for f in p["forecasts"]] == [1, 2, 4, 8], "ranks")
     check(p["forecasts"][0]["seconds"]["communication"] < 1e-15, "one rank communicates")
