@@ -76,8 +76,10 @@ void say_worth(const Summary& s) {
     say(stdout, "  perfect balance would have taken {:.1f} % less {}\n", 100 * v->perfect_saves,
         s.verdict_of_run() ? "time" : "compute time");
     say(stdout, "  the dearest cell allows an LBE of at most {:.1f} %\n", 100 * v->most_lbe);
-    say(stdout, "  balancing saved {:.1f} % of the {} without it, and cost {:.1f} % of the time\n", 100 * v->saved,
-        s.verdict_of_run() ? "time" : "compute time", 100 * s.balancing_cost());
+    say(stdout, "{}",
+        lines_of({fmt::format("balancing saved {:.1f} % of the {} without it", 100 * v->saved,
+                              s.verdict_of_run() ? "time" : "compute time"),
+                  fmt::format("and cost {:.1f} % of the time", 100 * s.balancing_cost())}));
 }
 
 void say_messages(const Summary& s) {
