@@ -21,6 +21,7 @@
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/deck.hpp"
+#include "app/predict/predict.hpp"
 #include "app/run/partition.hpp"
 #include "app/run/run.hpp"
 #include "comm/communicator.hpp"
@@ -88,7 +89,22 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
                                              "partition a load field for a machine of nodes,\n"
                                              "CPUs, cores and accelerators; no steps");
     add_common(partition);
-    for (CLI::App* command : {run, partition}) {
+    CLI::App* predict = cli.add_subcommand("predict",
+                                           "predict the time of a step for some numbers of\n"
+                                           "ranks; measures this machine, unless told of one");
+    add_common(predict);
+    predict->add_option("--processes", options.processes,
+                        "ranks to predict for: a list as 1,2,4,8 (default:\n"
+                        "powers of 2)");
+    predict->add_option("--machine", options.machine,
+                        "a machine file instead of measuring: the\n"
+                        "machine.yaml of another prediction, or your own");
+    predict
+        ->add_option("--scale", options.length,
+                     "predict for all lengths of the deck times so much:\n"
+                     "particles times its square (default: 1)")
+        ->check(CLI::Range(1.0, 1e6));
+    for (CLI::App* command : {run, partition, predict}) {
         command->add_option("--out", options.out, "output directory (default: out/<deck name>)");
         command->add_flag("--force", options.force,
                           "put results that are in the output directory\n"
@@ -109,11 +125,12 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
         if (e.get_exit_code() == 0) return {comm.rank() == 0 ? cli.exit(e) : 0};
         return {fail(comm, 2, "command line: " + one_line(e.what()) + "; see steelyard --help")};
     }
-    if (run->count("--out") + partition->count("--out") > 0 && options.out.empty())
+    if (run->count("--out") + partition->count("--out") + predict->count("--out") > 0 && options.out.empty())
         return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
     if (run->count("--trace-messages") > 0 && options.trace.empty())
         return {fail(comm, 2, "command line: --trace-messages is empty; give the name of a file")};
     if (*run) return app::run(options, comm);
+    if (*predict) return {app::predict(options, comm)};
     if (*partition) return {app::partition(options, comm)};
     if (*check && check->count("DECK") == 0) {
         if (comm.rank() == 0) app::say(stdout, "{}", app::deck_reference());

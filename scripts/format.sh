@@ -13,4 +13,4 @@ done
 mode=-i
 [[ ${1:-} == --check ]] && mode="--dry-run --Werror"
 # shellcheck disable=SC2086
-find app balance comm gpu md tests examples -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' | xargs "$tool" $mode
+find app balance comm gpu md predict tests examples -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' | xargs "$tool" $mode

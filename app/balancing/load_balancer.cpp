@@ -159,6 +159,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
         times_.clear();
         for (const std::int64_t n : nanoseconds)
             times_.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
+        worth_.add(static_cast<double>(step - last_step_), times_);
         row = observe(driver, times_, step);
     }
     row.driver = true;
@@ -187,7 +188,7 @@ void LoadBalancer::start(std::int64_t step, Engine& engine) {
         BalanceRow unused;
         for (BalancedModel& b : models_) {
             const bool driver = &b == &models_.front();
-            auto changed = repartition(b, driver ? owners.partition() : partition_of(b), cells, {}, step, unused);
+            auto changed = repartition(b, driver ? owners.partition() : partition_of(b), cells, {}, {}, step, unused);
             if (driver && changed) next = std::move(*changed);
         }
     }
@@ -203,7 +204,7 @@ void LoadBalancer::balance_by_wall_clock(std::int64_t step, Engine& engine) {
     {
         const Timed phase(timers_, Phase::balancing);
         cells = measure_cells(team_, engine, owners);
-        next = repartition(models_.front(), owners.partition(), cells, std::exchange(times_, {}), step, row);
+        next = repartition(models_.front(), owners.partition(), cells, {}, std::exchange(times_, {}), step, row);
     }
     if (!next) return;
     const double start = comm::now();
@@ -235,9 +236,17 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
                 for (std::size_t p = 0; p < times.size(); ++p) times[p] = std::max(sides[2 * p], sides[2 * p + 1]);
             }
             slow_down(times, settings_.work.slow, step);
+            if (driver && !zones_.on()) {
+                std::vector<double> seconds_of_one(times.size(), 1.0);
+                slow_down(seconds_of_one, settings_.work.slow, step);
+                for (double& s : seconds_of_one) s = 1 / s;  // speeds
+                const balance::LoadShape shape = shape_of(work, seconds_of_one);
+                worth_.add(static_cast<double>(step - last_step_), times);
+                worth_.settle(shape, shape);
+            }
             rows_.push_back(observe(b, times, step));
             if (rows_.back().decision != Decision::none) continue;
-            auto changed = repartition(b, partition, cells, times, step, rows_.back());
+            auto changed = repartition(b, partition, cells, work, times, step, rows_.back());
             if (driver) next = std::move(changed);
         }
     }
@@ -373,8 +382,10 @@ std::optional<balance::Partition> LoadBalancer::partition_by(BalancedModel& b, c
 // New loads and a new partition of one model; without times, those that all models start from. Returns the partition in
 // use from now on, where it is another.
 std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, const balance::Partition& partition,
-                                                            const MeasuredCells& cells, std::span<const double> times,
-                                                            std::int64_t step, BalanceRow& row) {
+                                                            const MeasuredCells& cells,
+                                                            std::span<const std::int64_t> work,
+                                                            std::span<const double> times, std::int64_t step,
+                                                            BalanceRow& row) {
     const bool measured = !times.empty(), driver = &b == &models_.front();
     const balance::Owners before(grid_, home_, partition);
     charge(cost::owners, hosts_.processes(), home_.cells());
@@ -385,9 +396,15 @@ std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, co
     if (b.state.empty())
         for (const balance::CellCounts& c : cells.counts) b.state.push_back(b.model->first_state(c));
     balance::CellLoads loads = measured ? balance::evaluate(*b.model, team_, grid_, partition, hosts_, cells.counts,
-                                                            b.state, speeds_.at_mean_speed(times))
+                                                            b.state, speeds_.at_mean_speed(times), work)
                                         : balance::first_loads(settings_.constants.start, cells.counts);
     row.model_seconds = comm::now() - start;
+    if (driver && settings_.clock == Clock::wall && !zones_.on()) {
+        const balance::LoadShape now = shape_of(loads.load, speed);
+        if (measured) worth_.settle(shape_measured_ ? shape_ : now, now);
+        shape_ = now;
+        shape_measured_ = measured;
+    }
     b.history.updates += measured;
     b.history.load_step = static_cast<double>(step);
     b.history.lbe_model = balance::predicted_efficiency(team_, before, loads.load, hosts_.processes(), speed);
@@ -426,6 +443,11 @@ std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, co
         b.spent.clear();
     }
     return next;
+}
+
+balance::LoadShape LoadBalancer::shape_of(std::span<const std::int64_t> load, std::span<const double> speeds) const {
+    const balance::Owners even(grid_, home_, balance::one_box_each(balance::even_partition(grid_, hosts_.processes())));
+    return balance::shape_of(team_, even, load, hosts_.processes(), speeds);
 }
 
 void LoadBalancer::add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step) {

@@ -23,6 +23,7 @@
 #include "balance/model/speeds.hpp"
 #include "balance/partition/partition.hpp"
 #include "balance/partition/scattered.hpp"
+#include "balance/worth.hpp"
 #include "comm/file/file.hpp"
 #include "comm/team.hpp"
 
@@ -125,6 +126,9 @@ public:
     };
     /// Of each model that has been observed, the driver first.
     std::vector<Overall> overall() const;
+    /// What balancing was worth since the start of this run, by the times that it measured; nothing where it measured
+    /// none, and with accelerators. The same on all ranks.
+    std::optional<balance::Worth> worth() const;
     /// As rows of balance.csv call the model that drives the run.
     const std::string& driver() const { return models_.front().label; }
     /// The driver's last load of each cell, in the model's unit (seconds per step, but particles with
@@ -168,8 +172,9 @@ private:
     BalanceRow observe(BalancedModel& b, std::vector<double>& times, std::int64_t step) const;
     void add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step);
     std::optional<balance::Partition> repartition(BalancedModel& b, const balance::Partition& partition,
-                                                  const MeasuredCells& cells, std::span<const double> times,
-                                                  std::int64_t step, BalanceRow& row);
+                                                  const MeasuredCells& cells, std::span<const std::int64_t> work,
+                                                  std::span<const double> times, std::int64_t step, BalanceRow& row);
+    balance::LoadShape shape_of(std::span<const std::int64_t> load, std::span<const double> speeds) const;
     std::optional<balance::Partition> partition_by(BalancedModel& b, const balance::CellLoads& loads,
                                                    const MeasuredCells& cells, BalanceRow& row);
     void describe(const BalancedModel& b, BalanceRow& row) const;
@@ -196,6 +201,9 @@ private:
     std::vector<double> times_;               // by the wall clock, seconds a step of each process
     std::optional<balance::CellLoads> load_;  // the driver's, of this rank's home
     std::optional<balance::Infeasible> dead_end_;
+    balance::WorthMeter worth_;
+    balance::LoadShape shape_;  // by the wall clock: of the driver's last loads
+    bool shape_measured_ = false;
 };
 
 }  // namespace app

@@ -16,6 +16,11 @@ std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
     return all;
 }
 
+std::optional<balance::Worth> LoadBalancer::worth() const {
+    const balance::Worth w = worth_.worth(shape_);
+    return w.measured > 0 && !zones_.on() ? std::optional(w) : std::nullopt;
+}
+
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
     const std::vector<balance::CellCounts> counts =
         measure_cells(team_, engine, decomposition(engine.tiles().shape())).counts;

@@ -170,6 +170,9 @@ void check_balance(const Deck& deck, const Where& where) {
     if (const auto driver = std::find(b.compare.begin(), b.compare.end(), b.model); driver != b.compare.end())
         fail(where(fmt::format("balance.compare.{}", driver - b.compare.begin())), b.model + " is there twice",
              "name each model once, the driver not at all");
+    if (b.model == "exact" && b.clock == balance::Clock::wall)
+        fail(where("balance.model"), "exact is told what cells cost, which only counted work knows",
+             "write balance.clock: work, or use another model");
     if (!b.compare.empty() && b.clock == balance::Clock::wall)
         fail(where("balance.compare"),
              "models can be compared by counted work only: the times of a partition that isn't there can't be measured",

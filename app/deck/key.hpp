@@ -58,6 +58,13 @@ std::string below(const std::string& path, const std::string& key);
 /// A meaning that names the words: "what: a, b, c".
 std::string with_words(const std::string& what, const std::vector<std::string>& words);
 
+/// Reads the values of a tree into the members that its keys are bound to. known: the same keys, of anything, for the
+/// names that there may be; file: named where a key is missing. Throws DeckError.
+void read_tree(const Node& root, const std::vector<Key>& known, const std::vector<Key>& keys, const std::string& file);
+
+/// The keys with their values as YAML, a line for each, with their meanings as comments.
+std::string yaml_of(const std::vector<Key>& keys);
+
 /// Calls use(path, key, may_change) for each key, in order; sections and lists before what is below them, elements of
 /// lists by their numbers.
 void for_each_key(const std::vector<Key>& keys,

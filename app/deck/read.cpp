@@ -80,6 +80,11 @@ void read_keys(const Node& section, const std::vector<Key>& keys, const std::str
 
 }  // namespace
 
+void read_tree(const Node& root, const std::vector<Key>& known, const std::vector<Key>& keys, const std::string& file) {
+    check_names(root, known, "");
+    read_keys(root, keys, "", file);
+}
+
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
     const std::string shown = printable(file);
     const std::string start = Origin{shown}.where(0, 0);
@@ -89,10 +94,9 @@ Deck parse_deck(const std::string& text, const std::string& file, const std::vec
         if (root.kind != Node::Kind::map) break;  // check_names() says so
         apply_setting(root, setting);
     }
-    check_names(root, standard_keys(), "");
     Deck deck;
     deck.name = std::filesystem::path(file).stem().string();
-    read_keys(root, deck_keys(deck), "", start);
+    read_tree(root, standard_keys(), deck_keys(deck), start);
     complete_and_check(deck, [&](const std::string& path) { return locate(root, path, shown); });
     return deck;
 }

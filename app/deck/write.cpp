@@ -28,12 +28,17 @@ void add(std::string& out, const std::vector<Key>& keys, const std::string& firs
 
 }  // namespace
 
+std::string yaml_of(const std::vector<Key>& keys) {
+    std::string out;
+    add(out, keys, "", true);
+    return out;
+}
+
 std::string to_yaml(const Deck& deck) {
     Deck copy = deck;
-    std::string out =
-        "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time tau.\n";
-    add(out, deck_keys(copy), "", true);
-    return out;
+    return "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time "
+           "tau.\n" +
+           yaml_of(deck_keys(copy));
 }
 
 }  // namespace app

@@ -87,6 +87,21 @@ void add_balancing(Json& j, const Summary& s) {
     }
 }
 
+void add_efficiency(Json& j, const Summary& s) {
+    const comm::Spread& useful = s.spreads.useful_seconds;
+    j["useful_seconds"] = json_of(useful);
+    if (s.wall_seconds > 0 && useful.max > 0)
+        j["efficiency"] = {{"parallel", useful.mean / s.wall_seconds},
+                           {"load_balance", useful.mean / useful.max},
+                           {"communication", useful.max / s.wall_seconds}};
+    if (const std::optional<balance::Verdict> v = s.verdict())
+        j["worth"] = {{"of", s.verdict_of_run() ? "run" : "compute"},
+                      {"perfect_saves", v->perfect_saves},
+                      {"most_lbe", v->most_lbe},
+                      {"saved", v->saved},
+                      {"cost", s.balancing_cost()}};
+}
+
 void add_engine(Json& j, const Summary& s) {
     j["precision"] = s.engine.setup().precision == md::Precision::mixed ? "mixed" : "double";
     j["kernels"] = s.engine.setup().kernels->isa;
@@ -186,6 +201,7 @@ std::string to_json(const Summary& summary) {
     add_program(j, summary);
     add_run(j, summary);
     add_balancing(j, summary);
+    add_efficiency(j, summary);
     add_engine(j, summary);
     add_messages(j, summary);
     return j.dump(2) + "\n";

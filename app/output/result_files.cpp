@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 11> single_results{
-    "zones.csv",    "resources.csv", "deck.yaml",     "thermo.csv",  "timing.csv",    "balance.csv",
-    "summary.json", "run.json",      "trajectory.h5", "fields.xdmf", "partition.json"};
+constexpr std::array<std::string_view, 14> single_results{
+    "zones.csv", "resources.csv", "deck.yaml",   "thermo.csv",     "timing.csv",   "balance.csv",  "summary.json",
+    "run.json",  "trajectory.h5", "fields.xdmf", "partition.json", "predict.json", "machine.yaml", "extrap.jsonl"};
 
 // The step of a file `<kind>_<step><ending>`, empty for any other name.
 std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {

@@ -64,6 +64,24 @@ void say_balancing(const Summary& s) {
     if (s.balancer.finds_speeds()) say_speeds(s);
 }
 
+// Where nothing was balanced the first line is all there is to say.
+void say_worth(const Summary& s) {
+    if (s.wall_seconds > 0 && s.spreads.useful_seconds.max > 0)
+        say(stdout, "  parallel efficiency {:.1f} % = load balance {:.1f} % x communication {:.1f} %\n",
+            100 * s.spreads.useful_seconds.mean / s.wall_seconds,
+            100 * s.spreads.useful_seconds.mean / s.spreads.useful_seconds.max,
+            100 * s.spreads.useful_seconds.max / s.wall_seconds);
+    const std::optional<balance::Verdict> v = s.verdict();
+    if (!v) return;
+    say(stdout, "  perfect balance would have taken {:.1f} % less {}\n", 100 * v->perfect_saves,
+        s.verdict_of_run() ? "time" : "compute time");
+    say(stdout, "  the dearest cell allows an LBE of at most {:.1f} %\n", 100 * v->most_lbe);
+    say(stdout, "{}",
+        lines_of({fmt::format("balancing saved {:.1f} % of the {} without it", 100 * v->saved,
+                              s.verdict_of_run() ? "time" : "compute time"),
+                  fmt::format("and cost {:.1f} % of the time", 100 * s.balancing_cost())}));
+}
+
 void say_messages(const Summary& s) {
     const auto steps = static_cast<double>(s.step - s.first_step);
     if (s.ranks == 1 || steps == 0) return;
@@ -105,6 +123,7 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
     mine.push_back(static_cast<double>(engine.particles()));
     mine.push_back(static_cast<double>(balancer.bytes()));
     mine.push_back(static_cast<double>(engine.ownership_bytes() + balancer.ownership_bytes()));
+    mine.push_back(timers.seconds(Phase::forces) + timers.seconds(Phase::neighbours));
     mine.push_back(static_cast<double>(engine.traffic().messages));
     mine.push_back(static_cast<double>(engine.traffic().bytes));
     mine.push_back(engine.travel_seconds().computed);
@@ -119,7 +138,23 @@ RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, con
             all[phases + 5],
             all[phases + 6],
             all[phases + 7],
-            all[phases + 8]};
+            all[phases + 8],
+            all[phases + 9]};
+}
+
+std::optional<balance::Verdict> Summary::verdict() const {
+    std::optional<balance::Worth> w = balancer.worth();
+    if (!w) return std::nullopt;
+    if (!verdict_of_run()) return verdict_of(*w, 0);
+    // Of threads, up to the last balancing: to elapsed time of the whole run.
+    const double whole = static_cast<double>(step - first_step) / w->steps / omp_get_max_threads();
+    for (double* seconds : {&w->measured, &w->perfect, &w->possible, &w->even}) *seconds *= whole;
+    return verdict_of(*w, std::max(0.0, wall_seconds - w->measured));
+}
+
+double Summary::balancing_cost() const {
+    const double phase = spreads.phases[static_cast<std::size_t>(Phase::balancing)].mean;
+    return wall_seconds > 0 ? (phase + balancing.migrate_seconds) / wall_seconds : 0;
 }
 
 std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer) {
@@ -157,6 +192,7 @@ void say_summary(const Summary& s) {
             ";"));
     say_messages(s);
     say_balancing(s);
+    say_worth(s);
     say_zones(s);
     say(stdout, "{}",
         lines_of({fmt::format("state hash {:016x} at step {}", s.state_hash, s.step),

@@ -27,6 +27,7 @@ struct BalancingCost {
 struct RankSpreads {
     std::vector<comm::Spread> phases;  ///< wall seconds, in the order of Phase, and of everything else
     comm::Spread peak_resident_bytes, particle_bytes, particles, balance_bytes, ownership_bytes;
+    comm::Spread useful_seconds;                 ///< in which a rank computed: forces, neighbour lists
     comm::Spread messages, message_bytes;        ///< that a rank has sent: ghosts, particles that left their tiles
     comm::Spread covered_seconds, wait_seconds;  ///< while ghosts were on their way, with comm.overlap: full
     /// Part of that time in which ranks computed; empty where none were on their way.
@@ -63,6 +64,16 @@ struct Summary {
     std::vector<ZoneSummary> zones;  ///< of each rank, where it has accelerators
     RankSpreads spreads;
     comm::SimulatedTraffic balancing_traffic{};  ///< on a simulated cluster: of all ranks, in balancing
+
+    /// What balancing was worth; nothing where nothing was measured.
+    std::optional<balance::Verdict> verdict() const;
+    /// verdict() is of the whole run's time; else of the time that the processes computed: by counted work, and where
+    /// ranks host several processes.
+    bool verdict_of_run() const {
+        return deck.balance.clock == balance::Clock::wall && engine.tiles().hosts().processes() == ranks;
+    }
+    /// Part of the run's time that ranks spent balancing and migrating.
+    double balancing_cost() const;
 
     double atom_steps() const { return static_cast<double>(particles) * static_cast<double>(step - first_step); }
 };

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 #include <span>
 
 #include "app/balancing/measure.hpp"
@@ -28,15 +27,6 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     deck.grid.skin = 0;      // the neighbour lists serve once
     deck.balance.every = 1;  // counts look two cells far
     deck.balance.clock = balance::Clock::work;
-    std::optional<CheckpointInfo> checkpoint;
-    if (deck.load.kind == LoadKind::checkpoint) {
-        checkpoint = read_checkpoint(deck.load.file, comm);
-        for (const DeckChange& c : changes(checkpoint->deck, deck))
-            if (c.key == "system.box" || c.key == "system.boundary")
-                throw InputError(
-                    fmt::format("{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
-                                deck.load.file, c.key, c.before, c.now));
-    }
     const Setup setup = make_setup(deck, "");
     const balance::Grid grid = setup.domain.grid();
     if (grid.box().cells() < comm.size())
@@ -49,8 +39,7 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
                                                              std::int64_t{comm.size()} * omp_get_max_threads()));
     Timers timers;
     Engine engine(setup, owners, comm, timers);
-    if (checkpoint) load_particles(*checkpoint, engine, owners, comm);
-    else engine.fill(deck);
+    fill_from(deck, engine, owners, comm);
     engine.rebin();
     engine.build_neighbour_lists();
     const MeasuredCells cells = measure_cells(team, engine, owners);
@@ -99,6 +88,16 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
 }
 
 }  // namespace
+
+void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm) {
+    if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck);
+    const CheckpointInfo checkpoint = read_checkpoint(deck.load.file, comm);
+    for (const DeckChange& c : changes(checkpoint.deck, deck))
+        if (c.key == "system.box" || c.key == "system.boundary")
+            throw InputError(fmt::format("{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
+                                         deck.load.file, c.key, c.before, c.now));
+    load_particles(checkpoint, engine, owners, comm);
+}
 
 LoadField load_field(const Deck& deck, const comm::Communicator& comm) {
     if (deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint) return counted_load(deck, comm);

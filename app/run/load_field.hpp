@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/deck/deck.hpp"
+#include "app/engine/engine.hpp"
 #include "balance/grid/grid.hpp"
 #include "comm/communicator.hpp"
 
@@ -22,6 +23,10 @@ struct LoadField {
     std::vector<std::int64_t> items = {};  ///< that a cell sends where it is a ghost: its particles; empty: 1 each
     std::int64_t item_bytes = 8;           ///< of a packed position, where items are particles
 };
+
+/// Gives an engine the particles that the section load names: a checkpoint's, else those of the deck's slabs. owners:
+/// the decomposition in use. Collective. Throws InputError, comm::ReadError.
+void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm);
 
 /// Collective. Throws InputError, comm::ReadError, UsageError, and md::SimulationError for counted work that cannot be
 /// summed exactly.

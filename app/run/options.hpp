@@ -18,7 +18,10 @@ struct Options {
     std::string trace;   ///< a file for plans of messages, or empty
     bool force = false;  ///< put results aside that are in the way
     bool quiet = false;
-    bool brief = false;  ///< info: without the deck
+    bool brief = false;     ///< info: without the deck
+    std::string machine;    ///< predict: a machine file; empty: this machine is measured
+    std::string processes;  ///< predict: a list of numbers
+    double length = 1;      ///< predict: all lengths of the deck times so much
     std::vector<std::string> command_line;
 };
 

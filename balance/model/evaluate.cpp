@@ -61,12 +61,21 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
 }
 
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
-                   std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times) {
+                   std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
+                   std::span<const std::int64_t> work) {
     const FieldPlan plan(team, Homes{grid, team.size()}, boxes_by_process(partition, hosts));
     const std::vector<CellCounts> counts_by_process = plan.to_boxes(counts);
     std::vector<double> state_by_process = plan.to_boxes(std::span<const double>(state));
-    const std::vector<ProcessView> views =
+    std::vector<ProcessView> views =
         views_of(partition, hosts.processes_of(team.rank()), counts_by_process, state_by_process, times);
+    std::vector<double> costs;
+    if (model.wants_costs() && !work.empty()) {
+        for (const std::int64_t ticks : plan.to_boxes(work)) costs.push_back(to_seconds(ticks));
+        for (std::size_t at = 0; ProcessView & view : views) {
+            view.costs = std::span(costs).subspan(at, view.cells.size());
+            at += view.cells.size();
+        }
+    }
     conclude_rounds(model, team, views, times);
 
     Totals totals{0, 0, grid.box().cells(), partition.processes()};

@@ -14,7 +14,8 @@
     add(hybrid)               \
     add(a1)                   \
     add(b1)                   \
-    add(r1)
+    add(r1)                   \
+    add(exact)
 // clang-format on
 
 namespace balance {

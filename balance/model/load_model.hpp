@@ -26,6 +26,8 @@ struct ProcessView {
         state;  ///< what the model remembers of each cell, read and write; it stays with the cell, whoever owns it
     double time = 0;  ///< measured compute seconds a step
     std::int64_t index = 0;
+    std::span<const double> costs{};  ///< true seconds a step of each cell; empty unless the model wants_costs() and
+                                      ///< they are known, by counted work
 };
 
 /// Sums over all processes.
@@ -66,6 +68,8 @@ public:
     virtual std::vector<double> contribution(int /*round*/, const ProcessView&) const { return {}; }
     /// rows: contribution of each process one after the other; times: seconds a step of each.
     virtual void conclude(int /*round*/, std::span<const double> /*rows*/, std::span<const double> /*times*/) {}
+    /// Whether it is to be told what cells truly cost (studies).
+    virtual bool wants_costs() const { return false; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;
     /// What conclude() has learnt; set_memory(memory()) on another object makes it equal.
@@ -81,7 +85,7 @@ public:
 /// Throws std::invalid_argument for an unknown name.
 std::unique_ptr<LoadModel> make_model(const std::string& name, const ModelConstants& constants);
 
-/// Names of all models: the paper's six (Liu et al. 2015), then ours.
+/// Names of all models: the paper's six (Liu et al. 2015), then ours, then that of studies.
 std::vector<std::string> model_names();
 
 }  // namespace balance

@@ -49,6 +49,10 @@ COMMANDS = [
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
     ("quick", r"scripts/plot_nested\.py out/", {}, {}),
     ("slow", r"scripts/reproduce/nested\.sh$", {}),
+    # docs/prediction.md
+    ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard predict inputs/", {}, {}),
+    ("quick", r"scripts/plot_prediction\.py out/", {}, {}),
+    ("quick", r"scripts/simulate/machine\.py tianhe1a out/", {}, {}),
     # docs/zones.md
     ("slow", r"scripts/reproduce/zones\.sh$", {}),
     ("elsewhere", r"scripts/reproduce/zones\.sh --real", "some minutes; accelerator_hash runs the program in the same ways"),

@@ -121,7 +121,7 @@ def check_names(spans, source):
     keys = keys_of("inputs/tiny.yaml").union(*(keys_of("inputs/tiny.yaml", "--set", s) for s in others))
     sections = "|".join({name for key in keys for name in key.split(".")[:-1]})
     scripts = {s for _, _, code in spans for s in re.findall(r"scripts/[\w/]+\.sh", code) if os.path.exists(s)}
-    helps = {p: execute([*p.split(), "--help"], 60)[0] for p in ["build/steelyard " + c for c in ("run", "partition", "info", "check", "")] + ["build/replay_messages"] + sorted(scripts)}
+    helps = {p: execute([*p.split(), "--help"], 60)[0] for p in ["build/steelyard " + c for c in ("run", "partition", "predict", "info", "check", "")] + ["build/replay_messages"] + sorted(scripts)}
     for page, line, code in spans:
         for name in re.findall(rf"(?<![\w./<>-])((?:{sections})(?:\.\w+)+)", code):
             plain = re.sub(r"\.\d+\b", "", name)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "app/predict/link_times.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "comm/clock.hpp"
+#include "comm/exchange.hpp"
+
+namespace app {
+namespace {
+
+constexpr std::size_t burst = 17, short_bytes = 8, page_bytes = 2048, long_bytes = std::size_t{1} << 20;
+
+// Seconds of an exchange of `count` messages of `bytes` each way between a and b: the median of each of some rounds.
+std::vector<double> exchange_seconds(const comm::Communicator& comm, const comm::Network& network, int a, int b,
+                                     std::size_t count, std::size_t bytes) {
+    constexpr int rounds = 9, inside = 40;
+    const bool takes_part = comm.rank() == a || comm.rank() == b;
+    std::vector<balance::Part> parts;
+    if (takes_part) parts.assign(count, {comm.rank() == a ? b : a, bytes});
+    comm::Exchange exchange(comm, network);
+    exchange.lay_out(parts, parts);
+    std::vector<std::byte> sent(count * bytes), received(count * bytes);
+    std::vector<double> medians;
+    for (int round = 0; round < rounds; ++round) {
+        comm.barrier();
+        std::vector<double> seconds;
+        for (int i = 0; i < inside && takes_part; ++i) {
+            const double start = comm::now();
+            exchange.start(sent, received);
+            exchange.finish();
+            seconds.push_back(comm::now() - start);
+        }
+        std::sort(seconds.begin(), seconds.end());
+        medians.push_back(seconds.empty() ? 0 : seconds[inside / 2]);
+    }
+    return medians;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+}  // namespace
+
+LinkTimes measure_link(const comm::Communicator& comm, int a, int b) {
+    comm::Schedule schedule;
+    schedule.aggregate = comm::Aggregate::none;
+    const comm::Network network = comm::make_network(schedule, comm, 1);
+    const auto seconds = [&](std::size_t count, std::size_t bytes) {
+        std::vector<double> all = exchange_seconds(comm, network, a, b, count, bytes);
+        comm.broadcast(std::as_writable_bytes(std::span(all)));  // from rank 0, which is `a`
+        return all;
+    };
+    const std::vector<double> one = seconds(1, short_bytes), many = seconds(burst, short_bytes);
+    const double pages = median(seconds(burst, page_bytes)), large = median(seconds(1, long_bytes));
+    constexpr double least = 1e-9;  // of what is a difference of two medians
+    LinkTimes t;
+    t.message_seconds = std::max(least, (median(many) - median(one)) / (burst - 1));
+    t.link.latency_seconds = std::max(least, median(one) - t.message_seconds);
+    t.copy_bytes_per_second = burst * (page_bytes - short_bytes) / std::max(least, pages - median(many));
+    t.link.bytes_per_second = long_bytes / std::max(least, large - median(one));
+    const auto [low, high] = std::minmax_element(many.begin(), many.end());
+    t.spread = (*high - *low) / (2 * median(many));
+    return t;
+}
+
+std::string measure_messages(predict::Machine& machine, const comm::Communicator& comm) {
+    if (comm.size() == 1) return "assumed, because one rank alone cannot measure them";
+    const comm::NodeMap nodes = comm::make_network({}, comm).nodes;
+    int near = 0, far = 0;  // the first of each kind, seen from rank 0
+    for (int r = comm.size() - 1; r > 0; --r) (nodes.of(r) == nodes.of(0) ? near : far) = r;
+    const auto take = [&](const LinkTimes& t) {
+        machine.message_seconds = t.message_seconds;
+        machine.copy_bytes_per_second = t.copy_bytes_per_second;
+        machine.message_uncertainty = std::min(1.0, t.spread);
+    };
+    machine.eager_bytes = static_cast<std::int64_t>(comm::measure_eager_limit(comm));
+    if (near > 0) {
+        const LinkTimes t = measure_link(comm, 0, near);
+        machine.inside = machine.between = t.link;
+        take(t);
+    }
+    if (far == 0) return "measured inside a node; between nodes assumed to be the same";
+    const LinkTimes t = measure_link(comm, 0, far);
+    machine.between = t.link;
+    if (near == 0) machine.inside = t.link;
+    take(t);
+    return near > 0 ? "measured inside a node and between nodes"
+                    : "measured between nodes; inside a node assumed to be the same";
+}
+
+}  // namespace app

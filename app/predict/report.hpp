@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What `steelyard predict` says and writes of a deck.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/predict/sample.hpp"
+#include "comm/schedule.hpp"
+#include "predict/forecast.hpp"
+
+namespace app {
+
+/// Forecasts, ascending by ranks, the first for one rank.
+struct PredictReport {
+    std::string deck;
+    predict::Machine machine;
+    bool calibrated = false;   ///< the machine was measured now
+    std::string messages_how;  ///< where its costs of messages are from, in words
+    double fitted = 1;         ///< calibrated: see MeasuredCosts
+    std::int64_t particles = 0, cells = 0;
+    double steps_per_rebuild = 1, length = 1;
+    comm::Overlap overlap = comm::Overlap::full;
+    std::vector<predict::Forecast> forecasts;
+};
+
+/// The table on the terminal. directory: where the files are.
+void say_prediction(const PredictReport& report, const std::string& directory);
+
+/// The text of predict.json.
+std::string to_json(const PredictReport& report);
+
+/// The predicted seconds of a step as Extra-P's JSON lines, one for each number of ranks and term.
+std::string extrap_lines(const PredictReport& report);
+
+}  // namespace app

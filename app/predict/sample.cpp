@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// The engine itself counts and runs, so that what is measured is what a run does. Its processes are virtual ones of one
+// rank: their times tell cells of different contents apart.
+#include "app/predict/sample.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "app/balancing/measure.hpp"
+#include "app/run/load_field.hpp"
+#include "app/run/network.hpp"
+#include "comm/clock.hpp"
+
+namespace app {
+namespace {
+
+constexpr std::int64_t virtual_processes = 24;
+constexpr double unit_seconds = 0x1p-20;  // of a thing counted: a whole number of ticks
+constexpr int batches = 9, batch_steps = 20, few_steps = 10;
+constexpr std::int64_t most_tuning_steps = 200;
+constexpr double tuning_seconds = 1;
+constexpr std::int64_t most_waiting_steps = 100;
+
+// The deck, with what counting and timing need.
+Deck to_be_sampled(Deck deck) {
+    deck.balance.every = 1;  // counts look two cells far
+    deck.balance.clock = balance::Clock::wall;
+    return deck;
+}
+
+Setup setup_of(const Deck& deck, const comm::Communicator& alone) {
+    Setup setup = make_setup(deck, "");
+    setup.network = network_of(deck.comm, alone);
+    return setup;
+}
+
+balance::Decomposition owners_of(const Setup& setup) {
+    const balance::Grid grid = setup.domain.grid();
+    const std::int64_t processes = std::min(virtual_processes, grid.box().cells());
+    return {grid,
+            balance::one_box_each(balance::even_partition(grid, processes)),
+            {processes, 1},
+            balance::choose_tile(grid, setup.domain.axis[1].cell_width(), omp_get_max_threads())};
+}
+
+}  // namespace
+
+Sample::Sample(const Deck& deck, const comm::Communicator& alone)
+    : comm_(alone),
+      deck_(to_be_sampled(deck)),
+      halo_(make_setup(deck, "").halo),
+      setup_(setup_of(deck_, alone)),
+      owners_(owners_of(setup_)),
+      engine_(std::make_unique<Engine>(setup_, owners_, comm_, timers_)) {
+    fill_from(deck_, *engine_, owners_, comm_);
+}
+
+CountedField Sample::count() {
+    const comm::Ranks team(comm_);
+    engine_->rebin();
+    engine_->build_neighbour_lists();
+    const MeasuredCells cells = measure_cells(team, *engine_, owners_);
+    const std::array<double, 2> width{setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()};
+    CountedField field{owners_.grid(), halo_, std::vector<predict::FitRow>(cells.counts.size()), cells.particles, {}};
+    field.work = measure_work(cells, deck_.balance.work, width, team, *engine_, owners_);
+    for (int k = 0; k < predict::fit_unknowns; ++k) {
+        balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
+        (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;
+        const std::vector<std::int64_t> ticks = measure_work(cells, unit, width, team, *engine_, owners_);
+        for (std::size_t c = 0; c < ticks.size(); ++c)
+            field.counts[c][k] = balance::to_seconds(ticks[c]) / unit_seconds;
+    }
+    return field;
+}
+
+// Returns the wall seconds of these steps.
+double Sample::advance(std::int64_t steps) {
+    const double start = comm::now();
+    for (std::int64_t i = 0; i < steps; ++i) {
+        if (engine_->displaced()) {
+            engine_->rebin();
+            engine_->build_neighbour_lists();
+        }
+        engine_->force_pass({std::exchange(started_, true) ? md::Kick::middle : md::Kick::first});
+    }
+    return comm::now() - start;
+}
+
+// Adds up what each process holds. Particles move on meanwhile, so before and after a measurement.
+std::vector<predict::FitRow> Sample::counts_of_processes() {
+    const CountedField field = count();
+    std::vector<predict::FitRow> counts(owners_.processes());
+    for (std::size_t t = 0; t < engine_->tiles().size(); ++t) {
+        const balance::Box& box = engine_->tiles()[t].box();
+        for (int x = box.lower[0]; x < box.upper[0]; ++x)
+            for (int y = box.lower[1]; y < box.upper[1]; ++y)
+                for (int k = 0; k < predict::fit_unknowns; ++k)
+                    counts[engine_->tiles().process_of(t)][k] +=
+                        field.counts[balance::place_in(field.grid.box(), x, y)][k];
+    }
+    return counts;
+}
+
+MeasuredCosts Sample::measure() {
+    double spent = advance(few_steps);
+    for (std::int64_t steps = few_steps; steps < most_tuning_steps && spent < tuning_seconds; steps += few_steps)
+        spent += advance(few_steps);  // the skin is being tuned
+    std::vector<predict::FitRow> counts = counts_of_processes();
+    advance(few_steps);
+    engine_->take_tile_seconds();
+    MeasuredCosts costs;
+    const std::int64_t rebuilds = engine_->rebuilds();
+    for (int b = 0; b < batches; ++b) costs.batches.push_back(advance(batch_steps) / batch_steps);
+    costs.steps_per_rebuild =
+        double{batches * batch_steps} / static_cast<double>(std::max<std::int64_t>(1, engine_->rebuilds() - rebuilds));
+    const std::vector<double> tile_seconds = engine_->take_tile_seconds();
+    const std::vector<predict::FitRow> later = counts_of_processes();
+    std::vector<double> seconds(owners_.processes(), 0.0);
+    for (std::size_t t = 0; t < tile_seconds.size(); ++t)
+        seconds[engine_->tiles().process_of(t)] += tile_seconds[t] / (batches * batch_steps) / omp_get_max_threads();
+    predict::FitRow all{};
+    for (std::size_t p = 0; p < counts.size(); ++p)
+        for (int k = 0; k < predict::fit_unknowns; ++k)
+            counts[p][k] = (counts[p][k] + later[p][k]) / 2, all[k] += counts[p][k];
+
+    costs.seconds = predict::fit_nonnegative(counts, seconds);
+    const double tiles = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+    costs.fitted = std::inner_product(all.begin(), all.end(), costs.seconds.begin(), 0.0) / tiles;
+    // What tiles do not show, as sorting and the particles that cross their borders, goes with the particles. Batches
+    // that others have disturbed do not count: the median stands for all.
+    std::vector<double> sorted = costs.batches;
+    std::sort(sorted.begin(), sorted.end());
+    costs.step_seconds = sorted[sorted.size() / 2];
+    const double mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / batches;
+    for (double& s : costs.seconds) s *= std::min(tiles, mean) / (costs.fitted * tiles);
+    costs.seconds[1] += std::max(0.0, mean - tiles) / all[1];
+    for (double& s : costs.seconds) s *= costs.step_seconds / mean;
+    return costs;
+}
+
+double Sample::steps_per_rebuild() {
+    const auto to_next = [&] {  // rebuild; a deck whose particles hardly move is not waited for
+        std::int64_t steps = 0;
+        const std::int64_t rebuilds = engine_->rebuilds();
+        for (; engine_->rebuilds() == rebuilds && steps < most_waiting_steps; ++steps) advance(1);
+        return steps;
+    };
+    advance(1);
+    to_next();
+    return static_cast<double>(to_next() + to_next()) / 2;
+}
+
+}  // namespace app

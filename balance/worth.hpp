@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What balancing was worth in a run: what perfect balance would have taken, what the dearest cell allows, and what the
+// run would have taken with the even partition that it starts from.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "balance/partition/quality.hpp"
+
+namespace balance {
+
+/// Loads of a moment, relative to what a mean process has.
+struct LoadShape {
+    double even = 1;     ///< of the slowest process, were the partition even
+    double dearest = 0;  ///< of the dearest cell
+};
+/// load: of the cells of the member's home, any unit. even: owners by the even partition. speeds: of each process;
+/// empty: all 1. Where nothing costs anything, {1, 0}. Collective.
+LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::int64_t> load, std::int64_t processes,
+                   std::span<const double> speeds = {});
+
+/// Sums over steps of the seconds that a step took, or would have taken, on the slowest process.
+struct Worth {
+    double steps = 0;
+    double measured = 0;  ///< as it was
+    double perfect = 0;   ///< with the same time on all processes
+    double possible = 0;  ///< the same, but no less than the dearest cell
+    double even = 0;      ///< with the even partition
+};
+
+/// Adds up a run. Times come at each balancing; what cells cost is known at some of these only.
+class WorthMeter {
+public:
+    /// The processes took `times` (seconds a step) in each of `steps` steps.
+    void add(double steps, std::span<const double> times);
+    /// In the steps since the last call the loads went from one shape to the other: their mean counts.
+    void settle(const LoadShape& from, const LoadShape& to);
+    /// shape: of the steps that are not settled yet.
+    Worth worth(const LoadShape& shape) const;
+
+private:
+    Worth sum_;
+    double open_ = 0;  // seconds of the mean process in steps that are not settled
+};
+
+/// Parts of 1.
+struct Verdict {
+    double perfect_saves = 0;  ///< perfect balance would have taken this part less time
+    double most_lbe = 1;       ///< LBE that the dearest cell allows: perfect / possible
+    double saved = 0;          ///< balancing saved this part of the time without it; negative: it lost time
+};
+/// other_seconds: of the run, that do not depend on the balance (communication, output, balancing); 0 where only the
+/// processes' times count.
+Verdict verdict_of(const Worth& worth, double other_seconds);
+
+}  // namespace balance

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "predict/decomposed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "balance/model/work.hpp"
+#include "balance/partition/plan.hpp"
+#include "comm/message_plan.hpp"
+
+namespace predict {
+namespace {
+
+using balance::Move;
+using balance::Part;
+
+// Parts of all ranks for one kind of exchange.
+struct Parts {
+    std::vector<std::vector<Part>> sent, received;
+    explicit Parts(int ranks) : sent(ranks), received(ranks) {}
+    void add(int from, int to, double bytes) {
+        if (bytes < 1) return;
+        sent[from].push_back({to, static_cast<std::size_t>(std::llround(bytes))});
+        received[to].push_back({from, static_cast<std::size_t>(std::llround(bytes))});
+    }
+};
+
+// What Aggregate::node has to know, of each node (comm/message_plan.hpp).
+std::vector<comm::NodeTraffic> node_traffic(const Parts& parts, const comm::NodeMap& nodes,
+                                            const comm::Schedule& schedule) {
+    std::vector<comm::NodeTraffic> traffic(nodes.nodes());
+    if (schedule.aggregate != comm::Aggregate::node) return traffic;
+    std::vector<std::set<int>> targets(nodes.nodes()), sources(nodes.nodes());
+    for (int r = 0; r < nodes.ranks(); ++r)
+        for (const Part& p : parts.sent[r])
+            if (by_way(p.bytes, r, p.member, nodes, schedule)) {
+                traffic[nodes.of(p.member)].passages.push_back({r, p.member, p.bytes});
+                targets[nodes.of(r)].insert(nodes.of(p.member));
+                sources[nodes.of(p.member)].insert(nodes.of(r));
+            }
+    for (comm::NodeTraffic& t : traffic) {
+        std::stable_sort(t.passages.begin(), t.passages.end(), [](const comm::Passage& a, const comm::Passage& b) {
+            return std::pair(a.source, a.target) < std::pair(b.source, b.target);
+        });
+        for (int n = 0; n < nodes.nodes(); ++n) {
+            t.targets.push_back(static_cast<std::int64_t>(targets[n].size()));
+            t.sources.push_back(static_cast<std::int64_t>(sources[n].size()));
+        }
+    }
+    return traffic;
+}
+
+// The messages in which a rank's parts go. What a rank hands on for others counts as sent with its own.
+void add_messages(const Parts& parts, const comm::NodeMap& nodes, const comm::Schedule& schedule,
+                  std::vector<RankStep>& ranks) {
+    const std::vector<comm::NodeTraffic> traffic = node_traffic(parts, nodes, schedule);
+    for (int r = 0; r < nodes.ranks(); ++r) {
+        const comm::MessagePlan plan =
+            plan_messages(r, parts.sent[r], parts.received[r], nodes, schedule, traffic[nodes.of(r)]);
+        for (const auto& m : plan.sends) ranks[r].sends.push_back({m.to, static_cast<double>(m.bytes)});
+        for (const auto& receive : plan.receives)
+            for (const auto& part : receive.hand_on)
+                if (part.to != r) ranks[r].sends.push_back({part.to, static_cast<double>(part.bytes)});
+    }
+}
+
+// Loads of a rank's tiles, by whether other ranks own some of their ghosts.
+RankStep work_of(const balance::SummedArea& load, const balance::Decomposition& owners, const balance::Plan& plan,
+                 int rank, double length) {
+    std::set<balance::TileId> rim;
+    for (const auto& link : plan.links)
+        for (const Move& m : link.incoming) rim.insert(m.target);
+    RankStep step;
+    const balance::Range mine = owners.processes_of(rank);
+    for (std::int64_t p = mine.begin; p < mine.end; ++p) {
+        const std::vector<balance::Box> tiles = owners.tiles_of(p);
+        for (std::size_t t = 0; t < tiles.size(); ++t) {
+            const double seconds = balance::to_seconds(load.of(tiles[t]));
+            (rim.count({p, static_cast<int>(t)}) ? step.rim_seconds : step.inner_seconds) += seconds;
+        }
+    }
+    const double all = length * length * step.seconds();  // tiles stay as large as they are: fewer lie at the rim
+    step.rim_seconds *= length;
+    step.inner_seconds = all - step.rim_seconds;
+    return step;
+}
+
+}  // namespace
+
+RankSteps rank_steps(const CellField& field, const balance::Decomposition& owners, const comm::NodeMap& nodes,
+                     const comm::Schedule& schedule) {
+    const int ranks = owners.ranks();
+    const balance::SummedArea load(field.grid.box(), field.load), items(field.grid.box(), field.items);
+    Parts positions(ranks), counts(ranks), records(ranks);
+    RankSteps result;
+    result.counts.resize(ranks), result.records.resize(ranks);
+    for (int r = 0; r < ranks; ++r) {
+        const balance::Plan plan = balance::halo_plan(owners, r, field.halo);
+        result.steps.push_back(work_of(load, owners, plan, r, field.length));
+        for (const auto& link : plan.links) {
+            for (const Move& m : link.outgoing) {
+                positions.add(r, link.member, static_cast<double>(items.of(m.box)) * field.item_bytes * field.length);
+                counts.add(r, link.member, static_cast<double>(m.box.cells()) * sizeof(std::int32_t) * field.length);
+            }
+            records.add(r, link.member, sizeof(std::int64_t));
+        }
+    }
+    add_messages(positions, nodes, schedule, result.steps);
+    add_messages(counts, nodes, schedule, result.counts);
+    add_messages(records, nodes, schedule, result.records);
+    for (const RankStep& step : result.steps) {
+        result.messages += static_cast<double>(step.sends.size()) / ranks;
+        for (const Message& m : step.sends) result.bytes += m.bytes / ranks;
+    }
+    return result;
+}
+
+}  // namespace predict

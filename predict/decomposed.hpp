@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What each rank of a decomposition computes and sends: from the load field and the same plans that a run follows.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "balance/grid/field.hpp"
+#include "balance/partition/decomposition.hpp"
+#include "comm/schedule.hpp"
+#include "predict/timeline.hpp"
+
+namespace predict {
+
+/// A load for each cell of a grid, column by column, and what cells send where they are ghosts.
+struct CellField {
+    balance::Grid grid;
+    std::vector<std::int64_t> load;   ///< ticks a step (balance/model/work.hpp)
+    std::vector<std::int64_t> items;  ///< particles
+    int halo = 1;                     ///< width of the ghosts around a tile, cells
+    double item_bytes = 8;            ///< of a packed position
+    double length = 1;                ///< all lengths of the problem are so many times those of the field: loads grow
+                                      ///< with the square, borders with the length; tiles stay as large as they are
+};
+
+/// What the ranks do in a step, and at a rebuild of the neighbour lists.
+struct RankSteps {
+    std::vector<RankStep> steps;            ///< ghosts' positions
+    std::vector<RankStep> counts, records;  ///< at a rebuild: particles a ghost cell; one message to each neighbour
+    double messages = 0, bytes = 0;         ///< that a mean rank sends in a step
+};
+
+/// One process on each rank. nodes, schedule: as for a run. A tile is at the rim if it has ghosts from other ranks.
+RankSteps rank_steps(const CellField& field, const balance::Decomposition& owners, const comm::NodeMap& nodes,
+                     const comm::Schedule& schedule);
+
+}  // namespace predict

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The time of a mean step, what it is made of, and what would make it shorter.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "predict/decomposed.hpp"
+
+namespace predict {
+
+/// Seconds of a mean step; they add up to seconds().
+struct Terms {
+    double compute = 0;      ///< of the mean rank
+    double imbalance = 0;    ///< what the slowest rank computes more than that
+    double messages = 0;     ///< of communication, what is left on a network of endless bandwidth
+    double bytes = 0;        ///< the rest of communication
+    double rebalancing = 0;  ///< balancing and migration, spread over the steps
+    double seconds() const { return compute + imbalance + messages + bytes + rebalancing; }
+    double communication() const { return messages + bytes; }
+};
+
+/// A prediction for one number of ranks.
+struct Forecast {
+    std::int64_t ranks = 1;
+    Terms terms;
+    double lbe = 1;                            ///< of the partition, by the loads that it was made of
+    double messages = 0, bytes = 0;            ///< that a mean rank sends in a step
+    double low_seconds = 0, high_seconds = 0;  ///< with the machine's uncertainties
+    /// Seconds of a step with ...
+    double balanced_seconds = 0;      ///< the same load on all ranks
+    double fast_network_seconds = 0;  ///< half the latency, half the cost of a message, twice the bandwidths
+    double none_seconds = 0, links_seconds = 0, full_seconds = 0;  ///< comm.overlap
+};
+
+/// What a forecast needs beside the ranks' steps.
+struct Conditions {
+    comm::NodeMap nodes;
+    Machine machine;
+    comm::Overlap overlap = comm::Overlap::full;
+    double steps_per_rebuild = 10;
+    double rebalancing_seconds = 0;  ///< a step
+};
+
+/// The time of a mean step: most steps exchange positions alone. When the neighbour lists are rebuilt, records and
+/// counts go first, and positions before anything is computed.
+double mean_step_seconds(const RankSteps& ranks, const Conditions& conditions);
+
+Terms terms_of(const RankSteps& ranks, const Conditions& conditions);
+
+/// Terms, and the other times of a Forecast.
+Forecast forecast(const RankSteps& ranks, const Conditions& conditions);
+
+/// The forecast with the shortest step. forecasts: at least one.
+const Forecast& best_of(std::span<const Forecast> forecasts);
+
+/// What limits it, in words: the largest of its terms.
+std::string limiting_term(const Terms& terms);
+
+}  // namespace predict

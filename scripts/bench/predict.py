@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Predicted beside measured times of a step.
+
+On this machine: each deck on 1 and 2 ranks of one thread, prediction and run in turns, medians. A run is repeated where other
+programs were at work. With --simulated: on ranks of the simulated cluster tianhe1a, with its machine file, even partition.
+"""
+import argparse
+import csv
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+from quiet import quiet
+
+DECKS = {"inputs/liquid.yaml": 300, "inputs/slab.yaml": 500, "inputs/quickstart.yaml": 300}  # steps of a run
+SIMULATED = {"inputs/lbe64.yaml": [8, 24, 96, 192, 384], "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256]}
+SIMULATED_STEPS = 20
+OUT = "results/predict"
+
+
+def call(command):
+    done = subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+
+
+def options(settings):
+    return [o for s in settings for o in ("--set", s)]
+
+
+def predicted(deck, ranks, settings, start=(), machine=()):
+    call([*start, "build/steelyard", "predict", deck, "--out", f"{OUT}/predicted", "--force", "--quiet", "--processes", ",".join(map(str, ranks)), *machine, *options(settings)])
+    with open(f"{OUT}/predicted/predict.json") as f:
+        return {f["ranks"]: f for f in json.load(f)["forecasts"]}
+
+
+def real(arguments):
+    launcher = shutil.which("mpiexec.mpich") or "mpiexec"
+    cases = []
+    for deck, steps in DECKS.items():
+        for ranks in (1, 2):
+            start = [launcher, "-n", str(ranks)]
+
+            def predict():
+                return {"seconds": predicted(deck, [ranks], [], start)[ranks]["step_seconds"]}
+
+            def measure():
+                call([*start, "build/steelyard", "run", deck, "--out", f"{OUT}/run", "--force", "--quiet", *options([f"run.steps={steps}", "output.every=0", "output.fields_every=0"])])
+                with open(f"{OUT}/run/summary.json") as f:
+                    return {"seconds": json.load(f)["wall_seconds"] / steps}
+
+            pairs = [(quiet(predict), quiet(measure)) for _ in range(arguments.rounds)]
+            case = {"deck": deck, "ranks": ranks, "steps": steps, "predicted": [p["seconds"] for p, _ in pairs], "measured": [m["seconds"] for _, m in pairs],
+                    "others": max(x["others"] for pair in pairs for x in pair)}
+            case["predicted_seconds"], case["measured_seconds"] = (statistics.median(case[k]) for k in ("predicted", "measured"))
+            cases.append(case)
+            print(f"{deck:<26}{ranks:>3} ranks: predicted {case['predicted_seconds']:.4g}, measured {case['measured_seconds']:.4g} s a step, ratio {case['predicted_seconds'] / case['measured_seconds']:.3f}", flush=True)
+    return cases
+
+
+def simulated():
+    cases = []
+    call(["scripts/simulate/machine.py", "tianhe1a", f"{OUT}/tianhe1a.yaml"])
+    settings = ["balance.every=0", "balance.clock=work", "grid.skin=0.4"]
+    for deck, counts in SIMULATED.items():
+        forecasts = predicted(deck, counts, settings, machine=["--machine", f"{OUT}/tianhe1a.yaml"])
+        for ranks in counts:
+            out = f"{OUT}/simulated"
+            more = [f"balance.processes={ranks}", f"run.steps={SIMULATED_STEPS}", f"output.every={SIMULATED_STEPS}"]
+            call(["scripts/simulate.sh", str(ranks), deck, "--out", out, "--force", "--quiet", *options(settings + more)])
+            with open(f"{out}/timing.csv") as f:
+                first, last = list(csv.DictReader(f))
+            step = (float(last["wall_seconds"]) - float(first["wall_seconds"])) / SIMULATED_STEPS
+            f = forecasts[ranks]
+            compute = f["seconds"]["compute"] + f["seconds"]["imbalance"]  # counted work: the same in both
+            case = {"deck": deck, "ranks": ranks, "predicted_seconds": f["step_seconds"], "simulated_seconds": step,
+                    "predicted_communication_seconds": f["seconds"]["communication"], "simulated_communication_seconds": step - compute}
+            cases.append(case)
+            print(f"{deck:<20}{ranks:>5} ranks: predicted {f['step_seconds']:.4g}, simulated {step:.4g} s a step; communication {case['predicted_communication_seconds']:.3g}, {step - compute:.3g}", flush=True)
+    return cases
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulated", action="store_true", help="on simulated ranks (docs/simulation.md)")
+    parser.add_argument("--rounds", type=int, default=5, help="predictions and runs of each case (default: 5)")
+    arguments = parser.parse_args()
+    os.makedirs(OUT, exist_ok=True)
+    cases = simulated() if arguments.simulated else real(arguments)
+    with open(f"{OUT}/summary.json", "w") as f:
+        json.dump({"simulated": arguments.simulated, "cases": cases}, f, indent=2)
+
+
+main()

@@ -1,0 +1,46 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""machine.py PLATFORM FILE: writes the machine file of a simulated cluster, for `steelyard predict --machine FILE`.
+
+All of it follows from what platform.py assumes of the cluster, and from how simulate.sh runs the simulator.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
+PARTICLE_BYTES = 40      # that migrate with it (md::Particle); a node's ranks share its link
+REDUCTION_ROUNDS = 1     # simulate.sh: smpi/allreduce:mpich, recursive doubling of short sums
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1].startswith("-"):
+        print(__doc__.strip())
+        sys.exit(0 if sys.argv[1:2] in (["-h"], ["--help"]) else 2)
+    name, path = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "platform.py")
+        if subprocess.run([sys.executable, script, name, "1", folder]).returncode != 0:
+            sys.exit(2)
+        with open(os.path.join(folder, "assumptions.json")) as f:
+            p = json.load(f)
+    with open(path, "w") as f:
+        f.write(f"""# Of the simulated cluster {name}: written by scripts/simulate/machine.py from what platform.py assumes.
+name: '{name}, simulated'
+costs: deck
+ranks_per_node: {p['ranks_per_node']}
+nodes_per_switch: {p['nodes_per_switch']}
+inside: {{latency_seconds: {p['node_latency_seconds']}, bytes_per_second: {BANDWIDTH_FACTOR * p['node_bytes_per_second']}}}
+between: {{latency_seconds: {p['latency_seconds']}, bytes_per_second: {BANDWIDTH_FACTOR * p['link_bytes_per_second']}}}
+message_seconds: {p['message_seconds']}
+copy_bytes_per_second: {p['copy_bytes_per_second']}
+eager_bytes: {p['eager_bytes']}
+reduction_rounds: {REDUCTION_ROUNDS}
+reductions_travel: false      # SimGrid's nonblocking reductions would take as many messages as there are ranks
+move_seconds: {PARTICLE_BYTES * (1 / p['copy_bytes_per_second'] + p['ranks_per_node'] / (BANDWIDTH_FACTOR * p['link_bytes_per_second'])):.3g}
+""")
+
+
+main()

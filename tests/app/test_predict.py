@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests of `steelyard predict`, and of what a run says that balancing was worth: test_predict.py BINARY MPIEXEC SOURCE GROUP.
+
+Groups: predict_results predict_programs predict_errors worth.
+"""
+import csv
+import json
+import os
+
+from program import DECK, check, fresh, main, options, run, settings, summary
+
+MACHINE = """costs: deck
+ranks_per_node: 4
+inside: {latency_seconds: 1.0e-6, bytes_per_second: 5.0e9}
+between: {latency_seconds: 2.0e-6, bytes_per_second: 8.0e9}
+message_seconds: 5.0e-7
+"""
+RESERVOIR = os.path.join(options.source, "inputs/predict/reservoir.yaml")
+
+
+def read(*path):
+    with open(os.path.join(*path)) as f:
+        return f.read()
+
+
+def predict(out, *arguments, ranks=0, deck=DECK, **keys):
+    code, text = run(ranks, "predict", deck, "--out", fresh(out), "--quiet", *arguments, *settings(**keys))
+    check(code == 0 and text == "", f"predict {arguments} {keys} on {ranks} ranks: {code} {text}")
+    return json.loads(read(out, "predict.json"))
+
+
+def check_consistent(p):
+    for f in p["forecasts"]:
+        s = f["seconds"]
+        terms = s["compute"] + s["imbalance"] + s["messages"] + s["bytes"] + s["rebalancing"]
+        check(abs(terms - f["step_seconds"]) < 1e-9 * terms, f"terms of {f['ranks']} ranks add up to {terms}")
+        check(min(s.values()) >= -1e-12 * terms, f"a negative term: {s}")
+        check(f["low_seconds"] <= f["step_seconds"] <= f["high_seconds"], f"bounds {f}")
+        check(abs(f["lbe"] - s["compute"] / (s["compute"] + s["imbalance"])) < 1e-9, "lbe")
+        o = f["overlap_seconds"]
+        check(o["none"] >= o["links"] >= o["full"] > 0 and o[p["overlap"]] == f["step_seconds"], f"overlaps {o}")
+    best = min(p["forecasts"], key=lambda f: f["step_seconds"])
+    check(p["best_ranks"] == best["ranks"], "the best")
+
+
+def predict_results(tmp):
+    out, other, machine = (os.path.join(tmp, n) for n in ("out", "other", "machine.yaml"))
+    with open(machine, "w") as f:
+        f.write(MACHINE)
+    given = ("--machine", machine, "--processes", "2,8,4")
+    keys = dict(grid__skin=0.4, balance__every=20, balance__clock="work", balance__work__pair=5e-9)  # no default
+    p = predict(out, *given, **keys)
+    check([f["ranks"] for f in p["forecasts"]] == [1, 2, 4, 8], "ranks")
+    check(p["forecasts"][0]["seconds"]["communication"] < 1e-15, "one rank communicates")
+    check_consistent(p)
+    # With a machine file nothing is measured: the same on any number of ranks.
+    check(predict(other, *given, ranks=2, **keys) == p, "2 ranks predict otherwise")
+    # The written machine is the one that was read.
+    check(predict(other, "--machine", os.path.join(out, "machine.yaml"), "--processes", "2,4,8", **keys) == p, "the written machine is another")
+    points = [json.loads(line) for line in read(out, "extrap.jsonl").splitlines()]
+    steps = {x["params"]["p"]: x["value"] for x in points if x["callpath"] == "step" and x["metric"] == "time"}
+    check(steps == {f["ranks"]: f["step_seconds"] for f in p["forecasts"]}, f"points for Extra-P: {steps}")
+    # The work of one rank is what a run counts, and halves where nothing but the number of ranks changes.
+    check(run(0, "run", DECK, "--out", fresh(other), "--quiet", *settings(**dict(keys, balance__every=1, run__steps=1)))[0] == 0, "run")
+    with open(os.path.join(other, "balance.csv")) as f:
+        counted = float(list(csv.DictReader(f))[0]["max_seconds"])
+    check(abs(p["forecasts"][0]["seconds"]["compute"] / counted - 1) < 0.01, f"compute {p['forecasts'][0]['seconds']['compute']} of {counted}")
+    for f in p["forecasts"]:
+        check(abs(f["seconds"]["compute"] * f["ranks"] / p["forecasts"][0]["seconds"]["compute"] - 1) < 1e-6, "work is lost")
+    # Balancing makes loads equal, and costs something.
+    without = predict(other, *given, **dict(keys, balance__every=0))
+    for a, b in list(zip(p["forecasts"], without["forecasts"]))[1:]:
+        check(a["lbe"] > b["lbe"] and a["seconds"]["rebalancing"] > 0 and b["seconds"]["rebalancing"] == 0, f"balancing: {a} {b}")
+    # All lengths ten times as large.
+    large = predict(other, *given, "--scale", "10", **keys)
+    check(large["particles"] == 100 * p["particles"], "particles")
+    check(abs(large["forecasts"][3]["seconds"]["compute"] / p["forecasts"][3]["seconds"]["compute"] - 100) < 1e-6, "scaled work")
+    check(abs(large["forecasts"][3]["bytes_a_rank"] / p["forecasts"][3]["bytes_a_rank"] - 10) < 0.01, "scaled bytes")
+    check(large["forecasts"][3]["efficiency"] > p["forecasts"][3]["efficiency"], "a larger problem scales better")
+    # This machine, measured.
+    here = predict(other, "--processes", "2", ranks=2)
+    check(here["calibrated"] and 0.5 < here["fitted"] < 2, f"calibration: {here['fitted']}")
+    check("measured inside a node" in here["messages"], here["messages"])
+    check_consistent(here)
+    check(0 < here["forecasts"][1]["seconds"]["communication"] < here["forecasts"][1]["step_seconds"], "communication")
+
+
+def predict_programs(tmp):
+    """The reservoir of Shu et al.: its printed speed-ups, and a maximum at 5 subdomains."""
+    out = os.path.join(tmp, "out")
+    p = predict(out, deck=RESERVOIR)
+    printed = {2: 1.32, 3: 1.79, 4: 2.32, 5: 3.07, 6: 2.81, 7: 2.11}
+    for row in p["counts"]:
+        if row["count"] > 1:
+            check(abs(row["speed_up"] - printed[row["count"]]) < 0.01, f"speed-up of {row['count']}: {row['speed_up']}")
+            check(abs(row["seconds"]["nothing"] / row["measured_seconds"] - 1) < 1e-3, f"seconds of {row['count']}")
+    check(p["best_count"] == 5, f"best count {p['best_count']}")
+    times = {e: predict(out, deck=RESERVOIR, data_parallel__overlap=e, data_parallel__counts="[2]")["counts"][0]["seconds"]["nothing"] for e in (1, 2, 4, 8)}
+    for e, seconds in {1: 30.23, 2: 24.29, 4: 27.16, 8: 30.66}.items():
+        check(abs(times[e] / seconds - 1) < 2e-3, f"overlap of {e}: {times[e]} instead of {seconds}")
+    # Squares, eq. (6): I_1 = I_p, I_m = 1.
+    program = os.path.join(tmp, "squares.yaml")
+    with open(program, "w") as f:
+        f.write("data_parallel: {cut: squares, columns: 1000, overlap: 1, t_calc: 1.0e-8, t_comm: 2.0e-8, t_s: 1.0e-6, counts: [1, 10, 100]}\n")
+    for row in predict(out, deck=program)["counts"]:
+        D, P, alpha, beta = 1000, row["count"], 2, 100
+        check(abs(row["speed_up"] / (D * D * P * P / (8 * D * P * alpha + 8 * P * P * beta + D * D)) - 1) < 1e-9, f"eq. (6) at {P}")
+
+
+def predict_errors(tmp):
+    out, machine = os.path.join(tmp, "out"), os.path.join(tmp, "machine.yaml")
+    with open(machine, "w") as f:
+        f.write("costs: deck\nmessage_second: 1\n")
+    bad = os.path.join(tmp, "bad.yaml")
+    with open(bad, "w") as f:
+        f.write("inside: {latency_seconds: -1}\n")
+    for arguments, code, what in (((DECK, "--processes", "0"), 2, "--processes"), ((DECK, "--processes", "2,,3"), 2, "--processes"), ((DECK, "--processes", "2,x"), 2, "--processes"),
+                                  ((DECK, "--processes", "1000000"), 2, "use fewer"), ((DECK, "--scale", "0.5"), 2, "--scale"),
+                                  ((DECK, "--machine", os.path.join(tmp, "none.yaml")), 3, "none.yaml"), ((DECK, "--machine", machine), 3, "machine.yaml:2:1: unknown key"),
+                                  ((DECK, "--machine", bad), 3, "bad.yaml:1:27: inside.latency_seconds"), ((DECK, "--machine", DECK), 3, "unknown key 'system'"),
+                                  ((DECK, "--set", "load.kind=uniform"), 2, "a prediction needs particles"),
+                                  ((RESERVOIR, "--set", "data_parallel.counts=[9]"), 2, "the table does not reach 9"),
+                                  ((RESERVOIR, "--set", "data_parallel.cuts=strips"), 2, "unknown key 'cuts'")):
+        for ranks in (0, 2):
+            got, text = run(ranks, "predict", *arguments, "--out", out)
+            check(got == code and text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text and what in text, f"{arguments} on {ranks} ranks: {got} {text}")
+            check(not os.path.exists(os.path.join(out, "predict.json")), f"{arguments}: wrote a prediction")
+    # Results that are there are kept.
+    check(run(0, "predict", RESERVOIR, "--out", out, "--quiet")[0] == 0, "predict")
+    code, text = run(2, "predict", RESERVOIR, "--out", out)
+    check(code == 2 and "holds results already" in text, f"a second prediction: {code} {text}")
+    code, text = run(2, "run", DECK, "--out", os.path.join(tmp, "exact"), *settings(balance__model="exact", balance__every=5))
+    check(code == 2 and "only counted work knows" in text, f"exact by the wall clock: {code} {text}")
+
+
+def worth(tmp):
+    """What a run says of itself, against runs made with true loads and without balancing."""
+    start = ("--restart", os.path.join(options.source, "restarts/strip_t1.h5"))
+    deck = os.path.join(options.source, "inputs/strip_t1.yaml")
+    common = dict(balance__every=5, balance__clock="work", balance__processes=4, balance__migrate="always", balance__partition__cut="cells", output__every=0)
+
+    def of(name, **keys):
+        out = os.path.join(tmp, name)
+        check(run(2, "run", deck, *start, "--out", fresh(out), "--quiet", *settings(**common, **keys))[0] == 0, name)
+        with open(os.path.join(out, "balance.csv")) as f:
+            slowest = sum(float(r["max_seconds"]) for r in csv.DictReader(f))
+        return summary(out)["worth"], slowest
+
+    for dt, steps in (("1e-13", 1300), ("1e-3", 1100)):
+        common["run__steps"] = steps
+        none = of("none", run__dt=dt, balance__partition__kind="none")
+        check(abs(none[0]["saved"]) < 1e-12, f"no balancing saved {none[0]['saved']}")
+        for model in ("a1", "particle_count"):
+            said, slowest = of(model, run__dt=dt, balance__model=model)
+            check(said["of"] == "compute", said)
+            check(abs(said["saved"] - (1 - slowest / none[1])) < 1e-9, f"{model} dt {dt}: saved {said['saved']}, truly {1 - slowest / none[1]}")
+            exact = of("exact", run__dt=dt, balance__model="exact")
+            # The run with true loads starts from the first partition as all do, and moves on between two balancings.
+            frozen = dt == "1e-13"
+            truly = 1 - exact[1] / slowest
+            check(abs(said["perfect_saves"] - truly) < (0.01 if frozen else 0.03), f"{model} dt {dt}: perfect balance {said['perfect_saves']}, truly {truly}")
+            check(slowest >= exact[1] * (1 - 1e-9) or not frozen, f"{model} is better than exact")
+
+
+if __name__ == "__main__":
+    main(predict_results, predict_programs, predict_errors, worth)

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// The model of a step on ranks that differ: by hand for a few ranks, against the model of Shu et al. where all ranks
+// are alike, and against the exchange's own counts for a real decomposition.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "balance/partition/plan.hpp"
+#include "predict/data_parallel.hpp"
+#include "predict/decomposed.hpp"
+#include "predict/fit.hpp"
+#include "predict/forecast.hpp"
+#include "predict/timeline.hpp"
+
+using namespace predict;
+using comm::Overlap;
+
+namespace {
+
+// Powers of two: sums are exact.
+Machine round_machine() {
+    Machine m;
+    m.inside = {0x1p-10, 0x1p20};
+    m.between = {0x1p-8, 0x1p16};
+    m.message_seconds = 0x1p-12;
+    m.copy_bytes_per_second = 0x1p22;
+    m.eager_bytes = 1 << 12;
+    return m;
+}
+
+double last(const std::vector<double>& ends) { return *std::max_element(ends.begin(), ends.end()); }
+
+CellField random_field(int nx, int ny, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    CellField field{balance::Grid{{nx, ny, 1}, {true, true, false}}, {}, {}, 2};
+    for (int c = 0; c < nx * ny; ++c) {
+        field.items.push_back(static_cast<std::int64_t>(random() % 12));
+        field.load.push_back(balance::to_ticks(1e-8 * double(field.items.back() * field.items.back() + 1)));
+    }
+    return field;
+}
+
+balance::Decomposition even(const CellField& field, int ranks) {
+    return {field.grid, balance::one_box_each(balance::even_partition(field.grid, ranks)), {ranks, ranks}, {8, 8}};
+}
+
+Conditions conditions_of(int ranks, const Machine& machine, Overlap overlap) {
+    std::vector<int> node;
+    for (int r = 0; r < ranks; ++r) node.push_back(machine.ranks_per_node > 0 ? r / int(machine.ranks_per_node) : 0);
+    return {comm::NodeMap(node, int(machine.nodes_per_switch)), machine, overlap, 10, 0};
+}
+
+}  // namespace
+
+TEST_CASE("two ranks by hand") {
+    const Machine m = round_machine();
+    const double inner = 0x1p-9, rim = 0x1p-10, bytes = 1024, o = m.message_seconds + bytes / m.copy_bytes_per_second;
+    const std::vector<RankStep> ranks{{inner, rim, {{1, bytes}}}, {inner / 2, rim, {{0, bytes}}}};
+    const double travel = m.inside.latency_seconds + bytes / m.inside.bytes_per_second;
+    const comm::NodeMap together(2), apart(std::vector<int>{0, 1});
+    CHECK(step_ends(ranks, together, m, Overlap::links)[0] == o + travel + inner + rim);
+    CHECK(step_ends(ranks, together, m, Overlap::none)[0] == o + travel + inner + rim);
+    CHECK(step_ends(ranks, together, m, Overlap::full)[0] == std::max(o + inner, o + travel) + rim);
+    CHECK(step_ends(ranks, together, m, Overlap::full)[1] == std::max(o + inner / 2, o + travel) + rim);
+    const double far = m.between.latency_seconds + bytes / m.between.bytes_per_second;
+    CHECK(step_ends(ranks, apart, m, Overlap::links)[0] == o + far + inner + rim);
+    // A message that is not copied takes the core no time for its bytes.
+    const std::vector<RankStep> large{{0, 0, {{1, 8192}}}, {0, 0, {}}};
+    CHECK(step_ends(large, together, m, Overlap::links)[0] == m.message_seconds);
+}
+
+TEST_CASE("one after the other: messages of a rank without overlap, and those of a node to others") {
+    const Machine m = round_machine();
+    const double bytes = 8192, far = m.between.latency_seconds + bytes / m.between.bytes_per_second;
+    const std::vector<RankStep> ranks{{0, 0, {{1, bytes}, {2, bytes}}}, {}, {}};
+    const comm::NodeMap apart(std::vector<int>{0, 1, 2});
+    CHECK(step_ends(ranks, apart, m, Overlap::none)[0] == 2 * (m.message_seconds + far));
+    // Both leave by the link of node 0.
+    CHECK(step_ends(ranks, apart, m, Overlap::links)[2] ==
+          m.message_seconds + bytes / m.between.bytes_per_second + far);
+    const comm::NodeMap tree(std::vector<int>{0, 1, 16}, 16);
+    Machine fat = m;
+    fat.nodes_per_switch = 16;
+    const std::vector<RankStep> one{{0, 0, {{1, bytes}}}, {}, {}};
+    CHECK(step_ends(one, tree, fat, Overlap::links)[1] == m.message_seconds + far - m.between.latency_seconds / 2);
+}
+
+TEST_CASE("ranks that are all alike take the times of Shu et al.: T, T1 and T2") {
+    // 9 squares on a torus, 4 messages of one side each; all links at once, as in T1. There, a message starts at both
+    // ends: 8 t_s.
+    const double D = 300, P = 3, e = 2, t_calc = 1e-6, t_s = 1e-5, point = 64;
+    for (const double bandwidth : {1e6, 1e8, 1e10}) {
+        Machine m;
+        m.message_seconds = 2 * t_s, m.eager_bytes = 0;
+        m.inside = {0, bandwidth};
+        const Subdomain part = square(D, P, e);
+        std::vector<RankStep> ranks;
+        for (int r = 0; r < 9; ++r) {
+            const int x = r / 3, y = r % 3;
+            RankStep step{part.inner * t_calc, (part.points - part.inner) * t_calc, {}};
+            for (const auto& [dx, dy] : std::vector<std::pair<int, int>>{{1, 0}, {2, 0}, {0, 1}, {0, 2}})
+                step.sends.push_back({(x + dx) % 3 * 3 + (y + dy) % 3, part.one_link * point});
+            ranks.push_back(step);
+        }
+        const PointTimes times{t_calc, point / bandwidth, t_s};
+        const comm::NodeMap one_node(9);
+        CHECK(last(step_ends(ranks, one_node, m, Overlap::links)) ==
+              Approx(parallel_seconds(part, times, {}, Overlapped::links)));
+        CHECK(last(step_ends(ranks, one_node, m, Overlap::full)) ==
+              Approx(parallel_seconds(part, times, {}, Overlapped::compute)));
+        // Without overlap a rank sends 4 sides; the paper counts what it receives too.
+        PointTimes half = times;
+        half.transfer /= 2;
+        CHECK(last(step_ends(ranks, one_node, m, Overlap::none)) ==
+              Approx(parallel_seconds(part, half, {}, Overlapped::nothing)));
+    }
+}
+
+TEST_CASE("a reduction goes by doublings, those inside a node first") {
+    Machine m = round_machine();
+    CHECK(reduction_seconds(1, m) == 0);
+    CHECK(reduction_seconds(8, m) == 3 * (m.message_seconds + m.inside.latency_seconds));
+    CHECK(reduction_seconds(5, m) == reduction_seconds(8, m));
+    m.ranks_per_node = 2;
+    CHECK(reduction_seconds(8, m) == 3 * m.message_seconds + m.inside.latency_seconds + 2 * m.between.latency_seconds);
+}
+
+TEST_CASE("ranks compute all loads and send all that others see, in the messages of the schedule") {
+    for (const int ranks : {1, 2, 7, 12}) {
+        const CellField field = random_field(48, 36, 3);
+        const balance::Decomposition owners = even(field, ranks);
+        const comm::NodeMap nodes(ranks);
+        double load = 0, expected_bytes = 0;
+        for (const std::int64_t l : field.load) load += balance::to_seconds(l);
+        std::int64_t parts = 0, links = 0;
+        for (int r = 0; r < ranks; ++r)
+            for (const auto& link : balance::halo_plan(owners, r, field.halo).links) {
+                ++links;
+                for (const balance::Move& move : link.outgoing) {
+                    ++parts;
+                    for (int x = move.box.lower[0]; x < move.box.upper[0]; ++x)
+                        for (int y = move.box.lower[1]; y < move.box.upper[1]; ++y)
+                            expected_bytes += 8.0 * double(field.items[x * 36 + y]);
+                }
+            }
+        for (const comm::Aggregate aggregate :
+             {comm::Aggregate::none, comm::Aggregate::process, comm::Aggregate::node}) {
+            comm::Schedule schedule;
+            schedule.aggregate = aggregate;
+            const RankSteps steps = rank_steps(field, owners, nodes, schedule);
+            double seconds = 0, bytes = 0;
+            std::int64_t messages = 0;
+            for (const RankStep& s : steps.steps) {
+                seconds += s.seconds();
+                messages += std::int64_t(s.sends.size());
+                for (const Message& m : s.sends) bytes += m.bytes;
+            }
+            CHECK(seconds == Approx(load));
+            CHECK(bytes == expected_bytes);
+            CHECK(messages == (aggregate == comm::Aggregate::none ? parts : links));
+            CHECK(steps.messages * ranks == Approx(double(messages)));
+        }
+    }
+}
+
+TEST_CASE("a tile is at the rim where another rank's cells lie within its halo") {
+    const CellField field = random_field(48, 36, 8);
+    const int ranks = 3;
+    const balance::Decomposition owners(field.grid, balance::one_box_each(balance::even_partition(field.grid, ranks)),
+                                        {ranks, ranks}, {3, 3});
+    std::vector<int> rank_of_cell(48 * 36);
+    for (int r = 0; r < ranks; ++r)
+        for (const balance::Box& box : owners.tiles_of(r))
+            for (int x = box.lower[0]; x < box.upper[0]; ++x)
+                for (int y = box.lower[1]; y < box.upper[1]; ++y) rank_of_cell[x * 36 + y] = r;
+    const RankSteps steps = rank_steps(field, owners, comm::NodeMap(ranks), {});
+    for (int r = 0; r < ranks; ++r) {
+        double rim = 0;
+        for (const balance::Box& box : owners.tiles_of(r)) {
+            bool at_rim = false;
+            double load = 0;
+            for (int x = box.lower[0] - field.halo; x < box.upper[0] + field.halo; ++x)
+                for (int y = box.lower[1] - field.halo; y < box.upper[1] + field.halo; ++y) {
+                    const int cell = (x + 48) % 48 * 36 + (y + 36) % 36;
+                    at_rim = at_rim || rank_of_cell[cell] != r;
+                    const bool inside = x >= box.lower[0] && x < box.upper[0] && y >= box.lower[1] && y < box.upper[1];
+                    if (inside) load += balance::to_seconds(field.load[cell]);
+                }
+            if (at_rim) rim += load;
+        }
+        CHECK(rim > 0);
+        CHECK(steps.steps[r].rim_seconds == Approx(rim));
+        CHECK(steps.steps[r].inner_seconds > 0);
+    }
+}
+
+TEST_CASE("by way of another rank a byte is sent twice, but for those that its receiver keeps") {
+    const CellField field = random_field(48, 36, 4);
+    const int ranks = 12;
+    const balance::Decomposition owners = even(field, ranks);
+    comm::Schedule process, node;
+    node.aggregate = comm::Aggregate::node;
+    node.threshold = std::size_t{1} << 20;
+    std::vector<int> of;
+    for (int r = 0; r < ranks; ++r) of.push_back(r / 4);
+    const comm::NodeMap nodes(of);
+    const RankSteps direct = rank_steps(field, owners, nodes, process), by_way = rank_steps(field, owners, nodes, node);
+    CHECK(by_way.bytes > direct.bytes);
+    CHECK(by_way.bytes < 2 * direct.bytes);
+    double across = 0, across_by_way = 0;
+    for (int r = 0; r < ranks; ++r) {
+        for (const Message& m : direct.steps[r].sends) across += nodes.of(r) == nodes.of(m.to) ? 0 : m.bytes;
+        for (const Message& m : by_way.steps[r].sends) across_by_way += nodes.of(r) == nodes.of(m.to) ? 0 : m.bytes;
+    }
+    CHECK(across == across_by_way);
+    for (int r = 0; r < ranks; ++r)
+        for (const Message& m : by_way.steps[r].sends) CHECK(m.to != r);
+}
+
+TEST_CASE("longer lengths: work grows with the square, bytes with the length") {
+    CellField field = random_field(48, 36, 5);
+    const balance::Decomposition owners = even(field, 6);
+    const RankSteps one = rank_steps(field, owners, comm::NodeMap(6), {});
+    field.length = 10;
+    const RankSteps ten = rank_steps(field, owners, comm::NodeMap(6), {});
+    CHECK(ten.bytes == Approx(10 * one.bytes));
+    for (int r = 0; r < 6; ++r) {
+        CHECK(ten.steps[r].seconds() == Approx(100 * one.steps[r].seconds()));
+        CHECK(ten.steps[r].rim_seconds == Approx(10 * one.steps[r].rim_seconds));
+    }
+}
+
+TEST_CASE("forecasts: terms add up, overlap and better machines never harm, the best is the shortest") {
+    for (const Overlap overlap : {Overlap::none, Overlap::links, Overlap::full}) {
+        std::vector<Forecast> all;
+        for (const int ranks : {1, 2, 4, 8, 16, 32}) {
+            const CellField field = random_field(64, 64, 6);
+            Machine m;
+            m.ranks_per_node = 4;
+            m.compute_uncertainty = 0.1;
+            Conditions c = conditions_of(ranks, m, overlap);
+            const RankSteps steps = rank_steps(field, even(field, ranks), c.nodes, {});
+            c.rebalancing_seconds = 1e-6;
+            const Forecast f = forecast(steps, c);
+            CHECK(f.terms.seconds() == Approx(mean_step_seconds(steps, c)));
+            CHECK(f.lbe <= 1);
+            for (const double part : {f.terms.compute, f.terms.imbalance, f.terms.messages, f.terms.bytes})
+                CHECK(part >= -1e-15);
+            const double seconds = f.terms.seconds() * (1 + 1e-12);
+            CHECK(f.balanced_seconds <= seconds);
+            CHECK(f.fast_network_seconds <= seconds);
+            CHECK(f.full_seconds <= f.links_seconds * (1 + 1e-12));
+            CHECK(f.links_seconds <= f.none_seconds * (1 + 1e-12));
+            CHECK(f.low_seconds < f.terms.seconds());
+            CHECK(f.high_seconds > f.terms.seconds());
+            if (ranks == 1) CHECK(f.terms.communication() == Approx(0).margin(1e-15));
+            all.push_back(f);
+        }
+        for (const Forecast& f : all) CHECK(best_of(all).terms.seconds() <= f.terms.seconds());
+        CHECK(all.front().terms.compute == Approx(32 * all.back().terms.compute));
+    }
+    CHECK(limiting_term({1, 2, 0, 0, 0}) == "imbalance of the ranks' loads");
+    CHECK(limiting_term({1, 0, 0, 0, 2}) == "balancing and migration");
+}
+
+TEST_CASE("the fit finds what a combination is made of, and nothing negative") {
+    std::mt19937_64 random(7);
+    std::uniform_real_distribution<double> up_to_one(0, 1);
+    for (int i = 0; i < 200; ++i) {
+        FitRow truth{};
+        for (double& t : truth) t = random() % 3 == 0 ? 0 : 1e-9 * up_to_one(random);
+        std::vector<FitRow> rows;
+        std::vector<double> values;
+        for (int r = 0; r < 12; ++r) {
+            rows.push_back(
+                {1e3 * up_to_one(random), 1e4 * up_to_one(random), 1e6 * up_to_one(random), 1e5 * up_to_one(random)});
+            values.push_back(0);
+            for (int k = 0; k < fit_unknowns; ++k) values.back() += rows.back()[k] * truth[k];
+        }
+        const FitRow found = fit_nonnegative(rows, values);
+        for (int k = 0; k < fit_unknowns; ++k) CHECK(found[k] == Approx(truth[k]).margin(1e-15));
+        for (double& v : values) v *= up_to_one(random);  // what no combination makes
+        for (const double x : fit_nonnegative(rows, values)) CHECK(x >= 0);
+    }
+    // Columns that are multiples of each other: one of them stands for both.
+    const std::vector<FitRow> same{{1, 2, 0, 0}, {2, 4, 0, 0}};
+    const std::vector<double> values{3, 6};
+    const FitRow found = fit_nonnegative(same, values);
+    CHECK(found[0] + 2 * found[1] == Approx(3));
+}
