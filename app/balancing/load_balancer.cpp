@@ -446,6 +446,8 @@ std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, co
 }
 
 balance::LoadShape LoadBalancer::shape_of(std::span<const std::int64_t> load, std::span<const double> speeds) const {
+    charge(cost::even, hosts_.processes(), 0);
+    charge(cost::owners, hosts_.processes(), home_.cells());
     const balance::Owners even(grid_, home_, balance::one_box_each(balance::even_partition(grid_, hosts_.processes())));
     return balance::shape_of(team_, even, load, hosts_.processes(), speeds);
 }

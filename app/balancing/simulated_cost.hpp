@@ -21,6 +21,7 @@ inline constexpr PartCost tiles{1e-4, 2.5e-7, 5e-11};     ///< around a rank: a 
 inline constexpr PartCost gathered{0, 2.5e-7, 0};         ///< a whole partition from its parts
 inline constexpr PartCost fields{1e-5, 2.2e-8, 0};        ///< a plan between homes and boxes
 inline constexpr PartCost owners{0, 2e-8, 1e-9};          ///< of the cells at home
+inline constexpr PartCost even{0, 6e-8, 0};               ///< the even partition
 inline constexpr PartCost quality{0, 0, 9e-9};            ///< of a partition
 inline constexpr PartCost counted{0, 0, 5.2e-8};          ///< counted work
 inline constexpr PartCost model{0, 7e-8, 6.5e-8};         ///< r1, with its plan of fields

@@ -33,11 +33,10 @@ double arithmetic_seconds(const balance::PartitionOptions& options, double ranks
     return seconds;
 }
 
-// Simulated balancings of 24, 96, 384 and 2400 ranks sent 158, 236, 328 and 540 messages a rank, and 1.0, 1.0, 1.8 and
-// 5.4 MB; some of the messages wait for one another.
+// Simulated balancings of 24, 96, 384 and 2400 ranks sent 95, 155, 169 and 140 messages a rank, and 0.4, 0.7, 0.7 and
+// 2.0 MB; some of the messages wait for one another.
 double message_seconds(double ranks, const predict::Machine& machine) {
-    const double doublings = std::log2(ranks), messages = 11 * doublings + 3.5 * doublings * doublings,
-                 bytes = 0.8e6 + 1900 * ranks;
+    const double doublings = std::log2(ranks), messages = 60 + 12 * doublings, bytes = 0.4e6 + 650 * ranks;
     return messages * (machine.message_seconds + machine.between.latency_seconds) +
            bytes / machine.copy_bytes_per_second;
 }

@@ -16,13 +16,24 @@
 #include "balance/partition/region.hpp"
 
 namespace balance {
+namespace {
+
+void add_even_parts(const Box& box, std::int64_t parts, std::vector<Box>& found) {
+    if (parts == 1) return found.push_back(box);
+    const EvenCut cut = even_cut(box, parts);
+    add_even_parts(cut.lower, cut.left, found);
+    add_even_parts(cut.upper, parts - cut.left, found);
+}
+
+}  // namespace
+
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
     if (processes < 1 || processes > grid.box().cells())
         throw std::invalid_argument("cannot split " + std::to_string(grid.box().cells()) + " cells over " +
                                     std::to_string(processes) + " processes");
     std::vector<Box> patches;
     patches.reserve(processes);
-    for (std::int64_t p = 0; p < processes; ++p) patches.push_back(even_part(grid.box(), processes, p));
+    add_even_parts(grid.box(), processes, patches);
     return patches;
 }
 

@@ -36,6 +36,7 @@ TEST_CASE("an even partition tiles the grid with patches of nearly equal size") 
                 continue;
             }
             const std::vector<Box> patches = even_partition(grid, n);
+            for (std::int64_t p = 0; p < n; ++p) CHECK(patches[p] == even_part(grid.box(), n, p));
             CHECK(static_cast<std::int64_t>(patches.size()) == n);
             check_tiling(grid.box(), patches);
             if (grid.box().cells() >= 50 * n) {
