@@ -6,7 +6,7 @@
 # when all are there. Without apt-get, without root, or with STEELYARD_SETUP=skip it leaves that to you: docs/install.md.
 set -euo pipefail
 
-packages=(cmake ninja-build g++ pkg-config mpich libhdf5-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev
+packages=(cmake ninja-build g++ pkg-config mpich libmpich-dev libhdf5-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev
     nlohmann-json3-dev libxxhash-dev libhwloc-dev python3 python3-numpy python3-matplotlib python3-h5py)
 for option in "$@"; do
     case $option in
