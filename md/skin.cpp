@@ -2,6 +2,7 @@
 #include "md/skin.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace md {
 namespace {
@@ -42,10 +43,20 @@ void SkinSearch::add(double forces, double rest) {
     const bool better = direction_ == 0 || cost_ < best_cost_;
     // Pairs grow with the square of cutoff + skin, rebuilds come as often as the skin is thin: of both, what a wider
     // skin changes.
-    if (direction_ == 0) direction_ = rest_ / now_ > wider_pays * 2 * (cost_ - rest_) / (cutoff_ + now_) ? 1 : -1;
+    if (direction_ == 0) {
+        direction_ = rest_ / now_ > wider_pays * 2 * (cost_ - rest_) / (cutoff_ + now_) ? 1 : -1;
+        other_way_ = true;
+    } else if (better) {
+        other_way_ = false;
+    }
     if (better) best_ = now_, best_cost_ = cost_;
-    const double next = direction_ < 0 ? best_ / factor : std::min(best_ * factor, widest_);
-    if (better && next >= narrowest && next != best_) return turn_to(next);
+    const auto next = [this] { return direction_ < 0 ? best_ / factor : std::min(best_ * factor, widest_); };
+    const auto possible = [&] { return next() >= narrowest && next() != best_; };
+    if (better && possible()) return turn_to(next());
+    if (std::exchange(other_way_, false)) {
+        direction_ = -direction_;
+        if (possible()) return turn_to(next());
+    }
     turn_to(best_);
     direction_ = 0;
     rebuilds_ = 1;

@@ -9,8 +9,8 @@ namespace md {
 double guess_skin(double cutoff, double dt, double speed);
 
 /// Looks for the skin with the cheapest step. Where rebuilds cost more than the pairs that a wider skin would add, it
-/// tries ever wider ones, else ever narrower ones, as long as that pays. Starts again after 16 rebuilds, then 32, at
-/// last every 256, because particles melt, heat up and spread.
+/// tries ever wider ones, else ever narrower ones, as long as that pays; where the first one does not pay, it tries the
+/// other way. Starts again after 16 rebuilds, then 32, at last every 256, because particles melt, heat up and spread.
 class SkinSearch {
 public:
     /// start: first skin; widest: the most that the cells allow (lengths).
@@ -31,6 +31,7 @@ private:
     double cutoff_, best_, now_, widest_;
     double best_cost_ = 0, cost_ = 0, rest_ = 0;  // of a step; of the cheapest trial
     int trials_ = 0, direction_ = 0;              // direction: 0 measures the one in use, -1 narrower, 1 wider
+    bool other_way_ = false;                      // has still to be tried, if this direction does not pay
     int rebuilds_ = 0, pause_ = 8;                // since the search ended; between two
 };
 

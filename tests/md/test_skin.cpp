@@ -35,6 +35,19 @@ TEST_CASE("the search for the skin ends close to the cheapest one and never trie
     CHECK(cost(search.skin(), rebuild) < 1.03 * best);
 }
 
+TEST_CASE("the search turns round where the costs of rebuilds point the wrong way") {
+    // Rows are computed in groups of lanes, so a skin that is a little too wide can cost far more than the square says.
+    const auto in_steps = [](double skin) { return forces(skin) * (skin < 0.3 ? 1 : skin < 0.4 ? 1.25 : 1.5); };
+    md::SkinSearch search(2.5, 0.34, 2.0);
+    while (search.searching()) search.add(in_steps(search.skin()), 1.2 / search.skin());
+    CHECK(search.skin() < 0.3);
+    CHECK(search.skin() > 0.25);
+    md::SkinSearch at_the_widest(2.5, 0.34, 0.34);
+    while (at_the_widest.searching())
+        at_the_widest.add(in_steps(at_the_widest.skin()), 1.2 / at_the_widest.skin());
+    CHECK(at_the_widest.skin() == search.skin());
+}
+
 TEST_CASE("the search starts again, from the skin in use, and follows a change") {
     md::SkinSearch search(2.5, 0.3, 2.0);
     while (search.searching()) search.add(forces(search.skin()), 0.3 / search.skin());
