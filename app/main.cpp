@@ -85,6 +85,9 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     run->add_option("--trace-messages", options.trace,
                     "write each plan of messages between ranks to this\n"
                     "CSV file");
+    run->add_option("--prediction", options.prediction,
+                    "a predict.json: show what was predicted beside what\n"
+                    "was measured");
     CLI::App* partition = cli.add_subcommand("partition",
                                              "partition a load field for a machine of nodes,\n"
                                              "CPUs, cores and accelerators; no steps");
@@ -129,6 +132,8 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
         return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
     if (run->count("--trace-messages") > 0 && options.trace.empty())
         return {fail(comm, 2, "command line: --trace-messages is empty; give the name of a file")};
+    if (run->count("--prediction") > 0 && options.prediction.empty())
+        return {fail(comm, 2, "command line: --prediction is empty; give the name of a predict.json")};
     if (*run) return app::run(options, comm);
     if (*predict) return {app::predict(options, comm)};
     if (*partition) return {app::partition(options, comm)};

@@ -33,18 +33,18 @@ void SkinSearch::turn_to(double skin) {
     trials_ = 0;
 }
 
-void SkinSearch::add(double forces, double rest) {
+void SkinSearch::add(double pass, double rebuild) {
     if (!searching()) {
         if (++rebuilds_ > pause_) rebuilds_ = 0;
         return;
     }
-    if (trials_ == 0 || forces + rest < cost_) cost_ = forces + rest, rest_ = rest;
+    if (trials_ == 0 || pass + rebuild < cost_) cost_ = pass + rebuild, rebuild_ = rebuild;
     if (++trials_ < trials) return;
     const bool better = direction_ == 0 || cost_ < best_cost_;
     // Pairs grow with the square of cutoff + skin, rebuilds come as often as the skin is thin: of both, what a wider
     // skin changes.
     if (direction_ == 0) {
-        direction_ = rest_ / now_ > wider_pays * 2 * (cost_ - rest_) / (cutoff_ + now_) ? 1 : -1;
+        direction_ = rebuild_ / now_ > wider_pays * 2 * (cost_ - rebuild_) / (cutoff_ + now_) ? 1 : -1;
         other_way_ = true;
     } else if (better) {
         other_way_ = false;

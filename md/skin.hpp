@@ -21,18 +21,18 @@ public:
     double skin() const { return now_; }
     /// Does it want the next cost?
     bool searching() const { return rebuilds_ == 0; }
-    /// Call at each rebuild with the mean cost of a step since the previous one (seconds): force pass, everything else.
-    /// Ignored while not searching.
-    void add(double forces, double rest);
+    /// Call at each rebuild with the mean cost of a step since the previous one (seconds): of the step itself, with its
+    /// ghosts, and of rebuilds, spread over the steps. Ignored while not searching.
+    void add(double pass, double rebuild);
 
 private:
     void turn_to(double skin);
 
     double cutoff_, best_, now_, widest_;
-    double best_cost_ = 0, cost_ = 0, rest_ = 0;  // of a step; of the cheapest trial
-    int trials_ = 0, direction_ = 0;              // direction: 0 measures the one in use, -1 narrower, 1 wider
-    bool other_way_ = false;                      // has still to be tried, if this direction does not pay
-    int rebuilds_ = 0, pause_ = 8;                // since the search ended; between two
+    double best_cost_ = 0, cost_ = 0, rebuild_ = 0;  // of a step; of the cheapest trial
+    int trials_ = 0, direction_ = 0;                 // direction: 0 measures the one in use, -1 narrower, 1 wider
+    bool other_way_ = false;                         // has still to be tried, if this direction does not pay
+    int rebuilds_ = 0, pause_ = 8;                   // since the search ended; between two
 };
 
 }  // namespace md

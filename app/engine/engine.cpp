@@ -225,18 +225,18 @@ ZoneSeconds Engine::take_zone_seconds() {
 
 // What a step costs with a skin shows from one rebuild to the next, if that one was due.
 void Engine::tune_skin() {
-    const double forces = timers_.seconds(Phase::forces) + timers_.seconds(Phase::accelerator);
-    const double rest =
-        timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::ghosts) + timers_.seconds(Phase::migration);
+    const double passes =
+        timers_.seconds(Phase::forces) + timers_.seconds(Phase::accelerator) + timers_.seconds(Phase::ghosts);
+    const double rebuilds = timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::migration);
     if (displaced() && steps_since_ > 0) {
-        std::array<std::int64_t, 2> cost{static_cast<std::int64_t>((forces - forces_before_) / steps_since_ * 1e9),
-                                         static_cast<std::int64_t>((rest - rest_before_) / steps_since_ * 1e9)};
+        std::array<std::int64_t, 2> cost{static_cast<std::int64_t>((passes - passes_before_) / steps_since_ * 1e9),
+                                         static_cast<std::int64_t>((rebuilds - rebuilds_before_) / steps_since_ * 1e9)};
         if (skins_.searching()) comm_.max(cost);
         skins_.add(static_cast<double>(cost[0]), static_cast<double>(cost[1]));
         skin_ = skins_.skin();
     }
-    forces_before_ = forces;
-    rest_before_ = rest;
+    passes_before_ = passes;
+    rebuilds_before_ = rebuilds;
     steps_since_ = 0;
 }
 

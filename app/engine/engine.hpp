@@ -128,8 +128,8 @@ private:
     ZoneSeconds zone_seconds_;
     double skin_;
     md::SkinSearch skins_;
-    double forces_before_ = 0, rest_before_ = 0;  // seconds of phases at the last rebuild
-    int steps_since_ = 0;                         // the last rebuild
+    double passes_before_ = 0, rebuilds_before_ = 0;  // seconds of phases at the last rebuild
+    int steps_since_ = 0;                             // the last rebuild
 };
 
 }  // namespace app

@@ -8,8 +8,10 @@
 
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "app/common/build_info.hpp"
+#include "app/common/words.hpp"
 #include "comm/simulation.hpp"
 
 namespace app {
@@ -100,6 +102,21 @@ void add_efficiency(Json& j, const Summary& s) {
                       {"most_lbe", v->most_lbe},
                       {"saved", v->saved},
                       {"cost", s.balancing_cost()}};
+}
+
+Json json_of(const StepSeconds& s) {
+    return {{"step_seconds", s.step},
+            {"compute", s.compute},
+            {"imbalance", s.imbalance},
+            {"rebalancing", s.rebalancing},
+            {"communication", s.communication}};
+}
+
+void add_prediction(Json& j, const Summary& s) {
+    if (s.prediction)
+        j["prediction"] = {{"file", s.prediction->file},
+                           {"predicted", json_of(s.prediction->seconds)},
+                           {"measured", json_of(s.step_seconds())}};
 }
 
 void add_engine(Json& j, const Summary& s) {
@@ -202,9 +219,30 @@ std::string to_json(const Summary& summary) {
     add_run(j, summary);
     add_balancing(j, summary);
     add_efficiency(j, summary);
+    add_prediction(j, summary);
     add_engine(j, summary);
     add_messages(j, summary);
     return j.dump(2) + "\n";
+}
+
+StepSeconds prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles) {
+    try {
+        const Json j = Json::parse(text);
+        if (const auto n = j.at("particles").get<std::int64_t>(); n != particles)
+            throw std::invalid_argument(fmt::format("it is of {}, and the run has {}; give the prediction of this deck",
+                                                    counted(n, "particle"), particles));
+        for (const Json& f : j.at("forecasts")) {
+            if (f.at("ranks").get<std::int64_t>() != ranks) continue;
+            const Json& s = f.at("seconds");
+            return {f.at("step_seconds").get<double>(), s.at("compute").get<double>(), s.at("imbalance").get<double>(),
+                    s.at("rebalancing").get<double>(), s.at("communication").get<double>()};
+        }
+    } catch (const Json::exception&) {
+        throw std::invalid_argument(
+            "it cannot be read, or is no predict.json of a deck; give the file that `steelyard predict` has written");
+    }
+    throw std::invalid_argument(
+        fmt::format("it says nothing of {}; name them in `steelyard predict --processes`", counted(ranks, "rank")));
 }
 
 std::string text_of(const Lineage& lineage, const Trajectory& now) {

@@ -313,7 +313,8 @@ void Output::finish(std::int64_t step, const Engine& engine) {
                     .balancing = balancing_,
                     .zones = zones_of(balancer_),
                     .spreads = spreads_of(comm_, timers_, engine, balancer_, wall),
-                    .balancing_traffic = timers_.traffic(Phase::balancing)};
+                    .balancing_traffic = timers_.traffic(Phase::balancing),
+                    .prediction = run_.prediction};
     if (last_) {  // else the run has stopped before its first output step
         summary.energy_last = last_->total();
         const double change = last_->total() - energy_first_.value_or(last_->total());

@@ -33,6 +33,7 @@ struct RunContext {
     bool quiet = false;
     std::vector<std::string> command_line;
     MessageTrace* trace = nullptr;  ///< where plans of messages are written; may be none
+    std::optional<Prediction> prediction;
 };
 
 class Output : public Observer {

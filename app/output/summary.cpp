@@ -82,6 +82,14 @@ void say_worth(const Summary& s) {
                   fmt::format("and cost {:.1f} % of the time", 100 * s.balancing_cost())}));
 }
 
+void say_prediction(const Summary& s) {
+    if (!s.prediction) return;
+    const double predicted = s.prediction->seconds.step, measured = s.step_seconds().step;
+    say(stdout, "{}",
+        lines_of({fmt::format("predicted {:.4g} s a step, measured {:.4g}", predicted, measured),
+                  fmt::format("ratio {:.3f}", measured > 0 ? predicted / measured : 0.0)}));
+}
+
 void say_messages(const Summary& s) {
     const auto steps = static_cast<double>(s.step - s.first_step);
     if (s.ranks == 1 || steps == 0) return;
@@ -152,6 +160,15 @@ std::optional<balance::Verdict> Summary::verdict() const {
     return verdict_of(*w, std::max(0.0, wall_seconds - w->measured));
 }
 
+StepSeconds Summary::step_seconds() const {
+    const double steps = std::max(1.0, static_cast<double>(this->step - first_step));
+    const comm::Spread& useful = spreads.useful_seconds;
+    StepSeconds s{wall_seconds / steps, useful.mean / steps, (useful.max - useful.mean) / steps,
+                  balancing_cost() * wall_seconds / steps, 0};
+    s.communication = std::max(0.0, s.step - s.compute - s.imbalance - s.rebalancing);
+    return s;
+}
+
 double Summary::balancing_cost() const {
     const double phase = spreads.phases[static_cast<std::size_t>(Phase::balancing)].mean;
     return wall_seconds > 0 ? (phase + balancing.migrate_seconds) / wall_seconds : 0;
@@ -193,6 +210,7 @@ void say_summary(const Summary& s) {
     say_messages(s);
     say_balancing(s);
     say_worth(s);
+    say_prediction(s);
     say_zones(s);
     say(stdout, "{}",
         lines_of({fmt::format("state hash {:016x} at step {}", s.state_hash, s.step),

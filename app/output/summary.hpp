@@ -11,6 +11,7 @@
 #include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
 #include "app/output/checkpoint.hpp"
+#include "app/output/prediction.hpp"
 #include "comm/communicator.hpp"
 #include "comm/machine/topology.hpp"
 #include "comm/simulation.hpp"
@@ -64,6 +65,10 @@ struct Summary {
     std::vector<ZoneSummary> zones;  ///< of each rank, where it has accelerators
     RankSpreads spreads;
     comm::SimulatedTraffic balancing_traffic{};  ///< on a simulated cluster: of all ranks, in balancing
+    std::optional<Prediction> prediction;        ///< where the command names one
+
+    /// What a mean step took; its communication is all that is neither computing nor balancing, output too.
+    StepSeconds step_seconds() const;
 
     /// What balancing was worth; nothing where nothing was measured.
     std::optional<balance::Verdict> verdict() const;

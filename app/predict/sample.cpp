@@ -37,9 +37,9 @@ Setup setup_of(const Deck& deck, const comm::Communicator& alone) {
     return setup;
 }
 
-balance::Decomposition owners_of(const Setup& setup) {
+balance::Decomposition owners_of(const Setup& setup, std::int64_t processes) {
     const balance::Grid grid = setup.domain.grid();
-    const std::int64_t processes = std::min(virtual_processes, grid.box().cells());
+    processes = std::min(processes, grid.box().cells());
     return {grid,
             balance::one_box_each(balance::even_partition(grid, processes)),
             {processes, 1},
@@ -48,36 +48,12 @@ balance::Decomposition owners_of(const Setup& setup) {
 
 }  // namespace
 
-Sample::Sample(const Deck& deck, const comm::Communicator& alone)
-    : comm_(alone),
-      deck_(to_be_sampled(deck)),
-      halo_(make_setup(deck, "").halo),
-      setup_(setup_of(deck_, alone)),
-      owners_(owners_of(setup_)),
-      engine_(std::make_unique<Engine>(setup_, owners_, comm_, timers_)) {
-    fill_from(deck_, *engine_, owners_, comm_);
+Walk::Walk(const Deck& deck, const Setup& setup, const balance::Decomposition& owners, const comm::Communicator& alone)
+    : engine_(std::make_unique<Engine>(setup, owners, alone, timers_)) {
+    fill_from(deck, *engine_, owners, alone);
 }
 
-CountedField Sample::count() {
-    const comm::Ranks team(comm_);
-    engine_->rebin();
-    engine_->build_neighbour_lists();
-    const MeasuredCells cells = measure_cells(team, *engine_, owners_);
-    const std::array<double, 2> width{setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()};
-    CountedField field{owners_.grid(), halo_, std::vector<predict::FitRow>(cells.counts.size()), cells.particles, {}};
-    field.work = measure_work(cells, deck_.balance.work, width, team, *engine_, owners_);
-    for (int k = 0; k < predict::fit_unknowns; ++k) {
-        balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
-        (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;
-        const std::vector<std::int64_t> ticks = measure_work(cells, unit, width, team, *engine_, owners_);
-        for (std::size_t c = 0; c < ticks.size(); ++c)
-            field.counts[c][k] = balance::to_seconds(ticks[c]) / unit_seconds;
-    }
-    return field;
-}
-
-// Returns the wall seconds of these steps.
-double Sample::advance(std::int64_t steps) {
+double Walk::advance(std::int64_t steps) {
     const double start = comm::now();
     for (std::int64_t i = 0; i < steps; ++i) {
         if (engine_->displaced()) {
@@ -89,38 +65,74 @@ double Sample::advance(std::int64_t steps) {
     return comm::now() - start;
 }
 
+Sample::Sample(const Deck& deck, const comm::Communicator& alone)
+    : comm_(alone),
+      own_(deck),
+      deck_(to_be_sampled(deck)),
+      own_setup_(setup_of(own_, alone)),
+      setup_(setup_of(deck_, alone)),
+      owners_(owners_of(setup_, virtual_processes)),
+      walk_(deck_, setup_, owners_, alone) {}
+
+CountedField Sample::count() {
+    const comm::Ranks team(comm_);
+    Engine& engine = walk_.engine();
+    engine.rebin();
+    engine.build_neighbour_lists();
+    const MeasuredCells cells = measure_cells(team, engine, owners_);
+    const std::array<double, 2> width{setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()};
+    CountedField field{
+        owners_.grid(), own_setup_.halo, std::vector<predict::FitRow>(cells.counts.size()), cells.particles, {}};
+    field.work = measure_work(cells, deck_.balance.work, width, team, engine, owners_);
+    for (int k = 0; k < predict::fit_unknowns; ++k) {
+        balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
+        (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;
+        const std::vector<std::int64_t> ticks = measure_work(cells, unit, width, team, engine, owners_);
+        for (std::size_t c = 0; c < ticks.size(); ++c)
+            field.counts[c][k] = balance::to_seconds(ticks[c]) / unit_seconds;
+    }
+    return field;
+}
+
 // Adds up what each process holds. Particles move on meanwhile, so before and after a measurement.
 std::vector<predict::FitRow> Sample::counts_of_processes() {
     const CountedField field = count();
     std::vector<predict::FitRow> counts(owners_.processes());
-    for (std::size_t t = 0; t < engine_->tiles().size(); ++t) {
-        const balance::Box& box = engine_->tiles()[t].box();
+    for (std::size_t t = 0; t < walk_.engine().tiles().size(); ++t) {
+        const balance::Box& box = walk_.engine().tiles()[t].box();
         for (int x = box.lower[0]; x < box.upper[0]; ++x)
             for (int y = box.lower[1]; y < box.upper[1]; ++y)
                 for (int k = 0; k < predict::fit_unknowns; ++k)
-                    counts[engine_->tiles().process_of(t)][k] +=
+                    counts[walk_.engine().tiles().process_of(t)][k] +=
                         field.counts[balance::place_in(field.grid.box(), x, y)][k];
     }
     return counts;
 }
 
 MeasuredCosts Sample::measure() {
-    double spent = advance(few_steps);
+    Walk own(own_, own_setup_, owners_of(own_setup_, 1), comm_);
+    const auto advance_both = [&](std::int64_t steps) { return walk_.advance(steps) + own.advance(steps); };
+    double spent = advance_both(few_steps);
     for (std::int64_t steps = few_steps; steps < most_tuning_steps && spent < tuning_seconds; steps += few_steps)
-        spent += advance(few_steps);  // the skin is being tuned
+        spent += advance_both(few_steps);  // the skin is being tuned
     std::vector<predict::FitRow> counts = counts_of_processes();
-    advance(few_steps);
-    engine_->take_tile_seconds();
+    advance_both(few_steps);
+    walk_.engine().take_tile_seconds();
     MeasuredCosts costs;
-    const std::int64_t rebuilds = engine_->rebuilds();
-    for (int b = 0; b < batches; ++b) costs.batches.push_back(advance(batch_steps) / batch_steps);
-    costs.steps_per_rebuild =
-        double{batches * batch_steps} / static_cast<double>(std::max<std::int64_t>(1, engine_->rebuilds() - rebuilds));
-    const std::vector<double> tile_seconds = engine_->take_tile_seconds();
+    const std::int64_t rebuilds = own.engine().rebuilds();
+    double mean = 0;
+    for (int b = 0; b < batches; ++b) {
+        mean += walk_.advance(batch_steps) / (batches * batch_steps);
+        costs.batches.push_back(own.advance(batch_steps) / batch_steps);
+    }
+    costs.steps_per_rebuild = double{batches * batch_steps} /
+                              static_cast<double>(std::max<std::int64_t>(1, own.engine().rebuilds() - rebuilds));
+    const std::vector<double> tile_seconds = walk_.engine().take_tile_seconds();
     const std::vector<predict::FitRow> later = counts_of_processes();
     std::vector<double> seconds(owners_.processes(), 0.0);
     for (std::size_t t = 0; t < tile_seconds.size(); ++t)
-        seconds[engine_->tiles().process_of(t)] += tile_seconds[t] / (batches * batch_steps) / omp_get_max_threads();
+        seconds[walk_.engine().tiles().process_of(t)] +=
+            tile_seconds[t] / (batches * batch_steps) / omp_get_max_threads();
     predict::FitRow all{};
     for (std::size_t p = 0; p < counts.size(); ++p)
         for (int k = 0; k < predict::fit_unknowns; ++k)
@@ -129,14 +141,14 @@ MeasuredCosts Sample::measure() {
     costs.seconds = predict::fit_nonnegative(counts, seconds);
     const double tiles = std::accumulate(seconds.begin(), seconds.end(), 0.0);
     costs.fitted = std::inner_product(all.begin(), all.end(), costs.seconds.begin(), 0.0) / tiles;
-    // What tiles do not show, as sorting and the particles that cross their borders, goes with the particles. Batches
-    // that others have disturbed do not count: the median stands for all.
+    // What tiles do not show, as sorting and the particles that cross their borders, goes with the particles. Then all
+    // is made to fit a run of one process on the rank. Batches that others have disturbed do not count: the median
+    // stands for all.
+    for (double& s : costs.seconds) s *= std::min(tiles, mean) / (costs.fitted * tiles);
+    costs.seconds[1] += std::max(0.0, mean - tiles) / all[1];
     std::vector<double> sorted = costs.batches;
     std::sort(sorted.begin(), sorted.end());
     costs.step_seconds = sorted[sorted.size() / 2];
-    const double mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / batches;
-    for (double& s : costs.seconds) s *= std::min(tiles, mean) / (costs.fitted * tiles);
-    costs.seconds[1] += std::max(0.0, mean - tiles) / all[1];
     for (double& s : costs.seconds) s *= costs.step_seconds / mean;
     return costs;
 }
@@ -144,11 +156,11 @@ MeasuredCosts Sample::measure() {
 double Sample::steps_per_rebuild() {
     const auto to_next = [&] {  // rebuild; a deck whose particles hardly move is not waited for
         std::int64_t steps = 0;
-        const std::int64_t rebuilds = engine_->rebuilds();
-        for (; engine_->rebuilds() == rebuilds && steps < most_waiting_steps; ++steps) advance(1);
+        const std::int64_t rebuilds = walk_.engine().rebuilds();
+        for (; walk_.engine().rebuilds() == rebuilds && steps < most_waiting_steps; ++steps) walk_.advance(1);
         return steps;
     };
-    advance(1);
+    walk_.advance(1);
     to_next();
     return static_cast<double>(to_next() + to_next()) / 2;
 }

@@ -32,30 +32,43 @@ struct MeasuredCosts {
     double fitted = 0;  ///< what the fit makes of the whole field, over what was measured: 1 is best
 };
 
+/// An engine on this rank alone that does the deck's steps.
+class Walk {
+public:
+    /// The state is that of the deck's load section. Throws as load_field().
+    Walk(const Deck& deck, const Setup& setup, const balance::Decomposition& owners, const comm::Communicator& alone);
+    /// Returns the wall seconds of these steps.
+    double advance(std::int64_t steps);
+    Engine& engine() { return *engine_; }
+
+private:
+    Timers timers_;
+    std::unique_ptr<Engine> engine_;
+    bool started_ = false;
+};
+
 class Sample {
 public:
     /// alone: a communicator of this rank alone. The state is that of the deck's load section. Throws as load_field().
     Sample(const Deck& deck, const comm::Communicator& alone);
 
     CountedField count();
-    /// Runs until the skin is tuned, a second at most, and then some batches of steps, which are timed.
+    /// Runs until the skin is tuned, a second at most, and then some batches of steps, which are timed: in tiles of
+    /// virtual processes, which tells what costs how much, and as a run on one rank does, which tells how much it is in
+    /// all. Holds all particles twice meanwhile.
     MeasuredCosts measure();
     /// Steps from one rebuild of the neighbour lists to the next, the mean of the first two; at most 100. The same on
     /// every machine where the deck gives the skin.
     double steps_per_rebuild();
 
 private:
-    double advance(std::int64_t steps);
     std::vector<predict::FitRow> counts_of_processes();
 
     const comm::Communicator& comm_;
-    Deck deck_;
-    int halo_;
-    Setup setup_;
+    Deck own_, deck_;  ///< as it is, and with what counting needs
+    Setup own_setup_, setup_;
     balance::Decomposition owners_;
-    Timers timers_;
-    std::unique_ptr<Engine> engine_;
-    bool started_ = false;
+    Walk walk_;
 };
 
 }  // namespace app

@@ -15,8 +15,9 @@ struct Options {
     std::string out;      ///< empty: out/<deck name>
     std::string restart;  ///< a checkpoint's path, `auto`, or empty
     std::vector<std::string> settings;
-    std::string trace;   ///< a file for plans of messages, or empty
-    bool force = false;  ///< put results aside that are in the way
+    std::string trace;       ///< a file for plans of messages, or empty
+    std::string prediction;  ///< run: a predict.json whose times are shown beside the measured ones, or empty
+    bool force = false;      ///< put results aside that are in the way
     bool quiet = false;
     bool brief = false;     ///< info: without the deck
     std::string machine;    ///< predict: a machine file; empty: this machine is measured

@@ -176,7 +176,11 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
                        comm::cpu_seconds(),
                        options.quiet,
                        options.command_line,
-                       trace ? &*trace : nullptr};
+                       trace ? &*trace : nullptr,
+                       std::nullopt};
+    if (!options.prediction.empty())
+        context.prediction =
+            read_prediction(options.prediction, comm.size(), restart ? restart->particles : particle_count(deck), comm);
     Timers timers;
     LoadBalancer balancer(deck, grid, processes, comm, timers,
                           {static_cast<int>(setup.accelerators.devices.size()), setup.halo});

@@ -59,6 +59,9 @@ Session::Session(int& argc, char**& argv) {
 Session::~Session() {
     first_failure = nullptr;
     MPI_Win_free(&first_failure_window);
+    // MPICH before 4.2 over UCX hangs now and then where one rank is in MPI_Finalize long before another: it has left
+    // the network alone when the other one takes leave (pmodels/mpich, pull request 6596).
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// zone_turns FILE [PARTICLES]: is a border that finds its place as good as the best one that never moves? Runs of the same system
-// take turns in one process, some steps each time and in a random order: so whatever else happens on the machine slows
-// all of them alike. Threads of this processor stand in for the accelerator, as many as compute beside them. Prints
-// each run's rate, and writes FILE (JSON). Moves of the border are not timed.
+// zone_turns FILE [PARTICLES]: is a border that finds its place as good as the best one that never moves? Runs of the
+// same system take turns in one process, some steps each time and in a random order: so whatever else happens on the
+// machine slows all of them alike. Threads of this processor stand in for the accelerator, as many as compute beside
+// them. Prints each run's rate, and writes FILE (JSON). Moves of the border are not timed.
 #include <omp.h>
 
 #include <cstdio>
@@ -92,9 +92,8 @@ int main(int argc, char** argv) {
         return median_of_turns([&](std::size_t t) { return c.seconds[t] / best.seconds[t]; });
     };
     const auto of_both = [&](const Case& c) {
-        return median_of_turns([&](std::size_t t) {
-            return 1 / c.seconds[t] / (1 / cases[0].seconds[t] + 1 / cases[1].seconds[t]);
-        });
+        return median_of_turns(
+            [&](std::size_t t) { return 1 / c.seconds[t] / (1 / cases[0].seconds[t] + 1 / cases[1].seconds[t]); });
     };
     std::ofstream json(argv[1]);
     json << "{\"stand_in\": true, \"particles\": " << cases[0].run->particles() << ", \"cases\": [";

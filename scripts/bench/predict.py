@@ -38,6 +38,13 @@ def predicted(deck, ranks, settings, start=(), machine=()):
         return {f["ranks"]: f for f in json.load(f)["forecasts"]}
 
 
+def step_seconds(out, steps):
+    """Of a mean step: between the rows of the first step and the last, so without the start."""
+    with open(f"{out}/timing.csv") as f:
+        first, last = list(csv.DictReader(f))
+    return (float(last["wall_seconds"]) - float(first["wall_seconds"])) / steps
+
+
 def real(arguments):
     launcher = shutil.which("mpiexec.mpich") or "mpiexec"
     cases = []
@@ -50,8 +57,7 @@ def real(arguments):
 
             def measure():
                 call([*start, "build/steelyard", "run", deck, "--out", f"{OUT}/run", "--force", "--quiet", *options([f"run.steps={steps}", "output.every=0", "output.fields_every=0"])])
-                with open(f"{OUT}/run/summary.json") as f:
-                    return {"seconds": json.load(f)["wall_seconds"] / steps}
+                return {"seconds": step_seconds(f"{OUT}/run", steps)}
 
             pairs = [(quiet(predict), quiet(measure)) for _ in range(arguments.rounds)]
             case = {"deck": deck, "ranks": ranks, "steps": steps, "predicted": [p["seconds"] for p, _ in pairs], "measured": [m["seconds"] for _, m in pairs],
@@ -72,9 +78,7 @@ def simulated():
             out = f"{OUT}/simulated"
             more = [f"balance.processes={ranks}", f"run.steps={SIMULATED_STEPS}", f"output.every={SIMULATED_STEPS}"]
             call(["scripts/simulate.sh", str(ranks), deck, "--out", out, "--force", "--quiet", *options(settings + more)])
-            with open(f"{out}/timing.csv") as f:
-                first, last = list(csv.DictReader(f))
-            step = (float(last["wall_seconds"]) - float(first["wall_seconds"])) / SIMULATED_STEPS
+            step = step_seconds(out, SIMULATED_STEPS)
             f = forecasts[ranks]
             compute = f["seconds"]["compute"] + f["seconds"]["imbalance"]  # counted work: the same in both
             case = {"deck": deck, "ranks": ranks, "predicted_seconds": f["step_seconds"], "simulated_seconds": step,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of `steelyard predict`, and of what a run says that balancing was worth: test_predict.py BINARY MPIEXEC SOURCE GROUP.
 
-Groups: predict_results predict_programs predict_errors worth.
+Groups: predict_results predict_programs predicted_and_measured predict_errors worth.
 """
 import csv
 import json
@@ -108,6 +108,37 @@ def predict_programs(tmp):
         check(abs(row["speed_up"] / (D * D * P * P / (8 * D * P * alpha + 8 * P * P * beta + D * D)) - 1) < 1e-9, f"eq. (6) at {P}")
 
 
+def predicted_and_measured(tmp):
+    out, ran, other = (os.path.join(tmp, n) for n in ("out", "ran", "other"))
+    p = predict(out, "--processes", "1,2", run__steps=20)
+    file = os.path.join(out, "predict.json")
+    for ranks in (1, 2):
+        code, text = run(ranks, "run", DECK, "--out", fresh(ran), "--prediction", file, *settings(run__steps=20))
+        check(code == 0, f"run beside a prediction: {code} {text}")
+        s = summary(ran)
+        predicted, measured = s["prediction"]["predicted"], s["prediction"]["measured"]
+        forecast = [f for f in p["forecasts"] if f["ranks"] == ranks][0]
+        check(s["prediction"]["file"] == file and predicted["step_seconds"] == forecast["step_seconds"], f"predicted: {predicted}")
+        for key in ("compute", "imbalance", "rebalancing", "communication"):
+            check(predicted[key] == forecast["seconds"][key], f"{key}: {predicted}")
+        check(abs(measured["step_seconds"] / (s["wall_seconds"] / 20) - 1) < 1e-12, f"measured: {measured}")
+        check(abs(measured["compute"] / (s["useful_seconds"]["mean"] / 20) - 1) < 1e-12, f"computing: {measured}")
+        parts = sum(measured[key] for key in ("compute", "imbalance", "rebalancing", "communication"))
+        check(min(measured.values()) >= 0 and abs(parts / measured["step_seconds"] - 1) < 1e-9, f"parts: {measured}")
+        check(f"predicted {predicted['step_seconds']:.4g} s a step, measured {measured['step_seconds']:.4g}" in text, text)
+    none, empty = os.path.join(tmp, "none.json"), os.path.join(tmp, "empty.json")
+    with open(empty, "w") as f:
+        f.write('{"particles": ')
+    check(run(0, "predict", RESERVOIR, "--out", other, "--quiet")[0] == 0, "predict a program")
+    for path, ranks, code, what in ((file, 3, 3, "says nothing of 3 ranks"), (none, 2, 3, "no predict.json"), (empty, 2, 3, "no predict.json"), (DECK, 0, 3, "no predict.json"),
+                                    (os.path.join(other, "predict.json"), 0, 3, "no predict.json"), ("", 2, 2, "--prediction is empty")):
+        got, text = run(ranks, "run", DECK, "--out", fresh(ran), "--prediction", path)
+        check(got == code and text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text and what in text, f"{path} on {ranks} ranks: {got} {text}")
+        check(not os.path.exists(os.path.join(ran, "deck.yaml")), f"{path}: results were written")
+    got, text = run(0, "run", os.path.join(options.source, "inputs/liquid.yaml"), "--out", fresh(ran), "--prediction", file)
+    check(got == 3 and "give the prediction of this deck" in text, f"another deck: {got} {text}")
+
+
 def predict_errors(tmp):
     out, machine = os.path.join(tmp, "out"), os.path.join(tmp, "machine.yaml")
     with open(machine, "w") as f:
@@ -164,4 +195,4 @@ def worth(tmp):
 
 
 if __name__ == "__main__":
-    main(predict_results, predict_programs, predict_errors, worth)
+    main(predict_results, predict_programs, predicted_and_measured, predict_errors, worth)

@@ -52,6 +52,7 @@ COMMANDS = [
     # docs/prediction.md
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard predict inputs/", {}, {}),
     ("quick", r"scripts/plot_prediction\.py out/", {}, {}),
+    ("quick", RUN + r"slab\.yaml --out out/predicted ", {}, FEW),
     ("quick", r"scripts/simulate/machine\.py tianhe1a out/", {}, {}),
     # docs/zones.md
     ("slow", r"scripts/reproduce/zones\.sh$", {}),

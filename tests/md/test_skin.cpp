@@ -43,8 +43,7 @@ TEST_CASE("the search turns round where the costs of rebuilds point the wrong wa
     CHECK(search.skin() < 0.3);
     CHECK(search.skin() > 0.25);
     md::SkinSearch at_the_widest(2.5, 0.34, 0.34);
-    while (at_the_widest.searching())
-        at_the_widest.add(in_steps(at_the_widest.skin()), 1.2 / at_the_widest.skin());
+    while (at_the_widest.searching()) at_the_widest.add(in_steps(at_the_widest.skin()), 1.2 / at_the_widest.skin());
     CHECK(at_the_widest.skin() == search.skin());
 }
 
