@@ -7,8 +7,9 @@ Groups: predict_results predict_programs predicted_and_measured predict_errors w
 import csv
 import json
 import os
+import subprocess
 
-from program import DECK, check, fresh, main, options, run, settings, summary
+from program import DECK, check, command, environment, fresh, main, options, run, settings, summary
 
 MACHINE = """costs: deck
 ranks_per_node: 4
@@ -113,8 +114,9 @@ def predicted_and_measured(tmp):
     p = predict(out, "--processes", "1,2", run__steps=20)
     file = os.path.join(out, "predict.json")
     for ranks in (1, 2):
-        code, text = run(ranks, "run", DECK, "--out", fresh(ran), "--prediction", file, *settings(run__steps=20))
-        check(code == 0, f"run beside a prediction: {code} {text}")
+        done = subprocess.run(command(ranks, "run", DECK, "--out", fresh(ran), "--prediction", file, *settings(run__steps=20)), env=environment(), timeout=120,
+                              stdout=subprocess.PIPE, text=True)
+        check(done.returncode == 0, f"run beside a prediction: {done.returncode}")
         s = summary(ran)
         predicted, measured = s["prediction"]["predicted"], s["prediction"]["measured"]
         forecast = [f for f in p["forecasts"] if f["ranks"] == ranks][0]
@@ -125,7 +127,7 @@ def predicted_and_measured(tmp):
         check(abs(measured["compute"] / (s["useful_seconds"]["mean"] / 20) - 1) < 1e-12, f"computing: {measured}")
         parts = sum(measured[key] for key in ("compute", "imbalance", "rebalancing", "communication"))
         check(min(measured.values()) >= 0 and abs(parts / measured["step_seconds"] - 1) < 1e-9, f"parts: {measured}")
-        check(f"predicted {predicted['step_seconds']:.4g} s a step, measured {measured['step_seconds']:.4g}" in text, text)
+        check(f"predicted {predicted['step_seconds']:.4g} s a step, measured {measured['step_seconds']:.4g}" in done.stdout, done.stdout)
     none, empty = os.path.join(tmp, "none.json"), os.path.join(tmp, "empty.json")
     with open(empty, "w") as f:
         f.write('{"particles": ')
