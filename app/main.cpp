@@ -148,9 +148,9 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
-    // Engine' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all on
-    // the heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages, returned
-    // when freed.
+    // Engines' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all
+    // on the heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages,
+    // returned when freed.
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
     app::survive_file_limits();

@@ -236,14 +236,7 @@ void LoadBalancer::balance_by_work(std::int64_t step, Engine& engine) {
                 for (std::size_t p = 0; p < times.size(); ++p) times[p] = std::max(sides[2 * p], sides[2 * p + 1]);
             }
             slow_down(times, settings_.work.slow, step);
-            if (driver && !zones_.on()) {
-                std::vector<double> seconds_of_one(times.size(), 1.0);
-                slow_down(seconds_of_one, settings_.work.slow, step);
-                for (double& s : seconds_of_one) s = 1 / s;  // speeds
-                const balance::LoadShape shape = shape_of(work, seconds_of_one);
-                worth_.add(static_cast<double>(step - last_step_), times);
-                worth_.settle(shape, shape);
-            }
+            if (driver && !zones_.on()) add_worth(times, work, step);
             rows_.push_back(observe(b, times, step));
             if (rows_.back().decision != Decision::none) continue;
             auto changed = repartition(b, partition, cells, work, times, step, rows_.back());
@@ -399,12 +392,7 @@ std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, co
                                                             b.state, speeds_.at_mean_speed(times), work)
                                         : balance::first_loads(settings_.constants.start, cells.counts);
     row.model_seconds = comm::now() - start;
-    if (driver && settings_.clock == Clock::wall && !zones_.on()) {
-        const balance::LoadShape now = shape_of(loads.load, speed);
-        if (measured) worth_.settle(shape_measured_ ? shape_ : now, now);
-        shape_ = now;
-        shape_measured_ = measured;
-    }
+    if (driver && settings_.clock == Clock::wall && !zones_.on()) settle_worth(loads.load, speed, measured);
     b.history.updates += measured;
     b.history.load_step = static_cast<double>(step);
     b.history.lbe_model = balance::predicted_efficiency(team_, before, loads.load, hosts_.processes(), speed);
@@ -450,6 +438,24 @@ balance::LoadShape LoadBalancer::shape_of(std::span<const std::int64_t> load, st
     charge(cost::owners, hosts_.processes(), home_.cells());
     const balance::Owners even(grid_, home_, balance::one_box_each(balance::even_partition(grid_, hosts_.processes())));
     return balance::shape_of(team_, even, load, hosts_.processes(), speeds);
+}
+
+// By counted work the cost of each cell is known at each balancing.
+void LoadBalancer::add_worth(std::span<const double> times, std::span<const std::int64_t> work, std::int64_t step) {
+    std::vector<double> speeds(times.size(), 1.0);
+    slow_down(speeds, settings_.work.slow, step);  // seconds of one second's work
+    for (double& s : speeds) s = 1 / s;
+    const balance::LoadShape shape = shape_of(work, speeds);
+    worth_.add(static_cast<double>(step - last_step_), times);
+    worth_.settle(shape, shape);
+}
+
+// By the wall clock it is estimated when the loads are: in the steps before, the mean of the last two estimates counts.
+void LoadBalancer::settle_worth(std::span<const std::int64_t> load, std::span<const double> speeds, bool measured) {
+    const balance::LoadShape now = shape_of(load, speeds);
+    if (measured) worth_.settle(shape_measured_ ? shape_ : now, now);
+    shape_ = now;
+    shape_measured_ = measured;
 }
 
 void LoadBalancer::add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step) {

@@ -175,6 +175,8 @@ private:
                                                   const MeasuredCells& cells, std::span<const std::int64_t> work,
                                                   std::span<const double> times, std::int64_t step, BalanceRow& row);
     balance::LoadShape shape_of(std::span<const std::int64_t> load, std::span<const double> speeds) const;
+    void add_worth(std::span<const double> times, std::span<const std::int64_t> work, std::int64_t step);
+    void settle_worth(std::span<const std::int64_t> load, std::span<const double> speeds, bool measured);
     std::optional<balance::Partition> partition_by(BalancedModel& b, const balance::CellLoads& loads,
                                                    const MeasuredCells& cells, BalanceRow& row);
     void describe(const BalancedModel& b, BalanceRow& row) const;

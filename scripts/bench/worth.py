@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What a run says that balancing was worth, against the truth: called by worth.sh.
+
+The off-centre collision of inputs/quickstart.yaml on two ranks, in turns: without balancing; measured every 20 steps but never
+migrated (`even`); balanced. `saved` of the balanced run gives the time that it would have taken without; the truth is the first
+run's. `perfect_saves` gives the time with perfect balance; `even` and the balanced run, far from it and near it, must agree.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+
+from quiet import quiet
+
+DECK, OUT = "inputs/quickstart.yaml", "results/worth"
+RUNS = {"without": ["balance.every=0"], "even": ["balance.partition.kind=none"], "balanced": []}
+
+
+def run(settings):
+    launcher = shutil.which("mpiexec.mpich") or "mpiexec"
+    command = [launcher, "-n", "2", "build/steelyard", "run", DECK, "--out", f"{OUT}/run", "--force", "--quiet", *[o for s in settings for o in ("--set", s)]]
+    subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), check=True, capture_output=True)
+    with open(f"{OUT}/run/summary.json") as f:
+        s = json.load(f)
+    return dict(seconds=s["wall_seconds"], hash=s["state_hash"], **s.get("worth", {}))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    os.makedirs(OUT, exist_ok=True)
+    rounds = []
+    for k in range(arguments.rounds):
+        names = list(RUNS)
+        random.Random(k).shuffle(names)
+        r = {name: quiet(lambda: run(RUNS[name])) for name in names}
+        assert len({x["hash"] for x in r.values()}) == 1, "hashes differ"
+        without = r["balanced"]["seconds"] / (1 - r["balanced"]["saved"])
+        perfect = {name: r[name]["seconds"] * (1 - r[name]["perfect_saves"]) for name in ("even", "balanced")}
+        rounds.append(dict(runs=r, without_said=without, perfect_said=perfect, without_error=without / r["without"]["seconds"] - 1, perfect_error=perfect["even"] / perfect["balanced"] - 1))
+        print(f"without balancing {r['without']['seconds']:.2f} s, said {without:.2f} ({100 * rounds[-1]['without_error']:+.1f} %); perfect balance: said {perfect['even']:.2f} without "
+              f"balancing, {perfect['balanced']:.2f} with it ({100 * rounds[-1]['perfect_error']:+.1f} %), which took {r['balanced']['seconds']:.2f}", flush=True)
+    out = {"simulated": False, "rounds": rounds}
+    for key in ("without_error", "perfect_error"):
+        out[key] = statistics.median(r[key] for r in rounds)
+    print(f"medians: {100 * out['without_error']:+.1f} % and {100 * out['perfect_error']:+.1f} %")
+    with open(f"{OUT}/summary.json", "w") as f:
+        json.dump(out, f, indent=1)
+    shutil.rmtree(f"{OUT}/run", ignore_errors=True)
+
+
+main()
