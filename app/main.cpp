@@ -106,7 +106,12 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
         ->add_option("--scale", options.length,
                      "predict for all lengths of the deck times so much:\n"
                      "particles times its square (default: 1)")
-        ->check(CLI::Range(1.0, 1e6));
+        ->check([](const std::string& text) {
+            double length = 0;  // CLI::Range lets nan through
+            return CLI::detail::lexical_cast(text, length) && length >= 1 && length <= 1e4
+                       ? std::string()
+                       : "--scale: " + text + " is no number from 1 to 10000";
+        });
     for (CLI::App* command : {run, partition, predict}) {
         command->add_option("--out", options.out, "output directory (default: out/<deck name>)");
         command->add_flag("--force", options.force,

@@ -120,9 +120,9 @@ struct DeckError : UsageError {
 /// order. Throws DeckError.
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {});
 
-/// The bytes of a deck file for parse_deck(), cut just beyond the most that it accepts. Throws DeckError for a missing
-/// or unreadable file.
-std::string deck_bytes(const std::string& path);
+/// The bytes of a deck file, or of another short text (what), for parse_deck(), cut just beyond the most that it
+/// accepts. Throws DeckError for a missing or unreadable file.
+std::string deck_bytes(const std::string& path, const char* what = "deck");
 
 /// The effective deck as YAML: every key with its value; parsing it again gives an equal deck.
 std::string to_yaml(const Deck& deck);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "app/deck/wording.hpp"
+
 namespace app {
 
 Key list(std::string name, const std::function<std::vector<Key>()>& items, const std::string& example,
@@ -20,6 +22,21 @@ Key list(std::string name, const std::function<std::vector<Key>()>& items, const
     };
     return {std::move(name), std::move(meaning),
             now.empty() ? "a list" : fmt::format("a list of {}, each {}", now.size(), now[0].allowed), read, text};
+}
+
+Key text(const char* name, std::string& x, const char* what, std::string meaning) {
+    Key key{name, std::move(meaning), what};
+    key.read = [&x, what](const Node& node, const std::string& path) {
+        if (node.kind != Node::Kind::scalar || node.text.empty() || printable(node.text) != node.text)
+            fail(node.where, fmt::format("{} must be {}", path, what), "write it on one line");
+        x = node.text;
+    };
+    key.text = [&x] {
+        std::string quoted = "'";
+        for (const char c : x) quoted += c == '\'' ? "''" : std::string(1, c);
+        return quoted + "'";
+    };
+    return key;
 }
 
 Key section(std::string name, std::string meaning, std::vector<Key> keys) {

@@ -118,6 +118,9 @@ Key word(std::string name, T& x, const std::vector<std::string>& words, std::str
             }};
 }
 
+/// A text on one line; written in quotes, so that YAML takes it for nothing else. what: which texts are allowed.
+Key text(const char* name, std::string& x, const char* what, std::string meaning);
+
 /// A list of values. items: describes them, without names; example: such a list.
 Key list(std::string name, const std::function<std::vector<Key>()>& items, const std::string& example,
          std::string meaning);

@@ -101,19 +101,20 @@ Deck parse_deck(const std::string& text, const std::string& file, const std::vec
     return deck;
 }
 
-std::string deck_bytes(const std::string& path) {
+std::string deck_bytes(const std::string& path, const char* what) {
     const std::string shown = printable(path);
     std::error_code error;
-    if (std::filesystem::is_directory(path, error)) fail(shown, "it is a directory", "give a deck, a YAML file");
+    if (std::filesystem::is_directory(path, error))
+        fail(shown, "it is a directory", fmt::format("give a {}, a file", what));
     std::ifstream file(path, std::ios::binary);
     const int reason = errno;
     if (!file)
-        fail(shown, fmt::format("can't open the deck: {}", std::strerror(reason)),
-             "give the path of a readable YAML file");
+        fail(shown, fmt::format("can't open the {}: {}", what, std::strerror(reason)),
+             "give the path of a readable file");
     // One byte more than allowed is enough to refuse it, however long it is.
     std::string text(max_deck_bytes + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file.bad()) fail(shown, "can't read the deck", "give a readable YAML file");
+    if (file.bad()) fail(shown, fmt::format("can't read the {}", what), "give a readable file");
     text.resize(static_cast<std::size_t>(file.gcount()));
     return text;
 }

@@ -33,22 +33,6 @@ Key by_node(const char* name, std::vector<T>& xs, Item item, const char* example
     return key;
 }
 
-// A text on one line; written in quotes, so that YAML takes it for nothing else.
-Key text(const char* name, std::string& x, const char* what, std::string meaning) {
-    Key key{name, std::move(meaning), what};
-    key.read = [&x, what](const Node& node, const std::string& path) {
-        if (node.kind != Node::Kind::scalar || node.text.empty() || printable(node.text) != node.text)
-            fail(node.where, fmt::format("{} must be {}", path, what), "write it on one line");
-        x = node.text;
-    };
-    key.text = [&x] {
-        std::string quoted = "'";
-        for (const char c : x) quoted += c == '\'' ? "''" : std::string(1, c);
-        return quoted + "'";
-    };
-    return key;
-}
-
 Key cells_key(std::optional<std::vector<std::int64_t>>& cells) {
     constexpr std::int64_t most = 1 << 20;
     const char* example = "[600, 400, 400]";

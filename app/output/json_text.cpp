@@ -19,6 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Names of files need not be UTF-8; what is not is replaced.
+std::string text_of(const Json& j, int indent) { return j.dump(indent, ' ', false, Json::error_handler_t::replace); }
+
 Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 Json json_of(const comm::Spread& s) { return {{"min", s.min}, {"mean", s.mean}, {"max", s.max}}; }
 
@@ -113,7 +116,7 @@ Json json_of(const StepSeconds& s) {
 }
 
 void add_prediction(Json& j, const Summary& s) {
-    if (s.prediction)
+    if (s.prediction && s.step > s.first_step)
         j["prediction"] = {{"file", s.prediction->file},
                            {"predicted", json_of(s.prediction->seconds)},
                            {"measured", json_of(s.step_seconds())}};
@@ -206,10 +209,11 @@ std::string to_json(const PartitionReport& report) {
             j["shortfalls"].push_back({{"id", r}, {"shortfall", report.partition.shortfall[r]}});
     j["machine"] = machine_json(report.machine);
     std::string text = "{\n";
-    for (const auto& [key, value] : j.items()) text += fmt::format("  \"{}\": {},\n", key, value.dump());
+    for (const auto& [key, value] : j.items()) text += fmt::format("  \"{}\": {},\n", key, text_of(value, -1));
     text += "  \"resources\": [\n";
     for (std::size_t r = 0; r < report.resources.size(); ++r)
-        text += fmt::format("    {}{}\n", resource_json(report, r).dump(), r + 1 < report.resources.size() ? "," : "");
+        text += fmt::format("    {}{}\n", text_of(resource_json(report, r), -1),
+                            r + 1 < report.resources.size() ? "," : "");
     return text + "  ]\n}\n";
 }
 
@@ -222,24 +226,33 @@ std::string to_json(const Summary& summary) {
     add_prediction(j, summary);
     add_engine(j, summary);
     add_messages(j, summary);
-    return j.dump(2) + "\n";
+    return text_of(j, 2) + "\n";
 }
 
 StepSeconds prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles) {
     try {
         const Json j = Json::parse(text);
-        if (const auto n = j.at("particles").get<std::int64_t>(); n != particles)
-            throw std::invalid_argument(fmt::format("it is of {}, and the run has {}; give the prediction of this deck",
-                                                    counted(n, "particle"), particles));
+        if (j.at("particles") != particles)
+            throw std::invalid_argument(
+                fmt::format("it is of {} particles, and the run has {}; give the prediction "
+                            "of this deck",
+                            j.at("particles").dump(), particles));
         for (const Json& f : j.at("forecasts")) {
-            if (f.at("ranks").get<std::int64_t>() != ranks) continue;
+            if (f.at("ranks") != ranks) continue;
+            const auto seconds = [](const Json& value) {
+                const auto s = value.get<double>();
+                constexpr double longest = 1e9;
+                if (!(s >= 0 && s <= longest))
+                    throw std::invalid_argument(fmt::format("it says {} seconds; make it anew", value.dump()));
+                return s;
+            };
             const Json& s = f.at("seconds");
-            return {f.at("step_seconds").get<double>(), s.at("compute").get<double>(), s.at("imbalance").get<double>(),
-                    s.at("rebalancing").get<double>(), s.at("communication").get<double>()};
+            return {seconds(f.at("step_seconds")), seconds(s.at("compute")), seconds(s.at("imbalance")),
+                    seconds(s.at("rebalancing")), seconds(s.at("communication"))};
         }
     } catch (const Json::exception&) {
         throw std::invalid_argument(
-            "it cannot be read, or is no predict.json of a deck; give the file that `steelyard predict` has written");
+            "it is no predict.json of a deck; give the file that `steelyard predict` has written");
     }
     throw std::invalid_argument(
         fmt::format("it says nothing of {}; name them in `steelyard predict --processes`", counted(ranks, "rank")));
@@ -252,7 +265,7 @@ std::string text_of(const Lineage& lineage, const Trajectory& now) {
     j["precision"] = now.precision;
     j["starts"] = Json::array();
     for (const Start& s : lineage) j["starts"].push_back({{"id", fmt::format("{:016x}", s.id)}, {"step", s.step}});
-    return j.dump(2) + "\n";
+    return text_of(j, 2) + "\n";
 }
 
 Lineage lineage_in(const std::string& text, Trajectory& trajectory) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/common/errors.hpp"
+#include "app/deck/wording.hpp"
 #include "app/output/result_files.hpp"
 #include "comm/team.hpp"
 
@@ -43,21 +44,22 @@ MessageTrace::MessageTrace(std::string path, OldResults old, const comm::NodeMap
             throw UsageError(
                 fmt::format("--trace-messages: {} is a directory or a device, or the name of another file of a run; "
                             "choose another name",
-                            path_));
+                            printable(path_)));
         if (!fs::is_directory(folder_of(path_), error))
-            throw OutputError(
-                fmt::format("{}: the directory of this file is not there; make it, or choose another name", path_));
+            throw OutputError(fmt::format(
+                "{}: the directory of this file is not there; make it, or choose another name", printable(path_)));
         if (fs::exists(there) && old == OldResults::refuse)
             throw UsageError(fmt::format(
                 "{}: exists already; choose another name with --trace-messages, or add --force to put it aside",
-                path_));
+                printable(path_)));
     });
 }
 
 void MessageTrace::check(bool good) const {
     if (!good)
         throw OutputError(fmt::format(
-            "{}: cannot be written; check that its directory is writable and not full, or choose another name", path_));
+            "{}: cannot be written; check that its directory is writable and not full, or choose another name",
+            printable(path_)));
 }
 
 void MessageTrace::open() {

@@ -83,7 +83,7 @@ void say_worth(const Summary& s) {
 }
 
 void say_prediction(const Summary& s) {
-    if (!s.prediction) return;
+    if (!s.prediction || s.step == s.first_step) return;
     const double predicted = s.prediction->seconds.step, measured = s.step_seconds().step;
     say(stdout, "{}",
         lines_of({fmt::format("predicted {:.4g} s a step, measured {:.4g}", predicted, measured),
@@ -161,7 +161,7 @@ std::optional<balance::Verdict> Summary::verdict() const {
 }
 
 StepSeconds Summary::step_seconds() const {
-    const double steps = std::max(1.0, static_cast<double>(this->step - first_step));
+    const auto steps = static_cast<double>(this->step - first_step);
     const comm::Spread& useful = spreads.useful_seconds;
     StepSeconds s{wall_seconds / steps, useful.mean / steps, (useful.max - useful.mean) / steps,
                   balancing_cost() * wall_seconds / steps, 0};

@@ -67,7 +67,8 @@ struct Summary {
     comm::SimulatedTraffic balancing_traffic{};  ///< on a simulated cluster: of all ranks, in balancing
     std::optional<Prediction> prediction;        ///< where the command names one
 
-    /// What a mean step took; its communication is all that is neither computing nor balancing, output too.
+    /// What a mean step took, of at least one; its communication is all that is neither computing nor balancing, output
+    /// too.
     StepSeconds step_seconds() const;
 
     /// What balancing was worth; nothing where nothing was measured.

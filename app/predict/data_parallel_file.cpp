@@ -113,7 +113,7 @@ std::string json_of(const DataParallelProgram& p) {
         if (p.measured.count(static_cast<double>(n))) row["measured_seconds"] = p.measured.at(static_cast<double>(n));
         j["counts"].push_back(row);
     }
-    return j.dump(2) + "\n";
+    return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 void say_program(const DataParallelProgram& p, const std::string& directory) {
@@ -141,7 +141,7 @@ void say_program(const DataParallelProgram& p, const std::string& directory) {
 predict::Iterations DataParallelProgram::iterations(std::int64_t count) const {
     return {serial,
             look_up(parallel, static_cast<double>(count), serial, "parallel") *
-                look_up(by_overlap, overlap, 1, "by_overlap"),
+                (count > 1 ? look_up(by_overlap, overlap, 1, "by_overlap") : 1),
             inner};
 }
 double DataParallelProgram::seconds(std::int64_t count, Overlapped overlapped) const {
@@ -165,6 +165,11 @@ std::optional<DataParallelProgram> read_data_parallel(const Options& options, co
     DataParallelProgram program;
     const std::vector<Key> keys = keys_of(program);
     read_tree(root, keys, keys, shown);
+    if (program.counts.empty())
+        throw DeckError(shown + ": data_parallel.counts is empty; give at least one number, as in [1, 2, 4]");
+    if (!options.machine.empty() || !options.processes.empty() || options.length != 1)
+        throw UsageError("command line: --machine, --processes and --scale are for decks; " + shown +
+                         " itself says what a data-parallel program costs, and for which counts");
     program.name = std::filesystem::path(options.deck).stem().string();
     return program;
 }

@@ -9,7 +9,7 @@
 namespace app {
 namespace {
 
-constexpr NumberRange seconds{0, 1e3}, rate{0, 1e300, true}, part{0, 1};
+constexpr NumberRange seconds{0, 1e3}, cost{0, 1e-3}, rate{0, 1e300, true}, part{0, 1};
 
 std::vector<Key> link_keys(predict::Link& link) {
     return {number("latency_seconds", link.latency_seconds, seconds, "from one rank to another, an empty message"),
@@ -17,18 +17,15 @@ std::vector<Key> link_keys(predict::Link& link) {
 }
 
 std::vector<Key> machine_keys(predict::Machine& m) {
-    Key name{"name", "what it is called", "a text"};
-    name.read = [&m](const Node& node, const std::string&) { m.name = node.text; };
-    name.text = [&m] { return "'" + m.name + "'"; };
     return {
-        name,
+        text("name", m.name, "a text", "what it is called"),
         word("costs", m.deck_costs, {"compute", "deck"},
              "what a cell costs: as in the section compute, or as in the deck's balance.work"),
-        section("compute", "seconds a step on one rank with its threads",
-                {number("cell", m.compute.cell, seconds, "a cell"),
-                 number("particle", m.compute.particle, seconds, "a particle"),
-                 number("candidate", m.compute.candidate, seconds, "two particles in neighbouring cells"),
-                 number("pair", m.compute.pair, seconds, "two particles within the cutoff")}),
+        section(
+            "compute", "seconds a step on one rank with its threads",
+            {number("cell", m.compute.cell, cost, "a cell"), number("particle", m.compute.particle, cost, "a particle"),
+             number("candidate", m.compute.candidate, cost, "two particles in neighbouring cells"),
+             number("pair", m.compute.pair, cost, "two particles within the cutoff")}),
         number("accelerator_speed", m.accelerator_speed, {0, 1e6}, "of a rank's accelerators, its CPU is 1; 0: none"),
         integer("ranks_per_node", m.ranks_per_node, 0, 1'000'000, "0: all ranks on one node"),
         integer("nodes_per_switch", m.nodes_per_switch, 0, 1'000'000, "of a fat tree; 0: nodes in a row"),
@@ -36,7 +33,7 @@ std::vector<Key> machine_keys(predict::Machine& m) {
         section("between", "between nodes, all ranks of a node together", link_keys(m.between)),
         number("message_seconds", m.message_seconds, seconds, "of a core for each message, on both sides together"),
         number("copy_bytes_per_second", m.copy_bytes_per_second, rate, "of a core, for messages below eager_bytes"),
-        integer("eager_bytes", m.eager_bytes, 0, std::int64_t{1} << 40, ""),
+        integer("eager_bytes", m.eager_bytes, 1, std::int64_t{1} << 40, ""),
         number("reduction_rounds", m.reduction_rounds, {0, 1e3}, "messages for each doubling of the ranks"),
         word("reductions_travel", m.reductions_travel, {"false", "true"},
              "while the next step is computed, with comm.overlap: full"),
@@ -54,7 +51,7 @@ predict::Machine read_machine(const std::string& path, const comm::Communicator&
     std::string text;
     on_rank_0(comm, [&] {
         try {
-            text = deck_bytes(path);
+            text = deck_bytes(path, "machine file");
         } catch (const DeckError& e) {
             throw InputError(e.what());
         }
@@ -68,6 +65,9 @@ predict::Machine read_machine(const std::string& path, const comm::Communicator&
         if (root.kind == Node::Kind::null)
             fail(shown, "the machine file is empty", "give it keys (docs/prediction.md)");
         read_tree(root, keys, keys, shown);
+        const predict::ComputeCosts& c = machine.compute;
+        if (!machine.deck_costs && c.cell + c.particle + c.candidate + c.pair == 0)
+            fail(shown, "compute: nothing costs anything", "give one of its costs, or write costs: deck");
     } catch (const DeckError& e) {
         throw InputError(e.what());
     }

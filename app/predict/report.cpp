@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -33,7 +34,7 @@ double speed_up(const PredictReport& report, const Forecast& f) {
 double uncertainty(const Forecast& f) { return (f.high_seconds - f.low_seconds) / 2 / f.terms.seconds(); }
 
 // How much shorter a step gets.
-double gain(const Forecast& f, double seconds) { return 1 - seconds / f.terms.seconds(); }
+double gain(const Forecast& f, double seconds) { return std::max(0.0, 1 - seconds / f.terms.seconds()); }
 
 }  // namespace
 
@@ -106,7 +107,7 @@ std::string to_json(const PredictReport& report) {
         row["seconds"]["communication"] = f.terms.communication();
         j["forecasts"].push_back(row);
     }
-    return j.dump(2) + "\n";
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string extrap_lines(const PredictReport& report) {

@@ -11,12 +11,14 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <numbers>
 
 #include "app/common/say.hpp"
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/deck.hpp"
+#include "app/deck/wording.hpp"
 #include "app/engine/setup.hpp"
 #include "app/output/message_trace.hpp"
 #include "app/output/output.hpp"
@@ -128,6 +130,15 @@ balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::i
     return deck.grid.tile.value_or(balance::choose_tile(domain.grid(), domain.axis[1].cell_width(), threads));
 }
 
+// With --force a trace takes the place of a file that is there, which must not be what the run is made from.
+void refuse_inputs(const Options& options) {
+    std::error_code error;
+    for (const std::string& input : {options.deck, options.restart, options.prediction})
+        if (std::filesystem::equivalent(options.trace, input, error))
+            throw UsageError(
+                fmt::format("--trace-messages: {} is read by this run; choose another name", printable(options.trace)));
+}
+
 }  // namespace
 
 Outcome run(const Options& options, const comm::Communicator& comm) {
@@ -165,6 +176,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
 
     std::optional<MessageTrace> trace;
     if (!options.trace.empty()) {
+        on_rank_0(comm, [&] { refuse_inputs(options); });
         trace.emplace(options.trace, old, setup.network.nodes, restart ? restart->step : 0, comm);
         setup.on_plan = [&trace](std::string_view kind, auto sent) { trace->add(kind, sent); };
     }

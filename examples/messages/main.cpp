@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/run/network.hpp"
+#include "comm/file/posix_file.hpp"
 #include "comm/session.hpp"
 #include "comm/simulation.hpp"
 #include "neighbours.hpp"
@@ -39,19 +40,21 @@ const std::map<std::string, comm::Aggregate> aggregates{{"none", comm::Aggregate
                                                         {"node", comm::Aggregate::node},
                                                         {"auto", comm::Aggregate::automatic}};
 
+const CLI::Range positive(1, 1 << 30);
+
 void add_options(CLI::App& cli, Options& o) {
     cli.add_option("TRACE", o.trace, "file of steelyard run --trace-messages, of as many ranks")->required();
     cli.add_option("--kind", o.kinds, "of these plans only");
-    cli.add_option("--plans", o.plans, "at most so many plans of each kind (1)")->check(CLI::PositiveNumber);
+    cli.add_option("--plans", o.plans, "at most so many plans of each kind (1)")->check(positive);
     cli.add_option("--order", o.orders, "plain, near_first, far_first (the first two)");
     cli.add_option("--aggregate", o.aggregates, "none, process, node, auto (all)");
     cli.add_option("--overlap", o.overlap, "as in the deck: none, links, full (full); nobody computes here");
-    cli.add_option("--threshold-bytes", o.threshold_bytes, "comm.threshold_bytes (auto)")->check(CLI::PositiveNumber);
-    cli.add_option("--piece-bytes", o.piece_bytes, "comm.piece_bytes (auto)")->check(CLI::PositiveNumber);
-    cli.add_option("--ranks-per-node", o.ranks_per_node, "comm.ranks_per_node (auto)")->check(CLI::PositiveNumber);
-    cli.add_option("--nodes-per-switch", o.nodes_per_switch, "comm.nodes_per_switch")->check(CLI::PositiveNumber);
+    cli.add_option("--threshold-bytes", o.threshold_bytes, "comm.threshold_bytes (auto)")->check(positive);
+    cli.add_option("--piece-bytes", o.piece_bytes, "comm.piece_bytes (auto)")->check(positive);
+    cli.add_option("--ranks-per-node", o.ranks_per_node, "comm.ranks_per_node (auto)")->check(positive);
+    cli.add_option("--nodes-per-switch", o.nodes_per_switch, "comm.nodes_per_switch")->check(positive);
     cli.add_option("--rounds", o.rounds, "exchanges of each plan, whose median counts (21; simulated: 1)")
-        ->check(CLI::PositiveNumber);
+        ->check(positive);
     cli.add_option("--json", o.json, "file for the results");
 }
 
@@ -129,15 +132,20 @@ int run(int argc, char** argv, const comm::Communicator& comm) {
         if (e.get_exit_code() == 0) return comm.rank() == 0 ? cli.exit(e) : 0;
         throw app::UsageError(fmt::format("command line: {}; see --help", e.what()));
     }
+    std::error_code error;
+    if (cli.count("--json") > 0 &&
+        (options.json.empty() || std::filesystem::equivalent(options.json, options.trace, error)))
+        throw app::UsageError("--json: it is empty, or is the trace; give the name of a file for the results");
     const std::vector<TracedPlan> plans = read_trace(options.trace, options.kinds, options.plans, comm);
     const std::vector<Way> ways = ways_of(options, comm);
     const std::vector<Timing> timings = replay(plans, ways, options.rounds, comm);
     app::on_rank_0(comm, [&] {
         print(timings, ways);
         if (options.json.empty()) return;
-        std::ofstream file(options.json);
-        file << json_of(timings, ways, options, comm.size()).dump(1) << '\n';
-        if (!file.flush()) throw app::OutputError(fmt::format("{}: cannot be written; choose another", options.json));
+        const std::string text =
+            json_of(timings, ways, options, comm.size()).dump(1, ' ', false, Json::error_handler_t::replace);
+        if (!comm::replace_file(options.json, text + "\n"))
+            throw app::OutputError(fmt::format("{}: cannot be written; choose another", options.json));
     });
     return 0;
 }

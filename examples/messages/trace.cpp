@@ -46,7 +46,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 std::int64_t number(std::string_view text, std::int64_t least) {
     std::int64_t n = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    return error == std::errc() && end == text.data() + text.size() && n >= least && n <= INT32_MAX ? n : -1;
+    return error == std::errc() && end == text.data() + text.size() && n >= least && n < INT32_MAX ? n : -1;
 }
 
 Table read_table(const std::string& path) {
@@ -103,6 +103,9 @@ std::vector<TracedPlan> read_trace(const std::string& path, const std::vector<st
         table = read_table(path);
         std::int32_t last = -1;
         for (const Row& r : table.rows) last = std::max({last, r.source, r.target});
+        if (table.rows.empty())
+            throw app::InputError(
+                fmt::format("{}: there is no message in it; make a trace of two ranks or more", path));
         if (last + 1 != comm.size())
             throw app::InputError(fmt::format("{}: is a trace of {}, and here are {}; start as many ranks", path,
                                               app::counted(last + 1, "rank"), comm.size()));

@@ -86,6 +86,12 @@ def files(tmp):
         check(got == code and word in text and text.count("\n") == 1, f"{path}: code {got}, {text}")
         check(not os.path.exists(os.path.join(out, "run.json")), f"{path}: results were written")
     check(open(file).read() == "mine\n", "the file that was there is changed")
+    # What the run is made from is no place for a trace, --force or not.
+    deck = os.path.join(tmp, "deck.yaml")
+    with open(DECK) as a, open(deck, "w") as b:
+        b.write(a.read())
+    code, text = run(2, "run", deck, "--out", out, "--quiet", "--force", "--trace-messages", os.path.join(tmp, "folder", "..", "deck.yaml"))
+    check(code == 2 and "is read by this run" in text and open(deck).read() == open(DECK).read(), f"a trace on the deck: {code}, {text}")
     code, text = traced(file, "--force")
     check(code == 0 and "put aside" in text, f"--force: {code}, {text}")
     check(open(os.path.join(tmp, "previous_1", "trace.csv")).read() == "mine\n" and len(plans_of(file)) > 0, "it was not put aside")

@@ -57,7 +57,11 @@ def predict_results(tmp):
     check_consistent(p)
     # With a machine file nothing is measured: the same on any number of ranks.
     check(predict(other, *given, ranks=2, **keys) == p, "2 ranks predict otherwise")
-    # The written machine is the one that was read.
+    # The written machine is the one that was read, whatever its name.
+    with open(machine, "a") as f:
+        f.write("name: \"it's here\"\n")
+    check(predict(out, *given, **keys)["machine"] == "it's here", "name of the machine")
+    p["machine"] = "it's here"
     check(predict(other, "--machine", os.path.join(out, "machine.yaml"), "--processes", "2,4,8", **keys) == p, "the written machine is another")
     points = [json.loads(line) for line in read(out, "extrap.jsonl").splitlines()]
     steps = {x["params"]["p"]: x["value"] for x in points if x["callpath"] == "step" and x["metric"] == "time"}
@@ -132,7 +136,21 @@ def predicted_and_measured(tmp):
     with open(empty, "w") as f:
         f.write('{"particles": ')
     check(run(0, "predict", RESERVOIR, "--out", other, "--quiet")[0] == 0, "predict a program")
-    for path, ranks, code, what in ((file, 3, 3, "says nothing of 3 ranks"), (none, 2, 3, "no predict.json"), (empty, 2, 3, "no predict.json"), (DECK, 0, 3, "no predict.json"),
+    negative, huge = os.path.join(tmp, "negative.json"), os.path.join(tmp, "huge.json")
+    for path, key, value in ((negative, "communication", -1), (huge, "compute", 1e300)):
+        wrong = json.loads(read(file))
+        wrong["forecasts"][1]["seconds"][key] = value
+        with open(path, "w") as f:
+            json.dump(wrong, f)
+    link = os.path.join(tmp, "link")
+    os.symlink(file, link)
+    check(run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", link, *settings(run__steps=1))[0] == 0, "a link to a prediction")
+    check(run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", file, *settings(run__steps=0))[0] == 0 and "prediction" not in summary(ran), "no step, and a time of it")
+    # Names of files need not be UTF-8.
+    strange = os.fsdecode(os.fsencode(tmp) + b"/\xff.json")
+    os.link(file, strange)
+    check(run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", strange, *settings(run__steps=1))[0] == 0 and summary(ran)["prediction"]["file"].endswith("\ufffd.json"), "a name that is not UTF-8")
+    for path, ranks, code, what in ((file, 3, 3, "says nothing of 3 ranks"), (none, 2, 3, "can't open the prediction"), (negative, 2, 3, "it says -1 seconds"), (huge, 2, 3, "it says 1e+300 seconds"), (tmp, 2, 3, "it is a directory"), (empty, 2, 3, "no predict.json"), (DECK, 0, 3, "no predict.json"),
                                     (os.path.join(other, "predict.json"), 0, 3, "no predict.json"), ("", 2, 2, "--prediction is empty")):
         got, text = run(ranks, "run", DECK, "--out", fresh(ran), "--prediction", path)
         check(got == code and text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text and what in text, f"{path} on {ranks} ranks: {got} {text}")
@@ -148,11 +166,17 @@ def predict_errors(tmp):
     bad = os.path.join(tmp, "bad.yaml")
     with open(bad, "w") as f:
         f.write("inside: {latency_seconds: -1}\n")
+    eager, free, nanoseconds = (os.path.join(tmp, n) for n in ("eager.yaml", "free.yaml", "nanoseconds.yaml"))
+    for path, text in ((eager, "costs: deck\neager_bytes: 0\n"), (free, "compute: {cell: 0, particle: 0, candidate: 0, pair: 0}\n"), (nanoseconds, "compute: {pair: 0.7}\n")):
+        with open(path, "w") as f:
+            f.write(text)
     for arguments, code, what in (((DECK, "--processes", "0"), 2, "--processes"), ((DECK, "--processes", "2,,3"), 2, "--processes"), ((DECK, "--processes", "2,x"), 2, "--processes"),
-                                  ((DECK, "--processes", "1000000"), 2, "use fewer"), ((DECK, "--scale", "0.5"), 2, "--scale"),
+                                  ((DECK, "--processes", "1000000"), 2, "use fewer"), ((DECK, "--scale", "0.5"), 2, "--scale"), ((DECK, "--scale", "nan"), 2, "--scale"),
                                   ((DECK, "--machine", os.path.join(tmp, "none.yaml")), 3, "none.yaml"), ((DECK, "--machine", machine), 3, "machine.yaml:2:1: unknown key"),
                                   ((DECK, "--machine", bad), 3, "bad.yaml:1:27: inside.latency_seconds"), ((DECK, "--machine", DECK), 3, "unknown key 'system'"),
                                   ((DECK, "--set", "load.kind=uniform"), 2, "a prediction needs particles"),
+                                  ((DECK, "--machine", eager), 3, "eager_bytes"), ((DECK, "--machine", free), 3, "nothing costs anything"), ((DECK, "--machine", nanoseconds), 3, "compute.pair"),
+                                  ((RESERVOIR, "--set", "data_parallel.counts=[]"), 2, "counts is empty"), ((RESERVOIR, "--processes", "2"), 2, "are for decks"),
                                   ((RESERVOIR, "--set", "data_parallel.counts=[9]"), 2, "the table does not reach 9"),
                                   ((RESERVOIR, "--set", "data_parallel.cuts=strips"), 2, "unknown key 'cuts'")):
         for ranks in (0, 2):
