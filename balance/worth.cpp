@@ -25,9 +25,14 @@ LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::in
     return {slowest / mean, static_cast<double>(dearest) / fastest / mean};
 }
 
-void WorthMeter::add(double steps, std::span<const double> times) {
-    double mean = 0;
-    for (const double t : times) mean += t / static_cast<double>(times.size());
+void WorthMeter::add(double steps, std::span<const double> times, std::span<const double> speeds) {
+    double work = 0, capacity = 0;
+    for (std::size_t p = 0; p < times.size(); ++p) {
+        const double speed = speeds.empty() ? 1 : speeds[p];
+        work += times[p] * speed;
+        capacity += speed;
+    }
+    const double mean = work / capacity;
     sum_.steps += steps;
     sum_.measured += steps * *std::max_element(times.begin(), times.end());
     sum_.perfect += steps * mean;

@@ -23,7 +23,7 @@ LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::in
 struct Worth {
     double steps = 0;
     double measured = 0;  ///< as it was
-    double perfect = 0;   ///< with the same time on all processes
+    double perfect = 0;   ///< with the same time on all processes: the mean, by their speeds
     double possible = 0;  ///< the same, but no less than the dearest cell
     double even = 0;      ///< with the even partition
 };
@@ -31,8 +31,8 @@ struct Worth {
 /// Adds up a run. Times come at each balancing; what cells cost is known at some of these only.
 class WorthMeter {
 public:
-    /// The processes took `times` (seconds a step) in each of `steps` steps.
-    void add(double steps, std::span<const double> times);
+    /// The processes took `times` (seconds a step) in each of `steps` steps. speeds: of each process; empty: all 1.
+    void add(double steps, std::span<const double> times, std::span<const double> speeds = {});
     /// In the steps since the last call the loads went from one shape to the other: their mean counts.
     void settle(const LoadShape& from, const LoadShape& to);
     /// shape: of the steps that are not settled yet.

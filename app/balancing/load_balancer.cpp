@@ -159,7 +159,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
         times_.clear();
         for (const std::int64_t n : nanoseconds)
             times_.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
-        worth_.add(static_cast<double>(step - last_step_), times_);
+        worth_.add(static_cast<double>(step - last_step_), times_, speeds_.relative());
         row = observe(driver, times_, step);
     }
     row.driver = true;
@@ -446,7 +446,7 @@ void LoadBalancer::add_worth(std::span<const double> times, std::span<const std:
     slow_down(speeds, settings_.work.slow, step);  // seconds of one second's work
     for (double& s : speeds) s = 1 / s;
     const balance::LoadShape shape = shape_of(work, speeds);
-    worth_.add(static_cast<double>(step - last_step_), times);
+    worth_.add(static_cast<double>(step - last_step_), times, speeds);
     worth_.settle(shape, shape);
 }
 

@@ -104,6 +104,8 @@ def predict_programs(tmp):
     times = {e: predict(out, deck=RESERVOIR, data_parallel__overlap=e, data_parallel__counts="[2]")["counts"][0]["seconds"]["nothing"] for e in (1, 2, 4, 8)}
     for e, seconds in {1: 30.23, 2: 24.29, 4: 27.16, 8: 30.66}.items():
         check(abs(times[e] / seconds - 1) < 2e-3, f"overlap of {e}: {times[e]} instead of {seconds}")
+    alone = predict(out, deck=RESERVOIR, data_parallel__overlap=2)["counts"][0]
+    check(alone["count"] == 1 and abs(alone["speed_up"] - 1) < 1e-9, f"one subdomain overlaps with another: {alone}")
     # Squares, eq. (6): I_1 = I_p, I_m = 1.
     program = os.path.join(tmp, "squares.yaml")
     with open(program, "w") as f:
@@ -218,6 +220,11 @@ def worth(tmp):
             truly = 1 - exact[1] / slowest
             check(abs(said["perfect_saves"] - truly) < (0.01 if frozen else 0.03), f"{model} dt {dt}: perfect balance {said['perfect_saves']}, truly {truly}")
             check(slowest >= exact[1] * (1 - 1e-9) or not frozen, f"{model} is better than exact")
+    # Also where some processes are slower than others.
+    common["run__steps"] = 1100
+    slow = dict(balance__work__slow__fraction=0.25, balance__work__slow__speed=0.4)
+    none, (said, slowest) = of("none_slow", balance__partition__kind="none", **slow), of("slow", **slow)
+    check(abs(none[0]["saved"]) < 1e-12 and abs(said["saved"] - (1 - slowest / none[1])) < 1e-9, f"slow processes: saved {none[0]['saved']} and {said['saved']}, truly {1 - slowest / none[1]}")
 
 
 if __name__ == "__main__":
