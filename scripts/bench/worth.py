@@ -23,7 +23,7 @@ RUNS = {"without": ["balance.every=0"], "even": ["balance.partition.kind=none"],
 def run(settings):
     launcher = shutil.which("mpiexec.mpich") or "mpiexec"
     command = [launcher, "-n", "2", "build/steelyard", "run", DECK, "--out", f"{OUT}/run", "--force", "--quiet", *[o for s in settings for o in ("--set", s)]]
-    subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), check=True, capture_output=True)
+    subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), check=True, capture_output=True, timeout=300)
     with open(f"{OUT}/run/summary.json") as f:
         s = json.load(f)
     return dict(seconds=s["wall_seconds"], hash=s["state_hash"], **s.get("worth", {}))
