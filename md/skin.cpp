@@ -14,6 +14,7 @@ constexpr double factor = 1.2;       // from one skin to the next
 constexpr double narrowest = 0.05;   // lengths
 constexpr int trials = 3;            // of each; the cheapest one counts, other work disturbs
 constexpr double wider_pays = 1.25;  // more than 1: rows get longer in steps, and narrower ones are tried cheaply
+constexpr double hopeless = 1.15;    // times the cheapest cost: not worth the other trials
 constexpr int most_pause = 256;      // rebuilds between two searches
 
 }  // namespace
@@ -33,13 +34,19 @@ void SkinSearch::turn_to(double skin) {
     trials_ = 0;
 }
 
+// Whatever disturbs a trial slows down both parts of its cost; a skin makes one of them cheaper.
+bool SkinSearch::far_dearer() const {
+    const bool of_itself = rebuild_ <= best_rebuild_ || cost_ - rebuild_ <= best_cost_ - best_rebuild_;
+    return direction_ != 0 && of_itself && cost_ > hopeless * best_cost_;
+}
+
 void SkinSearch::add(double pass, double rebuild) {
     if (!searching()) {
         if (++rebuilds_ > pause_) rebuilds_ = 0;
         return;
     }
     if (trials_ == 0 || pass + rebuild < cost_) cost_ = pass + rebuild, rebuild_ = rebuild;
-    if (++trials_ < trials) return;
+    if (++trials_ < trials && !far_dearer()) return;
     const bool better = direction_ == 0 || cost_ < best_cost_;
     // Pairs grow with the square of cutoff + skin, rebuilds come as often as the skin is thin: of both, what a wider
     // skin changes.
@@ -49,7 +56,7 @@ void SkinSearch::add(double pass, double rebuild) {
     } else if (better) {
         other_way_ = false;
     }
-    if (better) best_ = now_, best_cost_ = cost_;
+    if (better) best_ = now_, best_cost_ = cost_, best_rebuild_ = rebuild_;
     const auto next = [this] { return direction_ < 0 ? best_ / factor : std::min(best_ * factor, widest_); };
     const auto possible = [&] { return next() >= narrowest && next() != best_; };
     if (better && possible()) return turn_to(next());

@@ -10,7 +10,7 @@ double guess_skin(double cutoff, double dt, double speed);
 
 /// Looks for the skin with the cheapest step. Where rebuilds cost more than the pairs that a wider skin would add, it
 /// tries ever wider ones, else ever narrower ones, as long as that pays; where the first one does not pay, it tries the
-/// other way. Starts again after 16 rebuilds, then 32, at last every 256, because particles melt, heat up and spread.
+/// other way. One that is far dearer is tried once only. Starts again after 16 rebuilds, then 32, at last every 256, because particles melt, heat up and spread.
 class SkinSearch {
 public:
     /// start: first skin; widest: the most that the cells allow (lengths).
@@ -27,12 +27,14 @@ public:
 
 private:
     void turn_to(double skin);
+    bool far_dearer() const;
 
     double cutoff_, best_, now_, widest_;
-    double best_cost_ = 0, cost_ = 0, rebuild_ = 0;  // of a step; of the cheapest trial
-    int trials_ = 0, direction_ = 0;                 // direction: 0 measures the one in use, -1 narrower, 1 wider
-    bool other_way_ = false;                         // has still to be tried, if this direction does not pay
-    int rebuilds_ = 0, pause_ = 8;                   // since the search ended; between two
+    double best_cost_ = 0, best_rebuild_ = 0;  // of a step with the best skin; the part of rebuilds in it
+    double cost_ = 0, rebuild_ = 0;            // the same of the cheapest trial with the one in use
+    int trials_ = 0, direction_ = 0;           // direction: 0 measures the one in use, -1 narrower, 1 wider
+    bool other_way_ = false;                   // has still to be tried, if this direction does not pay
+    int rebuilds_ = 0, pause_ = 8;             // since the search ended; between two
 };
 
 }  // namespace md

@@ -47,6 +47,26 @@ TEST_CASE("the search turns round where the costs of rebuilds point the wrong wa
     CHECK(at_the_widest.skin() == search.skin());
 }
 
+TEST_CASE("a skin that costs far more is tried once") {
+    const auto rows = [](double skin) { return forces(skin) * (skin < 0.35 ? 1 : 1.4); };
+    md::SkinSearch search(2.5, 0.3, 2.0);
+    int wider = 0;
+    while (search.searching()) {
+        wider += search.skin() > 0.35;
+        search.add(rows(search.skin()), 1.2 / search.skin());
+    }
+    CHECK(wider == 1);
+    CHECK(search.skin() < 0.35);
+    SECTION("but not given up for a disturbance of one trial") {
+        md::SkinSearch disturbed(2.5, 0.3, 2.0);
+        for (int i = 0; disturbed.searching(); ++i) {
+            const double slower = i % 3 == 0 ? 1.5 : 1.0;
+            disturbed.add(slower * forces(disturbed.skin()), slower * 6.0 / disturbed.skin());
+        }
+        CHECK(disturbed.skin() > 0.5);
+    }
+}
+
 TEST_CASE("the search starts again, from the skin in use, and follows a change") {
     md::SkinSearch search(2.5, 0.3, 2.0);
     while (search.searching()) search.add(forces(search.skin()), 0.3 / search.skin());
