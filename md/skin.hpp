@@ -10,7 +10,8 @@ double guess_skin(double cutoff, double dt, double speed);
 
 /// Looks for the skin with the cheapest step. Where rebuilds cost more than the pairs that a wider skin would add, it
 /// tries ever wider ones, else ever narrower ones, as long as that pays; where the first one does not pay, it tries the
-/// other way. One that is far dearer is tried once only. Starts again after 16 rebuilds, then 32, at last every 256, because particles melt, heat up and spread.
+/// other way. One that is far dearer is tried once only. Starts again after 16 rebuilds, then 32, at last every 256,
+/// because particles melt, heat up and spread.
 class SkinSearch {
 public:
     /// start: first skin; widest: the most that the cells allow (lengths).
