@@ -67,24 +67,27 @@ void add_messages(const Parts& parts, const comm::NodeMap& nodes, const comm::Sc
     }
 }
 
-// Loads of a rank's tiles, by whether other ranks own some of their ghosts.
+// Loads of a rank's tiles, and which other ranks own some of their ghosts.
 RankStep work_of(const balance::SummedArea& load, const balance::Decomposition& owners, const balance::Plan& plan,
                  int rank, double length) {
-    std::set<balance::TileId> rim;
+    std::map<balance::TileId, std::set<int>> sources;
     for (const auto& link : plan.links)
-        for (const Move& m : link.incoming) rim.insert(m.target);
+        for (const Move& m : link.incoming) sources[m.target].insert(link.member);
     RankStep step;
     const balance::Range mine = owners.processes_of(rank);
     for (std::int64_t p = mine.begin; p < mine.end; ++p) {
         const std::vector<balance::Box> tiles = owners.tiles_of(p);
         for (std::size_t t = 0; t < tiles.size(); ++t) {
             const double seconds = balance::to_seconds(load.of(tiles[t]));
-            (rim.count({p, static_cast<int>(t)}) ? step.rim_seconds : step.inner_seconds) += seconds;
+            const auto found = sources.find({p, static_cast<int>(t)});
+            if (found == sources.end()) step.inner_seconds += seconds;
+            else step.rim.push_back({seconds, {found->second.begin(), found->second.end()}});
         }
     }
     const double all = length * length * step.seconds();  // tiles stay as large as they are: fewer lie at the rim
-    step.rim_seconds *= length;
-    step.inner_seconds = all - step.rim_seconds;
+    double rim = 0;
+    for (RimTile& tile : step.rim) rim += tile.seconds *= length;
+    step.inner_seconds = all - rim;
     return step;
 }
 

@@ -29,7 +29,8 @@ struct RankSteps {
     double messages = 0, bytes = 0;         ///< that a mean rank sends in a step
 };
 
-/// One process on each rank. nodes, schedule: as for a run. A tile is at the rim if it has ghosts from other ranks.
+/// One process on each rank. nodes, schedule: as for a run. A tile is at the rim if it has ghosts from other ranks;
+/// those without particles count too.
 RankSteps rank_steps(const CellField& field, const balance::Decomposition& owners, const comm::NodeMap& nodes,
                      const comm::Schedule& schedule);
 

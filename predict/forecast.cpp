@@ -8,11 +8,41 @@
 namespace predict {
 namespace {
 
-// The last end. Where nothing is computed, that of an exchange alone.
-double longest(std::span<const RankStep> ranks, const Conditions& c, comm::Overlap overlap) {
-    const std::vector<double> ends = step_ends(ranks, c.nodes, c.machine, overlap);
-    return *std::max_element(ends.begin(), ends.end());
-}
+// The ranks of a run, step after step.
+class Course {
+public:
+    Course(const RankSteps& ranks, const Conditions& c)
+        : ranks_(ranks), c_(c), full_(c.overlap == comm::Overlap::full), at_(ranks.steps.size(), 0.0) {}
+
+    void usual_step() {
+        advance(ranks_.steps, c_.overlap);
+        agree();
+    }
+    void step_with_rebuild() {
+        const comm::Overlap blocking = full_ ? comm::Overlap::links : c_.overlap;
+        for (const auto* exchange : {&ranks_.records, &ranks_.records, &ranks_.counts, &ranks_.steps})
+            advance(*exchange, blocking);
+        agree();
+    }
+    /// Of the last rank.
+    double end() const { return *std::max_element(at_.begin(), at_.end()); }
+
+private:
+    void advance(std::span<const RankStep> steps, comm::Overlap overlap) {
+        at_ = step_ends(steps, at_, c_.nodes, c_.machine, overlap);
+    }
+    // One that travels is waited for in the next step.
+    void agree() {
+        std::vector<double> agreed = reduction_ends(at_, c_.nodes, c_.machine);
+        if (full_ && c_.machine.reductions_travel) std::swap(agreed, agreed_before_);
+        for (std::size_t r = 0; r < agreed.size(); ++r) at_[r] = std::max(at_[r], agreed[r]);
+    }
+
+    const RankSteps& ranks_;
+    const Conditions& c_;
+    bool full_;
+    std::vector<double> at_, agreed_before_;
+};
 
 RankSteps balanced(RankSteps ranks) {
     double mean = 0;
@@ -20,7 +50,7 @@ RankSteps balanced(RankSteps ranks) {
     for (RankStep& r : ranks.steps) {
         const double factor = r.seconds() > 0 ? mean / r.seconds() : 0;
         r.inner_seconds = r.seconds() > 0 ? r.inner_seconds * factor : mean;
-        r.rim_seconds *= factor;
+        for (RimTile& tile : r.rim) tile.seconds *= factor;
     }
     return ranks;
 }
@@ -44,14 +74,16 @@ Conditions with(Conditions c, comm::Overlap overlap) {
 }  // namespace
 
 double mean_step_seconds(const RankSteps& ranks, const Conditions& c) {
-    const int n = static_cast<int>(ranks.steps.size());
-    const bool full = c.overlap == comm::Overlap::full;
-    const comm::Overlap blocking = full ? comm::Overlap::links : c.overlap;
-    const double usual = longest(ranks.steps, c, c.overlap);
-    const double rebuild = 2 * longest(ranks.records, c, blocking) + longest(ranks.counts, c, blocking) +
-                           longest(ranks.steps, c, blocking);
-    const double reduction = full && c.machine.reductions_travel ? 0 : reduction_seconds(n, c.machine);
-    return usual + (rebuild - usual) / c.steps_per_rebuild + reduction + c.rebalancing_seconds;
+    constexpr int settling = 3, measured = 4;  // steps until who waits for whom repeats itself, and those that count
+    Course course(ranks, c);
+    for (int i = 0; i < settling; ++i) course.usual_step();
+    const double begin = course.end();
+    for (int i = 0; i < measured; ++i) course.usual_step();
+    const double before = course.end(), usual = (before - begin) / measured;
+    course.step_with_rebuild();
+    for (int i = 0; i < settling; ++i) course.usual_step();
+    const double rebuild = course.end() - before - settling * usual;
+    return usual + (rebuild - usual) / c.steps_per_rebuild + c.rebalancing_seconds;
 }
 
 Terms terms_of(const RankSteps& ranks, const Conditions& c) {
@@ -83,7 +115,7 @@ Forecast forecast(const RankSteps& ranks, const Conditions& c) {
                  messages = c.machine.message_uncertainty * f.terms.communication();
     f.low_seconds = std::max(0.0, seconds - compute - messages);
     f.high_seconds = seconds + compute + messages;
-    f.balanced_seconds = mean_step_seconds(balanced(ranks), c);
+    f.balanced_seconds = std::min(seconds, mean_step_seconds(balanced(ranks), c));
     f.fast_network_seconds = mean_step_seconds(ranks, with(c, scaled_network(c.machine, 0.5)));
     f.none_seconds = mean_step_seconds(ranks, with(c, comm::Overlap::none));
     f.links_seconds = mean_step_seconds(ranks, with(c, comm::Overlap::links));

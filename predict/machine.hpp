@@ -30,7 +30,8 @@ struct Machine {
     double message_seconds = 5e-7;       ///< of the sender's core for each message, the receiver's part included
     double copy_bytes_per_second = 5e9;  ///< of the sender's core, for messages shorter than eager_bytes
     std::int64_t eager_bytes = 65536;
-    double reduction_rounds = 1;     ///< of messages, for each doubling of the ranks that reduce something together
+    bool simulated = false;          ///< messages as SimGrid has them: also short ones wait until their receiver is
+                                     ///< ready, and blocking ones take no time of a core
     bool reductions_travel = true;   ///< while the next step is computed, with comm.overlap: full
     double move_seconds = 2e-7;      ///< for each particle that changes its process
     double steps_per_rebuild = 0;    ///< of the neighbour lists; 0: as the deck's fastest particle has it

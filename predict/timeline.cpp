@@ -2,9 +2,10 @@
 #include "predict/timeline.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <functional>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 namespace predict {
 namespace {
@@ -14,62 +15,170 @@ double core_seconds(const Message& m, const Machine& machine) {
     return machine.message_seconds + (copied ? m.bytes / machine.copy_bytes_per_second : 0);
 }
 
+bool waits(const Message& m, const Machine& machine) {
+    return machine.simulated || m.bytes >= static_cast<double>(machine.eager_bytes);
+}
+
 // In a fat tree the latency is that of the longest way, over 4 links; between nodes of a switch there are 2.
-double latency(const Message& m, int from, const comm::NodeMap& nodes, const Machine& machine) {
-    const int a = nodes.of(from), b = nodes.of(m.to);
+double latency(int from, int to, const comm::NodeMap& nodes, const Machine& machine) {
+    const int a = nodes.of(from), b = nodes.of(to);
     if (a == b) return machine.inside.latency_seconds;
     const double ways = machine.nodes_per_switch > 0 ? nodes.distance(a, b) / 4.0 : 1;
     return machine.between.latency_seconds * ways;
 }
 
-struct Sent {
-    double issued;
-    int from, to;
-    double bytes, latency;
+// The next message of a rank.
+struct Next {
+    double starts;
+    int from;
+    std::size_t message;
+    bool operator>(const Next& other) const { return std::tie(starts, from) > std::tie(other.starts, other.from); }
+};
+
+struct Arrival {
+    int from;
+    double at;
+};
+
+// What an exchange is for each rank.
+struct Exchanged {
+    std::vector<double> issued;  // all messages, or received by the other side where a rank waits for that
+    std::vector<double> sent;    // all that wait for their receivers have arrived there
+    std::vector<std::vector<Arrival>> arrivals;  // from others
+};
+
+Exchanged exchange(std::span<const RankStep> ranks, std::span<const double> begins, const comm::NodeMap& nodes,
+                   const Machine& machine, bool one_by_one) {
+    Exchanged x{{begins.begin(), begins.end()}, {begins.begin(), begins.end()}, {}};
+    x.arrivals.resize(ranks.size());
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;  // the first one that starts
+    const auto issue = [&](int r, std::size_t k) {
+        if (k == ranks[r].sends.size()) return;
+        const Message& m = ranks[r].sends[k];
+        x.issued[r] += core_seconds(m, machine);
+        const bool meet = one_by_one || waits(m, machine);
+        queue.push({meet ? std::max(x.issued[r], begins[m.to]) : x.issued[r], r, k});
+    };
+    for (int r = 0; r < static_cast<int>(ranks.size()); ++r) issue(r, 0);
+    std::vector<double> link_free(nodes.nodes(), 0.0);  // of each node to others
+    while (!queue.empty()) {
+        const Next next = queue.top();
+        queue.pop();
+        const Message& m = ranks[next.from].sends[next.message];
+        const int node = nodes.of(next.from);
+        double there = next.starts + m.bytes / machine.inside.bytes_per_second;
+        if (node != nodes.of(m.to))
+            there = link_free[node] =
+                std::max(link_free[node], next.starts) + m.bytes / machine.between.bytes_per_second;
+        there += latency(next.from, m.to, nodes, machine);
+        x.arrivals[m.to].push_back({next.from, there});
+        if (one_by_one) x.issued[next.from] = there;
+        else if (waits(m, machine)) x.sent[next.from] = std::max(x.sent[next.from], there);
+        issue(next.from, next.message + 1);
+    }
+    return x;
+}
+
+// When the ghosts of a tile are there. What comes by way of other ranks counts as there with the last message.
+double ready(const RimTile& tile, std::span<const Arrival> arrivals, double all) {
+    double at = 0;
+    for (const int source : tile.sources) {
+        double of_source = -1;
+        for (const Arrival& a : arrivals)
+            if (a.from == source) of_source = std::max(of_source, a.at);
+        if (of_source < 0) return all;
+        at = std::max(at, of_source);
+    }
+    return at;
+}
+
+double end_of_rim(double at, const std::vector<RimTile>& rim, std::span<const Arrival> arrivals, double all) {
+    std::vector<std::pair<double, double>> tiles;  // ready, seconds
+    for (const RimTile& tile : rim) tiles.emplace_back(ready(tile, arrivals, all), tile.seconds);
+    std::sort(tiles.begin(), tiles.end());
+    for (const auto& [there, seconds] : tiles) at = std::max(at, there) + seconds;
+    return at;
+}
+
+// The ranks of a reduction, each with the time that it has come to.
+struct Reduction {
+    std::vector<double> at;
+    const comm::NodeMap& nodes;
+    const Machine& machine;
+
+    // A blocking message.
+    void hand(int from, int to) {
+        const double issued = at[from] + (machine.simulated ? 0 : machine.message_seconds),
+                     starts = machine.simulated ? std::max(issued, at[to]) : issued,
+                     there = starts + latency(from, to, nodes, machine);
+        at[to] = std::max(at[to], there);
+        at[from] = machine.simulated ? there : issued;
+    }
+    // Both send to each other, and go on when the other one's number is there.
+    void meet(int a, int b) {
+        const double first = at[a] + machine.message_seconds, second = at[b] + machine.message_seconds,
+                     both = std::max(first, second), late = latency(a, b, nodes, machine);
+        at[a] = std::max(first, (machine.simulated ? both : second) + late);
+        at[b] = std::max(second, (machine.simulated ? both : first) + late);
+    }
+    void double_up(const std::vector<int>& ranks) {
+        const int size = static_cast<int>(ranks.size());
+        int together = 1;
+        while (2 * together <= size) together *= 2;
+        const int more = size - together;
+        const auto rank_of = [&](int member) { return ranks[member < more ? 2 * member + 1 : member + more]; };
+        for (int k = 0; k < more; ++k) hand(ranks[2 * k], ranks[2 * k + 1]);
+        for (int step = 1; step < together; step *= 2)
+            for (int member = 0; member < together; ++member)
+                if ((member ^ step) > member) meet(rank_of(member), rank_of(member ^ step));
+        for (int k = 0; k < more; ++k) hand(ranks[2 * k + 1], ranks[2 * k]);
+    }
+    // From the first one along a binomial tree.
+    void spread(const std::vector<int>& ranks) {
+        const int size = static_cast<int>(ranks.size());
+        int step = 1;
+        while (step < size) step *= 2;
+        for (; step >= 1; step /= 2)
+            for (int k = 0; k + step < size; k += 2 * step) hand(ranks[k], ranks[k + step]);
+    }
 };
 
 }  // namespace
 
-std::vector<double> step_ends(std::span<const RankStep> ranks, const comm::NodeMap& nodes, const Machine& machine,
-                              comm::Overlap overlap) {
-    std::vector<double> free(ranks.size(), 0.0), arrived(ranks.size(), 0.0);  // all sent, all received
-    std::vector<Sent> across;
-    for (int r = 0; r < static_cast<int>(ranks.size()); ++r)
-        for (const Message& m : ranks[r].sends) {
-            free[r] += core_seconds(m, machine);
-            const bool far = nodes.of(r) != nodes.of(m.to);
-            const Link& link = far ? machine.between : machine.inside;
-            const double late = latency(m, r, nodes, machine), travel = late + m.bytes / link.bytes_per_second;
-            if (overlap == comm::Overlap::none) free[r] += travel;
-            else if (far) across.push_back({free[r], r, m.to, m.bytes, late});
-            const double there = free[r] + (overlap == comm::Overlap::none ? 0 : travel);
-            arrived[m.to] = std::max(arrived[m.to], there);
-        }
-    // The link of a node carries one message after the other.
-    std::stable_sort(across.begin(), across.end(), [](const Sent& a, const Sent& b) { return a.issued < b.issued; });
-    std::map<int, double> link_free;
-    for (const Sent& m : across) {
-        double& next = link_free[nodes.of(m.from)];
-        next = std::max(next, m.issued) + m.bytes / machine.between.bytes_per_second;
-        arrived[m.to] = std::max(arrived[m.to], next + m.latency);
-    }
+double RankStep::seconds() const {
+    double all = inner_seconds;
+    for (const RimTile& tile : rim) all += tile.seconds;
+    return all;
+}
+
+std::vector<double> step_ends(std::span<const RankStep> ranks, std::span<const double> begins,
+                              const comm::NodeMap& nodes, const Machine& machine, comm::Overlap overlap) {
+    const Exchanged x = exchange(ranks, begins, nodes, machine, overlap == comm::Overlap::none);
     std::vector<double> ends;
-    for (std::size_t r = 0; r < ranks.size(); ++r)
-        ends.push_back(overlap == comm::Overlap::full
-                           ? std::max(free[r] + ranks[r].inner_seconds, arrived[r]) + ranks[r].rim_seconds
-                           : std::max(free[r], arrived[r]) + ranks[r].seconds());
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+        double all = x.issued[r];
+        for (const Arrival& a : x.arrivals[r]) all = std::max(all, a.at);
+        if (overlap != comm::Overlap::full) ends.push_back(std::max(all, x.sent[r]) + ranks[r].seconds());
+        else
+            ends.push_back(std::max(
+                x.sent[r], end_of_rim(x.issued[r] + ranks[r].inner_seconds, ranks[r].rim, x.arrivals[r], all)));
+    }
     return ends;
 }
 
-double reduction_seconds(int ranks, const Machine& machine) {
-    double seconds = 0;
-    for (std::int64_t together = 1; together < ranks; together *= 2) {
-        const bool far = machine.ranks_per_node > 0 && together >= machine.ranks_per_node;
-        const bool near = far && together < machine.ranks_per_node * machine.nodes_per_switch;
-        const double latency = far ? machine.between.latency_seconds / (near ? 2 : 1) : machine.inside.latency_seconds;
-        seconds += machine.reduction_rounds * (machine.message_seconds + latency);
+std::vector<double> reduction_ends(std::span<const double> begins, const comm::NodeMap& nodes, const Machine& machine) {
+    Reduction reduction{{begins.begin(), begins.end()}, nodes, machine};
+    std::vector<std::vector<int>> of_node(nodes.nodes());
+    for (int r = 0; r < nodes.ranks(); ++r) of_node[nodes.of(r)].push_back(r);
+    std::vector<int> first;
+    for (const std::vector<int>& ranks : of_node) {
+        reduction.double_up(ranks);
+        if (!ranks.empty()) first.push_back(ranks.front());
     }
-    return seconds;
+    reduction.double_up(first);
+    if (first.size() > 1 || machine.simulated)  // SimGrid's also does so on one node
+        for (const std::vector<int>& ranks : of_node) reduction.spread(ranks);
+    return reduction.at;
 }
 
 }  // namespace predict

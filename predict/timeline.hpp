@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One step on all ranks: who sends when, when it arrives, who computes meanwhile. The generalisation of T, T1 and T2 of
-// Shu et al. (data_parallel.hpp) to ranks that differ in work, neighbours and messages.
+// Steps on all ranks: who sends when, when it arrives, who computes meanwhile. The generalisation of T, T1 and T2 of
+// Shu et al. (data_parallel.hpp) to ranks that differ in work, neighbours and messages. Ranks begin when they can, so
+// what one of them waits for another may not notice.
 #pragma once
 #include <span>
 #include <vector>
@@ -15,24 +16,33 @@ struct Message {
     double bytes = 0;
 };
 
+/// What can be computed when the ghosts from these ranks are there.
+struct RimTile {
+    double seconds = 0;
+    std::vector<int> sources{};
+};
+
 /// What a rank does in a step.
 struct RankStep {
     double inner_seconds = 0;      ///< to compute what needs no ghosts from other ranks
-    double rim_seconds = 0;        ///< and the rest
+    std::vector<RimTile> rim{};    ///< and the rest
     std::vector<Message> sends{};  ///< in the order of issue
-    double seconds() const { return inner_seconds + rim_seconds; }
+    double seconds() const;
 };
 
-/// The step's end on each rank, seconds after a start that all have in common.
-/// A message takes message_seconds of its sender's core, and its copy, if it is shorter than eager_bytes. Messages of a
+/// The end of the step on each rank that begins it at `begins` (seconds; one of each rank).
+/// A message takes message_seconds of its sender's core, and its copy, if it is shorter than eager_bytes; longer ones
+/// travel when both sides have begun; on a simulated machine all do. Messages of a
 /// node's ranks to other nodes leave the node one after the other, at the bandwidth of its link; inside a node they do
 /// not disturb each other. overlap: as in the deck's comm.overlap; with `none` a message starts when the one before it
-/// has been received.
-std::vector<double> step_ends(std::span<const RankStep> ranks, const comm::NodeMap& nodes, const Machine& machine,
-                              comm::Overlap overlap);
+/// has been received, with `full` each tile is computed when its ghosts are there.
+std::vector<double> step_ends(std::span<const RankStep> ranks, std::span<const double> begins,
+                              const comm::NodeMap& nodes, const Machine& machine, comm::Overlap overlap);
 
-/// Seconds of a reduction of a few numbers over so many ranks: rounds of one message each, those between ranks of a
-/// node first.
-double reduction_seconds(int ranks, const Machine& machine);
+/// The end of a reduction of a few numbers on each rank that begins it at `begins`: by recursive doubling among the
+/// ranks of each node, then among the first ranks of the nodes, which then hand the result on along a tree. Where ranks
+/// are not a power of two, those beyond it hand their numbers to another one first, and get the result from it. Source:
+/// Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005, section 4.5.
+std::vector<double> reduction_ends(std::span<const double> begins, const comm::NodeMap& nodes, const Machine& machine);
 
 }  // namespace predict

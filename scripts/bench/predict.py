@@ -3,7 +3,8 @@
 """Predicted beside measured times of a step.
 
 On this machine: each deck on 1 and 2 ranks of one thread, prediction and run in turns, medians. A run is repeated where other
-programs were at work. With --simulated: on ranks of the simulated cluster tianhe1a, with its machine file, even partition.
+programs were at work. With --simulated: on ranks of the simulated cluster tianhe1a, with its machine file, even partition, with
+and without overlap.
 """
 import argparse
 import csv
@@ -18,7 +19,7 @@ from quiet import quiet
 
 DECKS = {"inputs/liquid.yaml": 300, "inputs/slab.yaml": 500, "inputs/quickstart.yaml": 300}  # steps of a run
 SIMULATED = {"inputs/lbe64.yaml": [8, 24, 96, 192, 384], "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256]}
-SIMULATED_STEPS = 100
+SIMULATED_STEPS = (1, 6)  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
 OUT = "results/predict"
 
 
@@ -68,25 +69,38 @@ def real(arguments):
     return cases
 
 
+def simulated_run(ranks, deck, settings, steps):
+    """Seconds of the run, and of force passes of the busiest rank."""
+    out = f"{OUT}/simulated"
+    more = [f"balance.processes={ranks}", f"run.steps={steps}", f"output.every={steps}"]
+    call(["scripts/simulate.sh", str(ranks), deck, "--out", out, "--force", "--quiet", *options(settings + more)])
+    with open(f"{out}/summary.json") as f:
+        summary = json.load(f)
+    return summary["wall_seconds"], summary["seconds"]["forces"]["max"]
+
+
 def simulated():
     cases = []
     call(["scripts/simulate/machine.py", "tianhe1a", f"{OUT}/tianhe1a.yaml"])
-    settings = ["balance.every=0", "balance.clock=work", "grid.skin=0.4"]
     for deck, counts in SIMULATED.items():
-        forecasts = predicted(deck, counts, settings, machine=["--machine", f"{OUT}/tianhe1a.yaml"])
+        for overlap in ("full", "none"):
+            settings = ["balance.every=0", "balance.clock=work", "grid.skin=0.4", f"comm.overlap={overlap}"]
+            forecasts = predicted(deck, counts, settings, machine=["--machine", f"{OUT}/tianhe1a.yaml"])
+            for ranks in counts:
+                # What a run does once, at its start and its end, is in both runs.
+                (start, start_forces), (wall, forces) = (simulated_run(ranks, deck, settings, n) for n in SIMULATED_STEPS)
+                steps = SIMULATED_STEPS[1] - SIMULATED_STEPS[0]
+                step, compute = (wall - start) / steps, (forces - start_forces) / steps
+                f = forecasts[ranks]
+                case = {"deck": deck, "ranks": ranks, "overlap": overlap, "predicted_seconds": f["step_seconds"], "simulated_seconds": step,
+                        "predicted_communication_seconds": f["seconds"]["communication"], "simulated_communication_seconds": step - compute}
+                cases.append(case)
+                print(f"{deck:<20}{ranks:>5} ranks, overlap {overlap}: predicted {f['step_seconds']:.4g}, simulated {step:.4g} s a step, ratio {f['step_seconds'] / step:.3f}; "
+                      f"communication {1e6 * f['seconds']['communication']:.2f}, {1e6 * (step - compute):.2f} us, ratio {f['seconds']['communication'] / (step - compute):.3f}", flush=True)
         for ranks in counts:
-            out = f"{OUT}/simulated"
-            more = [f"balance.processes={ranks}", f"run.steps={SIMULATED_STEPS}", f"output.every={SIMULATED_STEPS}"]
-            call(["scripts/simulate.sh", str(ranks), deck, "--out", out, "--force", "--quiet", *options(settings + more)])
-            step = step_seconds(out, SIMULATED_STEPS)
-            f = forecasts[ranks]
-            with open(f"{out}/summary.json") as file:  # loads change a little on the way: what was computed is subtracted as it was
-                compute = json.load(file)["seconds"]["forces"]["max"] / (SIMULATED_STEPS + 1)
-            case = {"deck": deck, "ranks": ranks, "predicted_seconds": f["step_seconds"], "simulated_seconds": step,
-                    "predicted_communication_seconds": f["seconds"]["communication"], "simulated_communication_seconds": step - compute}
-            cases.append(case)
-            print(f"{deck:<20}{ranks:>5} ranks: predicted {f['step_seconds']:.4g}, simulated {step:.4g} s a step, ratio {f['step_seconds'] / step:.3f}; "
-                  f"communication {1e6 * f['seconds']['communication']:.2f}, {1e6 * (step - compute):.2f} us, ratio {f['seconds']['communication'] / (step - compute):.3f}", flush=True)
+            full, none = (next(c for c in cases if (c["deck"], c["ranks"], c["overlap"]) == (deck, ranks, o)) for o in ("full", "none"))
+            gains = [1e6 * (none[k] - full[k]) for k in ("predicted_seconds", "simulated_seconds")]
+            print(f"{deck:<20}{ranks:>5} ranks: full instead of none wins {gains[0]:.2f} us predicted, {gains[1]:.2f} simulated, ratio {gains[0] / gains[1]:.3f}")
     return cases
 
 

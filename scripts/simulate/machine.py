@@ -12,7 +12,6 @@ import tempfile
 
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
 PARTICLE_BYTES = 40      # that migrate with it (md::Particle); a node's ranks share its link
-REDUCTION_ROUNDS = 1.6   # simulate.sh: smpi/allreduce:mpich; of 3 numbers on 2 to 384 simulated ranks: 1.3 to 2.1, mean 1.7
 
 
 def main():
@@ -37,7 +36,7 @@ between: {{latency_seconds: {p['latency_seconds']}, bytes_per_second: {BANDWIDTH
 message_seconds: {p['message_seconds']}
 copy_bytes_per_second: {p['copy_bytes_per_second']}
 eager_bytes: {p['eager_bytes']}
-reduction_rounds: {REDUCTION_ROUNDS}
+simulated: true
 reductions_travel: false      # SimGrid's nonblocking reductions would take as many messages as there are ranks
 move_seconds: {PARTICLE_BYTES * (1 / p['copy_bytes_per_second'] + p['ranks_per_node'] / (BANDWIDTH_FACTOR * p['link_bytes_per_second'])):.3g}
 """)

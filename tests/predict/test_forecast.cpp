@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "balance/partition/plan.hpp"
@@ -29,7 +30,15 @@ Machine round_machine() {
     return m;
 }
 
+// All ranks begin together.
+std::vector<double> ends_of(const std::vector<RankStep>& ranks, const comm::NodeMap& nodes, const Machine& machine,
+                            Overlap overlap) {
+    return step_ends(ranks, std::vector<double>(ranks.size(), 0.0), nodes, machine, overlap);
+}
+
 double last(const std::vector<double>& ends) { return *std::max_element(ends.begin(), ends.end()); }
+
+double rim_seconds(const RankStep& step) { return step.seconds() - step.inner_seconds; }
 
 CellField random_field(int nx, int ny, std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -56,34 +65,35 @@ Conditions conditions_of(int ranks, const Machine& machine, Overlap overlap) {
 TEST_CASE("two ranks by hand") {
     const Machine m = round_machine();
     const double inner = 0x1p-9, rim = 0x1p-10, bytes = 1024, o = m.message_seconds + bytes / m.copy_bytes_per_second;
-    const std::vector<RankStep> ranks{{inner, rim, {{1, bytes}}}, {inner / 2, rim, {{0, bytes}}}};
+    const std::vector<RankStep> ranks{{inner, {{rim, {1}}}, {{1, bytes}}}, {inner / 2, {{rim, {0}}}, {{0, bytes}}}};
     const double travel = m.inside.latency_seconds + bytes / m.inside.bytes_per_second;
     const comm::NodeMap together(2), apart(std::vector<int>{0, 1});
-    CHECK(step_ends(ranks, together, m, Overlap::links)[0] == o + travel + inner + rim);
-    CHECK(step_ends(ranks, together, m, Overlap::none)[0] == o + travel + inner + rim);
-    CHECK(step_ends(ranks, together, m, Overlap::full)[0] == std::max(o + inner, o + travel) + rim);
-    CHECK(step_ends(ranks, together, m, Overlap::full)[1] == std::max(o + inner / 2, o + travel) + rim);
+    CHECK(ends_of(ranks, together, m, Overlap::links)[0] == o + travel + inner + rim);
+    CHECK(ends_of(ranks, together, m, Overlap::none)[0] == o + travel + inner + rim);
+    CHECK(ends_of(ranks, together, m, Overlap::full)[0] == std::max(o + inner, o + travel) + rim);
+    CHECK(ends_of(ranks, together, m, Overlap::full)[1] == std::max(o + inner / 2, o + travel) + rim);
     const double far = m.between.latency_seconds + bytes / m.between.bytes_per_second;
-    CHECK(step_ends(ranks, apart, m, Overlap::links)[0] == o + far + inner + rim);
+    CHECK(ends_of(ranks, apart, m, Overlap::links)[0] == o + far + inner + rim);
     // A message that is not copied takes the core no time for its bytes.
-    const std::vector<RankStep> large{{0, 0, {{1, 8192}}}, {0, 0, {}}};
-    CHECK(step_ends(large, together, m, Overlap::links)[0] == m.message_seconds);
+    const std::vector<RankStep> large{{0, {}, {{1, 8192}}}, {}};
+    CHECK(ends_of(large, together, m, Overlap::links)[1] ==
+          m.message_seconds + m.inside.latency_seconds + 8192 / m.inside.bytes_per_second);
+    CHECK(ends_of(large, together, m, Overlap::links)[0] == ends_of(large, together, m, Overlap::links)[1]);
 }
 
 TEST_CASE("one after the other: messages of a rank without overlap, and those of a node to others") {
     const Machine m = round_machine();
     const double bytes = 8192, far = m.between.latency_seconds + bytes / m.between.bytes_per_second;
-    const std::vector<RankStep> ranks{{0, 0, {{1, bytes}, {2, bytes}}}, {}, {}};
+    const std::vector<RankStep> ranks{{0, {}, {{1, bytes}, {2, bytes}}}, {}, {}};
     const comm::NodeMap apart(std::vector<int>{0, 1, 2});
-    CHECK(step_ends(ranks, apart, m, Overlap::none)[0] == 2 * (m.message_seconds + far));
+    CHECK(ends_of(ranks, apart, m, Overlap::none)[0] == 2 * (m.message_seconds + far));
     // Both leave by the link of node 0.
-    CHECK(step_ends(ranks, apart, m, Overlap::links)[2] ==
-          m.message_seconds + bytes / m.between.bytes_per_second + far);
+    CHECK(ends_of(ranks, apart, m, Overlap::links)[2] == m.message_seconds + bytes / m.between.bytes_per_second + far);
     const comm::NodeMap tree(std::vector<int>{0, 1, 16}, 16);
     Machine fat = m;
     fat.nodes_per_switch = 16;
-    const std::vector<RankStep> one{{0, 0, {{1, bytes}}}, {}, {}};
-    CHECK(step_ends(one, tree, fat, Overlap::links)[1] == m.message_seconds + far - m.between.latency_seconds / 2);
+    const std::vector<RankStep> one{{0, {}, {{1, bytes}}}, {}, {}};
+    CHECK(ends_of(one, tree, fat, Overlap::links)[1] == m.message_seconds + far - m.between.latency_seconds / 2);
 }
 
 TEST_CASE("ranks that are all alike take the times of Shu et al.: T, T1 and T2") {
@@ -98,32 +108,103 @@ TEST_CASE("ranks that are all alike take the times of Shu et al.: T, T1 and T2")
         std::vector<RankStep> ranks;
         for (int r = 0; r < 9; ++r) {
             const int x = r / 3, y = r % 3;
-            RankStep step{part.inner * t_calc, (part.points - part.inner) * t_calc, {}};
-            for (const auto& [dx, dy] : std::vector<std::pair<int, int>>{{1, 0}, {2, 0}, {0, 1}, {0, 2}})
-                step.sends.push_back({(x + dx) % 3 * 3 + (y + dy) % 3, part.one_link * point});
+            RankStep step{part.inner * t_calc, {{(part.points - part.inner) * t_calc, {}}}, {}};
+            for (const auto& [dx, dy] : std::vector<std::pair<int, int>>{{1, 0}, {2, 0}, {0, 1}, {0, 2}}) {
+                const int other = (x + dx) % 3 * 3 + (y + dy) % 3;
+                step.sends.push_back({other, part.one_link * point});
+                step.rim.front().sources.push_back(other);
+            }
             ranks.push_back(step);
         }
         const PointTimes times{t_calc, point / bandwidth, t_s};
         const comm::NodeMap one_node(9);
-        CHECK(last(step_ends(ranks, one_node, m, Overlap::links)) ==
+        CHECK(last(ends_of(ranks, one_node, m, Overlap::links)) ==
               Approx(parallel_seconds(part, times, {}, Overlapped::links)));
-        CHECK(last(step_ends(ranks, one_node, m, Overlap::full)) ==
+        CHECK(last(ends_of(ranks, one_node, m, Overlap::full)) ==
               Approx(parallel_seconds(part, times, {}, Overlapped::compute)));
         // Without overlap a rank sends 4 sides; the paper counts what it receives too.
         PointTimes half = times;
         half.transfer /= 2;
-        CHECK(last(step_ends(ranks, one_node, m, Overlap::none)) ==
+        CHECK(last(ends_of(ranks, one_node, m, Overlap::none)) ==
               Approx(parallel_seconds(part, half, {}, Overlapped::nothing)));
     }
 }
 
-TEST_CASE("a reduction goes by doublings, those inside a node first") {
+TEST_CASE("a tile at the rim is computed when its own ghosts are there, a message waits for nobody but its receiver") {
+    const Machine m = round_machine();
+    const double bytes = 1024, o = m.message_seconds + bytes / m.copy_bytes_per_second,
+                 travel = m.inside.latency_seconds + bytes / m.inside.bytes_per_second, late = 0x1p-3, rim = 0x1p-5;
+    const std::vector<RankStep> ranks{
+        {0, {{rim, {2}}, {rim, {1}}, {rim, {1, 2}}}, {}}, {0, {}, {{0, bytes}}}, {0, {}, {{0, bytes}}}};
+    const comm::NodeMap nodes(3);
+    const std::vector<double> begins{0, 0, late};
+    // The tile that waits for rank 1 alone is ready long before rank 2 begins.
+    CHECK(step_ends(ranks, begins, nodes, m, Overlap::full)[0] == late + o + travel + 2 * rim);
+    CHECK(step_ends(ranks, begins, nodes, m, Overlap::links)[0] == late + o + travel + 3 * rim);
+    const std::vector<double> receiver_late{late, 0, 0};
+    CHECK(step_ends(ranks, receiver_late, nodes, m, Overlap::links)[0] == late + 3 * rim);
+    CHECK(step_ends(ranks, receiver_late, nodes, m, Overlap::links)[1] == o);
+    CHECK(step_ends(ranks, receiver_late, nodes, m, Overlap::none)[1] == late + travel);
+    Machine simulated = m;
+    simulated.simulated = true;
+    CHECK(step_ends(ranks, receiver_late, nodes, simulated, Overlap::links)[0] == late + travel + 3 * rim);
+    CHECK(step_ends(ranks, receiver_late, nodes, simulated, Overlap::links)[1] == late + travel);
+}
+
+TEST_CASE("a reduction goes by doublings inside the nodes, then among them, then along a tree") {
     Machine m = round_machine();
-    CHECK(reduction_seconds(1, m) == 0);
-    CHECK(reduction_seconds(8, m) == 3 * (m.message_seconds + m.inside.latency_seconds));
-    CHECK(reduction_seconds(5, m) == reduction_seconds(8, m));
-    m.ranks_per_node = 2;
-    CHECK(reduction_seconds(8, m) == 3 * m.message_seconds + m.inside.latency_seconds + 2 * m.between.latency_seconds);
+    const double o = m.message_seconds, in = m.inside.latency_seconds, far = m.between.latency_seconds;
+    const auto ends = [&](int ranks, int a_node) {
+        std::vector<int> node;
+        for (int r = 0; r < ranks; ++r) node.push_back(r / a_node);
+        return reduction_ends(std::vector<double>(ranks, 0.0), comm::NodeMap(node), m);
+    };
+    CHECK(ends(1, 1) == std::vector<double>{0});
+    CHECK(ends(8, 8) == std::vector<double>(8, 3 * (o + in)));
+    CHECK(ends(8, 1) == std::vector<double>(8, 3 * (o + far)));
+    // Rank 0 hands its number to rank 1 and gets the result from it.
+    CHECK(ends(3, 3) == std::vector<double>{3 * o + 2 * in, 3 * o + in, 2 * (o + in)});
+    CHECK(ends(4, 2) ==
+          std::vector<double>{2 * o + in + far + o, 3 * o + 2 * in + far, 2 * o + in + far + o, 3 * o + 2 * in + far});
+    m.simulated = true;
+    CHECK(ends(2, 2) == std::vector<double>(2, o + 2 * in));
+    CHECK(last(ends(4, 2)) == 2 * o + 2 * in + far);
+    const comm::NodeMap apart(std::vector<int>{0, 1});
+    CHECK(reduction_ends(std::vector<double>{1, 0}, apart, m) == std::vector<double>(2, 1 + o + far));
+    CHECK(reduction_ends(std::vector<double>{0, 1}, apart, m) == std::vector<double>(2, 1 + o + far));
+    m.simulated = false;
+    CHECK(reduction_ends(std::vector<double>{1, 0}, apart, m) == std::vector<double>{1 + o, 1 + o + far});
+    CHECK(reduction_ends(std::vector<double>{0, 1}, apart, m) == std::vector<double>{1 + o + far, 1 + o});
+    // Whoever is last has to do its part, and nobody is done before it has begun.
+    for (const int ranks : {2, 5, 12, 16}) {
+        std::vector<double> begins(ranks, 0.0);
+        begins[ranks / 2] = 1;
+        for (const double end : reduction_ends(begins, comm::NodeMap(ranks), m)) {
+            CHECK(end > 1);
+            CHECK(end < 1 + last(ends(ranks, ranks)) + o);
+        }
+    }
+}
+
+TEST_CASE("in the course of steps only the slowest rank counts where the others have time to wait") {
+    Machine m = round_machine();
+    const double bytes = 64, most = 1;
+    RankSteps ranks;
+    for (int r = 0; r < 8; ++r) {
+        ranks.steps.push_back({r == 5 ? most : most / 2, {}, {{(r + 1) % 8, bytes}}});
+        ranks.steps.back().rim.push_back({0, {(r + 7) % 8}});
+        ranks.counts.push_back({0, {}, ranks.steps.back().sends}), ranks.records.push_back({});
+    }
+    Conditions c = conditions_of(8, m, Overlap::full);
+    c.steps_per_rebuild = 1e300;
+    const double sends = m.message_seconds + bytes / m.copy_bytes_per_second;
+    CHECK(mean_step_seconds(ranks, c) == Approx(most + sends).epsilon(1e-12));
+    c.steps_per_rebuild = 1;  // the counts' messages are sent too; those that it waits for have come
+    CHECK(mean_step_seconds(ranks, c) == Approx(most + 2 * sends).epsilon(1e-12));
+    c.steps_per_rebuild = 1e300;
+    c.machine.reductions_travel = false;  // its own messages, and waits for partners that have waited for it
+    CHECK(mean_step_seconds(ranks, c) > most + sends + 3 * m.message_seconds - 1e-12);
+    CHECK(mean_step_seconds(ranks, c) < most + sends + 3 * (m.message_seconds + m.inside.latency_seconds) + 1e-12);
 }
 
 TEST_CASE("ranks compute all loads and send all that others see, in the messages of the schedule") {
@@ -177,20 +258,26 @@ TEST_CASE("a tile is at the rim where another rank's cells lie within its halo")
     const RankSteps steps = rank_steps(field, owners, comm::NodeMap(ranks), {});
     for (int r = 0; r < ranks; ++r) {
         double rim = 0;
+        std::vector<std::vector<int>> sources;  // of each tile at the rim
         for (const balance::Box& box : owners.tiles_of(r)) {
-            bool at_rim = false;
+            std::set<int> others;
             double load = 0;
             for (int x = box.lower[0] - field.halo; x < box.upper[0] + field.halo; ++x)
                 for (int y = box.lower[1] - field.halo; y < box.upper[1] + field.halo; ++y) {
                     const int cell = (x + 48) % 48 * 36 + (y + 36) % 36;
-                    at_rim = at_rim || rank_of_cell[cell] != r;
+                    if (rank_of_cell[cell] != r) others.insert(rank_of_cell[cell]);
                     const bool inside = x >= box.lower[0] && x < box.upper[0] && y >= box.lower[1] && y < box.upper[1];
                     if (inside) load += balance::to_seconds(field.load[cell]);
                 }
-            if (at_rim) rim += load;
+            if (others.empty()) continue;
+            rim += load;
+            sources.emplace_back(others.begin(), others.end());
         }
         CHECK(rim > 0);
-        CHECK(steps.steps[r].rim_seconds == Approx(rim));
+        std::vector<std::vector<int>> found;
+        for (const RimTile& tile : steps.steps[r].rim) found.push_back(tile.sources);
+        CHECK(found == sources);
+        CHECK(rim_seconds(steps.steps[r]) == Approx(rim));
         CHECK(steps.steps[r].inner_seconds > 0);
     }
 }
@@ -227,7 +314,7 @@ TEST_CASE("longer lengths: work grows with the square, bytes with the length") {
     CHECK(ten.bytes == Approx(10 * one.bytes));
     for (int r = 0; r < 6; ++r) {
         CHECK(ten.steps[r].seconds() == Approx(100 * one.steps[r].seconds()));
-        CHECK(ten.steps[r].rim_seconds == Approx(10 * one.steps[r].rim_seconds));
+        CHECK(rim_seconds(ten.steps[r]) == Approx(10 * rim_seconds(one.steps[r])));
     }
 }
 
