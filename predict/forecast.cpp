@@ -98,8 +98,8 @@ Terms terms_of(const RankSteps& ranks, const Conditions& c) {
     Machine endless = c.machine;
     endless.inside.bytes_per_second = endless.between.bytes_per_second = endless.copy_bytes_per_second = 1e300;
     const double all = mean_step_seconds(ranks, c), without_bytes = mean_step_seconds(ranks, with(c, endless));
-    t.messages = without_bytes - most - c.rebalancing_seconds;
-    t.bytes = all - without_bytes;
+    t.messages = std::max(0.0, without_bytes - most - c.rebalancing_seconds);  // rounding
+    t.bytes = std::max(0.0, all - without_bytes);
     return t;
 }
 
