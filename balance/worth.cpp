@@ -2,19 +2,15 @@
 #include "balance/worth.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace balance {
 
-LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::int64_t> load, std::int64_t processes,
-                   std::span<const double> speeds) {
-    const std::vector<std::int64_t> sums = sums_by_process(team, even, load, processes);
-    std::int64_t dearest = 0;
-    for (const std::int64_t l : load) dearest = std::max(dearest, l);
-    team.max(std::span(&dearest, 1));
+LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std::span<const double> speeds) {
     double all = 0, capacity = 0, slowest = 0, fastest = 0;
-    for (std::size_t p = 0; p < sums.size(); ++p) {
-        const double speed = speeds.empty() ? 1 : speeds[p], mine = static_cast<double>(sums[p]);
+    for (std::size_t p = 0; p < even.size(); ++p) {
+        const double speed = speeds.empty() ? 1 : speeds[p], mine = static_cast<double>(even[p]);
         all += mine;
         capacity += speed;
         slowest = std::max(slowest, mine / speed);
@@ -25,7 +21,27 @@ LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::in
     return {slowest / mean, static_cast<double>(dearest) / fastest / mean};
 }
 
-void WorthMeter::add(double steps, std::span<const double> times, std::span<const double> speeds) {
+LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::int64_t> load, std::int64_t processes,
+                   std::span<const double> speeds) {
+    const std::vector<std::int64_t> sums = sums_by_process(team, even, load, processes);
+    std::int64_t dearest = 0;
+    for (const std::int64_t l : load) dearest = std::max(dearest, l);
+    team.max(std::span(&dearest, 1));
+    return shape_of(sums, dearest, speeds);
+}
+
+double dearest_of(const Team& team, std::span<const std::int64_t> load, std::span<const double> speeds) {
+    std::int64_t all = 0, dearest = 0;
+    for (const std::int64_t l : load) all += l, dearest = std::max(dearest, l);
+    team.sum(std::span(&all, 1));
+    team.max(std::span(&dearest, 1));
+    const double capacity = std::accumulate(speeds.begin(), speeds.end(), 0.0),
+                 fastest = *std::max_element(speeds.begin(), speeds.end());
+    return all == 0 ? 0 : static_cast<double>(dearest) / fastest * capacity / static_cast<double>(all);
+}
+
+void add(Worth& worth, double steps, std::span<const double> times, const LoadShape& shape,
+         std::span<const double> speeds) {
     double work = 0, capacity = 0;
     for (std::size_t p = 0; p < times.size(); ++p) {
         const double speed = speeds.empty() ? 1 : speeds[p];
@@ -33,22 +49,11 @@ void WorthMeter::add(double steps, std::span<const double> times, std::span<cons
         capacity += speed;
     }
     const double mean = work / capacity;
-    sum_.steps += steps;
-    sum_.measured += steps * *std::max_element(times.begin(), times.end());
-    sum_.perfect += steps * mean;
-    open_ += steps * mean;
-}
-
-void WorthMeter::settle(const LoadShape& from, const LoadShape& to) {
-    sum_.even += open_ * (from.even + to.even) / 2;
-    sum_.possible += open_ * std::max(1.0, (from.dearest + to.dearest) / 2);
-    open_ = 0;
-}
-
-Worth WorthMeter::worth(const LoadShape& shape) const {
-    WorthMeter copy = *this;
-    copy.settle(shape, shape);
-    return copy.sum_;
+    worth.steps += steps;
+    worth.measured += steps * *std::max_element(times.begin(), times.end());
+    worth.perfect += steps * mean;
+    worth.even += steps * mean * shape.even;
+    worth.possible += steps * mean * std::max(1.0, shape.dearest);
 }
 
 Verdict verdict_of(const Worth& w, double other_seconds) {

@@ -19,6 +19,11 @@ struct LoadShape {
 LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::int64_t> load, std::int64_t processes,
                    std::span<const double> speeds = {});
 
+/// The dearest cell alone. speeds: of each process. Collective.
+double dearest_of(const Team& team, std::span<const std::int64_t> load, std::span<const double> speeds);
+/// The same from sums: of each process what it would have with the even partition, and the dearest cell, one unit.
+LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std::span<const double> speeds);
+
 /// Sums over steps of the seconds that a step took, or would have taken, on the slowest process.
 struct Worth {
     double steps = 0;
@@ -28,20 +33,10 @@ struct Worth {
     double even = 0;      ///< with the even partition
 };
 
-/// Adds up a run. Times come at each balancing; what cells cost is known at some of these only.
-class WorthMeter {
-public:
-    /// The processes took `times` (seconds a step) in each of `steps` steps. speeds: of each process; empty: all 1.
-    void add(double steps, std::span<const double> times, std::span<const double> speeds = {});
-    /// In the steps since the last call the loads went from one shape to the other: their mean counts.
-    void settle(const LoadShape& from, const LoadShape& to);
-    /// shape: of the steps that are not settled yet.
-    Worth worth(const LoadShape& shape) const;
-
-private:
-    Worth sum_;
-    double open_ = 0;  // seconds of the mean process in steps that are not settled
-};
+/// In each of `steps` more steps the processes took `times` (seconds a step), of loads of that shape. speeds: of each
+/// process; empty: all 1.
+void add(Worth& worth, double steps, std::span<const double> times, const LoadShape& shape,
+         std::span<const double> speeds = {});
 
 /// Parts of 1.
 struct Verdict {

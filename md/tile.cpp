@@ -279,6 +279,13 @@ std::int32_t Tile::append_cluster(ListBuild& b, std::int64_t own, std::int32_t s
     return cluster.size;
 }
 
+std::int64_t Tile::list_length() const {
+    std::int64_t n = 0;
+    for (const Cluster& c : clusters_)
+        for (std::int32_t k = c.first; k < c.last; ++k) n += neighbourhoods_[k].length;
+    return n;
+}
+
 TileView Tile::view() {
     sorted_ = false;  // kernels move particles
     return {packed_[current_].data(),

@@ -121,6 +121,9 @@ public:
     /// The counts from a cell on upwards.
     const std::int32_t* column(int cx, int cy) const { return &counts_[cell_index(cx, cy)]; }
 
+    /// Elements of the neighbour lists' rows, which the kernels go through; those of the last lists that were built.
+    std::int64_t list_length() const;
+
     /// Calls use(n, n3, n5) for each own cell, column by column: particles in it, in the 3 x 3 and in the 5 x 5 cells
     /// around it. The counts of the halo must be there, and it at least two cells wide.
     template <class Use>

@@ -134,7 +134,10 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     if (!started_ || settings_.clock == Clock::work) return true;
     const Timed phase(timers_, Phase::balancing);
     const std::vector<double> tile_seconds = engine.take_tile_seconds();
-    std::vector<std::int64_t> nanoseconds(hosts_.processes(), 0);
+    const std::int64_t processes = hosts_.processes();
+    const std::vector<double> speeds = speeds_.relative();
+    std::vector<std::int64_t> sums(2 * processes, 0);  // nanoseconds, of each process: as it was, and evenly cut
+    const std::span nanoseconds(sums.data(), processes), even(sums.data() + processes, processes);
     if (zones_.on()) {  // the threads and the accelerator work at the same time, on one process
         take_zone_seconds(engine);
         nanoseconds[team_.rank()] =
@@ -142,8 +145,12 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     } else {
         for (std::size_t t = 0; t < tile_seconds.size(); ++t)
             nanoseconds[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * of_thread_ * 1e9);
+        std::vector<double> at_mean_speed;
+        for (std::int64_t p = 0; p < processes; ++p)
+            at_mean_speed.push_back(static_cast<double>(nanoseconds[p]) * speeds[p]);
+        std::ranges::copy(evenly_owned(engine.tiles(), at_mean_speed, grid_, settings_.constants.costs), even.begin());
     }
-    team_.sum(nanoseconds);
+    team_.sum(sums);
     double mean = 0;  // seconds, over all steps since the last balancing
     for (const std::int64_t n : nanoseconds)
         mean += static_cast<double>(n) * 1e-9 / static_cast<double>(hosts_.processes());
@@ -159,7 +166,9 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
         times_.clear();
         for (const std::int64_t n : nanoseconds)
             times_.push_back(static_cast<double>(n) * 1e-9 / static_cast<double>(step - last_step_));
-        worth_.add(static_cast<double>(step - last_step_), times_, speeds_.relative());
+        balance::LoadShape shape = balance::shape_of(even, 0, speeds);
+        shape.dearest = dearest_cell_;
+        balance::add(worth_, static_cast<double>(step - last_step_), times_, shape, speeds);
         row = observe(driver, times_, step);
     }
     row.driver = true;
@@ -392,7 +401,8 @@ std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, co
                                                             b.state, speeds_.at_mean_speed(times), work)
                                         : balance::first_loads(settings_.constants.start, cells.counts);
     row.model_seconds = comm::now() - start;
-    if (driver && settings_.clock == Clock::wall && !zones_.on()) settle_worth(loads.load, speed, measured);
+    if (driver && settings_.clock == Clock::wall && !zones_.on())
+        dearest_cell_ = balance::dearest_of(team_, loads.load, speed);
     b.history.updates += measured;
     b.history.load_step = static_cast<double>(step);
     b.history.lbe_model = balance::predicted_efficiency(team_, before, loads.load, hosts_.processes(), speed);
@@ -433,29 +443,16 @@ std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, co
     return next;
 }
 
-balance::LoadShape LoadBalancer::shape_of(std::span<const std::int64_t> load, std::span<const double> speeds) const {
-    charge(cost::even, hosts_.processes(), 0);
-    charge(cost::owners, hosts_.processes(), home_.cells());
-    const balance::Owners even(grid_, home_, balance::one_box_each(balance::even_partition(grid_, hosts_.processes())));
-    return balance::shape_of(team_, even, load, hosts_.processes(), speeds);
-}
-
 // By counted work the cost of each cell is known at each balancing.
 void LoadBalancer::add_worth(std::span<const double> times, std::span<const std::int64_t> work, std::int64_t step) {
     std::vector<double> speeds(times.size(), 1.0);
     slow_down(speeds, settings_.work.slow, step);  // seconds of one second's work
     for (double& s : speeds) s = 1 / s;
-    const balance::LoadShape shape = shape_of(work, speeds);
-    worth_.add(static_cast<double>(step - last_step_), times, speeds);
-    worth_.settle(shape, shape);
-}
-
-// By the wall clock it is estimated when the loads are: in the steps before, the mean of the last two estimates counts.
-void LoadBalancer::settle_worth(std::span<const std::int64_t> load, std::span<const double> speeds, bool measured) {
-    const balance::LoadShape now = shape_of(load, speeds);
-    if (measured) worth_.settle(shape_measured_ ? shape_ : now, now);
-    shape_ = now;
-    shape_measured_ = measured;
+    charge(cost::even, hosts_.processes(), 0);
+    charge(cost::owners, hosts_.processes(), home_.cells());
+    const balance::Owners even(grid_, home_, balance::one_box_each(balance::even_partition(grid_, hosts_.processes())));
+    balance::add(worth_, static_cast<double>(step - last_step_), times,
+                 balance::shape_of(team_, even, work, hosts_.processes(), speeds), speeds);
 }
 
 void LoadBalancer::add_resources(const balance::Owners& owners, std::span<const double> times, std::int64_t step) {

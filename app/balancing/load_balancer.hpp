@@ -174,9 +174,7 @@ private:
     std::optional<balance::Partition> repartition(BalancedModel& b, const balance::Partition& partition,
                                                   const MeasuredCells& cells, std::span<const std::int64_t> work,
                                                   std::span<const double> times, std::int64_t step, BalanceRow& row);
-    balance::LoadShape shape_of(std::span<const std::int64_t> load, std::span<const double> speeds) const;
     void add_worth(std::span<const double> times, std::span<const std::int64_t> work, std::int64_t step);
-    void settle_worth(std::span<const std::int64_t> load, std::span<const double> speeds, bool measured);
     std::optional<balance::Partition> partition_by(BalancedModel& b, const balance::CellLoads& loads,
                                                    const MeasuredCells& cells, BalanceRow& row);
     void describe(const BalancedModel& b, BalanceRow& row) const;
@@ -203,9 +201,8 @@ private:
     std::vector<double> times_;               // by the wall clock, seconds a step of each process
     std::optional<balance::CellLoads> load_;  // the driver's, of this rank's home
     std::optional<balance::Infeasible> dead_end_;
-    balance::WorthMeter worth_;
-    balance::LoadShape shape_;  // by the wall clock: of the driver's last loads
-    bool shape_measured_ = false;
+    balance::Worth worth_;
+    double dearest_cell_ = 0;  // by the wall clock: of the driver's last loads, relative to a mean process
 };
 
 }  // namespace app

@@ -48,4 +48,47 @@ std::vector<std::int64_t> measure_work(const MeasuredCells& cells, const balance
     return work;
 }
 
+std::vector<std::int64_t> evenly_owned(const Tiles& tiles, std::span<const double> times, const balance::Grid& grid,
+                                       std::span<const double> costs) {
+    constexpr double nothing = 1e-300;  // where nothing costs anything, tiles and cells count alike
+    std::vector<std::int64_t> sums(times.size(), 0);
+    if (tiles.size() == 0) return sums;
+    balance::Box mine = tiles[0].box();
+    std::vector<double> lists(tiles.size()), of_process(times.size(), 0.0);
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+        mine = around(mine, tiles[t].box());
+        lists[t] = nothing + static_cast<double>(tiles[t].list_length());
+        of_process[tiles.process_of(t)] += lists[t];
+    }
+    std::vector<std::pair<std::int64_t, balance::Box>> near;  // no other process owns a cell here
+    const std::vector<balance::Box> even = balance::even_partition(grid, static_cast<std::int64_t>(times.size()));
+    for (std::size_t p = 0; p < even.size(); ++p)
+        if (!even[p].empty() && meet(even[p], mine)) near.emplace_back(p, even[p]);
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+        const balance::Box& tile = tiles[t].box();
+        const double time = times[tiles.process_of(t)] * lists[t] / of_process[tiles.process_of(t)];
+        std::vector<double> loads;  // of its cells
+        double all = 0;
+        for (const auto& [process, box] : near) {
+            const balance::Box shared = intersection(tile, box);
+            if (shared.empty()) continue;
+            if (shared == tile) {
+                sums[process] += std::llround(time);
+                break;
+            }
+            if (loads.empty())
+                tiles[t].for_each_cell_count([&](auto n, auto n3, auto n5) {
+                    loads.push_back(nothing + costs[0] + n * (costs[1] + costs[2] * n3 + costs[3] * n5));
+                    all += loads.back();
+                });
+            double part = 0;
+            for (int x = shared.lower[0]; x < shared.upper[0]; ++x)
+                for (int y = shared.lower[1]; y < shared.upper[1]; ++y)
+                    part += loads[static_cast<std::size_t>(x - tile.lower[0]) * tile.extent(1) + y - tile.lower[1]];
+            sums[process] += std::llround(time * part / all);
+        }
+    }
+    return sums;
+}
+
 }  // namespace app

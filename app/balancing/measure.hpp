@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "app/engine/engine.hpp"
@@ -25,5 +26,12 @@ MeasuredCells measure_cells(const balance::Team& team, const Engine& engine, con
 std::vector<std::int64_t> measure_work(const MeasuredCells& cells, const balance::WorkCosts& costs,
                                        std::array<double, 2> cell_width, const balance::Team& team, Engine& engine,
                                        const balance::Decomposition& owners);
+
+/// What the processes with the even partition would take of the times that this rank's ones took, rounded; in both, one
+/// of each process. A process's time is shared by what its tiles' neighbour lists hold, and that of a tile that several
+/// would own like the loads that cells with so many particles usually have: costs[0] + n (costs[1] + costs[2] n3 +
+/// costs[3] n5). tiles: without blocks of accelerators.
+std::vector<std::int64_t> evenly_owned(const Tiles& tiles, std::span<const double> times, const balance::Grid& grid,
+                                       std::span<const double> costs);
 
 }  // namespace app

@@ -17,8 +17,7 @@ std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
 }
 
 std::optional<balance::Worth> LoadBalancer::worth() const {
-    const balance::Worth w = worth_.worth(shape_);
-    return w.measured > 0 && !zones_.on() ? std::optional(w) : std::nullopt;
+    return worth_.measured > 0 && !zones_.on() ? std::optional(worth_) : std::nullopt;
 }
 
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {

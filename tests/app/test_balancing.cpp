@@ -12,6 +12,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "app/balancing/measure.hpp"
 #include "app/deck/deck.hpp"
 #include "app/run/step.hpp"
 #include "comm/communicator.hpp"
@@ -248,6 +249,64 @@ TEST_CASE("balancing takes load off the slowest process, by the wall clock and b
                 CHECK(first[i].lbe == Approx(mean(times[i]) / largest(times[i])).epsilon(1e-6));
             }
         }
+}
+
+TEST_CASE("what the even partition would have taken is about what it takes") {
+    region_is_expensive = false;
+    Run plain(off_centre, {});
+    double even = 0, perfect = 0;
+    for (int step = 0; step < 18; step += 3) {
+        const std::vector<double> times = plain.seconds_of(step, step + 3);  // of 4 passes
+        even += 0.75 * largest(times);
+        perfect += 0.75 * mean(times);
+    }
+    Run run(off_centre, {"balance.every=3", "balance.migrate=always", "balance.speeds=off"});
+    run.steps(0, 18);
+    region_is_expensive = true;
+    const balance::Worth worth = run.balancer.worth().value();
+    CHECK(worth.steps == 18);
+    CHECK(worth.perfect == Approx(perfect).epsilon(0.001));
+    // A particle costs the same everywhere in this test, but those at the rims of the drops have shorter lists.
+    CHECK(worth.even == Approx(even).epsilon(0.15));
+    CHECK(worth.measured < 0.5 * even);
+}
+
+TEST_CASE("what tiles take is shared among the processes of the even partition, whoever has the tiles") {
+    const std::vector<double> costs{1, 2, 0.5, 0.25};
+    Run run(off_centre, {"balance.every=3"});
+    run.steps(0, 7);
+    const Tiles& tiles = run.engine.tiles();
+    const balance::Grid grid = run.engine.setup().domain.grid();
+    const std::vector<balance::Box> boxes = balance::even_partition(grid, processes);
+    std::vector<double> times(processes, 0.0), even(processes, 0.0), lists(processes, 0.0);
+    for (std::size_t t = 0; t < tiles.size(); ++t)
+        lists[tiles.process_of(t)] += static_cast<double>(tiles[t].list_length());
+    for (std::size_t p = 0; p < times.size(); ++p) times[p] = lists[p] > 0 ? 1e6 * static_cast<double>(p + 1) : 0;
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+        if (tiles[t].list_length() == 0) continue;
+        const balance::Box& tile = tiles[t].box();
+        std::array<int, 3> cell = tile.lower;
+        std::vector<double> shares(processes, 0.0);
+        double all = 0;
+        tiles[t].for_each_cell_count([&](auto n, auto n3, auto n5) {
+            const double load = costs[0] + n * (costs[1] + costs[2] * n3 + costs[3] * n5);
+            all += load;
+            for (std::size_t p = 0; p < boxes.size(); ++p) shares[p] += boxes[p].contains(cell) ? load : 0;
+            if (++cell[1] == tile.upper[1]) cell[1] = tile.lower[1], ++cell[0];
+        });
+        const std::int64_t owner = tiles.process_of(t);
+        for (std::size_t p = 0; p < boxes.size(); ++p)
+            even[p] += times[owner] * static_cast<double>(tiles[t].list_length()) / lists[owner] * shares[p] / all;
+    }
+    const std::vector<std::int64_t> sums = evenly_owned(tiles, times, grid, costs);
+    REQUIRE(sums.size() == even.size());
+    for (std::size_t p = 0; p < sums.size(); ++p)
+        CHECK(std::abs(static_cast<double>(sums[p]) - even[p]) <= static_cast<double>(tiles.size()));
+    // Where nothing costs anything, cells count alike: nothing is lost.
+    std::int64_t all = 0;
+    for (const std::int64_t s : evenly_owned(tiles, times, grid, std::vector<double>{0, 0, 0, 0})) all += s;
+    CHECK(std::abs(static_cast<double>(all) - std::accumulate(times.begin(), times.end(), 0.0)) <=
+          4 * static_cast<double>(tiles.size()));
 }
 
 TEST_CASE("a load that is balanced already stays where it is, when migrations have to pay") {

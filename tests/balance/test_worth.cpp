@@ -19,23 +19,25 @@ TEST_CASE("the shape of a load: even partition and dearest cell, against a mean 
     CHECK(unequal.even == 12.0 / 4);
     CHECK(unequal.dearest == Approx(8.0 / 3 / 4));
     CHECK(shape_of(team, even, std::vector<std::int64_t>(8, 0), 2).even == 1);
+    CHECK(dearest_of(team, load, std::vector<double>{1, 1}) == shape.dearest);
+    CHECK(dearest_of(team, load, std::vector<double>{1, 3}) == Approx(unequal.dearest));
+    CHECK(dearest_of(team, std::vector<std::int64_t>(8, 0), std::vector<double>{1, 3}) == 0);
 }
 
-TEST_CASE("a run adds up: steps whose shape is not known take the mean of those around them") {
-    WorthMeter meter;
-    meter.add(10, std::vector<double>{1, 3});  // mean 2
-    meter.settle({1.5, 0.5}, {1.5, 0.5});
-    meter.add(5, std::vector<double>{2, 2});
-    meter.add(5, std::vector<double>{4, 4});  // 10 steps of mean 3, settled together
-    meter.settle({1.5, 0.5}, {1.7, 2.5});
-    meter.add(1, std::vector<double>{1, 1});
-    const Worth w = meter.worth({2, 3});
-    CHECK(w.steps == 21);
-    CHECK(w.measured == 10 * 3 + 5 * 2 + 5 * 4 + 1);
-    CHECK(w.perfect == 10 * 2 + 5 * 2 + 5 * 4 + 1);
-    CHECK(w.even == Approx(20 * 1.5 + 30 * 1.6 + 1 * 2));
-    CHECK(w.possible == Approx(20 + 30 * 1.5 + 3));
-    CHECK(meter.worth({2, 3}).even == w.even);  // asking changes nothing
+TEST_CASE("a run adds up, step by step") {
+    Worth w;
+    add(w, 10, std::vector<double>{1, 3}, {1.5, 0.5});  // mean 2
+    add(w, 5, std::vector<double>{2, 2}, {1.5, 1.5});
+    add(w, 1, std::vector<double>{4, 4}, {2, 3});
+    CHECK(w.steps == 16);
+    CHECK(w.measured == 10 * 3 + 5 * 2 + 4);
+    CHECK(w.perfect == 10 * 2 + 5 * 2 + 4);
+    CHECK(w.even == Approx(20 * 1.5 + 10 * 1.5 + 4 * 2));
+    CHECK(w.possible == Approx(20 + 10 * 1.5 + 4 * 3));
+    Worth unequal;  // 3 seconds' work on a speed of 1 and 9 on one of 3: 3 seconds each
+    add(unequal, 1, std::vector<double>{6, 2}, {2, 0}, std::vector<double>{1, 3});
+    CHECK(unequal.perfect == 3);
+    CHECK(unequal.even == 6);
 }
 
 TEST_CASE("verdicts are parts of the whole time") {
