@@ -271,6 +271,25 @@ TEST_CASE("what the even partition would have taken is about what it takes") {
     CHECK(worth.measured < 0.5 * even);
 }
 
+TEST_CASE("a drop of a few cells: the dearest one bounds what balance can reach") {
+    const std::string drop = R"(
+system:
+  box: [120.0, 80.0]
+  boundary: [periodic, periodic]
+  slabs:
+    - {lower: [11, 11], upper: [16, 16], lattice: hexagonal, density: 1.0, temperature: 0}
+run: {dt: 0.0005, steps: 1000}
+)";
+    region_is_expensive = false;
+    Run run(drop, {"balance.every=3", "balance.migrate=always", "balance.speeds=off"});
+    run.steps(0, 12);
+    region_is_expensive = true;
+    const balance::Worth worth = run.balancer.worth().value();
+    CHECK(worth.possible > 1.2 * worth.perfect);  // a cell of a few has more than a twelfth of all particles
+    CHECK(worth.possible < 4 * worth.perfect);
+    CHECK(worth.possible < worth.even);
+}
+
 TEST_CASE("what tiles take is shared among the processes of the even partition, whoever has the tiles") {
     const std::vector<double> costs{1, 2, 0.5, 0.25};
     Run run(off_centre, {"balance.every=3"});
