@@ -123,6 +123,8 @@ Deck parse_deck(const std::string& text, const std::string& file, const std::vec
 /// The bytes of a deck file, or of another short text (what), for parse_deck(), cut just beyond the most that it
 /// accepts. Throws DeckError for a missing or unreadable file.
 std::string deck_bytes(const std::string& path, const char* what = "deck");
+/// The same of another file than the deck, read by rank 0 for all ranks. Throws InputError. Collective.
+std::string input_bytes(const std::string& path, const char* what, const comm::Communicator& comm);
 
 /// The effective deck as YAML: every key with its value; parsing it again gives an equal deck.
 std::string to_yaml(const Deck& deck);

@@ -119,4 +119,17 @@ std::string deck_bytes(const std::string& path, const char* what) {
     return text;
 }
 
+std::string input_bytes(const std::string& path, const char* what, const comm::Communicator& comm) {
+    std::string text;
+    on_rank_0(comm, [&] {
+        try {
+            text = deck_bytes(path, what);
+        } catch (const DeckError& e) {
+            throw InputError(e.what());
+        }
+    });
+    comm.broadcast(text);
+    return text;
+}
+
 }  // namespace app

@@ -14,15 +14,7 @@ namespace app {
 
 Prediction read_prediction(const std::string& path, std::int64_t ranks, std::int64_t particles,
                            const comm::Communicator& comm) {
-    std::string text;
-    on_rank_0(comm, [&] {
-        try {
-            text = deck_bytes(path, "prediction");
-        } catch (const DeckError& e) {
-            throw InputError(e.what());
-        }
-    });
-    comm.broadcast(text);
+    const std::string text = input_bytes(path, "prediction", comm);
     try {
         return {path, prediction_in(text, ranks, particles)};
     } catch (const std::invalid_argument& e) {

@@ -49,15 +49,7 @@ std::vector<Key> machine_keys(predict::Machine& m) {
 }  // namespace
 
 predict::Machine read_machine(const std::string& path, const comm::Communicator& comm) {
-    std::string text;
-    on_rank_0(comm, [&] {
-        try {
-            text = deck_bytes(path, "machine file");
-        } catch (const DeckError& e) {
-            throw InputError(e.what());
-        }
-    });
-    comm.broadcast(text);
+    const std::string text = input_bytes(path, "machine file", comm);
     predict::Machine machine;
     try {
         const std::string shown = printable(path);
