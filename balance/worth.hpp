@@ -19,10 +19,10 @@ struct LoadShape {
 LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::int64_t> load, std::int64_t processes,
                    std::span<const double> speeds = {});
 
-/// The dearest cell alone. speeds: of each process. Collective.
-double dearest_of(const Team& team, std::span<const std::int64_t> load, std::span<const double> speeds);
-/// The same from sums: of each process what it would have with the even partition, and the dearest cell, one unit.
+/// A shape from what each process would have with the even partition, and the dearest cell, in the same unit.
 LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std::span<const double> speeds);
+/// The dearest cell of a shape alone. load: of the cells of the member's home. speeds: of each process. Collective.
+double dearest_of(const Team& team, std::span<const std::int64_t> load, std::span<const double> speeds);
 
 /// Sums over steps of the seconds that a step took, or would have taken, on the slowest process.
 struct Worth {
