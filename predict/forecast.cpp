@@ -56,7 +56,11 @@ RankSteps balanced(RankSteps ranks) {
 }
 
 Machine scaled_network(Machine m, double factor) {
-    for (Link* link : {&m.inside, &m.between}) link->latency_seconds *= factor, link->bytes_per_second /= factor;
+    for (Link* link : {&m.inside, &m.between}) {
+        link->latency_seconds *= factor;
+        link->acknowledgement_seconds *= factor;
+        link->bytes_per_second /= factor;
+    }
     m.message_seconds *= factor;
     m.copy_bytes_per_second /= factor;
     return m;

@@ -10,8 +10,9 @@ namespace predict {
 
 /// The way between two ranks.
 struct Link {
-    double latency_seconds = 1e-6;   ///< with nodes_per_switch: of the longest way, over 4 links
-    double bytes_per_second = 1e10;  ///< between nodes: of all ranks of a node together
+    double latency_seconds = 1e-6;       ///< with nodes_per_switch: of the longest way, over 4 links
+    double bytes_per_second = 1e10;      ///< between nodes: of all ranks of a node together
+    double acknowledgement_seconds = 0;  ///< until a sender that waits for it knows that its message was received
 };
 
 /// Seconds a step for each thing counted, on one rank with all its threads (balance::WorkCosts has the meanings).

@@ -19,6 +19,10 @@ bool waits(const Message& m, const Machine& machine) {
     return machine.simulated || m.bytes >= static_cast<double>(machine.eager_bytes);
 }
 
+const Link& link(int from, int to, const comm::NodeMap& nodes, const Machine& machine) {
+    return nodes.of(from) == nodes.of(to) ? machine.inside : machine.between;
+}
+
 // In a fat tree the latency is that of the longest way, over 4 links; between nodes of a switch there are 2.
 double latency(int from, int to, const comm::NodeMap& nodes, const Machine& machine) {
     const int a = nodes.of(from), b = nodes.of(to);
@@ -72,7 +76,7 @@ Exchanged exchange(std::span<const RankStep> ranks, std::span<const double> begi
                 std::max(link_free[node], next.starts) + m.bytes / machine.between.bytes_per_second;
         there += latency(next.from, m.to, nodes, machine);
         x.arrivals[m.to].push_back({next.from, there});
-        if (one_by_one) x.issued[next.from] = there;
+        if (one_by_one) x.issued[next.from] = there + link(next.from, m.to, nodes, machine).acknowledgement_seconds;
         else if (waits(m, machine)) x.sent[next.from] = std::max(x.sent[next.from], there);
         issue(next.from, next.message + 1);
     }

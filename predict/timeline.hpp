@@ -34,8 +34,8 @@ struct RankStep {
 /// A message takes message_seconds of its sender's core, and its copy, if it is shorter than eager_bytes. Longer ones
 /// start to travel when both sides have begun; on a simulated machine short ones do so too. Messages of a node's ranks
 /// to other nodes leave the node one after the other, at the bandwidth of its link; inside a node they do not disturb
-/// each other. overlap: as in the deck's comm.overlap; with `none` a message starts when the one before it has been
-/// received, with `full` each tile is computed when its ghosts are there.
+/// each other. overlap: as in the deck's comm.overlap; with `none` a message starts when its sender knows that the one
+/// before it was received, with `full` each tile is computed when its ghosts are there.
 std::vector<double> step_ends(std::span<const RankStep> ranks, std::span<const double> begins,
                               const comm::NodeMap& nodes, const Machine& machine, comm::Overlap overlap);
 

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 # simulate.sh RANKS DECK [--out DIR] [--set key.path=value ...] [other options of steelyard run]: runs a deck on RANKS
 # ranks of a simulated cluster, in one process of this machine (docs/simulation.md). Times in its results are simulated.
-# PLATFORM=tianhe1a (default: at most 2400 ranks), tianhe2_16 or tianhe2_32 chooses the cluster. PROGRAM=replay_messages
-# replays a trace of messages instead: simulate.sh RANKS TRACE [its options].
+# PLATFORM=tianhe1a (default: at most 2400 ranks), tianhe2_16, tianhe2_32 or tianhe2_mic chooses the cluster, and
+# PLATFORM_SET="key=value ..." replaces numbers of it. PROGRAM=replay_messages replays a trace of messages instead:
+# simulate.sh RANKS TRACE [its options].
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [[ $# -lt 2 || $1 == -h || $1 == --help ]]; then sed -n '3,6s/^# //p' "$0"; exit $(($# < 2 ? 2 : 0)); fi
+if [[ $# -lt 2 || $1 == -h || $1 == --help ]]; then sed -n '3,7s/^# //p' "$0"; exit $(($# < 2 ? 2 : 0)); fi
 ranks=$1 deck=$2
 shift 2
 name=${PROGRAM:-steelyard}
@@ -16,7 +17,7 @@ command=()
 [[ $name == steelyard ]] && command=(run)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-/usr/bin/python3 "$root/scripts/simulate/platform.py" "${PLATFORM:-tianhe1a}" "$ranks" "$folder"
+/usr/bin/python3 "$root/scripts/simulate/platform.py" "${PLATFORM:-tianhe1a}" "$ranks" "$folder" ${PLATFORM_SET:-}
 export STEELYARD_PLATFORM OMP_NUM_THREADS=1
 STEELYARD_PLATFORM=$(<"$folder/assumptions.json")
 mapfile -t costs <"$folder/options"
@@ -33,4 +34,4 @@ simulator=$(sed -n 's/.*"\(\/[^"]*\/smpimain\)".*/\1/p' "$(command -v smpirun)")
     --cfg=smpi/async-small-thresh:0 --cfg=smpi/send-is-detached-thresh:0 \
     --cfg=smpi/coll-selector:mpich --cfg=smpi/bcast:binomial_tree --cfg=smpi/barrier:ompi_bruck \
     --cfg=smpi/allreduce:mpich --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial \
-    "${costs[@]}" --log=root.thresh:warning "$folder/platform.xml" "${command[@]}" "$deck" "$@"
+    "${costs[@]}" --log=root.thresh:warning --log=smpi_kernel.thresh:error "$folder/platform.xml" "${command[@]}" "$deck" "$@"

@@ -93,6 +93,10 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     return s;
 }
 
+balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::int64_t threads) {
+    return deck.grid.tile.value_or(balance::choose_tile(domain.grid(), domain.axis[1].cell_width(), threads));
+}
+
 void add_accelerators(Setup& setup, const Deck& deck, int node_rank, int node_size) {
     const Deck::Accelerator& a = deck.accelerator;
     if (a.backend == AcceleratorBackend::none) return;

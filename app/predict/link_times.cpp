@@ -50,19 +50,25 @@ LinkTimes measure_link(const comm::Communicator& comm, int a, int b) {
     comm::Schedule schedule;
     schedule.aggregate = comm::Aggregate::none;
     const comm::Network network = comm::make_network(schedule, comm, 1);
-    const auto seconds = [&](std::size_t count, std::size_t bytes) {
-        std::vector<double> all = exchange_seconds(comm, network, a, b, count, bytes);
+    schedule.one_by_one = true;
+    const comm::Network waiting = comm::make_network(schedule, comm, 1);
+    const auto seconds = [&](std::size_t count, std::size_t bytes, const comm::Network& by) {
+        std::vector<double> all = exchange_seconds(comm, by, a, b, count, bytes);
         comm.broadcast(std::as_writable_bytes(std::span(all)));  // from rank 0, which is `a`
         return all;
     };
-    const std::vector<double> one = seconds(1, short_bytes), many = seconds(burst, short_bytes);
-    const double pages = median(seconds(burst, page_bytes)), large = median(seconds(1, long_bytes));
+    const std::vector<double> one = seconds(1, short_bytes, network), many = seconds(burst, short_bytes, network);
+    const double pages = median(seconds(burst, page_bytes, network)), large = median(seconds(1, long_bytes, network)),
+                 one_by_one =
+                     (median(seconds(burst, short_bytes, waiting)) - median(seconds(1, short_bytes, waiting))) /
+                     (burst - 1);
     constexpr double least = 1e-9;  // of what is a difference of two medians
     LinkTimes t;
     t.message_seconds = std::max(least, (median(many) - median(one)) / (burst - 1));
     t.link.latency_seconds = std::max(least, median(one) - t.message_seconds);
     t.copy_bytes_per_second = burst * (page_bytes - short_bytes) / std::max(least, pages - median(many));
     t.link.bytes_per_second = long_bytes / std::max(least, large - median(one));
+    t.link.acknowledgement_seconds = std::max(0.0, one_by_one - t.message_seconds - t.link.latency_seconds);
     const auto [low, high] = std::minmax_element(many.begin(), many.end());
     t.spread = (*high - *low) / (2 * median(many));
     return t;

@@ -13,7 +13,9 @@ constexpr NumberRange seconds{0, 1e3}, cost{0, 1e-3}, rate{0, 1e300, true}, part
 
 std::vector<Key> link_keys(predict::Link& link) {
     return {number("latency_seconds", link.latency_seconds, seconds, "from one rank to another, an empty message"),
-            number("bytes_per_second", link.bytes_per_second, rate, "")};
+            number("bytes_per_second", link.bytes_per_second, rate, ""),
+            number("acknowledgement_seconds", link.acknowledgement_seconds, seconds,
+                   "back to a sender that waits until its message was received, with comm.overlap: none")};
 }
 
 std::vector<Key> machine_keys(predict::Machine& m) {

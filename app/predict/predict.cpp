@@ -87,12 +87,11 @@ balance::Partition partition_for(const Deck& deck, const predict::CellField& fie
     return balance::make_partition({team, field.grid, field.load, field.items, {}}, options, memory);
 }
 
-predict::Forecast forecast_for(const Deck& deck, const predict::CellField& field, double cell_height,
+predict::Forecast forecast_for(const Deck& deck, const predict::CellField& field, const md::Domain& domain,
                                const PredictReport& report, std::int64_t ranks) {
     const predict::Machine& machine = report.machine;
-    const balance::Decomposition owners(
-        field.grid, partition_for(deck, field, ranks), {ranks, static_cast<int>(ranks)},
-        deck.grid.tile.value_or(balance::choose_tile(field.grid, cell_height, ranks * omp_get_max_threads())));
+    const balance::Decomposition owners(field.grid, partition_for(deck, field, ranks), {ranks, static_cast<int>(ranks)},
+                                        tile_shape(deck, domain, ranks * omp_get_max_threads()));
     const std::int64_t a_node = deck.comm.ranks_per_node.value_or(machine.ranks_per_node);
     std::vector<int> node;
     for (std::int64_t r = 0; r < ranks; ++r) node.push_back(a_node > 0 ? static_cast<int>(r / a_node) : 0);
@@ -154,10 +153,9 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     report.cells = std::llround(static_cast<double>(grid.box().cells()) * area);
     if (comm.rank() == 0) {
         const predict::CellField field = loads_of(counted, report);
-        const double cell_height = setup.domain.axis[1].cell_width();
-        if (counts.front() != 1) report.forecasts.push_back(forecast_for(deck, field, cell_height, report, 1));
+        if (counts.front() != 1) report.forecasts.push_back(forecast_for(deck, field, setup.domain, report, 1));
         for (const std::int64_t n : counts)
-            report.forecasts.push_back(forecast_for(deck, field, cell_height, report, n));
+            report.forecasts.push_back(forecast_for(deck, field, setup.domain, report, n));
     }
     std::vector<std::pair<std::string, std::string>> files;
     if (comm.rank() == 0)

@@ -37,13 +37,13 @@ Setup setup_of(const Deck& deck, const comm::Communicator& alone) {
     return setup;
 }
 
-balance::Decomposition owners_of(const Setup& setup, std::int64_t processes) {
+balance::Decomposition owners_of(const Deck& deck, const Setup& setup, std::int64_t processes) {
     const balance::Grid grid = setup.domain.grid();
     processes = std::min(processes, grid.box().cells());
     return {grid,
             balance::one_box_each(balance::even_partition(grid, processes)),
             {processes, 1},
-            balance::choose_tile(grid, setup.domain.axis[1].cell_width(), omp_get_max_threads())};
+            tile_shape(deck, setup.domain, omp_get_max_threads())};
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Sample::Sample(const Deck& deck, const comm::Communicator& alone)
       deck_(to_be_sampled(deck)),
       own_setup_(setup_of(own_, alone)),
       setup_(setup_of(deck_, alone)),
-      owners_(owners_of(setup_, virtual_processes)),
+      owners_(owners_of(deck_, setup_, virtual_processes)),
       walk_(deck_, setup_, owners_, alone) {}
 
 CountedField Sample::count() {
@@ -110,7 +110,7 @@ std::vector<predict::FitRow> Sample::counts_of_processes() {
 }
 
 MeasuredCosts Sample::measure() {
-    Walk own(own_, own_setup_, owners_of(own_setup_, 1), comm_);
+    Walk own(own_, own_setup_, owners_of(own_, own_setup_, 1), comm_);
     const auto advance_both = [&](std::int64_t steps) { return walk_.advance(steps) + own.advance(steps); };
     double spent = advance_both(few_steps);
     for (std::int64_t steps = few_steps; steps < most_tuning_steps && spent < tuning_seconds; steps += few_steps)

@@ -33,10 +33,9 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
         throw UsageError(fmt::format("grid: {} for {}; use fewer ranks", counted(grid.box().cells(), "cell"),
                                      counted(comm.size(), "rank")));
     const comm::Ranks team(comm);
-    const balance::Decomposition owners(grid, balance::one_box_each(balance::even_partition(grid, comm.size())),
-                                        {comm.size(), comm.size()},
-                                        balance::choose_tile(grid, setup.domain.axis[1].cell_width(),
-                                                             std::int64_t{comm.size()} * omp_get_max_threads()));
+    const balance::Decomposition owners(
+        grid, balance::one_box_each(balance::even_partition(grid, comm.size())), {comm.size(), comm.size()},
+        tile_shape(deck, setup.domain, std::int64_t{comm.size()} * omp_get_max_threads()));
     Timers timers;
     Engine engine(setup, owners, comm, timers);
     fill_from(deck, engine, owners, comm);

@@ -126,10 +126,6 @@ std::int64_t thread_count(const comm::Communicator& comm) {
     return threads[0];
 }
 
-balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::int64_t threads) {
-    return deck.grid.tile.value_or(balance::choose_tile(domain.grid(), domain.axis[1].cell_width(), threads));
-}
-
 // With --force a trace takes the place of a file that is there, which must not be what the run is made from.
 void refuse_inputs(const Options& options) {
     std::error_code error;

@@ -118,8 +118,10 @@ Json json_of(const std::vector<Timing>& timings, const std::vector<Way>& ways, c
         }
         cases.push_back(one);
     }
-    return {
+    Json j{
         {"trace", o.trace}, {"ranks", ranks}, {"rounds", o.rounds}, {"simulated", comm::simulated}, {"cases", cases}};
+    if (comm::simulated) j["platform"] = Json::parse(comm::simulated_platform());
+    return j;
 }
 
 int run(int argc, char** argv, const comm::Communicator& comm) {

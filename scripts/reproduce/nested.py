@@ -12,6 +12,7 @@ that this takes by a model of links (communication.py), for links of several gen
   (default)     3 seeds of random machines: some minutes
   --full        20 seeds
   --no-3d       without the test of communication
+  --simulated   as the first option: the test of communication alone, on a simulated Tianhe-2; --simulated --help says more
 """
 import argparse
 import concurrent.futures

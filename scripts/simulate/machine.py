@@ -25,6 +25,8 @@ def main():
             sys.exit(2)
         with open(os.path.join(folder, "assumptions.json")) as f:
             p = json.load(f)
+    if "accelerators_per_node" in p:
+        sys.exit(f"machine.py: {name} has accelerators as ranks of their own, of which predictions know nothing; choose a platform without")
     with open(path, "w") as f:
         f.write(f"""# Of the simulated cluster {name}: written by scripts/simulate/machine.py from what platform.py assumes.
 name: '{name}, simulated'

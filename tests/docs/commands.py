@@ -49,6 +49,7 @@ COMMANDS = [
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
     ("quick", r"scripts/plot_nested\.py out/", {}, {}),
     ("slow", r"scripts/reproduce/nested\.sh$", {}),
+    ("elsewhere", r"scripts/reproduce/nested\.sh --simulated$", "SimGrid need not be here; simulated_accelerators runs it with --quick where it is"),
     # docs/prediction.md
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard predict inputs/", {}, {}),
     ("quick", r"scripts/plot_prediction\.py out/", {}, {}),

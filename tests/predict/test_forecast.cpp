@@ -87,6 +87,14 @@ TEST_CASE("one after the other: messages of a rank without overlap, and those of
     const std::vector<RankStep> ranks{{0, {}, {{1, bytes}, {2, bytes}}}, {}, {}};
     const comm::NodeMap apart(std::vector<int>{0, 1, 2});
     CHECK(ends_of(ranks, apart, m, Overlap::none)[0] == 2 * (m.message_seconds + far));
+    // The sender waits until it knows.
+    Machine told = m;
+    told.inside.acknowledgement_seconds = 0x1p-6, told.between.acknowledgement_seconds = 0x1p-5;
+    CHECK(ends_of(ranks, apart, told, Overlap::none)[0] == 2 * (m.message_seconds + far + 0x1p-5));
+    CHECK(ends_of(ranks, apart, told, Overlap::none)[2] == 2 * (m.message_seconds + far) + 0x1p-5);
+    CHECK(ends_of(ranks, comm::NodeMap(3), told, Overlap::none)[0] ==
+          2 * (m.message_seconds + m.inside.latency_seconds + bytes / m.inside.bytes_per_second + 0x1p-6));
+    CHECK(ends_of(ranks, apart, told, Overlap::links) == ends_of(ranks, apart, m, Overlap::links));
     // Both leave by the link of node 0.
     CHECK(ends_of(ranks, apart, m, Overlap::links)[2] == m.message_seconds + bytes / m.between.bytes_per_second + far);
     const comm::NodeMap tree(std::vector<int>{0, 1, 16}, 16);

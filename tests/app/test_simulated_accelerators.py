@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""test_simulated_accelerators.py SOURCE: messages of accelerators that are hosts of their own on a simulated cluster, against what the
+links say; and the communication test of nested partitions in a small form."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+SOURCE = sys.argv[1]
+BANDWIDTH = 0.95  # of a link that messages get: simulate.sh, smpi/bw-factor
+NETWORK, LINK, LATENCY, INSIDE = 8e9, 8e9, 5e-6, 5e9
+NODE = 27  # ranks; the last three are on accelerators
+
+
+def simulate(folder, messages, platform="tianhe2_mic", settings=""):
+    """Seconds of an exchange of messages (source, target, bytes)."""
+    trace, results = os.path.join(folder, "trace.csv"), os.path.join(folder, "results.json")
+    with open(trace, "w") as f:
+        f.write("plan,kind,step,source,target,bytes,source_node,target_node\n")
+        f.writelines(f"0,ghosts,0,{s},{t},{n},0,0\n" for s, t, n in messages)
+    ranks = 1 + max(max(s, t) for s, t, _ in messages)
+    command = [os.path.join(SOURCE, "scripts/simulate.sh"), str(ranks), trace, "--order", "plain", "--aggregate", "none", "--overlap", "links", "--json", results]
+    done = subprocess.run(command, env=dict(os.environ, PLATFORM=platform, PLATFORM_SET=settings, PROGRAM="replay_messages"), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with open(results) as f:
+        found = json.load(f)
+    assert found["simulated"] is True and found["platform"]["platform"] == platform, found
+    return found["cases"][0]["seconds"]
+
+
+def one_message_takes_what_its_links_say(folder):
+    size = 8_000_000
+    mic, other_mic, far = NODE - 3, NODE - 2, 9 * NODE  # another switch
+    slow, narrow = "accelerator_remote_slowdown=5", "accelerator_link_bytes_per_second=2e9"
+    for source, target, settings, bandwidth in ((mic, 0, "", LINK), (0, mic, "", LINK), (mic, other_mic, "", LINK), (0, 1, "", INSIDE), (0, far, "", NETWORK),
+                                                (mic, far, "", NETWORK), (mic, far, slow, NETWORK / 5), (far, mic, slow, NETWORK / 5), (mic, other_mic, slow, NETWORK / 5),
+                                                (mic, 0, slow, LINK), (0, far, slow, NETWORK), (far, mic, narrow, 2e9), (0, far, narrow, NETWORK),
+                                                (mic, far + mic, slow, NETWORK / 5), (0, far, "link_bytes_per_second=1e9", 1e9)):
+        took = simulate(folder, [(source, target, size)], settings=settings)
+        assert abs(took / (size / (BANDWIDTH * bandwidth)) - 1) < 0.02, (source, target, settings, took)
+    # The time of a small message is that of its latencies: twice 5 us between accelerators.
+    small = simulate(folder, [(mic, other_mic, 1)]) - simulate(folder, [(mic, 0, 1)])
+    assert abs(small - LATENCY) < 0.2e-6, small
+
+
+def links_are_shared(folder):
+    size = 8_000_000
+    alone = simulate(folder, [(0, 24, size)])
+    two = simulate(folder, [(0, 24, size), (1, 24, size)])
+    apart = simulate(folder, [(0, 24, size), (1, 25, size)])
+    back = simulate(folder, [(0, 24, size), (24, 1, size)])
+    assert abs(two / alone - 2) < 0.02 and abs(apart / alone - 1) < 0.02 and abs(back / alone - 1) < 0.02, (alone, two, apart, back)
+
+
+def same_tree_as_without_accelerators(folder):
+    cores = [(i * 7 % 240, i * 5 % 239, 1000 * i) for i in range(1, 150)]
+    cores = [(s, t, n) for s, t, n in cores if s != t]
+    place = lambda r: r // 24 * NODE + r % 24
+    one = simulate(folder, cores, platform="tianhe2_32")
+    two = simulate(folder, [(place(s), place(t), n) for s, t, n in cores])
+    assert abs(one / two - 1) < 1e-6, (one, two)
+
+
+def algorithms(folder):
+    out = os.path.join(folder, "nested")
+    subprocess.run([os.path.join(SOURCE, "scripts/reproduce/nested_simulated.py"), "--quick", "--out", out], check=True, cwd=SOURCE)
+    with open(os.path.join(out, "simulated.json")) as f:
+        found = json.load(f)
+    assert found["simulated"] is True and "sources" in found["platform"]
+    time = {(r["case"], r["nodes"], r["algorithm"]): r["seconds"] for r in found["figure_10"] + found["sweep"]}
+    for n in (1, 2):
+        host, alone = "the host forwards", "accelerators alone"
+        # With Algorithm 2, accelerators have no remote messages that could be slow.
+        assert time[host, n, "inner_outer"] == time[alone, n, "inner_outer"] < 0.6 * time[alone, n, "greedy"], time
+        assert time[host, n, "greedy"] < time[alone, n, "greedy"], time
+    for r in found["figure_10"]:
+        assert (r["remote_bytes"] == 0) == (r["algorithm"] == "inner_outer"), r
+    slow = [time[f"accelerator_remote_slowdown {s}", 2, "greedy"] for s in (1, 2, 3, 5, 10)]
+    assert slow == sorted(slow) and slow[0] == time["the host forwards", 2, "greedy"] and slow[3] == time["accelerators alone", 2, "greedy"], slow
+    assert os.path.getsize(os.path.join(out, "simulated.png")) > 10000
+
+
+def refusals(folder):
+    for settings, word in (("accelerator_link_bytes_per_second=0", "> 0"), ("accelerator_remote_slowdown=0.5", ">= 1"), ("latency_seconds=nan", "> 0"), ("nodes=3", "no number nodes"),
+                           ("latency_seconds", "> 0")):
+        done = subprocess.run([os.path.join(SOURCE, "scripts/simulate.sh"), "2", "deck"], env=dict(os.environ, PLATFORM="tianhe2_mic", PLATFORM_SET=settings), capture_output=True, text=True)
+        assert done.returncode != 0 and settings in done.stderr and word in done.stderr, done
+    done = subprocess.run([sys.executable, os.path.join(SOURCE, "scripts/simulate/machine.py"), "tianhe2_mic", os.path.join(folder, "machine.yaml")], capture_output=True, text=True)
+    assert done.returncode != 0 and "accelerators" in done.stderr and not os.path.exists(os.path.join(folder, "machine.yaml")), done
+
+
+def main():
+    for program in ("build-smpi/replay_messages", "build/steelyard"):
+        if not os.access(os.path.join(SOURCE, program), os.X_OK):
+            print(f"skipped: there is no {program}; docs/simulation.md says how to build it")
+            sys.exit(SKIP)
+    for check in (one_message_takes_what_its_links_say, links_are_shared, same_tree_as_without_accelerators, algorithms, refusals):
+        with tempfile.TemporaryDirectory() as folder:
+            check(folder)
+
+
+main()
