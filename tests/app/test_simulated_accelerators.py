@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """test_simulated_accelerators.py SOURCE: messages of accelerators that are hosts of their own on a simulated cluster, against what the
 links say; and the communication test of nested partitions in a small form."""
+import csv
 import json
 import os
 import subprocess
@@ -62,6 +63,12 @@ def same_tree_as_without_accelerators(folder):
     one = simulate(folder, cores, platform="tianhe2_32")
     two = simulate(folder, [(place(s), place(t), n) for s, t, n in cores])
     assert abs(one / two - 1) < 1e-6, (one, two)
+    # From two nodes of a switch to nodes of two others with the same place there: over the same root switch.
+    size = 8_000_000
+    for nodes in ([(0, 8), (1, 16)], [(0, 8), (1, 17)]):
+        one = simulate(folder, [(24 * s, 24 * t, size) for s, t in nodes], platform="tianhe2_32")
+        two = simulate(folder, [(NODE * s, NODE * t, size) for s, t in nodes])
+        assert abs(one / two - 1) < 1e-5, (nodes, one, two)  # the precision of simulated times
 
 
 def algorithms(folder):
@@ -76,6 +83,17 @@ def algorithms(folder):
         # With Algorithm 2, accelerators have no remote messages that could be slow.
         assert time[host, n, "inner_outer"] == time[alone, n, "inner_outer"] < 0.6 * time[alone, n, "greedy"], time
         assert time[host, n, "greedy"] < time[alone, n, "greedy"], time
+    for algorithm in ("greedy", "inner_outer"):
+        with open(os.path.join(out, "runs", f"3d_2_{algorithm}.csv")) as f:
+            messages = [{k: int(v) for k, v in m.items() if k != "kind"} for m in csv.DictReader(f)]
+        with open(os.path.join(out, "runs", f"3d_2_{algorithm}", "partition.json")) as f:
+            resources = json.load(f)["resources"]
+        fast = lambda rank: rank % NODE >= 24
+        for r in resources:
+            if r["kind"] == "accelerator" and len(r["boxes"]) == 1:  # ghosts of several boxes may be the same cells
+                remote = sum(m["bytes"] for m in messages if m["target"] == r["id"] and (fast(m["source"]) or m["source_node"] != m["target_node"]))
+                assert fast(r["id"]) and remote == 48 * r["remote_cells"], (algorithm, r, remote)
+        assert algorithm != "greedy" or sum(len(r["boxes"]) == 1 for r in resources if r["kind"] == "accelerator") >= 2, resources
     for r in found["figure_10"]:
         assert (r["remote_bytes"] == 0) == (r["algorithm"] == "inner_outer"), r
     slow = [time[f"accelerator_remote_slowdown {s}", 2, "greedy"] for s in (1, 2, 3, 5, 10)]
