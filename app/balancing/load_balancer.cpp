@@ -3,15 +3,14 @@
 // carries the decision out.
 #include "app/balancing/load_balancer.hpp"
 
-#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/balancing/machine.hpp"
 #include "app/balancing/measure.hpp"
 #include "app/balancing/simulated_cost.hpp"
-#include "app/common/words.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/partition/quality.hpp"
 #include "balance/partition/region.hpp"
@@ -32,49 +31,6 @@ constexpr double least_clock_steps = 1000;
 void slow_down(std::vector<double>& times, const balance::Slowdown& slow, std::int64_t step) {
     for (std::size_t p = 0; p < times.size(); ++p)
         times[p] /= balance::speed_of(slow, static_cast<std::int64_t>(p), step);
-}
-
-// The threads of a mean rank over those of this one. Collective.
-double relative_threads(const comm::Communicator& comm) {
-    std::array<std::int64_t, 1> threads{omp_get_max_threads()};
-    comm.sum(threads);
-    return static_cast<double>(threads[0]) / (static_cast<double>(comm.size()) * omp_get_max_threads());
-}
-
-// Ranks of each node, where all nodes have as many and consecutive ones; else 0. Collective.
-std::int64_t ranks_per_node(const comm::Communicator& comm) {
-    std::array<std::int64_t, 1> nodes{comm.node_rank() == 0 ? 1 : 0};
-    comm.sum(nodes);
-    const std::int64_t each = comm.size() / nodes[0];
-    const bool regular = comm.size() % nodes[0] == 0 && comm.rank() % each == comm.node_rank();
-    return comm.all_agree(regular) ? each : 0;
-}
-
-// What the deck leaves open, as the job is.
-void complete(balance::PartitionOptions& options, const Deck& deck, std::int64_t processes,
-              const comm::Communicator& comm) {
-    options.processes = processes;
-    if (processes != comm.size()) return;
-    if (options.processes_per_node == 0) options.processes_per_node = ranks_per_node(comm);
-    // By counted work nothing may depend on the number of threads.
-    std::array<std::int64_t, 1> threads{deck.balance.clock == Clock::wall ? omp_get_max_threads() : 1};
-    comm.max(threads);
-    options.threads = static_cast<int>(threads[0]);
-}
-
-// Of each process that of its node.
-std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options) {
-    const std::int64_t each = options.processes_per_node > 0 ? options.processes_per_node : options.processes;
-    const std::int64_t nodes = (options.processes + each - 1) / each;
-    const auto given = static_cast<std::int64_t>(machine.core_speed.size());
-    if (given > 1 && given != nodes)
-        throw DeckError(
-            fmt::format("machine.core_speed: {} values, but {} with {} a node make {}; give one of each node", given,
-                        counted(options.processes, "process"), each, counted(nodes, "node")));
-    std::vector<double> speeds;
-    for (std::int64_t p = 0; p < options.processes; ++p)
-        speeds.push_back(Deck::Machine::at(machine.core_speed, p / each));
-    return speeds;
 }
 
 // Adds relative noise to the times of processes, by the deck's seed and the step: what a study wants to know is how
@@ -102,7 +58,7 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       zones_(deck, grid, team_, hosts_, accelerators.count, accelerators.halo),
       of_thread_(relative_threads(comm)) {
     for (int r = 0; r < comm.size() && zones_.on(); ++r) speed_of_accelerators_.push_back(deck.accelerator.speed_of(r));
-    complete(settings_.partition, deck, processes, comm);
+    complete(settings_.partition, deck.balance.clock, processes, comm);
     if (settings_.speeds == balance::SpeedSource::given) speeds_.set(given_speeds(deck.machine, settings_.partition));
     const auto add = [&](const std::string& name) {
         BalancedModel b;
@@ -381,6 +337,35 @@ std::optional<balance::Partition> LoadBalancer::partition_by(BalancedModel& b, c
     return next;
 }
 
+// Whether this partition of one model takes the place of the one before.
+bool LoadBalancer::adopt(BalancedModel& b, const balance::Partition& next, const balance::Owners& before,
+                         std::span<const std::int64_t> loads, const MeasuredCells& cells, bool measured,
+                         BalanceRow& row) {
+    const balance::Owners after(grid_, home_, next);
+    charge(cost::owners, hosts_.processes(), home_.cells());
+    charge(cost::quality, hosts_.processes(), home_.cells());
+    const balance::Moved mine = balance::moved_between(before, after, cells.particles);
+    std::array<std::int64_t, 3> sums{mine.cells, mine.particles, balance::ghost_cells(after)};
+    team_.sum(sums);
+    const balance::Moved moved{sums[0], sums[1]};
+    b.history.lbe_reachable =
+        balance::predicted_efficiency(team_, after, loads, hosts_.processes(), speeds_.relative());
+    if (measured && settings_.migrate == Migrate::gain &&
+        settings_.clock == Clock::work)  // by the wall clock, as the last one was measured
+        b.history.move_seconds =
+            settings_.work.move * static_cast<double>(moved.particles) / static_cast<double>(hosts_.processes());
+    row.decision = balance::decide(b.history, settings_.migrate, measured, moved);
+    if (row.decision != Decision::kept_gain) {
+        row.moved = moved;
+        b.history.ghost_cells = static_cast<double>(sums[2]);
+        b.history.lbe_model = b.history.lbe_reachable;
+    }
+    // Also where the same cells come in other boxes, in which the tiles would have another order, nothing changes.
+    if (row.decision != Decision::moved) return false;
+    b.partition = {team_, next, hosts_};
+    return true;
+}
+
 // New loads and a new partition of one model; without times, those that all models start from. Returns the partition in
 // use from now on, where it is another.
 std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, const balance::Partition& partition,
@@ -410,29 +395,7 @@ std::optional<balance::Partition> LoadBalancer::repartition(BalancedModel& b, co
     start = comm::now();
     std::optional<balance::Partition> next = partition_by(b, loads, cells, row);
     row.partition_seconds = comm::now() - start;
-    if (next) {
-        const balance::Owners after(grid_, home_, *next);
-        charge(cost::owners, hosts_.processes(), home_.cells());
-        charge(cost::quality, hosts_.processes(), home_.cells());
-        const balance::Moved mine = balance::moved_between(before, after, cells.particles);
-        std::array<std::int64_t, 3> sums{mine.cells, mine.particles, balance::ghost_cells(after)};
-        team_.sum(sums);
-        const balance::Moved moved{sums[0], sums[1]};
-        b.history.lbe_reachable = balance::predicted_efficiency(team_, after, loads.load, hosts_.processes(), speed);
-        if (measured && settings_.migrate == Migrate::gain &&
-            settings_.clock == Clock::work)  // by the wall clock, as the last one was measured
-            b.history.move_seconds =
-                settings_.work.move * static_cast<double>(moved.particles) / static_cast<double>(hosts_.processes());
-        row.decision = balance::decide(b.history, settings_.migrate, measured, moved);
-        if (row.decision != Decision::kept_gain) {
-            row.moved = moved;
-            b.history.ghost_cells = static_cast<double>(sums[2]);
-            b.history.lbe_model = b.history.lbe_reachable;
-        }
-        // Also where the same cells come in other boxes, in which the tiles would have another order, nothing changes.
-        if (row.decision == Decision::moved) b.partition = {team_, *next, hosts_};
-        else next.reset();
-    }
+    if (next && !adopt(b, *next, before, loads.load, cells, measured, row)) next.reset();
     if (driver) load_ = std::move(loads);
     if (driver && measured && finds_speeds()) add_resources({grid_, home_, next ? *next : partition}, times, step);
     describe(b, row);

@@ -174,6 +174,8 @@ private:
     std::optional<balance::Partition> repartition(BalancedModel& b, const balance::Partition& partition,
                                                   const MeasuredCells& cells, std::span<const std::int64_t> work,
                                                   std::span<const double> times, std::int64_t step, BalanceRow& row);
+    bool adopt(BalancedModel& b, const balance::Partition& next, const balance::Owners& before,
+               std::span<const std::int64_t> loads, const MeasuredCells& cells, bool measured, BalanceRow& row);
     void add_worth(std::span<const double> times, std::span<const std::int64_t> work, std::int64_t step);
     std::optional<balance::Partition> partition_by(BalancedModel& b, const balance::CellLoads& loads,
                                                    const MeasuredCells& cells, BalanceRow& row);

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "app/balancing/machine.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <omp.h>
 
+#include <algorithm>
+#include <array>
+
+#include "app/common/words.hpp"
 #include "comm/machine/topology.hpp"
 
 namespace app {
+namespace {
+
+// Ranks of each node, where all nodes have as many and consecutive ones; else 0. Collective.
+std::int64_t ranks_per_node(const comm::Communicator& comm) {
+    std::array<std::int64_t, 1> nodes{comm.node_rank() == 0 ? 1 : 0};
+    comm.sum(nodes);
+    const std::int64_t each = comm.size() / nodes[0];
+    const bool regular = comm.size() % nodes[0] == 0 && comm.rank() % each == comm.node_rank();
+    return comm.all_agree(regular) ? each : 0;
+}
+
+}  // namespace
 
 balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator& comm) {
     const std::vector<comm::NodeShape> found = comm::detect_nodes(comm);
@@ -23,6 +40,37 @@ balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator
         machine.nodes.push_back(node);
     }
     return machine;
+}
+
+double relative_threads(const comm::Communicator& comm) {
+    std::array<std::int64_t, 1> threads{omp_get_max_threads()};
+    comm.sum(threads);
+    return static_cast<double>(threads[0]) / (static_cast<double>(comm.size()) * omp_get_max_threads());
+}
+
+void complete(balance::PartitionOptions& options, balance::Clock clock, std::int64_t processes,
+              const comm::Communicator& comm) {
+    options.processes = processes;
+    if (processes != comm.size()) return;
+    if (options.processes_per_node == 0) options.processes_per_node = ranks_per_node(comm);
+    // By counted work nothing may depend on the number of threads.
+    std::array<std::int64_t, 1> threads{clock == balance::Clock::wall ? omp_get_max_threads() : 1};
+    comm.max(threads);
+    options.threads = static_cast<int>(threads[0]);
+}
+
+std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options) {
+    const std::int64_t each = options.processes_per_node > 0 ? options.processes_per_node : options.processes;
+    const std::int64_t nodes = (options.processes + each - 1) / each;
+    const auto given = static_cast<std::int64_t>(machine.core_speed.size());
+    if (given > 1 && given != nodes)
+        throw DeckError(
+            fmt::format("machine.core_speed: {} values, but {} with {} a node make {}; give one of each node", given,
+                        counted(options.processes, "process"), each, counted(nodes, "node")));
+    std::vector<double> speeds;
+    for (std::int64_t p = 0; p < options.processes; ++p)
+        speeds.push_back(Deck::Machine::at(machine.core_speed, p / each));
+    return speeds;
 }
 
 }  // namespace app

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The machine that nested partitions are made for: as the deck gives it, and where it doesn't, as it is found.
+// The machine that partitions are made for: as the deck gives it, and where it doesn't, as it is found.
 #pragma once
+#include <cstdint>
+#include <vector>
+
 #include "app/deck/deck.hpp"
 #include "balance/partition/machine.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
 
-/// Collective.
+/// For nested partitions. Collective.
 balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator& comm);
+
+/// Fills in the processes, and where they are the ranks of the job, the ranks of a node and their threads: by counted
+/// work one, on whose number nothing may depend. Collective.
+void complete(balance::PartitionOptions& options, balance::Clock clock, std::int64_t processes,
+              const comm::Communicator& comm);
+
+/// Of each process the speed that the deck gives its node. Throws DeckError where it gives those of another number of
+/// nodes.
+std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options);
+
+/// The threads of a mean rank over those of this one. Collective.
+double relative_threads(const comm::Communicator& comm);
 
 }  // namespace app

@@ -20,6 +20,8 @@ from quiet import quiet
 DECKS = {"inputs/liquid.yaml": 300, "inputs/slab.yaml": 500, "inputs/quickstart.yaml": 300}  # steps of a run
 SIMULATED = {"inputs/lbe64.yaml": [8, 24, 96, 192, 384], "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256]}
 SIMULATED_STEPS = (1, 6)  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
+MANY_MESSAGES = ["comm.aggregate=none", "grid.skin=0.4"]
+OVERLAP = {"inputs/tiny.yaml": (2000, MANY_MESSAGES + ["grid.tile=[4,4]"]), "inputs/slab.yaml": (300, MANY_MESSAGES + ["grid.tile=[4,4]"])}  # steps of a run
 OUT = "results/predict"
 
 
@@ -69,6 +71,31 @@ def real(arguments):
     return cases
 
 
+def overlap(arguments):
+    """What `full` wins over `none` on 2 ranks, where small tiles make many messages; runs of both in turns."""
+    start = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", "2"]
+    cases = []
+    for deck, (steps, settings) in OVERLAP.items():
+        rows = []
+        for _ in range(arguments.rounds):
+            forecast = predicted(deck, [2], settings, start)[2]["overlap_seconds"]
+            row = {"predicted_none": forecast["none"], "predicted_full": forecast["full"]}
+            for value in ("none", "full"):
+                def measure():
+                    call([*start, "build/steelyard", "run", deck, "--out", f"{OUT}/run", "--force", "--quiet",
+                          *options(settings + [f"comm.overlap={value}", f"run.steps={steps}", "output.every=0", "output.fields_every=0"])])
+                    return {"seconds": step_seconds(f"{OUT}/run", steps)}
+                row[f"measured_{value}"] = quiet(measure)["seconds"]
+            rows.append(row)
+        gains = {kind: sorted(1e6 * (r[f"{kind}_none"] - r[f"{kind}_full"]) for r in rows) for kind in ("predicted", "measured")}
+        case = {"deck": deck, "settings": settings, "steps": steps, "rounds": rows, "predicted_us": statistics.median(gains["predicted"]), "measured_us": statistics.median(gains["measured"])}
+        cases.append(case)
+        shown = {k: 1e6 * statistics.median(r[k] for r in rows) for k in rows[0]}
+        print(f"{deck}, {' '.join(settings)}\n  full: predicted {shown['predicted_full']:.1f}, measured {shown['measured_full']:.1f} us a step; none: {shown['predicted_none']:.1f}, {shown['measured_none']:.1f}\n  "
+              + "; ".join(f"{kind} gain {statistics.median(g):.1f} us ({g[0]:.1f} to {g[-1]:.1f})" for kind, g in gains.items()) + f"; ratio {case['predicted_us'] / case['measured_us']:.2f}", flush=True)
+    return cases
+
+
 def simulated_run(ranks, deck, settings, steps):
     """Seconds of the run, and of force passes of the busiest rank."""
     out = f"{OUT}/simulated"
@@ -107,10 +134,11 @@ def simulated():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulated", action="store_true", help="on simulated ranks (docs/simulation.md)")
+    parser.add_argument("--overlap", action="store_true", help="what comm.overlap wins on 2 ranks, in decks of many messages")
     parser.add_argument("--rounds", type=int, default=5, help="predictions and runs of each case (default: 5)")
     arguments = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)
-    cases = simulated() if arguments.simulated else real(arguments)
+    cases = simulated() if arguments.simulated else overlap(arguments) if arguments.overlap else real(arguments)
     with open(f"{OUT}/summary.json", "w") as f:
         json.dump({"simulated": arguments.simulated, "cases": cases}, f, indent=2)
 

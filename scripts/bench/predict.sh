@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# predict.sh [--simulated] [OPTIONS]: predicted beside measured times of a step, on this machine or on a simulated cluster;
+# predict.sh [--simulated | --overlap] [OPTIONS]: predicted beside measured times of a step, on this machine or on a simulated cluster;
 # writes results/predict/summary.json. `--help` lists the options.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
