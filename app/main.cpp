@@ -149,18 +149,8 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     return {*info ? app::info(options, comm) : app::check(options, comm)};
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-#ifdef __GLIBC__
-    // Engines' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all
-    // on the heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages,
-    // returned when freed.
-    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-#endif
-    app::survive_file_limits();
-    if (argc > 1 && std::string_view(argv[1]) == "run") app::watch_signals();
-    comm::Session session(argc, argv);
+// The exit code.
+int run_program(int argc, char** argv) {
     const comm::Communicator world;
     if (const std::string other = comm::other_launcher(world.size()); !other.empty()) {
         if (comm::speaks_for_launch(world.rank()))
@@ -193,4 +183,19 @@ int main(int argc, char** argv) {
     } catch (...) {
         comm::fatal(1, "internal: an unknown exception; this is a bug");
     }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+#ifdef __GLIBC__
+    // Engines' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all
+    // on the heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages,
+    // returned when freed.
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+    app::survive_file_limits();
+    if (argc > 1 && std::string_view(argv[1]) == "run") app::watch_signals();
+    comm::Session session(argc, argv);
+    return session.end(run_program(argc, argv));
 }

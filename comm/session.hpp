@@ -6,13 +6,16 @@
 
 namespace comm {
 
-/// Initialises MPI, finalises it at the end of its life; nothing in a build without MPI.
+/// Initialises MPI, finalises it at its end; nothing in a build without MPI.
 class Session {
 public:
     Session(int& argc, char**& argv);
-    ~Session();
+    ~Session();  ///< end(0), if it has not ended before
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
+    /// Finalises MPI when all ranks have called this, and returns `code`, with which the program is to exit. Where MPI
+    /// does not come back from that within 10 seconds, the process exits with it at once. Call it last of all.
+    int end(int code);
 };
 
 /// Prints `steelyard: error: MESSAGE` as one line and ends the whole job with `code` (1..125), whichever ranks call it;

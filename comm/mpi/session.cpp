@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 
 #include "comm/clock.hpp"
@@ -46,6 +47,10 @@ void share_first_failure() {
     MPI_Comm_free(&node);
 }
 
+constexpr unsigned finalise_seconds = 10;
+volatile std::sig_atomic_t code_at_end = 0;
+extern "C" void leave(int) { _exit(code_at_end); }
+
 }  // namespace
 
 Session::Session(int& argc, char**& argv) {
@@ -56,13 +61,24 @@ Session::Session(int& argc, char**& argv) {
     share_first_failure();
 }
 
-Session::~Session() {
+Session::~Session() { end(0); }
+
+int Session::end(int code) {
+    int finalised = 0;
+    MPI_Finalized(&finalised);
+    if (finalised) return code;
     first_failure = nullptr;
     MPI_Win_free(&first_failure_window);
-    // MPICH before 4.2 over UCX hangs now and then where one rank is in MPI_Finalize long before another: it has left
-    // the network alone when the other one takes leave (pmodels/mpich, pull request 6596).
+    // MPICH before 4.2 over UCX hangs now and then where one rank is in MPI_Finalize before another: it has left the
+    // network alone when the other one takes leave (pmodels/mpich, pull request 6596). The barrier makes that rare, and
+    // where it happens nothing is left to be done.
     MPI_Barrier(MPI_COMM_WORLD);
+    code_at_end = code;
+    std::signal(SIGALRM, leave);
+    alarm(finalise_seconds);
     MPI_Finalize();
+    alarm(0);
+    return code;
 }
 
 void fatal(int code, std::string_view message) {

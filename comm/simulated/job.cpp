@@ -45,7 +45,14 @@ Session::Session(int& argc, char**& argv) {
     if (rank == 0) count_messages();
 }
 
-Session::~Session() { MPI_Finalize(); }
+Session::~Session() { end(0); }
+
+int Session::end(int code) {
+    int finalised = 0;
+    MPI_Finalized(&finalised);
+    if (!finalised) MPI_Finalize();
+    return code;
+}
 
 void fatal(int code, std::string_view message) {
     print_error(message);

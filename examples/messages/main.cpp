@@ -124,14 +124,17 @@ Json json_of(const std::vector<Timing>& timings, const std::vector<Way>& ways, c
     return j;
 }
 
-int run(int argc, char** argv, const comm::Communicator& comm) {
+void replay_trace(int argc, char** argv, const comm::Communicator& comm) {
     Options options;
     CLI::App cli{"Carries out the plans of a trace of messages under several schedules.", "replay_messages"};
     add_options(cli, options);
     try {
         cli.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-        if (e.get_exit_code() == 0) return comm.rank() == 0 ? cli.exit(e) : 0;
+        if (e.get_exit_code() == 0) {
+            if (comm.rank() == 0) cli.exit(e);
+            return;
+        }
         throw app::UsageError(fmt::format("command line: {}; see --help", e.what()));
     }
     std::error_code error;
@@ -149,20 +152,25 @@ int run(int argc, char** argv, const comm::Communicator& comm) {
         if (!comm::replace_file(options.json, text + "\n"))
             throw app::OutputError(fmt::format("{}: cannot be written; choose another", options.json));
     });
-    return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    comm::Session session(argc, argv);
+// The exit code.
+int run_program(int argc, char** argv) {
     const comm::Communicator world;
     try {
-        return run(argc, argv, world);
+        replay_trace(argc, argv, world);
+        return 0;
     } catch (const app::RunError& e) {
         if (world.rank() == 0) app::say(stderr, "replay_messages: error: {}\n", e.what());
         return e.code;
     } catch (const std::exception& e) {
         comm::fatal(1, fmt::format("replay_messages: {}; this is a bug", e.what()));
     }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    comm::Session session(argc, argv);
+    return session.end(run_program(argc, argv));
 }

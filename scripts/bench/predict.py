@@ -20,8 +20,9 @@ from quiet import quiet
 DECKS = {"inputs/liquid.yaml": 300, "inputs/slab.yaml": 500, "inputs/quickstart.yaml": 300}  # steps of a run
 SIMULATED = {"inputs/lbe64.yaml": [8, 24, 96, 192, 384], "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256]}
 SIMULATED_STEPS = (1, 6)  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
-MANY_MESSAGES = ["comm.aggregate=none", "grid.skin=0.4"]
-OVERLAP = {"inputs/tiny.yaml": (2000, MANY_MESSAGES + ["grid.tile=[4,4]"]), "inputs/slab.yaml": (300, MANY_MESSAGES + ["grid.tile=[4,4]"])}  # steps of a run
+SMALL_LIQUID = ["inputs/liquid.yaml", "grid.skin=0.4", "system.slabs.0.cells=[120,68]"]
+OVERLAP = [(SMALL_LIQUID[0], SMALL_LIQUID[1:] + more) for more in (["comm.aggregate=none", "grid.tile=[4,4]"], ["comm.aggregate=none", "grid.tile=[8,8]"], ["grid.tile=[8,8]"])]
+OVERLAP_STEPS = 1000
 OUT = "results/predict"
 
 
@@ -75,7 +76,8 @@ def overlap(arguments):
     """What `full` wins over `none` on 2 ranks, where small tiles make many messages; runs of both in turns."""
     start = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", "2"]
     cases = []
-    for deck, (steps, settings) in OVERLAP.items():
+    for deck, settings in OVERLAP:
+        steps = OVERLAP_STEPS
         rows = []
         for _ in range(arguments.rounds):
             forecast = predicted(deck, [2], settings, start)[2]["overlap_seconds"]
