@@ -110,7 +110,7 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
             double length = 0;  // CLI::Range lets nan through
             return CLI::detail::lexical_cast(text, length) && length >= 1 && length <= 1e4
                        ? std::string()
-                       : "--scale: " + text + " is no number from 1 to 10000";
+                       : text + " is no number from 1 to 10000";
         });
     for (CLI::App* command : {run, partition, predict}) {
         command->add_option("--out", options.out, "output directory (default: out/<deck name>)");
@@ -133,12 +133,11 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
         if (e.get_exit_code() == 0) return {comm.rank() == 0 ? cli.exit(e) : 0};
         return {fail(comm, 2, "command line: " + one_line(e.what()) + "; see steelyard --help")};
     }
-    if (run->count("--out") + partition->count("--out") + predict->count("--out") > 0 && options.out.empty())
-        return {fail(comm, 2, "command line: --out is empty; give the name of a directory")};
-    if (run->count("--trace-messages") > 0 && options.trace.empty())
-        return {fail(comm, 2, "command line: --trace-messages is empty; give the name of a file")};
-    if (run->count("--prediction") > 0 && options.prediction.empty())
-        return {fail(comm, 2, "command line: --prediction is empty; give the name of a predict.json")};
+    for (const CLI::App* command : cli.get_subcommands())  // in a job script, a variable that was not set
+        for (const CLI::Option* option : command->get_options())
+            for (const std::string& value : option->results())
+                if (value.empty())
+                    return {fail(comm, 2, "command line: " + option->get_name() + " is empty; give it a value")};
     if (*run) return app::run(options, comm);
     if (*predict) return {app::predict(options, comm)};
     if (*partition) return {app::partition(options, comm)};

@@ -59,8 +59,12 @@ void account(History& history, std::vector<double>& spent, std::span<const doubl
         history.early_max += largest;
     }
     if (migrate != Migrate::gain) return;
+    // Loads that have never seen a measured time may be all wrong. Where the times are better balanced than they allow,
+    // they are, and say nothing of what could be reached.
+    const bool refuted = history.updates == 0 && mean > history.lbe_reachable * largest;
+    const double reachable = refuted ? 1 : history.lbe_reachable;
     const auto lost = [&](double of_mean, double of_largest) {
-        return std::max(0.0, of_largest - of_mean / history.lbe_reachable);
+        return std::max(0.0, of_largest - of_mean / reachable);
     };
     if (clock == Clock::wall) history.lost_seconds = lost(mean_of(spent), largest_of(spent));
     else history.lost_seconds += lost(mean, largest) * steps;

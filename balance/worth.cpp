@@ -48,12 +48,13 @@ void add(Worth& worth, double steps, std::span<const double> times, const LoadSh
         work += times[p] * speed;
         capacity += speed;
     }
-    const double mean = work / capacity;
+    const double mean = work / capacity, longest = *std::max_element(times.begin(), times.end());
     worth.steps += steps;
-    worth.measured += steps * *std::max_element(times.begin(), times.end());
+    worth.measured += steps * longest;
     worth.perfect += steps * mean;
     worth.even += steps * mean * shape.even;
-    worth.possible += steps * mean * std::max(1.0, shape.dearest);
+    // The dearest cell was on some process, so it took no longer than the slowest one, whatever the loads say.
+    worth.possible += steps * std::clamp(mean * shape.dearest, mean, std::max(mean, longest));
 }
 
 Verdict verdict_of(const Worth& w, double other_seconds) {

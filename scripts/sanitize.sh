@@ -177,6 +177,12 @@ asan_runs() {
     OMP_NUM_THREADS=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 check asan_signalled 75 \
         timeout --preserve-status --signal=USR1 10 "$mpiexec" -n 2 \
         build-asan/steelyard run $tiny --quiet --out "$work/asan_signalled" --set run.steps=1000000
+    OMP_NUM_THREADS=1 check asan_predict 0 "$mpiexec" -n 2 build-asan/steelyard predict $tiny --quiet \
+        --out "$work/asan_predict" --set balance.every=20 --processes 1,2,3
+    program asan_predicted_and_traced 2 1 any    0 $tiny run.steps=50 balance.every=20 \
+        --prediction "$work/asan_predict/predict.json" --trace-messages "$work/asan_messages.csv"
+    OMP_NUM_THREADS=1 check asan_replay 0 \
+        "$mpiexec" -n 2 build-asan/replay_messages "$work/asan_messages.csv" --rounds 1
     program asan_bad_deck             2 1 any    2 $tiny run.stepz=50
 }
 

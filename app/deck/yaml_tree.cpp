@@ -53,8 +53,7 @@ void check_bytes(const std::string& text, const Origin& origin) {
         const int length = character_length(text, i);
         if (c == 0) fail(origin.where(line, column), "a NUL byte", "remove it; a deck is plain text in UTF-8");
         if (length == 0)
-            fail(origin.where(line, column), fmt::format("byte 0x{:02x} is not valid UTF-8", c),
-                 "save the deck as UTF-8");
+            fail(origin.where(line, column), fmt::format("byte 0x{:02x} is not valid UTF-8", c), "save it as UTF-8");
         if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f)
             fail(origin.where(line, column), fmt::format("control character 0x{:02x}", c), "remove it");
         i += length;

@@ -229,7 +229,7 @@ std::string to_json(const Summary& summary) {
     return text_of(j, 2) + "\n";
 }
 
-StepSeconds prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles) {
+Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles) {
     try {
         const Json j = Json::parse(text);
         if (j.at("particles") != particles)
@@ -239,16 +239,23 @@ StepSeconds prediction_in(const std::string& text, std::int64_t ranks, std::int6
                             j.at("particles").dump(), particles));
         for (const Json& f : j.at("forecasts")) {
             if (f.at("ranks") != ranks) continue;
-            const auto seconds = [](const Json& value) {
+            const auto seconds = [&](const Json& value) {
                 const auto s = value.get<double>();
                 constexpr double longest = 1e9;
                 if (!(s >= 0 && s <= longest))
-                    throw std::invalid_argument(fmt::format("it says {} seconds; make it anew", value.dump()));
+                    throw std::invalid_argument(
+                        fmt::format("{} seconds for {}; make it anew", value.dump(), counted(ranks, "rank")));
                 return s;
             };
             const Json& s = f.at("seconds");
-            return {seconds(f.at("step_seconds")), seconds(s.at("compute")), seconds(s.at("imbalance")),
-                    seconds(s.at("rebalancing")), seconds(s.at("communication"))};
+            Prediction p;
+            p.threads = j.value("threads", 0);
+            p.seconds = {seconds(f.at("step_seconds")), seconds(s.at("compute")), seconds(s.at("imbalance")),
+                         seconds(s.at("rebalancing")), seconds(s.at("communication"))};
+            if (p.seconds.step == 0)
+                throw std::invalid_argument(
+                    fmt::format("0 seconds a step for {}; make it anew", counted(ranks, "rank")));
+            return p;
         }
     } catch (const Json::exception&) {
         throw std::invalid_argument(

@@ -22,7 +22,7 @@ bool ends_with(const std::string& summary, std::int64_t step, std::uint64_t stat
 
 /// What the text of a predict.json says of so many ranks. Throws std::invalid_argument, with what is wrong and the
 /// remedy: it is no such text, is of another number of particles, or says nothing of so many ranks.
-StepSeconds prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles);
+Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles);
 
 /// The text of run.json.
 std::string text_of(const Lineage& lineage, const Trajectory& now);

@@ -270,11 +270,13 @@ void Output::header(const Engine& engine, std::int64_t particles) {
     say(stdout, "{}",
         lines_of({fmt::format("{} x {}", counted(comm_.size(), "rank"), counted(omp_get_max_threads(), "thread")),
                   run_.topology.binding, "output in " + directory_}));
+    if (run_.threads_share_cores)
+        say(stdout,
+            "  more threads than cores, and they wait actively, which is slow:\n"
+            "  set OMP_NUM_THREADS lower, or OMP_WAIT_POLICY=passive\n");
     if (comm::simulated)
         say(stdout, "  all times are simulated: summary.json says of what cluster, and what is assumed\n");
     const Accelerators& a = s.accelerators;
-    if (gpu::built_with_cuda() && gpu::accelerator_count(gpu::Backend::cuda) == 0)
-        say(stdout, "  CUDA devices are not used:\n  {}\n", gpu::why_no_cuda());
     for (std::size_t d = 0; d < a.devices.size(); ++d)
         say(stdout, "  accelerator of rank 0: {}\n", gpu::accelerator_name(a.backend, a.devices[d], a.threads));
     say_what_changes();

@@ -16,7 +16,9 @@ Prediction read_prediction(const std::string& path, std::int64_t ranks, std::int
                            const comm::Communicator& comm) {
     const std::string text = input_bytes(path, "prediction", comm);
     try {
-        return {path, prediction_in(text, ranks, particles)};
+        Prediction prediction = prediction_in(text, ranks, particles);
+        prediction.file = path;
+        return prediction;
     } catch (const std::invalid_argument& e) {
         throw InputError(fmt::format("{}: {}", printable(path), e.what()));
     }

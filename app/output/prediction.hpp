@@ -19,7 +19,8 @@ struct StepSeconds {
 
 struct Prediction {
     std::string file;
-    StepSeconds seconds;
+    StepSeconds seconds{};
+    int threads = 0;  ///< of each rank, where the machine was measured; else 0
 };
 
 /// The prediction for so many ranks in a predict.json. Collective. Throws InputError: the file cannot be read, is none,

@@ -115,7 +115,7 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) co
     }
     if (has_results && old == OldResults::refuse)
         throw InputError(
-            fmt::format("{}: holds results of a run, but no checkpoint to go on from{}; add --force to put them aside "
+            fmt::format("{}: holds results, but no checkpoint to go on from{}; add --force to put them aside "
                         "and start from the deck",
                         path_, damaged > 0 ? fmt::format(" (none of {} can be used)", damaged) : ""));
     return std::nullopt;
@@ -133,6 +133,24 @@ void RunDirectory::prepare(const std::optional<CheckpointInfo>& restart, OldResu
     std::vector<std::int64_t> numbers = numbers_of(lineage_);
     comm_.broadcast(std::span(numbers));
     lineage_ = lineage_from(numbers);
+}
+
+void RunDirectory::refuse_results(OldResults old, const std::string& deck_path) const {
+    if (!has_results_ || old != OldResults::refuse) return;
+    std::error_code error;
+    if (fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error)
+        throw UsageError(
+            fmt::format("{}: the run would replace this deck by the effective one; choose another directory "
+                        "with --out, or move the deck",
+                        deck_path));
+    throw UsageError(
+        fmt::format("{}: holds results already; choose another directory with --out, add --force to put "
+                    "them aside, or go on with a run by --restart auto",
+                    path_));
+}
+
+void RunDirectory::require_room(OldResults old, const std::string& deck_path) const {
+    on_rank_0(comm_, [&] { refuse_results(old, deck_path); });
 }
 
 void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
@@ -169,17 +187,7 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
             if (in_the_way(name)) aside.move(name);
         aside.report("of later steps");
     } else {
-        if (has_results_ && !restart && old == OldResults::refuse) {
-            if (fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error)
-                throw UsageError(
-                    fmt::format("{}: the run would replace this deck by the effective one; choose another directory "
-                                "with --out, or move the deck",
-                                deck_path));
-            throw UsageError(
-                fmt::format("{}: holds results already; choose another directory with --out, add --force to put "
-                            "them aside, or go on with a run by --restart auto",
-                            path_));
-        }
+        if (!restart) refuse_results(old, deck_path);
         for (const std::string& name : contents_of(path_).results) aside.move(name);
         aside.report("of an earlier run");
         checkpoints_.clear();

@@ -36,6 +36,9 @@ public:
     /// Throws InputError where it holds results, but nothing to go on from, unless they are to be put aside.
     std::optional<CheckpointInfo> newest_checkpoint(OldResults old) const;
 
+    /// Throws UsageError where prepare() would for a run that starts from its deck. Collective.
+    void require_room(OldResults old, const std::string& deck_path) const;
+
     /// Makes room for a run that starts from `restart`, or from its deck: after this the directory holds results of
     /// that run's past only. Call it when nothing else can be refused any more. deck_path: as given on the command
     /// line. Collective. Throws UsageError, OutputError.
@@ -55,6 +58,7 @@ public:
 private:
     void make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
                    const std::string& deck_path);
+    void refuse_results(OldResults old, const std::string& deck_path) const;
     bool holds(const CheckpointInfo& info) const;
     void keep_own_checkpoints(std::int64_t last);
 

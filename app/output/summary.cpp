@@ -29,6 +29,11 @@ double peak_resident_bytes(int ranks) {
     return static_cast<double>(use.ru_maxrss) * 1024 / (comm::simulated ? ranks : 1);
 }
 
+// Speeds beyond these are not told apart.
+const char* at_limit(double speed) {
+    return speed <= balance::slowest_speed ? " or slower" : speed >= balance::fastest_speed ? " or faster" : "";
+}
+
 // The processes that run slower or faster than most, the slowest first.
 void say_speeds(const Summary& s) {
     const std::vector<double> speeds = s.balancer.speeds().found();
@@ -40,8 +45,8 @@ void say_speeds(const Summary& s) {
     if (unequal.empty()) say(stdout, "  speeds: no {} was found to be slower or faster than the others\n", one);
     constexpr std::size_t most = 5;
     for (std::size_t i = 0; i < std::min(most, unequal.size()); ++i)
-        say(stdout, "  {} {} runs at {:.2f} of the {}\n", one, unequal[i], speeds[unequal[i]],
-            speeds.size() == 2 ? "other" : "others");
+        say(stdout, "  {} {} runs at {:.2f} of the {}{}\n", one, unequal[i], speeds[unequal[i]],
+            speeds.size() == 2 ? "other" : "others", at_limit(speeds[unequal[i]]));
     if (unequal.size() > most)
         say(stdout, "  and {} more at {:.2f} to {:.2f}: resources.csv\n", unequal.size() - most, speeds[unequal[most]],
             speeds[unequal.back()]);
@@ -56,7 +61,11 @@ void say_balancing(const Summary& s) {
                       fmt::format("{:.3f} s for the partition", b.partition_seconds),
                       fmt::format("{:.3f} s for moving and sorting anew", b.migrate_seconds)}));
     const std::vector<LoadBalancer::Overall> overall = s.balancer.overall();
-    if (overall.empty()) return;
+    if (overall.empty()) {
+        if (b.balancings > 1 && s.deck.balance.clock == balance::Clock::wall)
+            say(stdout, "  too little time between two balancings for the clock; raise balance.every\n");
+        return;
+    }
     say(stdout, "  overall LBE by {}: in all, and after the first measured update\n", clock_name(s));
     for (const LoadBalancer::Overall& o : overall)
         say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe,
@@ -76,17 +85,27 @@ void say_worth(const Summary& s) {
     say(stdout, "  perfect balance would have taken {:.1f} % less {}\n", 100 * v->perfect_saves,
         s.verdict_of_run() ? "time" : "compute time");
     say(stdout, "  the dearest cell allows an LBE of at most {:.1f} %\n", 100 * v->most_lbe);
+    if (s.deck.balance.partition.kind == "none") return;
+    const char* time = s.verdict_of_run() ? "time" : "compute time";
+    constexpr double shown = 0.0005;                                    // less is 0.0 %
+    const double lost = v->saved < 0 ? -v->saved / (1 - v->saved) : 0;  // of the time with it
     say(stdout, "{}",
-        lines_of({fmt::format("balancing saved {:.1f} % of the {} without it", 100 * v->saved,
-                              s.verdict_of_run() ? "time" : "compute time"),
-                  fmt::format("and cost {:.1f} % of the time", 100 * s.balancing_cost())}));
+        lines_of(
+            {lost < shown
+                 ? fmt::format("balancing saved {:.1f} % of the {} without it", 100 * std::max(0.0, v->saved), time)
+                 : fmt::format("without balancing it would have taken {:.1f} % less {}", 100 * lost, time),
+             fmt::format("balancing cost {:.1f} % of the time", 100 * s.balancing_cost())}));
 }
 
 void say_prediction(const Summary& s) {
     if (!s.prediction || s.step == s.first_step) return;
     const double predicted = s.prediction->seconds.step, measured = s.step_seconds().step;
+    const int threads = s.prediction->threads;
+    const std::string of = threads > 0 && threads != omp_get_max_threads()
+                               ? fmt::format(" for {} a rank", counted(threads, "thread"))
+                               : "";
     say(stdout, "{}",
-        lines_of({fmt::format("predicted {:.4g} s a step, measured {:.4g}", predicted, measured),
+        lines_of({fmt::format("predicted {:.4g} s a step{}, measured {:.4g}", predicted, of, measured),
                   fmt::format("ratio {:.3f}", measured > 0 ? predicted / measured : 0.0)}));
 }
 

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
+#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/predict/balancing_cost.hpp"
@@ -20,6 +22,7 @@
 #include "app/predict/sample.hpp"
 #include "app/run/network.hpp"
 #include "balance/partition/bisection.hpp"
+#include "balance/partition/chain.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 #include "predict/forecast.hpp"
@@ -82,9 +85,21 @@ balance::Partition partition_for(const Deck& deck, const predict::CellField& fie
         return balance::one_box_each(balance::even_partition(field.grid, ranks));
     balance::PartitionOptions options = deck.balance.partition;
     options.processes = ranks;
+    const double particles = field.length * field.length;  // that one of the field stands for
+    if (options.max_size > 0)
+        options.max_size =
+            std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(options.max_size) / particles));
     std::vector<balance::Split> memory;
     const balance::SerialTeam team;
-    return balance::make_partition({team, field.grid, field.load, field.items, {}}, options, memory);
+    try {
+        return balance::make_partition({team, field.grid, field.load, field.items, {}}, options, memory);
+    } catch (const balance::Infeasible& e) {
+        throw DeckError(fmt::format(
+            "balance.partition.max_particles_per_process: no cut keeps {} within {}; the smallest limit that works is "
+            "{}; use it, or predict for more",
+            counted(ranks, "process"), counted(deck.balance.partition.max_size, "particle"),
+            std::llround(std::ceil(static_cast<double>(e.smallest) * particles))));
+    }
 }
 
 predict::Forecast forecast_for(const Deck& deck, const predict::CellField& field, const md::Domain& domain,
@@ -133,13 +148,17 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
         report.machine = read_machine(options.machine, comm);
         report.messages_how = "as in the machine file";
     }
+    if (deck.accelerator.backend != AcceleratorBackend::none && comm.rank() == 0)
+        say(stderr,
+            "steelyard: note: accelerator.backend does not count in predictions; accelerator_speed in a machine file "
+            "does\n");
     const Setup setup = make_setup(deck, "");
     const balance::Grid grid = setup.domain.grid();
     const std::vector<std::int64_t> counts =
         options.processes.empty() ? usual_counts(grid) : process_list(options.processes);
     check_counts(counts, deck, grid);
     RunDirectory directory(output_path(options, deck), comm);
-    directory.prepare(std::nullopt, old_results(options), deck, options.deck);
+    directory.require_room(old_results(options), options.deck);
 
     const comm::Communicator alone = comm.split(comm.rank());
     Sample sample(deck, alone);
@@ -151,18 +170,21 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     for (const std::int64_t n : counted.particles) report.particles += n;
     report.particles = std::llround(static_cast<double>(report.particles) * area);
     report.cells = std::llround(static_cast<double>(grid.box().cells()) * area);
-    if (comm.rank() == 0) {
+    on_rank_0(comm, [&] {
         const predict::CellField field = loads_of(counted, report);
-        if (counts.front() != 1) report.forecasts.push_back(forecast_for(deck, field, setup.domain, report, 1));
+        Deck unlimited = deck;  // one rank is there to compare with
+        unlimited.balance.partition.max_size = 0;
+        if (counts.front() != 1) report.forecasts.push_back(forecast_for(unlimited, field, setup.domain, report, 1));
         for (const std::int64_t n : counts)
             report.forecasts.push_back(forecast_for(deck, field, setup.domain, report, n));
-    }
+    });
     std::vector<std::pair<std::string, std::string>> files;
     if (comm.rank() == 0)
         files = {{"deck.yaml", to_yaml(deck)},
                  {"machine.yaml", to_yaml(report.machine)},
                  {"predict.json", to_json(report)},
                  {"extrap.jsonl", extrap_lines(report)}};
+    directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     write(directory, files, comm);
     if (comm.rank() == 0 && !options.quiet) say_prediction(report, directory.path());
     return 0;

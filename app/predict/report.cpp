@@ -2,6 +2,7 @@
 #include "app/predict/report.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,7 @@ std::string to_json(const PredictReport& report) {
     j["deck"] = report.deck;
     j["machine"] = report.machine.name;
     j["calibrated"] = report.calibrated;
+    if (report.calibrated) j["threads"] = omp_get_max_threads();
     j["messages"] = report.messages_how;
     j["fitted"] = report.fitted;
     j["particles"] = report.particles;

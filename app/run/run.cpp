@@ -126,6 +126,12 @@ std::int64_t thread_count(const comm::Communicator& comm) {
     return threads[0];
 }
 
+// The usual way, which is slow where a thread waits for one that has no core.
+bool threads_wait_actively() {
+    const char* policy = std::getenv("OMP_WAIT_POLICY");
+    return !policy || (policy[0] != 'p' && policy[0] != 'P');
+}
+
 // With --force a trace takes the place of a file that is there, which must not be what the run is made from.
 void refuse_inputs(const Options& options) {
     std::error_code error;
@@ -146,7 +152,8 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(default_threads(topology, setup.accelerators));
     // A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good
     // where the threads do not get in each other's way.
-    if (comm::unit_for_each_thread(topology, omp_get_max_threads(), comm)) setup.thread_seconds = comm::now;
+    const bool own_units = comm::unit_for_each_thread(topology, omp_get_max_threads(), comm);
+    if (own_units) setup.thread_seconds = comm::now;
     const balance::Grid grid = setup.domain.grid();
     const std::int64_t processes = process_count(deck, grid, comm.size());
     const OldResults old = old_results(options);
@@ -178,6 +185,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     }
     RunContext context{deck,
                        restart,
+                       omp_get_max_threads() > 1 && !own_units && threads_wait_actively(),
                        {},
                        topology,
                        comm::now(),

@@ -23,7 +23,6 @@ constexpr double speed_price = 4;  // it takes more to think another process slo
 constexpr double least_noise = 0.01;   // of an excess
 constexpr double noise_of_one = 0.15;  // over P where the residuals of few processes P cannot show the noise
 constexpr double most_noise = 0.3;
-constexpr double slowest = 0.05, fastest = 20;
 
 using Values = std::vector<double>;
 
@@ -232,7 +231,8 @@ std::vector<double> separate(std::span<const SpeedRecord> records, std::span<con
     const double usual = median(log_speed);
     std::vector<double> speeds;
     for (const double s : log_speed)
-        speeds.push_back(std::abs(s - usual) < tellable ? 1.0 : std::clamp(std::exp(s - usual), slowest, fastest));
+        speeds.push_back(
+            std::abs(s - usual) < tellable ? 1.0 : std::clamp(std::exp(s - usual), slowest_speed, fastest_speed));
     return speeds;
 }
 

@@ -38,7 +38,10 @@ struct SpeedRecord {
     std::vector<double> excess;      ///< of each process: log of its time over what its cells should cost
 };
 
-/// Speeds that explain the records, the oldest first, each >= 0.05; 1 is what most processes have, and exactly 1 is
+/// Between these lie all speeds that are found.
+inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
+
+/// Speeds that explain the records, the oldest first; 1 is what most processes have, and exactly 1 is
 /// given to processes that differ from that by less than can be told. known: the speeds that were found last, which
 /// stay unless the records tell otherwise.
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known);

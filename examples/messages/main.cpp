@@ -61,7 +61,9 @@ void add_options(CLI::App& cli, Options& o) {
 template <class Value>
 Value value_of(const std::map<std::string, Value>& names, const std::string& name, const char* option) {
     if (const auto found = names.find(name); found != names.end()) return found->second;
-    throw app::UsageError(fmt::format("{}: {} is unknown; see --help", option, name));
+    std::vector<std::string> known;
+    for (const auto& [key, value] : names) known.push_back(key);
+    throw app::UsageError(fmt::format("{}: {} is unknown; choose {}", option, name, fmt::join(known, ", ")));
 }
 
 // Each order with each way to merge, and MPI's own call where it is there. Collective.

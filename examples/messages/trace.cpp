@@ -52,6 +52,7 @@ std::int64_t number(std::string_view text, std::int64_t least) {
 Table read_table(const std::string& path) {
     std::ifstream file(path);
     std::string line;
+    if (!file) throw app::InputError(fmt::format("{}: cannot be read; give the name of a trace", path));
     if (!std::getline(file, line) || line != header)
         throw app::InputError(
             fmt::format("{}: is no trace of messages; give a file that steelyard run --trace-messages wrote", path));

@@ -81,7 +81,7 @@ def files(tmp):
         f.write("mine\n")
     os.mkdir(os.path.join(tmp, "folder"))
     for path, code, word in ((file, 2, "exists already"), (os.path.join(tmp, "folder"), 2, "is a directory"), ("/dev/null", 2, "a device"),
-                             (os.path.join(out, "thermo.csv"), 2, "another file"), (os.path.join(tmp, "nowhere", "t.csv"), 5, "is not there"), ("", 2, "is empty")):
+                             (os.path.join(out, "thermo.csv"), 2, "another file"), (os.path.join(tmp, "nowhere", "t.csv"), 5, "is not there"), ("", 2, "--trace-messages is empty")):
         got, text = traced(path)
         check(got == code and word in text and text.count("\n") == 1, f"{path}: code {got}, {text}")
         check(not os.path.exists(os.path.join(out, "run.json")), f"{path}: results were written")
@@ -130,8 +130,8 @@ def replay(tmp):
     with open(file) as f, open(broken, "w") as g:
         g.write(f.readline() + f.readline() + "0,ghosts,0,1,1,24,0,0\n")
     for n, path, more, code, word in ((2, file, (), 3, "3 ranks, and here are 2"), (ranks, DECK, (), 3, "no trace"), (ranks, broken, (), 3, "broken.csv:3"),
-                                      (ranks, os.path.join(tmp, "nothing"), (), 3, "no trace"), (ranks, file, ("--kind", "gosts"), 2, "no plan gosts"),
-                                      (ranks, file, ("--aggregate", "all"), 2, "all is unknown"), (ranks, file, ("--round", "3"), 2, "command line")):
+                                      (ranks, os.path.join(tmp, "nothing"), (), 3, "cannot be read"), (ranks, file, ("--kind", "gosts"), 2, "no plan gosts"),
+                                      (ranks, file, ("--aggregate", "all"), 2, "all is unknown; choose auto, node, none, process"), (ranks, file, ("--round", "3"), 2, "command line")):
         got, text = replayed(n, path, *more)
         check(got == code and word in text and text.count("\n") == 1, f"replay {more}: code {got}, {text}")
 

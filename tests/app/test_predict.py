@@ -139,11 +139,15 @@ def predicted_and_measured(tmp):
         f.write('{"particles": ')
     check(run(0, "predict", RESERVOIR, "--out", other, "--quiet")[0] == 0, "predict a program")
     negative, huge = os.path.join(tmp, "negative.json"), os.path.join(tmp, "huge.json")
-    for path, key, value in ((negative, "communication", -1), (huge, "compute", 1e300)):
+    zero, threads = os.path.join(tmp, "zero.json"), os.path.join(tmp, "threads.json")
+    for path, key, value in ((negative, "communication", -1), (huge, "compute", 1e300), (zero, "step_seconds", 0), (threads, "threads", 3)):
         wrong = json.loads(read(file))
-        wrong["forecasts"][1]["seconds"][key] = value
+        (wrong["forecasts"][1]["seconds"] if key.startswith("com") else wrong["forecasts"][1] if key == "step_seconds" else wrong)[key] = value
         with open(path, "w") as f:
             json.dump(wrong, f)
+    check(p["threads"] == 1, f"threads: {p.get('threads')}")
+    done = subprocess.run(command(2, "run", DECK, "--out", fresh(ran), "--prediction", threads, *settings(run__steps=20)), env=environment(), timeout=120, stdout=subprocess.PIPE, text=True)
+    check("s a step for 3 threads a rank, measured" in done.stdout, f"predicted for other threads: {done.stdout}")
     link = os.path.join(tmp, "link")
     os.symlink(file, link)
     check(run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", link, *settings(run__steps=1))[0] == 0, "a link to a prediction")
@@ -152,7 +156,7 @@ def predicted_and_measured(tmp):
     strange = os.fsdecode(os.fsencode(tmp) + b"/\xff.json")
     os.link(file, strange)
     check(run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", strange, *settings(run__steps=1))[0] == 0 and summary(ran)["prediction"]["file"].endswith("\ufffd.json"), "a name that is not UTF-8")
-    for path, ranks, code, what in ((file, 3, 3, "says nothing of 3 ranks"), (none, 2, 3, "can't open the prediction"), (negative, 2, 3, "it says -1 seconds"), (huge, 2, 3, "it says 1e+300 seconds"), (tmp, 2, 3, "it is a directory"), (empty, 2, 3, "no predict.json"), (DECK, 0, 3, "no predict.json"),
+    for path, ranks, code, what in ((file, 3, 3, "says nothing of 3 ranks"), (none, 2, 3, "can't open the prediction"), (negative, 2, 3, "-1 seconds for 2 ranks"), (zero, 2, 3, "0 seconds a step for 2 ranks"), (huge, 2, 3, "1e+300 seconds for 2 ranks"), (tmp, 2, 3, "it is a directory"), (empty, 2, 3, "no predict.json"), (DECK, 0, 3, "no predict.json"),
                                     (os.path.join(other, "predict.json"), 0, 3, "no predict.json"), ("", 2, 2, "--prediction is empty")):
         got, text = run(ranks, "run", DECK, "--out", fresh(ran), "--prediction", path)
         check(got == code and text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text and what in text, f"{path} on {ranks} ranks: {got} {text}")
@@ -168,6 +172,13 @@ def predict_errors(tmp):
     bad = os.path.join(tmp, "bad.yaml")
     with open(bad, "w") as f:
         f.write("inside: {latency_seconds: -1}\n")
+    cluster = os.path.join(tmp, "cluster.yaml")
+    with open(cluster, "w") as f:
+        f.write("costs: deck\n")
+    limit = ("--set", "balance.every=5", "--set", "balance.partition.max_particles_per_process=11000", "--machine", cluster)
+    for arguments in (("--processes", "2,4"), ("--processes", "24", "--scale", "3")):  # the single rank that is beside them needs no limit
+        code, text = run(2, "predict", DECK, "--out", fresh(os.path.join(tmp, "limited")), "--quiet", *limit, *arguments)
+        check(code == 0, f"a limit of particles, {arguments}: {code} {text}")
     eager, free, nanoseconds = (os.path.join(tmp, n) for n in ("eager.yaml", "free.yaml", "nanoseconds.yaml"))
     for path, text in ((eager, "costs: deck\neager_bytes: 0\n"), (free, "compute: {cell: 0, particle: 0, candidate: 0, pair: 0}\n"), (nanoseconds, "compute: {pair: 0.7}\n")):
         with open(path, "w") as f:
@@ -177,6 +188,9 @@ def predict_errors(tmp):
                                   ((DECK, "--machine", os.path.join(tmp, "none.yaml")), 3, "none.yaml"), ((DECK, "--machine", machine), 3, "machine.yaml:2:1: unknown key"),
                                   ((DECK, "--machine", bad), 3, "bad.yaml:1:27: inside.latency_seconds"), ((DECK, "--machine", DECK), 3, "unknown key 'system'"),
                                   ((DECK, "--set", "load.kind=uniform"), 2, "a prediction needs particles"),
+                                  ((DECK, "--machine", ""), 2, "--machine is empty"), ((DECK, "--processes", ""), 2, "--processes is empty"),
+                                  ((DECK, "--machine", cluster, "--processes", "2,4", "--set", "balance.every=5", "--set", "balance.partition.max_particles_per_process=100"), 2,
+                                   "max_particles_per_process: no cut keeps 2 processes within 100 particles; the smallest limit that works is 10"),
                                   ((DECK, "--machine", eager), 3, "eager_bytes"), ((DECK, "--machine", free), 3, "nothing costs anything"), ((DECK, "--machine", nanoseconds), 3, "compute.pair"),
                                   ((RESERVOIR, "--set", "data_parallel.counts=[]"), 2, "counts is empty"), ((RESERVOIR, "--processes", "2"), 2, "are for decks"),
                                   ((RESERVOIR, "--set", "data_parallel.counts=[9]"), 2, "the table does not reach 9"),

@@ -23,7 +23,8 @@ def command_line(tmp):
                             (["check", DECK], 0), (["check", DECK, "--set", "balance.processes=0"], 2), (["check", "--set", "run.steps=3"], 2),
                             (["check", DECK, "--set", "balance.every=5", "--set", "balance.partition.min_width=1000"], 2), (["info", DECK], 3), (["info", "no_such.h5"], 3),
                             (["run", DECK, "--restart", DECK, "--out", tmp], 3), (["run", DECK, "--restart", "no_such.h5", "--out", tmp], 3),
-                            (["run", DECK, "--out", "/proc/nowhere"], 5)]:
+                            (["run", DECK, "--out", "/proc/nowhere"], 5), (["run", DECK, "--restart", "", "--out", tmp], 2), (["info", ""], 2),
+                            (["run", DECK, "--set", "", "--out", tmp], 2)]:
         for ranks in (0, 2):
             got, text = run(ranks, *arguments)
             check(got == code, f"{arguments} on {ranks} ranks: exit code {got}, not {code}: {text}")
@@ -126,6 +127,20 @@ def what_it_prints(tmp):
         text = printed(ranks, "run", DECK, "--out", fresh(out), *settings(**more))
         check("state hash" in text and all(len(line) < 80 for line in text.replace(out, "out").splitlines()), f"lines of 80 columns and more: {text}")
         check(not re.search(r"\b1 (ranks|threads|processes|tiles|rebuilds|migrations|balancings)", text) and (ranks or "1 rank x 1 thread," in text and "1 process," in text), text)
+        check((ranks > 0) == (re.search(r"balancing saved \d|without balancing it would have taken \d", text) is not None), text)
+    # What made a run longer is not called a saving, and what was not balanced has saved nothing.
+    slow = printed(2, "run", DECK, "--out", fresh(out), *settings(**dict(balanced, balance__partition__kind="none")))
+    check("perfect balance would" in slow and "saved" not in slow and "without balancing" not in slow, slow)
+    worse = printed(2, "run", DECK, "--out", fresh(out), *settings(**dict(balanced, balance__compare="[]", balance__processes=4, balance__model="a1", balance__noise=1)))
+    w = summary(out)["worth"]["saved"]
+    said = re.search(r"without balancing it would have taken ([0-9.]+) % less compute time,\s+balancing cost", worse)
+    check(w < -0.01 and said and abs(float(said[1]) / 100 - -w / (1 - w)) < 1e-3, f"saved {w}: {worse}")
+    # Steps that are too short for the clock are no balancings without a word.
+    few = os.path.join(tmp, "few.yaml")
+    with open(few, "w") as f:
+        f.write("system: {box: [50, 30], slabs: [{lower: [10, 10], upper: [12, 12], lattice: hexagonal, density: 0.25, temperature: 0.1}]}\nrun: {dt: 0.001, steps: 20}\n")
+    short = printed(2, "run", few, "--out", fresh(out), *settings(balance__every=1, balance__migrate="always"))
+    check("20 balancings" in short and "overall LBE" not in short and "too little time between two balancings for the clock" in short, short)
     said = printed(0, "check", DECK)
     check("1 process on 1 rank," in said, said)
     # In a terminal the line is written over in place.

@@ -41,12 +41,26 @@ TEST_CASE("by the wall clock a process that is slow now and then is not the slow
 }
 
 TEST_CASE("a partition better than the one that was promised loses nothing") {
-    History h;
-    h.lbe_reachable = 0.5;
-    std::vector<double> spent;
-    account(h, spent, std::vector<double>{1, 1.2}, 5, Clock::work, Migrate::gain);
-    CHECK(h.lost_seconds == 0);
-    CHECK_FALSE(h.migration_pays());
+    for (const Clock clock : {Clock::work, Clock::wall}) {
+        History h;
+        h.lbe_reachable = 0.5;
+        h.updates = 1;
+        std::vector<double> spent;
+        account(h, spent, std::vector<double>{1, 1.2}, 5, clock, Migrate::gain);
+        CHECK(h.lost_seconds == 0);
+        CHECK_FALSE(h.migration_pays());
+        // But loads that no measured time has changed yet are refuted by it, and say nothing of what could be reached.
+        History first;
+        first.lbe_reachable = 0.5;
+        spent.clear();
+        account(first, spent, std::vector<double>{1, 1.2}, 5, clock, Migrate::gain);
+        CHECK(first.lost_seconds == Approx(5 * 0.1));
+        first = {};
+        first.lbe_reachable = 0.95;  // not refuted
+        spent.clear();
+        account(first, spent, std::vector<double>{1, 1.2}, 5, clock, Migrate::gain);
+        CHECK(first.lost_seconds == Approx(5 * (1.2 - 1.1 / 0.95)));
+    }
 }
 
 TEST_CASE("the decision: gain keeps what does not pay, always moves what differs") {

@@ -33,7 +33,12 @@ TEST_CASE("a run adds up, step by step") {
     CHECK(w.measured == 10 * 3 + 5 * 2 + 4);
     CHECK(w.perfect == 10 * 2 + 5 * 2 + 4);
     CHECK(w.even == Approx(20 * 1.5 + 10 * 1.5 + 4 * 2));
-    CHECK(w.possible == Approx(20 + 10 * 1.5 + 4 * 3));
+    // No cell can be dearer than the slowest process was, whatever the loads say.
+    CHECK(w.possible == Approx(20 + 10 + 4));
+    Worth dear;
+    add(dear, 10, std::vector<double>{1, 3}, {1, 1.25});
+    add(dear, 10, std::vector<double>{1, 3}, {1, 1.75});
+    CHECK(dear.possible == Approx(10 * 2 * 1.25 + 10 * 3));
     Worth unequal;  // 3 seconds' work on a speed of 1 and 9 on one of 3: 3 seconds each
     add(unequal, 1, std::vector<double>{6, 2}, {2, 0}, std::vector<double>{1, 3});
     CHECK(unequal.perfect == 3);
