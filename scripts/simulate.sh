@@ -22,14 +22,14 @@ export STEELYARD_PLATFORM OMP_NUM_THREADS=1
 STEELYARD_PLATFORM=$(<"$folder/assumptions.json")
 mapfile -t costs <"$folder/options"
 # The program has no variables that ranks could share by mistake, so they need no copies of it (no privatisation).
-# Compute time is what the program says, not what this machine takes. Latencies and bandwidths are the platform's own.
+# Compute time is what the program says, not what this machine takes: to read a clock takes none. Latencies and bandwidths are the platform's own.
 # Stacks are small because there may be thousands. Each collective call has an algorithm of logarithmically many
 # messages, as MPI libraries have; some that SimGrid would choose by itself hang or take hours on thousands of ranks.
 # smpirun would split arguments at blanks and keep signals: its simulator is called directly.
 simulator=$(sed -n 's/.*"\(\/[^"]*\/smpimain\)".*/\1/p' "$(command -v smpirun)")
 "$simulator" "$program" --cfg=smpi/np:"$ranks" --cfg=smpi/hostfile:"$folder/hosts" --cfg=smpi/privatization:no \
     --cfg=smpi/simulate-computation:no --cfg=surf/precision:1e-9 --cfg=contexts/stack-size:2048 \
-    --cfg=network/model:SMPI --cfg=smpi/bw-factor:0:0.95 --cfg=smpi/lat-factor:0:1 \
+    --cfg=network/model:SMPI --cfg=smpi/bw-factor:0:0.95 --cfg=smpi/lat-factor:0:1 --cfg=smpi/wtime:0 \
     --cfg=network/TCP-gamma:0 --cfg=network/crosstraffic:0 \
     --cfg=smpi/async-small-thresh:0 --cfg=smpi/send-is-detached-thresh:0 \
     --cfg=smpi/coll-selector:mpich --cfg=smpi/bcast:binomial_tree --cfg=smpi/barrier:ompi_bruck \
