@@ -191,6 +191,8 @@ def predict_errors(tmp):
                                   ((DECK, "--machine", ""), 2, "--machine is empty"), ((DECK, "--processes", ""), 2, "--processes is empty"),
                                   ((DECK, "--machine", cluster, "--processes", "2,4", "--set", "balance.every=5", "--set", "balance.partition.max_particles_per_process=100"), 2,
                                    "max_particles_per_process: no cut keeps 2 processes within 100 particles; the smallest limit that works is 10"),
+                                  ((DECK, "--machine", cluster, "--processes", "4", "--scale", "3", "--set", "balance.every=5", "--set", "balance.partition.max_particles_per_process=11000"), 2,
+                                   "max_particles_per_process: no cut keeps 4 processes within 11000 particles; the smallest limit that works is 4"),
                                   ((DECK, "--machine", eager), 3, "eager_bytes"), ((DECK, "--machine", free), 3, "nothing costs anything"), ((DECK, "--machine", nanoseconds), 3, "compute.pair"),
                                   ((RESERVOIR, "--set", "data_parallel.counts=[]"), 2, "counts is empty"), ((RESERVOIR, "--processes", "2"), 2, "are for decks"),
                                   ((RESERVOIR, "--set", "data_parallel.counts=[9]"), 2, "the table does not reach 9"),
