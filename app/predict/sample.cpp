@@ -62,7 +62,9 @@ double Walk::advance(std::int64_t steps) {
         }
         engine_->force_pass({std::exchange(started_, true) ? md::Kick::middle : md::Kick::first});
     }
-    return comm::now() - start;
+    const double seconds = comm::now() - start;
+    engine_->finish_agreement();
+    return seconds;
 }
 
 Sample::Sample(const Deck& deck, const comm::Communicator& alone)
