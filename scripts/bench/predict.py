@@ -4,7 +4,7 @@
 
 On this machine: each deck on 1 and 2 ranks of one thread, prediction and run in turns, medians. A run is repeated where other
 programs were at work. With --simulated: on ranks of the simulated cluster tianhe1a, with its machine file, even partition, with
-and without overlap.
+and without overlap. With --overlap: on 2 ranks here, steps with and without overlap of a small liquid in many messages.
 """
 import argparse
 import csv
@@ -20,9 +20,8 @@ from quiet import quiet
 DECKS = {"inputs/liquid.yaml": 300, "inputs/slab.yaml": 500, "inputs/quickstart.yaml": 300}  # steps of a run
 SIMULATED = {"inputs/lbe64.yaml": [8, 24, 96, 192, 384], "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256]}
 SIMULATED_STEPS = (1, 6)  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
-SMALL_LIQUID = ["inputs/liquid.yaml", "grid.skin=0.4", "system.slabs.0.cells=[120,68]"]
-OVERLAP = [(SMALL_LIQUID[0], SMALL_LIQUID[1:] + ["comm.aggregate=none", f"grid.tile=[{n},{n}]"]) for n in (4, 8)]
-OVERLAP_STEPS = 1000
+OVERLAP_DECK, OVERLAP_STEPS = "inputs/liquid.yaml", 1000
+OVERLAP = [["grid.skin=0.4", "system.slabs.0.cells=[120,68]", "comm.aggregate=none", f"grid.tile=[{n},{n}]"] for n in (4, 8)]
 OUT = "results/predict"
 
 
@@ -76,8 +75,8 @@ def overlap(arguments):
     """What `full` wins over `none` on 2 ranks, where small tiles make many messages; runs of both in turns."""
     start = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", "2"]
     cases = []
-    for deck, settings in OVERLAP:
-        steps = OVERLAP_STEPS
+    deck, steps = OVERLAP_DECK, OVERLAP_STEPS
+    for settings in OVERLAP:
         rows = []
         for _ in range(arguments.rounds):
             forecast = predicted(deck, [2], settings, start)[2]["overlap_seconds"]

@@ -104,7 +104,7 @@ def print_rows(rows):
         print(f"{one['case']:<52}{one['nodes']:>6}{one['remote_bytes'] * 1e-6:>13.1f}{two['remote_bytes'] * 1e-6:>7.1f}{one['seconds'] * 1e3:>9.3f}{two['seconds'] * 1e3:>9.3f}{100 * saved:>7.0f}%")
 
 
-def plot(figure_rows, sweep_rows, path):
+def plot(grid, figure_rows, sweep_rows, path):
     import matplotlib
 
     matplotlib.use("Agg")
@@ -125,14 +125,14 @@ def plot(figure_rows, sweep_rows, path):
     for key, marker in zip(SWEEP, "os^D"):
         of_key = sorted((one[key] / ALONE[key], saved) for one, _, saved in pairs([r for r in sweep_rows if r["case"].startswith(key + " ")]))
         axes[1].plot([x for x, _ in of_key], [100 * y for _, y in of_key], marker=marker, markersize=5, label=names[key])
-    axes[1].set(xscale="log", xlabel="value / that of \"accelerators alone\" on the left", ylabel="% of the time saved by Algorithm 2, 32 nodes")
+    axes[1].set(xscale="log", xlabel="value / that of \"accelerators alone\" on the left", ylabel=f"% of the time saved by Algorithm 2, {nodes[-1]} nodes")
     axes[1].set_xticks([0.2, 0.5, 1, 2, 5, 10, 20], ["0.2", "0.5", "1", "2", "5", "10", "20"])
     axes[1].minorticks_off()
     axes[1].axhline(0, color="black", linewidth=0.8)
     for axis in axes:
         axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14))
         axis.grid(alpha=0.3)
-    figure.suptitle("SIMULATED exchange of ghost cells, 600 x 400 x 400 cells, 3 accelerators a node, slowest rank", fontsize=11)
+    figure.suptitle(f"SIMULATED exchange of ghost cells, {' x '.join(map(str, grid))} cells, 3 accelerators a node, slowest rank", fontsize=11)
     figure.savefig(path, dpi=130)
     print(f"wrote {path}")
 
@@ -161,7 +161,7 @@ def main():
     with open(name + ".json", "w") as f:
         json.dump({"simulated": True, "grid": grid, "bytes_per_cell": nested.BYTES_3D, "platform": platform, "figure_10": figure_rows, "sweep": sweep_rows}, f, indent=1)
     nested.write_csv(name + ".csv", figure_rows + sweep_rows)
-    plot(figure_rows, sweep_rows, name + ".png")
+    plot(grid, figure_rows, sweep_rows, name + ".png")
     print(f"wrote {name}.json, simulated.csv")
 
 
