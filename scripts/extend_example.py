@@ -21,7 +21,9 @@ SOURCE = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)
 
 def commands(build, target):
     """The command that makes a target, by its words."""
-    lines = subprocess.run(["ninja", "-C", build, "-t", "commands", "-s", target], check=True, stdout=subprocess.PIPE, text=True).stdout
+    lines = subprocess.run(
+        ["ninja", "-C", build, "-t", "commands", "-s", target], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
     return shlex.split(lines.strip().splitlines()[-1].replace(": && ", "").replace(" && :", ""))
 
 
@@ -40,29 +42,38 @@ def program_with(build, folder, page, name, file, table):
     """The program with the file that the page shows under `file`, and `add(name)` at the end of the list in `table`."""
     code = re.search(rf"`({re.escape(file)})`[^\n]*(?:\n[^\n]+)*:\n\n```cpp\n(.*?)```", page, re.S)
     if not code or f"`add({name})`" not in page or table not in page:
-        sys.exit(f"extend_example.py: docs/extend.md no longer shows {file} and its line in {table} in the form that this script looks for")
+        sys.exit(
+            f"extend_example.py: docs/extend.md no longer shows {file} and its line in {table} in the form that this script looks for"
+        )
     with open(os.path.join(SOURCE, table)) as f:
         listed = f.read()
     last = re.search(r"    add\(\w+\)\n", listed)
     if not last:
         sys.exit(f"extend_example.py: {table} no longer has a list that ends with a line add(...)")
     if f"add({name})" not in listed:  # else the reader has added it
-        listed = listed[:last.end() - 1] + f" \\\n    add({name})\n" + listed[last.end():]
+        listed = listed[: last.end() - 1] + f" \\\n    add({name})\n" + listed[last.end() :]
     objects = []
     for path, text in ((table, listed), (file, code.group(2))):
         copy = os.path.join(folder, os.path.basename(path))
         with open(copy, "w") as f:
             f.write(text)
-        objects.append(compile_in(build, folder, copy, f"balance/CMakeFiles/steelyard_balance.dir/{table.split('/', 1)[1]}.o"))
+        objects.append(
+            compile_in(build, folder, copy, f"balance/CMakeFiles/steelyard_balance.dir/{table.split('/', 1)[1]}.o")
+        )
     words, binary = commands(build, "steelyard"), os.path.join(folder, f"steelyard_{name}")
     at = words.index("-o")  # objects before libraries: what they define is not taken from there
-    subprocess.run(words[:at] + objects + ["-o", binary] + words[at + 2:], cwd=build, check=True)
+    subprocess.run(words[:at] + objects + ["-o", binary] + words[at + 2 :], cwd=build, check=True)
     return binary
 
 
 def run(binary, words, out):
     """Runs a deck and returns its summary."""
-    subprocess.run([binary, "run"] + words + ["--out", out, "--quiet"], cwd=SOURCE, check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+    subprocess.run(
+        [binary, "run"] + words + ["--out", out, "--quiet"],
+        cwd=SOURCE,
+        check=True,
+        env=dict(os.environ, OMP_NUM_THREADS="1"),
+    )
     with open(os.path.join(out, "summary.json")) as f:
         return json.load(f)
 
@@ -77,18 +88,48 @@ def main():
         page = f.read()
     command = re.search(r"    build/steelyard run (inputs/strip_t1\.yaml .*?compare=[^']*')", page, re.S)
     if not command:
-        sys.exit("extend_example.py: docs/extend.md no longer shows the run of the model pairs in the form that this script looks for")
+        sys.exit(
+            "extend_example.py: docs/extend.md no longer shows the run of the model pairs in the form that this script looks for"
+        )
     with tempfile.TemporaryDirectory() as folder:
-        binary = program_with(arguments.build, folder, page, "pairs", "balance/model/pairs.cpp", "balance/model/load_model.cpp")
+        binary = program_with(
+            arguments.build, folder, page, "pairs", "balance/model/pairs.cpp", "balance/model/load_model.cpp"
+        )
         words = shlex.split(command.group(1).replace("\\\n", " "))
         at = words.index("--out")
-        summary = run(binary, words[:at] + words[at + 2:], arguments.out or os.path.join(folder, "pairs"))
-        binary = program_with(arguments.build, folder, page, "columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp")
-        words = ["inputs/tiny.yaml", "--set", "run.steps=100", "--set", "balance.every=20", "--set", "balance.processes=8", "--set", "balance.clock=work",
-                 "--set", "balance.migrate=always", "--set", "balance.partition.kind="]
-        hashes = {kind: run(binary, words[:-1] + [words[-1] + kind], os.path.join(folder, kind))["state_hash"] for kind in ("columns", "chain")}
+        summary = run(binary, words[:at] + words[at + 2 :], arguments.out or os.path.join(folder, "pairs"))
+        binary = program_with(
+            arguments.build, folder, page, "columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp"
+        )
+        words = [
+            "inputs/tiny.yaml",
+            "--set",
+            "run.steps=100",
+            "--set",
+            "balance.every=20",
+            "--set",
+            "balance.processes=8",
+            "--set",
+            "balance.clock=work",
+            "--set",
+            "balance.migrate=always",
+            "--set",
+            "balance.partition.kind=",
+        ]
+        hashes = {
+            kind: run(binary, words[:-1] + [words[-1] + kind], os.path.join(folder, kind))["state_hash"]
+            for kind in ("columns", "chain")
+        }
     lbe = sorted(((v, m) for m, v in summary["overall_lbe_measured"].items()), reverse=True)
-    shown = "| " + " | ".join(f"`{m}`" for _, m in lbe) + " |\n" + "|---" * len(lbe) + "|\n| " + " | ".join(f"{100 * v:.1f}" for v, _ in lbe) + " |\n"
+    shown = (
+        "| "
+        + " | ".join(f"`{m}`" for _, m in lbe)
+        + " |\n"
+        + "|---" * len(lbe)
+        + "|\n| "
+        + " | ".join(f"{100 * v:.1f}" for v, _ in lbe)
+        + " |\n"
+    )
     print(shown, end="")
     print("state hashes by partition:", hashes)
     if len(set(hashes.values())) != 1:

@@ -32,12 +32,20 @@ def read(outdir):
         with open(os.path.join(outdir, "summary.json")) as f:
             summary = json.load(f)
         with open(os.path.join(outdir, "balance.csv")) as f:
-            rows = [(int(r["step"]), 100 * float(r["lbe"])) for r in csv.DictReader(f) if r["driver"] == "1" and r["decision"] != "kept: clock"]
+            rows = [
+                (int(r["step"]), 100 * float(r["lbe"]))
+                for r in csv.DictReader(f)
+                if r["driver"] == "1" and r["decision"] != "kept: clock"
+            ]
     except OSError as e:
         sys.exit(f"plot_balancing.py: {e}; run with balance.every > 0")
-    found = {int(re.search(r"fields_(\d+)\.h5$", p).group(1)): p for p in glob.glob(os.path.join(outdir, "fields_*.h5"))}
+    found = {
+        int(re.search(r"fields_(\d+)\.h5$", p).group(1)): p for p in glob.glob(os.path.join(outdir, "fields_*.h5"))
+    }
     if not found or not rows:
-        sys.exit(f"plot_balancing.py: no cell fields or no balancing in {outdir}; run with output.fields_every and balance.every > 0")
+        sys.exit(
+            f"plot_balancing.py: no cell fields or no balancing in {outdir}; run with output.fields_every and balance.every > 0"
+        )
     with h5py.File(found[max(found)]) as f:
         return summary, rows, f["particles"][:], f["owner"][:], f.attrs["box"], max(found)
 
@@ -51,14 +59,28 @@ def main():
     runs = [read(arguments.without), read(arguments.balanced)]
     lbe = [100 * next(iter(s["overall_lbe"].values())) for s, *_ in runs]
 
-    figure, axes = plt.subplot_mosaic([["without", "with"], ["lbe", "lbe"]], figsize=(11, 7), layout="constrained", gridspec_kw={"height_ratios": [1.7, 1]})
+    figure, axes = plt.subplot_mosaic(
+        [["without", "with"], ["lbe", "lbe"]],
+        figsize=(11, 7),
+        layout="constrained",
+        gridspec_kw={"height_ratios": [1.7, 1]},
+    )
     top = None
     for (summary, rows, particles, owner, box, step), name, value in zip(runs, ("without", "with"), lbe):
         density = sum(np.roll(np.roll(particles, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9.0
         top = top or np.percentile(density, 99.9)
         axis = axes[name]
         ny, nx = particles.shape
-        axis.imshow(density, origin="lower", extent=[0, nx, 0, ny], cmap="magma_r", vmin=0, vmax=top, interpolation="nearest", aspect="equal")
+        axis.imshow(
+            density,
+            origin="lower",
+            extent=[0, nx, 0, ny],
+            cmap="magma_r",
+            vmin=0,
+            vmax=top,
+            interpolation="nearest",
+            aspect="equal",
+        )
         axis.add_collection(LineCollection(borders(owner, (0, nx, 0, ny)), colors="#1d6fa5", linewidths=1.6))
         axis.set_title(f"{name} balancing: {summary['wall_seconds']:.1f} s, overall LBE {value:.1f} %", fontsize=11)
         axis.set_xlabel("cell in x")
@@ -72,12 +94,17 @@ def main():
     axes["lbe"].grid(alpha=0.25)
     axes["lbe"].legend(loc="lower right", fontsize=9)
     summary = runs[0][0]
-    figure.suptitle(f"{summary['deck']}: {summary['particles']} particles on {summary['ranks']} ranks; the line is the border between the processes at step {runs[0][5]}", fontsize=11)
+    figure.suptitle(
+        f"{summary['deck']}: {summary['particles']} particles on {summary['ranks']} ranks; the line is the border between the processes at step {runs[0][5]}",
+        fontsize=11,
+    )
     path = arguments.output or os.path.join(arguments.balanced, "balancing.png")
     figure.savefig(path, dpi=110)
     seconds = [s["wall_seconds"] for s, *_ in runs]
-    print(f"Balancing raised the load balance efficiency (mean compute time of the ranks over the largest) from {lbe[0]:.1f} to {lbe[1]:.1f} % "
-          f"and the speed by {100 * (seconds[0] / seconds[1] - 1):.0f} %: {seconds[1]:.1f} instead of {seconds[0]:.1f} s.")
+    print(
+        f"Balancing raised the load balance efficiency (mean compute time of the ranks over the largest) from {lbe[0]:.1f} to {lbe[1]:.1f} % "
+        f"and the speed by {100 * (seconds[0] / seconds[1] - 1):.0f} %: {seconds[1]:.1f} instead of {seconds[0]:.1f} s."
+    )
 
 
 if __name__ == "__main__":

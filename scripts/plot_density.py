@@ -44,7 +44,10 @@ def main():
     parser.add_argument("--steps", type=int, nargs="*", help="steps to draw (default: up to four, evenly)")
     parser.add_argument("--output", help="picture (default: OUTDIR/density.png)")
     arguments = parser.parse_args()
-    found = {int(re.search(r"fields_(\d+)\.h5$", p).group(1)): p for p in glob.glob(os.path.join(arguments.outdir, "fields_*.h5"))}
+    found = {
+        int(re.search(r"fields_(\d+)\.h5$", p).group(1)): p
+        for p in glob.glob(os.path.join(arguments.outdir, "fields_*.h5"))
+    }
     if not found:
         sys.exit(f"plot_density.py: no fields_*.h5 in {arguments.outdir}; run with output.fields_every > 0")
     steps = sorted(arguments.steps or found)
@@ -63,12 +66,27 @@ def main():
     fields = [read_field(found[s]) for s in steps]
     top = max(np.percentile(smoothed(f[0]), 99.9) for f in fields) / reference
 
-    figure, axes = plt.subplots(2, len(steps), figsize=(3.6 * len(steps) + 1, 5.2), squeeze=False, sharex=True,
-                                layout="constrained", gridspec_kw={"height_ratios": [2, 1.2]})
+    figure, axes = plt.subplots(
+        2,
+        len(steps),
+        figsize=(3.6 * len(steps) + 1, 5.2),
+        squeeze=False,
+        sharex=True,
+        layout="constrained",
+        gridspec_kw={"height_ratios": [2, 1.2]},
+    )
     for column, (density, box, step, time) in enumerate(fields):
         axis = axes[0][column]
-        image = axis.imshow(smoothed(density) / reference, origin="lower", extent=[0, box[0], 0, box[1]], vmin=0, vmax=top, cmap="magma_r",
-                            interpolation="nearest", aspect="equal")
+        image = axis.imshow(
+            smoothed(density) / reference,
+            origin="lower",
+            extent=[0, box[0], 0, box[1]],
+            vmin=0,
+            vmax=top,
+            cmap="magma_r",
+            interpolation="nearest",
+            aspect="equal",
+        )
         axis.set_title(f"t = {time:g} (step {step})", fontsize=10)
         axis.tick_params(labelbottom=False)
         below = axes[1][column]
@@ -76,7 +94,9 @@ def main():
         values = profile(density, rows) / reference
         below.plot(x, values, color="#5b2a86", lw=1)
         below.axhline(1, color="0.6", lw=0.8, ls="--")
-        below.annotate(f"max {values.max():.2f}", (0.97, 0.9), xycoords="axes fraction", ha="right", va="top", fontsize=9)
+        below.annotate(
+            f"max {values.max():.2f}", (0.97, 0.9), xycoords="axes fraction", ha="right", va="top", fontsize=9
+        )
         below.set_ylim(0, max(1.3, 1.1 * max((profile(f[0], rows) / reference).max() for f in fields)))
         below.set_xlabel("x / sigma")
         if column == 0:

@@ -16,7 +16,15 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-COLOURS = {"time_average": "#999999", "moving_average": "#c29b2f", "particle_count": "#2f7fc2", "hybrid": "#7b4fb5", "a1": "#2f9e5b", "b1": "#d8742f", "r1": "#c22f3e"}
+COLOURS = {
+    "time_average": "#999999",
+    "moving_average": "#c29b2f",
+    "particle_count": "#2f7fc2",
+    "hybrid": "#7b4fb5",
+    "a1": "#2f9e5b",
+    "b1": "#d8742f",
+    "r1": "#c22f3e",
+}
 
 
 def read(outdir):
@@ -42,17 +50,33 @@ def main():
     parser.add_argument("--output", help="picture (default: lbe.png in the first OUTDIR)")
     arguments = parser.parse_args()
     runs = [read(o) for o in arguments.outdirs]
-    figure, axes = plt.subplots(2, len(runs), figsize=(7 * len(runs), 6.4), squeeze=False, sharex="col", sharey="row", layout="constrained")
+    figure, axes = plt.subplots(
+        2, len(runs), figsize=(7 * len(runs), 6.4), squeeze=False, sharex="col", sharey="row", layout="constrained"
+    )
     for column, ((curves, summary), outdir) in enumerate(zip(runs, arguments.outdirs)):
         for model, points in curves.items():
             step, lbe, lbe_model = zip(*points)
             style = dict(color=COLOURS.get(model, "black"), lw=1.6 if model == "r1" else 1)
             overall, measured = summary["overall_lbe"].get(model), summary["overall_lbe_measured"].get(model)
-            axes[0][column].plot(step, [100 * v for v in lbe], label=f"{model}  {100 * (measured if measured is not None else overall):.1f} ({100 * overall:.1f})", **style)
+            axes[0][column].plot(
+                step,
+                [100 * v for v in lbe],
+                label=f"{model}  {100 * (measured if measured is not None else overall):.1f} ({100 * overall:.1f})",
+                **style,
+            )
             axes[1][column].plot(step, [100 * v for v in lbe_model], **style)
         clock = "counted work" if summary["clock"] == "work" else "wall clock"
-        axes[0][column].set_title(f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}: {summary['processes']} processes on {summary['ranks']} ranks, {clock}", fontsize=10)
-        axes[0][column].legend(title="overall LBE, %, after the first measured update (of all balancings)", fontsize=8, title_fontsize=8, ncols=2, loc="lower right")
+        axes[0][column].set_title(
+            f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}: {summary['processes']} processes on {summary['ranks']} ranks, {clock}",
+            fontsize=10,
+        )
+        axes[0][column].legend(
+            title="overall LBE, %, after the first measured update (of all balancings)",
+            fontsize=8,
+            title_fontsize=8,
+            ncols=2,
+            loc="lower right",
+        )
         axes[1][column].set_xlabel("step")
         for row in axes:
             row[column].grid(alpha=0.25)

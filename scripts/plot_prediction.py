@@ -27,7 +27,13 @@ def main():
     forecasts = p["forecasts"]
     ranks, one = [f["ranks"] for f in forecasts], forecasts[0]["step_seconds"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
-    left.fill_between(ranks, [one / f["high_seconds"] for f in forecasts], [one / f["low_seconds"] for f in forecasts], alpha=0.3, linewidth=0)
+    left.fill_between(
+        ranks,
+        [one / f["high_seconds"] for f in forecasts],
+        [one / f["low_seconds"] for f in forecasts],
+        alpha=0.3,
+        linewidth=0,
+    )
     left.plot(ranks, [f["speed_up"] for f in forecasts], marker="o", label="predicted")
     left.plot(ranks, ranks, color="gray", linewidth=0.8, label="ideal")
     left.axvline(p["best_ranks"], color="gray", linestyle=":", linewidth=0.8)

@@ -41,13 +41,22 @@ def main():
             rate, summary = vs_lammps.ours("balancing", "mixed", settings, sizes)
             rates[name].append(rate)
             migrations[name].append(summary["balancing"]["migrations"])
-    out = {"simulated": False, "particles": summary["particles"], "ranks": 2, "rates": rates, "migrations": migrations, "more_time": {}}
+    out = {
+        "simulated": False,
+        "particles": summary["particles"],
+        "ranks": 2,
+        "rates": rates,
+        "migrations": migrations,
+        "more_time": {},
+    }
     print(f"{summary['particles']} particles on two ranks, steps 100 to 400, medians of {arguments.runs} rounds")
     print(f"{'':<28}{'M atom-steps/s':>15}{'more time than centred':>24}{'migrations':>12}")
     for name in RUNS:
         more = statistics.median(a / b for a, b in zip(rates["centred"], rates[name])) - 1
         out["more_time"][name] = more
-        print(f"{name:<28}{statistics.median(rates[name]) / 1e6:>15.1f}{more * 100:>22.1f} %{statistics.median(migrations[name]):>12.0f}")
+        print(
+            f"{name:<28}{statistics.median(rates[name]) / 1e6:>15.1f}{more * 100:>22.1f} %{statistics.median(migrations[name]):>12.0f}"
+        )
     os.makedirs("results/balancing", exist_ok=True)
     with open("results/balancing/summary.json", "w") as f:
         json.dump(out, f, indent=2)

@@ -32,29 +32,61 @@ def main():
     ratios, whole, mine, theirs = [], [], [], []
     print(f"{'bytes':>12}{'ours MB/s':>12}{'dd MB/s':>12}{'ratio':>8}{'verified':>10}")
     for _ in range(arguments.runs):
-        with tempfile.TemporaryDirectory(dir="results/checkpoint") as folder, tempfile.NamedTemporaryFile(dir="/dev/shm") as source:
+        with tempfile.TemporaryDirectory(dir="results/checkpoint") as folder, tempfile.NamedTemporaryFile(
+            dir="/dev/shm"
+        ) as source:
             path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
             with open(path, "w") as f:
                 f.write(DECK)
             os.sync()
-            subprocess.run([shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(arguments.ranks), "build/steelyard", "run", path, "--out", out, "--quiet"],
-                           check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+            subprocess.run(
+                [
+                    shutil.which("mpiexec.mpich") or "mpiexec",
+                    "-n",
+                    str(arguments.ranks),
+                    "build/steelyard",
+                    "run",
+                    path,
+                    "--out",
+                    out,
+                    "--quiet",
+                ],
+                check=True,
+                env=dict(os.environ, OMP_NUM_THREADS="1"),
+            )
             wrote = json.load(open(os.path.join(out, "summary.json")))["checkpoints"]
             size = wrote["bytes"] // wrote["count"]
             source.write(os.urandom(size - source.tell()))
             source.flush()
             os.sync()
             start = time.monotonic()
-            subprocess.run(["dd", f"if={source.name}", f"of={folder}/dd", "bs=4M", "conv=fsync"], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                ["dd", f"if={source.name}", f"of={folder}/dd", "bs=4M", "conv=fsync"],
+                check=True,
+                stderr=subprocess.DEVNULL,
+            )
             theirs.append(os.path.getsize(f"{folder}/dd") / (time.monotonic() - start))
             mine.append(wrote["bytes"] / wrote["write_seconds"])
             ratios.append(mine[-1] / theirs[-1])
             whole.append(wrote["bytes"] / (wrote["write_seconds"] + wrote["verify_seconds"]) / theirs[-1])
-            print(f"{size:>12}{mine[-1] * 1e-6:>12.0f}{theirs[-1] * 1e-6:>12.0f}{ratios[-1]:>8.2f}{whole[-1]:>10.2f}", flush=True)
+            print(
+                f"{size:>12}{mine[-1] * 1e-6:>12.0f}{theirs[-1] * 1e-6:>12.0f}{ratios[-1]:>8.2f}{whole[-1]:>10.2f}",
+                flush=True,
+            )
     print(f"median ratio {statistics.median(ratios):.2f}, with verification {statistics.median(whole):.2f}")
     with open("results/checkpoint/summary.json", "w") as f:
-        json.dump({"simulated": False, "ranks": arguments.ranks, "bytes_per_second": mine, "dd_bytes_per_second": theirs, "ratio": statistics.median(ratios),
-                   "ratio_verified": statistics.median(whole)}, f, indent=2)
+        json.dump(
+            {
+                "simulated": False,
+                "ranks": arguments.ranks,
+                "bytes_per_second": mine,
+                "dd_bytes_per_second": theirs,
+                "ratio": statistics.median(ratios),
+                "ratio_verified": statistics.median(whole),
+            },
+            f,
+            indent=2,
+        )
     print("wrote results/checkpoint/summary.json")
 
 

@@ -50,15 +50,26 @@ run {steps}
 
 def ours(folder, case, precision):
     deck, at, settings = CASES[case]
-    settings = settings + [f"run.precision={precision}", f"run.steps={at + STEPS}", f"output.every={STEPS}", f"output.trajectory_every={at or STEPS}",
-                           "output.trajectory_columns=[position, velocity, force]"]
-    subprocess.run(["build/steelyard", "run", deck, "--out", folder, "--quiet"] + [x for s in settings for x in ("--set", s)], check=True)
+    settings = settings + [
+        f"run.precision={precision}",
+        f"run.steps={at + STEPS}",
+        f"output.every={STEPS}",
+        f"output.trajectory_every={at or STEPS}",
+        "output.trajectory_columns=[position, velocity, force]",
+    ]
+    subprocess.run(
+        ["build/steelyard", "run", deck, "--out", folder, "--quiet"] + [x for s in settings for x in ("--set", s)],
+        check=True,
+    )
     with h5py.File(os.path.join(folder, "trajectory.h5")) as f:
         g = f["particles/all"]
         frame = list(g["position/step"]).index(at)
         state = {name: g[name + "/value"][frame][:, :2] for name in ("position", "velocity", "force")}
         box = np.diag(g["box/edges/value"][frame])[:2]
-    rows = {int(r["step"]): float(r["total"]) / int(r["particles"]) for r in csv.DictReader(open(os.path.join(folder, "thermo.csv")))}
+    rows = {
+        int(r["step"]): float(r["total"]) / int(r["particles"])
+        for r in csv.DictReader(open(os.path.join(folder, "thermo.csv")))
+    }
     times = {int(r["step"]): float(r["time"]) for r in csv.DictReader(open(os.path.join(folder, "thermo.csv")))}
     return state, box, times[STEPS] / STEPS, rows[at], rows[at + STEPS]
 
@@ -66,7 +77,9 @@ def ours(folder, case, precision):
 def lammps(folder, state, box, dt):
     n = len(state["position"])
     with open(os.path.join(folder, "start.data"), "w") as f:
-        f.write(f"start state\n\n{n} atoms\n1 atom types\n\n0 {box[0]!r} xlo xhi\n0 {box[1]!r} ylo yhi\n-0.5 0.5 zlo zhi\n\nAtoms\n\n")
+        f.write(
+            f"start state\n\n{n} atoms\n1 atom types\n\n0 {box[0]!r} xlo xhi\n0 {box[1]!r} ylo yhi\n-0.5 0.5 zlo zhi\n\nAtoms\n\n"
+        )
         for i, (x, y) in enumerate(state["position"]):
             f.write(f"{i + 1} 1 {x:.17g} {y:.17g} 0\n")
         f.write("\nVelocities\n\n")
@@ -74,32 +87,50 @@ def lammps(folder, state, box, dt):
             f.write(f"{i + 1} {x:.17g} {y:.17g} 0\n")
     with open(os.path.join(folder, "in.lammps"), "w") as f:
         f.write(LAMMPS.format(steps=STEPS, dt=dt))
-    text = subprocess.run(["lmp", "-log", "none", "-in", "in.lammps"], cwd=folder, check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1")).stdout
+    text = subprocess.run(
+        ["lmp", "-log", "none", "-in", "in.lammps"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+        env=dict(os.environ, OMP_NUM_THREADS="1"),
+    ).stdout
     lines = text.splitlines()
     head = next(i for i, l in enumerate(lines) if l.split()[:2] == ["Step", "Temp"])
     column = lines[head].split().index("TotEng")
     energies = [float(lines[head + k].split()[column]) for k in (1, 2)]
     with open(os.path.join(folder, "forces.dump")) as f:
-        table = f.read().splitlines()[9:9 + n]
+        table = f.read().splitlines()[9 : 9 + n]
     return np.array([[float(x) for x in l.split()[1:]] for l in table]), energies
 
 
 def main():
     failed = False
     results = {"simulated": False, "steps": STEPS}
-    print(f"{'state':<11}{'precision':<10}{'max dF':>12}{'rms dF':>12}{'bound':>8}{'dE/E start':>13}{'dE/E end':>11}{'bound':>8}")
+    print(
+        f"{'state':<11}{'precision':<10}{'max dF':>12}{'rms dF':>12}{'bound':>8}{'dE/E start':>13}{'dE/E end':>11}{'bound':>8}"
+    )
     for case in CASES:
         for precision, bounds in BOUNDS.items():
             with tempfile.TemporaryDirectory() as folder:
                 state, box, dt, start, end = ours(folder, case, precision)
                 force, energies = lammps(folder, state, box, dt)
-            rms = np.sqrt((force ** 2).sum(axis=1).mean())
+            rms = np.sqrt((force**2).sum(axis=1).mean())
             difference = np.sqrt(((force - state["force"]) ** 2).sum(axis=1)) / rms
-            row = {"particles": len(force), "rms_force": rms, "max": difference.max(), "rms": np.sqrt((difference ** 2).mean()), "energy_start": abs(start / energies[0] - 1), "energy_end": abs(end / energies[1] - 1),
-                   "energy_per_atom": {"ours": [start, end], "lammps": energies}}
+            row = {
+                "particles": len(force),
+                "rms_force": rms,
+                "max": difference.max(),
+                "rms": np.sqrt((difference**2).mean()),
+                "energy_start": abs(start / energies[0] - 1),
+                "energy_end": abs(end / energies[1] - 1),
+                "energy_per_atom": {"ours": [start, end], "lammps": energies},
+            }
             results.setdefault(case, {})[precision] = row
-            print(f"{case:<11}{precision:<10}{row['max']:>12.2e}{row['rms']:>12.2e}{bounds['force']:>8.0e}"
-                  f"{row['energy_start']:>13.2e}{row['energy_end']:>11.2e}{bounds['energy']:>8.0e}")
+            print(
+                f"{case:<11}{precision:<10}{row['max']:>12.2e}{row['rms']:>12.2e}{bounds['force']:>8.0e}"
+                f"{row['energy_start']:>13.2e}{row['energy_end']:>11.2e}{bounds['energy']:>8.0e}"
+            )
             failed |= row["max"] > bounds["force"] or max(row["energy_start"], row["energy_end"]) > bounds["energy"]
     os.makedirs("results/compare_lammps", exist_ok=True)
     with open("results/compare_lammps/summary.json", "w") as f:

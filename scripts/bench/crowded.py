@@ -20,7 +20,12 @@ DECK = """system:
     - {lower: [111, 10], upper: [195, 100], lattice: hexagonal, density: 0.9, temperature: 0.05, velocity: [-10.0, 0.0]}
 run: {dt: 0.0005, steps: 200}
 """
-KINDS = {"nothing": [], "checkpoints": ["checkpoint.every=10"], "trajectory": ["output.trajectory_every=10"], "fields": ["output.fields_every=10"]}
+KINDS = {
+    "nothing": [],
+    "checkpoints": ["checkpoint.every=10"],
+    "trajectory": ["output.trajectory_every=10"],
+    "fields": ["output.fields_every=10"],
+}
 
 
 def seconds(binary, ranks, settings):
@@ -28,9 +33,21 @@ def seconds(binary, ranks, settings):
         deck = os.path.join(folder, "deck.yaml")
         with open(deck, "w") as f:
             f.write(DECK)
-        command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks), binary, "run", deck, "--out", os.path.join(folder, "out"), "--quiet"]
+        command = [
+            shutil.which("mpiexec.mpich") or "mpiexec",
+            "-n",
+            str(ranks),
+            binary,
+            "run",
+            deck,
+            "--out",
+            os.path.join(folder, "out"),
+            "--quiet",
+        ]
         begin = time.monotonic()
-        subprocess.run(command + [x for s in settings for x in ("--set", s)], check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+        subprocess.run(
+            command + [x for s in settings for x in ("--set", s)], check=True, env=dict(os.environ, OMP_NUM_THREADS="1")
+        )
         return time.monotonic() - begin
 
 
@@ -49,7 +66,9 @@ def main():
                     times.setdefault((name, kind, ranks), []).append(seconds(binary, ranks, settings))
     medians = {key: statistics.median(values) for key, values in times.items()}
     cores, few = len(os.sched_getaffinity(0)), arguments.ranks[0]
-    print(f"seconds of the whole run on {cores} cores, medians of {arguments.runs}; in brackets over that on {few} ranks")
+    print(
+        f"seconds of the whole run on {cores} cores, medians of {arguments.runs}; in brackets over that on {few} ranks"
+    )
     print(f"{'':<12}{'':<14}" + "".join(f"{str(r) + ' ranks':>16}" for r in arguments.ranks))
     for name in binaries:
         for kind in KINDS:
@@ -57,7 +76,18 @@ def main():
             print(f"{name:<12}{kind:<14}" + "".join(f"{t:>9.2f} ({t / row[0]:4.1f})" for t in row))
     os.makedirs("results/crowded", exist_ok=True)
     with open("results/crowded/summary.json", "w") as f:
-        json.dump({"simulated": False, "cores": cores, "seconds": {name: {kind: {r: medians[name, kind, r] for r in arguments.ranks} for kind in KINDS} for name in binaries}}, f, indent=2)
+        json.dump(
+            {
+                "simulated": False,
+                "cores": cores,
+                "seconds": {
+                    name: {kind: {r: medians[name, kind, r] for r in arguments.ranks} for kind in KINDS}
+                    for name in binaries
+                },
+            },
+            f,
+            indent=2,
+        )
     print("wrote results/crowded/summary.json")
 
 

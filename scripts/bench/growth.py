@@ -17,9 +17,11 @@ PRECISION = "mixed"
 
 
 def run(cells, steps, warm, ranks, balance=""):
-    deck = (f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n"
-            f"    - {{lattice: hexagonal, cells: [{cells[0]}, {cells[1]}], density: 0.9, temperature: 1.0}}\n"
-            f"run: {{dt: 0.005, steps: {warm + steps}, precision: {PRECISION}}}\noutput: {{every: {warm}}}\n{balance}")
+    deck = (
+        f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n"
+        f"    - {{lattice: hexagonal, cells: [{cells[0]}, {cells[1]}], density: 0.9, temperature: 1.0}}\n"
+        f"run: {{dt: 0.005, steps: {warm + steps}, precision: {PRECISION}}}\noutput: {{every: {warm}}}\n{balance}"
+    )
     with tempfile.TemporaryDirectory() as folder:
         path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
         with open(path, "w") as f:
@@ -33,7 +35,12 @@ def run(cells, steps, warm, ranks, balance=""):
         summary = json.load(open(os.path.join(out, "summary.json")))
         rows = {int(r["step"]): r for r in csv.DictReader(open(os.path.join(out, "timing.csv")))}
     seconds = float(rows[warm + steps]["cpu_seconds"]) - float(rows[warm]["cpu_seconds"])
-    return summary["particles"], seconds / summary["particles"] / steps * 1e9, summary["peak_resident_bytes"]["max"], summary["balance_bytes"]
+    return (
+        summary["particles"],
+        seconds / summary["particles"] / steps * 1e9,
+        summary["peak_resident_bytes"]["max"],
+        summary["balance_bytes"],
+    )
 
 
 def main():
@@ -41,17 +48,32 @@ def main():
     print(f"{'particles':>12}{'ns/particle-step':>18}{'peak MB':>10}{'bytes/particle':>16}   one rank")
     for cells in ((440, 228), (1000, 500), (2000, 1000)):
         particles, ns, peak, _ = run(cells, 200, 200, 1)
-        out["one_rank"].append({"particles": particles, "nanoseconds_per_particle_step": ns, "peak_resident_bytes": peak})
+        out["one_rank"].append(
+            {"particles": particles, "nanoseconds_per_particle_step": ns, "peak_resident_bytes": peak}
+        )
         print(f"{particles:>12}{ns:>18.2f}{peak * 1e-6:>10.1f}{peak / particles:>16.1f}", flush=True)
     times = [r["nanoseconds_per_particle_step"] for r in out["one_rank"]]
     out["time_spread"] = max(times) / min(times)
     print(f"largest over smallest time: {out['time_spread']:.2f}\n")
-    print(f"{'ranks':>6}{'particles/rank':>18}{'peak MB/rank':>16}{'migrating every 10 steps':>26}{'balancing keeps':>17}")
+    print(
+        f"{'ranks':>6}{'particles/rank':>18}{'peak MB/rank':>16}{'migrating every 10 steps':>26}{'balancing keeps':>17}"
+    )
     for ranks, cells in ((1, (500, 250)), (2, (500, 500)), (4, (1000, 500)), (8, (1000, 1000))):
         _, _, plain, _ = run(cells, 20, 20, ranks)
         particles, _, peak, kept = run(cells, 20, 20, ranks, "balance: {every: 10, clock: work, migrate: always}\n")
-        out["ranks"].append({"ranks": ranks, "particles": particles, "peak_resident_bytes_max": plain, "peak_resident_bytes_max_balanced": peak, "balance_bytes": kept})
-        print(f"{ranks:>6}{particles // ranks:>18}{plain * 1e-6:>16.1f}{peak * 1e-6:>26.1f}{kept * 1e-6:>17.2f}", flush=True)
+        out["ranks"].append(
+            {
+                "ranks": ranks,
+                "particles": particles,
+                "peak_resident_bytes_max": plain,
+                "peak_resident_bytes_max_balanced": peak,
+                "balance_bytes": kept,
+            }
+        )
+        print(
+            f"{ranks:>6}{particles // ranks:>18}{plain * 1e-6:>16.1f}{peak * 1e-6:>26.1f}{kept * 1e-6:>17.2f}",
+            flush=True,
+        )
     os.makedirs("results/growth", exist_ok=True)
     with open("results/growth/summary.json", "w") as f:
         json.dump(out, f, indent=2)

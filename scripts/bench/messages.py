@@ -13,10 +13,25 @@ from quiet import quiet
 
 OUT = "results/messages_here"
 # Many small patches on each rank, whose messages are small.
-PATCHES = ("patches", "inputs/slab.yaml", ["run.steps=300", "grid.tile=4", "balance.processes=64", "balance.every=300", "balance.clock=work",
-                                           "balance.migrate=always", "balance.partition.cut=patches"])
-DECKS = [("slab", "inputs/slab.yaml", ["run.steps=400"]), ("slab_soft", "inputs/slab_soft.yaml", ["run.steps=400"]),
-         ("strip_t1", "inputs/strip_t1.yaml", ["run.steps=1600", "--restart", "restarts/strip_t1.h5"]), ("liquid", "inputs/liquid.yaml", ["run.steps=250"])]
+PATCHES = (
+    "patches",
+    "inputs/slab.yaml",
+    [
+        "run.steps=300",
+        "grid.tile=4",
+        "balance.processes=64",
+        "balance.every=300",
+        "balance.clock=work",
+        "balance.migrate=always",
+        "balance.partition.cut=patches",
+    ],
+)
+DECKS = [
+    ("slab", "inputs/slab.yaml", ["run.steps=400"]),
+    ("slab_soft", "inputs/slab_soft.yaml", ["run.steps=400"]),
+    ("strip_t1", "inputs/strip_t1.yaml", ["run.steps=1600", "--restart", "restarts/strip_t1.h5"]),
+    ("liquid", "inputs/liquid.yaml", ["run.steps=250"]),
+]
 DEFAULT = "auto, near_first, full"
 SCHEDULES = {
     DEFAULT: {},
@@ -44,7 +59,12 @@ def run(ranks, deck, settings, schedule):
     with open(os.path.join(folder, "summary.json")) as f:
         s = json.load(f)
     steps = s["steps"] - s.get("first_step", 0)
-    return dict(seconds=s["wall_seconds"] / steps, ghosts=s["seconds"]["ghosts"]["mean"] / steps, messages=s["messages"]["sent"]["mean"] / steps, hash=s["state_hash"])
+    return dict(
+        seconds=s["wall_seconds"] / steps,
+        ghosts=s["seconds"]["ghosts"]["mean"] / steps,
+        messages=s["messages"]["sent"]["mean"] / steps,
+        hash=s["state_hash"],
+    )
 
 
 def main():
@@ -60,21 +80,39 @@ def main():
     for k in range(arguments.rounds):
         random.Random(k).shuffle(cases)
         for deck, name in cases:
-            runs.setdefault((deck[0], name), []).append(quiet(lambda: run(arguments.ranks, deck[1], deck[2], SCHEDULES[name])))
+            runs.setdefault((deck[0], name), []).append(
+                quiet(lambda: run(arguments.ranks, deck[1], deck[2], SCHEDULES[name]))
+            )
     rows = []
-    print(f"MEASURED on {arguments.ranks} ranks of this machine; medians of {arguments.rounds} runs; beside the default: of the ratios of the rounds")
-    print(f"{'deck':<10}{'schedule':<26}{'us a step':>10}{'ghosts':>8}{'messages':>10}{'default / this':>16}{'its ghosts':>12}{'others':>8}")
+    print(
+        f"MEASURED on {arguments.ranks} ranks of this machine; medians of {arguments.rounds} runs; beside the default: of the ratios of the rounds"
+    )
+    print(
+        f"{'deck':<10}{'schedule':<26}{'us a step':>10}{'ghosts':>8}{'messages':>10}{'default / this':>16}{'its ghosts':>12}{'others':>8}"
+    )
     for deck in decks:
         reference = runs[deck[0], DEFAULT]
         for name in SCHEDULES:
             list_ = runs[deck[0], name]
             median = lambda key: statistics.median(r[key] for r in list_)
             ratio = lambda key: statistics.median(a[key] / b[key] for a, b in zip(reference, list_))
-            row = dict(deck=deck[0], schedule=name, nodes=1, workload=deck[0], seconds=median("seconds"), ghost_seconds=median("ghosts"), messages=median("messages"),
-                       default_over_this=ratio("seconds"), default_ghosts_over_this=ratio("ghosts"), others=median("others"))
+            row = dict(
+                deck=deck[0],
+                schedule=name,
+                nodes=1,
+                workload=deck[0],
+                seconds=median("seconds"),
+                ghost_seconds=median("ghosts"),
+                messages=median("messages"),
+                default_over_this=ratio("seconds"),
+                default_ghosts_over_this=ratio("ghosts"),
+                others=median("others"),
+            )
             rows.append(row)
-            print(f"{deck[0]:<10}{name:<26}{row['seconds'] * 1e6:>10.0f}{row['ghost_seconds'] * 1e6:>8.0f}{row['messages']:>10.1f}{row['default_over_this']:>16.3f}"
-                  f"{row['default_ghosts_over_this']:>12.3f}{100 * row['others']:>7.1f}%")
+            print(
+                f"{deck[0]:<10}{name:<26}{row['seconds'] * 1e6:>10.0f}{row['ghost_seconds'] * 1e6:>8.0f}{row['messages']:>10.1f}{row['default_over_this']:>16.3f}"
+                f"{row['default_ghosts_over_this']:>12.3f}{100 * row['others']:>7.1f}%"
+            )
         assert len({r["hash"] for name in SCHEDULES for r in runs[deck[0], name]}) == 1, "hashes differ"
     with open(os.path.join(OUT, "summary.json"), "w") as f:
         json.dump({"simulated": False, "ranks": arguments.ranks, "cases": rows}, f, indent=1)

@@ -49,7 +49,11 @@ def run(**deck):
         path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
         with open(path, "w") as f:
             f.write(LIQUID.format(**deck))
-        subprocess.run(["taskset", "-c", "0", "build/steelyard", "run", path, "--out", out, "--quiet"], check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+        subprocess.run(
+            ["taskset", "-c", "0", "build/steelyard", "run", path, "--out", out, "--quiet"],
+            check=True,
+            env=dict(os.environ, OMP_NUM_THREADS="1"),
+        )
         return json.load(open(os.path.join(out, "summary.json")))
 
 
@@ -91,19 +95,31 @@ def main():
             steps = 400 if nx < 1000 else 100
             s = run(nx=nx, ny=ny, temperature=1.0, dt=0.005, steps=steps, softening=0)
             rounds[name].append({p: t["mean"] / s["particles"] / steps * 1e9 for p, t in s["seconds"].items()})
-        still = [run(nx=420, ny=220, temperature=0, dt=1e-9, steps=200, softening=soft)["seconds"]["forces"]["mean"] for soft in (0, 0.75)]
+        still = [
+            run(nx=420, ny=220, temperature=0, dt=1e-9, steps=200, softening=soft)["seconds"]["forces"]["mean"]
+            for soft in (0, 0.75)
+        ]
         softened.append(still[1] / still[0])
     ghz, copy = statistics.median(clocks), statistics.median(copies)
     neighbours = 3.14159 * 2.8**2 * 0.9
     floors = {"bytes": (neighbours + 4 + 32 + 32 + 16 + 8) / copy * 1e9, "instructions": neighbours / 16 * 34 / 4 / ghz}
-    out.update(clock_ghz=ghz, copy_bytes_per_second=copy, floors_ns_per_particle_step=floors, softened_over_plain=statistics.median(softened))
-    print(f"liquid, mixed precision, one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s; medians of {arguments.runs} rounds, ns per particle and step")
+    out.update(
+        clock_ghz=ghz,
+        copy_bytes_per_second=copy,
+        floors_ns_per_particle_step=floors,
+        softened_over_plain=statistics.median(softened),
+    )
+    print(
+        f"liquid, mixed precision, one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s; medians of {arguments.runs} rounds, ns per particle and step"
+    )
     print(f"{'particles':<12}" + "".join(f"{p:>12}" for p in rounds["184,800"][0]) + f"{'sum':>9}")
     for name, values in rounds.items():
         median = {p: statistics.median(v[p] for v in values) for p in values[0]}
         out["phases"][name] = median
         print(f"{name:<12}" + "".join(f"{t:>12.2f}" for t in median.values()) + f"{sum(median.values()):>9.2f}")
-    print(f"floors of the force pass: instructions {floors['instructions']:.2f}, bytes {floors['bytes']:.2f} (out of cache)")
+    print(
+        f"floors of the force pass: instructions {floors['instructions']:.2f}, bytes {floors['bytes']:.2f} (out of cache)"
+    )
     print(f"softened over plain Lennard-Jones, same pairs, force pass: {out['softened_over_plain']:.3f}")
     os.makedirs("results/phases", exist_ok=True)
     with open("results/phases/summary.json", "w") as f:

@@ -19,9 +19,14 @@ from quiet import quiet
 
 DECKS = {"inputs/liquid.yaml": 300, "inputs/slab.yaml": 500, "inputs/quickstart.yaml": 300}  # steps of a run
 SIMULATED = {"inputs/lbe64.yaml": [8, 24, 96, 192, 384], "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256]}
-SIMULATED_STEPS = (1, 6)  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
+SIMULATED_STEPS = (
+    1,
+    6,
+)  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
 OVERLAP_DECK, OVERLAP_STEPS = "inputs/liquid.yaml", 1000
-OVERLAP = [["grid.skin=0.4", "system.slabs.0.cells=[120,68]", "comm.aggregate=none", f"grid.tile=[{n},{n}]"] for n in (4, 8)]
+OVERLAP = [
+    ["grid.skin=0.4", "system.slabs.0.cells=[120,68]", "comm.aggregate=none", f"grid.tile=[{n},{n}]"] for n in (4, 8)
+]
 OUT = "results/predict"
 
 
@@ -36,7 +41,22 @@ def options(settings):
 
 
 def predicted(deck, ranks, settings, start=(), machine=()):
-    call([*start, "build/steelyard", "predict", deck, "--out", f"{OUT}/predicted", "--force", "--quiet", "--processes", ",".join(map(str, ranks)), *machine, *options(settings)])
+    call(
+        [
+            *start,
+            "build/steelyard",
+            "predict",
+            deck,
+            "--out",
+            f"{OUT}/predicted",
+            "--force",
+            "--quiet",
+            "--processes",
+            ",".join(map(str, ranks)),
+            *machine,
+            *options(settings),
+        ]
+    )
     with open(f"{OUT}/predicted/predict.json") as f:
         return {f["ranks"]: f for f in json.load(f)["forecasts"]}
 
@@ -59,15 +79,38 @@ def real(arguments):
                 return {"seconds": predicted(deck, [ranks], [], start)[ranks]["step_seconds"]}
 
             def measure():
-                call([*start, "build/steelyard", "run", deck, "--out", f"{OUT}/run", "--force", "--quiet", *options([f"run.steps={steps}", "output.every=0", "output.fields_every=0"])])
+                call(
+                    [
+                        *start,
+                        "build/steelyard",
+                        "run",
+                        deck,
+                        "--out",
+                        f"{OUT}/run",
+                        "--force",
+                        "--quiet",
+                        *options([f"run.steps={steps}", "output.every=0", "output.fields_every=0"]),
+                    ]
+                )
                 return {"seconds": step_seconds(f"{OUT}/run", steps)}
 
             pairs = [(quiet(predict), quiet(measure)) for _ in range(arguments.rounds)]
-            case = {"deck": deck, "ranks": ranks, "steps": steps, "predicted": [p["seconds"] for p, _ in pairs], "measured": [m["seconds"] for _, m in pairs],
-                    "others": max(x["others"] for pair in pairs for x in pair)}
-            case["predicted_seconds"], case["measured_seconds"] = (statistics.median(case[k]) for k in ("predicted", "measured"))
+            case = {
+                "deck": deck,
+                "ranks": ranks,
+                "steps": steps,
+                "predicted": [p["seconds"] for p, _ in pairs],
+                "measured": [m["seconds"] for _, m in pairs],
+                "others": max(x["others"] for pair in pairs for x in pair),
+            }
+            case["predicted_seconds"], case["measured_seconds"] = (
+                statistics.median(case[k]) for k in ("predicted", "measured")
+            )
             cases.append(case)
-            print(f"{deck:<26}{ranks:>3} ranks: predicted {case['predicted_seconds']:.4g}, measured {case['measured_seconds']:.4g} s a step, ratio {case['predicted_seconds'] / case['measured_seconds']:.3f}", flush=True)
+            print(
+                f"{deck:<26}{ranks:>3} ranks: predicted {case['predicted_seconds']:.4g}, measured {case['measured_seconds']:.4g} s a step, ratio {case['predicted_seconds'] / case['measured_seconds']:.3f}",
+                flush=True,
+            )
     return cases
 
 
@@ -82,19 +125,58 @@ def overlap(arguments):
             forecast = predicted(deck, [2], settings, start)[2]["overlap_seconds"]
             row = {"predicted_none": forecast["none"], "predicted_full": forecast["full"]}
             for value in ("none", "full"):
+
                 def measure():
-                    call([*start, "build/steelyard", "run", deck, "--out", f"{OUT}/run", "--force", "--quiet",
-                          *options(settings + [f"comm.overlap={value}", f"run.steps={steps}", "output.every=0", "output.fields_every=0"])])
+                    call(
+                        [
+                            *start,
+                            "build/steelyard",
+                            "run",
+                            deck,
+                            "--out",
+                            f"{OUT}/run",
+                            "--force",
+                            "--quiet",
+                            *options(
+                                settings
+                                + [
+                                    f"comm.overlap={value}",
+                                    f"run.steps={steps}",
+                                    "output.every=0",
+                                    "output.fields_every=0",
+                                ]
+                            ),
+                        ]
+                    )
                     return {"seconds": step_seconds(f"{OUT}/run", steps)}
+
                 row[f"measured_{value}"] = quiet(measure)["seconds"]
             rows.append(row)
-        gains = {kind: sorted(1e6 * (r[f"{kind}_none"] - r[f"{kind}_full"]) for r in rows) for kind in ("predicted", "measured")}
-        case = {"deck": deck, "settings": settings, "steps": steps, "rounds": rows, "predicted_us": statistics.median(gains["predicted"]), "measured_us": statistics.median(gains["measured"]),
-                "ratio": statistics.median((r["predicted_none"] - r["predicted_full"]) / (r["measured_none"] - r["measured_full"]) for r in rows)}  # the machine's speed drifts
+        gains = {
+            kind: sorted(1e6 * (r[f"{kind}_none"] - r[f"{kind}_full"]) for r in rows)
+            for kind in ("predicted", "measured")
+        }
+        case = {
+            "deck": deck,
+            "settings": settings,
+            "steps": steps,
+            "rounds": rows,
+            "predicted_us": statistics.median(gains["predicted"]),
+            "measured_us": statistics.median(gains["measured"]),
+            "ratio": statistics.median(
+                (r["predicted_none"] - r["predicted_full"]) / (r["measured_none"] - r["measured_full"]) for r in rows
+            ),
+        }  # the machine's speed drifts
         cases.append(case)
         shown = {k: 1e6 * statistics.median(r[k] for r in rows) for k in rows[0]}
-        print(f"{deck}, {' '.join(settings)}\n  full: predicted {shown['predicted_full']:.1f}, measured {shown['measured_full']:.1f} us a step; none: {shown['predicted_none']:.1f}, {shown['measured_none']:.1f}\n  "
-              + "; ".join(f"{kind} gain {statistics.median(g):.1f} us ({g[0]:.1f} to {g[-1]:.1f})" for kind, g in gains.items()) + f"; median of the rounds' ratios {case['ratio']:.2f}", flush=True)
+        print(
+            f"{deck}, {' '.join(settings)}\n  full: predicted {shown['predicted_full']:.1f}, measured {shown['measured_full']:.1f} us a step; none: {shown['predicted_none']:.1f}, {shown['measured_none']:.1f}\n  "
+            + "; ".join(
+                f"{kind} gain {statistics.median(g):.1f} us ({g[0]:.1f} to {g[-1]:.1f})" for kind, g in gains.items()
+            )
+            + f"; median of the rounds' ratios {case['ratio']:.2f}",
+            flush=True,
+        )
     return cases
 
 
@@ -117,26 +199,45 @@ def simulated():
             forecasts = predicted(deck, counts, settings, machine=["--machine", f"{OUT}/tianhe1a.yaml"])
             for ranks in counts:
                 # What a run does once, at its start and its end, is in both runs.
-                (start, start_forces), (wall, forces) = (simulated_run(ranks, deck, settings, n) for n in SIMULATED_STEPS)
+                (start, start_forces), (wall, forces) = (
+                    simulated_run(ranks, deck, settings, n) for n in SIMULATED_STEPS
+                )
                 steps = SIMULATED_STEPS[1] - SIMULATED_STEPS[0]
                 step, compute = (wall - start) / steps, (forces - start_forces) / steps
                 f = forecasts[ranks]
-                case = {"deck": deck, "ranks": ranks, "overlap": overlap, "predicted_seconds": f["step_seconds"], "simulated_seconds": step,
-                        "predicted_communication_seconds": f["seconds"]["communication"], "simulated_communication_seconds": step - compute}
+                case = {
+                    "deck": deck,
+                    "ranks": ranks,
+                    "overlap": overlap,
+                    "predicted_seconds": f["step_seconds"],
+                    "simulated_seconds": step,
+                    "predicted_communication_seconds": f["seconds"]["communication"],
+                    "simulated_communication_seconds": step - compute,
+                }
                 cases.append(case)
-                print(f"{deck:<20}{ranks:>5} ranks, overlap {overlap}: predicted {f['step_seconds']:.4g}, simulated {step:.4g} s a step, ratio {f['step_seconds'] / step:.3f}; "
-                      f"communication {1e6 * f['seconds']['communication']:.2f}, {1e6 * (step - compute):.2f} us, ratio {f['seconds']['communication'] / (step - compute):.3f}", flush=True)
+                print(
+                    f"{deck:<20}{ranks:>5} ranks, overlap {overlap}: predicted {f['step_seconds']:.4g}, simulated {step:.4g} s a step, ratio {f['step_seconds'] / step:.3f}; "
+                    f"communication {1e6 * f['seconds']['communication']:.2f}, {1e6 * (step - compute):.2f} us, ratio {f['seconds']['communication'] / (step - compute):.3f}",
+                    flush=True,
+                )
         for ranks in counts:
-            full, none = (next(c for c in cases if (c["deck"], c["ranks"], c["overlap"]) == (deck, ranks, o)) for o in ("full", "none"))
+            full, none = (
+                next(c for c in cases if (c["deck"], c["ranks"], c["overlap"]) == (deck, ranks, o))
+                for o in ("full", "none")
+            )
             gains = [1e6 * (none[k] - full[k]) for k in ("predicted_seconds", "simulated_seconds")]
-            print(f"{deck:<20}{ranks:>5} ranks: full instead of none wins {gains[0]:.2f} us predicted, {gains[1]:.2f} simulated, ratio {gains[0] / gains[1]:.3f}")
+            print(
+                f"{deck:<20}{ranks:>5} ranks: full instead of none wins {gains[0]:.2f} us predicted, {gains[1]:.2f} simulated, ratio {gains[0] / gains[1]:.3f}"
+            )
     return cases
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulated", action="store_true", help="on simulated ranks (docs/simulation.md)")
-    parser.add_argument("--overlap", action="store_true", help="what comm.overlap wins on 2 ranks, in decks of many messages")
+    parser.add_argument(
+        "--overlap", action="store_true", help="what comm.overlap wins on 2 ranks, in decks of many messages"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="predictions and runs of each case (default: 5)")
     arguments = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)

@@ -25,8 +25,14 @@ def settings(ranks):
     for i in range(2):
         for corner, x, y in (("lower", (242, 1425.5)[i], 28.5), ("upper", (1424.5, 2608)[i], 28.5 + height)):
             result.append(f"system.slabs.{i}.{corner}=[{x}, {y:.1f}]")
-    return result + [f"balance.processes={ranks}", f"balance.every={EVERY}", "balance.clock=work", f"run.steps={STEPS}",
-                     f"output.every={ROWS}", "comm.threshold_bytes=1048576"]
+    return result + [
+        f"balance.processes={ranks}",
+        f"balance.every={EVERY}",
+        "balance.clock=work",
+        f"run.steps={STEPS}",
+        f"output.every={ROWS}",
+        "comm.threshold_bytes=1048576",
+    ]
 
 
 def rows(out, name):
@@ -52,9 +58,15 @@ def main():
         summary, timing, balancings, took = run(ranks)
         at = {int(r["step"]): float(r["wall_seconds"]) for r in timing}
         n = summary["balancing"]["balancings"]
-        case = {"ranks": ranks, "particles": summary["particles"], "step_seconds": (at[STEPS] - at[STEPS - ROWS]) / ROWS,
-                "balancing_seconds": summary["seconds"]["balancing"]["max"] / (n + 1), "messages_a_rank": summary["balancing"]["messages_a_rank"] / (n + 1),
-                "lbe": float(balancings[-1]["lbe"]), "real_seconds": took}
+        case = {
+            "ranks": ranks,
+            "particles": summary["particles"],
+            "step_seconds": (at[STEPS] - at[STEPS - ROWS]) / ROWS,
+            "balancing_seconds": summary["seconds"]["balancing"]["max"] / (n + 1),
+            "messages_a_rank": summary["balancing"]["messages_a_rank"] / (n + 1),
+            "lbe": float(balancings[-1]["lbe"]),
+            "real_seconds": took,
+        }
         case["efficiency"] = cases[0]["step_seconds"] / case["step_seconds"] if cases else 1.0
         cases.append(case)
         print(json.dumps(case), flush=True)

@@ -33,12 +33,19 @@ def binary_in(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="vs_build.sh", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="vs_build.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("other", metavar="OTHER_BUILD", help="a steelyard binary, or a build folder that holds one")
     parser.add_argument("--runs", type=int, default=15, help="pairs of each case (default 15)")
-    parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES), metavar="CASE",
-                        help=f"cases (default: {' '.join(CASES)})")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=list(CASES),
+        default=list(CASES),
+        metavar="CASE",
+        help=f"cases (default: {' '.join(CASES)})",
+    )
     arguments = parser.parse_args()
     if arguments.runs < 1:
         parser.error("--runs: give at least one pair")
@@ -77,10 +84,13 @@ def main():
         equal = len(hashes[name]["ours"] | hashes[name]["other"]) == 1
         out["ratio_" + name] = statistics.median(ratios)
         mine, theirs = statistics.median(sides["ours"]) / 1e6, statistics.median(sides["other"]) / 1e6
-        print(f"{name:<17}{mine:>10.2f}{theirs:>10.2f}   {'':<14}{statistics.median(ratios):>9.3f}{min(ratios):>7.3f}"
-              f"{max(ratios):>7.3f}   {'equal' if equal else 'DIFFERENT'}")
-    out["state_hashes"] = {name: {side: sorted(found) for side, found in sides.items()}
-                           for name, sides in hashes.items()}
+        print(
+            f"{name:<17}{mine:>10.2f}{theirs:>10.2f}   {'':<14}{statistics.median(ratios):>9.3f}{min(ratios):>7.3f}"
+            f"{max(ratios):>7.3f}   {'equal' if equal else 'DIFFERENT'}"
+        )
+    out["state_hashes"] = {
+        name: {side: sorted(found) for side, found in sides.items()} for name, sides in hashes.items()
+    }
     out["hash_equal"] = all(len(sides["ours"] | sides["other"]) == 1 for sides in hashes.values())
     os.makedirs("results/vs_build", exist_ok=True)
     with open("results/vs_build/summary.json", "w") as f:

@@ -32,15 +32,23 @@ def slab_deck(w, h, warm, steps, extra=0):
     left, width, height = mx, w * A, h * B
     right = left + width + 2 * A
     box = [2 * mx + 2 * width + (2 + extra) * A, 2 * my + height]
-    slab = lambda x, v: (f"    - {{lower: [{x:.9f}, {my:.9f}], upper: [{x + width - eps:.9f}, {my + height - eps:.9f}], "
-                         f"lattice: hexagonal, density: 1.0, temperature: 0.05, velocity: [{v}, 0.0]}}\n")
-    return (f"system:\n  box: [{box[0]:.9f}, {box[1]:.9f}]\n  potential: {{shift: none}}\n  slabs:\n" + slab(left, 10.0) + slab(right, -10.0) +
-            f"run: {{dt: 0.0005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n")
+    slab = lambda x, v: (
+        f"    - {{lower: [{x:.9f}, {my:.9f}], upper: [{x + width - eps:.9f}, {my + height - eps:.9f}], "
+        f"lattice: hexagonal, density: 1.0, temperature: 0.05, velocity: [{v}, 0.0]}}\n"
+    )
+    return (
+        f"system:\n  box: [{box[0]:.9f}, {box[1]:.9f}]\n  potential: {{shift: none}}\n  slabs:\n"
+        + slab(left, 10.0)
+        + slab(right, -10.0)
+        + f"run: {{dt: 0.0005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
+    )
 
 
 def liquid_deck(nx, ny, warm, steps):
-    return (f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n    - {{lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0}}\n"
-            f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n")
+    return (
+        f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n    - {{lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0}}\n"
+        f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
+    )
 
 
 CASES = {  # name: (LAMMPS input, its variables, deck, warm-up, timed steps, ours: ranks, threads, LAMMPS ranks)
@@ -90,7 +98,9 @@ def lammps(case, **more):
         command = ["mpiexec.openmpi", "--allow-run-as-root", "-n", str(ranks)] + command
     else:
         command = ["taskset", "-c", "0"] + command
-    text = subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1")).stdout
+    text = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1")
+    ).stdout
     loop = re.findall(r"Loop time of ([\d.eE+-]+) on \d+ procs for \d+ steps with (\d+) atoms", text)[-1]
     use = float(re.findall(r"([\d.]+)% CPU use", text)[-1]) / 100
     return int(loop[1]) * steps / (float(loop[0]) * (use if ranks == 1 else 1))
@@ -111,11 +121,17 @@ def balanced(arguments, out):
         rounds.append(rates)
     best = lambda r: max(r["LAMMPS, count"], r["LAMMPS, time"])
     ratio = lambda f: statistics.median(f(r) for r in rounds)
-    print(f"\noff-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time ({', '.join(BALANCING)}, {summary['clock']} clock)")
+    print(
+        f"\noff-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time ({', '.join(BALANCING)}, {summary['clock']} clock)"
+    )
     for name in rounds[0]:
         print(f"  {name:<24}{statistics.median(r[name] for r in rounds) / 1e6:>8.2f}")
-    figures = {"ratio_balanced_2ranks": ratio(lambda r: r["ours, balanced"] / best(r)), "gain_of_balancing": ratio(lambda r: r["ours, balanced"] / r["ours, even halves"]),
-               "gain_of_balancing_lammps": ratio(lambda r: best(r) / r["LAMMPS, none"]), "balanced_over_perfect": ratio(lambda r: r["ours, balanced"] / r["ours, perfect split"])}
+    figures = {
+        "ratio_balanced_2ranks": ratio(lambda r: r["ours, balanced"] / best(r)),
+        "gain_of_balancing": ratio(lambda r: r["ours, balanced"] / r["ours, even halves"]),
+        "gain_of_balancing_lammps": ratio(lambda r: best(r) / r["LAMMPS, none"]),
+        "balanced_over_perfect": ratio(lambda r: r["ours, balanced"] / r["ours, perfect split"]),
+    }
     for name, value in figures.items():
         print(f"  {name:<24}{value:>8.2f}")
     out.update(figures, balanced_rates=rounds, balanced_overall_lbe=summary["overall_lbe"])
@@ -143,11 +159,16 @@ def main():
     for case, (mine, theirs) in rates.items():
         ratios = [a / b for a, b in zip(mine, theirs)]
         out["ratio_" + case] = statistics.median(ratios)
-        print(f"{case:<15}{statistics.median(mine) / 1e6:>10.2f}{statistics.median(theirs) / 1e6:>10.2f}   {'':<14}"
-              f"{statistics.median(ratios):>9.2f}{min(ratios):>7.2f}{max(ratios):>7.2f}", flush=True)
+        print(
+            f"{case:<15}{statistics.median(mine) / 1e6:>10.2f}{statistics.median(theirs) / 1e6:>10.2f}   {'':<14}"
+            f"{statistics.median(ratios):>9.2f}{min(ratios):>7.2f}{max(ratios):>7.2f}",
+            flush=True,
+        )
     for case in ("slab_2ranks", "slab_2threads"):
         if case in rates and "slab_1core" in rates:
-            out["efficiency_" + case[5:]] = statistics.median(two / (2 * one) for one, two in zip(rates["slab_1core"][0], rates[case][0]))
+            out["efficiency_" + case[5:]] = statistics.median(
+                two / (2 * one) for one, two in zip(rates["slab_1core"][0], rates[case][0])
+            )
             print(f"our parallel efficiency, {case[5:]}: {out['efficiency_' + case[5:]] * 100:.0f} %")
     if "balanced" in cases:
         balanced(arguments, out)

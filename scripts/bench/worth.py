@@ -22,7 +22,19 @@ RUNS = {"without": ["balance.every=0"], "even": ["balance.partition.kind=none"],
 
 def run(settings):
     launcher = shutil.which("mpiexec.mpich") or "mpiexec"
-    command = [launcher, "-n", "2", "build/steelyard", "run", DECK, "--out", f"{OUT}/run", "--force", "--quiet", *[o for s in settings for o in ("--set", s)]]
+    command = [
+        launcher,
+        "-n",
+        "2",
+        "build/steelyard",
+        "run",
+        DECK,
+        "--out",
+        f"{OUT}/run",
+        "--force",
+        "--quiet",
+        *[o for s in settings for o in ("--set", s)],
+    ]
     subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), check=True, capture_output=True, timeout=300)
     with open(f"{OUT}/run/summary.json") as f:
         s = json.load(f)
@@ -42,9 +54,20 @@ def main():
         assert len({x["hash"] for x in r.values()}) == 1, "hashes differ"
         without = r["balanced"]["seconds"] / (1 - r["balanced"]["saved"])
         perfect = {name: r[name]["seconds"] * (1 - r[name]["perfect_saves"]) for name in ("even", "balanced")}
-        rounds.append(dict(runs=r, without_said=without, perfect_said=perfect, without_error=without / r["without"]["seconds"] - 1, perfect_error=perfect["even"] / perfect["balanced"] - 1))
-        print(f"without balancing {r['without']['seconds']:.2f} s, said {without:.2f} ({100 * rounds[-1]['without_error']:+.1f} %); perfect balance: said {perfect['even']:.2f} without "
-              f"balancing, {perfect['balanced']:.2f} with it ({100 * rounds[-1]['perfect_error']:+.1f} %), which took {r['balanced']['seconds']:.2f}", flush=True)
+        rounds.append(
+            dict(
+                runs=r,
+                without_said=without,
+                perfect_said=perfect,
+                without_error=without / r["without"]["seconds"] - 1,
+                perfect_error=perfect["even"] / perfect["balanced"] - 1,
+            )
+        )
+        print(
+            f"without balancing {r['without']['seconds']:.2f} s, said {without:.2f} ({100 * rounds[-1]['without_error']:+.1f} %); perfect balance: said {perfect['even']:.2f} without "
+            f"balancing, {perfect['balanced']:.2f} with it ({100 * rounds[-1]['perfect_error']:+.1f} %), which took {r['balanced']['seconds']:.2f}",
+            flush=True,
+        )
     out = {"simulated": False, "rounds": rounds}
     for key in ("without_error", "perfect_error"):
         out[key] = statistics.median(r[key] for r in rounds)

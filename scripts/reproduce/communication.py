@@ -19,7 +19,9 @@ LINKS = [
     dict(links="PCIe 3.0, 100 Gbit/s", link=15.75, network=12.5, direct=1),  # InfiniBand EDR
     dict(links="PCIe 4.0, 200 Gbit/s", link=31.5, network=25.0, direct=1),  # HDR
     dict(links="PCIe 5.0, 400 Gbit/s", link=63.0, network=50.0, direct=1),  # NDR
-    dict(links="NVLink-C2C, 400 Gbit/s", link=450.0, network=50.0, direct=1),  # NVIDIA: 900 GB/s in both directions together
+    dict(
+        links="NVLink-C2C, 400 Gbit/s", link=450.0, network=50.0, direct=1
+    ),  # NVIDIA: 900 GB/s in both directions together
 ]
 
 
@@ -37,7 +39,9 @@ def ghosts_from_each(partition):
     matrix = np.zeros((len(partition["resources"]),) * 2, dtype=np.int64)
     for box, mine in zip(boxes, owner):
         for offset in images(partition):
-            shared = np.minimum(box[3:] + width, boxes[:, 3:] + offset) - np.maximum(box[:3] - width, boxes[:, :3] + offset)
+            shared = np.minimum(box[3:] + width, boxes[:, 3:] + offset) - np.maximum(
+                box[:3] - width, boxes[:, :3] + offset
+            )
             np.add.at(matrix[mine], owner, np.prod(np.maximum(shared, 0), axis=1))
     np.fill_diagonal(matrix, 0)
     return matrix
@@ -62,9 +66,21 @@ def rows(partition, bytes_per_cell):
         # All: what a node gets passes its port one after the other, slower where an accelerator is at either end and is its own proxy.
         slow = ((afar + afar_fast) * fast + to_fast) * (speeds["direct"] - 1)
         port = np.bincount(node, (afar + afar_fast + slow) / (speeds["network"] * 1e9))
-        links = np.array([max((((local + 2 * beside + afar + 2 * afar_fast) / link)[(node == n) & fast]), default=0) for n in range(node.max() + 1)])
-        found.append(dict(links=speeds["links"], local_bytes=int((local * fast).sum()), remote_bytes=int(remote.sum()),
-                          accelerator_seconds=float(wait[fast].max()), seconds=float((port + links).max())))
+        links = np.array(
+            [
+                max((((local + 2 * beside + afar + 2 * afar_fast) / link)[(node == n) & fast]), default=0)
+                for n in range(node.max() + 1)
+            ]
+        )
+        found.append(
+            dict(
+                links=speeds["links"],
+                local_bytes=int((local * fast).sum()),
+                remote_bytes=int(remote.sum()),
+                accelerator_seconds=float(wait[fast].max()),
+                seconds=float((port + links).max()),
+            )
+        )
     return found
 
 
@@ -77,10 +93,24 @@ def plot(rows, path):
     kinds = list(dict.fromkeys(r["links"] for r in rows))
     figure, axes = plt.subplots(2, (len(kinds) + 1) // 2, figsize=(13, 7.2), layout="constrained", sharex=True)
     for axis, kind in zip(axes.flat, kinds):
-        for algorithm, label, colour in (("greedy", "Algorithm 1", "#d94801"), ("inner_outer", "Algorithm 2", "#08519c")):
+        for algorithm, label, colour in (
+            ("greedy", "Algorithm 1", "#d94801"),
+            ("inner_outer", "Algorithm 2", "#08519c"),
+        ):
             of_kind = [r for r in rows if (r["links"], r["algorithm"]) == (kind, algorithm)]
-            for key, style, what in (("accelerator_seconds", "-", "accelerators"), ("seconds", ":", "with the CPUs' traffic")):
-                axis.plot([r["nodes"] for r in of_kind], [1e3 * r[key] for r in of_kind], style, marker="o", markersize=4, color=colour, label=f"{label}, {what}")
+            for key, style, what in (
+                ("accelerator_seconds", "-", "accelerators"),
+                ("seconds", ":", "with the CPUs' traffic"),
+            ):
+                axis.plot(
+                    [r["nodes"] for r in of_kind],
+                    [1e3 * r[key] for r in of_kind],
+                    style,
+                    marker="o",
+                    markersize=4,
+                    color=colour,
+                    label=f"{label}, {what}",
+                )
         axis.set(title=kind, xscale="log", ylim=(0, None))
         axis.title.set_fontsize(10)
         axis.set_xticks(sorted({r["nodes"] for r in rows}), [str(n) for n in sorted({r["nodes"] for r in rows})])

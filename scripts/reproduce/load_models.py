@@ -38,19 +38,40 @@ STUDIES = {  # name: what is set beside the deck, all in test 2 with cuts at cel
     "noise 1 %": ["balance.noise=0.01"],
     "region x 3": ["balance.work.region={lower: [1300, 90], upper: [1450, 180], factor: 3}"],
     "outside features": ["balance.work.capacity=10", "balance.work.spill=2e-9"],
-    "sticky morton strips": ["balance.partition.sticky=true", "balance.partition.cut=strips", "balance.partition.patches_per_process=4"],
-    "sticky tree strips": ["balance.partition.sticky=true", "balance.partition.cut=strips", "balance.partition.patches_per_process=4", "balance.partition.order=tree"],
+    "sticky morton strips": [
+        "balance.partition.sticky=true",
+        "balance.partition.cut=strips",
+        "balance.partition.patches_per_process=4",
+    ],
+    "sticky tree strips": [
+        "balance.partition.sticky=true",
+        "balance.partition.cut=strips",
+        "balance.partition.patches_per_process=4",
+        "balance.partition.order=tree",
+    ],
 }
 
 
 def run(arguments, deck, out, settings, restart=None):
-    command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(arguments.ranks), "build/steelyard", "run", deck, "--out", out]
+    command = [
+        shutil.which("mpiexec.mpich") or "mpiexec",
+        "-n",
+        str(arguments.ranks),
+        "build/steelyard",
+        "run",
+        deck,
+        "--out",
+        out,
+    ]
     if restart:
         command += ["--restart", restart]
     for s in settings:
         command += ["--set", s]
     print(f"\n> {' '.join(command)}", flush=True)
-    if subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS=os.environ.get("OMP_NUM_THREADS", "1"))).returncode != 0:
+    if (
+        subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS=os.environ.get("OMP_NUM_THREADS", "1"))).returncode
+        != 0
+    ):
         sys.exit(f"load_models.py: the run in {out} failed")
 
 
@@ -84,7 +105,16 @@ def means(out):
     with open(os.path.join(out, "balance.csv")) as f:
         for row in csv.DictReader(f):
             s = sums.setdefault(row["model"], [0] * 6)
-            for i, v in enumerate([1, row["lbe_model"], row["particles_moved"], row["ghost_cells"], row["model_seconds"], row["partition_seconds"]]):
+            for i, v in enumerate(
+                [
+                    1,
+                    row["lbe_model"],
+                    row["particles_moved"],
+                    row["ghost_cells"],
+                    row["model_seconds"],
+                    row["partition_seconds"],
+                ]
+            ):
                 s[i] += float(v)
     keys = ["lbe_model", "particles_moved", "ghost_cells", "model_seconds", "partition_seconds"]
     return {m: dict(zip(keys, [v / s[0] for v in s[1:]])) for m, s in sums.items()}
@@ -96,7 +126,9 @@ def both_ways(lbe, measured):
 
 
 def table(result, cuts, tests):
-    print(f"\noverall LBE in %, {result['processes']} virtual processes, {result['particles']} particles, counted work ({result['deck']})")
+    print(
+        f"\noverall LBE in %, {result['processes']} virtual processes, {result['particles']} particles, counted work ({result['deck']})"
+    )
     print(f"{'':<16}" + "".join(f"{t + ': paper':>16}" + "".join(f"{c:>16}" for c in cuts) for t in tests))
     for m in MODELS:
         line = f"{m:<16}"
@@ -104,8 +136,16 @@ def table(result, cuts, tests):
             line += f"{PAPER[t][m] * 100:>16.1f}" if m in PAPER[t] else f"{'-':>16}"
             line += "".join(f"{both_ways(result['cuts'][c][t][m], result['measured'][c][t][m]):>16}" for c in cuts)
         print(line)
-    print("LBE_m of r1     " + "".join(f"{'':>16}" + "".join(f"{result['means'][c][t]['r1']['lbe_model'] * 100:>16.2f}" for c in cuts) for t in tests))
-    print("hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the paper's.")
+    print(
+        "LBE_m of r1     "
+        + "".join(
+            f"{'':>16}" + "".join(f"{result['means'][c][t]['r1']['lbe_model'] * 100:>16.2f}" for c in cuts)
+            for t in tests
+        )
+    )
+    print(
+        "hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the paper's."
+    )
 
 
 def wall(arguments):
@@ -121,24 +161,48 @@ def wall(arguments):
         out = os.path.join(base, m)
         s = stage(arguments, deck, out, BALANCED_STEPS + steps, [f"run.steps={BALANCED_STEPS + steps}"] + how, start)
         lbe[m], measured[m], seconds[m] = s["overall_lbe"][m], s["overall_lbe_measured"][m], s["wall_seconds"]
-    print(f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks, {s['particles']} particles, {steps} steps ({deck})")
+    print(
+        f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks, {s['particles']} particles, {steps} steps ({deck})"
+    )
     for m in lbe:
         print(f"{m:<16}{both_ways(lbe[m], measured[m]):>16}")
-    print(f"r1 above a1: {(measured['r1'] - measured['a1']) * 100:.1f} points; above b1: {(measured['r1'] - measured['b1']) * 100:.1f} points")
+    print(
+        f"r1 above a1: {(measured['r1'] - measured['a1']) * 100:.1f} points; above b1: {(measured['r1'] - measured['b1']) * 100:.1f} points"
+    )
     with open(os.path.join(base, "summary.json"), "w") as f:
-        json.dump({"simulated": False, "deck": deck, "clock": "wall", "processes": s["processes"], "ranks": s["ranks"], "particles": s["particles"], "steps": steps,
-                   "overall_lbe": lbe, "overall_lbe_measured": measured, "wall_seconds": seconds, "r1_above_a1": measured["r1"] - measured["a1"], "r1_above_b1": measured["r1"] - measured["b1"]}, f, indent=2)
+        json.dump(
+            {
+                "simulated": False,
+                "deck": deck,
+                "clock": "wall",
+                "processes": s["processes"],
+                "ranks": s["ranks"],
+                "particles": s["particles"],
+                "steps": steps,
+                "overall_lbe": lbe,
+                "overall_lbe_measured": measured,
+                "wall_seconds": seconds,
+                "r1_above_a1": measured["r1"] - measured["a1"],
+                "r1_above_b1": measured["r1"] - measured["b1"],
+            },
+            f,
+            indent=2,
+        )
     print(f"wrote {base}/summary.json")
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="load_models.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="load_models.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true")
     size.add_argument("--full", action="store_true")
     parser.add_argument("--studies", action="store_true")
     parser.add_argument("--wall", action="store_true")
-    parser.add_argument("--cuts", nargs="+", choices=["patches", "strips", "cells"], default=["patches", "strips", "cells"])
+    parser.add_argument(
+        "--cuts", nargs="+", choices=["patches", "strips", "cells"], default=["patches", "strips", "cells"]
+    )
     parser.add_argument("--tests", nargs="+", choices=["test1", "test2"], default=["test1", "test2"])
     parser.add_argument("--ranks", type=int, default=len(os.sched_getaffinity(0)), help="MPI ranks (default: cores)")
     parser.add_argument("--out", default="results/load_models")
@@ -147,7 +211,9 @@ def main():
 
     if arguments.wall:
         return wall(arguments)
-    deck = "inputs/lbe240.yaml" if arguments.quick else "inputs/lbe_full.yaml" if arguments.full else "inputs/lbe2400.yaml"
+    deck = (
+        "inputs/lbe240.yaml" if arguments.quick else "inputs/lbe_full.yaml" if arguments.full else "inputs/lbe2400.yaml"
+    )
     name = "quick" if arguments.quick else "full" if arguments.full else "standard"
     base = os.path.join(arguments.out, name)
     os.makedirs(arguments.out, exist_ok=True)
@@ -156,40 +222,99 @@ def main():
     stage(arguments, deck, first, BALANCED_STEPS, ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
     start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
 
-    result = {"simulated": True, "what": "virtual processes, counted work", "deck": deck, "size": name, "ranks": arguments.ranks, "cuts": {}, "measured": {}, "means": {}, "paper": PAPER}
+    result = {
+        "simulated": True,
+        "what": "virtual processes, counted work",
+        "deck": deck,
+        "size": name,
+        "ranks": arguments.ranks,
+        "cuts": {},
+        "measured": {},
+        "means": {},
+        "paper": PAPER,
+    }
     rows = []
     for cut in arguments.cuts:
         result["cuts"][cut], result["measured"][cut], result["means"][cut] = {}, {}, {}
         for test in arguments.tests:
             out = os.path.join(base, f"{test}_{cut}")
             last = 2 * BALANCED_STEPS
-            summary = stage(arguments, deck, out, last, [f"run.steps={last}", f"run.dt={DT[test]}", f"balance.partition.cut={cut}", f"output.fields_every={last}"], start)
-            result.update(particles=summary["particles"], cells=summary["cells"], processes=summary["processes"], clock=summary["clock"], version=summary["version"])
+            summary = stage(
+                arguments,
+                deck,
+                out,
+                last,
+                [
+                    f"run.steps={last}",
+                    f"run.dt={DT[test]}",
+                    f"balance.partition.cut={cut}",
+                    f"output.fields_every={last}",
+                ],
+                start,
+            )
+            result.update(
+                particles=summary["particles"],
+                cells=summary["cells"],
+                processes=summary["processes"],
+                clock=summary["clock"],
+                version=summary["version"],
+            )
             result["cuts"][cut][test] = {m: summary["overall_lbe"][m] for m in MODELS}
             result["measured"][cut][test] = {m: summary["overall_lbe_measured"][m] for m in MODELS}
             result["means"][cut][test] = means(out)
-            rows += [[test, cut, m, summary["overall_lbe"][m], summary["overall_lbe_measured"][m], result["means"][cut][test][m]["lbe_model"]] for m in MODELS]
+            rows += [
+                [
+                    test,
+                    cut,
+                    m,
+                    summary["overall_lbe"][m],
+                    summary["overall_lbe_measured"][m],
+                    result["means"][cut][test][m]["lbe_model"],
+                ]
+                for m in MODELS
+            ]
     best = result["cuts"][arguments.cuts[-1]]  # the plain keys are those of the last, finest cut
     result.update({t: best[t] for t in arguments.tests}, cut=arguments.cuts[-1])
 
     if arguments.studies:
         strip, strip_out = "inputs/lbe240.yaml", os.path.join(arguments.out, "quick")
-        stage(arguments, strip, os.path.join(strip_out, "stage1"), BALANCED_STEPS, ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
+        stage(
+            arguments,
+            strip,
+            os.path.join(strip_out, "stage1"),
+            BALANCED_STEPS,
+            ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"],
+        )
         result["studies"] = {}
         for study, settings in STUDIES.items():
             out = os.path.join(arguments.out, "studies", re.sub(r"\W+", "_", study))
-            summary = stage(arguments, strip, out, 2 * BALANCED_STEPS, [f"run.steps={2 * BALANCED_STEPS}", "run.dt=1e-3", "balance.partition.cut=cells"] + settings,
-                            os.path.join(strip_out, "stage1", f"checkpoint_{BALANCED_STEPS}.h5"))
+            summary = stage(
+                arguments,
+                strip,
+                out,
+                2 * BALANCED_STEPS,
+                [f"run.steps={2 * BALANCED_STEPS}", "run.dt=1e-3", "balance.partition.cut=cells"] + settings,
+                os.path.join(strip_out, "stage1", f"checkpoint_{BALANCED_STEPS}.h5"),
+            )
             m = means(out)
-            result["studies"][study] = {"settings": settings, "overall_lbe": summary["overall_lbe"], "overall_lbe_measured": summary["overall_lbe_measured"], "lbe_model": m["r1"]["lbe_model"],
-                                        "particles_moved": m["r1"]["particles_moved"] / summary["particles"]}
+            result["studies"][study] = {
+                "settings": settings,
+                "overall_lbe": summary["overall_lbe"],
+                "overall_lbe_measured": summary["overall_lbe_measured"],
+                "lbe_model": m["r1"]["lbe_model"],
+                "particles_moved": m["r1"]["particles_moved"] / summary["particles"],
+            }
 
     table(result, arguments.cuts, arguments.tests)
     if arguments.studies:
         print(f"\nstudies, {strip}, test 2: overall LBE in %; LBE_m and particles moved per balancing by r1")
         print(f"{'':<24}" + "".join(f"{m[:14]:>16}" for m in MODELS) + f"{'LBE_m':>9}{'moved':>9}")
         for study, s in result["studies"].items():
-            print(f"{study:<24}" + "".join(f"{both_ways(s['overall_lbe'][m], s['overall_lbe_measured'][m]):>16}" for m in MODELS) + f"{s['lbe_model'] * 100:>9.2f}{s['particles_moved'] * 100:>8.1f}%")
+            print(
+                f"{study:<24}"
+                + "".join(f"{both_ways(s['overall_lbe'][m], s['overall_lbe_measured'][m]):>16}" for m in MODELS)
+                + f"{s['lbe_model'] * 100:>9.2f}{s['particles_moved'] * 100:>8.1f}%"
+            )
 
     with open(os.path.join(arguments.out, "lbe.csv"), "w", newline="") as f:
         csv.writer(f).writerows([["test", "cut", "model", "overall_lbe", "overall_lbe_measured", "lbe_model"]] + rows)
@@ -198,8 +323,26 @@ def main():
     finest = arguments.cuts[-1]
     for test in arguments.tests:
         out = os.path.join(base, f"{test}_{finest}")
-        subprocess.run(["/usr/bin/python3", "scripts/plot_lbe.py", out, "--output", os.path.join(arguments.out, f"{test}_lbe.png")], check=True)
-        subprocess.run(["/usr/bin/python3", "scripts/plot_partition.py", out, "--output", os.path.join(arguments.out, f"{test}_partition.png")], check=True)
+        subprocess.run(
+            [
+                "/usr/bin/python3",
+                "scripts/plot_lbe.py",
+                out,
+                "--output",
+                os.path.join(arguments.out, f"{test}_lbe.png"),
+            ],
+            check=True,
+        )
+        subprocess.run(
+            [
+                "/usr/bin/python3",
+                "scripts/plot_partition.py",
+                out,
+                "--output",
+                os.path.join(arguments.out, f"{test}_partition.png"),
+            ],
+            check=True,
+        )
     print(f"wrote {arguments.out}/summary.json, lbe.csv")
 
 

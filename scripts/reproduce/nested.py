@@ -31,8 +31,14 @@ NODES = [1, 2, 4, 8, 16, 32]
 ALGORITHMS = ["greedy", "inner_outer"]
 GRID_3D, BYTES_3D = [600, 400, 400], 48  # six components of the field in FDTD, 8 bytes each
 ENOUGH, TOLERANCE = 0.98, 0.005
-PICTURES = {"uniform_accelerators_1_greedy": "figure5", "slabs_random_32_seed1_greedy": "figure6", "uniform_accelerators_1_inner_outer": "figure7",
-            "uniform_accelerators_32_inner_outer": "figure8", "slabs_accelerators_32_inner_outer": "slabs_32", "3d_32_inner_outer": "3d_32"}
+PICTURES = {
+    "uniform_accelerators_1_greedy": "figure5",
+    "slabs_random_32_seed1_greedy": "figure6",
+    "uniform_accelerators_1_inner_outer": "figure7",
+    "uniform_accelerators_32_inner_outer": "figure8",
+    "slabs_accelerators_32_inner_outer": "slabs_32",
+    "3d_32_inner_outer": "3d_32",
+}
 
 
 def partition(out, settings):
@@ -71,15 +77,32 @@ def name_of(c):
 
 
 def run_case(arguments, c):
-    settings = [f"load.kind={c['load']}", f"machine.nodes={c['nodes']}", f"machine.accelerators_per_node={accelerators_of(c['environment'], c['nodes'], c['seed'])}",
-                f"balance.partition.algorithm={c['algorithm']}"]
+    settings = [
+        f"load.kind={c['load']}",
+        f"machine.nodes={c['nodes']}",
+        f"machine.accelerators_per_node={accelerators_of(c['environment'], c['nodes'], c['seed'])}",
+        f"balance.partition.algorithm={c['algorithm']}",
+    ]
     p = partition(os.path.join(arguments.out, "runs", name_of(c)), settings)
     found = [r for r in p["resources"] if r["kind"] == "accelerator"]
-    return dict(c, lbe_model=p["lbe_model"], remote_cells=sum(r["remote_cells"] for r in found), bytes_between_nodes=p["bytes"]["between_nodes"],
-                bytes_between_cpus=p["bytes"]["between_cpus"], bytes_inside=p["bytes"]["inside"], bound=p["bound"], bound_of_cells=p["bound_of_cells"],
-                accelerators=len(found), ghosts_between_nodes=p["ghosts"]["between_nodes"], ghosts_between_cpus=p["ghosts"]["between_cpus"], ghosts_inside=p["ghosts"]["inside"],
-                node_distance=p["node_distance"], other_cpu_contacts=p["other_cpu_contacts"], largest_shortfall=max((s["shortfall"] for s in p["shortfalls"]), default=0),
-                empty_resources=sum(r["cells"] == 0 for r in p["resources"]))
+    return dict(
+        c,
+        lbe_model=p["lbe_model"],
+        remote_cells=sum(r["remote_cells"] for r in found),
+        bytes_between_nodes=p["bytes"]["between_nodes"],
+        bytes_between_cpus=p["bytes"]["between_cpus"],
+        bytes_inside=p["bytes"]["inside"],
+        bound=p["bound"],
+        bound_of_cells=p["bound_of_cells"],
+        accelerators=len(found),
+        ghosts_between_nodes=p["ghosts"]["between_nodes"],
+        ghosts_between_cpus=p["ghosts"]["between_cpus"],
+        ghosts_inside=p["ghosts"]["inside"],
+        node_distance=p["node_distance"],
+        other_cpu_contacts=p["other_cpu_contacts"],
+        largest_shortfall=max((s["shortfall"] for s in p["shortfalls"]), default=0),
+        empty_resources=sum(r["cells"] == 0 for r in p["resources"]),
+    )
 
 
 def balance(arguments):
@@ -88,16 +111,22 @@ def balance(arguments):
     found = {}  # of random machines the worst seed
     for c in cases:
         found.setdefault((c["load"], c["environment"], c["nodes"], c["algorithm"]), []).append(c)
-    print(f"\n1600 x 320 cells; LBE_m in %, of random machines the least of {arguments.seeds} seeds; remote: ghost cells that accelerators get from\n"
-          "other nodes and other accelerators, the most of all seeds; other CPU: contacts of accelerators with the second CPU of their node")
-    print(f"{'load':<10}{'accelerators':<14}{'nodes':>6}{'bound':>8}{'Algorithm 1':>13}{'remote':>8}{'Algorithm 2':>13}{'remote':>8}{'other CPU':>11}{'bytes between nodes':>21}")
+    print(
+        f"\n1600 x 320 cells; LBE_m in %, of random machines the least of {arguments.seeds} seeds; remote: ghost cells that accelerators get from\n"
+        "other nodes and other accelerators, the most of all seeds; other CPU: contacts of accelerators with the second CPU of their node"
+    )
+    print(
+        f"{'load':<10}{'accelerators':<14}{'nodes':>6}{'bound':>8}{'Algorithm 1':>13}{'remote':>8}{'Algorithm 2':>13}{'remote':>8}{'other CPU':>11}{'bytes between nodes':>21}"
+    )
     for (load, environment, nodes, algorithm), of_key in found.items():
         if algorithm == "greedy":
             two = found[load, environment, nodes, "inner_outer"]
             worst = min(two, key=lambda c: c["lbe_model"])
             many = {"cpus": "none", "accelerators": "3 a node", "random": "0 to 3"}[environment]
-            print(f"{load:<10}{many:<14}{nodes:>6}{100 * worst['bound']:>8.2f}{100 * min(c['lbe_model'] for c in of_key):>13.2f}{max(c['remote_cells'] for c in of_key):>8}"
-                  f"{100 * worst['lbe_model']:>13.2f}{max(c['remote_cells'] for c in two):>8}{max(c['other_cpu_contacts'] for c in two):>11}{max(c['bytes_between_nodes'] for c in two):>21}")
+            print(
+                f"{load:<10}{many:<14}{nodes:>6}{100 * worst['bound']:>8.2f}{100 * min(c['lbe_model'] for c in of_key):>13.2f}{max(c['remote_cells'] for c in of_key):>8}"
+                f"{100 * worst['lbe_model']:>13.2f}{max(c['remote_cells'] for c in two):>8}{max(c['other_cpu_contacts'] for c in two):>11}{max(c['bytes_between_nodes'] for c in two):>21}"
+            )
     low = [c for c in cases if c["algorithm"] == "inner_outer" and c["lbe_model"] < ENOUGH]
     print(f"\ncases of Algorithm 2 below {ENOUGH}: {len(low)}")
     for c in low:
@@ -118,20 +147,48 @@ def three_dimensions(arguments):
     rows = []
     for nodes in NODES[1:]:
         for algorithm in ALGORITHMS:
-            settings = ["load.kind=uniform", f"load.cells={GRID_3D}", f"load.bytes_per_cell={BYTES_3D}", f"machine.nodes={nodes}", "machine.accelerators_per_node=3",
-                        f"balance.partition.algorithm={algorithm}"]
+            settings = [
+                "load.kind=uniform",
+                f"load.cells={GRID_3D}",
+                f"load.bytes_per_cell={BYTES_3D}",
+                f"machine.nodes={nodes}",
+                "machine.accelerators_per_node=3",
+                f"balance.partition.algorithm={algorithm}",
+            ]
             p = partition(os.path.join(arguments.out, "runs", f"3d_{nodes}_{algorithm}"), settings)
-            rows += [dict(row, nodes=nodes, algorithm=algorithm, lbe_model=p["lbe_model"]) for row in communication.rows(p, BYTES_3D)]
-    print(f"\n{' x '.join(map(str, GRID_3D))} cells, uniform, 3 accelerators a node: MB that the accelerators of all nodes get in one exchange of ghost cells, and")
-    print("modelled milliseconds of the slowest node (accelerators alone; with the CPUs' traffic between nodes). MODELLED from link speeds, not measured.")
-    print(f"{'links':<44}{'nodes':>6}{'MB remote 1':>13}{'2':>8}{'ms accel. 1':>13}{'2':>8}{'saved':>8}{'ms all 1':>11}{'2':>8}{'saved':>8}")
+            rows += [
+                dict(row, nodes=nodes, algorithm=algorithm, lbe_model=p["lbe_model"])
+                for row in communication.rows(p, BYTES_3D)
+            ]
+    print(
+        f"\n{' x '.join(map(str, GRID_3D))} cells, uniform, 3 accelerators a node: MB that the accelerators of all nodes get in one exchange of ghost cells, and"
+    )
+    print(
+        "modelled milliseconds of the slowest node (accelerators alone; with the CPUs' traffic between nodes). MODELLED from link speeds, not measured."
+    )
+    print(
+        f"{'links':<44}{'nodes':>6}{'MB remote 1':>13}{'2':>8}{'ms accel. 1':>13}{'2':>8}{'saved':>8}{'ms all 1':>11}{'2':>8}{'saved':>8}"
+    )
     savings = []
     for one in [r for r in rows if r["algorithm"] == "greedy"]:
-        two = next(r for r in rows if r["algorithm"] == "inner_outer" and (r["nodes"], r["links"]) == (one["nodes"], one["links"]))
+        two = next(
+            r
+            for r in rows
+            if r["algorithm"] == "inner_outer" and (r["nodes"], r["links"]) == (one["nodes"], one["links"])
+        )
         saved = {key: 1 - two[key] / one[key] for key in ("accelerator_seconds", "seconds")}
-        savings.append(dict(nodes=one["nodes"], links=one["links"], saved_accelerator_time=saved["accelerator_seconds"], saved_time=saved["seconds"]))
-        print(f"{one['links']:<44}{one['nodes']:>6}{one['remote_bytes'] * 1e-6:>13.2f}{two['remote_bytes'] * 1e-6:>8.2f}{one['accelerator_seconds'] * 1e3:>13.3f}{two['accelerator_seconds'] * 1e3:>8.3f}"
-              f"{100 * saved['accelerator_seconds']:>7.0f}%{one['seconds'] * 1e3:>11.3f}{two['seconds'] * 1e3:>8.3f}{100 * saved['seconds']:>7.0f}%")
+        savings.append(
+            dict(
+                nodes=one["nodes"],
+                links=one["links"],
+                saved_accelerator_time=saved["accelerator_seconds"],
+                saved_time=saved["seconds"],
+            )
+        )
+        print(
+            f"{one['links']:<44}{one['nodes']:>6}{one['remote_bytes'] * 1e-6:>13.2f}{two['remote_bytes'] * 1e-6:>8.2f}{one['accelerator_seconds'] * 1e3:>13.3f}{two['accelerator_seconds'] * 1e3:>8.3f}"
+            f"{100 * saved['accelerator_seconds']:>7.0f}%{one['seconds'] * 1e3:>11.3f}{two['seconds'] * 1e3:>8.3f}{100 * saved['seconds']:>7.0f}%"
+        )
     return rows, savings
 
 
@@ -143,24 +200,38 @@ def write_csv(path, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="nested.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="nested.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--no-3d", action="store_true")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="partitions at a time (default: cores)")
+    parser.add_argument(
+        "--jobs", type=int, default=len(os.sched_getaffinity(0)), help="partitions at a time (default: cores)"
+    )
     parser.add_argument("--out", default="results/nested")
     arguments = parser.parse_args()
     arguments.seeds = 20 if arguments.full else 3
     os.makedirs(arguments.out, exist_ok=True)
 
     cases = balance(arguments)
-    result = {"simulated": True, "what": "partitions for machines that are not here; times of communication are modelled from link speeds", "deck": DECK, "seeds": arguments.seeds, "cases": cases,
-              "least_lbe_model": min(c["lbe_model"] for c in cases if c["algorithm"] == "inner_outer"),
-              "most_remote_cells": max(c["remote_cells"] for c in cases if c["algorithm"] == "inner_outer"),
-              "below_bound": [c for c in cases if c["algorithm"] == "inner_outer" and c["lbe_model"] < min(ENOUGH, c["bound"] - TOLERANCE)]}
+    result = {
+        "simulated": True,
+        "what": "partitions for machines that are not here; times of communication are modelled from link speeds",
+        "deck": DECK,
+        "seeds": arguments.seeds,
+        "cases": cases,
+        "least_lbe_model": min(c["lbe_model"] for c in cases if c["algorithm"] == "inner_outer"),
+        "most_remote_cells": max(c["remote_cells"] for c in cases if c["algorithm"] == "inner_outer"),
+        "below_bound": [
+            c for c in cases if c["algorithm"] == "inner_outer" and c["lbe_model"] < min(ENOUGH, c["bound"] - TOLERANCE)
+        ],
+    }
     write_csv(os.path.join(arguments.out, "cases.csv"), cases)
     if not arguments.no_3d:
         rows, savings = three_dimensions(arguments)
-        result.update(grid_3d=GRID_3D, bytes_per_cell=BYTES_3D, communication=rows, savings=savings, links=communication.LINKS)
+        result.update(
+            grid_3d=GRID_3D, bytes_per_cell=BYTES_3D, communication=rows, savings=savings, links=communication.LINKS
+        )
         write_csv(os.path.join(arguments.out, "communication.csv"), rows)
         communication.plot(rows, os.path.join(arguments.out, "communication.png"))
     summary = os.path.join(arguments.out, "summary.json")
@@ -170,7 +241,16 @@ def main():
     for name, picture in PICTURES.items():
         if arguments.no_3d and name.startswith("3d"):
             continue
-        subprocess.run(["/usr/bin/python3", "scripts/plot_nested.py", os.path.join(arguments.out, "runs", name), "--output", os.path.join(arguments.out, picture + ".png")], check=True)
+        subprocess.run(
+            [
+                "/usr/bin/python3",
+                "scripts/plot_nested.py",
+                os.path.join(arguments.out, "runs", name),
+                "--output",
+                os.path.join(arguments.out, picture + ".png"),
+            ],
+            check=True,
+        )
     print(f"wrote {summary}, cases.csv" + ("" if arguments.no_3d else ", communication.csv"))
 
 

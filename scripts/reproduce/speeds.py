@@ -80,7 +80,10 @@ def speeds_by_step(out):
     found = {}
     for step, speeds in steps.items():
         usual = statistics.median(speeds)
-        found[step] = ([s / usual for p, s in enumerate(speeds) if is_slow(p)], [s / usual for p, s in enumerate(speeds) if not is_slow(p)])
+        found[step] = (
+            [s / usual for p, s in enumerate(speeds) if is_slow(p)],
+            [s / usual for p, s in enumerate(speeds) if not is_slow(p)],
+        )
     return found
 
 
@@ -103,10 +106,18 @@ def largest_error(name, found, step):
 def balancings_to_follow(name, found):
     """For each change of the speeds: after how many balancings all are within 3 % again, or None."""
     steps, follow = sorted(found), []
-    changes = [s for a, s in zip([None] + steps, steps) if a is None and true_speed(name, s) != 1 or a is not None and true_speed(name, a) != true_speed(name, s)]
+    changes = [
+        s
+        for a, s in zip([None] + steps, steps)
+        if a is None and true_speed(name, s) != 1 or a is not None and true_speed(name, a) != true_speed(name, s)
+    ]
     for change in changes:
         after = [s for s in steps if s >= change]
-        good = [i + 1 for i, s in enumerate(after[:50]) if largest_error(name, found, s) < 0.03 and true_speed(name, s) == true_speed(name, change)]
+        good = [
+            i + 1
+            for i, s in enumerate(after[:50])
+            if largest_error(name, found, s) < 0.03 and true_speed(name, s) == true_speed(name, change)
+        ]
         follow.append(good[0] if good else None)
     return follow
 
@@ -115,12 +126,22 @@ def counted(arguments, base):
     start = os.path.join(base, "stage1", f"checkpoint_{FIRST}.h5")
     run(DECK, os.path.join(base, "stage1"), ["balance.every=0", f"checkpoint.every={FIRST}"], keep=not arguments.fresh)
     result = []
-    print(f"{'counted work, ' + str(PROCESSES) + ' processes':<28}{'speeds':>10}{'LBE of r1':>11}{'error after 10':>16}{'largest later':>15}   balancings to follow a change")
+    print(
+        f"{'counted work, ' + str(PROCESSES) + ' processes':<28}{'speeds':>10}{'LBE of r1':>11}{'error after 10':>16}{'largest later':>15}   balancings to follow a change"
+    )
     for name, settings in CASES.items():
         for speeds in ["measured", "off"]:
             out = os.path.join(base, (name + "_" + speeds).replace(" ", "_").replace(",", "").replace("%", "percent"))
-            compare = f"balance.compare=[{', '.join(MODELS)}]" if name in ("equal", "a tenth slow") else "balance.compare=[]"
-            run(DECK, out, [f"run.steps={LAST}", "run.dt=1e-3", "output.every=0", f"balance.speeds={speeds}", compare] + settings, start, keep=not arguments.fresh)
+            compare = (
+                f"balance.compare=[{', '.join(MODELS)}]" if name in ("equal", "a tenth slow") else "balance.compare=[]"
+            )
+            run(
+                DECK,
+                out,
+                [f"run.steps={LAST}", "run.dt=1e-3", "output.every=0", f"balance.speeds={speeds}", compare] + settings,
+                start,
+                keep=not arguments.fresh,
+            )
             case = {"case": name, "speeds": speeds, "lbe": lbe_by_model(out)}
             text = f"{name:<28}{speeds:>10}{100 * case['lbe']['r1']:>10.2f}%"
             if speeds == "measured":
@@ -129,13 +150,18 @@ def counted(arguments, base):
                 case["error_after_10"] = largest_error(name, found, steps[9])
                 case["largest_error_later"] = max(largest_error(name, found, s) for s in steps[9:])
                 case["balancings_to_follow"] = balancings_to_follow(name, found)
-                case["series"] = [[s, min(found[s][0]), max(found[s][0]), min(found[s][1]), max(found[s][1])] for s in steps]
+                case["series"] = [
+                    [s, min(found[s][0]), max(found[s][0]), min(found[s][1]), max(found[s][1])] for s in steps
+                ]
                 text += f"{100 * case['error_after_10']:>15.2f}%{100 * case['largest_error_later']:>14.2f}%   {case['balancings_to_follow']}"
             print(text, flush=True)
             result.append(case)
     print("\noverall LBE in % from the 5th balancing on, a tenth of the processes at half speed")
     for m in ["r1"] + MODELS:
-        print(f"{m:<16}" + "".join(f"{c['speeds']:>10} {100 * c['lbe'][m]:>6.2f}" for c in result if c["case"] == "a tenth slow"))
+        print(
+            f"{m:<16}"
+            + "".join(f"{c['speeds']:>10} {100 * c['lbe'][m]:>6.2f}" for c in result if c["case"] == "a tenth slow")
+        )
     return result
 
 
@@ -148,15 +174,28 @@ def wall(arguments, base):
         sys.exit("speeds.py: --wall needs two cores")
     bind = ["-bind-to", f"user:{cores[0]},{cores[1]}"]
     # Three times as long and wide as inputs/slab.yaml, so that a step takes longer than what a scheduler gives a program at a time.
-    common = ["output.every=0", "output.fields_every=0", "system.box=[1680, 1020]", "system.slabs.0.lower=[120, 300]", "system.slabs.0.upper=[540, 900]", "system.slabs.1.lower=[549, 90]",
-              "system.slabs.1.upper=[1500, 930]"]
+    common = [
+        "output.every=0",
+        "output.fields_every=0",
+        "system.box=[1680, 1020]",
+        "system.slabs.0.lower=[120, 300]",
+        "system.slabs.0.upper=[540, 900]",
+        "system.slabs.1.lower=[549, 90]",
+        "system.slabs.1.upper=[1500, 930]",
+    ]
     steps = arguments.steps
-    modes = {"none": ["balance.every=0"], "off": ["balance.every=20", "balance.speeds=off"], "measured": ["balance.every=20", "balance.speeds=measured"]}
+    modes = {
+        "none": ["balance.every=0"],
+        "off": ["balance.every=20", "balance.speeds=off"],
+        "measured": ["balance.every=20", "balance.speeds=measured"],
+    }
     seconds, hashes = {m: [] for m in modes}, set()
 
     def disturbed(out, settings, begin=0.0, length=1e6):
         """A run beside which the second core is busy for `length` seconds, `begin` seconds after its start."""
-        busy = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({begin})\n" + BUSY, str(cores[1]), str(length)])
+        busy = subprocess.Popen(
+            [sys.executable, "-c", f"import time; time.sleep({begin})\n" + BUSY, str(cores[1]), str(length)]
+        )
         try:
             run("inputs/slab.yaml", out, common + [f"run.steps={steps}"] + settings, ranks=2, bind=bind)
         finally:
@@ -169,34 +208,74 @@ def wall(arguments, base):
             s = disturbed(os.path.join(base, f"wall_{mode}"), settings)
             seconds[mode].append(s["wall_seconds"])
             hashes.add(s["state_hash"])
-    print(f"\nwall clock, two ranks of one thread, a busy process on the core of the second; {s['particles']} particles, {steps} steps; seconds, medians of {arguments.runs}")
+    print(
+        f"\nwall clock, two ranks of one thread, a busy process on the core of the second; {s['particles']} particles, {steps} steps; seconds, medians of {arguments.runs}"
+    )
     for mode in modes:
         print(f"  {mode:<10}{statistics.median(seconds[mode]):>8.2f}   {' '.join(f'{t:.2f}' for t in seconds[mode])}")
     gain = statistics.median(a / b for a, b in zip(seconds["none"], seconds["measured"]))
     over_off = statistics.median(a / b for a, b in zip(seconds["off"], seconds["measured"]))
-    print(f"  with speeds: {gain:.2f} x as fast as without balancing, {over_off:.2f} x as fast as without speeds; {'one state hash' if len(hashes) == 1 else 'DIFFERENT HASHES'}")
+    print(
+        f"  with speeds: {gain:.2f} x as fast as without balancing, {over_off:.2f} x as fast as without speeds; {'one state hash' if len(hashes) == 1 else 'DIFFERENT HASHES'}"
+    )
     third = statistics.median(seconds["measured"]) / 3
     out = os.path.join(base, "wall_middle")
     s = disturbed(out, modes["measured"], third, third)
     hashes.add(s["state_hash"])
-    series = [[int(r["step"]), float(r["speed"]), float(r["load"])] for r in rows_of(out, "resources.csv") if r["resource"] == "1"]
-    print(f"  busy in the middle third only: the second rank's load, relative to the mean, at the balancings: {' '.join(f'{load:.2f}' for _, _, load in series)}")
-    return {"seconds": seconds, "times_faster": gain, "times_faster_than_off": over_off, "hashes": sorted(hashes), "series": series, "times_by": s["times_by"], "steps": steps}
+    series = [
+        [int(r["step"]), float(r["speed"]), float(r["load"])]
+        for r in rows_of(out, "resources.csv")
+        if r["resource"] == "1"
+    ]
+    print(
+        f"  busy in the middle third only: the second rank's load, relative to the mean, at the balancings: {' '.join(f'{load:.2f}' for _, _, load in series)}"
+    )
+    return {
+        "seconds": seconds,
+        "times_faster": gain,
+        "times_faster_than_off": over_off,
+        "hashes": sorted(hashes),
+        "series": series,
+        "times_by": s["times_by"],
+        "steps": steps,
+    }
 
 
 def plot(result, out):
     import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+
     if "cases" in result:
         shown = [c for c in result["cases"] if c["speeds"] == "measured" and not c["case"].startswith("equal")]
         figure, axes = plt.subplots(len(shown), 1, figsize=(7, 1.9 * len(shown)), sharex=True, sharey=True)
         for axis, case in zip(axes, shown):
             s = case["series"]
             steps = [r[0] for r in s]
-            axis.fill_between(steps, [r[3] for r in s], [r[4] for r in s], color="tab:blue", alpha=0.5, label="found, all other processes")
-            axis.fill_between(steps, [r[1] for r in s], [r[2] for r in s], color="tab:orange", alpha=0.8, label="found, the slow tenth")
-            axis.plot(steps, [true_speed(case["case"], x) for x in steps], color="black", linewidth=0.8, label="true, the slow tenth")
+            axis.fill_between(
+                steps,
+                [r[3] for r in s],
+                [r[4] for r in s],
+                color="tab:blue",
+                alpha=0.5,
+                label="found, all other processes",
+            )
+            axis.fill_between(
+                steps,
+                [r[1] for r in s],
+                [r[2] for r in s],
+                color="tab:orange",
+                alpha=0.8,
+                label="found, the slow tenth",
+            )
+            axis.plot(
+                steps,
+                [true_speed(case["case"], x) for x in steps],
+                color="black",
+                linewidth=0.8,
+                label="true, the slow tenth",
+            )
             axis.set_ylabel("speed")
             axis.set_ylim(0.4, 1.15)
             axis.set_title(case["case"], fontsize=9)
@@ -208,8 +287,16 @@ def plot(result, out):
     if "wall" in result:
         figure, axis = plt.subplots(figsize=(7, 3))
         s = result["wall"]["series"]
-        axis.step([r[0] for r in s], [r[2] for r in s], where="post", label="load of the second rank, relative to the mean")
-        axis.step([r[0] for r in s], [r[1] for r in s], where="post", linestyle="--", label="its speed as found, relative to the mean")
+        axis.step(
+            [r[0] for r in s], [r[2] for r in s], where="post", label="load of the second rank, relative to the mean"
+        )
+        axis.step(
+            [r[0] for r in s],
+            [r[1] for r in s],
+            where="post",
+            linestyle="--",
+            label="its speed as found, relative to the mean",
+        )
         axis.set_xlim(0, result["wall"]["steps"])
         axis.set_ylim(0.4, 1.3)
         axis.set_xlabel("step")
@@ -220,7 +307,9 @@ def plot(result, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="speeds.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="speeds.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--wall", action="store_true", help="only the runs by the wall clock")
     parser.add_argument("--runs", type=int, default=5, help="--wall: runs of each kind (default 5)")
     parser.add_argument("--steps", type=int, default=900, help="--wall: of a run (default 900)")
@@ -231,7 +320,12 @@ def main():
     if arguments.wall:
         result, name = {"simulated": False, "wall": wall(arguments, arguments.out)}, "wall.json"
     else:
-        result, name = {"simulated": True, "what": "virtual processes, counted work", "deck": DECK, "cases": counted(arguments, arguments.out)}, "summary.json"
+        result, name = {
+            "simulated": True,
+            "what": "virtual processes, counted work",
+            "deck": DECK,
+            "cases": counted(arguments, arguments.out),
+        }, "summary.json"
     with open(os.path.join(arguments.out, name), "w") as f:
         json.dump(result, f, indent=1)
     plot(result, arguments.out)

@@ -31,7 +31,9 @@ NEAR = 0.01
 
 def rows_of(path):
     with open(path) as f:
-        return [{k: v if k in ("kind", "controller") else float(v) for k, v in row.items()} for row in csv.DictReader(f)]
+        return [
+            {k: v if k in ("kind", "controller") else float(v) for k, v in row.items()} for row in csv.DictReader(f)
+        ]
 
 
 def percentile(values, part):
@@ -40,8 +42,18 @@ def percentile(values, part):
 
 def one_run(row, kind):
     """A case without noise."""
-    return dict(kind=kind, controller=row["controller"], start_share=row["start_share"], corrections=corrections_of(row), final_share=row["final_share"],
-                best_share=row["best_share"], time_over_best=row["time_over_best"], reversals=row["reversals"], noise=0, simulated=True)
+    return dict(
+        kind=kind,
+        controller=row["controller"],
+        start_share=row["start_share"],
+        corrections=corrections_of(row),
+        final_share=row["final_share"],
+        best_share=row["best_share"],
+        time_over_best=row["time_over_best"],
+        reversals=row["reversals"],
+        noise=0,
+        simulated=True,
+    )
 
 
 def corrections_of(row):
@@ -52,18 +64,41 @@ def many_runs(rows, kind):
     """A case of all seeds: the median of corrections and shares (null: most never come so near), the mean of times, and how far the worst are off."""
     row, times = rows[0], [r["time_over_best"] for r in rows]
     corrections = statistics.median_high(r["corrections"] if r["corrections"] >= 0 else float("inf") for r in rows)
-    return dict(kind=kind, controller=row["controller"], start_share=row["start_share"], corrections=None if corrections == float("inf") else int(corrections),
-                final_share=statistics.median(r["final_share"] for r in rows), best_share=row["best_share"], time_over_best=statistics.mean(times),
-                time_over_best_99_percent=percentile(times, 0.99), largest_time_over_best=max(times), reversals=statistics.mean(r["reversals"] for r in rows),
-                within_4_corrections=sum(0 <= r["corrections"] <= 4 for r in rows) / len(rows), stays_within_1_percent=sum(r["largest_error"] <= NEAR + 1e-9 for r in rows) / len(rows),
-                noise=0.05, seeds=len(rows), simulated=True)
+    return dict(
+        kind=kind,
+        controller=row["controller"],
+        start_share=row["start_share"],
+        corrections=None if corrections == float("inf") else int(corrections),
+        final_share=statistics.median(r["final_share"] for r in rows),
+        best_share=row["best_share"],
+        time_over_best=statistics.mean(times),
+        time_over_best_99_percent=percentile(times, 0.99),
+        largest_time_over_best=max(times),
+        reversals=statistics.mean(r["reversals"] for r in rows),
+        within_4_corrections=sum(0 <= r["corrections"] <= 4 for r in rows) / len(rows),
+        stays_within_1_percent=sum(r["largest_error"] <= NEAR + 1e-9 for r in rows) / len(rows),
+        noise=0.05,
+        seeds=len(rows),
+        simulated=True,
+    )
 
 
 def fixed_cases(rows, best_share, simulated):
     """Borders that never move."""
     best = min(r["seconds"] for r in rows)
-    return [dict(kind="fixed", controller="fixed", start_share=r["share"], corrections=0, final_share=r["share"], best_share=best_share, time_over_best=r["seconds"] / best,
-                 simulated=simulated) for r in rows]
+    return [
+        dict(
+            kind="fixed",
+            controller="fixed",
+            start_share=r["share"],
+            corrections=0,
+            final_share=r["share"],
+            best_share=best_share,
+            time_over_best=r["seconds"] / best,
+            simulated=simulated,
+        )
+        for r in rows
+    ]
 
 
 def model_cases(folder):
@@ -80,20 +115,26 @@ def model_cases(folder):
 
 def print_model(cases):
     print("MODEL of a machine with 12 cores and an accelerator, not measured; shares of the accelerator in %")
-    print(f"{'kind':<10}{'controller':<16}{'noise':>6}{'best':>7}{'start':>7}{'corrections':>13}{'final':>8}{'time':>8}{'99 %':>8}{'turns':>8}{'within 4':>10}{'stays':>8}")
+    print(
+        f"{'kind':<10}{'controller':<16}{'noise':>6}{'best':>7}{'start':>7}{'corrections':>13}{'final':>8}{'time':>8}{'99 %':>8}{'turns':>8}{'within 4':>10}{'stays':>8}"
+    )
     for c in cases:
         if c["kind"] == "fixed":
             continue
         corrections = "-" if c["corrections"] is None else c["corrections"]
-        text = (f"{c['kind']:<10}{c['controller']:<16}{100 * c['noise']:>5.0f}%{100 * c['best_share']:>7.1f}{100 * c['start_share']:>7.0f}{corrections:>13}"
-                f"{100 * c['final_share']:>8.1f}{c['time_over_best']:>8.3f}")
+        text = (
+            f"{c['kind']:<10}{c['controller']:<16}{100 * c['noise']:>5.0f}%{100 * c['best_share']:>7.1f}{100 * c['start_share']:>7.0f}{corrections:>13}"
+            f"{100 * c['final_share']:>8.1f}{c['time_over_best']:>8.3f}"
+        )
         if "seeds" in c:
             text += f"{c['time_over_best_99_percent']:>8.3f}{c['reversals']:>8.3f}{100 * c['within_4_corrections']:>9.1f}%{100 * c['stays_within_1_percent']:>7.1f}%"
         else:
             text += f"{'':>8}{c['reversals']:>8.0f}"
         print(text)
-    print("corrections: until the share is within 1 % of the best (cpu_load: 2 %, for its band lies beside it); -: never. turns: how often the\n"
-          "border turns back, in 50 checks (change: 100). within 4: runs that come so near within 4 corrections. stays: within 1 % from check 20 on.")
+    print(
+        "corrections: until the share is within 1 % of the best (cpu_load: 2 %, for its band lies beside it); -: never. turns: how often the\n"
+        "border turns back, in 50 checks (change: 100). within 4: runs that come so near within 4 corrections. stays: within 1 % from check 20 on."
+    )
 
 
 def plot_shares(axes, series):
@@ -102,8 +143,19 @@ def plot_shares(axes, series):
         axis.axhline(100 * BEST, color="black", linewidth=0.8, linestyle="--")
         axis.text(95, 100 * BEST - 3, "best fixed share, 87 %", fontsize=8, ha="right", va="top")
         for start in STARTS:
-            points = [r for r in series if r["controller"] == controller and r["start_share"] == start and r["check"] <= CHECKS_SHOWN]
-            axis.plot([r["check"] for r in points], [100 * r["share"] for r in points], marker=".", markersize=3, linewidth=1.2, label=f"from {100 * start:.0f} %")
+            points = [
+                r
+                for r in series
+                if r["controller"] == controller and r["start_share"] == start and r["check"] <= CHECKS_SHOWN
+            ]
+            axis.plot(
+                [r["check"] for r in points],
+                [100 * r["share"] for r in points],
+                marker=".",
+                markersize=3,
+                linewidth=1.2,
+                label=f"from {100 * start:.0f} %",
+            )
         axis.set_title(controller + (" (the paper's rule)" if controller == "cpu_load" else " (ours)"), fontsize=10)
         axis.set_xscale("symlog", linthresh=10)
         axis.set_xticks([0, 2, 4, 6, 8, 10, 20, 50, 100, 200])
@@ -118,10 +170,16 @@ def plot_shares(axes, series):
 
 def plot_times(axis, fixed, series):
     """Figure 2 of the paper: the time of a whole run, of fixed shares and of borders that move, relative to the best fixed share."""
-    bars = [(f"{p}", next(r["seconds"] for r in fixed if round(100 * r["share"]) == p), "tab:gray") for p in FIXED_SHOWN]
+    bars = [
+        (f"{p}", next(r["seconds"] for r in fixed if round(100 * r["share"]) == p), "tab:gray") for p in FIXED_SHOWN
+    ]
     for controller, colour in zip(CONTROLLERS, ("tab:orange", "tab:blue")):
         for start in STARTS:
-            seconds = [r["seconds"] for r in series if r["controller"] == controller and r["start_share"] == start and r["check"] < CHECKS_SHOWN]
+            seconds = [
+                r["seconds"]
+                for r in series
+                if r["controller"] == controller and r["start_share"] == start and r["check"] < CHECKS_SHOWN
+            ]
             bars.append((f"d{100 * start:.0f}", statistics.mean(seconds), colour))
     best, top = min(r["seconds"] for r in fixed), 2
     places = [i + 0.7 * (i >= len(FIXED_SHOWN)) + 0.7 * (i >= len(FIXED_SHOWN) + len(STARTS)) for i in range(len(bars))]
@@ -133,7 +191,11 @@ def plot_times(axis, fixed, series):
     axis.axhline(1, color="black", linewidth=0.8, linestyle="--")
     axis.set_ylim(0, top + 0.2)
     axis.set_ylabel("run time / that of\nthe best fixed share")
-    groups = [("fixed share, %", 0, len(FIXED_SHOWN)), ("cpu_load, from 100 to 0 %", len(FIXED_SHOWN), len(FIXED_SHOWN) + 4), ("measured_speed", len(FIXED_SHOWN) + 4, len(bars))]
+    groups = [
+        ("fixed share, %", 0, len(FIXED_SHOWN)),
+        ("cpu_load, from 100 to 0 %", len(FIXED_SHOWN), len(FIXED_SHOWN) + 4),
+        ("measured_speed", len(FIXED_SHOWN) + 4, len(bars)),
+    ]
     for text, begin, end in groups:
         axis.text((places[begin] + places[end - 1]) / 2, -0.36, text, ha="center", va="top", fontsize=9)
     axis.set_title(f"run of {CHECKS_SHOWN} checks; bars above {top} are cut off", fontsize=10)
@@ -141,8 +203,10 @@ def plot_times(axis, fixed, series):
 
 def plot_model(folder, picture):
     import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+
     series, fixed = rows_of(os.path.join(folder, "shares.csv")), rows_of(os.path.join(folder, "fixed.csv"))
     figure = plt.figure(figsize=(10, 7))
     grid = figure.add_gridspec(2, 2, height_ratios=[1.15, 1])
@@ -164,7 +228,9 @@ def model(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="zones.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="zones.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", default="results/zones")
     zones_real.add_options(parser)
     arguments = parser.parse_args()
@@ -173,7 +239,14 @@ def main():
     if arguments.real or arguments.only_real:
         cases += zones_real.real(arguments)
     with open(os.path.join(arguments.out, "summary.json"), "w") as f:
-        json.dump({"what": "controllers of the border between zones; cases with simulated: true are of a model of a machine", "cases": cases}, f, indent=1)
+        json.dump(
+            {
+                "what": "controllers of the border between zones; cases with simulated: true are of a model of a machine",
+                "cases": cases,
+            },
+            f,
+            indent=1,
+        )
     print(f"wrote {arguments.out}/: summary.json, CSV files and pictures")
 
 

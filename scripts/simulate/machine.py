@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
-PARTICLE_BYTES = 40      # that migrate with it (md::Particle); a node's ranks share its link
+PARTICLE_BYTES = 40  # that migrate with it (md::Particle); a node's ranks share its link
 
 
 def main():
@@ -26,9 +26,12 @@ def main():
         with open(os.path.join(folder, "assumptions.json")) as f:
             p = json.load(f)
     if "accelerators_per_node" in p:
-        sys.exit(f"machine.py: {name} has accelerators as ranks of their own, of which predictions know nothing; choose a platform without")
+        sys.exit(
+            f"machine.py: {name} has accelerators as ranks of their own, of which predictions know nothing; choose a platform without"
+        )
     with open(path, "w") as f:
-        f.write(f"""# Of the simulated cluster {name}: written by scripts/simulate/machine.py from what platform.py assumes.
+        f.write(
+            f"""# Of the simulated cluster {name}: written by scripts/simulate/machine.py from what platform.py assumes.
 name: '{name}, simulated'
 costs: deck
 ranks_per_node: {p['ranks_per_node']}
@@ -41,7 +44,8 @@ eager_bytes: {p['eager_bytes']}
 simulated: true
 reductions_travel: false      # SimGrid's nonblocking reductions would take as many messages as there are ranks
 move_seconds: {PARTICLE_BYTES * (1 / p['copy_bytes_per_second'] + p['ranks_per_node'] / (BANDWIDTH_FACTOR * p['link_bytes_per_second'])):.3g}
-""")
+"""
+        )
 
 
 main()

@@ -12,7 +12,9 @@ import sys
 # accelerators, each is a host of its own, and the last ranks of a node are on them.
 PLATFORMS = {
     "tianhe1a": {
-        "nodes": 400, "ranks_per_node": 6, "nodes_per_switch": 16,
+        "nodes": 400,
+        "ranks_per_node": 6,
+        "nodes_per_switch": 16,
         "link_bytes_per_second": 6.34e9,
         "latency_seconds": 1.57e-6,
         "sources": [
@@ -25,23 +27,28 @@ PLATFORMS = {
     "tianhe2_32": {"nodes": 32},
 }
 for name in ("tianhe2_16", "tianhe2_32"):
-    PLATFORMS[name].update({
-        "ranks_per_node": 24, "nodes_per_switch": 8,
-        "link_bytes_per_second": 8e9,
-        "latency_seconds": 1.57e-6,
-        "sources": [
-            "2 x 12 cores a node, 16 GB/s a link in both directions together, fat tree: Peng et al.",
-            "latency: that of Tianhe-1A, assumed",
-        ],
-    })
+    PLATFORMS[name].update(
+        {
+            "ranks_per_node": 24,
+            "nodes_per_switch": 8,
+            "link_bytes_per_second": 8e9,
+            "latency_seconds": 1.57e-6,
+            "sources": [
+                "2 x 12 cores a node, 16 GB/s a link in both directions together, fat tree: Peng et al.",
+                "latency: that of Tianhe-1A, assumed",
+            ],
+        }
+    )
 PLATFORMS["tianhe2_mic"] = {
     **PLATFORMS["tianhe2_32"],
-    "ranks_per_node": 27, "accelerators_per_node": 3,
+    "ranks_per_node": 27,
+    "accelerators_per_node": 3,
     "accelerator_link_bytes_per_second": 8e9,
     "accelerator_latency_seconds": 5e-6,
     # By what factor messages to and from other nodes and other accelerators are slower than the network; 1: the host forwards them.
     "accelerator_remote_slowdown": 1,
-    "sources": PLATFORMS["tianhe2_32"]["sources"] + [
+    "sources": PLATFORMS["tianhe2_32"]["sources"]
+    + [
         "3 accelerators a node: Liu, Yang & Yang 2018",
         "8 GB/s one way between an accelerator and its host: PCI Express 2.0, 16 lanes",
         "5 us from a process on an accelerator to one on its host: assumed",
@@ -49,16 +56,18 @@ PLATFORMS["tianhe2_mic"] = {
     ],
 }
 # Of every platform. Measured by scripts/bench/message_costs.sh on 2 ranks of a 2-core x86-64 machine (MPICH 4.0.2, shared memory):
-MESSAGE_SECONDS = 0.43e-6        # of the sender's core for each nonblocking message, the receiver's part included; 0.34 to 0.48 were seen
-COPY_BYTES_PER_SECOND = 6.8e9    # of the sender's core that copies a message into buffers of MPI and out of them; 6.3 to 8.6 GB/s were seen
+MESSAGE_SECONDS = (
+    0.43e-6  # of the sender's core for each nonblocking message, the receiver's part included; 0.34 to 0.48 were seen
+)
+COPY_BYTES_PER_SECOND = (
+    6.8e9  # of the sender's core that copies a message into buffers of MPI and out of them; 6.3 to 8.6 GB/s were seen
+)
 COSTS_SOURCE = "a message and its copies: measured on 2 ranks of a 2-core x86-64 machine, MPICH 4.0.2, shared memory"
 # Assumed, in the range of common MPI libraries:
-EAGER_BYTES = 65536              # messages of this size and more are not copied
-NODE_BYTES_PER_SECOND = 5e9      # between two ranks of a node
-NODE_LATENCY_SECONDS = 0.4e-6    # between two ranks of a node
-OPERATIONS_PER_SECOND = 1e9      # what comm/simulated/job.cpp reckons with: a unit, no property of a machine
-
-
+EAGER_BYTES = 65536  # messages of this size and more are not copied
+NODE_BYTES_PER_SECOND = 5e9  # between two ranks of a node
+NODE_LATENCY_SECONDS = 0.4e-6  # between two ranks of a node
+OPERATIONS_PER_SECOND = 1e9  # what comm/simulated/job.cpp reckons with: a unit, no property of a machine
 
 
 def cluster(name, p):
@@ -98,7 +107,9 @@ def fat_tree(p, nodes):
         else:
             text += link(host_name(n, m), p["accelerator_link_bytes_per_second"], p["accelerator_latency_seconds"])
             if slow:
-                text += link(f"{host_name(n, m)}_remote", p["link_bytes_per_second"] / p["accelerator_remote_slowdown"], 0)
+                text += link(
+                    f"{host_name(n, m)}_remote", p["link_bytes_per_second"] / p["accelerator_remote_slowdown"], 0
+                )
     for s in range(switches(p)):
         text += "".join(link(f"switch{s}_root{r}", p["link_bytes_per_second"], link_latency(p)) for r in range(width))
 
@@ -162,22 +173,34 @@ def main():
     p = changed(PLATFORMS[name], name, settings)
     most = p["nodes"] * p["ranks_per_node"]
     if not 0 < ranks <= most:
-        sys.exit(f"platform.py: {name} has {most} cores{' and accelerators' if 'accelerators_per_node' in p else ''}; {ranks} ranks do not fit")
+        sys.exit(
+            f"platform.py: {name} has {most} cores{' and accelerators' if 'accelerators_per_node' in p else ''}; {ranks} ranks do not fit"
+        )
     host_nodes = math.ceil(ranks / p["ranks_per_node"])
     with open(f"{folder}/platform.xml", "w") as f:
-        f.write(f"""<?xml version='1.0'?>
+        f.write(
+            f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
 {fat_tree(p, host_nodes) if "accelerators_per_node" in p else cluster(name, p)}</platform>
-""")
+"""
+        )
     with open(f"{folder}/hosts", "w") as f:
         f.writelines(host_of(r, p) + "\n" for r in range(ranks))
     with open(f"{folder}/assumptions.json", "w") as f:
-        json.dump({
-            "platform": name, **p, "sources": p["sources"] + [COSTS_SOURCE],
-            "message_seconds": MESSAGE_SECONDS, "copy_bytes_per_second": COPY_BYTES_PER_SECOND, "eager_bytes": EAGER_BYTES,
-            "node_bytes_per_second": NODE_BYTES_PER_SECOND, "node_latency_seconds": NODE_LATENCY_SECONDS,
-        }, f)
+        json.dump(
+            {
+                "platform": name,
+                **p,
+                "sources": p["sources"] + [COSTS_SOURCE],
+                "message_seconds": MESSAGE_SECONDS,
+                "copy_bytes_per_second": COPY_BYTES_PER_SECOND,
+                "eager_bytes": EAGER_BYTES,
+                "node_bytes_per_second": NODE_BYTES_PER_SECOND,
+                "node_latency_seconds": NODE_LATENCY_SECONDS,
+            },
+            f,
+        )
     cost = f"0:{MESSAGE_SECONDS:.4g}:{1 / COPY_BYTES_PER_SECOND:.4g};{EAGER_BYTES}:{MESSAGE_SECONDS:.4g}:0"
     with open(f"{folder}/options", "w") as f:
         f.write(f"--cfg=smpi/ois:{cost}\n")  # of MPI_Isend: from so many bytes on, constant, per byte

@@ -18,13 +18,29 @@ parser.add_argument("source")
 parser.add_argument("group")
 parser.add_argument("--tool", help="the test_tool of this build (test_reliability.py)")
 parser.add_argument("--full", action="store_true")
-parser.add_argument("--other", action="append", default=[], help="another build that must give the same hashes (one_hash)")
+parser.add_argument(
+    "--other", action="append", default=[], help="another build that must give the same hashes (one_hash)"
+)
 options = parser.parse_args()
 DECK = os.path.join(options.source, "inputs/tiny.yaml")
 # Settings that make the deck so large that a file-size limit can lie below a checkpoint's size, and above what MPI itself needs for
 # shared memory.
-LARGE = ["--set", "system.slabs.1.lower=[131,2]", "--set", "system.slabs.1.upper=[258,138]", "--set", "system.slabs.0.lower=[2,2]", "--set", "system.slabs.0.upper=[129,138]",
-         "--set", "system.slabs.0.density=2.6", "--set", "system.slabs.1.density=2.6", "--set", "system.potential.sigma=0.6"]
+LARGE = [
+    "--set",
+    "system.slabs.1.lower=[131,2]",
+    "--set",
+    "system.slabs.1.upper=[258,138]",
+    "--set",
+    "system.slabs.0.lower=[2,2]",
+    "--set",
+    "system.slabs.0.upper=[129,138]",
+    "--set",
+    "system.slabs.0.density=2.6",
+    "--set",
+    "system.slabs.1.density=2.6",
+    "--set",
+    "system.potential.sigma=0.6",
+]
 failures = 0
 
 
@@ -51,8 +67,15 @@ def environment(threads=1, isa=None):
 def run(ranks, *arguments, threads=1, isa=None, binary=None, timeout=120, limit=None):
     """Returns (exit code, standard error)."""
     before = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
-    done = subprocess.run(command(ranks, *arguments, binary=binary), env=environment(threads, isa), timeout=timeout,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=before)
+    done = subprocess.run(
+        command(ranks, *arguments, binary=binary),
+        env=environment(threads, isa),
+        timeout=timeout,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=before,
+    )
     return done.returncode, done.stderr
 
 
@@ -78,7 +101,11 @@ def decisions(out, after=0):
     """balance.csv without the columns that hold wall-clock times."""
     with open(os.path.join(out, "balance.csv")) as f:
         table = list(csv.DictReader(f))
-    return [{k: v for k, v in r.items() if k not in ("model_seconds", "partition_seconds", "migrate_seconds")} for r in table if int(r["step"]) > after]
+    return [
+        {k: v for k, v in r.items() if k not in ("model_seconds", "partition_seconds", "migrate_seconds")}
+        for r in table
+        if int(r["step"]) > after
+    ]
 
 
 def summary(out):
@@ -88,7 +115,14 @@ def summary(out):
 
 def start(ranks, *arguments, binary=None):
     """A run in a process group of its own."""
-    return subprocess.Popen(command(ranks, *arguments, binary=binary), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    return subprocess.Popen(
+        command(ranks, *arguments, binary=binary),
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def wait_for_rows(out, n, process, seconds=30):

@@ -12,7 +12,18 @@ import h5py
 
 from program import DECK, check, checkpoints, fresh, hash_of, main, rows, run, settings, summary
 
-HEAD = ["step", "rank", "share", "cpu_load", "cpu_seconds", "accelerator_seconds", "decision", "next_share", "most_share", "speed"]
+HEAD = [
+    "step",
+    "rank",
+    "share",
+    "cpu_load",
+    "cpu_seconds",
+    "accelerator_seconds",
+    "decision",
+    "next_share",
+    "most_share",
+    "speed",
+]
 
 
 def zone(backend="host", **keys):
@@ -49,24 +60,61 @@ def accelerator_hash(tmp):
     for backend in backends():
         print("backend", backend)
         for ranks in (1, 2, 3):
-            for keys in (dict(accelerator__controller="fixed", accelerator__share=0.1), dict(accelerator__controller="fixed", accelerator__share=0.5),
-                         dict(accelerator__controller="fixed", accelerator__share=0.9, accelerator__devices=2), dict(accelerator__controller="fixed", accelerator__share=1),
-                         dict(accelerator__share=0.9), dict(accelerator__controller="cpu_load", accelerator__threads=2),
-                         dict(accelerator__share=0, balance__every=7, balance__migrate="always", balance__partition__kind="nested"),
-                         dict(balance__every=5, balance__clock="work", balance__processes=9, balance__partition__max_particles_per_process=4000)):
-                check(done(ranks, out, **zone(backend, **keys)) == plain, f"{backend}, {ranks} ranks, {keys}: another hash")
+            for keys in (
+                dict(accelerator__controller="fixed", accelerator__share=0.1),
+                dict(accelerator__controller="fixed", accelerator__share=0.5),
+                dict(accelerator__controller="fixed", accelerator__share=0.9, accelerator__devices=2),
+                dict(accelerator__controller="fixed", accelerator__share=1),
+                dict(accelerator__share=0.9),
+                dict(accelerator__controller="cpu_load", accelerator__threads=2),
+                dict(
+                    accelerator__share=0, balance__every=7, balance__migrate="always", balance__partition__kind="nested"
+                ),
+                dict(
+                    balance__every=5,
+                    balance__clock="work",
+                    balance__processes=9,
+                    balance__partition__max_particles_per_process=4000,
+                ),
+            ):
+                check(
+                    done(ranks, out, **zone(backend, **keys)) == plain,
+                    f"{backend}, {ranks} ranks, {keys}: another hash",
+                )
                 check(rows(out) == table, f"{backend}, {ranks} ranks, {keys}: other rows of thermo.csv")
-                check([int(r["step"]) for r in zones(out) if r["rank"] == "0"][:6] == [1, 2, 4, 8, 16, 20], f"steps of {zones(out)}")
+                check(
+                    [int(r["step"]) for r in zones(out) if r["rank"] == "0"][:6] == [1, 2, 4, 8, 16, 20],
+                    f"steps of {zones(out)}",
+                )
                 shares = [float(r["next_share"]) for r in zones(out)]
-                check(all(float(r["next_share"]) <= float(r["most_share"]) + 1e-9 for r in zones(out)), "a share beyond what the rank's inner cells allow")
+                check(
+                    all(float(r["next_share"]) <= float(r["most_share"]) + 1e-9 for r in zones(out)),
+                    "a share beyond what the rank's inner cells allow",
+                )
                 if keys.get("accelerator__controller") == "fixed" and ranks == 1:
                     check(all(abs(x - keys["accelerator__share"]) < 0.02 for x in shares), f"{keys}: shares {shares}")
                 check(ranks == 1 or all(x < 1 for x in shares), "a rank beside others that leaves its CPU nothing")
                 z = summary(out)["accelerator"]
-                check(z["backend"] == backend and z["stands_in"] == (backend == "host") and len(z["zones"]) == ranks, f"summary.json: {z}")
+                check(
+                    z["backend"] == backend and z["stands_in"] == (backend == "host") and len(z["zones"]) == ranks,
+                    f"summary.json: {z}",
+                )
         # Fields say who owns a cell, and who computes it.
-        for keys in (dict(), zone(backend, accelerator__controller="fixed", accelerator__share=0.6, accelerator__devices=2)):
-            done(2, out, run__steps=40, output__fields_every=40, balance__processes=6, balance__every=20, balance__clock="work", balance__migrate="always", **keys)
+        for keys in (
+            dict(),
+            zone(backend, accelerator__controller="fixed", accelerator__share=0.6, accelerator__devices=2),
+        ):
+            done(
+                2,
+                out,
+                run__steps=40,
+                output__fields_every=40,
+                balance__processes=6,
+                balance__every=20,
+                balance__clock="work",
+                balance__migrate="always",
+                **keys,
+            )
             with h5py.File(os.path.join(out, "fields_40.h5")) as f:
                 fields = {k: f[k][()] for k in f}
                 if not keys:
@@ -83,17 +131,27 @@ def accelerator_restarts(tmp):
     out = os.path.join(tmp, "out")
     plain = done(1, out)
     table = rows(out)
-    ways = [dict(accelerator__backend="none")] + [zone(b, checkpoint__every=100, checkpoint__keep=9) for b in backends()]
+    ways = [dict(accelerator__backend="none")] + [
+        zone(b, checkpoint__every=100, checkpoint__keep=9) for b in backends()
+    ]
     for first in ways:
         for then in ways:
             done(2, out, **{**first, "run__steps": 100, "checkpoint__every": 100})
-            shares = [float(r["next_share"]) for r in zones(out) if int(r["step"]) == 100] if first is not ways[0] else []
+            shares = (
+                [float(r["next_share"]) for r in zones(out) if int(r["step"]) == 100] if first is not ways[0] else []
+            )
             for ranks in (1, 3, 2):
-                check(done(ranks, out, restart=os.path.join(out, "checkpoint_100.h5"), **then) == plain, f"{first}, then {then} on {ranks} ranks: another hash")
+                check(
+                    done(ranks, out, restart=os.path.join(out, "checkpoint_100.h5"), **then) == plain,
+                    f"{first}, then {then} on {ranks} ranks: another hash",
+                )
                 check(rows(out) == table, f"{first}, then {then} on {ranks} ranks: other rows")
             if shares and then is first:  # on as many ranks the border goes on where it stood
                 begun = [float(r["share"]) for r in zones(out) if int(r["step"]) == 101]
-                check(len(begun) == 2 and all(abs(a - b) < 0.03 for a, b in zip(shares, begun)), f"shares {shares}, then {begun}")
+                check(
+                    len(begun) == 2 and all(abs(a - b) < 0.03 for a, b in zip(shares, begun)),
+                    f"shares {shares}, then {begun}",
+                )
                 steps = [int(r["step"]) for r in zones(out) if r["rank"] == "0"]
                 check(steps == sorted(set(steps)) and steps[0] == 1 and steps[-1] == 300, f"rows of zones.csv: {steps}")
     # A share that is fixed is the deck's, whatever the border had learnt.
@@ -111,10 +169,21 @@ def accelerator_speeds(tmp):
     """Accelerators of different speeds, on emulated nodes: the run finds them by itself, and gives each rank its part."""
     out = os.path.join(tmp, "out")
     plain = done(1, out)
-    keys = dict(zone(), accelerator__every=10, accelerator__speed="[4, 8]", balance__every=5, balance__clock="work", balance__migrate="always", balance__partition__kind="nested")
+    keys = dict(
+        zone(),
+        accelerator__every=10,
+        accelerator__speed="[4, 8]",
+        balance__every=5,
+        balance__clock="work",
+        balance__migrate="always",
+        balance__partition__kind="nested",
+    )
     check(done(2, out, **keys) == plain, "another hash with accelerators of unequal speeds")
     last = [r for r in zones(out) if int(r["step"]) == 300]
-    check(len(last) == 2 and all(abs(float(r["speed"]) / s - 1) < 0.05 for r, s in zip(last, (4, 8))), f"speeds of the accelerators: {last}")
+    check(
+        len(last) == 2 and all(abs(float(r["speed"]) / s - 1) < 0.05 for r, s in zip(last, (4, 8))),
+        f"speeds of the accelerators: {last}",
+    )
     found = summary(out)["speeds"]
     check(all(abs(f / s - 1) < 0.05 for f, s in zip(found, (5 / 7, 9 / 7))), f"speeds of the ranks: {found}")
     late = [r for r in csv.DictReader(open(os.path.join(out, "balance.csv"))) if int(r["step"]) > 150]
@@ -126,24 +195,45 @@ def accelerator_speeds(tmp):
 
 def accelerator_errors(tmp):
     out = os.path.join(tmp, "out")
-    cases = [(dict(accelerator__backend="gpu"), "accelerator.backend"), (dict(zone(), accelerator__share=1.1), "accelerator.share"),
-             (dict(zone(), accelerator__threads=0), "accelerator.threads"), (dict(zone(), accelerator__speed="[1, 2, 3]"), "accelerator.speed"),
-             (dict(zone(), accelerator__threads=128, accelerator__devices=64), "accelerator.threads"),
-             (dict(zone(), balance__every=5, balance__processes=8), "balance.processes"),
-             (dict(zone(), balance__every=5, balance__clock="work", balance__compare="[a1]"), "balance.compare")]
+    cases = [
+        (dict(accelerator__backend="gpu"), "accelerator.backend"),
+        (dict(zone(), accelerator__share=1.1), "accelerator.share"),
+        (dict(zone(), accelerator__threads=0), "accelerator.threads"),
+        (dict(zone(), accelerator__speed="[1, 2, 3]"), "accelerator.speed"),
+        (dict(zone(), accelerator__threads=128, accelerator__devices=64), "accelerator.threads"),
+        (dict(zone(), balance__every=5, balance__processes=8), "balance.processes"),
+        (dict(zone(), balance__every=5, balance__clock="work", balance__compare="[a1]"), "balance.compare"),
+    ]
     if backends() == ["host"]:
         cases.append((dict(zone("cuda")), "accelerator.backend"))
     for keys, where in cases:
         for ranks in (1, 2):
             code, text = run(ranks, "run", DECK, "--out", fresh(out), *settings(**keys))
-            check(code == 2 and where in text and text.startswith("steelyard: error: ") and text.count("\n") == 1 and "; " in text, f"{keys} on {ranks} ranks: {code} {text!r}")
+            check(
+                code == 2
+                and where in text
+                and text.startswith("steelyard: error: ")
+                and text.count("\n") == 1
+                and "; " in text,
+                f"{keys} on {ranks} ranks: {code} {text!r}",
+            )
     # Ranks that have no cells away from other ranks go on without a block.
-    small = dict(zone(), system__box="[40, 30]", system__slabs__0__lower="[2, 2]", system__slabs__0__upper="[19, 28]", system__slabs__1__lower="[21, 2]",
-                 system__slabs__1__upper="[38, 28]")
+    small = dict(
+        zone(),
+        system__box="[40, 30]",
+        system__slabs__0__lower="[2, 2]",
+        system__slabs__0__upper="[19, 28]",
+        system__slabs__1__lower="[21, 2]",
+        system__slabs__1__upper="[38, 28]",
+    )
     for ranks in (1, 7):
         done(ranks, out, **small)
     table = zones(out)
-    check(any(float(r["most_share"]) == 0 for r in table) and all(float(r["next_share"]) <= float(r["most_share"]) for r in table), f"most shares: {table}")
+    check(
+        any(float(r["most_share"]) == 0 for r in table)
+        and all(float(r["next_share"]) <= float(r["most_share"]) for r in table),
+        f"most shares: {table}",
+    )
 
 
 if __name__ == "__main__":

@@ -26,8 +26,14 @@ def plans_of(path):
 def times_carried_out(plans, steps):
     """How often a run without balancing carries out each plan: ghosts at the rebuild and then once a step until the next one."""
     rebuilds = [step for kind, step, _ in plans if kind == "ghosts"]
-    return [1 if kind.startswith("emigrant") else len(rebuilds) if kind == "ghost_counts" else min([s for s in rebuilds if s > step], default=steps + 1) - step
-            for kind, step, _ in plans]
+    return [
+        1
+        if kind.startswith("emigrant")
+        else len(rebuilds)
+        if kind == "ghost_counts"
+        else min([s for s in rebuilds if s > step], default=steps + 1) - step
+        for kind, step, _ in plans
+    ]
 
 
 def trace(tmp):
@@ -35,19 +41,30 @@ def trace(tmp):
     steps, ranks, hashes = 120, 3, set()
     for aggregate in ("none", "auto"):
         out, file = os.path.join(tmp, aggregate), os.path.join(tmp, aggregate + ".csv")
-        keys = settings(run__steps=steps, balance__every=0, grid__tile=4, comm__aggregate=aggregate, comm__ranks_per_node=2)
+        keys = settings(
+            run__steps=steps, balance__every=0, grid__tile=4, comm__aggregate=aggregate, comm__ranks_per_node=2
+        )
         code, text = run(ranks, "run", DECK, "--out", out, "--quiet", "--trace-messages", file, *keys)
         check(code == 0, f"a traced run ends with {code}: {text}")
         plans, sent = plans_of(file), summary(out)["messages"]
         times = times_carried_out(plans, steps)
         check(sum(kind == "ghosts" for kind, _, _ in plans) > 2, "too few rebuilds to test anything")
         total = sum(n * r[2] for n, (_, _, rows) in zip(times, plans) for r in rows)
-        check(total == round(sent["bytes"]["mean"] * ranks), f"{aggregate}: {total} bytes traced, {sent['bytes']['mean'] * ranks} sent")
+        check(
+            total == round(sent["bytes"]["mean"] * ranks),
+            f"{aggregate}: {total} bytes traced, {sent['bytes']['mean'] * ranks} sent",
+        )
         messages = sum(n * len(rows) for n, (_, _, rows) in zip(times, plans))
-        check((messages == round(sent["sent"]["mean"] * ranks)) == (aggregate == "none"), f"{aggregate}: {messages} parts, {sent['sent']['mean'] * ranks} messages")
+        check(
+            (messages == round(sent["sent"]["mean"] * ranks)) == (aggregate == "none"),
+            f"{aggregate}: {messages} parts, {sent['sent']['mean'] * ranks} messages",
+        )
         for _, _, rows in plans:
             for source, target, size, source_node, target_node in rows:
-                check(source != target and size > 0 and source_node == source // 2 and target_node == target // 2, "a row is wrong")
+                check(
+                    source != target and size > 0 and source_node == source // 2 and target_node == target // 2,
+                    "a row is wrong",
+                )
         hashes.add(summary(out)["state_hash"])
     out = os.path.join(tmp, "untraced")
     run(ranks, "run", DECK, "--out", out, "--quiet", *settings(run__steps=steps, balance__every=0, grid__tile=4))
@@ -57,8 +74,17 @@ def trace(tmp):
 def migration(tmp):
     """Where owners change, all kinds of plans occur, and particles that migrate are whole ones."""
     out, file = os.path.join(tmp, "out"), os.path.join(tmp, "trace.csv")
-    code, text = run(2, "run", DECK, "--out", out, "--quiet", "--trace-messages", file,
-                     *settings(run__steps=120, balance__every=20, balance__clock="work", balance__migrate="always"))
+    code, text = run(
+        2,
+        "run",
+        DECK,
+        "--out",
+        out,
+        "--quiet",
+        "--trace-messages",
+        file,
+        *settings(run__steps=120, balance__every=20, balance__clock="work", balance__migrate="always"),
+    )
     check(code == 0, f"a traced run ends with {code}: {text}")
     plans = plans_of(file)
     sizes = collections.Counter()
@@ -80,8 +106,14 @@ def files(tmp):
     with open(file, "w") as f:
         f.write("mine\n")
     os.mkdir(os.path.join(tmp, "folder"))
-    for path, code, word in ((file, 2, "exists already"), (os.path.join(tmp, "folder"), 2, "is a directory"), ("/dev/null", 2, "a device"),
-                             (os.path.join(out, "thermo.csv"), 2, "another file"), (os.path.join(tmp, "nowhere", "t.csv"), 5, "is not there"), ("", 2, "--trace-messages is empty")):
+    for path, code, word in (
+        (file, 2, "exists already"),
+        (os.path.join(tmp, "folder"), 2, "is a directory"),
+        ("/dev/null", 2, "a device"),
+        (os.path.join(out, "thermo.csv"), 2, "another file"),
+        (os.path.join(tmp, "nowhere", "t.csv"), 5, "is not there"),
+        ("", 2, "--trace-messages is empty"),
+    ):
         got, text = traced(path)
         check(got == code and word in text and text.count("\n") == 1, f"{path}: code {got}, {text}")
         check(not os.path.exists(os.path.join(out, "run.json")), f"{path}: results were written")
@@ -90,18 +122,43 @@ def files(tmp):
     deck = os.path.join(tmp, "deck.yaml")
     with open(DECK) as a, open(deck, "w") as b:
         b.write(a.read())
-    code, text = run(2, "run", deck, "--out", out, "--quiet", "--force", "--trace-messages", os.path.join(tmp, "folder", "..", "deck.yaml"))
-    check(code == 2 and "is read by this run" in text and open(deck).read() == open(DECK).read(), f"a trace on the deck: {code}, {text}")
+    code, text = run(
+        2,
+        "run",
+        deck,
+        "--out",
+        out,
+        "--quiet",
+        "--force",
+        "--trace-messages",
+        os.path.join(tmp, "folder", "..", "deck.yaml"),
+    )
+    check(
+        code == 2 and "is read by this run" in text and open(deck).read() == open(DECK).read(),
+        f"a trace on the deck: {code}, {text}",
+    )
     code, text = traced(file, "--force")
     check(code == 0 and "put aside" in text, f"--force: {code}, {text}")
-    check(open(os.path.join(tmp, "previous_1", "trace.csv")).read() == "mine\n" and len(plans_of(file)) > 0, "it was not put aside")
+    check(
+        open(os.path.join(tmp, "previous_1", "trace.csv")).read() == "mine\n" and len(plans_of(file)) > 0,
+        "it was not put aside",
+    )
 
 
 def replay(tmp):
     """replay_messages carries out the plans of a trace, which it checks byte by byte, and refuses what is no trace for these ranks."""
     ranks, file, results = 3, os.path.join(tmp, "trace.csv"), os.path.join(tmp, "results.json")
-    code, text = run(ranks, "run", DECK, "--out", os.path.join(tmp, "out"), "--quiet", "--trace-messages", file,
-                     *settings(run__steps=60, grid__tile=4, balance__every=20, balance__clock="work", balance__migrate="always"))
+    code, text = run(
+        ranks,
+        "run",
+        DECK,
+        "--out",
+        os.path.join(tmp, "out"),
+        "--quiet",
+        "--trace-messages",
+        file,
+        *settings(run__steps=60, grid__tile=4, balance__every=20, balance__clock="work", balance__migrate="always"),
+    )
     check(code == 0, f"a traced run ends with {code}: {text}")
     plans = plans_of(file)
 
@@ -118,20 +175,35 @@ def replay(tmp):
         cases = {c["schedule"]: c for c in found["cases"] if c["kind"] == kind}
         check(len(cases) >= 8, f"{kind} was replayed in the ways {sorted(cases)}")
         for name, c in cases.items():
-            check(round(c["parts"] * c["plans"]) == len(rows) and round(c["bytes"] * c["plans"]) == sum(r[2] for r in rows), f"{kind}, {name}: {c}, {len(rows)} rows")
-            check(round(c["small_parts"] * c["plans"]) == sum(r[2] <= 4096 for r in rows), f"{kind}, {name}: small parts")
+            check(
+                round(c["parts"] * c["plans"]) == len(rows)
+                and round(c["bytes"] * c["plans"]) == sum(r[2] for r in rows),
+                f"{kind}, {name}: {c}, {len(rows)} rows",
+            )
+            check(
+                round(c["small_parts"] * c["plans"]) == sum(r[2] <= 4096 for r in rows), f"{kind}, {name}: small parts"
+            )
             check(c["seconds"] > 0 and c["schedule_seconds"] > 0, f"{kind}, {name}: no time")
             if name.startswith("none"):
-                check(round(c["messages"] * c["plans"]) == len(rows) and c["nodes"] == 2, f"{kind}, {name}: {c['messages']} messages")
+                check(
+                    round(c["messages"] * c["plans"]) == len(rows) and c["nodes"] == 2,
+                    f"{kind}, {name}: {c['messages']} messages",
+                )
             if name.startswith(("auto", "process")):
                 check(c["messages"] <= c["parts"], f"{kind}, {name}: {c['messages']} messages for {c['parts']} parts")
 
     broken = os.path.join(tmp, "broken.csv")
     with open(file) as f, open(broken, "w") as g:
         g.write(f.readline() + f.readline() + "0,ghosts,0,1,1,24,0,0\n")
-    for n, path, more, code, word in ((2, file, (), 3, "3 ranks, and here are 2"), (ranks, DECK, (), 3, "no trace"), (ranks, broken, (), 3, "broken.csv:3"),
-                                      (ranks, os.path.join(tmp, "nothing"), (), 3, "cannot be read"), (ranks, file, ("--kind", "gosts"), 2, "no plan gosts"),
-                                      (ranks, file, ("--aggregate", "all"), 2, "all is unknown; choose auto, node, none, process"), (ranks, file, ("--round", "3"), 2, "command line")):
+    for n, path, more, code, word in (
+        (2, file, (), 3, "3 ranks, and here are 2"),
+        (ranks, DECK, (), 3, "no trace"),
+        (ranks, broken, (), 3, "broken.csv:3"),
+        (ranks, os.path.join(tmp, "nothing"), (), 3, "cannot be read"),
+        (ranks, file, ("--kind", "gosts"), 2, "no plan gosts"),
+        (ranks, file, ("--aggregate", "all"), 2, "all is unknown; choose auto, node, none, process"),
+        (ranks, file, ("--round", "3"), 2, "command line"),
+    ):
         got, text = replayed(n, path, *more)
         check(got == code and word in text and text.count("\n") == 1, f"replay {more}: code {got}, {text}")
 

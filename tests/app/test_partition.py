@@ -15,8 +15,14 @@ import numpy as np
 
 from program import DECK, check, checkpoints, command, environment, fresh, main, run, settings
 
-MACHINE = dict(machine__nodes=3, machine__cpus_per_node=2, machine__cores_per_cpu=3, machine__accelerators_per_node="[2, 0, 1]", machine__core_speed="[1, 1, 0.5]",
-               machine__accelerator_speed=4)
+MACHINE = dict(
+    machine__nodes=3,
+    machine__cpus_per_node=2,
+    machine__cores_per_cpu=3,
+    machine__accelerators_per_node="[2, 0, 1]",
+    machine__core_speed="[1, 1, 0.5]",
+    machine__accelerator_speed=4,
+)
 
 
 def partition(out, ranks=0, deck=DECK, **keys):
@@ -65,9 +71,13 @@ def check_consistent(p, load, weight):
     other = ~np.eye(n, dtype=bool)
     apart = node[:, None] != node[None, :]
     remote = (counts * (apart | (fast[:, None] & fast[None, :])) * other).sum(1)
-    check([r["remote_cells"] for r in resources] == list(remote), f"remote cells: {[r['remote_cells'] for r in resources]} instead of {list(remote)}")
+    check(
+        [r["remote_cells"] for r in resources] == list(remote),
+        f"remote cells: {[r['remote_cells'] for r in resources]} instead of {list(remote)}",
+    )
     # What is sent is counted once for each node, each CPU or accelerator, and each core that sees it.
     part = [(r["node"], r["cpu"] if r["kind"] == "core" else f"accelerator {r['id']}") for r in resources]
+
     def sent(groups, wanted):
         count, total = 0, 0
         for g in set(groups):
@@ -76,8 +86,12 @@ def check_consistent(p, load, weight):
             counted = seen & np.array([groups[j] != g and wanted(own, j) for j in range(n)])[owner]
             count, total = count + int(counted.sum()), total + int(weight[counted].sum())
         return count, total
-    expected = {"between_nodes": sent(list(node), lambda i, j: True), "between_cpus": sent(part, lambda i, j: node[i] == node[j]),
-                "inside": sent(list(range(n)), lambda i, j: part[i] == part[j])}
+
+    expected = {
+        "between_nodes": sent(list(node), lambda i, j: True),
+        "between_cpus": sent(part, lambda i, j: node[i] == node[j]),
+        "inside": sent(list(range(n)), lambda i, j: part[i] == part[j]),
+    }
     for key, place in (("ghosts", 0), ("bytes", 1)):
         check(p[key] == {k: v[place] for k, v in expected.items()}, f"{key}: {p[key]} instead of {expected}")
     return remote[fast].sum()
@@ -109,17 +123,39 @@ def partition_results(tmp):
         check(p["algorithm"] == algorithm and p["ghost_width"] == width and len(p["machine"]) == 3, "options")
         check((fields["owner"] == owners(p)).all(), "owners in the fields")
         for name, of in (("node", lambda r: r["node"]), ("kind", lambda r: r["kind"] == "accelerator")):
-            check((fields[name] == np.array([of(r) for r in p["resources"]])[fields["owner"]]).all(), f"{name} in the fields")
+            check(
+                (fields[name] == np.array([of(r) for r in p["resources"]])[fields["owner"]]).all(),
+                f"{name} in the fields",
+            )
         for ranks in (1, 2, 3):
             partition(other, ranks, **keys)
             for name in ("partition.json", "deck.yaml", "fields_0.h5", "fields_0.xdmf", "fields.xdmf"):
-                check(filecmp.cmp(os.path.join(out, name), os.path.join(other, name), shallow=False), f"{name} of {algorithm} differs on {ranks} ranks")
+                check(
+                    filecmp.cmp(os.path.join(out, name), os.path.join(other, name), shallow=False),
+                    f"{name} of {algorithm} differs on {ranks} ranks",
+                )
     # What it prints fits a terminal; without a machine in the deck there is the one that is found.
-    done = subprocess.run(command(2, "partition", DECK, "--out", fresh(out)), env=environment(), capture_output=True, text=True, timeout=60)
-    check(done.returncode == 0 and "LBE_m" in done.stdout and all(len(line) < 80 for line in done.stdout.replace(out, "out").splitlines()), done.stdout)
+    done = subprocess.run(
+        command(2, "partition", DECK, "--out", fresh(out)),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    check(
+        done.returncode == 0
+        and "LBE_m" in done.stdout
+        and all(len(line) < 80 for line in done.stdout.replace(out, "out").splitlines()),
+        done.stdout,
+    )
     with open(os.path.join(out, "partition.json")) as f:
         p = json.load(f)
-    check(len(p["machine"]) == 1 and p["machine"][0]["accelerators"] == 0 and all(r["kind"] == "core" for r in p["resources"]), f"found: {p['machine']}")
+    check(
+        len(p["machine"]) == 1
+        and p["machine"][0]["accelerators"] == 0
+        and all(r["kind"] == "core" for r in p["resources"]),
+        f"found: {p['machine']}",
+    )
 
 
 def partition_loads(tmp):
@@ -131,7 +167,10 @@ def partition_loads(tmp):
         shape = tuple(cells) + (1,) * (3 - len(cells))
         check(tuple(p["grid"]) == shape, f"grid {p['grid']}")
         check(check_consistent(p, np.ones(shape), np.full(shape, 48)) == 0, "remote cells")
-        check(os.path.exists(os.path.join(out, "fields_0.h5")) == (len(cells) == 2), "fields of a 3D grid, or none of a 2D one")
+        check(
+            os.path.exists(os.path.join(out, "fields_0.h5")) == (len(cells) == 2),
+            "fields of a 3D grid, or none of a 2D one",
+        )
         for ranks in (2, 3):
             check(partition(other, ranks, **keys) == p, f"{cells} on {ranks} ranks")
     # Datasets of other programs: single precision, integers, compressed, in groups.
@@ -152,40 +191,86 @@ def partition_loads(tmp):
         values = load.T if load.ndim == 3 else load.T[:, :, None]
         check(check_consistent(p, values, np.full(values.shape, 8)) == 0, "remote cells")
         check(partition(other, 3, **keys) == p, f"{dataset} on 3 ranks")
-    for dataset, what in (("negative", "negative, infinite"), ("endless", "negative, infinite"), ("zeros", "zeros only"), ("line", "2 or 3 dimensions"), ("words", "2 or 3 dimensions"), ("none", "no dataset none")):
-        code, text = run(2, "partition", DECK, "--out", out, "--force", *settings(load__kind="dataset", load__file=file, load__dataset=dataset))
+    for dataset, what in (
+        ("negative", "negative, infinite"),
+        ("endless", "negative, infinite"),
+        ("zeros", "zeros only"),
+        ("line", "2 or 3 dimensions"),
+        ("words", "2 or 3 dimensions"),
+        ("none", "no dataset none"),
+    ):
+        code, text = run(
+            2,
+            "partition",
+            DECK,
+            "--out",
+            out,
+            "--force",
+            *settings(load__kind="dataset", load__file=file, load__dataset=dataset),
+        )
         check(code == 3 and text.count("\n") == 1 and what in text, f"{dataset}: {code} {text}")
     # A checkpoint of particles that have not moved has the load of the slabs.
     run_out = os.path.join(tmp, "run")
-    check(run(2, "run", DECK, "--out", run_out, "--quiet", *settings(run__steps=1, run__dt=1e-14, checkpoint__every=1))[0] == 0, "run")
+    check(
+        run(2, "run", DECK, "--out", run_out, "--quiet", *settings(run__steps=1, run__dt=1e-14, checkpoint__every=1))[0]
+        == 0,
+        "run",
+    )
     checkpoint = os.path.join(run_out, f"checkpoint_{checkpoints(run_out)[-1]}.h5")
     p = partition(out)
     check(partition(other, 2, load__kind="checkpoint", load__file=checkpoint) == p, "a checkpoint's load differs")
-    code, text = run(0, "partition", DECK, "--out", fresh(out), *settings(load__kind="checkpoint", load__file=checkpoint, system__box="[300, 150]"))
+    code, text = run(
+        0,
+        "partition",
+        DECK,
+        "--out",
+        fresh(out),
+        *settings(load__kind="checkpoint", load__file=checkpoint, system__box="[300, 150]"),
+    )
     check(code == 3 and text.count("\n") == 1 and "system.box" in text, f"another box: {code} {text}")
 
 
 def partition_errors(tmp):
     out, file = os.path.join(tmp, "out"), os.path.join(tmp, "no.h5")
-    for keys, code, what in ((dict(machine__nodes=0), 2, "machine.nodes is 0"),
-                             (dict(machine__nodes=100000), 2, "use fewer nodes"),
-                             (dict(load__kind="dataset"), 2, "load.file is missing"),
-                             (dict(load__kind="dataset", load__file=file), 3, "not a readable HDF5 file"),
-                             (dict(load__kind="dataset", load__file=DECK), 3, "not a readable HDF5 file"),
-                             (dict(load__kind="checkpoint", load__file=file), 3, "no.h5: "),
-                             (dict(load__kind="checkpoint", load__file=DECK), 3, "tiny.yaml: ")):
+    for keys, code, what in (
+        (dict(machine__nodes=0), 2, "machine.nodes is 0"),
+        (dict(machine__nodes=100000), 2, "use fewer nodes"),
+        (dict(load__kind="dataset"), 2, "load.file is missing"),
+        (dict(load__kind="dataset", load__file=file), 3, "not a readable HDF5 file"),
+        (dict(load__kind="dataset", load__file=DECK), 3, "not a readable HDF5 file"),
+        (dict(load__kind="checkpoint", load__file=file), 3, "no.h5: "),
+        (dict(load__kind="checkpoint", load__file=DECK), 3, "tiny.yaml: "),
+    ):
         for ranks in (0, 2):
             got, text = run(ranks, "partition", DECK, "--out", out, *settings(**keys))
-            check(got == code and text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text and what in text, f"{keys} on {ranks} ranks: {got} {text}")
+            check(
+                got == code
+                and text.count("\n") == 1
+                and text.startswith("steelyard: error: ")
+                and "; " in text
+                and what in text,
+                f"{keys} on {ranks} ranks: {got} {text}",
+            )
             check(not os.path.exists(os.path.join(out, "partition.json")), f"{keys}: wrote a partition")
-    check(run(0, "partition")[0] == 2 and run(0, "partition", DECK, "--out", "")[0] == 2 and run(0, "partition", DECK, "--out", "/proc/nowhere")[0] == 5, "command line")
+    check(
+        run(0, "partition")[0] == 2
+        and run(0, "partition", DECK, "--out", "")[0] == 2
+        and run(0, "partition", DECK, "--out", "/proc/nowhere")[0] == 5,
+        "command line",
+    )
     # Results that are there are kept, as those of a run.
     check(run(0, "partition", DECK, "--out", out, "--quiet")[0] == 0, "partition")
     for what in ("partition", "run"):
         code, text = run(2, what, DECK, "--out", out)
-        check(code == 2 and "holds results already" in text and text.count("\n") == 1, f"a second {what}: {code} {text}")
+        check(
+            code == 2 and "holds results already" in text and text.count("\n") == 1, f"a second {what}: {code} {text}"
+        )
     check(run(2, "partition", DECK, "--out", out, "--quiet", "--force")[0] == 0, "partition with --force")
-    check(sorted(os.listdir(os.path.join(out, "previous_1"))) == ["deck.yaml", "fields.xdmf", "fields_0.h5", "fields_0.xdmf", "partition.json", "run.json"], os.listdir(out))
+    check(
+        sorted(os.listdir(os.path.join(out, "previous_1")))
+        == ["deck.yaml", "fields.xdmf", "fields_0.h5", "fields_0.xdmf", "partition.json", "run.json"],
+        os.listdir(out),
+    )
 
 
 if __name__ == "__main__":

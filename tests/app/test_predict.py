@@ -59,28 +59,49 @@ def predict_results(tmp):
     check(predict(other, *given, ranks=2, **keys) == p, "2 ranks predict otherwise")
     # The written machine is the one that was read, whatever its name.
     with open(machine, "a") as f:
-        f.write("name: \"it's here\"\n")
+        f.write('name: "it\'s here"\n')
     check(predict(out, *given, **keys)["machine"] == "it's here", "name of the machine")
     p["machine"] = "it's here"
-    check(predict(other, "--machine", os.path.join(out, "machine.yaml"), "--processes", "2,4,8", **keys) == p, "the written machine is another")
+    check(
+        predict(other, "--machine", os.path.join(out, "machine.yaml"), "--processes", "2,4,8", **keys) == p,
+        "the written machine is another",
+    )
     points = [json.loads(line) for line in read(out, "extrap.jsonl").splitlines()]
     steps = {x["params"]["p"]: x["value"] for x in points if x["callpath"] == "step" and x["metric"] == "time"}
     check(steps == {f["ranks"]: f["step_seconds"] for f in p["forecasts"]}, f"points for Extra-P: {steps}")
     # The work of one rank is what a run counts, and halves where nothing but the number of ranks changes.
-    check(run(0, "run", DECK, "--out", fresh(other), "--quiet", *settings(**dict(keys, balance__every=1, run__steps=1)))[0] == 0, "run")
+    check(
+        run(0, "run", DECK, "--out", fresh(other), "--quiet", *settings(**dict(keys, balance__every=1, run__steps=1)))[
+            0
+        ]
+        == 0,
+        "run",
+    )
     with open(os.path.join(other, "balance.csv")) as f:
         counted = float(list(csv.DictReader(f))[0]["max_seconds"])
-    check(abs(p["forecasts"][0]["seconds"]["compute"] / counted - 1) < 0.01, f"compute {p['forecasts'][0]['seconds']['compute']} of {counted}")
+    check(
+        abs(p["forecasts"][0]["seconds"]["compute"] / counted - 1) < 0.01,
+        f"compute {p['forecasts'][0]['seconds']['compute']} of {counted}",
+    )
     for f in p["forecasts"]:
-        check(abs(f["seconds"]["compute"] * f["ranks"] / p["forecasts"][0]["seconds"]["compute"] - 1) < 1e-6, "work is lost")
+        check(
+            abs(f["seconds"]["compute"] * f["ranks"] / p["forecasts"][0]["seconds"]["compute"] - 1) < 1e-6,
+            "work is lost",
+        )
     # Balancing makes loads equal, and costs something.
     without = predict(other, *given, **dict(keys, balance__every=0))
     for a, b in list(zip(p["forecasts"], without["forecasts"]))[1:]:
-        check(a["lbe"] > b["lbe"] and a["seconds"]["rebalancing"] > 0 and b["seconds"]["rebalancing"] == 0, f"balancing: {a} {b}")
+        check(
+            a["lbe"] > b["lbe"] and a["seconds"]["rebalancing"] > 0 and b["seconds"]["rebalancing"] == 0,
+            f"balancing: {a} {b}",
+        )
     # All lengths ten times as large.
     large = predict(other, *given, "--scale", "10", **keys)
     check(large["particles"] == 100 * p["particles"], "particles")
-    check(abs(large["forecasts"][3]["seconds"]["compute"] / p["forecasts"][3]["seconds"]["compute"] - 100) < 1e-6, "scaled work")
+    check(
+        abs(large["forecasts"][3]["seconds"]["compute"] / p["forecasts"][3]["seconds"]["compute"] - 100) < 1e-6,
+        "scaled work",
+    )
     check(abs(large["forecasts"][3]["bytes_a_rank"] / p["forecasts"][3]["bytes_a_rank"] - 10) < 0.01, "scaled bytes")
     check(large["forecasts"][3]["efficiency"] > p["forecasts"][3]["efficiency"], "a larger problem scales better")
     # This machine, measured.
@@ -101,7 +122,12 @@ def predict_programs(tmp):
             check(abs(row["speed_up"] - printed[row["count"]]) < 0.01, f"speed-up of {row['count']}: {row['speed_up']}")
             check(abs(row["seconds"]["nothing"] / row["measured_seconds"] - 1) < 1e-3, f"seconds of {row['count']}")
     check(p["best_count"] == 5, f"best count {p['best_count']}")
-    times = {e: predict(out, deck=RESERVOIR, data_parallel__overlap=e, data_parallel__counts="[2]")["counts"][0]["seconds"]["nothing"] for e in (1, 2, 4, 8)}
+    times = {
+        e: predict(out, deck=RESERVOIR, data_parallel__overlap=e, data_parallel__counts="[2]")["counts"][0]["seconds"][
+            "nothing"
+        ]
+        for e in (1, 2, 4, 8)
+    }
     for e, seconds in {1: 30.23, 2: 24.29, 4: 27.16, 8: 30.66}.items():
         check(abs(times[e] / seconds - 1) < 2e-3, f"overlap of {e}: {times[e]} instead of {seconds}")
     alone = predict(out, deck=RESERVOIR, data_parallel__overlap=2)["counts"][0]
@@ -109,10 +135,15 @@ def predict_programs(tmp):
     # Squares, eq. (6): I_1 = I_p, I_m = 1.
     program = os.path.join(tmp, "squares.yaml")
     with open(program, "w") as f:
-        f.write("data_parallel: {cut: squares, columns: 1000, overlap: 1, t_calc: 1.0e-8, t_comm: 2.0e-8, t_s: 1.0e-6, counts: [1, 10, 100]}\n")
+        f.write(
+            "data_parallel: {cut: squares, columns: 1000, overlap: 1, t_calc: 1.0e-8, t_comm: 2.0e-8, t_s: 1.0e-6, counts: [1, 10, 100]}\n"
+        )
     for row in predict(out, deck=program)["counts"]:
         D, P, alpha, beta = 1000, row["count"], 2, 100
-        check(abs(row["speed_up"] / (D * D * P * P / (8 * D * P * alpha + 8 * P * P * beta + D * D)) - 1) < 1e-9, f"eq. (6) at {P}")
+        check(
+            abs(row["speed_up"] / (D * D * P * P / (8 * D * P * alpha + 8 * P * P * beta + D * D)) - 1) < 1e-9,
+            f"eq. (6) at {P}",
+        )
 
 
 def predicted_and_measured(tmp):
@@ -120,48 +151,107 @@ def predicted_and_measured(tmp):
     p = predict(out, "--processes", "1,2", run__steps=20)
     file = os.path.join(out, "predict.json")
     for ranks in (1, 2):
-        done = subprocess.run(command(ranks, "run", DECK, "--out", fresh(ran), "--prediction", file, *settings(run__steps=20)), env=environment(), timeout=120,
-                              stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            command(ranks, "run", DECK, "--out", fresh(ran), "--prediction", file, *settings(run__steps=20)),
+            env=environment(),
+            timeout=120,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         check(done.returncode == 0, f"run beside a prediction: {done.returncode}")
         s = summary(ran)
         predicted, measured = s["prediction"]["predicted"], s["prediction"]["measured"]
         forecast = [f for f in p["forecasts"] if f["ranks"] == ranks][0]
-        check(s["prediction"]["file"] == file and predicted["step_seconds"] == forecast["step_seconds"], f"predicted: {predicted}")
+        check(
+            s["prediction"]["file"] == file and predicted["step_seconds"] == forecast["step_seconds"],
+            f"predicted: {predicted}",
+        )
         for key in ("compute", "imbalance", "rebalancing", "communication"):
             check(predicted[key] == forecast["seconds"][key], f"{key}: {predicted}")
         check(abs(measured["step_seconds"] / (s["wall_seconds"] / 20) - 1) < 1e-12, f"measured: {measured}")
         check(abs(measured["compute"] / (s["useful_seconds"]["mean"] / 20) - 1) < 1e-12, f"computing: {measured}")
         parts = sum(measured[key] for key in ("compute", "imbalance", "rebalancing", "communication"))
         check(min(measured.values()) >= 0 and abs(parts / measured["step_seconds"] - 1) < 1e-9, f"parts: {measured}")
-        check(f"predicted {predicted['step_seconds']:.4g} s a step, measured {measured['step_seconds']:.4g}" in done.stdout, done.stdout)
+        check(
+            f"predicted {predicted['step_seconds']:.4g} s a step, measured {measured['step_seconds']:.4g}"
+            in done.stdout,
+            done.stdout,
+        )
     none, empty = os.path.join(tmp, "none.json"), os.path.join(tmp, "empty.json")
     with open(empty, "w") as f:
         f.write('{"particles": ')
     check(run(0, "predict", RESERVOIR, "--out", other, "--quiet")[0] == 0, "predict a program")
     negative, huge = os.path.join(tmp, "negative.json"), os.path.join(tmp, "huge.json")
     zero, threads = os.path.join(tmp, "zero.json"), os.path.join(tmp, "threads.json")
-    for path, key, value in ((negative, "communication", -1), (huge, "compute", 1e300), (zero, "step_seconds", 0), (threads, "threads", 3)):
+    for path, key, value in (
+        (negative, "communication", -1),
+        (huge, "compute", 1e300),
+        (zero, "step_seconds", 0),
+        (threads, "threads", 3),
+    ):
         wrong = json.loads(read(file))
-        (wrong["forecasts"][1]["seconds"] if key.startswith("com") else wrong["forecasts"][1] if key == "step_seconds" else wrong)[key] = value
+        (
+            wrong["forecasts"][1]["seconds"]
+            if key.startswith("com")
+            else wrong["forecasts"][1]
+            if key == "step_seconds"
+            else wrong
+        )[key] = value
         with open(path, "w") as f:
             json.dump(wrong, f)
     check(p["threads"] == 1, f"threads: {p.get('threads')}")
-    done = subprocess.run(command(2, "run", DECK, "--out", fresh(ran), "--prediction", threads, *settings(run__steps=20)), env=environment(), timeout=120, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        command(2, "run", DECK, "--out", fresh(ran), "--prediction", threads, *settings(run__steps=20)),
+        env=environment(),
+        timeout=120,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     check("s a step for 3 threads a rank, measured" in done.stdout, f"predicted for other threads: {done.stdout}")
     link = os.path.join(tmp, "link")
     os.symlink(file, link)
-    check(run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", link, *settings(run__steps=1))[0] == 0, "a link to a prediction")
-    check(run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", file, *settings(run__steps=0))[0] == 0 and "prediction" not in summary(ran), "no step, and a time of it")
+    check(
+        run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", link, *settings(run__steps=1))[0] == 0,
+        "a link to a prediction",
+    )
+    check(
+        run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", file, *settings(run__steps=0))[0] == 0
+        and "prediction" not in summary(ran),
+        "no step, and a time of it",
+    )
     # Names of files need not be UTF-8.
     strange = os.fsdecode(os.fsencode(tmp) + b"/\xff.json")
     os.link(file, strange)
-    check(run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", strange, *settings(run__steps=1))[0] == 0 and summary(ran)["prediction"]["file"].endswith("\ufffd.json"), "a name that is not UTF-8")
-    for path, ranks, code, what in ((file, 3, 3, "says nothing of 3 ranks"), (none, 2, 3, "can't open the prediction"), (negative, 2, 3, "-1 seconds for 2 ranks"), (zero, 2, 3, "0 seconds a step for 2 ranks"), (huge, 2, 3, "1e+300 seconds for 2 ranks"), (tmp, 2, 3, "it is a directory"), (empty, 2, 3, "no predict.json"), (DECK, 0, 3, "no predict.json"),
-                                    (os.path.join(other, "predict.json"), 0, 3, "no predict.json"), ("", 2, 2, "--prediction is empty")):
+    check(
+        run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", strange, *settings(run__steps=1))[0] == 0
+        and summary(ran)["prediction"]["file"].endswith("\ufffd.json"),
+        "a name that is not UTF-8",
+    )
+    for path, ranks, code, what in (
+        (file, 3, 3, "says nothing of 3 ranks"),
+        (none, 2, 3, "can't open the prediction"),
+        (negative, 2, 3, "-1 seconds for 2 ranks"),
+        (zero, 2, 3, "0 seconds a step for 2 ranks"),
+        (huge, 2, 3, "1e+300 seconds for 2 ranks"),
+        (tmp, 2, 3, "it is a directory"),
+        (empty, 2, 3, "no predict.json"),
+        (DECK, 0, 3, "no predict.json"),
+        (os.path.join(other, "predict.json"), 0, 3, "no predict.json"),
+        ("", 2, 2, "--prediction is empty"),
+    ):
         got, text = run(ranks, "run", DECK, "--out", fresh(ran), "--prediction", path)
-        check(got == code and text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text and what in text, f"{path} on {ranks} ranks: {got} {text}")
+        check(
+            got == code
+            and text.count("\n") == 1
+            and text.startswith("steelyard: error: ")
+            and "; " in text
+            and what in text,
+            f"{path} on {ranks} ranks: {got} {text}",
+        )
         check(not os.path.exists(os.path.join(ran, "deck.yaml")), f"{path}: results were written")
-    got, text = run(0, "run", os.path.join(options.source, "inputs/liquid.yaml"), "--out", fresh(ran), "--prediction", file)
+    got, text = run(
+        0, "run", os.path.join(options.source, "inputs/liquid.yaml"), "--out", fresh(ran), "--prediction", file
+    )
     check(got == 3 and "give the prediction of this deck" in text, f"another deck: {got} {text}")
 
 
@@ -175,37 +265,102 @@ def predict_errors(tmp):
     cluster = os.path.join(tmp, "cluster.yaml")
     with open(cluster, "w") as f:
         f.write("costs: deck\n")
-    limit = ("--set", "balance.every=5", "--set", "balance.partition.max_particles_per_process=11000", "--machine", cluster)
-    for arguments in (("--processes", "2,4"), ("--processes", "24", "--scale", "3")):  # the single rank that is beside them needs no limit
-        code, text = run(2, "predict", DECK, "--out", fresh(os.path.join(tmp, "limited")), "--quiet", *limit, *arguments)
+    limit = (
+        "--set",
+        "balance.every=5",
+        "--set",
+        "balance.partition.max_particles_per_process=11000",
+        "--machine",
+        cluster,
+    )
+    for arguments in (
+        ("--processes", "2,4"),
+        ("--processes", "24", "--scale", "3"),
+    ):  # the single rank that is beside them needs no limit
+        code, text = run(
+            2, "predict", DECK, "--out", fresh(os.path.join(tmp, "limited")), "--quiet", *limit, *arguments
+        )
         check(code == 0, f"a limit of particles, {arguments}: {code} {text}")
     eager, free, nanoseconds = (os.path.join(tmp, n) for n in ("eager.yaml", "free.yaml", "nanoseconds.yaml"))
-    for path, text in ((eager, "costs: deck\neager_bytes: 0\n"), (free, "compute: {cell: 0, particle: 0, candidate: 0, pair: 0}\n"), (nanoseconds, "compute: {pair: 0.7}\n")):
+    for path, text in (
+        (eager, "costs: deck\neager_bytes: 0\n"),
+        (free, "compute: {cell: 0, particle: 0, candidate: 0, pair: 0}\n"),
+        (nanoseconds, "compute: {pair: 0.7}\n"),
+    ):
         with open(path, "w") as f:
             f.write(text)
-    for arguments, code, what in (((DECK, "--processes", "0"), 2, "--processes"), ((DECK, "--processes", "2,,3"), 2, "--processes"), ((DECK, "--processes", "2,x"), 2, "--processes"),
-                                  ((DECK, "--processes", "1000000"), 2, "use fewer"), ((DECK, "--scale", "0.5"), 2, "--scale"), ((DECK, "--scale", "nan"), 2, "--scale"),
-                                  ((DECK, "--machine", os.path.join(tmp, "none.yaml")), 3, "none.yaml"), ((DECK, "--machine", machine), 3, "machine.yaml:2:1: unknown key"),
-                                  ((DECK, "--machine", bad), 3, "bad.yaml:1:27: inside.latency_seconds"), ((DECK, "--machine", DECK), 3, "unknown key 'system'"),
-                                  ((DECK, "--set", "load.kind=uniform"), 2, "a prediction needs particles"),
-                                  ((DECK, "--machine", ""), 2, "--machine is empty"), ((DECK, "--processes", ""), 2, "--processes is empty"),
-                                  ((DECK, "--machine", cluster, "--processes", "2,4", "--set", "balance.every=5", "--set", "balance.partition.max_particles_per_process=100"), 2,
-                                   "max_particles_per_process: no cut keeps 2 processes within 100 particles; the smallest limit that works is 10"),
-                                  ((DECK, "--machine", cluster, "--processes", "4", "--scale", "3", "--set", "balance.every=5", "--set", "balance.partition.max_particles_per_process=11000"), 2,
-                                   "max_particles_per_process: no cut keeps 4 processes within 11000 particles; the smallest limit that works is 4"),
-                                  ((DECK, "--machine", eager), 3, "eager_bytes"), ((DECK, "--machine", free), 3, "nothing costs anything"), ((DECK, "--machine", nanoseconds), 3, "compute.pair"),
-                                  ((RESERVOIR, "--set", "data_parallel.counts=[]"), 2, "counts is empty"), ((RESERVOIR, "--processes", "2"), 2, "are for decks"),
-                                  ((RESERVOIR, "--set", "data_parallel.counts=[9]"), 2, "the table does not reach 9"),
-                                  ((RESERVOIR, "--set", "data_parallel.cuts=strips"), 2, "unknown key 'cuts'")):
+    for arguments, code, what in (
+        ((DECK, "--processes", "0"), 2, "--processes"),
+        ((DECK, "--processes", "2,,3"), 2, "--processes"),
+        ((DECK, "--processes", "2,x"), 2, "--processes"),
+        ((DECK, "--processes", "1000000"), 2, "use fewer"),
+        ((DECK, "--scale", "0.5"), 2, "--scale"),
+        ((DECK, "--scale", "nan"), 2, "--scale"),
+        ((DECK, "--machine", os.path.join(tmp, "none.yaml")), 3, "none.yaml"),
+        ((DECK, "--machine", machine), 3, "machine.yaml:2:1: unknown key"),
+        ((DECK, "--machine", bad), 3, "bad.yaml:1:27: inside.latency_seconds"),
+        ((DECK, "--machine", DECK), 3, "unknown key 'system'"),
+        ((DECK, "--set", "load.kind=uniform"), 2, "a prediction needs particles"),
+        ((DECK, "--machine", ""), 2, "--machine is empty"),
+        ((DECK, "--processes", ""), 2, "--processes is empty"),
+        (
+            (
+                DECK,
+                "--machine",
+                cluster,
+                "--processes",
+                "2,4",
+                "--set",
+                "balance.every=5",
+                "--set",
+                "balance.partition.max_particles_per_process=100",
+            ),
+            2,
+            "max_particles_per_process: no cut keeps 2 processes within 100 particles; the smallest limit that works is 10",
+        ),
+        (
+            (
+                DECK,
+                "--machine",
+                cluster,
+                "--processes",
+                "4",
+                "--scale",
+                "3",
+                "--set",
+                "balance.every=5",
+                "--set",
+                "balance.partition.max_particles_per_process=11000",
+            ),
+            2,
+            "max_particles_per_process: no cut keeps 4 processes within 11000 particles; the smallest limit that works is 4",
+        ),
+        ((DECK, "--machine", eager), 3, "eager_bytes"),
+        ((DECK, "--machine", free), 3, "nothing costs anything"),
+        ((DECK, "--machine", nanoseconds), 3, "compute.pair"),
+        ((RESERVOIR, "--set", "data_parallel.counts=[]"), 2, "counts is empty"),
+        ((RESERVOIR, "--processes", "2"), 2, "are for decks"),
+        ((RESERVOIR, "--set", "data_parallel.counts=[9]"), 2, "the table does not reach 9"),
+        ((RESERVOIR, "--set", "data_parallel.cuts=strips"), 2, "unknown key 'cuts'"),
+    ):
         for ranks in (0, 2):
             got, text = run(ranks, "predict", *arguments, "--out", out)
-            check(got == code and text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text and what in text, f"{arguments} on {ranks} ranks: {got} {text}")
+            check(
+                got == code
+                and text.count("\n") == 1
+                and text.startswith("steelyard: error: ")
+                and "; " in text
+                and what in text,
+                f"{arguments} on {ranks} ranks: {got} {text}",
+            )
             check(not os.path.exists(os.path.join(out, "predict.json")), f"{arguments}: wrote a prediction")
     # Results that are there are kept.
     check(run(0, "predict", RESERVOIR, "--out", out, "--quiet")[0] == 0, "predict")
     code, text = run(2, "predict", RESERVOIR, "--out", out)
     check(code == 2 and "holds results already" in text, f"a second prediction: {code} {text}")
-    code, text = run(2, "run", DECK, "--out", os.path.join(tmp, "exact"), *settings(balance__model="exact", balance__every=5))
+    code, text = run(
+        2, "run", DECK, "--out", os.path.join(tmp, "exact"), *settings(balance__model="exact", balance__every=5)
+    )
     check(code == 2 and "only counted work knows" in text, f"exact by the wall clock: {code} {text}")
 
 
@@ -213,7 +368,14 @@ def worth(tmp):
     """What a run says of itself, against runs made with true loads and without balancing."""
     start = ("--restart", os.path.join(options.source, "restarts/strip_t1.h5"))
     deck = os.path.join(options.source, "inputs/strip_t1.yaml")
-    common = dict(balance__every=5, balance__clock="work", balance__processes=4, balance__migrate="always", balance__partition__cut="cells", output__every=0)
+    common = dict(
+        balance__every=5,
+        balance__clock="work",
+        balance__processes=4,
+        balance__migrate="always",
+        balance__partition__cut="cells",
+        output__every=0,
+    )
 
     def of(name, **keys):
         out = os.path.join(tmp, name)
@@ -229,18 +391,27 @@ def worth(tmp):
         for model in ("a1", "particle_count"):
             said, slowest = of(model, run__dt=dt, balance__model=model)
             check(said["of"] == "compute", said)
-            check(abs(said["saved"] - (1 - slowest / none[1])) < 1e-9, f"{model} dt {dt}: saved {said['saved']}, truly {1 - slowest / none[1]}")
+            check(
+                abs(said["saved"] - (1 - slowest / none[1])) < 1e-9,
+                f"{model} dt {dt}: saved {said['saved']}, truly {1 - slowest / none[1]}",
+            )
             exact = of("exact", run__dt=dt, balance__model="exact")
             # The run with true loads starts from the first partition as all do, and moves on between two balancings.
             frozen = dt == "1e-13"
             truly = 1 - exact[1] / slowest
-            check(abs(said["perfect_saves"] - truly) < (0.01 if frozen else 0.03), f"{model} dt {dt}: perfect balance {said['perfect_saves']}, truly {truly}")
+            check(
+                abs(said["perfect_saves"] - truly) < (0.01 if frozen else 0.03),
+                f"{model} dt {dt}: perfect balance {said['perfect_saves']}, truly {truly}",
+            )
             check(slowest >= exact[1] * (1 - 1e-9) or not frozen, f"{model} is better than exact")
     # Also where some processes are slower than others.
     common["run__steps"] = 1100
     slow = dict(balance__work__slow__fraction=0.25, balance__work__slow__speed=0.4)
     none, (said, slowest) = of("none_slow", balance__partition__kind="none", **slow), of("slow", **slow)
-    check(abs(none[0]["saved"]) < 1e-12 and abs(said["saved"] - (1 - slowest / none[1])) < 1e-9, f"slow processes: saved {none[0]['saved']} and {said['saved']}, truly {1 - slowest / none[1]}")
+    check(
+        abs(none[0]["saved"]) < 1e-12 and abs(said["saved"] - (1 - slowest / none[1])) < 1e-9,
+        f"slow processes: saved {none[0]['saved']} and {said['saved']}, truly {1 - slowest / none[1]}",
+    )
 
 
 if __name__ == "__main__":

@@ -14,41 +14,100 @@ import signal
 import subprocess
 import time
 
-from program import (DECK, LARGE, check, checkpoints, command, decisions, environment, fresh, hash_of, main, options, processes_of, rows, run, settings, start, summary, wait_for_rows)
+from program import (
+    DECK,
+    LARGE,
+    check,
+    checkpoints,
+    command,
+    decisions,
+    environment,
+    fresh,
+    hash_of,
+    main,
+    options,
+    processes_of,
+    rows,
+    run,
+    settings,
+    start,
+    summary,
+    wait_for_rows,
+)
 
 
 def command_line(tmp):
-    for arguments, code in [(["--version"], 0), (["--help"], 0), (["run", "--help"], 0), ([], 2), (["fly"], 2), (["run"], 2), (["run", "no_such.yaml"], 2),
-                            (["run", tmp], 2), (["run", DECK, "--set", "run.stepz=4"], 2), (["run", DECK, "--set", "run.steps"], 2), (["run", DECK, "--nonsense"], 2),
-                            (["check", DECK], 0), (["check", DECK, "--set", "balance.processes=0"], 2), (["check", "--set", "run.steps=3"], 2),
-                            (["check", DECK, "--set", "balance.every=5", "--set", "balance.partition.min_width=1000"], 2), (["info", DECK], 3), (["info", "no_such.h5"], 3),
-                            (["run", DECK, "--restart", DECK, "--out", tmp], 3), (["run", DECK, "--restart", "no_such.h5", "--out", tmp], 3),
-                            (["run", DECK, "--out", "/proc/nowhere"], 5), (["run", DECK, "--restart", "", "--out", tmp], 2), (["info", ""], 2),
-                            (["run", DECK, "--set", "", "--out", tmp], 2)]:
+    for arguments, code in [
+        (["--version"], 0),
+        (["--help"], 0),
+        (["run", "--help"], 0),
+        ([], 2),
+        (["fly"], 2),
+        (["run"], 2),
+        (["run", "no_such.yaml"], 2),
+        (["run", tmp], 2),
+        (["run", DECK, "--set", "run.stepz=4"], 2),
+        (["run", DECK, "--set", "run.steps"], 2),
+        (["run", DECK, "--nonsense"], 2),
+        (["check", DECK], 0),
+        (["check", DECK, "--set", "balance.processes=0"], 2),
+        (["check", "--set", "run.steps=3"], 2),
+        (["check", DECK, "--set", "balance.every=5", "--set", "balance.partition.min_width=1000"], 2),
+        (["info", DECK], 3),
+        (["info", "no_such.h5"], 3),
+        (["run", DECK, "--restart", DECK, "--out", tmp], 3),
+        (["run", DECK, "--restart", "no_such.h5", "--out", tmp], 3),
+        (["run", DECK, "--out", "/proc/nowhere"], 5),
+        (["run", DECK, "--restart", "", "--out", tmp], 2),
+        (["info", ""], 2),
+        (["run", DECK, "--set", "", "--out", tmp], 2),
+    ]:
         for ranks in (0, 2):
             got, text = run(ranks, *arguments)
             check(got == code, f"{arguments} on {ranks} ranks: exit code {got}, not {code}: {text}")
             if code:
-                check(text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text, f"{arguments} on {ranks} ranks: not one line with a remedy: {text!r}")
+                check(
+                    text.count("\n") == 1 and text.startswith("steelyard: error: ") and "; " in text,
+                    f"{arguments} on {ranks} ranks: not one line with a remedy: {text!r}",
+                )
     code, text = run(3, "run", DECK, "--out", tmp, *settings(balance__processes=2))
     check(code == 2 and text.count("\n") == 1, f"fewer processes than ranks: {code} {text!r}")
     # Two particles on top of each other, found after some steps by whichever rank owns them.
     code, text = run(2, "run", DECK, "--out", tmp, "--quiet", *settings(run__dt=0.03, run__steps=50))
-    check(code == 4 and text.count("\n") == 1 and "particle" in text and "step" in text, f"a dt that is too long: {code} {text!r}")
+    check(
+        code == 4 and text.count("\n") == 1 and "particle" in text and "step" in text,
+        f"a dt that is too long: {code} {text!r}",
+    )
     # The memory that check expects is what a run needs: of particles to 10 %, of the whole to 15 %.
     for deck, ranks in (("liquid", 1), ("slab", 2), ("slab_soft", 1), ("tiny", 3)):
         path, out = os.path.join(options.source, f"inputs/{deck}.yaml"), os.path.join(tmp, deck)
-        said = subprocess.run(command(ranks, "check", path), env=environment(), capture_output=True, text=True, timeout=60).stdout
-        particles, whole = map(float, re.search(r"about ([0-9.]+) MB per rank for particles,\s+(?:# )?([0-9.]+) MB with the program", said).groups())
-        check(run(ranks, "run", path, "--out", out, "--quiet", *settings(run__steps=40, output__fields_every=0))[0] == 0, f"run of {deck}")
+        said = subprocess.run(
+            command(ranks, "check", path), env=environment(), capture_output=True, text=True, timeout=60
+        ).stdout
+        particles, whole = map(
+            float,
+            re.search(
+                r"about ([0-9.]+) MB per rank for particles,\s+(?:# )?([0-9.]+) MB with the program", said
+            ).groups(),
+        )
+        check(
+            run(ranks, "run", path, "--out", out, "--quiet", *settings(run__steps=40, output__fields_every=0))[0] == 0,
+            f"run of {deck}",
+        )
         s = summary(out)
         for name, megabytes, most in (("particle_bytes", particles, 0.1), ("peak_resident_bytes", whole, 0.15)):
             got = s[name]["mean"] * 1e-6
-            check(abs(megabytes / got - 1) < most, f"check says {megabytes} MB of {name} for {deck} on {ranks} ranks, a run needs {got:.1f}")
+            check(
+                abs(megabytes / got - 1) < most,
+                f"check says {megabytes} MB of {name} for {deck} on {ranks} ranks, a run needs {got:.1f}",
+            )
     # The effective deck gives the same run.
     out = os.path.join(tmp, "a"), os.path.join(tmp, "b")
     check(run(0, "run", DECK, "--out", out[0], "--quiet", *settings(run__steps=20))[0] == 0, "run")
-    check(run(0, "run", os.path.join(out[0], "deck.yaml"), "--out", out[1], "--quiet")[0] == 0, "run of the effective deck")
+    check(
+        run(0, "run", os.path.join(out[0], "deck.yaml"), "--out", out[1], "--quiet")[0] == 0,
+        "run of the effective deck",
+    )
     check(hash_of(out[0]) == hash_of(out[1]) and rows(out[0]) == rows(out[1]), "the effective deck gives another run")
     about_itself(tmp)
     what_it_prints(tmp)
@@ -57,32 +116,57 @@ def command_line(tmp):
 
 def printed(ranks, *arguments):
     """Standard output."""
-    return subprocess.run(command(ranks, *arguments), env=environment(), capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run(
+        command(ranks, *arguments), env=environment(), capture_output=True, text=True, timeout=60
+    ).stdout
 
 
 def about_itself(tmp):
     version = printed(0, "--version").splitlines()
     said = dict(line.split(maxsplit=1) for line in version[1:])
-    check(version[0] == "steelyard 0.1.0" and list(said) == ["commit", "compiler", "MPI", "HDF5", "kernels", "CUDA"], f"--version: {version}")
+    check(
+        version[0] == "steelyard 0.1.0" and list(said) == ["commit", "compiler", "MPI", "HDF5", "kernels", "CUDA"],
+        f"--version: {version}",
+    )
     check(re.fullmatch("unknown|[0-9a-f]{7,}(-dirty)?", said["commit"]), f"--version: {said}")
     commits(tmp)
-    check(re.match(r"\S.* v?[0-9]+\.[0-9]+", said["MPI"]) and re.match(r"1\.[0-9.]+, (serial|parallel)$", said["HDF5"]) and "scalar" in said["kernels"], f"--version: {said}")
+    check(
+        re.match(r"\S.* v?[0-9]+\.[0-9]+", said["MPI"])
+        and re.match(r"1\.[0-9.]+, (serial|parallel)$", said["HDF5"])
+        and "scalar" in said["kernels"],
+        f"--version: {said}",
+    )
     out = os.path.join(tmp, "itself")
     check(run(0, "run", DECK, "--out", out, "--quiet", *settings(run__steps=0))[0] == 0, "run")
     s = summary(out)
     b = s["build"]
-    check(b["version"] == "0.1.0" and [b["commit"], b["compiler"], b["mpi"], b["hdf5"]] == [said[k] for k in ("commit", "compiler", "MPI", "HDF5")]
-          and ", ".join(b["kernels"]) == said["kernels"].split(";")[0], f"build in summary.json: {b}")
-    check(s["command_line"][1:3] == ["run", DECK] and abs(calendar.timegm(time.strptime(s["date"], "%Y-%m-%dT%H:%M:%SZ")) - time.time()) < 60, f"{s['command_line']} {s['date']}")
+    check(
+        b["version"] == "0.1.0"
+        and [b["commit"], b["compiler"], b["mpi"], b["hdf5"]]
+        == [said[k] for k in ("commit", "compiler", "MPI", "HDF5")]
+        and ", ".join(b["kernels"]) == said["kernels"].split(";")[0],
+        f"build in summary.json: {b}",
+    )
+    check(
+        s["command_line"][1:3] == ["run", DECK]
+        and abs(calendar.timegm(time.strptime(s["date"], "%Y-%m-%dT%H:%M:%SZ")) - time.time()) < 60,
+        f"{s['command_line']} {s['date']}",
+    )
     with open(os.path.join(options.source, "docs/deck.md")) as f:
         page = f.read()
     for ranks in (0, 2):
-        check(printed(ranks, "check") == page, f"docs/deck.md is not what `steelyard check` prints on {ranks} ranks: write it anew")
+        check(
+            printed(ranks, "check") == page,
+            f"docs/deck.md is not what `steelyard check` prints on {ranks} ranks: write it anew",
+        )
     for arguments in (["--help"], ["run", "--help"], ["partition", "--help"], ["check", "--help"], ["info", "--help"]):
         text = printed(0, *arguments)
         check(max(map(len, text.splitlines())) <= 80, f"{arguments}: a line of {max(map(len, text.splitlines()))}")
         if arguments in (["--help"], ["run", "--help"]):
-            check(all(word in text for word in ("Exit codes", "  75 ", "OMP_NUM_THREADS", "STEELYARD_ISA", "mpiexec -n")), f"{arguments}: {text}")
+            check(
+                all(word in text for word in ("Exit codes", "  75 ", "OMP_NUM_THREADS", "STEELYARD_ISA", "mpiexec -n")),
+                f"{arguments}: {text}",
+            )
     for folder, _, files in os.walk(os.path.join(options.source, "scripts")):
         for path in (os.path.join(folder, f) for f in files):
             with open(path, "rb") as f:
@@ -94,12 +178,32 @@ def commits(tmp):
     if not shutil.which("cmake") or not shutil.which("git"):
         return print("no cmake or no git: that part is left out")
     tree, found = os.path.join(tmp, "tree"), os.path.join(tmp, "commit.cpp")
+
     def git(*arguments):
-        return subprocess.run(["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
     def commit(source=tree):
-        subprocess.run(["cmake", "-D", f"SOURCE={source}", "-D", f"FILE={found}", "-P", os.path.join(options.source, "app/common/commit.cmake")], check=True, timeout=60)
+        subprocess.run(
+            [
+                "cmake",
+                "-D",
+                f"SOURCE={source}",
+                "-D",
+                f"FILE={found}",
+                "-P",
+                os.path.join(options.source, "app/common/commit.cmake"),
+            ],
+            check=True,
+            timeout=60,
+        )
         with open(found) as f:
             return re.search('"(.*)"', f.read()).group(1)
+
     os.makedirs(os.path.join(tree, "inside"))
     check(commit() == "unknown", "a commit outside git")
     git("init", "-q")
@@ -122,30 +226,66 @@ def what_it_prints(tmp):
     """Lines that an 80-column terminal doesn't wrap, with the numbers of their nouns."""
     out = os.path.join(tmp, "printed")
     keys = dict(run__steps=40, output__every=1, system__potential__epsilon=1000, run__dt=1e-5)
-    balanced = dict(keys, balance__every=5, balance__clock="work", balance__migrate="always", balance__compare="[time_average, a1, b1]")
+    balanced = dict(
+        keys,
+        balance__every=5,
+        balance__clock="work",
+        balance__migrate="always",
+        balance__compare="[time_average, a1, b1]",
+    )
     for ranks, more in ((0, keys), (2, balanced)):
         text = printed(ranks, "run", DECK, "--out", fresh(out), *settings(**more))
-        check("state hash" in text and all(len(line) < 80 for line in text.replace(out, "out").splitlines()), f"lines of 80 columns and more: {text}")
-        check(not re.search(r"\b1 (ranks|threads|processes|tiles|rebuilds|migrations|balancings)", text) and (ranks or "1 rank x 1 thread," in text and "1 process," in text), text)
-        check((ranks > 0) == (re.search(r"balancing saved \d|without balancing it would have taken \d", text) is not None), text)
+        check(
+            "state hash" in text and all(len(line) < 80 for line in text.replace(out, "out").splitlines()),
+            f"lines of 80 columns and more: {text}",
+        )
+        check(
+            not re.search(r"\b1 (ranks|threads|processes|tiles|rebuilds|migrations|balancings)", text)
+            and (ranks or "1 rank x 1 thread," in text and "1 process," in text),
+            text,
+        )
+        check(
+            (ranks > 0)
+            == (re.search(r"balancing saved \d|without balancing it would have taken \d", text) is not None),
+            text,
+        )
     # What made a run longer is not called a saving, and what was not balanced has saved nothing.
     slow = printed(2, "run", DECK, "--out", fresh(out), *settings(**dict(balanced, balance__partition__kind="none")))
     check("perfect balance would" in slow and "saved" not in slow and "without balancing" not in slow, slow)
-    worse = printed(2, "run", DECK, "--out", fresh(out), *settings(**dict(balanced, balance__compare="[]", balance__processes=4, balance__model="a1", balance__noise=1)))
+    worse = printed(
+        2,
+        "run",
+        DECK,
+        "--out",
+        fresh(out),
+        *settings(**dict(balanced, balance__compare="[]", balance__processes=4, balance__model="a1", balance__noise=1)),
+    )
     w = summary(out)["worth"]["saved"]
     said = re.search(r"without balancing it would have taken ([0-9.]+) % less compute time,\s+balancing cost", worse)
     check(w < -0.01 and said and abs(float(said[1]) / 100 - -w / (1 - w)) < 1e-3, f"saved {w}: {worse}")
     # Steps that are too short for the clock are no balancings without a word.
     few = os.path.join(tmp, "few.yaml")
     with open(few, "w") as f:
-        f.write("system: {box: [50, 30], slabs: [{lower: [10, 10], upper: [12, 12], lattice: hexagonal, density: 0.25, temperature: 0.1}]}\nrun: {dt: 0.001, steps: 20}\n")
+        f.write(
+            "system: {box: [50, 30], slabs: [{lower: [10, 10], upper: [12, 12], lattice: hexagonal, density: 0.25, temperature: 0.1}]}\nrun: {dt: 0.001, steps: 20}\n"
+        )
     short = printed(2, "run", few, "--out", fresh(out), *settings(balance__every=1, balance__migrate="always"))
-    check("20 balancings" in short and "overall LBE" not in short and "too little time between two balancings for the clock" in short, short)
+    check(
+        "20 balancings" in short
+        and "overall LBE" not in short
+        and "too little time between two balancings for the clock" in short,
+        short,
+    )
     said = printed(0, "check", DECK)
     check("1 process on 1 rank," in said, said)
     # In a terminal the line is written over in place.
     main_end, other_end = pty.openpty()
-    process = subprocess.Popen(command(0, "run", DECK, "--out", fresh(out), *settings(**dict(keys, run__steps=300))), env=environment(), stdout=other_end, stderr=other_end)
+    process = subprocess.Popen(
+        command(0, "run", DECK, "--out", fresh(out), *settings(**dict(keys, run__steps=300))),
+        env=environment(),
+        stdout=other_end,
+        stderr=other_end,
+    )
     os.close(other_end)
     text = b""
     while True:
@@ -165,28 +305,93 @@ def what_it_prints(tmp):
 def other_files(tmp):
     """What isn't a checkpoint is called by its name, by info and by a restart; nothing is waited for."""
     out = os.path.join(tmp, "kinds")
-    check(run(0, "run", DECK, "--out", out, "--quiet", *settings(run__steps=20, checkpoint__every=20, output__fields_every=20, output__trajectory_every=20, balance__every=10,
-          balance__clock="work", balance__processes=3, balance__compare="[a1]"))[0] == 0, "run")
+    check(
+        run(
+            0,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            *settings(
+                run__steps=20,
+                checkpoint__every=20,
+                output__fields_every=20,
+                output__trajectory_every=20,
+                balance__every=10,
+                balance__clock="work",
+                balance__processes=3,
+                balance__compare="[a1]",
+            ),
+        )[0]
+        == 0,
+        "run",
+    )
     os.mkfifo(os.path.join(out, "pipe"))
     with open(os.path.join(out, "checkpoint_20.h5"), "rb") as f:
         whole = f.read()
-    for name, data in (("nothing", b""), ("notes.txt", b"two words\n"), ("binary", bytes(range(256))), ("damaged.h5", whole[:100] + b"?" + whole[101:]),
-                       ("front.h5", bytes(512) + whole[512:]), ("plain.h5", whole[512:]), ("huge", b"x" * 4096)):
+    for name, data in (
+        ("nothing", b""),
+        ("notes.txt", b"two words\n"),
+        ("binary", bytes(range(256))),
+        ("damaged.h5", whole[:100] + b"?" + whole[101:]),
+        ("front.h5", bytes(512) + whole[512:]),
+        ("plain.h5", whole[512:]),
+        ("huge", b"x" * 4096),
+    ):
         with open(os.path.join(out, name), "wb") as f:
             f.write(data)
     os.truncate(os.path.join(out, "huge"), 1 << 40)
     trajectory = next(n for n in sorted(os.listdir(out)) if n.startswith("trajectory"))
-    for name, what in ((trajectory, "is a trajectory"), ("fields_20.h5", "holds fields of cells"), ("deck.yaml", "is a deck or another YAML file"), ("thermo.csv", "is a CSV table"),
-                       ("nothing", "is empty"), ("notes.txt", "is a text file"), ("binary", "is not a checkpoint"), ("huge", "is a text file"), ("pipe", "is a pipe or device"),
-                       ("", "is a directory"), ("missing.h5", "there is no such file"), ("damaged.h5", "is a checkpoint that is damaged or of another version"),
-                       ("front.h5", "is a checkpoint that is damaged or of another version"), ("plain.h5", "is a trajectory")):
+    for name, what in (
+        (trajectory, "is a trajectory"),
+        ("fields_20.h5", "holds fields of cells"),
+        ("deck.yaml", "is a deck or another YAML file"),
+        ("thermo.csv", "is a CSV table"),
+        ("nothing", "is empty"),
+        ("notes.txt", "is a text file"),
+        ("binary", "is not a checkpoint"),
+        ("huge", "is a text file"),
+        ("pipe", "is a pipe or device"),
+        ("", "is a directory"),
+        ("missing.h5", "there is no such file"),
+        ("damaged.h5", "is a checkpoint that is damaged or of another version"),
+        ("front.h5", "is a checkpoint that is damaged or of another version"),
+        ("plain.h5", "is a trajectory"),
+    ):
         path = os.path.join(out, name)
-        for ranks, arguments in ((2, ["info", path]), (0, ["run", DECK, "--out", os.path.join(tmp, "never"), "--restart", path])):
+        for ranks, arguments in (
+            (2, ["info", path]),
+            (0, ["run", DECK, "--out", os.path.join(tmp, "never"), "--restart", path]),
+        ):
             code, text = run(ranks, *arguments, timeout=30)
-            check(code == 3 and text.startswith(f"steelyard: error: {path}: {what}") and text.count("\n") == 1 and "; " in text, f"{arguments[0]} of {name!r}: {code} {text!r}")
+            check(
+                code == 3
+                and text.startswith(f"steelyard: error: {path}: {what}")
+                and text.count("\n") == 1
+                and "; " in text,
+                f"{arguments[0]} of {name!r}: {code} {text!r}",
+            )
     brief = printed(0, "info", "--brief", os.path.join(out, "checkpoint_20.h5"))
-    check(len(brief.splitlines()) <= 8 and all(w in brief for w in ("step 20, time 0.01, 20142 particles", summary(out)["state_hash"], "a run to step 20", "last at step 20", "a1 (3 processes), r1 (3 processes)")), brief)
-    check(brief == printed(2, "info", "--brief", os.path.join(out, "checkpoint_20.h5")) and printed(0, "info", os.path.join(out, "checkpoint_20.h5")).startswith(brief + "\n#"), "info without --brief")
+    check(
+        len(brief.splitlines()) <= 8
+        and all(
+            w in brief
+            for w in (
+                "step 20, time 0.01, 20142 particles",
+                summary(out)["state_hash"],
+                "a run to step 20",
+                "last at step 20",
+                "a1 (3 processes), r1 (3 processes)",
+            )
+        ),
+        brief,
+    )
+    check(
+        brief == printed(2, "info", "--brief", os.path.join(out, "checkpoint_20.h5"))
+        and printed(0, "info", os.path.join(out, "checkpoint_20.h5")).startswith(brief + "\n#"),
+        "info without --brief",
+    )
 
 
 def one_hash(tmp):
@@ -195,17 +400,43 @@ def one_hash(tmp):
     chosen = everything if options.full else random.Random(1).sample(everything, 12)
     for precision in ("mixed", "double"):
         hashes = {}
+
         def one(ranks, threads=1, isa=None, binary=None, **keys):
             out = os.path.join(tmp, "o")
-            code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *settings(run__precision=precision, **keys), threads=threads, isa=isa, binary=binary)
+            code, text = run(
+                ranks,
+                "run",
+                DECK,
+                "--out",
+                fresh(out),
+                "--quiet",
+                *settings(run__precision=precision, **keys),
+                threads=threads,
+                isa=isa,
+                binary=binary,
+            )
             check(code == 0, f"{ranks} ranks, {keys}: {code} {text}")
             hashes.setdefault(hash_of(out), []).append((ranks, threads, isa, binary, keys))
+
         for ranks, threads, tile, skin, every, processes in chosen:
             keys = dict(grid__tile=tile, grid__skin=skin, output__every=every)
             one(ranks, threads, **(dict(keys, balance__processes=processes) if processes else keys))
         for binary in [options.binary] + options.other:
             for isa in ("scalar", "avx2", "avx512"):
-                if isa == "scalar" or run(0, "run", DECK, "--out", fresh(os.path.join(tmp, "p")), "--quiet", *settings(run__steps=0), isa=isa)[0] == 0:
+                if (
+                    isa == "scalar"
+                    or run(
+                        0,
+                        "run",
+                        DECK,
+                        "--out",
+                        fresh(os.path.join(tmp, "p")),
+                        "--quiet",
+                        *settings(run__steps=0),
+                        isa=isa,
+                    )[0]
+                    == 0
+                ):
                     one(0, isa=isa, binary=binary)
         check(len(hashes) == 1, f"{precision}: {len(hashes)} hashes: {hashes}")
         print(precision, sum(map(len, hashes.values())), "runs, hash", *hashes, flush=True)
@@ -219,15 +450,38 @@ def restarts(tmp):
     counts = [1, 2, 3, 4, 7]
     for n, m in itertools.product(counts, counts) if options.full else [(1, 2), (2, 1), (2, 3), (4, 7), (7, 2)]:
         out = os.path.join(tmp, f"{n}to{m}")
-        code, text = run(n, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=25))
+        code, text = run(
+            n, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=25)
+        )
         check(code == 0 and checkpoints(out) == [50, 60], f"{n} ranks to step 60: {code} {text} {os.listdir(out)}")
         os.remove(os.path.join(out, "checkpoint_60.h5"))
         # Another number of threads, another checkpoint cadence; rows from step 50 on are written again.
-        code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, checkpoint__every=33), threads=2)
+        code, text = run(
+            m,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            "--restart",
+            "auto",
+            *settings(**keys, checkpoint__every=33),
+            threads=2,
+        )
         check(code == 0 and hash_of(out) == hash_of(whole), f"{n} -> {m} ranks: {code} {text}")
         check(rows(out) == rows(whole), f"{n} -> {m} ranks: other rows")
         # Another output cadence leaves the trajectory alone.
-        code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_99.h5"), *settings(run__steps=120, output__every=7, checkpoint__every=120))
+        code, text = run(
+            m,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            "--restart",
+            os.path.join(out, "checkpoint_99.h5"),
+            *settings(run__steps=120, output__every=7, checkpoint__every=120),
+        )
         check(code == 0 and hash_of(out) == hash_of(whole), f"{n} -> {m} ranks, other cadence: {code} {text}")
         code, text = run(n, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
         check(code == 0 and hash_of(out) == hash_of(whole), f"a finished run: {code} {text}")
@@ -236,21 +490,61 @@ def restarts(tmp):
     # A changed dt is allowed, a changed system or grid is not.
     out = os.path.join(tmp, "changed")
     run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60))
-    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, grid__tile=9))[0] == 3, "another grid.tile")
-    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, grid__cell=2.6))[0] == 3, "another grid.cell")
+    check(
+        run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, grid__tile=9))[0] == 3,
+        "another grid.tile",
+    )
+    check(
+        run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, grid__cell=2.6))[0] == 3,
+        "another grid.cell",
+    )
     for skins in (("auto", "0.4"), ("0.4", "auto"), ("0.4", "0.2")):
         other = os.path.join(tmp, "skin")
-        check(run(2, "run", DECK, "--out", fresh(other), "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60, grid__skin=skins[0]))[0] == 0, "run")
-        code, text = run(1, "run", DECK, "--out", other, "--quiet", "--restart", "auto", *settings(**keys, grid__skin=skins[1]))
-        check(code == 0 and hash_of(other) == hash_of(whole) and rows(other) == rows(whole), f"grid.skin {skins}: {code} {text}")
+        check(
+            run(
+                2,
+                "run",
+                DECK,
+                "--out",
+                fresh(other),
+                "--quiet",
+                *settings(**dict(keys, run__steps=60), checkpoint__every=60, grid__skin=skins[0]),
+            )[0]
+            == 0,
+            "run",
+        )
+        code, text = run(
+            1, "run", DECK, "--out", other, "--quiet", "--restart", "auto", *settings(**keys, grid__skin=skins[1])
+        )
+        check(
+            code == 0 and hash_of(other) == hash_of(whole) and rows(other) == rows(whole),
+            f"grid.skin {skins}: {code} {text}",
+        )
     tiles = os.path.join(tmp, "tiles")
-    run(1, "run", DECK, "--out", tiles, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60, grid__tile=9))
+    run(
+        1,
+        "run",
+        DECK,
+        "--out",
+        tiles,
+        "--quiet",
+        *settings(**dict(keys, run__steps=60), checkpoint__every=60, grid__tile=9),
+    )
     code, text = run(2, "run", DECK, "--out", tiles, "--quiet", "--restart", "auto", *settings(**keys))
     check(code == 0 and hash_of(tiles) == hash_of(whole), f"grid.tile auto after 9: {code} {text}")
-    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(run__steps=40))[0] == 3, "run.steps before the checkpoint")
-    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__dt=0.0002))[0] == 0, "another dt")
+    check(
+        run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(run__steps=40))[0] == 3,
+        "run.steps before the checkpoint",
+    )
+    check(
+        run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__dt=0.0002))[0] == 0,
+        "another dt",
+    )
     last = rows(out).splitlines()[-1].split(",")
-    check(last[0] == "120" and abs(float(last[1]) - (60 * 0.0005 + 60 * 0.0002)) < 1e-12, f"time after another dt: {last[:2]}")
+    check(
+        last[0] == "120" and abs(float(last[1]) - (60 * 0.0005 + 60 * 0.0002)) < 1e-12,
+        f"time after another dt: {last[:2]}",
+    )
     # The newest is damaged: the previous one is used, and said so.
     run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, checkpoint__every=50))
     with open(os.path.join(out, "checkpoint_120.h5"), "r+b") as f:
@@ -259,113 +553,282 @@ def restarts(tmp):
         f.seek(100000)
         f.write(bytes([byte[0] ^ 1]))
     code, text = run(3, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
-    check(code == 0 and "warning" in text and hash_of(out) == hash_of(whole), f"a damaged newest checkpoint: {code} {text}")
+    check(
+        code == 0 and "warning" in text and hash_of(out) == hash_of(whole),
+        f"a damaged newest checkpoint: {code} {text}",
+    )
 
 
 def balancing(tmp):
     """Counted work: the same decisions to the last digit on any ranks and after a restart; the plain run's hash and its rows."""
     plain, whole = os.path.join(tmp, "plain"), os.path.join(tmp, "whole")
     keys = dict(run__steps=120, output__every=20)
-    balanced = dict(keys, balance__every=5, balance__clock="work", balance__processes=40, balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]",
-                    balance__noise=0.02, balance__migrate="always", balance__partition__cut="cells")
+    balanced = dict(
+        keys,
+        balance__every=5,
+        balance__clock="work",
+        balance__processes=40,
+        balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]",
+        balance__noise=0.02,
+        balance__migrate="always",
+        balance__partition__cut="cells",
+    )
     check(run(2, "run", DECK, "--out", plain, "--quiet", *settings(**keys))[0] == 0, "plain run")
-    gaining = dict(balanced, balance__migrate="gain", balance__partition__cut="strips", balance__partition__order="tree")
+    gaining = dict(
+        balanced, balance__migrate="gain", balance__partition__cut="strips", balance__partition__order="tree"
+    )
     for balanced, n, m in [(balanced, 2, 3), (balanced, 7, 1), (gaining, 1, 4)]:
         code, text = run(1, "run", DECK, "--out", fresh(whole), "--quiet", *settings(**balanced))
-        check(code == 0 and hash_of(whole) == hash_of(plain) and rows(whole) == rows(plain), f"balancing changes the run: {code} {text}")
+        check(
+            code == 0 and hash_of(whole) == hash_of(plain) and rows(whole) == rows(plain),
+            f"balancing changes the run: {code} {text}",
+        )
         check(len(decisions(whole)) == 7 * 24 and len({r["lbe"] for r in decisions(whole)}) > 50, "rows of balance.csv")
         kept = sum(r["decision"] == "kept: gain" for r in decisions(whole))
         check(0 < kept < 7 * 24 if balanced is gaining else kept == 0, f"{kept} balancings kept their partition")
         out = os.path.join(tmp, f"{n}to{m}")
-        code, text = run(n, "run", DECK, "--out", out, "--quiet", *settings(**dict(balanced, run__steps=63), checkpoint__every=63))
-        check(code == 0 and decisions(out) == [r for r in decisions(whole) if int(r["step"]) <= 63], f"{n} ranks: other decisions: {code} {text}")
+        code, text = run(
+            n, "run", DECK, "--out", out, "--quiet", *settings(**dict(balanced, run__steps=63), checkpoint__every=63)
+        )
+        check(
+            code == 0 and decisions(out) == [r for r in decisions(whole) if int(r["step"]) <= 63],
+            f"{n} ranks: other decisions: {code} {text}",
+        )
         code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**balanced), threads=2)
         check(code == 0 and hash_of(out) == hash_of(plain), f"{n} -> {m} ranks: {code} {text}")
         check(decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions after the restart")
         check(summary(out)["overall_lbe"] == summary(whole)["overall_lbe"], f"{n} -> {m} ranks: other overall LBE")
     # Nested partitions, whose last level is over threads: the same run, on fewer ranks than one node's and by both clocks.
-    for n, threads, more in ((2, 1, {}), (2, 2, {}), (4, 2, dict(balance__partition__processes_per_node=2)), (3, 2, dict(balance__clock="work", balance__processes=30, balance__partition__processes_per_node=10))):
+    for n, threads, more in (
+        (2, 1, {}),
+        (2, 2, {}),
+        (4, 2, dict(balance__partition__processes_per_node=2)),
+        (3, 2, dict(balance__clock="work", balance__processes=30, balance__partition__processes_per_node=10)),
+    ):
         out = fresh(os.path.join(tmp, "nested"))
-        code, text = run(n, "run", DECK, "--out", out, "--quiet", *settings(**keys, balance__every=5, balance__migrate="always", balance__partition__kind="nested", **more), threads=threads)
-        check(code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain), f"nested on {n} ranks of {threads} threads, {more}: {code} {text}")
-        check("moved" in {r["decision"] for r in decisions(out)}, f"nested on {n} ranks of {threads} threads never moved")
+        code, text = run(
+            n,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            *settings(**keys, balance__every=5, balance__migrate="always", balance__partition__kind="nested", **more),
+            threads=threads,
+        )
+        check(
+            code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain),
+            f"nested on {n} ranks of {threads} threads, {more}: {code} {text}",
+        )
+        check(
+            "moved" in {r["decision"] for r in decisions(out)}, f"nested on {n} ranks of {threads} threads never moved"
+        )
     # Each start has another kind of partition, or another number of processes and another model.
     changing = dict(keys, output__every=0, balance__every=5, checkpoint__every=15)
-    for changes in ([dict(balance__partition__kind=k) for k in ("chain", "nested", "nested", "chain", "none", "none", "rcb")],
-                    [dict(balance__clock="work", balance__processes=p, balance__model=m) for p, m in ((5, "r1"), (9, "particle_count"), (4, "a1"), (4, "r1"))]):
+    for changes in (
+        [dict(balance__partition__kind=k) for k in ("chain", "nested", "nested", "chain", "none", "none", "rcb")],
+        [
+            dict(balance__clock="work", balance__processes=p, balance__model=m)
+            for p, m in ((5, "r1"), (9, "particle_count"), (4, "a1"), (4, "r1"))
+        ],
+    ):
         fresh(out)
         for i, more in enumerate(changes):
-            code, text = run(2, "run", DECK, "--out", out, "--quiet", *(["--restart", "auto"] if i else []), *settings(**dict(changing, run__steps=15 * (i + 1)), **more))
+            code, text = run(
+                2,
+                "run",
+                DECK,
+                "--out",
+                out,
+                "--quiet",
+                *(["--restart", "auto"] if i else []),
+                *settings(**dict(changing, run__steps=15 * (i + 1)), **more),
+            )
             check(code == 0, f"start {i} with {more}: {code} {text}")
     # From a plain run's checkpoint, with another model, and from a balanced one's without balancing.
     out = os.path.join(tmp, "mixed")
-    check(run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60))[0] == 0, "a plain start")
-    for more in (dict(balanced, balance__model="b1", balance__compare="[a1, r1]"), dict(balanced, balance__clock="wall", balance__compare="[]", balance__migrate="gain"), keys):
-        code, text = run(3, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_60.h5"), *settings(**more))
+    check(
+        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60), checkpoint__every=60))[0]
+        == 0,
+        "a plain start",
+    )
+    for more in (
+        dict(balanced, balance__model="b1", balance__compare="[a1, r1]"),
+        dict(balanced, balance__clock="wall", balance__compare="[]", balance__migrate="gain"),
+        keys,
+    ):
+        code, text = run(
+            3,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            "--restart",
+            os.path.join(out, "checkpoint_60.h5"),
+            *settings(**more),
+        )
         check(code == 0 and hash_of(out) == hash_of(plain), f"{more} from a plain checkpoint: {code} {text}")
-    check(run(3, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(balanced, run__steps=60), checkpoint__every=60))[0] == 0, "a balanced start")
+    check(
+        run(
+            3,
+            "run",
+            DECK,
+            "--out",
+            fresh(out),
+            "--quiet",
+            *settings(**dict(balanced, run__steps=60), checkpoint__every=60),
+        )[0]
+        == 0,
+        "a balanced start",
+    )
     code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
     check(code == 0 and hash_of(out) == hash_of(plain), f"no balancing from a balanced checkpoint: {code} {text}")
     # A limit that cannot be met: one line, exit code 2, on all ranks.
-    code, text = run(3, "run", DECK, "--out", fresh(out), "--quiet", *settings(**balanced, balance__partition__max_particles_per_process=400))
-    check(code == 2 and text.count("\n") == 1 and "max_particles_per_process" in text, f"an infeasible limit: {code} {text!r}")
+    code, text = run(
+        3,
+        "run",
+        DECK,
+        "--out",
+        fresh(out),
+        "--quiet",
+        *settings(**balanced, balance__partition__max_particles_per_process=400),
+    )
+    check(
+        code == 2 and text.count("\n") == 1 and "max_particles_per_process" in text,
+        f"an infeasible limit: {code} {text!r}",
+    )
     # Counted work beyond what 64 bits can sum, with the models that would see times that are wrong: the same.
     for ranks, model in ((2, "a1"), (3, "b1"), (2, "r1")):
-        code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, run__steps=20), balance__every=5, balance__clock="work", balance__model=model, balance__migrate="always",
-                         balance__work__pair=1e-3, balance__work__region__lower="[0, 0]", balance__work__region__upper="[260, 140]", balance__work__region__factor=100))
-        check(code == 4 and text.startswith("steelyard: error: run: step 5: the counted work of one step is ") and text.endswith("; make balance.work.region.factor (100) smaller\n")
-              and text.count("\n") == 1, f"too much counted work by {model}: {code} {text!r}")
+        code, text = run(
+            ranks,
+            "run",
+            DECK,
+            "--out",
+            fresh(out),
+            "--quiet",
+            *settings(
+                **dict(keys, run__steps=20),
+                balance__every=5,
+                balance__clock="work",
+                balance__model=model,
+                balance__migrate="always",
+                balance__work__pair=1e-3,
+                balance__work__region__lower="[0, 0]",
+                balance__work__region__upper="[260, 140]",
+                balance__work__region__factor=100,
+            ),
+        )
+        check(
+            code == 4
+            and text.startswith("steelyard: error: run: step 5: the counted work of one step is ")
+            and text.endswith("; make balance.work.region.factor (100) smaller\n")
+            and text.count("\n") == 1,
+            f"too much counted work by {model}: {code} {text!r}",
+        )
 
 
 def limits(tmp):
     """A limit that no partition keeps any more ends the run with a checkpoint, from which the stated limit works."""
+
     def keys(limit=None):
         k = dict(run__steps=60, output__every=20)
         if limit:
             # Without speeds, the step at which a limit fails follows from the loads alone and not from how speeds are estimated.
-            k.update(balance__every=5, balance__clock="work", balance__speeds="off", balance__migrate="always", balance__processes=6, balance__partition__cut="patches",
-                     balance__work__region__lower="[130, 0]", balance__work__region__upper="[260, 140]", balance__work__region__factor=1.3,
-                     balance__partition__max_particles_per_process=limit)
+            k.update(
+                balance__every=5,
+                balance__clock="work",
+                balance__speeds="off",
+                balance__migrate="always",
+                balance__processes=6,
+                balance__partition__cut="patches",
+                balance__work__region__lower="[130, 0]",
+                balance__work__region__upper="[260, 140]",
+                balance__work__region__factor=1.3,
+                balance__partition__max_particles_per_process=limit,
+            )
         return settings(**k)
+
     plain, out = os.path.join(tmp, "plain"), os.path.join(tmp, "out")
     check(run(2, "run", DECK, "--out", plain, "--quiet", *keys())[0] == 0, "plain run")
     where, begin = "steelyard: error: balance.partition.max_particles_per_process: ", "no cut keeps 6 processes within"
     for ranks in (1, 3):
         # Nothing done yet: there is nothing to go on from.
         code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3400))
-        check(code == 2 and text.startswith(f"{where}step 0: {begin} 3400 particles; the smallest limit that works now is ") and text.endswith("; use it, or use more processes\n")
-              and text.count("\n") == 1 and not checkpoints(out), f"a limit that cannot be met on {ranks} ranks: {code} {text!r} {os.listdir(out)}")
+        check(
+            code == 2
+            and text.startswith(f"{where}step 0: {begin} 3400 particles; the smallest limit that works now is ")
+            and text.endswith("; use it, or use more processes\n")
+            and text.count("\n") == 1
+            and not checkpoints(out),
+            f"a limit that cannot be met on {ranks} ranks: {code} {text!r} {os.listdir(out)}",
+        )
         # In mid-run, with the row of that step written once, also after the restart.
         code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3700))
-        found = re.fullmatch(re.escape(where) + r"step (\d+): " + begin + r" 3700 particles; the smallest limit that works now is (\d+); "
-                             r"restart from the checkpoint of this step with it, or use more processes\n", text)
+        found = re.fullmatch(
+            re.escape(where)
+            + r"step (\d+): "
+            + begin
+            + r" 3700 particles; the smallest limit that works now is (\d+); "
+            r"restart from the checkpoint of this step with it, or use more processes\n",
+            text,
+        )
         check(code == 2 and found, f"a limit that fails in mid-run on {ranks} ranks: {code} {text!r}")
         if not found:
             continue
         step, limit = map(int, found.groups())
-        check(step > 5 and limit > 3700 and checkpoints(out) == [step], f"step {step}, limit {limit}, {os.listdir(out)}")
-        check([r["decision"] for r in decisions(out, step - 1)] == ["kept: limit"], f"rows of step {step}: {decisions(out, step - 1)}")
+        check(
+            step > 5 and limit > 3700 and checkpoints(out) == [step], f"step {step}, limit {limit}, {os.listdir(out)}"
+        )
+        check(
+            [r["decision"] for r in decisions(out, step - 1)] == ["kept: limit"],
+            f"rows of step {step}: {decisions(out, step - 1)}",
+        )
         code, text = run(4 - ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *keys(limit))
-        check(code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain), f"from step {step} with limit {limit}: {code} {text!r}")
+        check(
+            code == 0 and hash_of(out) == hash_of(plain) and rows(out) == rows(plain),
+            f"from step {step} with limit {limit}: {code} {text!r}",
+        )
         done = decisions(out, step - 1)
-        check([int(r["step"]) for r in done] == list(range(step, 61, 5)) and [r["decision"] for r in done[:2]] == ["kept: limit", "moved"] and
-              {r["decision"] for r in done[1:]} <= {"moved", "kept: same"}, f"rows: {done}")
+        check(
+            [int(r["step"]) for r in done] == list(range(step, 61, 5))
+            and [r["decision"] for r in done[:2]] == ["kept: limit", "moved"]
+            and {r["decision"] for r in done[1:]} <= {"moved", "kept: same"},
+            f"rows: {done}",
+        )
         # By the wall clock the limit is met in the same way; when it fails depends on the times.
-        code, text = run(ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3400), *settings(balance__clock="wall"))
+        code, text = run(
+            ranks, "run", DECK, "--out", fresh(out), "--quiet", *keys(3400), *settings(balance__clock="wall")
+        )
         check(code == 2 and text.count("\n") == 1 and text.startswith(where), f"by the wall clock: {code} {text!r}")
 
 
 def stages(tmp):
     """The two-stage job in a plain shell: t = 1 and a checkpoint, then another dt from there; and the checkpoint in restarts/."""
     script = os.path.join(options.source, "scripts/jobs/collision.sh")
+
     def job(stage, ranks, **more):
-        e = dict(environment(), **dict(dict(OUT=tmp), **more), STAGE=str(stage), RANKS=str(ranks), BINARY=options.binary)
-        return subprocess.run(["bash", script], env=e, cwd=options.source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
+        e = dict(
+            environment(), **dict(dict(OUT=tmp), **more), STAGE=str(stage), RANKS=str(ranks), BINARY=options.binary
+        )
+        return subprocess.run(
+            ["bash", script],
+            env=e,
+            cwd=options.source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=200,
+        )
+
     launchers(tmp, job)
     check(job(2, 2).returncode == 3, "stage 2 without stage 1")
     check(job(3, 2).returncode == 2, "no such stage")
     done = job(1, 8)
-    check(done.returncode == 0 and checkpoints(os.path.join(tmp, "stage1")) == [1000], f"stage 1: {done.returncode} {done.stderr}")
+    check(
+        done.returncode == 0 and checkpoints(os.path.join(tmp, "stage1")) == [1000],
+        f"stage 1: {done.returncode} {done.stderr}",
+    )
     done = job(2, 8, STEPS="1100", DT="0.0001")
     check(done.returncode == 0, f"stage 2: {done.returncode} {done.stderr}")
     last = rows(os.path.join(tmp, "stage2")).splitlines()[-1].split(",")
@@ -381,14 +844,29 @@ def stages(tmp):
         check(done.returncode == 0, f"task {task}: {done.returncode} {done.stderr}")
         out = os.path.join(tmp, "models", name)
         s = summary(out)
-        check(s["steps"] == 100 and s["processes"] == 8 and s["clock"] == "wall" and len(decisions(out)) >= 7, f"task {task}: {s}")
+        check(
+            s["steps"] == 100 and s["processes"] == 8 and s["clock"] == "wall" and len(decisions(out)) >= 7,
+            f"task {task}: {s}",
+        )
         if name.startswith("test2"):
             hashes.add(s["state_hash"])
     check(len(hashes) == 1, f"the models' runs end in {hashes}")
     check(job(2, 8, **small, TASK="16").returncode == 2, "no such task")
-    code, text = run(3, "run", os.path.join(options.source, "inputs/strip_t1.yaml"), "--restart", os.path.join(options.source, "restarts/strip_t1.h5"),
-                     "--out", os.path.join(tmp, "again"), "--quiet", *settings(run__steps=1100, run__dt=0.0001))
-    check(code == 0 and hash_of(os.path.join(tmp, "again")) == hash_of(os.path.join(tmp, "stage2")), f"from restarts/: {code} {text}")
+    code, text = run(
+        3,
+        "run",
+        os.path.join(options.source, "inputs/strip_t1.yaml"),
+        "--restart",
+        os.path.join(options.source, "restarts/strip_t1.h5"),
+        "--out",
+        os.path.join(tmp, "again"),
+        "--quiet",
+        *settings(run__steps=1100, run__dt=0.0001),
+    )
+    check(
+        code == 0 and hash_of(os.path.join(tmp, "again")) == hash_of(os.path.join(tmp, "stage2")),
+        f"from restarts/: {code} {text}",
+    )
 
 
 def launchers(tmp, job):
@@ -397,12 +875,17 @@ def launchers(tmp, job):
     os.mkdir(fake)
     srun = os.path.join(fake, "srun")
     with open(srun, "w") as f:
-        f.write(f'#!/bin/sh\nprintf "%s\\n" "$*" "$OMP_NUM_THREADS" >"{seen}"\nwhile [ "${{1#-}}" != "$1" ]; do case $1 in -n) shift;; esac; shift; done\nexec "$@"\n')
+        f.write(
+            f'#!/bin/sh\nprintf "%s\\n" "$*" "$OMP_NUM_THREADS" >"{seen}"\nwhile [ "${{1#-}}" != "$1" ]; do case $1 in -n) shift;; esac; shift; done\nexec "$@"\n'
+        )
     os.chmod(srun, 0o755)
     hosts = os.path.join(tmp, "hosts")
     with open(hosts, "w") as f:
         f.write("a\n" * 6 + "b\n" * 6)
-    small = dict(FIRST=DECK, SECOND=DECK, OUT=os.path.join(tmp, "small"), PATH=fake + ":" + os.environ["PATH"], NAME="launched")
+    small = dict(
+        FIRST=DECK, SECOND=DECK, OUT=os.path.join(tmp, "small"), PATH=fake + ":" + os.environ["PATH"], NAME="launched"
+    )
+
     def seen_by(**more):
         shutil.rmtree(small["OUT"], ignore_errors=True)
         done = job(1, 3, **small, SETTINGS="run.steps=0", **more)
@@ -410,9 +893,15 @@ def launchers(tmp, job):
         with open(seen) as f:
             arguments, threads = f.read().splitlines()
         return arguments.split(options.binary)[0].strip(), threads
-    for more, expected in ((dict(), ("--mpi=pmi2 -n 3", "1")), (dict(THREADS="2", SLURM_CPUS_PER_TASK="3"), ("--mpi=pmi2 -n 3", "2")), (dict(SLURM_CPUS_PER_TASK="3"), ("--mpi=pmi2 -n 3", "3")),
-                           (dict(PBS_NODEFILE=hosts, NCPUS="24"), ("--mpi=pmi2 -n 3", "4")), (dict(PBS_NODEFILE=hosts, NCPUS="4"), ("--mpi=pmi2 -n 3", "1")),
-                           (dict(LAUNCHER="srun -n 5 -v"), ("-n 5 -v", "1"))):
+
+    for more, expected in (
+        (dict(), ("--mpi=pmi2 -n 3", "1")),
+        (dict(THREADS="2", SLURM_CPUS_PER_TASK="3"), ("--mpi=pmi2 -n 3", "2")),
+        (dict(SLURM_CPUS_PER_TASK="3"), ("--mpi=pmi2 -n 3", "3")),
+        (dict(PBS_NODEFILE=hosts, NCPUS="24"), ("--mpi=pmi2 -n 3", "4")),
+        (dict(PBS_NODEFILE=hosts, NCPUS="4"), ("--mpi=pmi2 -n 3", "1")),
+        (dict(LAUNCHER="srun -n 5 -v"), ("-n 5 -v", "1")),
+    ):
         got = seen_by(**dict(dict(LAUNCHER="srun --mpi=pmi2"), **more))
         check(got == expected, f"{more}: {got}, not {expected}")
     del small["NAME"]
@@ -420,13 +909,23 @@ def launchers(tmp, job):
     check(job(1, 2, **settled).returncode == 0, "stage 1")
     first = os.path.join(small["OUT"], "stage1")
     done = job(2, 2, **small, SETTINGS="run.steps=30")
-    check(done.returncode == 0 and f"stage 2 starts from {first}/checkpoint_20.h5, step 20\n" in done.stdout and "warning" not in done.stderr, f"stage 2: {done.stdout} {done.stderr}")
+    check(
+        done.returncode == 0
+        and f"stage 2 starts from {first}/checkpoint_20.h5, step 20\n" in done.stdout
+        and "warning" not in done.stderr,
+        f"stage 2: {done.stdout} {done.stderr}",
+    )
     with open(os.path.join(first, "deck.yaml")) as f:
         deck = f.read()
     with open(os.path.join(first, "deck.yaml"), "w") as f:
         f.write(deck.replace("  steps: 20 ", "  steps: 40 "))
     done = job(2, 2, **dict(small, NAME="early"), SETTINGS="run.steps=30")
-    check(done.returncode == 0 and done.stderr == "collision.sh: warning: stage 1 has not reached its last step, 40; finish it first, unless you want this\n", f"an unfinished stage 1: {done.stderr}")
+    check(
+        done.returncode == 0
+        and done.stderr
+        == "collision.sh: warning: stage 1 has not reached its last step, 40; finish it first, unless you want this\n",
+        f"an unfinished stage 1: {done.stderr}",
+    )
 
 
 def signals(tmp):
@@ -439,11 +938,19 @@ def signals(tmp):
         check(wait_for_rows(out, 3, process), "the run does not start")
         process.send_signal(number)
         text = process.communicate(timeout=20)[1]
-        check(process.returncode == 75 and len(checkpoints(out)) == 1, f"{number!r} on {ranks} ranks: {process.returncode} {text} {os.listdir(out)}")
+        check(
+            process.returncode == 75 and len(checkpoints(out)) == 1,
+            f"{number!r} on {ranks} ranks: {process.returncode} {text} {os.listdir(out)}",
+        )
         code, text = run(1, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**steps))
-        check(code == 0 and hash_of(out) == hash_of(whole) and rows(out) == rows(whole), f"after {number!r}: {code} {text}")
+        check(
+            code == 0 and hash_of(out) == hash_of(whole) and rows(out) == rows(whole),
+            f"after {number!r}: {code} {text}",
+        )
     out = os.path.join(tmp, "limit")
-    code, text = run(2, "run", DECK, "--out", out, "--quiet", *settings(run__steps=10000000, checkpoint__time_limit_seconds=0.5))
+    code, text = run(
+        2, "run", DECK, "--out", out, "--quiet", *settings(run__steps=10000000, checkpoint__time_limit_seconds=0.5)
+    )
     check(code == 75 and len(checkpoints(out)) == 1 and "step" in text, f"time limit: {code} {text}")
 
 
@@ -451,12 +958,34 @@ def full_disk(tmp):
     keys = dict(run__steps=200, output__every=50, checkpoint__every=50)
     for ranks in (1, 2):
         out = os.path.join(tmp, f"limit{ranks}")
-        check(run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60)), *LARGE)[0] == 0, "first part")
+        check(
+            run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60)), *LARGE)[0] == 0,
+            "first part",
+        )
         begin = time.monotonic()
-        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), *LARGE, limit=6 << 20, timeout=60)
-        check(code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10, f"file-size limit on {ranks} ranks: {code} {text!r}")
+        code, text = run(
+            ranks,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            "--restart",
+            "auto",
+            *settings(**keys),
+            *LARGE,
+            limit=6 << 20,
+            timeout=60,
+        )
+        check(
+            code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10,
+            f"file-size limit on {ranks} ranks: {code} {text!r}",
+        )
         check(run(0, "info", os.path.join(out, "checkpoint_60.h5"))[0] == 0, "the previous checkpoint does not load")
-        check(run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), *LARGE)[0] == 0, "restart after a full disk")
+        check(
+            run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), *LARGE)[0] == 0,
+            "restart after a full disk",
+        )
     # A small tmpfs, where this user may mount one.
     mount = os.path.join(tmp, "small")
     os.mkdir(mount)
@@ -467,10 +996,18 @@ def full_disk(tmp):
         for ranks in (1, 2):
             out = os.path.join(mount, "out")
             begin = time.monotonic()
-            code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__keep=9), timeout=60)
-            check(code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10, f"full tmpfs on {ranks} ranks: {code} {text!r}")
+            code, text = run(
+                ranks, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__keep=9), timeout=60
+            )
+            check(
+                code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10,
+                f"full tmpfs on {ranks} ranks: {code} {text!r}",
+            )
             left = checkpoints(out)
-            check(len(left) >= 1 and run(0, "info", os.path.join(out, f"checkpoint_{left[-1]}.h5"))[0] == 0, f"no valid checkpoint on the full disk: {os.listdir(out)}")
+            check(
+                len(left) >= 1 and run(0, "info", os.path.join(out, f"checkpoint_{left[-1]}.h5"))[0] == 0,
+                f"no valid checkpoint on the full disk: {os.listdir(out)}",
+            )
             shutil.rmtree(out)
     finally:
         subprocess.run(["umount", mount], check=True)
@@ -480,7 +1017,10 @@ def kills(tmp):
     """kill -9 of a rank or of mpiexec at random times; the job is gone, a restart goes on to the same end."""
     keys = dict(run__steps=1500, output__every=30, checkpoint__every=10)
     whole = os.path.join(tmp, "whole")
-    check(run(2, "run", DECK, "--out", whole, "--quiet", *settings(**dict(keys, checkpoint__every=0)))[0] == 0, "whole run")
+    check(
+        run(2, "run", DECK, "--out", whole, "--quiet", *settings(**dict(keys, checkpoint__every=0)))[0] == 0,
+        "whole run",
+    )
     rng = random.Random(5)
     wanted, done, fresh = 60 if options.full else 6, 0, 0
     slowest = 0.0
@@ -515,36 +1055,93 @@ def readers(tmp):
     """h5py and, with --full, MDAnalysis read what the program says."""
     import h5py
     import numpy as np
+
     out = os.path.join(tmp, "out")
-    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(run__steps=40, checkpoint__every=40, output__trajectory_every=40, output__trajectory_columns="[force, position]", output__fields_every=40,
-          balance__every=10, balance__clock="work", balance__processes=12, balance__model="particle_count", balance__migrate="always"))[0] == 0, "run")
+    check(
+        run(
+            3,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            *settings(
+                run__steps=40,
+                checkpoint__every=40,
+                output__trajectory_every=40,
+                output__trajectory_columns="[force, position]",
+                output__fields_every=40,
+                balance__every=10,
+                balance__clock="work",
+                balance__processes=12,
+                balance__model="particle_count",
+                balance__migrate="always",
+            ),
+        )[0]
+        == 0,
+        "run",
+    )
     path = os.path.join(out, "checkpoint_40.h5")
-    with h5py.File(path) as f, h5py.File(os.path.join(out, "trajectory.h5")) as t, h5py.File(os.path.join(out, "fields_40.h5")) as c:
+    with h5py.File(path) as f, h5py.File(os.path.join(out, "trajectory.h5")) as t, h5py.File(
+        os.path.join(out, "fields_40.h5")
+    ) as c:
         g = f["particles/all"]
         ids, exact = f["exact/id"][:], f["exact/state"][:]
         check(np.array_equal(np.sort(ids), np.arange(len(ids))) and np.array_equal(g["id/value"][0], ids), "ids")
-        check(np.array_equal(g["position/value"][0][:, :2], exact[:, :2] * 2.0**-40) and not g["position/value"][0][:, 2].any(), "positions")
+        check(
+            np.array_equal(g["position/value"][0][:, :2], exact[:, :2] * 2.0**-40)
+            and not g["position/value"][0][:, 2].any(),
+            "positions",
+        )
         check(np.array_equal(g["velocity/value"][0][:, :2], exact[:, 2:] * 2.0**-40), "velocities")
-        check(np.array_equal(np.diag(g["box/edges/value"][0])[:2], [260.0, 140.0]) and g["box"].attrs["dimension"] == 3, "box")
+        check(
+            np.array_equal(np.diag(g["box/edges/value"][0])[:2], [260.0, 140.0]) and g["box"].attrs["dimension"] == 3,
+            "box",
+        )
         check(g["position/step"][0] == 40 and abs(g["position/time"][0] - 0.02) < 1e-15, "step and time")
         check(list(f["h5md"].attrs["version"]) == [1, 1], "H5MD version")
-        check(np.array_equal(exact[np.argsort(ids), :2] * 2.0**-40, t["particles/all/position/value"][1][:, :2]), "the trajectory frame holds another state")
-        check(np.abs(t["particles/all/force/value"][1].sum(axis=0)).max() == 0 and "velocity" not in t["particles/all"], "forces don't cancel exactly")
+        check(
+            np.array_equal(exact[np.argsort(ids), :2] * 2.0**-40, t["particles/all/position/value"][1][:, :2]),
+            "the trajectory frame holds another state",
+        )
+        check(
+            np.abs(t["particles/all/force/value"][1].sum(axis=0)).max() == 0 and "velocity" not in t["particles/all"],
+            "forces don't cancel exactly",
+        )
         check(c["particles"][:].sum() == len(ids) and c["particles"].shape == (56, 104), "fields")
-        count, _, _ = np.histogram2d(exact[:, 1] * 2.0**-40, exact[:, 0] * 2.0**-40, bins=(56, 104), range=((0, 140), (0, 260)))
+        count, _, _ = np.histogram2d(
+            exact[:, 1] * 2.0**-40, exact[:, 0] * 2.0**-40, bins=(56, 104), range=((0, 140), (0, 260))
+        )
         check(np.array_equal(count, c["particles"][:]), "fields count particles elsewhere")
-        check(np.allclose(c["load"][:], c["particles"][:], rtol=1e-9, atol=1e-9) and set(np.unique(c["owner"][:])) == set(range(12)), "load by the particle count, owners")
+        check(
+            np.allclose(c["load"][:], c["particles"][:], rtol=1e-9, atol=1e-9)
+            and set(np.unique(c["owner"][:])) == set(range(12)),
+            "load by the particle count, owners",
+        )
         with open(os.path.join(out, "thermo.csv")) as thermo:
             last = thermo.read().splitlines()[-1].split(",")
-        check(abs(float(last[3]) - 0.5 * ((exact[:, 2:] * 2.0**-40) ** 2).sum()) < 1e-6 * float(last[3]), "kinetic energy")
+        check(
+            abs(float(last[3]) - 0.5 * ((exact[:, 2:] * 2.0**-40) ** 2).sum()) < 1e-6 * float(last[3]),
+            "kinetic energy",
+        )
         positions, velocities = g["position/value"][0], g["velocity/value"][0]
         if options.full:
             import MDAnalysis
+
             universe = MDAnalysis.Universe.empty(len(ids))
             universe.load_new(path, format="H5MD")
             frame = universe.trajectory[0]
-            check(np.array_equal(frame.positions, positions.astype("f4")) and np.array_equal(frame.velocities, velocities.astype("f4")), "MDAnalysis: positions, velocities")
-            check(abs(frame.time - 0.02) < 1e-15 and frame.data["step"] == 40 and np.array_equal(frame.dimensions[:2], [260, 140]), f"MDAnalysis: time, step, box: {frame.time} {frame.data} {frame.dimensions}")
+            check(
+                np.array_equal(frame.positions, positions.astype("f4"))
+                and np.array_equal(frame.velocities, velocities.astype("f4")),
+                "MDAnalysis: positions, velocities",
+            )
+            check(
+                abs(frame.time - 0.02) < 1e-15
+                and frame.data["step"] == 40
+                and np.array_equal(frame.dimensions[:2], [260, 140]),
+                f"MDAnalysis: time, step, box: {frame.time} {frame.data} {frame.dimensions}",
+            )
 
 
 main(command_line, one_hash, restarts, balancing, limits, stages, signals, full_disk, kills, readers)

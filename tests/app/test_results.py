@@ -16,7 +16,23 @@ import xml.etree.ElementTree
 import h5py
 import numpy as np
 
-from program import DECK, check, checkpoints, command, decisions, environment, fresh, hash_of, main, options, processes_of, run, settings, start, summary
+from program import (
+    DECK,
+    check,
+    checkpoints,
+    command,
+    decisions,
+    environment,
+    fresh,
+    hash_of,
+    main,
+    options,
+    processes_of,
+    run,
+    settings,
+    start,
+    summary,
+)
 
 MODELS = "time_average, moving_average, particle_count, hybrid, a1, b1"
 
@@ -24,9 +40,29 @@ MODELS = "time_average, moving_average, particle_count, hybrid, a1, b1"
 def balance_rows(tmp):
     """balance.csv alone explains overall LBE and each decision; all models start from the same loads."""
     out = os.path.join(tmp, "out")
-    keys = dict(run__steps=100, output__every=20, balance__every=5, balance__clock="work", balance__processes=20, balance__compare=f"[{MODELS}]", balance__partition__cut="cells")
+    keys = dict(
+        run__steps=100,
+        output__every=20,
+        balance__every=5,
+        balance__clock="work",
+        balance__processes=20,
+        balance__compare=f"[{MODELS}]",
+        balance__partition__cut="cells",
+    )
     for start_from in ("uniform", "particles"):
-        check(run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, balance__constants__start=start_from, balance__migrate="always"))[0] == 0, "run")
+        check(
+            run(
+                2,
+                "run",
+                DECK,
+                "--out",
+                fresh(out),
+                "--quiet",
+                *settings(**keys, balance__constants__start=start_from, balance__migrate="always"),
+            )[0]
+            == 0,
+            "run",
+        )
         first = {r["lbe"] for r in decisions(out) if r["step"] == "5"}
         check(len(first) == 1, f"start: {start_from}: the models start with LBE {first}")
         s = summary(out)
@@ -37,25 +73,67 @@ def balance_rows(tmp):
                 check(abs(s[key][model] - expected) < 1e-12, f"{key} of {model}: {s[key][model]} instead of {expected}")
 
     # Criterion gain: what was lost, against what a migration costs, row by row.
-    gain = dict(keys, balance__constants__start="uniform", balance__migrate="gain", output__fields_every=5, run__steps=200)
+    gain = dict(
+        keys, balance__constants__start="uniform", balance__migrate="gain", output__fields_every=5, run__steps=200
+    )
     seen = set()
     for price in (2e-7, 3e-6):
-        check(run(3, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(gain, balance__model="particle_count", balance__compare="[r1, a1]", balance__work__move=price)))[0] == 0, "run with gain")
+        check(
+            run(
+                3,
+                "run",
+                DECK,
+                "--out",
+                fresh(out),
+                "--quiet",
+                *settings(
+                    **dict(
+                        gain, balance__model="particle_count", balance__compare="[r1, a1]", balance__work__move=price
+                    )
+                ),
+            )[0]
+            == 0,
+            "run with gain",
+        )
         for model in ("particle_count", "r1", "a1"):
             lost, cost, in_use, n = 0.0, 0.0, None, 0
             for r in [r for r in decisions(out) if r["model"] == model]:
-                v = {k: float(r[k]) for k in ("step", "lbe", "lbe_model", "mean_seconds", "max_seconds", "lost_seconds", "move_seconds", "lbe_reachable", "ghost_cells", "particles_moved", "load_step")}
+                v = {
+                    k: float(r[k])
+                    for k in (
+                        "step",
+                        "lbe",
+                        "lbe_model",
+                        "mean_seconds",
+                        "max_seconds",
+                        "lost_seconds",
+                        "move_seconds",
+                        "lbe_reachable",
+                        "ghost_cells",
+                        "particles_moved",
+                        "load_step",
+                    )
+                }
                 where = f"{model} at {price}, row {r}"
                 lost += max(0.0, v["max_seconds"] - v["mean_seconds"] / v["lbe_reachable"]) * 5
                 check(abs(lost - v["lost_seconds"]) < 1e-9 * lost + 1e-18, f"loss {lost}: {where}")
                 modelled = v["load_step"] == v["step"]
                 check(modelled == (lost > cost), f"modelled although nothing was to gain, or not: {where}")
-                check(r["decision"] == ("moved" if modelled and lost > v["move_seconds"] else "kept: gain"), f"decision: {where}")
+                check(
+                    r["decision"] == ("moved" if modelled and lost > v["move_seconds"] else "kept: gain"),
+                    f"decision: {where}",
+                )
                 if r["decision"] == "moved":
-                    check(abs(v["move_seconds"] - price * v["particles_moved"] / 20) < 1e-15, f"price of the migration: {where}")
+                    check(
+                        abs(v["move_seconds"] - price * v["particles_moved"] / 20) < 1e-15,
+                        f"price of the migration: {where}",
+                    )
                     lost, in_use = 0.0, v["ghost_cells"]
                 else:
-                    check(v["particles_moved"] == 0 and in_use in (None, v["ghost_cells"]), f"ghost cells are not of the partition in use: {where}")
+                    check(
+                        v["particles_moved"] == 0 and in_use in (None, v["ghost_cells"]),
+                        f"ghost cells are not of the partition in use: {where}",
+                    )
                     seen.add((model, modelled))
                 cost, n = v["move_seconds"], n + 1
             check(n == 40, f"{model}: {n} rows")
@@ -66,15 +144,40 @@ def balance_rows(tmp):
                 check(not f["load"][:][f["particles"][:] == 0].any(), f"empty cells carry load at step {r['step']}")
                 if r["load_step"] == r["step"]:
                     sums = np.bincount(f["owner"][:].ravel(), f["load"][:].ravel(), minlength=20)
-                    check(abs(sums.mean() / sums.max() - float(r["lbe_model"])) < 1e-12, f"LBE_m {sums.mean() / sums.max()}: {r}")
-    check({m for m, modelled in seen if modelled} and {m for m, modelled in seen if not modelled}, f"no row of each kind: {seen}")
+                    check(
+                        abs(sums.mean() / sums.max() - float(r["lbe_model"])) < 1e-12,
+                        f"LBE_m {sums.mean() / sums.max()}: {r}",
+                    )
+    check(
+        {m for m, modelled in seen if modelled} and {m for m, modelled in seen if not modelled},
+        f"no row of each kind: {seen}",
+    )
     # A partition that never changes bears no model's name.
-    check(run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__compare="[]"), balance__partition__kind="none", balance__migrate="always"))[0] == 0, "run without balancing")
+    check(
+        run(
+            2,
+            "run",
+            DECK,
+            "--out",
+            fresh(out),
+            "--quiet",
+            *settings(**dict(keys, balance__compare="[]"), balance__partition__kind="none", balance__migrate="always"),
+        )[0]
+        == 0,
+        "run without balancing",
+    )
     check({r["decision"] for r in decisions(out)} == {"kept: same"}, "a partition that never changes is moved")
-    check({r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == ["none"], "label of a run without balancing")
+    check(
+        {r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == ["none"],
+        "label of a run without balancing",
+    )
     # Pressure without a factor N / (N - 1): of an ideal gas it is the kinetic energy in the frame of the centre of mass over the area.
     ideal = os.path.join(tmp, "ideal")
-    check(run(1, "run", DECK, "--out", ideal, "--quiet", *settings(run__steps=0, system__potential__epsilon=1e-300))[0] == 0, "run without forces")
+    check(
+        run(1, "run", DECK, "--out", ideal, "--quiet", *settings(run__steps=0, system__potential__epsilon=1e-300))[0]
+        == 0,
+        "run without forces",
+    )
     with open(os.path.join(ideal, "thermo.csv")) as f:
         r = {k: float(v) for k, v in list(csv.DictReader(f))[0].items()}
     thermal = r["temperature"] * (r["particles"] - 1)
@@ -94,13 +197,29 @@ def printed(ranks, *arguments):
 def speeds(tmp):
     """Processes that counted work slows are found, the same on any ranks and over a restart; files and table say so."""
     whole, out = os.path.join(tmp, "whole"), os.path.join(tmp, "out")
-    keys = dict(run__steps=120, output__every=0, balance__every=5, balance__clock="work", balance__processes=40, balance__compare="[a1, hybrid]", balance__migrate="always", balance__noise=0.03,
-                balance__partition__cut="cells", balance__work__slow__fraction=0.1, balance__work__slow__speed=0.5)
+    keys = dict(
+        run__steps=120,
+        output__every=0,
+        balance__every=5,
+        balance__clock="work",
+        balance__processes=40,
+        balance__compare="[a1, hybrid]",
+        balance__migrate="always",
+        balance__noise=0.03,
+        balance__partition__cut="cells",
+        balance__work__slow__fraction=0.1,
+        balance__work__slow__speed=0.5,
+    )
     slow = {9, 19, 29, 39}
     code, text = printed(1, "run", DECK, "--out", whole, *settings(**keys))
-    check(code == 0 and "process 9 runs at 0." in text and "overall LBE by counted work" in text, f"table: {code} {text}")
+    check(
+        code == 0 and "process 9 runs at 0." in text and "overall LBE by counted work" in text, f"table: {code} {text}"
+    )
     last = {int(r["resource"]): float(r["speed"]) for r in resources(whole)[-40:]}
-    check(len(resources(whole)) == 24 * 40 and abs(sum(last.values()) / 40 - 1) < 1e-5, f"rows of resources.csv: {len(resources(whole))}")
+    check(
+        len(resources(whole)) == 24 * 40 and abs(sum(last.values()) / 40 - 1) < 1e-5,
+        f"rows of resources.csv: {len(resources(whole))}",
+    )
     usual = sorted(last.values())[20]
     check(all(abs(s / usual - (0.5 if p in slow else 1)) < 0.1 for p, s in last.items()), f"speeds at the end: {last}")
     check(all(abs(s - last[p]) < 1e-5 for p, s in enumerate(summary(whole)["speeds"])), "speeds in summary.json")
@@ -108,30 +227,69 @@ def speeds(tmp):
     check(sum(lbe[10:]) / len(lbe[10:]) > 0.85, f"LBE with speeds: {lbe}")
     # The same in parts, on other ranks.
     for n, m in ((2, 3), (7, 1)):
-        code, text = run(n, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, run__steps=58), checkpoint__every=58))
+        code, text = run(
+            n, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, run__steps=58), checkpoint__every=58)
+        )
         check(code == 0, f"{n} ranks: {code} {text}")
         code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
         check(code == 0 and decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions: {code} {text}")
         check(resources(out) == resources(whole), f"{n} -> {m} ranks: other speeds")
     # With another number of processes nothing is known of them.
-    code, text = printed(2, "run", DECK, "--out", out, "--restart", os.path.join(out, "checkpoint_58.h5"), *settings(**dict(keys, balance__processes=30)))
+    code, text = printed(
+        2,
+        "run",
+        DECK,
+        "--out",
+        out,
+        "--restart",
+        os.path.join(out, "checkpoint_58.h5"),
+        *settings(**dict(keys, balance__processes=30)),
+    )
     check(code == 0 and "the speeds of 40 processes are dropped" in text, f"30 processes instead of 40: {code} {text}")
     # Switched off, and on equal processes: the same decisions, without and with the file.
     keys.update(balance__work__slow__fraction=0, balance__noise=0)
     check(run(2, "run", DECK, "--out", fresh(whole), "--quiet", *settings(**keys))[0] == 0, "equal processes")
-    check(run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__speeds="off")))[0] == 0, "speeds off")
-    check(decisions(out) == decisions(whole) and {r["speed"] for r in resources(whole)} == {"1"}, "equal processes are treated as unequal")
-    check(not os.path.exists(os.path.join(out, "resources.csv")) and "speeds" not in summary(out), "results of speeds that are off")
+    check(
+        run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__speeds="off")))[0] == 0,
+        "speeds off",
+    )
+    check(
+        decisions(out) == decisions(whole) and {r["speed"] for r in resources(whole)} == {"1"},
+        "equal processes are treated as unequal",
+    )
+    check(
+        not os.path.exists(os.path.join(out, "resources.csv")) and "speeds" not in summary(out),
+        "results of speeds that are off",
+    )
     # Given with the machine: four nodes of ten processes, the third at half speed.
-    keys.update(balance__speeds="given", balance__partition__processes_per_node=10, machine__nodes=4, machine__core_speed="[1, 1, 0.5, 1]", output__fields_every=60)
+    keys.update(
+        balance__speeds="given",
+        balance__partition__processes_per_node=10,
+        machine__nodes=4,
+        machine__core_speed="[1, 1, 0.5, 1]",
+        output__fields_every=60,
+    )
     for kind in ("chain", "nested"):
-        code, text = run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, balance__partition__kind=kind))
+        code, text = run(
+            2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, balance__partition__kind=kind)
+        )
         check(code == 0, f"given speeds, {kind}: {code} {text}")
         with h5py.File(os.path.join(out, "fields_60.h5")) as f:
             load = np.bincount(f["owner"][:].ravel(), f["load"][:].ravel(), minlength=40).reshape(4, 10).sum(axis=1)
         check(abs(load[2] / load[[0, 1, 3]].mean() - 0.5) < 0.05, f"given speeds, {kind}: loads of the nodes {load}")
-    code, text = run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__partition__processes_per_node=20)))
-    check(code == 2 and text.count("\n") == 1 and "machine.core_speed: 4 values" in text, f"speeds of too many nodes: {code} {text!r}")
+    code, text = run(
+        2,
+        "run",
+        DECK,
+        "--out",
+        fresh(out),
+        "--quiet",
+        *settings(**dict(keys, balance__partition__processes_per_node=20)),
+    )
+    check(
+        code == 2 and text.count("\n") == 1 and "machine.core_speed: 4 values" in text,
+        f"speeds of too many nodes: {code} {text!r}",
+    )
 
 
 def fields(tmp):
@@ -142,7 +300,14 @@ def fields(tmp):
 
     def grids(name):
         root = xml.etree.ElementTree.parse(os.path.join(out, name)).getroot()
-        check(root.tag == "Xdmf" and root.attrib["Version"] == "3.0" and len(root) == 1 and root[0].tag == "Domain" and len(root[0]) == 1, f"{name}: {root}")
+        check(
+            root.tag == "Xdmf"
+            and root.attrib["Version"] == "3.0"
+            and len(root) == 1
+            and root[0].tag == "Domain"
+            and len(root[0]) == 1,
+            f"{name}: {root}",
+        )
         top = root[0][0]
         check(top.attrib["GridType"] == "Collection", f"{name}: {top.attrib}")
         return list(top) if top.attrib["CollectionType"] == "Temporal" else [top]
@@ -151,28 +316,65 @@ def fields(tmp):
         found = grids(name)
         check(len(found) == len(steps), f"{name}: {len(found)} grids instead of {steps}")
         for collection, step in zip(found, steps):
-            check(collection.attrib["CollectionType"] == "Spatial" and len(collection) == 2, f"{name}: {collection.attrib}")
+            check(
+                collection.attrib["CollectionType"] == "Spatial" and len(collection) == 2,
+                f"{name}: {collection.attrib}",
+            )
             grid = collection.find("Grid")
             with h5py.File(os.path.join(out, f"fields_{step}.h5")) as f:
-                check(float(collection.find("Time").attrib["Value"]) == float(np.ravel(f.attrs["time"])[0]), f"{name}: time of step {step}")
+                check(
+                    float(collection.find("Time").attrib["Value"]) == float(np.ravel(f.attrs["time"])[0]),
+                    f"{name}: time of step {step}",
+                )
                 topology, geometry = grid.find("Topology"), grid.find("Geometry")
-                check(topology.attrib == {"TopologyType": "3DCoRectMesh", "Dimensions": "2 57 105"} and geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"}, f"{name}: mesh")
+                check(
+                    topology.attrib == {"TopologyType": "3DCoRectMesh", "Dimensions": "2 57 105"}
+                    and geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"},
+                    f"{name}: mesh",
+                )
                 for item, text in zip(geometry, ("0 0 0", "1 2.5 2.5")):  # z, y, x
-                    check(item.attrib["Format"] == "XML" and item.attrib["Dimensions"] == "3" and item.text == text, f"{name}: {item.attrib} {item.text}")
+                    check(
+                        item.attrib["Format"] == "XML" and item.attrib["Dimensions"] == "3" and item.text == text,
+                        f"{name}: {item.attrib} {item.text}",
+                    )
                 names = [a.attrib["Name"] for a in grid.findall("Attribute")]
                 check(names == ["particles", "owner", "load"], f"{name}: {names}")
                 for a in grid.findall("Attribute"):
                     item = a[0]
                     file, dataset = item.text.split(":")
-                    check(a.attrib["Center"] == "Cell" and file == f"fields_{step}.h5" and item.attrib["Format"] == "HDF" and item.attrib["Dimensions"] == "1 56 104", f"{name}: {a.attrib} {item.text}")
+                    check(
+                        a.attrib["Center"] == "Cell"
+                        and file == f"fields_{step}.h5"
+                        and item.attrib["Format"] == "HDF"
+                        and item.attrib["Dimensions"] == "1 56 104",
+                        f"{name}: {a.attrib} {item.text}",
+                    )
                     data = f[dataset]
-                    check(data.shape == (56, 104) and data.dtype.itemsize == int(item.attrib["Precision"]) and data.dtype.kind == {"Int": "i", "Float": "f"}[item.attrib["NumberType"]],
-                          f"{name}: {dataset}: {data.dtype} {item.attrib}")
+                    check(
+                        data.shape == (56, 104)
+                        and data.dtype.itemsize == int(item.attrib["Precision"])
+                        and data.dtype.kind == {"Int": "i", "Float": "f"}[item.attrib["NumberType"]],
+                        f"{name}: {dataset}: {data.dtype} {item.attrib}",
+                    )
 
     for step in (0, 20, 40, 60):
         examine(f"fields_{step}.xdmf", [step])
     examine("fields.xdmf", [0, 20, 40, 60])
-    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_30.h5"), *settings(**dict(keys, run__steps=100, output__fields_every=25)))[0] == 0, "restart")
+    check(
+        run(
+            2,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            "--restart",
+            os.path.join(out, "checkpoint_30.h5"),
+            *settings(**dict(keys, run__steps=100, output__fields_every=25)),
+        )[0]
+        == 0,
+        "restart",
+    )
     examine("fields.xdmf", [0, 20, 50, 75, 100])
     return out
 
@@ -184,7 +386,9 @@ def frames_of(path):
         return list(g["position/step"][:]), g["position/value"][:]
 
 
-TRAJECTORY = dict(run__steps=240, output__every=60, output__trajectory_every=12, checkpoint__every=60, checkpoint__keep=9)
+TRAJECTORY = dict(
+    run__steps=240, output__every=60, output__trajectory_every=12, checkpoint__every=60, checkpoint__keep=9
+)
 
 
 def trajectory(tmp):
@@ -196,7 +400,11 @@ def trajectory(tmp):
     for step in checkpoints(whole):
         with h5py.File(os.path.join(whole, f"checkpoint_{step}.h5")) as f:
             order = np.argsort(f["exact/id"][:])
-            check(np.array_equal(positions[steps.index(step)][:, :2], f["exact/state"][:][order][:, :2] * 2.0**-40) and not positions[:, :, 2].any(), f"frame of step {step}")
+            check(
+                np.array_equal(positions[steps.index(step)][:, :2], f["exact/state"][:][order][:, :2] * 2.0**-40)
+                and not positions[:, :, 2].any(),
+                f"frame of step {step}",
+            )
     with open(os.path.join(whole, "trajectory.h5"), "rb") as f:
         expected = f.read()
 
@@ -207,38 +415,95 @@ def trajectory(tmp):
 
     for first, second in ((3, 2), (7, 1)):
         out = os.path.join(tmp, f"{first}to{second}")
-        check(run(first, "run", DECK, "--out", out, "--quiet", *settings(**TRAJECTORY), "--set", "checkpoint.keep=1")[0] == 0, "run")
+        check(
+            run(first, "run", DECK, "--out", out, "--quiet", *settings(**TRAJECTORY), "--set", "checkpoint.keep=1")[0]
+            == 0,
+            "run",
+        )
         same(out, f"{first} ranks: other bytes")
         # Back to a checkpoint: the later frames come again.
         out = os.path.join(tmp, f"again{first}to{second}")
-        check(run(first, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=130)))[0] == 0, "first part")
+        check(
+            run(first, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=130)))[0] == 0,
+            "first part",
+        )
         check(frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(0, 130, 12)), "frames of the first part")
-        code, text = run(second, "run", DECK, "--out", out, "--quiet", "--restart", os.path.join(out, "checkpoint_60.h5"), *settings(**TRAJECTORY))
+        code, text = run(
+            second,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            "--restart",
+            os.path.join(out, "checkpoint_60.h5"),
+            *settings(**TRAJECTORY),
+        )
         found, values = frames_of(os.path.join(out, "trajectory.h5"))
-        check(code == 0 and found == steps and np.array_equal(values, positions), f"{first} to {second} ranks, more steps than the file had room for: {code} {text} {found}")
+        check(
+            code == 0 and found == steps and np.array_equal(values, positions),
+            f"{first} to {second} ranks, more steps than the file had room for: {code} {text} {found}",
+        )
     # Other columns begin another file; the old one stays.
     out = os.path.join(tmp, "columns")
-    check(run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0, "first part")
-    code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**TRAJECTORY, output__trajectory_columns="[position]"))
-    check(code == 0 and "previous_1" in text and frames_of(os.path.join(out, "previous_1/trajectory.h5"))[0] == list(range(0, 61, 12)), f"other columns: {code} {text}")
+    check(
+        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0, "first part"
+    )
+    code, text = run(
+        2,
+        "run",
+        DECK,
+        "--out",
+        out,
+        "--quiet",
+        "--restart",
+        "auto",
+        *settings(**TRAJECTORY, output__trajectory_columns="[position]"),
+    )
+    check(
+        code == 0
+        and "previous_1" in text
+        and frames_of(os.path.join(out, "previous_1/trajectory.h5"))[0] == list(range(0, 61, 12)),
+        f"other columns: {code} {text}",
+    )
     found, values = frames_of(os.path.join(out, "trajectory.h5"))
-    check(found == list(range(72, 241, 12)) and np.array_equal(values, positions[6:]), f"frames with other columns: {found}")
+    check(
+        found == list(range(72, 241, 12)) and np.array_equal(values, positions[6:]),
+        f"frames with other columns: {found}",
+    )
     # A damaged file is put aside, not continued.
     out = os.path.join(tmp, "damaged")
-    check(run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0, "first part")
+    check(
+        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0, "first part"
+    )
     with open(os.path.join(out, "trajectory.h5"), "r+b") as f:
         f.seek(5000)
         f.write(b"nonsense")
     code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**TRAJECTORY))
-    check(code == 0 and frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(72, 241, 12)) and os.path.exists(os.path.join(out, "previous_1/trajectory.h5")), f"a damaged trajectory: {code} {text}")
+    check(
+        code == 0
+        and frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(72, 241, 12))
+        and os.path.exists(os.path.join(out, "previous_1/trajectory.h5")),
+        f"a damaged trajectory: {code} {text}",
+    )
     # Without frames of its own a restart leaves the file alone.
     before = os.stat(os.path.join(whole, "trajectory.h5"))
-    check(run(1, "run", DECK, "--out", whole, "--quiet", "--restart", "auto", *settings(run__steps=300))[0] == 0, "restart without frames")
+    check(
+        run(1, "run", DECK, "--out", whole, "--quiet", "--restart", "auto", *settings(run__steps=300))[0] == 0,
+        "restart without frames",
+    )
     after = os.stat(os.path.join(whole, "trajectory.h5"))
-    check((before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino), "a trajectory that is not continued was touched")
+    check(
+        (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino),
+        "a trajectory that is not continued was touched",
+    )
     for columns in ("[]", "[position, position]", "[mass]", "position"):
-        code, text = run(1, "run", DECK, "--out", os.path.join(tmp, "bad"), "--quiet", *settings(output__trajectory_columns=columns))
-        check(code == 2 and text.count("\n") == 1 and "trajectory_columns" in text, f"columns {columns}: {code} {text!r}")
+        code, text = run(
+            1, "run", DECK, "--out", os.path.join(tmp, "bad"), "--quiet", *settings(output__trajectory_columns=columns)
+        )
+        check(
+            code == 2 and text.count("\n") == 1 and "trajectory_columns" in text, f"columns {columns}: {code} {text!r}"
+        )
 
 
 def trajectory_kills(tmp):
@@ -271,8 +536,13 @@ def trajectory_kills(tmp):
             if last < 0 and not os.path.exists(path):
                 continue
             found, values = frames_of(path)
-            check(found == steps[:len(found)] and len(found) > last // 3, f"kill {done}: frames {found[-3:]}, checkpoint {last}")
-            check(np.array_equal(values, positions[:len(found)]), f"kill {done}: a frame that was not finished is shown")
+            check(
+                found == steps[: len(found)] and len(found) > last // 3,
+                f"kill {done}: frames {found[-3:]}, checkpoint {last}",
+            )
+            check(
+                np.array_equal(values, positions[: len(found)]), f"kill {done}: a frame that was not finished is shown"
+            )
             frames += len(found)
         code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
         with open(os.path.join(out, "trajectory.h5"), "rb") as f:
@@ -284,10 +554,14 @@ def trajectory_kills(tmp):
 def readers(tmp):
     """MDAnalysis: the mean square displacement by our ids, over a restart. ParaView: bounds, times and values of the series."""
     import MDAnalysis
+
     out = os.path.join(tmp, "out")
     keys = dict(output__trajectory_every=30, checkpoint__every=60, checkpoint__keep=9)
     check(run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys, run__steps=60))[0] == 0, "first part")
-    check(run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__steps=240))[0] == 0, "restart")
+    check(
+        run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__steps=240))[0] == 0,
+        "restart",
+    )
     box = np.array([260.0, 140.0])
 
     def displacement(a, b):
@@ -301,17 +575,27 @@ def readers(tmp):
     universe = MDAnalysis.Universe.empty(len(states[60]), trajectory=True)
     universe.load_new(os.path.join(out, "trajectory.h5"), format="H5MD")
     check(len(universe.trajectory) == 9, f"MDAnalysis sees {len(universe.trajectory)} frames")
-    theirs = {frame.data["step"]: (frame.time, frame.positions[:, :2].astype("f8"), frame.dimensions) for frame in universe.trajectory}
+    theirs = {
+        frame.data["step"]: (frame.time, frame.positions[:, :2].astype("f8"), frame.dimensions)
+        for frame in universe.trajectory
+    }
     for step in (120, 180, 240):
         ours = (displacement(states[60], states[step]) ** 2).sum(axis=1).mean()
         found = (displacement(theirs[60][1], theirs[step][1]) ** 2).sum(axis=1).mean()
-        check(abs(found / ours - 1) < 1e-4, f"mean square displacement from 60 to {step}: {found} by MDAnalysis, {ours} by ids")
+        check(
+            abs(found / ours - 1) < 1e-4,
+            f"mean square displacement from 60 to {step}: {found} by MDAnalysis, {ours} by ids",
+        )
         print(f"mean square displacement from step 60 to {step}: {found:.6f} by MDAnalysis, {ours:.6f} by ids")
-        check(abs(theirs[step][0] - step * 0.0005) < 1e-12 and np.allclose(theirs[step][2], [260, 140, 1, 90, 90, 90]), f"time and box: {theirs[step]}")
+        check(
+            abs(theirs[step][0] - step * 0.0005) < 1e-12 and np.allclose(theirs[step][2], [260, 140, 1, 90, 90, 90]),
+            f"time and box: {theirs[step]}",
+        )
 
     script = os.path.join(tmp, "look.py")
     with open(script, "w") as f:
-        f.write("""
+        f.write(
+            """
 import sys
 from paraview.simple import OpenDataFile, UpdatePipeline, servermanager, Xdmf3ReaderS, Xdmf3ReaderT, XDMFReader
 reader = {"S": lambda p: Xdmf3ReaderS(FileName=[p]), "T": lambda p: Xdmf3ReaderT(FileName=[p]), "2": lambda p: XDMFReader(FileNames=[p])}[sys.argv[1]](sys.argv[2])
@@ -325,21 +609,47 @@ for t in times or [0.0]:
     cells = data.GetCellData()
     sums = [sum(cells.GetArray(n).GetTuple1(i) for i in range(data.GetNumberOfCells())) for n in ("particles", "owner", "load")]
     print("FOUND", t, list(data.GetBounds()), data.GetNumberOfCells(), sums, cells.GetArray("particles").GetTuple1(30 * 104 + 50))
-""")
+"""
+        )
     shown = fields(os.path.join(tmp, "fields"))
     steps = [0, 20, 50, 75, 100]
-    for kind, name, which in (("S", "fields.xdmf", steps), ("T", "fields.xdmf", steps), ("2", "fields.xdmf", steps), ("S", "fields_75.xdmf", [75]), ("T", "fields_75.xdmf", [75]), ("2", "fields_75.xdmf", [75])):
-        done = subprocess.run(["pvpython", script, kind, os.path.join(shown, name)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    for kind, name, which in (
+        ("S", "fields.xdmf", steps),
+        ("T", "fields.xdmf", steps),
+        ("2", "fields.xdmf", steps),
+        ("S", "fields_75.xdmf", [75]),
+        ("T", "fields_75.xdmf", [75]),
+        ("2", "fields_75.xdmf", [75]),
+    ):
+        done = subprocess.run(
+            ["pvpython", script, kind, os.path.join(shown, name)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+        )
         found = [line.split(" ", 1)[1] for line in done.stdout.splitlines() if line.startswith("FOUND")]
-        check(done.returncode == 0 and len(found) == len(which), f"ParaView, reader {kind}, {name}: {done.returncode} {done.stdout}")
+        check(
+            done.returncode == 0 and len(found) == len(which),
+            f"ParaView, reader {kind}, {name}: {done.returncode} {done.stdout}",
+        )
         for line, step in zip(found, which):
             time_, rest = line.split(" ", 1)
             bounds, cells, sums, one = parse(rest)
             with h5py.File(os.path.join(shown, f"fields_{step}.h5")) as f:
-                check(bounds == [0, 260, 0, 140, 0, 1] and cells == 104 * 56, f"ParaView, reader {kind}, step {step}: bounds {bounds}, {cells} cells")
-                check(len(which) == 1 or abs(float(time_) - np.ravel(f.attrs["time"])[0]) < 1e-12, f"ParaView, reader {kind}: time {time_} of step {step}")
+                check(
+                    bounds == [0, 260, 0, 140, 0, 1] and cells == 104 * 56,
+                    f"ParaView, reader {kind}, step {step}: bounds {bounds}, {cells} cells",
+                )
+                check(
+                    len(which) == 1 or abs(float(time_) - np.ravel(f.attrs["time"])[0]) < 1e-12,
+                    f"ParaView, reader {kind}: time {time_} of step {step}",
+                )
                 expected = [f[n][:].sum() for n in ("particles", "owner", "load")]
-                check(np.allclose(sums, expected, rtol=1e-9) and one == f["particles"][30, 50], f"ParaView, reader {kind}, step {step}: {sums} {one}, {expected}")
+                check(
+                    np.allclose(sums, expected, rtol=1e-9) and one == f["particles"][30, 50],
+                    f"ParaView, reader {kind}, step {step}: {sums} {one}, {expected}",
+                )
 
 
 def parse(text):

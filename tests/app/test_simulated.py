@@ -28,10 +28,19 @@ def schedules(simulate, deck, folder):
     for order in ("plain", "near_first", "far_first"):
         for aggregate in ("none", "process", "node", "auto"):
             for overlap in ("none", "links", "full"):
-                settings = ["run.steps=12", "balance.every=5", "balance.clock=work", "balance.migrate=always",
-                            f"comm.order={order}", f"comm.aggregate={aggregate}", f"comm.overlap={overlap}"]
+                settings = [
+                    "run.steps=12",
+                    "balance.every=5",
+                    "balance.clock=work",
+                    "balance.migrate=always",
+                    f"comm.order={order}",
+                    f"comm.aggregate={aggregate}",
+                    f"comm.overlap={overlap}",
+                ]
                 options = [o for s in settings for o in ("--set", s)]
-                result = summary([simulate, "16", deck, *options], os.path.join(folder, f"{order}_{aggregate}_{overlap}"))
+                result = summary(
+                    [simulate, "16", deck, *options], os.path.join(folder, f"{order}_{aggregate}_{overlap}")
+                )
                 assert result["messages"]["nodes"] == 3, result["messages"]
                 hashes.add(result["state_hash"])
     assert len(hashes) == 1, hashes
@@ -47,8 +56,10 @@ def main():
             path = os.path.join(source, "inputs", deck)
             options = [o for s in settings + ["balance.processes=16", "balance.clock=work"] for o in ("--set", s)]
             real = summary([program, "run", path, *options], os.path.join(folder, "real_" + deck))
-            simulated = summary([os.path.join(source, "scripts", "simulate.sh"), "16", path, *options],
-                                os.path.join(folder, "simulated_" + deck))
+            simulated = summary(
+                [os.path.join(source, "scripts", "simulate.sh"), "16", path, *options],
+                os.path.join(folder, "simulated_" + deck),
+            )
             assert simulated["simulated"] is True and simulated["platform"]["platform"] == "tianhe1a", simulated
             assert simulated["ranks"] == 16 and simulated["wall_seconds"] > 0, simulated
             for key in ("state_hash", "overall_lbe", "energy_last", "particles", "steps"):

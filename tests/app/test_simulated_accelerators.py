@@ -23,8 +23,25 @@ def simulate(folder, messages, platform="tianhe2_mic", settings=""):
         f.write("plan,kind,step,source,target,bytes,source_node,target_node\n")
         f.writelines(f"0,ghosts,0,{s},{t},{n},0,0\n" for s, t, n in messages)
     ranks = 1 + max(max(s, t) for s, t, _ in messages)
-    command = [os.path.join(SOURCE, "scripts/simulate.sh"), str(ranks), trace, "--order", "plain", "--aggregate", "none", "--overlap", "links", "--json", results]
-    done = subprocess.run(command, env=dict(os.environ, PLATFORM=platform, PLATFORM_SET=settings, PROGRAM="replay_messages"), capture_output=True, text=True)
+    command = [
+        os.path.join(SOURCE, "scripts/simulate.sh"),
+        str(ranks),
+        trace,
+        "--order",
+        "plain",
+        "--aggregate",
+        "none",
+        "--overlap",
+        "links",
+        "--json",
+        results,
+    ]
+    done = subprocess.run(
+        command,
+        env=dict(os.environ, PLATFORM=platform, PLATFORM_SET=settings, PROGRAM="replay_messages"),
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     with open(results) as f:
         found = json.load(f)
@@ -36,10 +53,23 @@ def one_message_takes_what_its_links_say(folder):
     size = 8_000_000
     mic, other_mic, far = NODE - 3, NODE - 2, 9 * NODE  # another switch
     slow, narrow = "accelerator_remote_slowdown=5", "accelerator_link_bytes_per_second=2e9"
-    for source, target, settings, bandwidth in ((mic, 0, "", LINK), (0, mic, "", LINK), (mic, other_mic, "", LINK), (0, 1, "", INSIDE), (0, far, "", NETWORK),
-                                                (mic, far, "", NETWORK), (mic, far, slow, NETWORK / 5), (far, mic, slow, NETWORK / 5), (mic, other_mic, slow, NETWORK / 5),
-                                                (mic, 0, slow, LINK), (0, far, slow, NETWORK), (far, mic, narrow, 2e9), (0, far, narrow, NETWORK),
-                                                (mic, far + mic, slow, NETWORK / 5), (0, far, "link_bytes_per_second=1e9", 1e9)):
+    for source, target, settings, bandwidth in (
+        (mic, 0, "", LINK),
+        (0, mic, "", LINK),
+        (mic, other_mic, "", LINK),
+        (0, 1, "", INSIDE),
+        (0, far, "", NETWORK),
+        (mic, far, "", NETWORK),
+        (mic, far, slow, NETWORK / 5),
+        (far, mic, slow, NETWORK / 5),
+        (mic, other_mic, slow, NETWORK / 5),
+        (mic, 0, slow, LINK),
+        (0, far, slow, NETWORK),
+        (far, mic, narrow, 2e9),
+        (0, far, narrow, NETWORK),
+        (mic, far + mic, slow, NETWORK / 5),
+        (0, far, "link_bytes_per_second=1e9", 1e9),
+    ):
         took = simulate(folder, [(source, target, size)], settings=settings)
         assert abs(took / (size / (BANDWIDTH * bandwidth)) - 1) < 0.02, (source, target, settings, took)
     # The time of a small message is that of its latencies: twice 5 us between accelerators.
@@ -53,7 +83,12 @@ def links_are_shared(folder):
     two = simulate(folder, [(0, 24, size), (1, 24, size)])
     apart = simulate(folder, [(0, 24, size), (1, 25, size)])
     back = simulate(folder, [(0, 24, size), (24, 1, size)])
-    assert abs(two / alone - 2) < 0.02 and abs(apart / alone - 1) < 0.02 and abs(back / alone - 1) < 0.02, (alone, two, apart, back)
+    assert abs(two / alone - 2) < 0.02 and abs(apart / alone - 1) < 0.02 and abs(back / alone - 1) < 0.02, (
+        alone,
+        two,
+        apart,
+        back,
+    )
 
 
 def same_tree_as_without_accelerators(folder):
@@ -73,7 +108,9 @@ def same_tree_as_without_accelerators(folder):
 
 def algorithms(folder):
     out = os.path.join(folder, "nested")
-    subprocess.run([os.path.join(SOURCE, "scripts/reproduce/nested_simulated.py"), "--quick", "--out", out], check=True, cwd=SOURCE)
+    subprocess.run(
+        [os.path.join(SOURCE, "scripts/reproduce/nested_simulated.py"), "--quick", "--out", out], check=True, cwd=SOURCE
+    )
     with open(os.path.join(out, "simulated.json")) as f:
         found = json.load(f)
     assert found["simulated"] is True and "sources" in found["platform"]
@@ -91,23 +128,56 @@ def algorithms(folder):
         fast = lambda rank: rank % NODE >= 24
         for r in resources:
             if r["kind"] == "accelerator" and len(r["boxes"]) == 1:  # ghosts of several boxes may be the same cells
-                remote = sum(m["bytes"] for m in messages if m["target"] == r["id"] and (fast(m["source"]) or m["source_node"] != m["target_node"]))
+                remote = sum(
+                    m["bytes"]
+                    for m in messages
+                    if m["target"] == r["id"] and (fast(m["source"]) or m["source_node"] != m["target_node"])
+                )
                 assert fast(r["id"]) and remote == 48 * r["remote_cells"], (algorithm, r, remote)
-        assert algorithm != "greedy" or sum(len(r["boxes"]) == 1 for r in resources if r["kind"] == "accelerator") >= 2, resources
+        assert (
+            algorithm != "greedy" or sum(len(r["boxes"]) == 1 for r in resources if r["kind"] == "accelerator") >= 2
+        ), resources
     for r in found["figure_10"]:
         assert (r["remote_bytes"] == 0) == (r["algorithm"] == "inner_outer"), r
     slow = [time[f"accelerator_remote_slowdown {s}", 2, "greedy"] for s in (1, 2, 3, 5, 10)]
-    assert slow == sorted(slow) and slow[0] == time["the host forwards", 2, "greedy"] and slow[3] == time["accelerators alone", 2, "greedy"], slow
+    assert (
+        slow == sorted(slow)
+        and slow[0] == time["the host forwards", 2, "greedy"]
+        and slow[3] == time["accelerators alone", 2, "greedy"]
+    ), slow
     assert os.path.getsize(os.path.join(out, "simulated.png")) > 10000
 
 
 def refusals(folder):
-    for settings, word in (("accelerator_link_bytes_per_second=0", "> 0"), ("accelerator_remote_slowdown=0.5", ">= 1"), ("latency_seconds=nan", "> 0"), ("nodes=3", "no number nodes"),
-                           ("latency_seconds", "> 0")):
-        done = subprocess.run([os.path.join(SOURCE, "scripts/simulate.sh"), "2", "deck"], env=dict(os.environ, PLATFORM="tianhe2_mic", PLATFORM_SET=settings), capture_output=True, text=True)
+    for settings, word in (
+        ("accelerator_link_bytes_per_second=0", "> 0"),
+        ("accelerator_remote_slowdown=0.5", ">= 1"),
+        ("latency_seconds=nan", "> 0"),
+        ("nodes=3", "no number nodes"),
+        ("latency_seconds", "> 0"),
+    ):
+        done = subprocess.run(
+            [os.path.join(SOURCE, "scripts/simulate.sh"), "2", "deck"],
+            env=dict(os.environ, PLATFORM="tianhe2_mic", PLATFORM_SET=settings),
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode != 0 and settings in done.stderr and word in done.stderr, done
-    done = subprocess.run([sys.executable, os.path.join(SOURCE, "scripts/simulate/machine.py"), "tianhe2_mic", os.path.join(folder, "machine.yaml")], capture_output=True, text=True)
-    assert done.returncode != 0 and "accelerators" in done.stderr and not os.path.exists(os.path.join(folder, "machine.yaml")), done
+    done = subprocess.run(
+        [
+            sys.executable,
+            os.path.join(SOURCE, "scripts/simulate/machine.py"),
+            "tianhe2_mic",
+            os.path.join(folder, "machine.yaml"),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert (
+        done.returncode != 0
+        and "accelerators" in done.stderr
+        and not os.path.exists(os.path.join(folder, "machine.yaml"))
+    ), done
 
 
 def main():
@@ -115,7 +185,13 @@ def main():
         if not os.access(os.path.join(SOURCE, program), os.X_OK):
             print(f"skipped: there is no {program}; docs/simulation.md says how to build it")
             sys.exit(SKIP)
-    for check in (one_message_takes_what_its_links_say, links_are_shared, same_tree_as_without_accelerators, algorithms, refusals):
+    for check in (
+        one_message_takes_what_its_links_say,
+        links_are_shared,
+        same_tree_as_without_accelerators,
+        algorithms,
+        refusals,
+    ):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
 

@@ -18,7 +18,9 @@ def main():
             print(f"skipped: there is no build-smpi/{program}; docs/simulation.md says how to build it")
             sys.exit(SKIP)
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([os.path.join(source, "scripts/reproduce/messages.py"), "--quick", "--no-real", "--out", folder], check=True)
+        subprocess.run(
+            [os.path.join(source, "scripts/reproduce/messages.py"), "--quick", "--no-real", "--out", folder], check=True
+        )
         with open(os.path.join(folder, "summary.json")) as f:
             cases = json.load(f)["cases"]
         assert os.path.getsize(os.path.join(folder, "messages.png")) > 10000

@@ -16,24 +16,59 @@ COMMANDS = [
     ("quick", r"build/steelyard check$", {}, {}),
     ("quick", r"build/steelyard check inputs/slab\.yaml$", {}, {}),
     ("quick", RUN + r"slab\.yaml --out out/less_dense ", {}, FEW),
-    ("quick", RUN + r"slab\.yaml --out out/long --set", {}, {"run.steps=4000": "run.steps=100", "checkpoint.every=1000": "checkpoint.every=25"}),
-    ("quick", RUN + r"slab\.yaml --out out/long --restart auto", {}, {"checkpoint.every=1000": "checkpoint.every=25", **FEW}),
+    (
+        "quick",
+        RUN + r"slab\.yaml --out out/long --set",
+        {},
+        {"run.steps=4000": "run.steps=100", "checkpoint.every=1000": "checkpoint.every=25"},
+    ),
+    (
+        "quick",
+        RUN + r"slab\.yaml --out out/long --restart auto",
+        {},
+        {"checkpoint.every=1000": "checkpoint.every=25", **FEW},
+    ),
     ("quick", "build/steelyard info out/long/", {}, {"checkpoint_8000": "checkpoint_200"}),
     ("quick", RUN + r"slab\.yaml --out out/balance ", {}, FEW),
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/strip ", {}, {}),
     ("quick", r"scripts/plot_lbe\.py out/strip$", {}, {}),
     ("slow", r"scripts/reproduce/load_models\.sh --quick$", {}),
-    ("elsewhere", r"cmake --build build --target bench_nested$|build/tests/balance/bench_nested$", "a benchmark; test_nested checks what it measures"),
-    ("elsewhere", r"scripts/reproduce/speeds\.sh( --wall)?$", "some minutes; results_speeds runs the program in the same ways"),
-    ("elsewhere", r"scripts/reproduce/load_models\.sh$", "an hour or more; load_models.sh --quick runs the same program, under the label slow"),
+    (
+        "elsewhere",
+        r"cmake --build build --target bench_nested$|build/tests/balance/bench_nested$",
+        "a benchmark; test_nested checks what it measures",
+    ),
+    (
+        "elsewhere",
+        r"scripts/reproduce/speeds\.sh( --wall)?$",
+        "some minutes; results_speeds runs the program in the same ways",
+    ),
+    (
+        "elsewhere",
+        r"scripts/reproduce/load_models\.sh$",
+        "an hour or more; load_models.sh --quick runs the same program, under the label slow",
+    ),
     ("text", "app/ ", "the folders of the source"),
     # docs/extend.md
-    ("elsewhere", r"TARGET=test_load_model scripts/build\.sh$|build/tests/balance/test_load_model$", "scripts/test.sh builds and runs it"),
+    (
+        "elsewhere",
+        r"TARGET=test_load_model scripts/build\.sh$|build/tests/balance/test_load_model$",
+        "scripts/test.sh builds and runs it",
+    ),
     ("elsewhere", r"build/steelyard check > docs/deck\.md", "this test compares the page with what the program prints"),
-    ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/pairs ", {"balance.model=pairs": "balance.model=particle_count"}, {}),
+    (
+        "quick",
+        RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/pairs ",
+        {"balance.model=pairs": "balance.model=particle_count"},
+        {},
+    ),
     ("quick", r"scripts/plot_lbe\.py out/pairs$", {}, {}),
     # docs/install.md
-    ("elsewhere", r"(TARGET=steelyard )?scripts/build\.sh( -D|$)", "scripts/test.sh builds with it before any test runs"),
+    (
+        "elsewhere",
+        r"(TARGET=steelyard )?scripts/build\.sh( -D|$)",
+        "scripts/test.sh builds with it before any test runs",
+    ),
     ("quick", "cmake --install build --prefix /opt/steelyard$", {"/opt/steelyard": '"$PWD/prefix"'}, {}),
     ("elsewhere", "module load |export CMAKE_PREFIX_PATH=", "modules and folders of a cluster, which are not here"),
     ("elsewhere", r"cmake -S \. -B build -D|cmake --build build ", "scripts/build.sh does the same"),
@@ -41,15 +76,31 @@ COMMANDS = [
     # docs/reliability.md
     ("elsewhere", r"scripts/tests/slurm_local\.sh$", "the test slurm_local, under the label slow"),
     ("elsewhere", "export OMPI_", "settings for Open MPI; the tests use the MPI of the build"),
-    ("elsewhere", r"cmake -S \. -B build-balance |cmake --(build|install) build-balance", "the test library installs the library"),
-    ("elsewhere", "cmake -S examples/balance |cmake --build build-example|build-example/", "the test library builds the example and runs it"),
-    ("elsewhere", r"cmake -S \. -B build-engine |cmake --build build-engine|build-engine/", "the tests engine_example and engine_alone"),
+    (
+        "elsewhere",
+        r"cmake -S \. -B build-balance |cmake --(build|install) build-balance",
+        "the test library installs the library",
+    ),
+    (
+        "elsewhere",
+        "cmake -S examples/balance |cmake --build build-example|build-example/",
+        "the test library builds the example and runs it",
+    ),
+    (
+        "elsewhere",
+        r"cmake -S \. -B build-engine |cmake --build build-engine|build-engine/",
+        "the tests engine_example and engine_alone",
+    ),
     ("text", "none +LBE", "what the example prints; the test library checks it"),
     # docs/nested.md
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
     ("quick", r"scripts/plot_nested\.py out/", {}, {}),
     ("slow", r"scripts/reproduce/nested\.sh$", {}),
-    ("elsewhere", r"scripts/reproduce/nested\.sh --simulated$", "SimGrid need not be here; simulated_accelerators runs it with --quick where it is"),
+    (
+        "elsewhere",
+        r"scripts/reproduce/nested\.sh --simulated$",
+        "SimGrid need not be here; simulated_accelerators runs it with --quick where it is",
+    ),
     # docs/prediction.md
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard predict inputs/", {}, {}),
     ("quick", r"scripts/plot_prediction\.py out/", {}, {}),
@@ -57,14 +108,26 @@ COMMANDS = [
     ("quick", r"scripts/simulate/machine\.py tianhe1a out/", {}, {}),
     # docs/zones.md
     ("slow", r"scripts/reproduce/zones\.sh$", {}),
-    ("elsewhere", r"scripts/reproduce/zones\.sh --real", "some minutes; accelerator_hash runs the program in the same ways"),
+    (
+        "elsewhere",
+        r"scripts/reproduce/zones\.sh --real",
+        "some minutes; accelerator_hash runs the program in the same ways",
+    ),
     ("quick", RUN + r"zones\.yaml --out out/zones$", {}, FEW),
     # docs/messages.md
     ("quick", RUN + r"slab\.yaml --out out/traced ", {}, FEW),
     ("quick", r"mpiexec\.mpich -n 2 build/replay_messages out/messages\.csv", {}, {}),
-    ("elsewhere", r"scripts/reproduce/messages\.sh$", "SimGrid need not be here; simulated_messages runs it with --quick where it is"),
+    (
+        "elsewhere",
+        r"scripts/reproduce/messages\.sh$",
+        "SimGrid need not be here; simulated_messages runs it with --quick where it is",
+    ),
     # docs/simulation.md
-    ("elsewhere", r"scripts/setup\.sh --simulate|TARGET=\w+ scripts/build\.sh smpi|(PLATFORM=\w+ )?(PROGRAM=\w+ )?scripts/simulate\.sh ", "SimGrid need not be here; simulated_ranks runs the script where it is"),
+    (
+        "elsewhere",
+        r"scripts/setup\.sh --simulate|TARGET=\w+ scripts/build\.sh smpi|(PLATFORM=\w+ )?(PROGRAM=\w+ )?scripts/simulate\.sh ",
+        "SimGrid need not be here; simulated_ranks runs the script where it is",
+    ),
     # docs/output.md, docs/potentials.md, restarts/README.md
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
     ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),

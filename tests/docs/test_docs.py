@@ -39,7 +39,7 @@ def blocks(lines):
         if fence:
             while i < len(lines) and not lines[i].lstrip().startswith("```"):
                 i += 1
-            yield start + 2, fence[1], lines[start + 1:i]
+            yield start + 2, fence[1], lines[start + 1 : i]
             i += 1
         elif re.match(r"    \S", lines[start]) and (start == 0 or re.match(r"\s*$|#", lines[start - 1])):
             while i < len(lines) and lines[i].startswith("    "):
@@ -67,12 +67,18 @@ def commands_of(page, lines, used):
             problem(page, line, f"`{command}` is in no group: give it an entry in tests/docs/commands.py")
 
     for first, language, block in blocks(lines):
-        prose[first - 1:first + len(block) - 1] = [""] * len(block)
+        prose[first - 1 : first + len(block) - 1] = [""] * len(block)
         if language == "":
             problem(page, first - 1, "a block without a language: write ```sh for commands, ```text for other text")
         elif language == "python":
             code = "\n".join(block)
-            commands.append((first, "python3: " + block[0], ("slow" if re.search("MDAnalysis|paraview", code) else "quick", code, {}, {})))
+            commands.append(
+                (
+                    first,
+                    "python3: " + block[0],
+                    ("slow" if re.search("MDAnalysis|paraview", code) else "quick", code, {}, {}),
+                )
+            )
         elif language in ("sh", "bash") or language == "indented" and (entry_of(block[0], used) or [""])[0] != "text":
             joined = ""
             for line, row in enumerate(block, first):
@@ -117,15 +123,26 @@ def keys_of(*arguments):
 
 def check_names(spans, source):
     """Deck keys, options, scripts and STEELYARD_... names exist in spans: (page, line, inline code or command)."""
-    others = ("system.potential.kind=mie", "load.kind=uniform", "load={kind: dataset, file: a.h5}")  # keys that not all decks have
+    others = (
+        "system.potential.kind=mie",
+        "load.kind=uniform",
+        "load={kind: dataset, file: a.h5}",
+    )  # keys that not all decks have
     keys = keys_of("inputs/tiny.yaml").union(*(keys_of("inputs/tiny.yaml", "--set", s) for s in others))
     sections = "|".join({name for key in keys for name in key.split(".")[:-1]})
     scripts = {s for _, _, code in spans for s in re.findall(r"scripts/[\w/]+\.sh", code) if os.path.exists(s)}
-    helps = {p: execute([*p.split(), "--help"], 60)[0] for p in ["build/steelyard " + c for c in ("run", "partition", "predict", "info", "check", "")] + ["build/replay_messages"] + sorted(scripts)}
+    helps = {
+        p: execute([*p.split(), "--help"], 60)[0]
+        for p in ["build/steelyard " + c for c in ("run", "partition", "predict", "info", "check", "")]
+        + ["build/replay_messages"]
+        + sorted(scripts)
+    }
     for page, line, code in spans:
         for name in re.findall(rf"(?<![\w./<>-])((?:{sections})(?:\.\w+)+)", code):
             plain = re.sub(r"\.\d+\b", "", name)
-            if not re.search(r"\.(csv|json|h5|yaml|cpp|hpp)$", name) and not any(("." + k).endswith("." + plain) for k in keys):
+            if not re.search(r"\.(csv|json|h5|yaml|cpp|hpp)$", name) and not any(
+                ("." + k).endswith("." + plain) for k in keys
+            ):
                 problem(page, line, f"no deck has a key {name}")
         named = re.findall(r"scripts/[\w/*.]*\w", code)
         problems.extend(f"{page}:{line}: there is no {script}" for script in named if not glob.glob(script))
@@ -142,7 +159,15 @@ def check_names(spans, source):
 def execute(command, timeout):
     """Exit code and output of a shell command; None after the time limit, which ends all that it started."""
     environment = dict(os.environ, OMP_NUM_THREADS="1", STEELYARD_SETUP="skip", HOME=os.getcwd())
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=environment,
+        start_new_session=True,
+    )
     try:
         return process.communicate(timeout=timeout)[0], process.returncode
     except subprocess.TimeoutExpired:
@@ -153,8 +178,16 @@ def execute(command, timeout):
 def copy_tree(source, build, scratch):
     """Copies the files of the checkout and returns their names; scripts/build.sh of the copy builds nothing."""
     found = subprocess.run(["git", "-C", source, "ls-files", "-z"], stdout=subprocess.PIPE, text=True)
-    listed = found.stdout.split("\0") if found.returncode == 0 else [  # an unpacked archive
-        os.path.relpath(os.path.join(folder, n), source) for folder, _, names in os.walk(source) if not re.search(r"/(build|out|results|\.git)", folder) for n in names]
+    listed = (
+        found.stdout.split("\0")
+        if found.returncode == 0
+        else [  # an unpacked archive
+            os.path.relpath(os.path.join(folder, n), source)
+            for folder, _, names in os.walk(source)
+            if not re.search(r"/(build|out|results|\.git)", folder)
+            for n in names
+        ]
+    )
     tracked = [name for name in listed if os.path.isfile(os.path.join(source, name))]
     for name in tracked:
         os.makedirs(os.path.dirname(os.path.join(scratch, name)), exist_ok=True)
@@ -172,7 +205,9 @@ def main():
         tracked = copy_tree(source, build, scratch)
         os.chdir(scratch)
         commands, spans, used = [], [], set()
-        for page in sorted((name for name in tracked if name.endswith(".md")), key=lambda name: (name != "README.md", name)):
+        for page in sorted(
+            (name for name in tracked if name.endswith(".md")), key=lambda name: (name != "README.md", name)
+        ):
             lines = read(page).splitlines()
             check_links(page, lines)
             if page != "CHANGELOG.md":  # it may name what is no more
@@ -180,12 +215,20 @@ def main():
                 commands += [(page, *c) for c in of_page]
                 spans += [(page, *c) for c in code] + [(page, *c[:2]) for c in of_page]
         for entry in [e for number, e in enumerate(COMMANDS) if number not in used]:
-            problems.append(f"tests/docs/commands.py: no command starts with {entry[1]!r} any more: remove the entry, or mend it")
-        check_names(spans, "".join(read(n) for n in tracked if re.search(r"(\.(cpp|hpp|in|sh|cmake)|CMakeLists\.txt)$", n)))
+            problems.append(
+                f"tests/docs/commands.py: no command starts with {entry[1]!r} any more: remove the entry, or mend it"
+            )
+        check_names(
+            spans, "".join(read(n) for n in tracked if re.search(r"(\.(cpp|hpp|in|sh|cmake)|CMakeLists\.txt)$", n))
+        )
         for page, line, command, (group, pattern, *replacements) in commands:
             if group == "quick" or group == "slow" and full:
-                run = ["pvpython" if "paraview" in pattern else sys.executable, "-c", pattern] if command.startswith("python3: ") else ["/bin/bash", "-c", command]
-                for old, new in [r for pairs in replacements[:1 if full else 2] for r in pairs.items()]:
+                run = (
+                    ["pvpython" if "paraview" in pattern else sys.executable, "-c", pattern]
+                    if command.startswith("python3: ")
+                    else ["/bin/bash", "-c", command]
+                )
+                for old, new in [r for pairs in replacements[: 1 if full else 2] for r in pairs.items()]:
                     if old != "$" and old not in run[2]:
                         problem(page, line, f"commands.py replaces {old!r}, which is not in `{command}`")
                     run[2] = run[2] + new if old == "$" else run[2].replace(old, new)
@@ -194,7 +237,11 @@ def main():
                 output, code = execute(run, 2400 if full else 60)
                 print(f"{time.monotonic() - start:6.1f} s  {page}:{line}: {command}", flush=True)
                 if code != 0:
-                    problem(page, line, f"`{run[2]}` ended with {'the time limit' if code is None else f'exit code {code}'}:\n{output[-2000:]}")
+                    problem(
+                        page,
+                        line,
+                        f"`{run[2]}` ended with {'the time limit' if code is None else f'exit code {code}'}:\n{output[-2000:]}",
+                    )
     if problems:
         sys.exit("\n".join(problems + [f"{len(problems)} problems"]))
 
