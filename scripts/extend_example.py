@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Does what docs/extend.md tells to do to add the load model `pairs` and the partitioner `columns`: extend_example.py BUILD_FOLDER
-[--check] [--out DIR]
+"""Does what docs/extend.md tells to do to add the load model `pairs` and the partitioner `columns`: extend_example.py
+BUILD_FOLDER [--check] [--out DIR]
 
-Takes each file out of the page, compiles it and the list that names it, links the program anew with both, and runs the page's
-comparison of models, and a collision with the partitioner, which must not change the state hash. Prints the overall LBE of each model, as the page shows it; with --check it fails where the page
-shows something else. The times are counted work, so the figures are the same on every machine.
+Takes each file out of the page, compiles it and the list that names it, links the program anew with both, and runs the
+page's comparison of models, and a collision with the partitioner, which must not change the state hash. Prints the
+overall LBE of each model, as the page shows it; with --check it fails where the page shows something else. The times
+are counted work, so the figures are the same on every machine.
 """
 import argparse
 import json
@@ -43,7 +44,8 @@ def program_with(build, folder, page, name, file, table):
     code = re.search(rf"`({re.escape(file)})`[^\n]*(?:\n[^\n]+)*:\n\n```cpp\n(.*?)```", page, re.S)
     if not code or f"`add({name})`" not in page or table not in page:
         sys.exit(
-            f"extend_example.py: docs/extend.md no longer shows {file} and its line in {table} in the form that this script looks for"
+            f"extend_example.py: docs/extend.md no longer shows {file} and its line in {table} in the form that this"
+            " script looks for"
         )
     with open(os.path.join(SOURCE, table)) as f:
         listed = f.read()
@@ -89,7 +91,8 @@ def main():
     command = re.search(r"    build/steelyard run (inputs/strip_t1\.yaml .*?compare=[^']*')", page, re.S)
     if not command:
         sys.exit(
-            "extend_example.py: docs/extend.md no longer shows the run of the model pairs in the form that this script looks for"
+            "extend_example.py: docs/extend.md no longer shows the run of the model pairs in the form that this script"
+            " looks for"
         )
     with tempfile.TemporaryDirectory() as folder:
         binary = program_with(

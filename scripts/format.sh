@@ -1,16 +1,45 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# format.sh [--check]: formats all C++ sources with clang-format 14, whose choices other versions don't share; with
-# --check it changes nothing and fails where a file would change. Without that version it says so and does nothing.
+# format.sh [--check]: formats all C++ sources with clang-format 14 and all Python with black 23, whose choices other
+# versions don't share, and has flake8 read the Python; with --check it changes nothing and fails where a file would
+# change. What is not here, or in another version, it names and leaves out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/format.sh; exit 0; }
+check=no
+case ${1:-} in
+    -h | --help) sed -n '3,5s/^# //p' scripts/format.sh; exit 0 ;;
+    --check) check=yes ;;
+    '') ;;
+    *) echo "format.sh: unknown option $1; see --help" >&2; exit 2 ;;
+esac
+failed=0
+sources() {  # -name PATTERN [-o -name PATTERN ...]
+    find . \( -name '.?*' -o -name build -o -name 'build-*' -o -name out -o -name results \) -prune -o \( "$@" \) -print0
+}
+
+clang=
 for tool in clang-format-14 clang-format; do
-    command -v "$tool" >/dev/null && "$tool" --version | grep -q 'version 14\.' && break
-    tool=
+    if command -v "$tool" >/dev/null && "$tool" --version | grep -q 'version 14\.'; then clang=$tool; break; fi
 done
-[[ -n $tool ]] || { echo "format.sh: there is no clang-format 14 here; nothing was done" >&2; exit 0; }
-mode=-i
-[[ ${1:-} == --check ]] && mode="--dry-run --Werror"
-# shellcheck disable=SC2086
-find app balance comm gpu md predict tests examples -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' | xargs "$tool" $mode
+if [[ -n $clang ]]; then
+    mode=-i
+    [[ $check == yes ]] && mode="--dry-run --Werror"
+    # shellcheck disable=SC2086
+    sources -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' | xargs -0 "$clang" $mode || failed=1
+else
+    echo "format.sh: there is no clang-format 14 here; C++ was left out" >&2
+fi
+if command -v black >/dev/null && black --version | grep -q ' 23\.'; then
+    mode=
+    [[ $check == yes ]] && mode=--check
+    sources -name '*.py' | xargs -0 black -q $mode ||
+        { failed=1; echo "format.sh: black would change Python sources; scripts/format.sh does" >&2; }
+else
+    echo "format.sh: there is no black 23 here; the format of Python was left out" >&2
+fi
+if command -v flake8 >/dev/null; then
+    sources -name '*.py' | xargs -0 flake8 || failed=1
+else
+    echo "format.sh: there is no flake8 here; Python was not read" >&2
+fi
+exit $failed

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """A run without and one with balancing, side by side: plot_balancing.py WITHOUT WITH [--output FILE]
 
-WITHOUT and WITH are output directories of the same deck, both with balance.every > 0, the first with balance.partition.kind=none. Above:
-density and the border between the processes at the last step of which there are cell fields. Below: LBE at each balancing. Writes
-WITH/balancing.png and prints what balancing gained.
+WITHOUT and WITH are output directories of the same deck, both with balance.every > 0, the first with
+balance.partition.kind=none. Above: density and the border between the processes at the last step of which there are
+cell fields. Below: LBE at each balancing. Writes WITH/balancing.png and prints what balancing gained.
 """
 import argparse
 import csv
@@ -16,8 +16,6 @@ import sys
 
 import h5py
 import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -25,6 +23,8 @@ from matplotlib.collections import LineCollection
 from plot_partition import borders
 
 COLOURS = ("#777777", "#c22f3e")
+
+matplotlib.use("Agg")
 
 
 def read(outdir):
@@ -44,7 +44,8 @@ def read(outdir):
     }
     if not found or not rows:
         sys.exit(
-            f"plot_balancing.py: no cell fields or no balancing in {outdir}; run with output.fields_every and balance.every > 0"
+            f"plot_balancing.py: no cell fields or no balancing in {outdir}; run with output.fields_every and"
+            " balance.every > 0"
         )
     with h5py.File(found[max(found)]) as f:
         return summary, rows, f["particles"][:], f["owner"][:], f.attrs["box"], max(found)
@@ -95,15 +96,19 @@ def main():
     axes["lbe"].legend(loc="lower right", fontsize=9)
     summary = runs[0][0]
     figure.suptitle(
-        f"{summary['deck']}: {summary['particles']} particles on {summary['ranks']} ranks; the line is the border between the processes at step {runs[0][5]}",
+        (
+            f"{summary['deck']}: {summary['particles']} particles on {summary['ranks']} ranks; the line is the border"
+            f" between the processes at step {runs[0][5]}"
+        ),
         fontsize=11,
     )
     path = arguments.output or os.path.join(arguments.balanced, "balancing.png")
     figure.savefig(path, dpi=110)
     seconds = [s["wall_seconds"] for s, *_ in runs]
     print(
-        f"Balancing raised the load balance efficiency (mean compute time of the ranks over the largest) from {lbe[0]:.1f} to {lbe[1]:.1f} % "
-        f"and the speed by {100 * (seconds[0] / seconds[1] - 1):.0f} %: {seconds[1]:.1f} instead of {seconds[0]:.1f} s."
+        "Balancing raised the load balance efficiency (mean compute time of the ranks over the largest) from"
+        f" {lbe[0]:.1f} to {lbe[1]:.1f} % and the speed by {100 * (seconds[0] / seconds[1] - 1):.0f} %:"
+        f" {seconds[1]:.1f} instead of {seconds[0]:.1f} s."
     )
 
 

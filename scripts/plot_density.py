@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Density map and profile of a run: plot_density.py OUTDIR [--steps N ...] [--output FILE]
 
-Reads fields_<step>.h5 (particles per cell) and draws the number density for each step, and below it the mean density along x
-inside the material, relative to its median at the start. Writes OUTDIR/density.png.
+Reads fields_<step>.h5 (particles per cell) and draws the number density for each step, and below it the mean density
+along x inside the material, relative to its median at the start. Writes OUTDIR/density.png.
 """
 import argparse
 import glob
@@ -13,10 +13,10 @@ import sys
 
 import h5py
 import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
+matplotlib.use("Agg")
 
 
 def read_field(path):
@@ -27,7 +27,8 @@ def read_field(path):
 
 
 def profile(density, rows):
-    """Mean over the rows that hold material at the start; smoothed over 3 columns, since a cell holds only a few particles."""
+    """Mean over the rows that hold material at the start; smoothed over 3 columns, since a cell holds only a few
+    particles."""
     p = density[rows].mean(axis=0)
     return np.convolve(np.pad(p, 1, mode="wrap"), np.ones(3) / 3, mode="valid")
 

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Load balance efficiency against the step, of every model in balance.csv: plot_lbe.py OUTDIR [OUTDIR ...] [--output FILE]
+"""Load balance efficiency against the step, of every model in balance.csv: plot_lbe.py OUTDIR [OUTDIR ...] [--output
+FILE]
 
-Above: LBE, the mean over the largest compute time of the processes. Below: LBE_m, the same of the loads of the partition in
-use: the efficiency that its model predicts. One column for each OUTDIR. Writes OUTDIR/lbe.png.
+Above: LBE, the mean over the largest compute time of the processes. Below: LBE_m, the same of the loads of the
+partition in use: the efficiency that its model predicts. One column for each OUTDIR. Writes OUTDIR/lbe.png.
 """
 import argparse
 import csv
@@ -12,8 +13,6 @@ import os
 import sys
 
 import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 COLOURS = {
@@ -25,6 +24,8 @@ COLOURS = {
     "b1": "#d8742f",
     "r1": "#c22f3e",
 }
+
+matplotlib.use("Agg")
 
 
 def read(outdir):
@@ -67,7 +68,10 @@ def main():
             axes[1][column].plot(step, [100 * v for v in lbe_model], **style)
         clock = "counted work" if summary["clock"] == "work" else "wall clock"
         axes[0][column].set_title(
-            f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}: {summary['processes']} processes on {summary['ranks']} ranks, {clock}",
+            (
+                f"{summary['deck']}, {os.path.basename(os.path.normpath(outdir))}: {summary['processes']} processes on"
+                f" {summary['ranks']} ranks, {clock}"
+            ),
             fontsize=10,
         )
         axes[0][column].legend(

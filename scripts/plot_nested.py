@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Pictures of nested partitions, after figures 5 to 9 of Liu, Yang & Yang (2018): plot_nested.py OUTDIR | SUMMARY [OPTIONS]
+"""Pictures of nested partitions, after figures 5 to 9 of Liu, Yang & Yang (2018): plot_nested.py OUTDIR | SUMMARY
+[OPTIONS]
 
-OUTDIR of `steelyard partition`: the grid with the borders between nodes (thick) and resources (thin), shaded by the number of the
-node, accelerators in orange; below, one node with its CPUs in two hues and its accelerators. Of a 3D grid one layer is drawn.
-Writes OUTDIR/nested.png.
+OUTDIR of `steelyard partition`: the grid with the borders between nodes (thick) and resources (thin), shaded by the
+number of the node, accelerators in orange; below, one node with its CPUs in two hues and its accelerators. Of a 3D grid
+one layer is drawn. Writes OUTDIR/nested.png.
 
 SUMMARY, a summary.json of scripts/reproduce/nested.sh: LBE_m over the number of nodes. Writes lbe.png beside it.
 """
@@ -13,8 +14,6 @@ import json
 import os
 
 import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -27,6 +26,8 @@ ENVIRONMENTS = {
     "accelerators": ("3 accelerators a node", "#d94801", "s"),
     "random": ("0 to 3 accelerators a node, worst of the seeds", "#238b45", "^"),
 }
+
+matplotlib.use("Agg")
 
 
 def owners(partition, layer):
@@ -61,9 +62,11 @@ def whole_colours(resources, nodes):
     shade = plt.get_cmap("YlGnBu")
     return np.array(
         [
-            matplotlib.colors.to_rgb("#e6550d")
-            if r["kind"] == "accelerator"
-            else shade(0.1 + 0.55 * r["node"] / max(1, nodes - 1))[:3]
+            (
+                matplotlib.colors.to_rgb("#e6550d")
+                if r["kind"] == "accelerator"
+                else shade(0.1 + 0.55 * r["node"] / max(1, nodes - 1))[:3]
+            )
             for r in resources
         ]
     )

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Partition over the density, and the load field: plot_partition.py OUTDIR [--step N] [--output FILE]
 
-Reads fields_<step>.h5 (particles, owner, load). Left: density with the borders between processes; middle: the same around the
-most expensive cells; right: load of each cell there, by the model that drove the run. Writes OUTDIR/partition.png.
+Reads fields_<step>.h5 (particles, owner, load). Left: density with the borders between processes; middle: the same
+around the most expensive cells; right: load of each cell there, by the model that drove the run. Writes
+OUTDIR/partition.png.
 """
 import argparse
 import glob
@@ -13,10 +14,10 @@ import sys
 
 import h5py
 import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
+matplotlib.use("Agg")
 
 
 def borders(owner, window):

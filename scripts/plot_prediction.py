@@ -9,11 +9,11 @@ import os
 import sys
 
 import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 TERMS = ["compute", "imbalance", "messages", "bytes", "rebalancing"]
+
+matplotlib.use("Agg")
 
 
 def main():

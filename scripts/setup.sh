@@ -7,11 +7,12 @@
 set -euo pipefail
 
 packages=(cmake ninja-build g++ pkg-config mpich libmpich-dev libhdf5-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev
-    nlohmann-json3-dev libxxhash-dev libhwloc-dev python3 python3-numpy python3-matplotlib python3-h5py)
+    nlohmann-json3-dev libxxhash-dev libhwloc-dev python3 python3-numpy python3-matplotlib python3-h5py
+    python3-pytest)
 for option in "$@"; do
     case $option in
         --bench) packages+=(lammps) ;;
-        --format) packages+=(clang-format-14) ;;
+        --format) packages+=(clang-format-14 black flake8) ;;
         --slow) packages+=(python3-mdanalysis paraview python3-paraview) ;;
         --slurm) packages+=(munge slurmctld slurmd slurm-client) ;;
         --sanitize) packages+=(clang libclang-rt-dev libomp-dev llvm) ;;  # llvm: names and lines in reports

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that balancing
-costs: timers, model, partition, migration, and rebuilds that would not have been due.
+"""Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that
+balancing costs: timers, model, partition, migration, and rebuilds that would not have been due.
 
-Centred: two slabs of half a million particles meet in the middle of the box, so that even halves are a perfect split and there
-is nothing to win. Off-centre: even halves hold 81 and 19 % of the particles; beside the run without balancing it is compared with
-the same slabs centred. `gain` is the program's default: it migrates where that pays, with a rebuild that is due.
-`always` makes a new partition and migrates each time, due or not, as the paper's experiment does.
+Centred: two slabs of half a million particles meet in the middle of the box, so that even halves are a perfect split
+and there is nothing to win. Off-centre: even halves hold 81 and 19 % of the particles; beside the run without balancing
+it is compared with the same slabs centred. `gain` is the program's default: it migrates where that pays, with a rebuild
+that is due. `always` makes a new partition and migrates each time, due or not, as the paper's experiment does.
 """
 import argparse
 import json
@@ -55,7 +55,8 @@ def main():
         more = statistics.median(a / b for a, b in zip(rates["centred"], rates[name])) - 1
         out["more_time"][name] = more
         print(
-            f"{name:<28}{statistics.median(rates[name]) / 1e6:>15.1f}{more * 100:>22.1f} %{statistics.median(migrations[name]):>12.0f}"
+            f"{name:<28}{statistics.median(rates[name]) / 1e6:>15.1f}{more * 100:>22.1f} %"
+            f"{statistics.median(migrations[name]):>12.0f}"
         )
     os.makedirs("results/balancing", exist_ok=True)
     with open("results/balancing/summary.json", "w") as f:

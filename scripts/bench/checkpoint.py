@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Pairs: the checkpoints of a run of 4 M particles, then dd with fsync of as many bytes to the same folder.
 
-Writing: from the space check to the flush on the disk, as dd's. The last column adds what dd does not do: digest, reading
-back, comparing. dd copies random bytes from memory.
+Writing: from the space check to the flush on the disk, as dd's. The last column adds what dd does not do: digest,
+reading back, comparing. dd copies random bytes from memory.
 """
 import argparse
 import json
@@ -32,9 +32,10 @@ def main():
     ratios, whole, mine, theirs = [], [], [], []
     print(f"{'bytes':>12}{'ours MB/s':>12}{'dd MB/s':>12}{'ratio':>8}{'verified':>10}")
     for _ in range(arguments.runs):
-        with tempfile.TemporaryDirectory(dir="results/checkpoint") as folder, tempfile.NamedTemporaryFile(
-            dir="/dev/shm"
-        ) as source:
+        with (
+            tempfile.TemporaryDirectory(dir="results/checkpoint") as folder,
+            tempfile.NamedTemporaryFile(dir="/dev/shm") as source,
+        ):
             path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
             with open(path, "w") as f:
                 f.write(DECK)

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Hands states of ours to LAMMPS (lj/cut, shifted) and compares: a liquid, and a collision of 20,000 particles at its start, at
-first contact and in full contact.
+"""Hands states of ours to LAMMPS (lj/cut, shifted) and compares: a liquid, and a collision of 20,000 particles at its
+start, at first contact and in full contact.
 
-Forces at the state: the largest and the rms difference of a particle's force, over the rms force. LAMMPS gets all 40 bits of the
-positions; our forces see 26 of them behind the point in `mixed`, 28 in `double`. Total energy per atom at the state and 200
-steps later. Bounds hold for the largest difference and for both energies.
+Forces at the state: the largest and the rms difference of a particle's force, over the rms force. LAMMPS gets all 40
+bits of the positions; our forces see 26 of them behind the point in `mixed`, 28 in `double`. Total energy per atom at
+the state and 200 steps later. Bounds hold for the largest difference and for both energies.
 """
 import csv
 import json
@@ -78,7 +78,8 @@ def lammps(folder, state, box, dt):
     n = len(state["position"])
     with open(os.path.join(folder, "start.data"), "w") as f:
         f.write(
-            f"start state\n\n{n} atoms\n1 atom types\n\n0 {box[0]!r} xlo xhi\n0 {box[1]!r} ylo yhi\n-0.5 0.5 zlo zhi\n\nAtoms\n\n"
+            f"start state\n\n{n} atoms\n1 atom types\n\n0 {box[0]!r} xlo xhi\n0 {box[1]!r} ylo yhi\n"
+            "-0.5 0.5 zlo zhi\n\nAtoms\n\n"
         )
         for i, (x, y) in enumerate(state["position"]):
             f.write(f"{i + 1} 1 {x:.17g} {y:.17g} 0\n")
@@ -101,14 +102,15 @@ def lammps(folder, state, box, dt):
     energies = [float(lines[head + k].split()[column]) for k in (1, 2)]
     with open(os.path.join(folder, "forces.dump")) as f:
         table = f.read().splitlines()[9 : 9 + n]
-    return np.array([[float(x) for x in l.split()[1:]] for l in table]), energies
+    return np.array([[float(x) for x in line.split()[1:]] for line in table]), energies
 
 
 def main():
     failed = False
     results = {"simulated": False, "steps": STEPS}
     print(
-        f"{'state':<11}{'precision':<10}{'max dF':>12}{'rms dF':>12}{'bound':>8}{'dE/E start':>13}{'dE/E end':>11}{'bound':>8}"
+        f"{'state':<11}{'precision':<10}{'max dF':>12}{'rms dF':>12}{'bound':>8}{'dE/E start':>13}"
+        f"{'dE/E end':>11}{'bound':>8}"
     )
     for case in CASES:
         for precision, bounds in BOUNDS.items():

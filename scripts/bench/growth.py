@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """A liquid of growing size on one rank, then of fixed size per rank on 1, 2, 4, 8 ranks, without and with balancing.
 
-The first part gives CPU nanoseconds per particle-step (after a warm-up that melts the lattice) and the peak resident memory
-of the process, which contains the program and its libraries (about 20 MB). The second part gives memory only: on a machine
-with fewer cores than ranks its times mean nothing.
+The first part gives CPU nanoseconds per particle-step (after a warm-up that melts the lattice) and the peak resident
+memory of the process, which contains the program and its libraries (about 20 MB). The second part gives memory only: on
+a machine with fewer cores than ranks its times mean nothing.
 """
 import csv
 import json
@@ -18,7 +18,7 @@ PRECISION = "mixed"
 
 def run(cells, steps, warm, ranks, balance=""):
     deck = (
-        f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n"
+        "system:\n  box: fit\n  potential: {shift: none}\n  slabs:\n"
         f"    - {{lattice: hexagonal, cells: [{cells[0]}, {cells[1]}], density: 0.9, temperature: 1.0}}\n"
         f"run: {{dt: 0.005, steps: {warm + steps}, precision: {PRECISION}}}\noutput: {{every: {warm}}}\n{balance}"
     )

@@ -85,17 +85,24 @@ def main():
             )
     rows = []
     print(
-        f"MEASURED on {arguments.ranks} ranks of this machine; medians of {arguments.rounds} runs; beside the default: of the ratios of the rounds"
+        f"MEASURED on {arguments.ranks} ranks of this machine; medians of {arguments.rounds} runs; beside the default:"
+        " of the ratios of the rounds"
     )
     print(
-        f"{'deck':<10}{'schedule':<26}{'us a step':>10}{'ghosts':>8}{'messages':>10}{'default / this':>16}{'its ghosts':>12}{'others':>8}"
+        f"{'deck':<10}{'schedule':<26}{'us a step':>10}{'ghosts':>8}{'messages':>10}{'default / this':>16}"
+        f"{'its ghosts':>12}{'others':>8}"
     )
     for deck in decks:
         reference = runs[deck[0], DEFAULT]
         for name in SCHEDULES:
             list_ = runs[deck[0], name]
-            median = lambda key: statistics.median(r[key] for r in list_)
-            ratio = lambda key: statistics.median(a[key] / b[key] for a, b in zip(reference, list_))
+
+            def median(key):
+                return statistics.median(r[key] for r in list_)
+
+            def ratio(key):
+                return statistics.median(a[key] / b[key] for a, b in zip(reference, list_))
+
             row = dict(
                 deck=deck[0],
                 schedule=name,
@@ -110,7 +117,8 @@ def main():
             )
             rows.append(row)
             print(
-                f"{deck[0]:<10}{name:<26}{row['seconds'] * 1e6:>10.0f}{row['ghost_seconds'] * 1e6:>8.0f}{row['messages']:>10.1f}{row['default_over_this']:>16.3f}"
+                f"{deck[0]:<10}{name:<26}{row['seconds'] * 1e6:>10.0f}{row['ghost_seconds'] * 1e6:>8.0f}"
+                f"{row['messages']:>10.1f}{row['default_over_this']:>16.3f}"
                 f"{row['default_ghosts_over_this']:>12.3f}{100 * row['others']:>7.1f}%"
             )
         assert len({r["hash"] for name in SCHEDULES for r in runs[deck[0], name]}) == 1, "hashes differ"

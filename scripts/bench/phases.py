@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Nanoseconds per particle and step of each phase of a liquid on one core, beside two floors.
 
-Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 1 byte per entry, clusters and
-neighbourhoods 4, positions and velocities 32 read and 32 written, packed positions 16 read and 8 written), at the bandwidth of a large
-copy measured in the same round. It binds where the particles exceed the caches.
-Instructions: a row of 16 neighbours takes 34 vector instructions in `mixed` (counted in the AVX-512 kernel's loop); a core with four
-vector units can't do it in less than 8.5 cycles, at the clock measured by a chain of additions.
+Bytes: what a force pass must read and write once, counted from the data structures (neighbour rows 1 byte per entry,
+clusters and neighbourhoods 4, positions and velocities 32 read and 32 written, packed positions 16 read and 8 written),
+at the bandwidth of a large copy measured in the same round. It binds where the particles exceed the caches.
+Instructions: a row of 16 neighbours takes 34 vector instructions in `mixed` (counted in the AVX-512 kernel's loop); a
+core with four vector units can't do it in less than 8.5 cycles, at the clock measured by a chain of additions.
 
-Softened: the same lattice with dt so small that nobody moves, so both potentials see the same pairs; the ratio of force times.
+Softened: the same lattice with dt so small that nobody moves, so both potentials see the same pairs; the ratio of force
+times.
 """
 import argparse
 import ctypes
@@ -110,7 +111,8 @@ def main():
         softened_over_plain=statistics.median(softened),
     )
     print(
-        f"liquid, mixed precision, one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s; medians of {arguments.runs} rounds, ns per particle and step"
+        f"liquid, mixed precision, one core at {ghz:.2f} GHz, copy {copy * 1e-9:.1f} GB/s; medians of"
+        f" {arguments.runs} rounds, ns per particle and step"
     )
     print(f"{'particles':<12}" + "".join(f"{p:>12}" for p in rounds["184,800"][0]) + f"{'sum':>9}")
     for name, values in rounds.items():
@@ -118,7 +120,8 @@ def main():
         out["phases"][name] = median
         print(f"{name:<12}" + "".join(f"{t:>12.2f}" for t in median.values()) + f"{sum(median.values()):>9.2f}")
     print(
-        f"floors of the force pass: instructions {floors['instructions']:.2f}, bytes {floors['bytes']:.2f} (out of cache)"
+        f"floors of the force pass: instructions {floors['instructions']:.2f}, bytes {floors['bytes']:.2f} (out of"
+        " cache)"
     )
     print(f"softened over plain Lennard-Jones, same pairs, force pass: {out['softened_over_plain']:.3f}")
     os.makedirs("results/phases", exist_ok=True)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Predicted beside measured times of a step.
 
-On this machine: each deck on 1 and 2 ranks of one thread, prediction and run in turns, medians. A run is repeated where other
-programs were at work. With --simulated: on ranks of the simulated cluster tianhe1a, with its machine file, even partition, with
-and without overlap. With --overlap: on 2 ranks here, steps with and without overlap of a small liquid in many messages.
+On this machine: each deck on 1 and 2 ranks of one thread, prediction and run in turns, medians. A run is repeated where
+other programs were at work. With --simulated: on ranks of the simulated cluster tianhe1a, with its machine file, even
+partition, with and without overlap. With --overlap: on 2 ranks here, steps with and without overlap of a small liquid
+in many messages.
 """
 import argparse
 import csv
@@ -108,7 +109,11 @@ def real(arguments):
             )
             cases.append(case)
             print(
-                f"{deck:<26}{ranks:>3} ranks: predicted {case['predicted_seconds']:.4g}, measured {case['measured_seconds']:.4g} s a step, ratio {case['predicted_seconds'] / case['measured_seconds']:.3f}",
+                (
+                    f"{deck:<26}{ranks:>3} ranks: predicted {case['predicted_seconds']:.4g}, measured"
+                    f" {case['measured_seconds']:.4g} s a step, ratio"
+                    f" {case['predicted_seconds'] / case['measured_seconds']:.3f}"
+                ),
                 flush=True,
             )
     return cases
@@ -170,7 +175,9 @@ def overlap(arguments):
         cases.append(case)
         shown = {k: 1e6 * statistics.median(r[k] for r in rows) for k in rows[0]}
         print(
-            f"{deck}, {' '.join(settings)}\n  full: predicted {shown['predicted_full']:.1f}, measured {shown['measured_full']:.1f} us a step; none: {shown['predicted_none']:.1f}, {shown['measured_none']:.1f}\n  "
+            f"{deck}, {' '.join(settings)}\n  full: predicted {shown['predicted_full']:.1f}, measured"
+            f" {shown['measured_full']:.1f} us a step; none: {shown['predicted_none']:.1f},"
+            f" {shown['measured_none']:.1f}\n  "
             + "; ".join(
                 f"{kind} gain {statistics.median(g):.1f} us ({g[0]:.1f} to {g[-1]:.1f})" for kind, g in gains.items()
             )
@@ -216,8 +223,12 @@ def simulated():
                 }
                 cases.append(case)
                 print(
-                    f"{deck:<20}{ranks:>5} ranks, overlap {overlap}: predicted {f['step_seconds']:.4g}, simulated {step:.4g} s a step, ratio {f['step_seconds'] / step:.3f}; "
-                    f"communication {1e6 * f['seconds']['communication']:.2f}, {1e6 * (step - compute):.2f} us, ratio {f['seconds']['communication'] / (step - compute):.3f}",
+                    (
+                        f"{deck:<20}{ranks:>5} ranks, overlap {overlap}: predicted {f['step_seconds']:.4g}, simulated"
+                        f" {step:.4g} s a step, ratio {f['step_seconds'] / step:.3f}; communication"
+                        f" {1e6 * f['seconds']['communication']:.2f}, {1e6 * (step - compute):.2f} us, ratio"
+                        f" {f['seconds']['communication'] / (step - compute):.3f}"
+                    ),
                     flush=True,
                 )
         for ranks in counts:
@@ -227,7 +238,8 @@ def simulated():
             )
             gains = [1e6 * (none[k] - full[k]) for k in ("predicted_seconds", "simulated_seconds")]
             print(
-                f"{deck:<20}{ranks:>5} ranks: full instead of none wins {gains[0]:.2f} us predicted, {gains[1]:.2f} simulated, ratio {gains[0] / gains[1]:.3f}"
+                f"{deck:<20}{ranks:>5} ranks: full instead of none wins {gains[0]:.2f} us predicted,"
+                f" {gains[1]:.2f} simulated, ratio {gains[0] / gains[1]:.3f}"
             )
     return cases
 

@@ -24,8 +24,8 @@ def taken_by_us():
 
 
 def quiet(run):
-    """What run() returns, a dictionary, where nobody else was at work; where that can't be had, the quietest of some runs.
-    Adds under `others` the part of the cores that others took meanwhile."""
+    """What run() returns, a dictionary, where nobody else was at work; where that can't be had, the quietest of some
+    runs. Adds under `others` the part of the cores that others took meanwhile."""
     best = None
     for _ in range(TRIES):
         all_, us, start = taken_by_all(), taken_by_us(), time.monotonic()

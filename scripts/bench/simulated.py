@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Weak scaling of the balanced collision on a simulated cluster: two slabs of inputs/lbe64.yaml, as high as the ranks need.
+"""Weak scaling of the balanced collision on a simulated cluster: two slabs of inputs/lbe64.yaml, as high as the ranks
+need.
 
-step_seconds is that of a mean step in a window without balancings, with one output of sums; balancing_seconds the mean of two
-balancings, longest of all ranks, particles not moved. Efficiency is relative to the first case. Messages of up to a megabyte:
-SimGrid takes most of its time for the first migration, in proportion to the messages, and ghosts are smaller in any case.
+step_seconds is that of a mean step in a window without balancings, with one output of sums; balancing_seconds the mean
+of two balancings, longest of all ranks, particles not moved. Efficiency is relative to the first case. Messages of up
+to a megabyte: SimGrid takes most of its time for the first migration, in proportion to the messages, and ghosts are
+smaller in any case.
 """
 import csv
 import json

@@ -4,8 +4,8 @@
 
 Which one goes first alternates from pair to pair, so that neither profits from the order. One core: atom-steps per CPU
 second, pinned to core 0; two ranks: per second of wall time, unpinned. Both run the decks of vs_lammps.py (193,600
-particles in the slabs, which balanced_2ranks collides off-centre and balances every 20 steps, 184,800 in the liquid) and
-count the steps after the warm-up. Above 1, this checkout is faster.
+particles in the slabs, which balanced_2ranks collides off-centre and balances every 20 steps, 184,800 in the liquid)
+and count the steps after the warm-up. Above 1, this checkout is faster.
 """
 import argparse
 import json

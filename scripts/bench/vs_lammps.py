@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Pairs of runs, ours and LAMMPS's, one after the other; the median of the pairs' ratios is what counts.
 
-The case `balanced` is the same collision in the left part of a box, so that even halves of it hold 81 and 19 % of the particles:
-ours without and with balancing (`rcb`), LAMMPS without and with `fix balance rcb` by atoms and by measured time, one run each in a round;
-beside them ours in the middle of its box, where even halves are a perfect split.
+The case `balanced` is the same collision in the left part of a box, so that even halves of it hold 81 and 19 % of the
+particles: ours without and with balancing (`rcb`), LAMMPS without and with `fix balance rcb` by atoms and by measured
+time, one run each in a round; beside them ours in the middle of its box, where even halves are a perfect split.
 
-One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned, against
-LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up: LAMMPS's "Loop time" of its last run
-(times its CPU use on one core), ours the difference of two rows of timing.csv. The cases take turns; our parallel efficiency is the rate of two ranks or
-threads over twice that of one core in the same round.
+One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned,
+against LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up: LAMMPS's "Loop time" of
+its last run (times its CPU use on one core), ours the difference of two rows of timing.csv. The cases take turns; our
+parallel efficiency is the rate of two ranks or threads over twice that of one core in the same round.
 """
 import argparse
 import csv
@@ -27,15 +27,19 @@ B = A * math.sqrt(3)
 
 
 def slab_deck(w, h, warm, steps, extra=0):
-    """The geometry of lammps/slab.in: slabs of w x h lattice cells, a gap of two, vacuum around, `extra` cells more on the right."""
+    """The geometry of lammps/slab.in: slabs of w x h lattice cells, a gap of two, vacuum around, `extra` cells more on
+    the right."""
     mx, my, eps = 0.5 * w * A, 0.5 * h * B, 0.01
     left, width, height = mx, w * A, h * B
     right = left + width + 2 * A
     box = [2 * mx + 2 * width + (2 + extra) * A, 2 * my + height]
-    slab = lambda x, v: (
-        f"    - {{lower: [{x:.9f}, {my:.9f}], upper: [{x + width - eps:.9f}, {my + height - eps:.9f}], "
-        f"lattice: hexagonal, density: 1.0, temperature: 0.05, velocity: [{v}, 0.0]}}\n"
-    )
+
+    def slab(x, v):
+        return (
+            f"    - {{lower: [{x:.9f}, {my:.9f}], upper: [{x + width - eps:.9f}, {my + height - eps:.9f}], "
+            f"lattice: hexagonal, density: 1.0, temperature: 0.05, velocity: [{v}, 0.0]}}\n"
+        )
+
     return (
         f"system:\n  box: [{box[0]:.9f}, {box[1]:.9f}]\n  potential: {{shift: none}}\n  slabs:\n"
         + slab(left, 10.0)
@@ -46,7 +50,8 @@ def slab_deck(w, h, warm, steps, extra=0):
 
 def liquid_deck(nx, ny, warm, steps):
     return (
-        f"system:\n  box: fit\n  potential: {{shift: none}}\n  slabs:\n    - {{lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0}}\n"
+        "system:\n  box: fit\n  potential: {shift: none}\n  slabs:\n"
+        f"    - {{lattice: hexagonal, cells: [{nx}, {ny}], density: 0.9, temperature: 1.0}}\n"
         f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
     )
 
@@ -65,7 +70,8 @@ BALANCING = ["balance.every=20", "balance.partition.kind=rcb"]  # bisection on b
 
 
 def ours(case, precision, settings=(), sizes=None, binary="build/steelyard"):
-    """One run in a fresh directory. Returns atom-steps per second (of CPU time on one core, else of wall time) and the summary."""
+    """One run in a fresh directory. Returns atom-steps per second (of CPU time on one core, else of wall time) and the
+    summary."""
     kind, standard, deck, warm, steps, ranks, threads, _ = CASES[case]
     sizes = sizes or standard
     with tempfile.TemporaryDirectory() as folder:
@@ -119,10 +125,16 @@ def balanced(arguments, out):
         for how in ("none", "count", "time"):
             rates[f"LAMMPS, {how}"] = lammps("slab_2ranks", extra=BALANCED["extra"], balance=how)
         rounds.append(rates)
-    best = lambda r: max(r["LAMMPS, count"], r["LAMMPS, time"])
-    ratio = lambda f: statistics.median(f(r) for r in rounds)
+
+    def best(r):
+        return max(r["LAMMPS, count"], r["LAMMPS, time"])
+
+    def ratio(f):
+        return statistics.median(f(r) for r in rounds)
+
     print(
-        f"\noff-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time ({', '.join(BALANCING)}, {summary['clock']} clock)"
+        f"\noff-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time"
+        f" ({', '.join(BALANCING)}, {summary['clock']} clock)"
     )
     for name in rounds[0]:
         print(f"  {name:<24}{statistics.median(r[name] for r in rounds) / 1e6:>8.2f}")
@@ -160,8 +172,10 @@ def main():
         ratios = [a / b for a, b in zip(mine, theirs)]
         out["ratio_" + case] = statistics.median(ratios)
         print(
-            f"{case:<15}{statistics.median(mine) / 1e6:>10.2f}{statistics.median(theirs) / 1e6:>10.2f}   {'':<14}"
-            f"{statistics.median(ratios):>9.2f}{min(ratios):>7.2f}{max(ratios):>7.2f}",
+            (
+                f"{case:<15}{statistics.median(mine) / 1e6:>10.2f}{statistics.median(theirs) / 1e6:>10.2f}   {'':<14}"
+                f"{statistics.median(ratios):>9.2f}{min(ratios):>7.2f}{max(ratios):>7.2f}"
+            ),
             flush=True,
         )
     for case in ("slab_2ranks", "slab_2threads"):

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """What a run says that balancing was worth, against the truth: called by worth.sh.
 
-The off-centre collision of inputs/quickstart.yaml on two ranks, in turns: without balancing; measured every 20 steps but never
-migrated (`even`); balanced. `saved` of the balanced run gives the time that it would have taken without; the truth is the first
-run's. `perfect_saves` gives the time with perfect balance; `even` and the balanced run, far from it and near it, must agree.
+The off-centre collision of inputs/quickstart.yaml on two ranks, in turns: without balancing; measured every 20 steps
+but never migrated (`even`); balanced. `saved` of the balanced run gives the time that it would have taken without; the
+truth is the first run's. `perfect_saves` gives the time with perfect balance; `even` and the balanced run, far from it
+and near it, must agree.
 """
 import argparse
 import json
@@ -64,8 +65,12 @@ def main():
             )
         )
         print(
-            f"without balancing {r['without']['seconds']:.2f} s, said {without:.2f} ({100 * rounds[-1]['without_error']:+.1f} %); perfect balance: said {perfect['even']:.2f} without "
-            f"balancing, {perfect['balanced']:.2f} with it ({100 * rounds[-1]['perfect_error']:+.1f} %), which took {r['balanced']['seconds']:.2f}",
+            (
+                f"without balancing {r['without']['seconds']:.2f} s, said"
+                f" {without:.2f} ({100 * rounds[-1]['without_error']:+.1f} %); perfect balance: said"
+                f" {perfect['even']:.2f} without balancing, {perfect['balanced']:.2f} with it"
+                f" ({100 * rounds[-1]['perfect_error']:+.1f} %), which took {r['balanced']['seconds']:.2f}"
+            ),
             flush=True,
         )
     out = {"simulated": False, "rounds": rounds}

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""A model of what accelerators wait for when ghost cells are exchanged, for nested.py. Times are modelled, not measured.
+"""A model of what accelerators wait for when ghost cells are exchanged, for nested.py. Times are modelled, not
+measured.
 
-An accelerator gets its ghost cells from the cores of its node over its own link; from another accelerator of the node over both
-links, one after the other through the host; from another node over the network and its own link, and the other accelerator's link
-where one owns them. The network port is shared by all that a node gets from others. The slowest node counts. Latencies are left
-out: messages of this size are long.
+An accelerator gets its ghost cells from the cores of its node over its own link; from another accelerator of the node
+over both links, one after the other through the host; from another node over the network and its own link, and the
+other accelerator's link where one owns them. The network port is shared by all that a node gets from others. The
+slowest node counts. Latencies are left out: messages of this size are long.
 """
 import numpy as np
 
 # GB/s in one direction. Links of PCI Express by its specifications (payload rate of 16 lanes).
 LINKS = [
-    # TH Express-2: 6.36 GB/s by MPI (J. Dongarra, Visit to the National University for Defense Technology, Changsha, 2013). MICs
-    # through the host, as a proxy there sends it on.
+    # TH Express-2: 6.36 GB/s by MPI (J. Dongarra, Visit to the National University for Defense Technology, Changsha,
+    # 2013). MICs through the host, as a proxy there sends it on.
     dict(links="PCIe 2.0, TH Express-2, via the host", link=8.0, network=6.36, direct=1),
-    # Without such a proxy, a MIC reaches other nodes with a fifth of that bandwidth (Potluri et al., MVAPICH-PRISM, SC13: up to five
-    # times the bandwidth between MICs of different nodes by a proxy). This is the way that the paper means to avoid.
+    # Without such a proxy, a MIC reaches other nodes with a fifth of that bandwidth (Potluri et al., MVAPICH-PRISM,
+    # SC13: up to five times the bandwidth between MICs of different nodes by a proxy). This is the way that the paper
+    # means to avoid.
     dict(links="PCIe 2.0, TH Express-2, MICs by themselves", link=8.0, network=6.36, direct=5),
     dict(links="PCIe 3.0, 100 Gbit/s", link=15.75, network=12.5, direct=1),  # InfiniBand EDR
     dict(links="PCIe 4.0, 200 Gbit/s", link=31.5, network=25.0, direct=1),  # HDR
@@ -32,7 +34,8 @@ def images(partition):
 
 
 def ghosts_from_each(partition):
-    """Ghost cells that each resource gets from each other: a matrix. Of a resource with several boxes, those of each box."""
+    """Ghost cells that each resource gets from each other: a matrix. Of a resource with several boxes, those of each
+    box."""
     boxes = np.array([box for r in partition["resources"] for box in r["boxes"]])
     owner = np.array([r["id"] for r in partition["resources"] for _ in r["boxes"]])
     width = np.array([partition["ghost_width"] if n > 1 else 0 for n in partition["grid"]])
@@ -63,7 +66,8 @@ def rows(partition, bytes_per_cell):
         link, network = speeds["link"] * 1e9, speeds["network"] * 1e9 / speeds["direct"]
         # Accelerators alone: each by itself, with the network port to itself.
         wait = (local + 2 * beside + afar + 2 * afar_fast) / link + (afar + afar_fast) / network
-        # All: what a node gets passes its port one after the other, slower where an accelerator is at either end and is its own proxy.
+        # All: what a node gets passes its port one after the other, slower where an accelerator is at either end and is
+        # its own proxy.
         slow = ((afar + afar_fast) * fast + to_fast) * (speeds["direct"] - 1)
         port = np.bincount(node, (afar + afar_fast + slow) / (speeds["network"] * 1e9))
         links = np.array(

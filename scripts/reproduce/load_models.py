@@ -8,13 +8,14 @@ dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory
   --quick     a strip of 1140 x 114 cells, 240 processes: a few minutes
   (default)   1140 x 1140 cells, 5.46 million particles, 2400 processes: about an hour and a half on two cores
   --full      the paper's own 11,400 x 11,400 cells, 5.5e8 particles, 2400 processes: for a cluster
-  --studies   also (on the strip's test 2) noise, a region of hidden cost, a cost outside r1's features, sticky partitions
+  --studies   also (on the strip's test 2) noise, a region of hidden cost, a cost outside r1's features, sticky
+  partitions
 
   --wall      only this: real timers (inputs/lbe64.yaml, 64 processes), each model driving 500 steps of its own
 
-Except with --wall, the processes are virtual and their times are counted work with the costs of the deck. So the table is the
-same on every machine and any number of ranks; it says how models and partitions compare, not how fast a machine is. A stage
-whose results exist is not run again; --fresh runs all stages.
+Except with --wall, the processes are virtual and their times are counted work with the costs of the deck. So the table
+is the same on every machine and any number of ranks; it says how models and partitions compare, not how fast a machine
+is. A stage whose results exist is not run again; --fresh runs all stages.
 """
 import argparse
 import csv
@@ -127,7 +128,8 @@ def both_ways(lbe, measured):
 
 def table(result, cuts, tests):
     print(
-        f"\noverall LBE in %, {result['processes']} virtual processes, {result['particles']} particles, counted work ({result['deck']})"
+        f"\noverall LBE in %, {result['processes']} virtual processes, {result['particles']} particles, counted work"
+        f" ({result['deck']})"
     )
     print(f"{'':<16}" + "".join(f"{t + ': paper':>16}" + "".join(f"{c:>16}" for c in cuts) for t in tests))
     for m in MODELS:
@@ -144,7 +146,8 @@ def table(result, cuts, tests):
         )
     )
     print(
-        "hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the paper's."
+        "hybrid: the paper's 46-49 % cannot come out of its own formula on this deck; the order of the others is the"
+        " paper's."
     )
 
 
@@ -162,12 +165,14 @@ def wall(arguments):
         s = stage(arguments, deck, out, BALANCED_STEPS + steps, [f"run.steps={BALANCED_STEPS + steps}"] + how, start)
         lbe[m], measured[m], seconds[m] = s["overall_lbe"][m], s["overall_lbe_measured"][m], s["wall_seconds"]
     print(
-        f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks, {s['particles']} particles, {steps} steps ({deck})"
+        f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks,"
+        f" {s['particles']} particles, {steps} steps ({deck})"
     )
     for m in lbe:
         print(f"{m:<16}{both_ways(lbe[m], measured[m]):>16}")
     print(
-        f"r1 above a1: {(measured['r1'] - measured['a1']) * 100:.1f} points; above b1: {(measured['r1'] - measured['b1']) * 100:.1f} points"
+        f"r1 above a1: {(measured['r1'] - measured['a1']) * 100:.1f} points; above b1:"
+        f" {(measured['r1'] - measured['b1']) * 100:.1f} points"
     )
     with open(os.path.join(base, "summary.json"), "w") as f:
         json.dump(

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Order and merging of messages, after Peng et al.: traces of molecular dynamics replayed under every schedule.
 
-Part 1 is simulated: the program runs on 4 and 16 nodes of 24 ranks of a simulated Tianhe-2 (docs/simulation.md) and writes its plans of
-messages, and replay_messages carries them out there under every schedule. The gain of a schedule is 1 - its time / that of the naive
-scheme (a message for each part, in the order of the receivers). "counted": the time to make the schedule is added to both, shared by
-the exchanges that use it. It is measured on this machine where it is arithmetic. 4 nodes are the first four of the 16-node platform.
+Part 1 is simulated: the program runs on 4 and 16 nodes of 24 ranks of a simulated Tianhe-2 (docs/simulation.md) and
+writes its plans of messages, and replay_messages carries them out there under every schedule. The gain of a schedule is
+1 - its time / that of the naive scheme (a message for each part, in the order of the receivers). "counted": the time to
+make the schedule is added to both, shared by the exchanges that use it. It is measured on this machine where it is
+arithmetic. 4 nodes are the first four of the 16-node platform.
 
-Part 2 is measured: the same replay on 2 ranks of this machine, and on 4 where it has as many cores. There MPI's own persistent collective
-call among neighbours is compared too.
+Part 2 is measured: the same replay on 2 ranks of this machine, and on 4 where it has as many cores. There MPI's own
+persistent collective call among neighbours is compared too.
 """
 import argparse
 import csv
@@ -137,7 +138,8 @@ def on_mpi(build):
 
 
 def exchanges(trace, kind, last_step):
-    """How many exchanges use one schedule: ghosts are sent in each step until the next plan, or the last step; the rest once."""
+    """How many exchanges use one schedule: ghosts are sent in each step until the next plan, or the last step; the rest
+    once."""
     with open(trace) as f:
         plans = {r["plan"]: int(r["step"]) for r in csv.DictReader(f) if r["kind"] == kind}
     return (last_step - min(plans.values()) + 1) / len(plans) if kind == "ghosts" else 1
@@ -178,7 +180,10 @@ def replayed(launch, ranks, name, run, workloads, out, options):
         uses = exchanges(trace, kind, last_step)
         of_kind = [r for r in rows if r["kind"] == kind]
         control = next(r for r in of_kind if r["schedule"] == CONTROL)
-        counted = lambda r: r["seconds"] + r["schedule_seconds"] / uses
+
+        def counted(r):
+            return r["seconds"] + r["schedule_seconds"] / uses
+
         for r in of_kind:
             cases.append(
                 dict(
@@ -229,19 +234,21 @@ def print_cases(cases, title):
         rows = [c for c in cases if (c["workload"], c["ranks"]) == workload]
         r = rows[0]
         print(
-            f"\n{workload[0]}, {workload[1]} ranks: {r['parts']:.0f} parts of {r['mean_part_bytes']:.0f} bytes, {100 * r['small_part_share']:.0f} % of at most 4096; "
-            f"{r['exchanges_a_plan']:.1f} exchanges a plan"
+            f"\n{workload[0]}, {workload[1]} ranks: {r['parts']:.0f} parts of {r['mean_part_bytes']:.0f} bytes,"
+            f" {100 * r['small_part_share']:.0f} % of at most 4096; {r['exchanges_a_plan']:.1f} exchanges a plan"
         )
         print(f"  {'schedule':<28}{'messages':>9}{'us an exchange':>16}{'gain':>9}{'us to plan':>12}{'counted':>9}")
         for c in rows:
             messages = f"{c['messages']:.0f}" if "messages" in c else "-"
             print(
-                f"  {c['schedule']:<28}{messages:>9}{c['seconds'] * 1e6:>16.1f}{100 * c['gain']:>8.1f}%{c['schedule_seconds'] * 1e6:>12.1f}{100 * c['gain_counted']:>8.1f}%"
+                f"  {c['schedule']:<28}{messages:>9}{c['seconds'] * 1e6:>16.1f}{100 * c['gain']:>8.1f}%"
+                f"{c['schedule_seconds'] * 1e6:>12.1f}{100 * c['gain_counted']:>8.1f}%"
             )
 
 
 def plot(cases, nodes, picture):
-    """Figures 7 and 8 of the paper: the gain of each schedule, and what is left when the schedule's own cost is counted."""
+    """Figures 7 and 8 of the paper: the gain of each schedule, and what is left when the schedule's own cost is
+    counted."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -274,7 +281,10 @@ def plot(cases, nodes, picture):
         low, high = axis.get_ylim()
         axis.set_ylim(max(low, -40), high + 8)
     figure.suptitle(
-        "Communication time saved against a message for each part; dark: the cost of making the schedule counted (cut off at -40 %)",
+        (
+            "Communication time saved against a message for each part; dark: the cost of making the schedule counted"
+            " (cut off at -40 %)"
+        ),
         fontsize=10,
     )
     figure.tight_layout(rect=(0, 0.04, 1, 1))
@@ -335,10 +345,12 @@ def main():
         print_cases(real, "\nMEASURED on this machine, ranks that share memory; medians of 301 rounds")
     verdict = judge(cases)
     print(
-        f"\nauto: gains {100 * verdict['smallest_gain_of_auto']:.2f} % at least, {100 * verdict['smallest_gain_of_auto_where_messages_are_small']:.1f} % at least where messages are small"
+        f"\nauto: gains {100 * verdict['smallest_gain_of_auto']:.2f} % at least,"
+        f" {100 * verdict['smallest_gain_of_auto_where_messages_are_small']:.1f} % at least where messages are small"
     )
     print(
-        "The paper, on Tianhe-2: 12.59 % on average on 4 nodes, 11.27 % on 16, 41 % at most, of the communication time of six applications"
+        "The paper, on Tianhe-2: 12.59 % on average on 4 nodes, 11.27 % on 16, 41 % at most, of the communication time"
+        " of six applications"
     )
     plot(cases, nodes, os.path.join(out, "messages.png"))
     with open(os.path.join(out, "summary.json"), "w") as f:

@@ -1,18 +1,21 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The tests of Liu, Yang & Yang (2018) on nested partitions; nodes have 2 CPUs of 12 cores, an accelerator is worth 12 cores.
+"""The tests of Liu, Yang & Yang (2018) on nested partitions; nodes have 2 CPUs of 12 cores, an accelerator is worth 12
+cores.
 
-Balance: 1600 x 320 cells on 1 to 32 nodes, CPUs only, with 3 accelerators a node, and with 0 to 3 at random; a uniform load and
-that of two slabs in collision; Algorithm 1 (greedy) and 2 (inner_outer). Prints LBE_m beside its bound, and what accelerators
-would exchange with remote regions.
+Balance: 1600 x 320 cells on 1 to 32 nodes, CPUs only, with 3 accelerators a node, and with 0 to 3 at random; a uniform
+load and that of two slabs in collision; Algorithm 1 (greedy) and 2 (inner_outer). Prints LBE_m beside its bound, and
+what accelerators would exchange with remote regions.
 
-Communication: 600 x 400 x 400 cells, 3 accelerators a node, Algorithm 1 against 2: bytes that accelerators exchange, and the time
-that this takes by a model of links (communication.py), for links of several generations. Modelled, not measured.
+Communication: 600 x 400 x 400 cells, 3 accelerators a node, Algorithm 1 against 2: bytes that accelerators exchange,
+and the time that this takes by a model of links (communication.py), for links of several generations. Modelled, not
+measured.
 
   (default)     3 seeds of random machines: some minutes
   --full        20 seeds
   --no-3d       without the test of communication
-  --simulated   as the first option: the test of communication alone, on a simulated Tianhe-2; --simulated --help says more
+  --simulated   as the first option: the test of communication alone, on a simulated Tianhe-2; --simulated --help says
+  more
 """
 import argparse
 import concurrent.futures
@@ -112,11 +115,13 @@ def balance(arguments):
     for c in cases:
         found.setdefault((c["load"], c["environment"], c["nodes"], c["algorithm"]), []).append(c)
     print(
-        f"\n1600 x 320 cells; LBE_m in %, of random machines the least of {arguments.seeds} seeds; remote: ghost cells that accelerators get from\n"
-        "other nodes and other accelerators, the most of all seeds; other CPU: contacts of accelerators with the second CPU of their node"
+        f"\n1600 x 320 cells; LBE_m in %, of random machines the least of {arguments.seeds} seeds; remote: ghost cells"
+        " that accelerators get from\nother nodes and other accelerators, the most of all seeds; other CPU: contacts"
+        " of accelerators with the second CPU of their node"
     )
     print(
-        f"{'load':<10}{'accelerators':<14}{'nodes':>6}{'bound':>8}{'Algorithm 1':>13}{'remote':>8}{'Algorithm 2':>13}{'remote':>8}{'other CPU':>11}{'bytes between nodes':>21}"
+        f"{'load':<10}{'accelerators':<14}{'nodes':>6}{'bound':>8}{'Algorithm 1':>13}{'remote':>8}"
+        f"{'Algorithm 2':>13}{'remote':>8}{'other CPU':>11}{'bytes between nodes':>21}"
     )
     for (load, environment, nodes, algorithm), of_key in found.items():
         if algorithm == "greedy":
@@ -124,8 +129,12 @@ def balance(arguments):
             worst = min(two, key=lambda c: c["lbe_model"])
             many = {"cpus": "none", "accelerators": "3 a node", "random": "0 to 3"}[environment]
             print(
-                f"{load:<10}{many:<14}{nodes:>6}{100 * worst['bound']:>8.2f}{100 * min(c['lbe_model'] for c in of_key):>13.2f}{max(c['remote_cells'] for c in of_key):>8}"
-                f"{100 * worst['lbe_model']:>13.2f}{max(c['remote_cells'] for c in two):>8}{max(c['other_cpu_contacts'] for c in two):>11}{max(c['bytes_between_nodes'] for c in two):>21}"
+                f"{load:<10}{many:<14}{nodes:>6}{100 * worst['bound']:>8.2f}"
+                f"{100 * min(c['lbe_model'] for c in of_key):>13.2f}"
+                f"{max(c['remote_cells'] for c in of_key):>8}"
+                f"{100 * worst['lbe_model']:>13.2f}{max(c['remote_cells'] for c in two):>8}"
+                f"{max(c['other_cpu_contacts'] for c in two):>11}"
+                f"{max(c['bytes_between_nodes'] for c in two):>21}"
             )
     low = [c for c in cases if c["algorithm"] == "inner_outer" and c["lbe_model"] < ENOUGH]
     print(f"\ncases of Algorithm 2 below {ENOUGH}: {len(low)}")
@@ -161,13 +170,16 @@ def three_dimensions(arguments):
                 for row in communication.rows(p, BYTES_3D)
             ]
     print(
-        f"\n{' x '.join(map(str, GRID_3D))} cells, uniform, 3 accelerators a node: MB that the accelerators of all nodes get in one exchange of ghost cells, and"
+        f"\n{' x '.join(map(str, GRID_3D))} cells, uniform, 3 accelerators a node: MB that the accelerators of all"
+        " nodes get in one exchange of ghost cells, and"
     )
     print(
-        "modelled milliseconds of the slowest node (accelerators alone; with the CPUs' traffic between nodes). MODELLED from link speeds, not measured."
+        "modelled milliseconds of the slowest node (accelerators alone; with the CPUs' traffic between nodes). MODELLED"
+        " from link speeds, not measured."
     )
     print(
-        f"{'links':<44}{'nodes':>6}{'MB remote 1':>13}{'2':>8}{'ms accel. 1':>13}{'2':>8}{'saved':>8}{'ms all 1':>11}{'2':>8}{'saved':>8}"
+        f"{'links':<44}{'nodes':>6}{'MB remote 1':>13}{'2':>8}{'ms accel. 1':>13}{'2':>8}{'saved':>8}"
+        f"{'ms all 1':>11}{'2':>8}{'saved':>8}"
     )
     savings = []
     for one in [r for r in rows if r["algorithm"] == "greedy"]:
@@ -186,8 +198,11 @@ def three_dimensions(arguments):
             )
         )
         print(
-            f"{one['links']:<44}{one['nodes']:>6}{one['remote_bytes'] * 1e-6:>13.2f}{two['remote_bytes'] * 1e-6:>8.2f}{one['accelerator_seconds'] * 1e3:>13.3f}{two['accelerator_seconds'] * 1e3:>8.3f}"
-            f"{100 * saved['accelerator_seconds']:>7.0f}%{one['seconds'] * 1e3:>11.3f}{two['seconds'] * 1e3:>8.3f}{100 * saved['seconds']:>7.0f}%"
+            f"{one['links']:<44}{one['nodes']:>6}{one['remote_bytes'] * 1e-6:>13.2f}"
+            f"{two['remote_bytes'] * 1e-6:>8.2f}{one['accelerator_seconds'] * 1e3:>13.3f}"
+            f"{two['accelerator_seconds'] * 1e3:>8.3f}"
+            f"{100 * saved['accelerator_seconds']:>7.0f}%{one['seconds'] * 1e3:>11.3f}"
+            f"{two['seconds'] * 1e3:>8.3f}{100 * saved['seconds']:>7.0f}%"
         )
     return rows, savings
 

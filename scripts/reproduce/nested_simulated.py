@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The second test of Liu, Yang & Yang (2018) on a simulated Tianhe-2: the communication of Algorithm 1 (greedy) and 2 (inner_outer).
+"""The second test of Liu, Yang & Yang (2018) on a simulated Tianhe-2: the communication of Algorithm 1 (greedy) and 2
+(inner_outer).
 
-600 x 400 x 400 cells on 1 to 32 nodes with 2 CPUs of 12 cores and 3 accelerators. Each core and each accelerator is a rank, an
-accelerator is a host of its own behind a link (scripts/simulate/platform.py, tianhe2_mic), and replay_messages exchanges the ghost
-cells of a partition, one message for each pair of ranks that need them. The slowest rank counts. All times are SIMULATED.
+600 x 400 x 400 cells on 1 to 32 nodes with 2 CPUs of 12 cores and 3 accelerators. Each core and each accelerator is a
+rank, an accelerator is a host of its own behind a link (scripts/simulate/platform.py, tianhe2_mic), and replay_messages
+exchanges the ghost cells of a partition, one message for each pair of ranks that need them. The slowest rank counts.
+All times are SIMULATED.
 
-Figure 10 of the paper: the time over the nodes, where the hosts forward the messages of accelerators, and where accelerators reach
-other nodes and each other by themselves and slowly. Then a sweep over the links on 32 nodes.
+Figure 10 of the paper: the time over the nodes, where the hosts forward the messages of accelerators, and where
+accelerators reach other nodes and each other by themselves and slowly. Then a sweep over the links on 32 nodes.
 """
 import argparse
 import concurrent.futures
@@ -25,7 +27,8 @@ import nested
 NODES, RANKS_PER_NODE = nested.NODES, 27
 PLATFORM = "tianhe2_mic"
 GREEDY, INNER_OUTER = nested.ALGORITHMS
-# Of the platform: what is assumed for figure 10, by name. The sweep replaces some of "alone", which is Tianhe-2 as the paper sees it.
+# Of the platform: what is assumed for figure 10, by name. The sweep replaces some of "alone", which is Tianhe-2 as the
+# paper sees it.
 TIANHE2 = {
     "link_bytes_per_second": 6.36e9,
     "accelerator_link_bytes_per_second": 8e9,
@@ -147,7 +150,9 @@ def print_rows(rows):
     print(f"{'links':<52}{'nodes':>6}{'MB remote 1':>13}{'2':>7}{'ms 1':>9}{'2':>9}{'saved':>8}")
     for one, two, saved in pairs(rows):
         print(
-            f"{one['case']:<52}{one['nodes']:>6}{one['remote_bytes'] * 1e-6:>13.1f}{two['remote_bytes'] * 1e-6:>7.1f}{one['seconds'] * 1e3:>9.3f}{two['seconds'] * 1e3:>9.3f}{100 * saved:>7.0f}%"
+            f"{one['case']:<52}{one['nodes']:>6}{one['remote_bytes'] * 1e-6:>13.1f}"
+            f"{two['remote_bytes'] * 1e-6:>7.1f}{one['seconds'] * 1e3:>9.3f}{two['seconds'] * 1e3:>9.3f}"
+            f"{100 * saved:>7.0f}%"
         )
 
 
@@ -178,7 +183,9 @@ def plot(grid, figure_rows, sweep_rows, path):
     axes[0].set_xticks(nodes, [str(n) for n in nodes])
     axes[0].minorticks_off()
     names = {
-        "accelerator_remote_slowdown": "how many times slower than the network an accelerator is by itself: 1, 2, 3, 5, 10",
+        "accelerator_remote_slowdown": (
+            "how many times slower than the network an accelerator is by itself: 1, 2, 3, 5, 10"
+        ),
         "accelerator_latency_seconds": "latency of its link: 1, 5, 20, 100 us",
         "accelerator_link_bytes_per_second": "its link: 2, 4, 8, 15.75 GB/s",
         "link_bytes_per_second": "network (an accelerator by itself has a fifth of it): 6.36, 12.5, 25, 50 GB/s",
@@ -227,10 +234,12 @@ def main():
         found, [(name, links, n) for name, links in LINKS.items() for n in nodes], arguments.jobs
     )
     print(
-        f"\nSIMULATED, not measured: {' x '.join(map(str, grid))} cells, 3 accelerators a node; time of an exchange of ghost cells, slowest rank; MB remote:"
+        f"\nSIMULATED, not measured: {' x '.join(map(str, grid))} cells, 3 accelerators a node; time of an exchange of"
+        " ghost cells, slowest rank; MB remote:"
     )
     print(
-        "what accelerators get from other nodes and other accelerators. Network 6.36 GB/s, links of accelerators 8 GB/s and 5 us; alone: 5 times slower."
+        "what accelerators get from other nodes and other accelerators. Network 6.36 GB/s, links of accelerators 8 GB/s"
+        " and 5 us; alone: 5 times slower."
     )
     print_rows(figure_rows)
     sweep = [

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Processes of unequal speed, which nobody tells the program: what it finds, and what that wins.
 
-Counted work: test 2 of the load models' experiment on a strip with 240 virtual processes (inputs/lbe240.yaml, from t = 1 on,
-balanced every 5 of 1000 steps). A tenth of the processes runs at half speed: always, from step 1250 to 1500, or in every other
-250 steps. The times are counted, so the figures are the same on every machine.
+Counted work: test 2 of the load models' experiment on a strip with 240 virtual processes (inputs/lbe240.yaml, from t =
+1 on, balanced every 5 of 1000 steps). A tenth of the processes runs at half speed: always, from step 1250 to 1500, or
+in every other 250 steps. The times are counted, so the figures are the same on every machine.
 
-Wall clock (--wall): two ranks, each bound to a core of its own, and a busy process on the core of the second: for the whole run,
-or for the middle third of it. These are times of this machine.
+Wall clock (--wall): two ranks, each bound to a core of its own, and a busy process on the core of the second: for the
+whole run, or for the middle third of it. These are times of this machine.
 """
 import argparse
 import csv
@@ -127,7 +127,9 @@ def counted(arguments, base):
     run(DECK, os.path.join(base, "stage1"), ["balance.every=0", f"checkpoint.every={FIRST}"], keep=not arguments.fresh)
     result = []
     print(
-        f"{'counted work, ' + str(PROCESSES) + ' processes':<28}{'speeds':>10}{'LBE of r1':>11}{'error after 10':>16}{'largest later':>15}   balancings to follow a change"
+        f"{'counted work, ' + str(PROCESSES) + ' processes':<28}{'speeds':>10}{'LBE of r1':>11}"
+        f"{'error after 10':>16}{'largest later':>15} "
+        "  balancings to follow a change"
     )
     for name, settings in CASES.items():
         for speeds in ["measured", "off"]:
@@ -153,7 +155,10 @@ def counted(arguments, base):
                 case["series"] = [
                     [s, min(found[s][0]), max(found[s][0]), min(found[s][1]), max(found[s][1])] for s in steps
                 ]
-                text += f"{100 * case['error_after_10']:>15.2f}%{100 * case['largest_error_later']:>14.2f}%   {case['balancings_to_follow']}"
+                text += (
+                    f"{100 * case['error_after_10']:>15.2f}%{100 * case['largest_error_later']:>14.2f}%  "
+                    f" {case['balancings_to_follow']}"
+                )
             print(text, flush=True)
             result.append(case)
     print("\noverall LBE in % from the 5th balancing on, a tenth of the processes at half speed")
@@ -165,7 +170,11 @@ def counted(arguments, base):
     return result
 
 
-BUSY = "import os, sys, time\nos.sched_setaffinity(0, {int(sys.argv[1])})\nend = time.time() + float(sys.argv[2])\nwhile time.time() < end: pass\n"
+BUSY = """import os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+end = time.time() + float(sys.argv[2])
+while time.time() < end: pass
+"""
 
 
 def wall(arguments, base):
@@ -173,7 +182,8 @@ def wall(arguments, base):
     if len(cores) < 2:
         sys.exit("speeds.py: --wall needs two cores")
     bind = ["-bind-to", f"user:{cores[0]},{cores[1]}"]
-    # Three times as long and wide as inputs/slab.yaml, so that a step takes longer than what a scheduler gives a program at a time.
+    # Three times as long and wide as inputs/slab.yaml, so that a step takes longer than what a scheduler gives a
+    # program at a time.
     common = [
         "output.every=0",
         "output.fields_every=0",
@@ -209,14 +219,16 @@ def wall(arguments, base):
             seconds[mode].append(s["wall_seconds"])
             hashes.add(s["state_hash"])
     print(
-        f"\nwall clock, two ranks of one thread, a busy process on the core of the second; {s['particles']} particles, {steps} steps; seconds, medians of {arguments.runs}"
+        f"\nwall clock, two ranks of one thread, a busy process on the core of the second; {s['particles']} particles,"
+        f" {steps} steps; seconds, medians of {arguments.runs}"
     )
     for mode in modes:
         print(f"  {mode:<10}{statistics.median(seconds[mode]):>8.2f}   {' '.join(f'{t:.2f}' for t in seconds[mode])}")
     gain = statistics.median(a / b for a, b in zip(seconds["none"], seconds["measured"]))
     over_off = statistics.median(a / b for a, b in zip(seconds["off"], seconds["measured"]))
     print(
-        f"  with speeds: {gain:.2f} x as fast as without balancing, {over_off:.2f} x as fast as without speeds; {'one state hash' if len(hashes) == 1 else 'DIFFERENT HASHES'}"
+        f"  with speeds: {gain:.2f} x as fast as without balancing, {over_off:.2f} x as fast as without speeds;"
+        f" {'one state hash' if len(hashes) == 1 else 'DIFFERENT HASHES'}"
     )
     third = statistics.median(seconds["measured"]) / 3
     out = os.path.join(base, "wall_middle")
@@ -228,7 +240,8 @@ def wall(arguments, base):
         if r["resource"] == "1"
     ]
     print(
-        f"  busy in the middle third only: the second rank's load, relative to the mean, at the balancings: {' '.join(f'{load:.2f}' for _, _, load in series)}"
+        "  busy in the middle third only: the second rank's load, relative to the mean, at the balancings:"
+        f" {' '.join(f'{load:.2f}' for _, _, load in series)}"
     )
     return {
         "seconds": seconds,

@@ -1,17 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The border between the zones of a CPU and its accelerator: how soon two controllers find the best share, and what it costs.
+"""The border between the zones of a CPU and its accelerator: how soon two controllers find the best share, and what it
+costs.
 
-Part 1 is a model of a machine, not a measurement: 12 cores and one accelerator of such a speed that 87 % of the load are best for it, as in
-the paper of Andrianov et al. (2020). Both zones compute at the same time, so that a step takes as long as the slower one. The border
-is checked at equal distances. Noise is an error of 5 % of each measured time (standard deviation), of 500 runs for each start.
+Part 1 is a model of a machine, not a measurement: 12 cores and one accelerator of such a speed that 87 % of the load
+are best for it, as in the paper of Andrianov et al. (2020). Both zones compute at the same time, so that a step takes
+as long as the slower one. The border is checked at equal distances. Noise is an error of 5 % of each measured time
+(standard deviation), of 500 runs for each start.
 
-A correction is a check that moves the border. "time" is that of the steps from the 4th correction to check 100, relative to the best
-fixed share.
+A correction is a check that moves the border. "time" is that of the steps from the 4th correction to check 100,
+relative to the best fixed share.
 
-Part 2 (--real) runs the program on this machine: one rank, and at the same time a thread that stands in for an accelerator and runs the
-device's kernels (inputs/zones.yaml). All cases run once in each round, in a random order. Times are of windows in the
-second half of the steps, each the median of all rounds.
+Part 2 (--real) runs the program on this machine: one rank, and at the same time a thread that stands in for an
+accelerator and runs the device's kernels (inputs/zones.yaml). All cases run once in each round, in a random order.
+Times are of windows in the second half of the steps, each the median of all rounds.
 """
 import argparse
 import csv
@@ -61,7 +63,8 @@ def corrections_of(row):
 
 
 def many_runs(rows, kind):
-    """A case of all seeds: the median of corrections and shares (null: most never come so near), the mean of times, and how far the worst are off."""
+    """A case of all seeds: the median of corrections and shares (null: most never come so near), the mean of times, and
+    how far the worst are off."""
     row, times = rows[0], [r["time_over_best"] for r in rows]
     corrections = statistics.median_high(r["corrections"] if r["corrections"] >= 0 else float("inf") for r in rows)
     return dict(
@@ -116,24 +119,30 @@ def model_cases(folder):
 def print_model(cases):
     print("MODEL of a machine with 12 cores and an accelerator, not measured; shares of the accelerator in %")
     print(
-        f"{'kind':<10}{'controller':<16}{'noise':>6}{'best':>7}{'start':>7}{'corrections':>13}{'final':>8}{'time':>8}{'99 %':>8}{'turns':>8}{'within 4':>10}{'stays':>8}"
+        f"{'kind':<10}{'controller':<16}{'noise':>6}{'best':>7}{'start':>7}{'corrections':>13}{'final':>8}"
+        f"{'time':>8}{'99 %':>8}{'turns':>8}{'within 4':>10}{'stays':>8}"
     )
     for c in cases:
         if c["kind"] == "fixed":
             continue
         corrections = "-" if c["corrections"] is None else c["corrections"]
         text = (
-            f"{c['kind']:<10}{c['controller']:<16}{100 * c['noise']:>5.0f}%{100 * c['best_share']:>7.1f}{100 * c['start_share']:>7.0f}{corrections:>13}"
+            f"{c['kind']:<10}{c['controller']:<16}{100 * c['noise']:>5.0f}%{100 * c['best_share']:>7.1f}"
+            f"{100 * c['start_share']:>7.0f}{corrections:>13}"
             f"{100 * c['final_share']:>8.1f}{c['time_over_best']:>8.3f}"
         )
         if "seeds" in c:
-            text += f"{c['time_over_best_99_percent']:>8.3f}{c['reversals']:>8.3f}{100 * c['within_4_corrections']:>9.1f}%{100 * c['stays_within_1_percent']:>7.1f}%"
+            text += (
+                f"{c['time_over_best_99_percent']:>8.3f}{c['reversals']:>8.3f}"
+                f"{100 * c['within_4_corrections']:>9.1f}%{100 * c['stays_within_1_percent']:>7.1f}%"
+            )
         else:
             text += f"{'':>8}{c['reversals']:>8.0f}"
         print(text)
     print(
-        "corrections: until the share is within 1 % of the best (cpu_load: 2 %, for its band lies beside it); -: never. turns: how often the\n"
-        "border turns back, in 50 checks (change: 100). within 4: runs that come so near within 4 corrections. stays: within 1 % from check 20 on."
+        "corrections: until the share is within 1 % of the best (cpu_load: 2 %, for its band lies beside it); -: never."
+        " turns: how often the\nborder turns back, in 50 checks (change: 100). within 4: runs that come so near within"
+        " 4 corrections. stays: within 1 % from check 20 on."
     )
 
 
@@ -169,7 +178,8 @@ def plot_shares(axes, series):
 
 
 def plot_times(axis, fixed, series):
-    """Figure 2 of the paper: the time of a whole run, of fixed shares and of borders that move, relative to the best fixed share."""
+    """Figure 2 of the paper: the time of a whole run, of fixed shares and of borders that move, relative to the best
+    fixed share."""
     bars = [
         (f"{p}", next(r["seconds"] for r in fixed if round(100 * r["share"]) == p), "tab:gray") for p in FIXED_SHOWN
     ]
@@ -241,7 +251,9 @@ def main():
     with open(os.path.join(arguments.out, "summary.json"), "w") as f:
         json.dump(
             {
-                "what": "controllers of the border between zones; cases with simulated: true are of a model of a machine",
+                "what": (
+                    "controllers of the border between zones; cases with simulated: true are of a model of a machine"
+                ),
                 "cases": cases,
             },
             f,

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The part of zones.py that runs the program: borders that never move, and both controllers from several starts, on this machine."""
+"""The part of zones.py that runs the program: borders that never move, and both controllers from several starts, on
+this machine."""
 import csv
 import json
 import os
@@ -105,10 +106,14 @@ def real(arguments):
         else "one GPU"
     )
     print(
-        f"\nREAL RUNS: {particles} particles, threads of the CPU: {arguments.threads}; {what}; {arguments.rounds} rounds; others took {100 * statistics.median(r['others'] for list_ in runs.values() for r in list_):.1f} % of the cores; {'one hash' if len(hashes) == 1 else 'HASHES DIFFER'}"
+        f"\nREAL RUNS: {particles} particles, threads of the CPU: {arguments.threads}; {what};"
+        f" {arguments.rounds} rounds; others took"
+        f" {100 * statistics.median(r['others'] for list_ in runs.values() for r in list_):.1f} % of the cores;"
+        f" {'one hash' if len(hashes) == 1 else 'HASHES DIFFER'}"
     )
     print(
-        f"{'controller':<16}{'start':>7}{'M atom-steps/s':>16}{'time / best fixed':>19}{'of both alone':>15}{'corrections':>13}{'last share':>12}"
+        f"{'controller':<16}{'start':>7}{'M atom-steps/s':>16}{'time / best fixed':>19}{'of both alone':>15}"
+        f"{'corrections':>13}{'last share':>12}"
     )
     cases = []
     for case, list_ in runs.items():
@@ -117,7 +122,8 @@ def real(arguments):
         corrections = sum(row["decision"] != "kept" for row in zones)
         rate = particles / seconds[case]
         print(
-            f"{case[0]:<16}{100 * case[1]:>6.0f}%{rate * 1e-6:>16.2f}{seconds[case] / seconds[best]:>19.3f}{rate / both:>15.3f}{corrections:>13}{100 * share:>11.1f}%"
+            f"{case[0]:<16}{100 * case[1]:>6.0f}%{rate * 1e-6:>16.2f}{seconds[case] / seconds[best]:>19.3f}"
+            f"{rate / both:>15.3f}{corrections:>13}{100 * share:>11.1f}%"
         )
         cases.append(
             dict(
@@ -141,7 +147,8 @@ def real(arguments):
         for case, list_ in runs.items():
             for row in list_[-1]["zones"]:
                 f.write(
-                    f"{case[0]},{case[1]},{row['step']},{row['share']},{row['cpu_seconds']},{row['accelerator_seconds']}\n"
+                    f"{case[0]},{case[1]},{row['step']},{row['share']},{row['cpu_seconds']},"
+                    f"{row['accelerator_seconds']}\n"
                 )
     plot(
         {case: [(int(r["step"]), 100 * float(r["share"])) for r in list_[-1]["zones"]] for case, list_ in runs.items()},

@@ -27,8 +27,11 @@ def main():
             p = json.load(f)
     if "accelerators_per_node" in p:
         sys.exit(
-            f"machine.py: {name} has accelerators as ranks of their own, of which predictions know nothing; choose a platform without"
+            f"machine.py: {name} has accelerators as ranks of their own, of which predictions know nothing; choose a"
+            " platform without"
         )
+    inside = BANDWIDTH_FACTOR * p["node_bytes_per_second"]
+    between = BANDWIDTH_FACTOR * p["link_bytes_per_second"]
     with open(path, "w") as f:
         f.write(
             f"""# Of the simulated cluster {name}: written by scripts/simulate/machine.py from what platform.py assumes.
@@ -36,14 +39,14 @@ name: '{name}, simulated'
 costs: deck
 ranks_per_node: {p['ranks_per_node']}
 nodes_per_switch: {p['nodes_per_switch']}
-inside: {{latency_seconds: {p['node_latency_seconds']}, bytes_per_second: {BANDWIDTH_FACTOR * p['node_bytes_per_second']}}}
-between: {{latency_seconds: {p['latency_seconds']}, bytes_per_second: {BANDWIDTH_FACTOR * p['link_bytes_per_second']}}}
+inside: {{latency_seconds: {p['node_latency_seconds']}, bytes_per_second: {inside}}}
+between: {{latency_seconds: {p['latency_seconds']}, bytes_per_second: {between}}}
 message_seconds: {p['message_seconds']}
 copy_bytes_per_second: {p['copy_bytes_per_second']}
 eager_bytes: {p['eager_bytes']}
 simulated: true
 reductions_travel: false      # SimGrid's nonblocking reductions would take as many messages as there are ranks
-move_seconds: {PARTICLE_BYTES * (1 / p['copy_bytes_per_second'] + p['ranks_per_node'] / (BANDWIDTH_FACTOR * p['link_bytes_per_second'])):.3g}
+move_seconds: {PARTICLE_BYTES * (1 / p['copy_bytes_per_second'] + p['ranks_per_node'] / between):.3g}
 """
         )
 

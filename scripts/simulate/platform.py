@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""platform.py NAME RANKS FOLDER [KEY=VALUE ...]: writes platform.xml and hosts for SimGrid, and assumptions.json, into FOLDER.
+"""platform.py NAME RANKS FOLDER [KEY=VALUE ...]: writes platform.xml and hosts for SimGrid, and assumptions.json, into
+FOLDER.
 
-Everything that is assumed of a simulated cluster stands here, with where it comes from. KEY=VALUE replaces a number of it.
+Everything that is assumed of a simulated cluster stands here, with where it comes from. KEY=VALUE replaces a number of
+it.
 """
 import json
 import math
@@ -45,7 +47,8 @@ PLATFORMS["tianhe2_mic"] = {
     "accelerators_per_node": 3,
     "accelerator_link_bytes_per_second": 8e9,
     "accelerator_latency_seconds": 5e-6,
-    # By what factor messages to and from other nodes and other accelerators are slower than the network; 1: the host forwards them.
+    # By what factor messages to and from other nodes and other accelerators are slower than the network; 1: the host
+    # forwards them.
     "accelerator_remote_slowdown": 1,
     "sources": PLATFORMS["tianhe2_32"]["sources"]
     + [
@@ -55,7 +58,8 @@ PLATFORMS["tianhe2_mic"] = {
         "a process on an accelerator handles a message as fast as one on a core: assumed",
     ],
 }
-# Of every platform. Measured by scripts/bench/message_costs.sh on 2 ranks of a 2-core x86-64 machine (MPICH 4.0.2, shared memory):
+# Of every platform. Measured by scripts/bench/message_costs.sh on 2 ranks of a 2-core x86-64 machine (MPICH 4.0.2,
+# shared memory):
 MESSAGE_SECONDS = (
     0.43e-6  # of the sender's core for each nonblocking message, the receiver's part included; 0.34 to 0.48 were seen
 )
@@ -72,10 +76,13 @@ OPERATIONS_PER_SECOND = 1e9  # what comm/simulated/job.cpp reckons with: a unit,
 
 def cluster(name, p):
     """A fat tree whose leaves are nodes without accelerators, by SimGrid's own generator."""
-    return f"""  <cluster id="{name}" prefix="node" suffix="" radical="0-{p['nodes'] - 1}" speed="{OPERATIONS_PER_SECOND:.0f}f"
+    per_switch = p["nodes_per_switch"]
+    return f"""  <cluster id="{name}" prefix="node" suffix="" radical="0-{p['nodes'] - 1}"
+           speed="{OPERATIONS_PER_SECOND:.0f}f"
            core="{p['ranks_per_node']}" bw="{p['link_bytes_per_second']:.0f}Bps" lat="{link_latency(p):.4g}s"
            loopback_bw="{NODE_BYTES_PER_SECOND:.0f}Bps" loopback_lat="{NODE_LATENCY_SECONDS:.4g}s"
-           topology="FAT_TREE" topo_parameters="2;{p['nodes_per_switch']},{switches(p)};1,{p['nodes_per_switch']};1,1" sharing_policy="SPLITDUPLEX"/>
+           topology="FAT_TREE" topo_parameters="2;{per_switch},{switches(p)};1,{per_switch};1,1"
+           sharing_policy="SPLITDUPLEX"/>
 """
 
 
@@ -92,15 +99,18 @@ def link(name, bandwidth, latency, policy="SPLITDUPLEX"):
 
 
 def fat_tree(p, nodes):
-    """The first nodes of the same tree as cluster(), which cannot have accelerators: hosts, links, and a route for each pair of hosts.
-    Accelerators reach the cores of their node over their own link, and all else over that too, and over a slow link of their own
-    where the host does not forward it."""
+    """The first nodes of the same tree as cluster(), which cannot have accelerators: hosts, links, and a route for each
+    pair of hosts. Accelerators reach the cores of their node over their own link, and all else over that too, and over
+    a slow link of their own where the host does not forward it."""
     width, accelerators = p["nodes_per_switch"], p["accelerators_per_node"]
     slow = p["accelerator_remote_slowdown"] > 1
     hosts = [(n, m) for n in range(nodes) for m in range(-1, accelerators)]  # -1: the cores
     text = '<zone id="tree" routing="Full">\n'
     for n, m in hosts:
-        text += f'<host id="{host_name(n, m)}" speed="{OPERATIONS_PER_SECOND:.0f}f" core="{p["ranks_per_node"] - accelerators if m < 0 else 1}"/>\n'
+        text += (
+            f'<host id="{host_name(n, m)}" speed="{OPERATIONS_PER_SECOND:.0f}f"'
+            f' core="{p["ranks_per_node"] - accelerators if m < 0 else 1}"/>\n'
+        )
         if m < 0:
             text += link(f"node{n}", p["link_bytes_per_second"], link_latency(p))
             text += link(f"node{n}_inside", NODE_BYTES_PER_SECOND, NODE_LATENCY_SECONDS, "FATPIPE")
@@ -174,7 +184,8 @@ def main():
     most = p["nodes"] * p["ranks_per_node"]
     if not 0 < ranks <= most:
         sys.exit(
-            f"platform.py: {name} has {most} cores{' and accelerators' if 'accelerators_per_node' in p else ''}; {ranks} ranks do not fit"
+            f"platform.py: {name} has {most} cores{' and accelerators' if 'accelerators_per_node' in p else ''};"
+            f" {ranks} ranks do not fit"
         )
     host_nodes = math.ceil(ranks / p["ranks_per_node"])
     with open(f"{folder}/platform.xml", "w") as f:

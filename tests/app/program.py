@@ -23,8 +23,8 @@ parser.add_argument(
 )
 options = parser.parse_args()
 DECK = os.path.join(options.source, "inputs/tiny.yaml")
-# Settings that make the deck so large that a file-size limit can lie below a checkpoint's size, and above what MPI itself needs for
-# shared memory.
+# Settings that make the deck so large that a file-size limit can lie below a checkpoint's size, and above what MPI
+# itself needs for shared memory.
 LARGE = [
     "--set",
     "system.slabs.1.lower=[131,2]",

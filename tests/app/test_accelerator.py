@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Tests of accelerators as users have them: test_accelerator.py BINARY MPIEXEC SOURCE GROUP.
 
-Groups: accelerator_hash accelerator_restarts accelerator_speeds accelerator_errors. Threads stand in for the accelerators; where there is a GPU, the hashes
-are compared on it too.
+Groups: accelerator_hash accelerator_restarts accelerator_speeds accelerator_errors. Threads stand in for the
+accelerators; where there is a GPU, the hashes are compared on it too.
 """
 import csv
 import os
 
 import h5py
 
-from program import DECK, check, checkpoints, fresh, hash_of, main, rows, run, settings, summary
+from program import DECK, check, fresh, hash_of, main, rows, run, settings, summary
 
 HEAD = [
     "step",
@@ -166,7 +166,8 @@ def accelerator_restarts(tmp):
 
 
 def accelerator_speeds(tmp):
-    """Accelerators of different speeds, on emulated nodes: the run finds them by itself, and gives each rank its part."""
+    """Accelerators of different speeds, on emulated nodes: the run finds them by itself, and gives each rank its
+    part."""
     out = os.path.join(tmp, "out")
     plain = done(1, out)
     keys = dict(

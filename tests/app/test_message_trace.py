@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""test_message_trace.py BINARY MPIEXEC SOURCE GROUP [--tool REPLAY_MESSAGES]: traces of messages (steelyard run --trace-messages) hold
-what was sent, and are replayed as they are."""
+"""test_message_trace.py BINARY MPIEXEC SOURCE GROUP [--tool REPLAY_MESSAGES]: traces of messages (steelyard run
+--trace-messages) hold what was sent, and are replayed as they are."""
 import collections
 import csv
 import json
@@ -24,14 +24,19 @@ def plans_of(path):
 
 
 def times_carried_out(plans, steps):
-    """How often a run without balancing carries out each plan: ghosts at the rebuild and then once a step until the next one."""
+    """How often a run without balancing carries out each plan: ghosts at the rebuild and then once a step until the
+    next one."""
     rebuilds = [step for kind, step, _ in plans if kind == "ghosts"]
     return [
-        1
-        if kind.startswith("emigrant")
-        else len(rebuilds)
-        if kind == "ghost_counts"
-        else min([s for s in rebuilds if s > step], default=steps + 1) - step
+        (
+            1
+            if kind.startswith("emigrant")
+            else (
+                len(rebuilds)
+                if kind == "ghost_counts"
+                else min([s for s in rebuilds if s > step], default=steps + 1) - step
+            )
+        )
         for kind, step, _ in plans
     ]
 
@@ -146,7 +151,8 @@ def files(tmp):
 
 
 def replay(tmp):
-    """replay_messages carries out the plans of a trace, which it checks byte by byte, and refuses what is no trace for these ranks."""
+    """replay_messages carries out the plans of a trace, which it checks byte by byte, and refuses what is no trace for
+    these ranks."""
     ranks, file, results = 3, os.path.join(tmp, "trace.csv"), os.path.join(tmp, "results.json")
     code, text = run(
         ranks,

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Tests of `steelyard partition`: test_partition.py BINARY MPIEXEC SOURCE GROUP.
 
-Groups: partition_results partition_loads partition_errors. What partition.json says is computed again here from its boxes.
+Groups: partition_results partition_loads partition_errors. What partition.json says is computed again here from its
+boxes.
 """
 import filecmp
 import itertools

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests of `steelyard predict`, and of what a run says that balancing was worth: test_predict.py BINARY MPIEXEC SOURCE GROUP.
+"""Tests of `steelyard predict`, and of what a run says that balancing was worth: test_predict.py BINARY MPIEXEC SOURCE
+GROUP.
 
 Groups: predict_results predict_programs predicted_and_measured predict_errors worth.
 """
@@ -136,7 +137,8 @@ def predict_programs(tmp):
     program = os.path.join(tmp, "squares.yaml")
     with open(program, "w") as f:
         f.write(
-            "data_parallel: {cut: squares, columns: 1000, overlap: 1, t_calc: 1.0e-8, t_comm: 2.0e-8, t_s: 1.0e-6, counts: [1, 10, 100]}\n"
+            "data_parallel: {cut: squares, columns: 1000, overlap: 1, t_calc: 1.0e-8, t_comm: 2.0e-8, t_s: 1.0e-6,"
+            " counts: [1, 10, 100]}\n"
         )
     for row in predict(out, deck=program)["counts"]:
         D, P, alpha, beta = 1000, row["count"], 2, 100
@@ -316,7 +318,10 @@ def predict_errors(tmp):
                 "balance.partition.max_particles_per_process=100",
             ),
             2,
-            "max_particles_per_process: no cut keeps 2 processes within 100 particles; the smallest limit that works is 10",
+            (
+                "max_particles_per_process: no cut keeps 2 processes within 100 particles; the smallest limit that"
+                " works is 10"
+            ),
         ),
         (
             (
@@ -333,7 +338,10 @@ def predict_errors(tmp):
                 "balance.partition.max_particles_per_process=11000",
             ),
             2,
-            "max_particles_per_process: no cut keeps 4 processes within 11000 particles; the smallest limit that works is 4",
+            (
+                "max_particles_per_process: no cut keeps 4 processes within 11000 particles; the smallest limit that"
+                " works is 4"
+            ),
         ),
         ((DECK, "--machine", eager), 3, "eager_bytes"),
         ((DECK, "--machine", free), 3, "nothing costs anything"),

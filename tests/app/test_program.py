@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tests of the program as users run it: test_program.py BINARY MPIEXEC SOURCE GROUP [--full] [--other BINARY ...]
 
-Groups: command_line one_hash restarts balancing limits stages signals full_disk kills readers. Every run has a time limit.
+Groups: command_line one_hash restarts balancing limits stages signals full_disk kills readers. Every run has a time
+limit.
 """
 import calendar
 import itertools
@@ -267,7 +268,8 @@ def what_it_prints(tmp):
     few = os.path.join(tmp, "few.yaml")
     with open(few, "w") as f:
         f.write(
-            "system: {box: [50, 30], slabs: [{lower: [10, 10], upper: [12, 12], lattice: hexagonal, density: 0.25, temperature: 0.1}]}\nrun: {dt: 0.001, steps: 20}\n"
+            "system: {box: [50, 30], slabs: [{lower: [10, 10], upper: [12, 12], lattice: hexagonal, density: 0.25,"
+            " temperature: 0.1}]}\nrun: {dt: 0.001, steps: 20}\n"
         )
     short = printed(2, "run", few, "--out", fresh(out), *settings(balance__every=1, balance__migrate="always"))
     check(
@@ -560,7 +562,8 @@ def restarts(tmp):
 
 
 def balancing(tmp):
-    """Counted work: the same decisions to the last digit on any ranks and after a restart; the plain run's hash and its rows."""
+    """Counted work: the same decisions to the last digit on any ranks and after a restart; the plain run's hash and its
+    rows."""
     plain, whole = os.path.join(tmp, "plain"), os.path.join(tmp, "whole")
     keys = dict(run__steps=120, output__every=20)
     balanced = dict(
@@ -598,7 +601,8 @@ def balancing(tmp):
         check(code == 0 and hash_of(out) == hash_of(plain), f"{n} -> {m} ranks: {code} {text}")
         check(decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions after the restart")
         check(summary(out)["overall_lbe"] == summary(whole)["overall_lbe"], f"{n} -> {m} ranks: other overall LBE")
-    # Nested partitions, whose last level is over threads: the same run, on fewer ranks than one node's and by both clocks.
+    # Nested partitions, whose last level is over threads: the same run, on fewer ranks than one node's and by both
+    # clocks.
     for n, threads, more in (
         (2, 1, {}),
         (2, 2, {}),
@@ -734,7 +738,8 @@ def limits(tmp):
     def keys(limit=None):
         k = dict(run__steps=60, output__every=20)
         if limit:
-            # Without speeds, the step at which a limit fails follows from the loads alone and not from how speeds are estimated.
+            # Without speeds, the step at which a limit fails follows from the loads alone and not from how speeds are
+            # estimated.
             k.update(
                 balance__every=5,
                 balance__clock="work",
@@ -804,7 +809,8 @@ def limits(tmp):
 
 
 def stages(tmp):
-    """The two-stage job in a plain shell: t = 1 and a checkpoint, then another dt from there; and the checkpoint in restarts/."""
+    """The two-stage job in a plain shell: t = 1 and a checkpoint, then another dt from there; and the checkpoint in
+    restarts/."""
     script = os.path.join(options.source, "scripts/jobs/collision.sh")
 
     def job(stage, ranks, **more):
@@ -876,7 +882,8 @@ def launchers(tmp, job):
     srun = os.path.join(fake, "srun")
     with open(srun, "w") as f:
         f.write(
-            f'#!/bin/sh\nprintf "%s\\n" "$*" "$OMP_NUM_THREADS" >"{seen}"\nwhile [ "${{1#-}}" != "$1" ]; do case $1 in -n) shift;; esac; shift; done\nexec "$@"\n'
+            f'#!/bin/sh\nprintf "%s\\n" "$*" "$OMP_NUM_THREADS" >"{seen}"\nwhile [ "${{1#-}}" != "$1" ]; do case $1 in'
+            ' -n) shift;; esac; shift; done\nexec "$@"\n'
         )
     os.chmod(srun, 0o755)
     hosts = os.path.join(tmp, "hosts")
@@ -1082,9 +1089,11 @@ def readers(tmp):
         "run",
     )
     path = os.path.join(out, "checkpoint_40.h5")
-    with h5py.File(path) as f, h5py.File(os.path.join(out, "trajectory.h5")) as t, h5py.File(
-        os.path.join(out, "fields_40.h5")
-    ) as c:
+    with (
+        h5py.File(path) as f,
+        h5py.File(os.path.join(out, "trajectory.h5")) as t,
+        h5py.File(os.path.join(out, "fields_40.h5")) as c,
+    ):
         g = f["particles/all"]
         ids, exact = f["exact/id"][:], f["exact/state"][:]
         check(np.array_equal(np.sort(ids), np.arange(len(ids))) and np.array_equal(g["id/value"][0], ids), "ids")

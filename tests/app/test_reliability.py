@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What must not hang, mix, get lost or be believed: test_reliability.py BINARY MPIEXEC SOURCE GROUP --tool TEST_TOOL [--full]
+"""What must not hang, mix, get lost or be believed: test_reliability.py BINARY MPIEXEC SOURCE GROUP --tool TEST_TOOL
+[--full]
 
-Groups: one_rank_fails stories directories hostile. docs/reliability.md lists what each part covers. Every run has a time limit.
+Groups: one_rank_fails stories directories hostile. docs/reliability.md lists what each part covers. Every run has a
+time limit.
 """
-import json
 import os
 import random
 import re
@@ -145,8 +146,9 @@ def out_of_memory(tmp):
     deck = os.path.join(tmp, "big.yaml")
     with open(deck, "w") as f:
         f.write(
-            "system:\n  box: [430.0, 500.0]\n  slabs:\n    - {lower: [5, 5], upper: [425, 495], lattice: hexagonal, density: 1.0, temperature: 0.3}\n"
-            "run: {dt: 0.0005, steps: 4}\noutput: {every: 1, trajectory_every: 3}\ncheckpoint: {every: 2}\nbalance: {every: 2, clock: work}\n"
+            "system:\n  box: [430.0, 500.0]\n  slabs:\n    - {lower: [5, 5], upper: [425, 495], lattice: hexagonal,"
+            " density: 1.0, temperature: 0.3}\nrun: {dt: 0.0005, steps: 4}\noutput: {every: 1, trajectory_every:"
+            " 3}\ncheckpoint: {every: 2}\nbalance: {every: 2, clock: work}\n"
         )
     limited = os.path.join(tmp, "limited.sh")
     with open(limited, "w") as f:
@@ -176,7 +178,8 @@ def out_of_memory(tmp):
     for i, below in enumerate((2_000, 4_000, 8_000, 14_000, 22_000, 32_000)):
         ranks = 2 + i % 3
         code, text = at(high - 4_000 - below, ranks, i)
-        # Where MPICH itself gets no memory it ends the job its own way. A rank of more has a smaller part, and may do with so much.
+        # Where MPICH itself gets no memory it ends the job its own way. A rank of more has a smaller part, and may do
+        # with so much.
         lines = our_lines(text)
         ours += code == 4
         check(code != 0 or ranks > 2, f"{below} kB less than is needed on {ranks} ranks: exit code 0")
@@ -265,7 +268,8 @@ def one_rank_fails(tmp):
 
 
 def stories(tmp):
-    """Restarts that go back, stop early, or find other checkpoints in their way: the true continuation, or a refusal."""
+    """Restarts that go back, stop early, or find other checkpoints in their way: the true continuation, or a
+    refusal."""
 
     def go(out, *more, ranks=1, code=0, **keys):
         got, text = run(ranks, "run", DECK, "--out", out, "--quiet", *more, *QUICK, *settings(output__every=30, **keys))
@@ -374,7 +378,8 @@ def stories(tmp):
         "checkpoints of another run are continued",
     )
 
-    # A run with a dt that was given up leaves its rows and frames to nobody: back to the old dt, from the same checkpoint.
+    # A run with a dt that was given up leaves its rows and frames to nobody: back to the old dt, from the same
+    # checkpoint.
     g = os.path.join(tmp, "given_up")
     frames = dict(output__trajectory_every=20, output__fields_every=20)
     go(g, run__steps=40, checkpoint__every=20, **frames)
@@ -417,9 +422,11 @@ def stories(tmp):
     )
     # Rotation removes this run's checkpoints, not one that somebody put there.
     shutil.copy(
-        os.path.join(whole, "checkpoint_150.h5")
-        if os.path.exists(os.path.join(whole, "checkpoint_150.h5"))
-        else os.path.join(o, "checkpoint_150.h5"),
+        (
+            os.path.join(whole, "checkpoint_150.h5")
+            if os.path.exists(os.path.join(whole, "checkpoint_150.h5"))
+            else os.path.join(o, "checkpoint_150.h5")
+        ),
         os.path.join(f, "checkpoint_10.h5"),
     )
     go(f, "--restart", "auto", run__steps=120, checkpoint__every=20, checkpoint__keep=2)
@@ -486,7 +493,8 @@ def stories(tmp):
 
 
 def directories(tmp):
-    """The same output directory twice, another deck, two runs at once, a wrong launcher, links and pipes at the names of files."""
+    """The same output directory twice, another deck, two runs at once, a wrong launcher, links and pipes at the names
+    of files."""
 
     def refused(code, what, *arguments, ranks=1, **keys):
         got, text = run(ranks, "run", *arguments, "--quiet", *QUICK, *settings(**keys))
@@ -773,7 +781,8 @@ def directories(tmp):
 
 
 def hostile(tmp):
-    """Pipes for checkpoints, and checkpoints that somebody changed and gave a fitting digest: exit code 3, one line, nothing else."""
+    """Pipes for checkpoints, and checkpoints that somebody changed and gave a fitting digest: exit code 3, one line,
+    nothing else."""
     import h5py
     import numpy as np
 

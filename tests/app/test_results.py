@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 """What other programs make of the results: test_results.py BINARY MPIEXEC SOURCE GROUP [--full].
 
-Groups: balance_rows speeds fields trajectory trajectory_kills readers. The last one needs MDAnalysis and pvpython. Every run has a time limit.
+Groups: balance_rows speeds fields trajectory trajectory_kills readers. The last one needs MDAnalysis and pvpython.
+Every run has a time limit.
 """
 import csv
 import os
 import random
 import signal
 import subprocess
-import sys
 import time
 import xml.etree.ElementTree
 
@@ -24,7 +24,6 @@ from program import (
     decisions,
     environment,
     fresh,
-    hash_of,
     main,
     options,
     processes_of,
@@ -171,7 +170,8 @@ def balance_rows(tmp):
         {r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == ["none"],
         "label of a run without balancing",
     )
-    # Pressure without a factor N / (N - 1): of an ideal gas it is the kinetic energy in the frame of the centre of mass over the area.
+    # Pressure without a factor N / (N - 1): of an ideal gas it is the kinetic energy in the frame of the centre of mass
+    # over the area.
     ideal = os.path.join(tmp, "ideal")
     check(
         run(1, "run", DECK, "--out", ideal, "--quiet", *settings(run__steps=0, system__potential__epsilon=1e-300))[0]
@@ -507,7 +507,8 @@ def trajectory(tmp):
 
 
 def trajectory_kills(tmp):
-    """kill -9 at random times: the file opens with every frame up to the last checkpoint, all that it shows is right, a restart goes on."""
+    """kill -9 at random times: the file opens with every frame up to the last checkpoint, all that it shows is right, a
+    restart goes on."""
     keys = dict(run__steps=1500, output__every=60, output__trajectory_every=3, checkpoint__every=30)
     whole = os.path.join(tmp, "whole")
     check(run(2, "run", DECK, "--out", whole, "--quiet", *settings(**keys))[0] == 0, "whole run")
@@ -552,7 +553,8 @@ def trajectory_kills(tmp):
 
 
 def readers(tmp):
-    """MDAnalysis: the mean square displacement by our ids, over a restart. ParaView: bounds, times and values of the series."""
+    """MDAnalysis: the mean square displacement by our ids, over a restart. ParaView: bounds, times and values of the
+    series."""
     import MDAnalysis
 
     out = os.path.join(tmp, "out")
@@ -596,9 +598,12 @@ def readers(tmp):
     with open(script, "w") as f:
         f.write(
             """
-import sys
 from paraview.simple import OpenDataFile, UpdatePipeline, servermanager, Xdmf3ReaderS, Xdmf3ReaderT, XDMFReader
-reader = {"S": lambda p: Xdmf3ReaderS(FileName=[p]), "T": lambda p: Xdmf3ReaderT(FileName=[p]), "2": lambda p: XDMFReader(FileNames=[p])}[sys.argv[1]](sys.argv[2])
+kind, path = sys.argv[1:]
+if kind == "2":
+    reader = XDMFReader(FileNames=[path])
+else:
+    reader = {"S": Xdmf3ReaderS, "T": Xdmf3ReaderT}[kind](FileName=[path])
 reader.UpdatePipelineInformation()
 times = list(reader.TimestepValues)
 for t in times or [0.0]:
@@ -607,8 +612,9 @@ for t in times or [0.0]:
     while data.IsA("vtkCompositeDataSet"):
         data = data.GetPiece(0) if data.IsA("vtkMultiPieceDataSet") else data.GetBlock(0)
     cells = data.GetCellData()
-    sums = [sum(cells.GetArray(n).GetTuple1(i) for i in range(data.GetNumberOfCells())) for n in ("particles", "owner", "load")]
-    print("FOUND", t, list(data.GetBounds()), data.GetNumberOfCells(), sums, cells.GetArray("particles").GetTuple1(30 * 104 + 50))
+    n = data.GetNumberOfCells()
+    sums = [sum(cells.GetArray(name).GetTuple1(i) for i in range(n)) for name in ("particles", "owner", "load")]
+    print("FOUND", t, list(data.GetBounds()), n, sums, cells.GetArray("particles").GetTuple1(30 * 104 + 50))
 """
         )
     shown = fields(os.path.join(tmp, "fields"))

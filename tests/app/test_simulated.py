@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""test_simulated.py PROGRAM SOURCE: 16 ranks of a simulated cluster end in the state, and balance to the LBE, of a real run."""
+"""test_simulated.py PROGRAM SOURCE: 16 ranks of a simulated cluster end in the state, and balance to the LBE, of a real
+run."""
 import json
 import os
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""test_simulated_accelerators.py SOURCE: messages of accelerators that are hosts of their own on a simulated cluster, against what the
-links say; and the communication test of nested partitions in a small form."""
+"""test_simulated_accelerators.py SOURCE: messages of accelerators that are hosts of their own on a simulated cluster,
+against what the links say; and the communication test of nested partitions in a small form."""
 import csv
 import json
 import os
@@ -94,7 +94,10 @@ def links_are_shared(folder):
 def same_tree_as_without_accelerators(folder):
     cores = [(i * 7 % 240, i * 5 % 239, 1000 * i) for i in range(1, 150)]
     cores = [(s, t, n) for s, t, n in cores if s != t]
-    place = lambda r: r // 24 * NODE + r % 24
+
+    def place(r):
+        return r // 24 * NODE + r % 24
+
     one = simulate(folder, cores, platform="tianhe2_32")
     two = simulate(folder, [(place(s), place(t), n) for s, t, n in cores])
     assert abs(one / two - 1) < 1e-6, (one, two)
@@ -125,7 +128,10 @@ def algorithms(folder):
             messages = [{k: int(v) for k, v in m.items() if k != "kind"} for m in csv.DictReader(f)]
         with open(os.path.join(out, "runs", f"3d_2_{algorithm}", "partition.json")) as f:
             resources = json.load(f)["resources"]
-        fast = lambda rank: rank % NODE >= 24
+
+        def fast(rank):
+            return rank % NODE >= 24
+
         for r in resources:
             if r["kind"] == "accelerator" and len(r["boxes"]) == 1:  # ghosts of several boxes may be the same cells
                 remote = sum(

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""test_simulated_messages.py SOURCE: scripts/reproduce/messages.sh --quick on simulated ranks, and what `comm.aggregate: auto` promises."""
+"""test_simulated_messages.py SOURCE: scripts/reproduce/messages.sh --quick on simulated ranks, and what
+`comm.aggregate: auto` promises."""
 import json
 import os
 import subprocess

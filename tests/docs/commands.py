@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What test_docs.py does with each command of README and docs; the first entry whose pattern a command starts with counts.
+"""What test_docs.py does with each command of README and docs; the first entry whose pattern a command starts with
+counts.
 
-("quick", pattern, {text: instead}, {text: shorter})   run, always with the first replacements, in CI with both; "$": appends
+("quick", pattern, {text: instead}, {text: shorter})   run, always with the first replacements, in CI with both; "$":
+appends
 ("slow", pattern, {text: instead})                     run under the label slow only
 ("elsewhere", pattern, reason)                         not run here: who tests it, or why nobody can
 ("text", pattern, reason)                              an indented block whose first line is no command
@@ -125,7 +127,10 @@ COMMANDS = [
     # docs/simulation.md
     (
         "elsewhere",
-        r"scripts/setup\.sh --simulate|TARGET=\w+ scripts/build\.sh smpi|(PLATFORM=\w+ )?(PROGRAM=\w+ )?scripts/simulate\.sh ",
+        (
+            r"scripts/setup\.sh --simulate|TARGET=\w+ scripts/build\.sh smpi|(PLATFORM=\w+ )?(PROGRAM=\w+"
+            r" )?scripts/simulate\.sh "
+        ),
         "SimGrid need not be here; simulated_ranks runs the script where it is",
     ),
     # docs/output.md, docs/potentials.md, restarts/README.md

@@ -55,7 +55,8 @@ def entry_of(command, used):
 
 
 def commands_of(page, lines, used):
-    """The commands of a page, Python blocks and those in inline code among them: (line, text, entry). And its inline code."""
+    """The commands of a page, Python blocks and those in inline code among them: (line, text, entry). And its inline
+    code."""
     commands, prose = [], list(lines)
 
     def add(line, command):
@@ -80,7 +81,7 @@ def commands_of(page, lines, used):
                 )
             )
         elif language in ("sh", "bash") or language == "indented" and (entry_of(block[0], used) or [""])[0] != "text":
-            joined = ""
+            start, joined = first, ""
             for line, row in enumerate(block, first):
                 start = start if joined else line
                 joined += row.rstrip().removesuffix("\\").strip() + " "
@@ -240,7 +241,10 @@ def main():
                     problem(
                         page,
                         line,
-                        f"`{run[2]}` ended with {'the time limit' if code is None else f'exit code {code}'}:\n{output[-2000:]}",
+                        (
+                            f"`{run[2]}` ended with"
+                            f" {'the time limit' if code is None else f'exit code {code}'}:\n{output[-2000:]}"
+                        ),
                     )
     if problems:
         sys.exit("\n".join(problems + [f"{len(problems)} problems"]))
