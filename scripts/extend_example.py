@@ -49,7 +49,7 @@ def program_with(build, folder, page, name, file, table):
         )
     with open(os.path.join(SOURCE, table)) as f:
         listed = f.read()
-    last = re.search(r"    add\(\w+\)\n", listed)
+    last = re.search(r"    add\(\w+[^()]*\)\n", listed)
     if not last:
         sys.exit(f"extend_example.py: {table} no longer has a list that ends with a line add(...)")
     if f"add({name})" not in listed:  # else the reader has added it

@@ -178,7 +178,7 @@ void check_balance(const Deck& deck, const Where& where) {
              "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
              "write clock: work, or run each model by itself");
     const balance::PartitionOptions& p = b.partition;
-    if (p.max_size > 0 && p.kind != "chain")
+    if (p.max_size > 0 && !balance::kind_of(p).keeps_limit)
         fail(where("balance.partition.max_particles_per_process"),
              fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
 }

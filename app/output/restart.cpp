@@ -147,8 +147,9 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Loa
 // Could a partitioner with these options have left as many splits?
 bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
           const balance::PartitionOptions& options) {
-    const std::optional<std::int64_t> boxes = balance::bisected_boxes(grid, options);
-    return !boxes || static_cast<std::int64_t>(splits.size()) == std::max<std::int64_t>(0, 2 * *boxes - 1);
+    const auto boxes = balance::kind_of(options).bisected_boxes;
+    return !boxes ||
+           static_cast<std::int64_t>(splits.size()) == std::max<std::int64_t>(0, 2 * boxes(grid, options) - 1);
 }
 
 // Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.

@@ -85,7 +85,7 @@ void say_worth(const Summary& s) {
     say(stdout, "  perfect balance would have taken {:.1f} % less {}\n", 100 * v->perfect_saves,
         s.verdict_of_run() ? "time" : "compute time");
     say(stdout, "  the dearest cell allows an LBE of at most {:.1f} %\n", 100 * v->most_lbe);
-    if (s.deck.balance.partition.kind == "none") return;
+    if (!balance::kind_of(s.deck.balance.partition).follows_loads) return;
     const char* time = s.verdict_of_run() ? "time" : "compute time";
     constexpr double shown = 0.0005;                                    // less is 0.0 %
     const double lost = v->saved < 0 ? -v->saved / (1 - v->saved) : 0;  // of the time with it

@@ -17,7 +17,7 @@ constexpr double worth_it = 0.3;
 // Pieces between which the chain may be cut, of which the rates' chain has as many as there are cells.
 double chain_items(const balance::PartitionOptions& options, double ranks, double cells) {
     const double patches = static_cast<double>(options.patches_per_process) * ranks;
-    if (options.kind != "chain" || options.cut == balance::CutAt::patches) return patches;
+    if (!balance::kind_of(options).chained || options.cut == balance::CutAt::patches) return patches;
     return options.cut == balance::CutAt::cells ? cells : std::sqrt(cells * patches);  // strips of squares
 }
 

@@ -38,7 +38,7 @@ std::vector<std::int64_t> usual_counts(const balance::Grid& grid) {
 }
 
 void check_counts(const std::vector<std::int64_t>& counts, const Deck& deck, const balance::Grid& grid) {
-    const std::int64_t most = deck.balance.every > 0 && deck.balance.partition.kind != "none"
+    const std::int64_t most = deck.balance.every > 0 && balance::kind_of(deck.balance.partition).follows_loads
                                   ? balance::capacity(grid.box(), deck.balance.partition.min_width)
                                   : grid.box().cells();
     if (counts.back() > most)
@@ -81,7 +81,7 @@ predict::CellField loads_of(const CountedField& counted, const PredictReport& re
 }
 
 balance::Partition partition_for(const Deck& deck, const predict::CellField& field, std::int64_t ranks) {
-    if (deck.balance.every == 0 || deck.balance.partition.kind == "none")
+    if (deck.balance.every == 0 || !balance::kind_of(deck.balance.partition).follows_loads)
         return balance::one_box_each(balance::even_partition(field.grid, ranks));
     balance::PartitionOptions options = deck.balance.partition;
     options.processes = ranks;

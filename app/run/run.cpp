@@ -89,7 +89,7 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
                 "without any; remove it, or use more processes than ranks");
     }
     const balance::PartitionOptions& partition = deck.balance.partition;
-    if (deck.balance.every > 0 && partition.kind != "none" &&
+    if (deck.balance.every > 0 && balance::kind_of(partition).follows_loads &&
         processes > balance::capacity(grid.box(), partition.min_width))
         throw DeckError(fmt::format(
             "balance.partition.min_width: {} x {} cells do not hold {} of a width of {}; make it smaller or use fewer "

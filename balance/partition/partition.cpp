@@ -10,18 +10,19 @@
 
 #include "balance/grid/curve.hpp"
 
-// One line for each partitioner: the name `x` for decks, of which partition_x() does the work.
+// One line for each kind of partition: the name `x` for decks, of which partition_x() does the work, and what differs
+// from PartitionKind's defaults.
 // clang-format off
-#define STEELYARD_PARTITIONS(add) \
-    add(none)                     \
-    add(rcb)                      \
-    add(chain)                    \
-    add(nested)
+#define STEELYARD_PARTITIONS(add)                                                         \
+    add(none, .follows_loads = false, .bisected_boxes = no_boxes)                         \
+    add(rcb, .bisected_boxes = a_box_each)                                                \
+    add(chain, .keeps_limit = true, .chained = true, .bisected_boxes = patch_count)       \
+    add(nested, .bisected_boxes = no_boxes)
 // clang-format on
 
 namespace balance {
 
-#define STEELYARD_DECLARED(name) \
+#define STEELYARD_DECLARED(name, ...) \
     Partition partition_##name(const PartitionInput&, const PartitionOptions&, std::vector<Split>& memory);
 STEELYARD_PARTITIONS(STEELYARD_DECLARED)
 #undef STEELYARD_DECLARED
@@ -108,9 +109,9 @@ std::int64_t patch_count(const Grid& grid, const PartitionOptions& options) {
                     std::max(options.processes, capacity(grid.box(), options.min_width)));
 }
 
-}  // namespace
-
-namespace {
+// Of the table above.
+std::int64_t no_boxes(const Grid&, const PartitionOptions&) { return 0; }
+std::int64_t a_box_each(const Grid&, const PartitionOptions& options) { return options.processes; }
 
 std::vector<Box> bisected(const PartitionInput& in, const PartitionOptions& options, std::int64_t parts,
                           std::vector<Split>& memory, std::span<const double> targets) {
@@ -193,33 +194,28 @@ Partition partition_none(const PartitionInput& in, const PartitionOptions& optio
     return one_box_each(even_partition(in.grid, options.processes));
 }
 
-namespace {
-
-using Partitioner = Partition (*)(const PartitionInput&, const PartitionOptions&, std::vector<Split>&);
-const std::pair<const char*, Partitioner> partition_kinds[] = {
-#define STEELYARD_NAMED(name) {#name, partition_##name},
-    STEELYARD_PARTITIONS(STEELYARD_NAMED)
+std::span<const PartitionKind> partition_kinds() {
+    static constexpr PartitionKind kinds[] = {
+#define STEELYARD_NAMED(kind, ...) {.name = #kind, .make = partition_##kind, __VA_ARGS__},
+        STEELYARD_PARTITIONS(STEELYARD_NAMED)
 #undef STEELYARD_NAMED
-};
+    };
+    return kinds;
+}
 
-}  // namespace
-
-Partition make_partition(const PartitionInput& input, const PartitionOptions& options, std::vector<Split>& memory) {
-    for (const auto& [name, partitioner] : partition_kinds)
-        if (options.kind == name) return partitioner(input, options, memory);
+const PartitionKind& kind_of(const PartitionOptions& options) {
+    for (const PartitionKind& kind : partition_kinds())
+        if (options.kind == kind.name) return kind;
     throw std::invalid_argument("there is no partition of kind " + options.kind);
 }
 
-std::optional<std::int64_t> bisected_boxes(const Grid& grid, const PartitionOptions& options) {
-    if (options.kind == "none" || options.kind == "nested") return 0;
-    if (options.kind == "rcb") return options.processes;
-    if (options.kind == "chain") return patch_count(grid, options);
-    return std::nullopt;
+Partition make_partition(const PartitionInput& input, const PartitionOptions& options, std::vector<Split>& memory) {
+    return kind_of(options).make(input, options, memory);
 }
 
 std::vector<std::string> partition_kind_names() {
     std::vector<std::string> names;
-    for (const auto& [name, partitioner] : partition_kinds) names.push_back(name);
+    for (const PartitionKind& kind : partition_kinds()) names.emplace_back(kind.name);
     return names;
 }
 

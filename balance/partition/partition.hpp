@@ -51,9 +51,21 @@ struct PartitionInput {
 /// the others have none), std::invalid_argument when the kind is unknown.
 Partition make_partition(const PartitionInput& input, const PartitionOptions& options, std::vector<Split>& memory);
 
-/// Boxes that the bisection behind a partition of this kind makes: `memory` holds 2 n - 1 splits of n boxes, none where
-/// it makes none. Empty for a kind that keeps something else there.
-std::optional<std::int64_t> bisected_boxes(const Grid& grid, const PartitionOptions& options);
+/// A kind of partition: what the rest of the program must know of it. Its entry stands in partition.cpp.
+struct PartitionKind {
+    const char* name;  ///< partition.kind of a deck
+    Partition (*make)(const PartitionInput&, const PartitionOptions&, std::vector<Split>& memory);
+    bool follows_loads = true;  ///< false: the same boxes whatever the loads are
+    bool keeps_limit = false;   ///< of PartitionOptions::max_size
+    bool chained = false;       ///< a chain of pieces is cut, on member 0
+    /// Boxes that the bisection behind the partition makes: `memory` holds 2 n - 1 splits of n boxes, none of 0. Null
+    /// for a kind that keeps something else there.
+    std::int64_t (*bisected_boxes)(const Grid&, const PartitionOptions&) = nullptr;
+};
+/// All kinds, in the order of the documentation.
+std::span<const PartitionKind> partition_kinds();
+/// That of these options. Throws std::invalid_argument when the name is unknown.
+const PartitionKind& kind_of(const PartitionOptions& options);
 
 /// Names of `partition.kind`.
 std::vector<std::string> partition_kind_names();
