@@ -1,6 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests of accelerators as users have them: test_accelerator.py BINARY MPIEXEC SOURCE GROUP.
+"""Tests of accelerators as users have them.
 
 Groups: accelerator_hash accelerator_restarts accelerator_speeds accelerator_errors. Threads stand in for the
 accelerators; where there is a GPU, the hashes are compared on it too.
@@ -10,7 +9,7 @@ import os
 
 import h5py
 
-from program import DECK, check, fresh, hash_of, main, rows, run, settings, summary
+from program import DECK, fresh, hash_of, rows, run, settings, summary
 
 HEAD = [
     "step",
@@ -33,7 +32,7 @@ def zone(backend="host", **keys):
 def zones(out):
     with open(os.path.join(out, "zones.csv")) as f:
         table = list(csv.DictReader(f))
-    check(not table or list(table[0]) == HEAD, f"columns of zones.csv: {list(table[0]) if table else None}")
+    assert not table or list(table[0]) == HEAD, f"columns of zones.csv: {list(table[0]) if table else None}"
     return table
 
 
@@ -43,7 +42,7 @@ def done(ranks, out, *more, threads=1, restart=None, **keys):
     if restart is None:
         fresh(out)
     code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *where, *settings(**keys), *more, threads=threads)
-    check(code == 0, f"{keys} on {ranks} ranks: {code} {text}")
+    assert code == 0, f"{keys} on {ranks} ranks: {code} {text}"
     return hash_of(out) if code == 0 else None
 
 
@@ -53,7 +52,7 @@ def backends():
     return ["host"] if "accelerator.backend" in with_cuda else ["host", "cuda"]
 
 
-def accelerator_hash(tmp):
+def test_accelerator_hash(tmp):
     out = os.path.join(tmp, "out")
     plain = done(2, out)
     table = rows(out)
@@ -77,28 +76,29 @@ def accelerator_hash(tmp):
                     balance__partition__max_particles_per_process=4000,
                 ),
             ):
-                check(
-                    done(ranks, out, **zone(backend, **keys)) == plain,
-                    f"{backend}, {ranks} ranks, {keys}: another hash",
-                )
-                check(rows(out) == table, f"{backend}, {ranks} ranks, {keys}: other rows of thermo.csv")
-                check(
-                    [int(r["step"]) for r in zones(out) if r["rank"] == "0"][:6] == [1, 2, 4, 8, 16, 20],
-                    f"steps of {zones(out)}",
-                )
+                assert (
+                    done(ranks, out, **zone(backend, **keys)) == plain
+                ), f"{backend}, {ranks} ranks, {keys}: another hash"
+                assert rows(out) == table, f"{backend}, {ranks} ranks, {keys}: other rows of thermo.csv"
+                assert [int(r["step"]) for r in zones(out) if r["rank"] == "0"][:6] == [
+                    1,
+                    2,
+                    4,
+                    8,
+                    16,
+                    20,
+                ], f"steps of {zones(out)}"
                 shares = [float(r["next_share"]) for r in zones(out)]
-                check(
-                    all(float(r["next_share"]) <= float(r["most_share"]) + 1e-9 for r in zones(out)),
-                    "a share beyond what the rank's inner cells allow",
-                )
+                assert all(
+                    float(r["next_share"]) <= float(r["most_share"]) + 1e-9 for r in zones(out)
+                ), "a share beyond what the rank's inner cells allow"
                 if keys.get("accelerator__controller") == "fixed" and ranks == 1:
-                    check(all(abs(x - keys["accelerator__share"]) < 0.02 for x in shares), f"{keys}: shares {shares}")
-                check(ranks == 1 or all(x < 1 for x in shares), "a rank beside others that leaves its CPU nothing")
+                    assert all(abs(x - keys["accelerator__share"]) < 0.02 for x in shares), f"{keys}: shares {shares}"
+                assert ranks == 1 or all(x < 1 for x in shares), "a rank beside others that leaves its CPU nothing"
                 z = summary(out)["accelerator"]
-                check(
-                    z["backend"] == backend and z["stands_in"] == (backend == "host") and len(z["zones"]) == ranks,
-                    f"summary.json: {z}",
-                )
+                assert (
+                    z["backend"] == backend and z["stands_in"] == (backend == "host") and len(z["zones"]) == ranks
+                ), f"summary.json: {z}"
         # Fields say who owns a cell, and who computes it.
         for keys in (
             dict(),
@@ -120,14 +120,14 @@ def accelerator_hash(tmp):
                 if not keys:
                     without = fields
                     continue
-                check(all((fields[k] == without[k]).all() for k in ("particles", "owner")), "fields with accelerators")
+                assert all((fields[k] == without[k]).all() for k in ("particles", "owner")), "fields with accelerators"
                 part = [fields["particles"][fields["zone"] == z].sum() / fields["particles"].sum() for z in range(3)]
-                check(abs(part[0] - 0.4) < 0.1 and abs(part[1] - part[2]) < 0.05, f"particles of the zones: {part}")
+                assert abs(part[0] - 0.4) < 0.1 and abs(part[1] - part[2]) < 0.05, f"particles of the zones: {part}"
         if backend == "host":
-            check(done(1, out, threads=2, **zone(accelerator__threads=2)) == plain, "two threads on both sides")
+            assert done(1, out, threads=2, **zone(accelerator__threads=2)) == plain, "two threads on both sides"
 
 
-def accelerator_restarts(tmp):
+def test_accelerator_restarts(tmp):
     out = os.path.join(tmp, "out")
     plain = done(1, out)
     table = rows(out)
@@ -141,31 +141,29 @@ def accelerator_restarts(tmp):
                 [float(r["next_share"]) for r in zones(out) if int(r["step"]) == 100] if first is not ways[0] else []
             )
             for ranks in (1, 3, 2):
-                check(
-                    done(ranks, out, restart=os.path.join(out, "checkpoint_100.h5"), **then) == plain,
-                    f"{first}, then {then} on {ranks} ranks: another hash",
-                )
-                check(rows(out) == table, f"{first}, then {then} on {ranks} ranks: other rows")
+                assert (
+                    done(ranks, out, restart=os.path.join(out, "checkpoint_100.h5"), **then) == plain
+                ), f"{first}, then {then} on {ranks} ranks: another hash"
+                assert rows(out) == table, f"{first}, then {then} on {ranks} ranks: other rows"
             if shares and then is first:  # on as many ranks the border goes on where it stood
                 begun = [float(r["share"]) for r in zones(out) if int(r["step"]) == 101]
-                check(
-                    len(begun) == 2 and all(abs(a - b) < 0.03 for a, b in zip(shares, begun)),
-                    f"shares {shares}, then {begun}",
-                )
+                assert len(begun) == 2 and all(
+                    abs(a - b) < 0.03 for a, b in zip(shares, begun)
+                ), f"shares {shares}, then {begun}"
                 steps = [int(r["step"]) for r in zones(out) if r["rank"] == "0"]
-                check(steps == sorted(set(steps)) and steps[0] == 1 and steps[-1] == 300, f"rows of zones.csv: {steps}")
+                assert steps == sorted(set(steps)) and steps[0] == 1 and steps[-1] == 300, f"rows of zones.csv: {steps}"
     # A share that is fixed is the deck's, whatever the border had learnt.
     done(1, out, **{**zone(), "run__steps": 60, "checkpoint__every": 60})
     done(1, out, restart="auto", **zone(accelerator__controller="fixed", accelerator__share=0.7))
     late = [float(r["share"]) for r in zones(out) if int(r["step"]) > 61]
-    check(late and all(abs(x - 0.7) < 0.03 for x in late), f"a fixed share after a restart: {late}")
+    assert late and all(abs(x - 0.7) < 0.03 for x in late), f"a fixed share after a restart: {late}"
     # What a border has learnt is refused if it makes no sense.
     done(2, out, **{**zone(), "run__steps": 60, "checkpoint__every": 60})
     with h5py.File(os.path.join(out, "checkpoint_60.h5")) as f:
-        check(f["/zones/of_ranks"].shape[0] >= 4, "what the borders have learnt stands in the checkpoint")
+        assert f["/zones/of_ranks"].shape[0] >= 4, "what the borders have learnt stands in the checkpoint"
 
 
-def accelerator_speeds(tmp):
+def test_accelerator_speeds(tmp):
     """Accelerators of different speeds, on emulated nodes: the run finds them by itself, and gives each rank its
     part."""
     out = os.path.join(tmp, "out")
@@ -179,22 +177,21 @@ def accelerator_speeds(tmp):
         balance__migrate="always",
         balance__partition__kind="nested",
     )
-    check(done(2, out, **keys) == plain, "another hash with accelerators of unequal speeds")
+    assert done(2, out, **keys) == plain, "another hash with accelerators of unequal speeds"
     last = [r for r in zones(out) if int(r["step"]) == 300]
-    check(
-        len(last) == 2 and all(abs(float(r["speed"]) / s - 1) < 0.05 for r, s in zip(last, (4, 8))),
-        f"speeds of the accelerators: {last}",
-    )
+    assert len(last) == 2 and all(
+        abs(float(r["speed"]) / s - 1) < 0.05 for r, s in zip(last, (4, 8))
+    ), f"speeds of the accelerators: {last}"
     found = summary(out)["speeds"]
-    check(all(abs(f / s - 1) < 0.05 for f, s in zip(found, (5 / 7, 9 / 7))), f"speeds of the ranks: {found}")
+    assert all(abs(f / s - 1) < 0.05 for f, s in zip(found, (5 / 7, 9 / 7))), f"speeds of the ranks: {found}"
     late = [r for r in csv.DictReader(open(os.path.join(out, "balance.csv"))) if int(r["step"]) > 150]
     lbe = sum(float(r["mean_seconds"]) for r in late) / sum(float(r["max_seconds"]) for r in late)
-    check(lbe > 0.95, f"overall LBE {lbe}")
+    assert lbe > 0.95, f"overall LBE {lbe}"
     # Half of the accelerators' speed changes nothing but the border.
-    check(done(2, out, **dict(keys, accelerator__speed=2)) == plain, "another hash with slow accelerators")
+    assert done(2, out, **dict(keys, accelerator__speed=2)) == plain, "another hash with slow accelerators"
 
 
-def accelerator_errors(tmp):
+def test_accelerator_errors(tmp):
     out = os.path.join(tmp, "out")
     cases = [
         (dict(accelerator__backend="gpu"), "accelerator.backend"),
@@ -210,14 +207,13 @@ def accelerator_errors(tmp):
     for keys, where in cases:
         for ranks in (1, 2):
             code, text = run(ranks, "run", DECK, "--out", fresh(out), *settings(**keys))
-            check(
+            assert (
                 code == 2
                 and where in text
                 and text.startswith("steelyard: error: ")
                 and text.count("\n") == 1
-                and "; " in text,
-                f"{keys} on {ranks} ranks: {code} {text!r}",
-            )
+                and "; " in text
+            ), f"{keys} on {ranks} ranks: {code} {text!r}"
     # Ranks that have no cells away from other ranks go on without a block.
     small = dict(
         zone(),
@@ -230,12 +226,6 @@ def accelerator_errors(tmp):
     for ranks in (1, 7):
         done(ranks, out, **small)
     table = zones(out)
-    check(
-        any(float(r["most_share"]) == 0 for r in table)
-        and all(float(r["next_share"]) <= float(r["most_share"]) for r in table),
-        f"most shares: {table}",
-    )
-
-
-if __name__ == "__main__":
-    main(accelerator_hash, accelerator_restarts, accelerator_speeds, accelerator_errors)
+    assert any(float(r["most_share"]) == 0 for r in table) and all(
+        float(r["next_share"]) <= float(r["most_share"]) for r in table
+    ), f"most shares: {table}"

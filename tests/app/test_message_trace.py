@@ -1,13 +1,11 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""test_message_trace.py BINARY MPIEXEC SOURCE GROUP [--tool REPLAY_MESSAGES]: traces of messages (steelyard run
---trace-messages) hold what was sent, and are replayed as they are."""
+"""Traces of messages (steelyard run --trace-messages) hold what was sent, and are replayed as they are."""
 import collections
 import csv
 import json
 import os
 
-from program import DECK, check, main, options, run, settings, summary
+from program import DECK, options, run, settings, summary
 
 KINDS = {"ghosts", "ghost_counts", "emigrants", "emigrant_counts", "migration", "migration_counts"}
 
@@ -19,7 +17,7 @@ def plans_of(path):
         for r in csv.DictReader(f):
             numbers = tuple(int(r[k]) for k in ("source", "target", "bytes", "source_node", "target_node"))
             plans.setdefault((int(r["plan"]), r["kind"], int(r["step"])), []).append(numbers)
-    check(list(plans) == sorted(plans), "plans are not in their order")
+    assert list(plans) == sorted(plans), "plans are not in their order"
     return [(kind, step, rows) for (_, kind, step), rows in plans.items()]
 
 
@@ -41,7 +39,7 @@ def times_carried_out(plans, steps):
     ]
 
 
-def trace(tmp):
+def test_trace(tmp):
     """Rows are what summary.json counts, with one message for each part; nodes are those of the deck."""
     steps, ranks, hashes = 120, 3, set()
     for aggregate in ("none", "auto"):
@@ -50,33 +48,30 @@ def trace(tmp):
             run__steps=steps, balance__every=0, grid__tile=4, comm__aggregate=aggregate, comm__ranks_per_node=2
         )
         code, text = run(ranks, "run", DECK, "--out", out, "--quiet", "--trace-messages", file, *keys)
-        check(code == 0, f"a traced run ends with {code}: {text}")
+        assert code == 0, f"a traced run ends with {code}: {text}"
         plans, sent = plans_of(file), summary(out)["messages"]
         times = times_carried_out(plans, steps)
-        check(sum(kind == "ghosts" for kind, _, _ in plans) > 2, "too few rebuilds to test anything")
+        assert sum(kind == "ghosts" for kind, _, _ in plans) > 2, "too few rebuilds to test anything"
         total = sum(n * r[2] for n, (_, _, rows) in zip(times, plans) for r in rows)
-        check(
-            total == round(sent["bytes"]["mean"] * ranks),
-            f"{aggregate}: {total} bytes traced, {sent['bytes']['mean'] * ranks} sent",
-        )
+        assert total == round(
+            sent["bytes"]["mean"] * ranks
+        ), f"{aggregate}: {total} bytes traced, {sent['bytes']['mean'] * ranks} sent"
         messages = sum(n * len(rows) for n, (_, _, rows) in zip(times, plans))
-        check(
-            (messages == round(sent["sent"]["mean"] * ranks)) == (aggregate == "none"),
-            f"{aggregate}: {messages} parts, {sent['sent']['mean'] * ranks} messages",
-        )
+        assert (messages == round(sent["sent"]["mean"] * ranks)) == (
+            aggregate == "none"
+        ), f"{aggregate}: {messages} parts, {sent['sent']['mean'] * ranks} messages"
         for _, _, rows in plans:
             for source, target, size, source_node, target_node in rows:
-                check(
-                    source != target and size > 0 and source_node == source // 2 and target_node == target // 2,
-                    "a row is wrong",
-                )
+                assert (
+                    source != target and size > 0 and source_node == source // 2 and target_node == target // 2
+                ), "a row is wrong"
         hashes.add(summary(out)["state_hash"])
     out = os.path.join(tmp, "untraced")
     run(ranks, "run", DECK, "--out", out, "--quiet", *settings(run__steps=steps, balance__every=0, grid__tile=4))
-    check(hashes == {summary(out)["state_hash"]}, "a trace changes the run")
+    assert hashes == {summary(out)["state_hash"]}, "a trace changes the run"
 
 
-def migration(tmp):
+def test_migration(tmp):
     """Where owners change, all kinds of plans occur, and particles that migrate are whole ones."""
     out, file = os.path.join(tmp, "out"), os.path.join(tmp, "trace.csv")
     code, text = run(
@@ -90,18 +85,18 @@ def migration(tmp):
         file,
         *settings(run__steps=120, balance__every=20, balance__clock="work", balance__migrate="always"),
     )
-    check(code == 0, f"a traced run ends with {code}: {text}")
+    assert code == 0, f"a traced run ends with {code}: {text}"
     plans = plans_of(file)
     sizes = collections.Counter()
     for kind, _, rows in plans:
         sizes[kind] += sum(r[2] for r in rows)
-    check(set(sizes) == KINDS, f"kinds are {sorted(sizes)}")
+    assert set(sizes) == KINDS, f"kinds are {sorted(sizes)}"
     steps = {step for kind, step, _ in plans if kind == "migration"}
-    check(steps <= set(range(0, 121, 20)) and len(steps) > 1, f"migrations at steps {sorted(steps)}")
-    check(sizes["migration"] % 40 == 0, "a particle is not 40 bytes")
+    assert steps <= set(range(0, 121, 20)) and len(steps) > 1, f"migrations at steps {sorted(steps)}"
+    assert sizes["migration"] % 40 == 0, "a particle is not 40 bytes"
 
 
-def files(tmp):
+def test_files(tmp):
     """What is there is refused, or put aside; names that cannot be are refused before anything is written."""
     out, file = os.path.join(tmp, "out"), os.path.join(tmp, "trace.csv")
 
@@ -120,9 +115,9 @@ def files(tmp):
         ("", 2, "--trace-messages is empty"),
     ):
         got, text = traced(path)
-        check(got == code and word in text and text.count("\n") == 1, f"{path}: code {got}, {text}")
-        check(not os.path.exists(os.path.join(out, "run.json")), f"{path}: results were written")
-    check(open(file).read() == "mine\n", "the file that was there is changed")
+        assert got == code and word in text and text.count("\n") == 1, f"{path}: code {got}, {text}"
+        assert not os.path.exists(os.path.join(out, "run.json")), f"{path}: results were written"
+    assert open(file).read() == "mine\n", "the file that was there is changed"
     # What the run is made from is no place for a trace, --force or not.
     deck = os.path.join(tmp, "deck.yaml")
     with open(DECK) as a, open(deck, "w") as b:
@@ -138,19 +133,17 @@ def files(tmp):
         "--trace-messages",
         os.path.join(tmp, "folder", "..", "deck.yaml"),
     )
-    check(
-        code == 2 and "is read by this run" in text and open(deck).read() == open(DECK).read(),
-        f"a trace on the deck: {code}, {text}",
-    )
+    assert (
+        code == 2 and "is read by this run" in text and open(deck).read() == open(DECK).read()
+    ), f"a trace on the deck: {code}, {text}"
     code, text = traced(file, "--force")
-    check(code == 0 and "put aside" in text, f"--force: {code}, {text}")
-    check(
-        open(os.path.join(tmp, "previous_1", "trace.csv")).read() == "mine\n" and len(plans_of(file)) > 0,
-        "it was not put aside",
-    )
+    assert code == 0 and "put aside" in text, f"--force: {code}, {text}"
+    assert (
+        open(os.path.join(tmp, "previous_1", "trace.csv")).read() == "mine\n" and len(plans_of(file)) > 0
+    ), "it was not put aside"
 
 
-def replay(tmp):
+def test_replay(tmp):
     """replay_messages carries out the plans of a trace, which it checks byte by byte, and refuses what is no trace for
     these ranks."""
     ranks, file, results = 3, os.path.join(tmp, "trace.csv"), os.path.join(tmp, "results.json")
@@ -165,38 +158,35 @@ def replay(tmp):
         file,
         *settings(run__steps=60, grid__tile=4, balance__every=20, balance__clock="work", balance__migrate="always"),
     )
-    check(code == 0, f"a traced run ends with {code}: {text}")
+    assert code == 0, f"a traced run ends with {code}: {text}"
     plans = plans_of(file)
 
     def replayed(n, path, *more):
         return run(n, path, "--rounds", "2", *more, binary=options.tool)
 
     code, text = replayed(ranks, file, "--plans", 10000, "--ranks-per-node", 2, "--json", results)
-    check(code == 0, f"a replay ends with {code}: {text}")
+    assert code == 0, f"a replay ends with {code}: {text}"
     with open(results) as f:
         found = json.load(f)
-    check(found["ranks"] == ranks and found["simulated"] is False, f"{found['ranks']} ranks")
+    assert found["ranks"] == ranks and found["simulated"] is False, f"{found['ranks']} ranks"
     for kind in KINDS:
         rows = [r for k, _, rows in plans if k == kind for r in rows]
         cases = {c["schedule"]: c for c in found["cases"] if c["kind"] == kind}
-        check(len(cases) >= 8, f"{kind} was replayed in the ways {sorted(cases)}")
+        assert len(cases) >= 8, f"{kind} was replayed in the ways {sorted(cases)}"
         for name, c in cases.items():
-            check(
-                round(c["parts"] * c["plans"]) == len(rows)
-                and round(c["bytes"] * c["plans"]) == sum(r[2] for r in rows),
-                f"{kind}, {name}: {c}, {len(rows)} rows",
-            )
-            check(
-                round(c["small_parts"] * c["plans"]) == sum(r[2] <= 4096 for r in rows), f"{kind}, {name}: small parts"
-            )
-            check(c["seconds"] > 0 and c["schedule_seconds"] > 0, f"{kind}, {name}: no time")
+            assert round(c["parts"] * c["plans"]) == len(rows) and round(c["bytes"] * c["plans"]) == sum(
+                r[2] for r in rows
+            ), f"{kind}, {name}: {c}, {len(rows)} rows"
+            assert round(c["small_parts"] * c["plans"]) == sum(
+                r[2] <= 4096 for r in rows
+            ), f"{kind}, {name}: small parts"
+            assert c["seconds"] > 0 and c["schedule_seconds"] > 0, f"{kind}, {name}: no time"
             if name.startswith("none"):
-                check(
-                    round(c["messages"] * c["plans"]) == len(rows) and c["nodes"] == 2,
-                    f"{kind}, {name}: {c['messages']} messages",
-                )
+                assert (
+                    round(c["messages"] * c["plans"]) == len(rows) and c["nodes"] == 2
+                ), f"{kind}, {name}: {c['messages']} messages"
             if name.startswith(("auto", "process")):
-                check(c["messages"] <= c["parts"], f"{kind}, {name}: {c['messages']} messages for {c['parts']} parts")
+                assert c["messages"] <= c["parts"], f"{kind}, {name}: {c['messages']} messages for {c['parts']} parts"
 
     broken = os.path.join(tmp, "broken.csv")
     with open(file) as f, open(broken, "w") as g:
@@ -211,8 +201,4 @@ def replay(tmp):
         (ranks, file, ("--round", "3"), 2, "command line"),
     ):
         got, text = replayed(n, path, *more)
-        check(got == code and word in text and text.count("\n") == 1, f"replay {more}: code {got}, {text}")
-
-
-if __name__ == "__main__":
-    main(trace, migration, files, replay)
+        assert got == code and word in text and text.count("\n") == 1, f"replay {more}: code {got}, {text}"

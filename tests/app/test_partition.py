@@ -1,6 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests of `steelyard partition`: test_partition.py BINARY MPIEXEC SOURCE GROUP.
+"""Tests of `steelyard partition`.
 
 Groups: partition_results partition_loads partition_errors. What partition.json says is computed again here from its
 boxes.
@@ -14,7 +13,7 @@ import subprocess
 import h5py
 import numpy as np
 
-from program import DECK, check, checkpoints, command, environment, fresh, main, run, settings
+from program import DECK, checkpoints, command, environment, fresh, run, settings
 
 MACHINE = dict(
     machine__nodes=3,
@@ -28,7 +27,7 @@ MACHINE = dict(
 
 def partition(out, ranks=0, deck=DECK, **keys):
     code, text = run(ranks, "partition", deck, "--out", fresh(out), "--quiet", *settings(**{**MACHINE, **keys}))
-    check(code == 0 and text == "", f"partition with {keys} on {ranks} ranks: {code} {text}")
+    assert code == 0 and text == "", f"partition with {keys} on {ranks} ranks: {code} {text}"
     with open(os.path.join(out, "partition.json")) as f:
         return json.load(f)
 
@@ -40,7 +39,7 @@ def owners(p):
         for x0, y0, z0, x1, y1, z1 in r["boxes"]:
             owner[x0:x1, y0:y1, z0:z1] = r["id"]
             count[x0:x1, y0:y1, z0:z1] += 1
-    check((count == 1).all(), f"{(count != 1).sum()} cells are not in exactly one box")
+    assert (count == 1).all(), f"{(count != 1).sum()} cells are not in exactly one box"
     return owner
 
 
@@ -50,12 +49,12 @@ def check_consistent(p, load, weight):
     n, grid = len(resources), p["grid"]
     sums = np.bincount(owner.ravel(), load.ravel(), minlength=n)
     speed = np.array([r["speed"] for r in resources])
-    check([r["id"] for r in resources] == list(range(n)), "ids")
-    check([r["cells"] for r in resources] == list(np.bincount(owner.ravel(), minlength=n)), "cells")
-    check(np.allclose([r["load"] for r in resources], sums, rtol=1e-9), "loads")
+    assert [r["id"] for r in resources] == list(range(n)), "ids"
+    assert [r["cells"] for r in resources] == list(np.bincount(owner.ravel(), minlength=n)), "cells"
+    assert np.allclose([r["load"] for r in resources], sums, rtol=1e-9), "loads"
     lbe = sums.sum() / speed.sum() / (sums / speed).max()
-    check(abs(lbe - p["lbe_model"]) < 1e-9, f"LBE_m {p['lbe_model']}, not {lbe}")
-    check(lbe - 1e-9 <= p["bound"] <= p["bound_of_cells"] <= 1, f"bound {p['bound']}, {p['bound_of_cells']} of {lbe}")
+    assert abs(lbe - p["lbe_model"]) < 1e-9, f"LBE_m {p['lbe_model']}, not {lbe}"
+    assert lbe - 1e-9 <= p["bound"] <= p["bound_of_cells"] <= 1, f"bound {p['bound']}, {p['bound_of_cells']} of {lbe}"
     node, fast = np.array([r["node"] for r in resources]), np.array([r["kind"] == "accelerator" for r in resources])
     sees = np.zeros((n,) + owner.shape, dtype=bool)  # which resources see a cell
     w = [p["ghost_width"] if g > 1 else 0 for g in grid]
@@ -72,10 +71,9 @@ def check_consistent(p, load, weight):
     other = ~np.eye(n, dtype=bool)
     apart = node[:, None] != node[None, :]
     remote = (counts * (apart | (fast[:, None] & fast[None, :])) * other).sum(1)
-    check(
-        [r["remote_cells"] for r in resources] == list(remote),
-        f"remote cells: {[r['remote_cells'] for r in resources]} instead of {list(remote)}",
-    )
+    assert [r["remote_cells"] for r in resources] == list(
+        remote
+    ), f"remote cells: {[r['remote_cells'] for r in resources]} instead of {list(remote)}"
     # What is sent is counted once for each node, each CPU or accelerator, and each core that sees it.
     part = [(r["node"], r["cpu"] if r["kind"] == "core" else f"accelerator {r['id']}") for r in resources]
 
@@ -94,7 +92,7 @@ def check_consistent(p, load, weight):
         "inside": sent(list(range(n)), lambda i, j: part[i] == part[j]),
     }
     for key, place in (("ghosts", 0), ("bytes", 1)):
-        check(p[key] == {k: v[place] for k, v in expected.items()}, f"{key}: {p[key]} instead of {expected}")
+        assert p[key] == {k: v[place] for k, v in expected.items()}, f"{key}: {p[key]} instead of {expected}"
     return remote[fast].sum()
 
 
@@ -107,12 +105,12 @@ def with_load(out):
 def particles_of(tmp):
     """Particles in each cell [x, y, z] of the deck's initial state."""
     out = fresh(os.path.join(tmp, "initial"))
-    check(run(0, "run", DECK, "--out", out, "--quiet", *settings(run__steps=0, output__fields_every=1))[0] == 0, "run")
+    assert run(0, "run", DECK, "--out", out, "--quiet", *settings(run__steps=0, output__fields_every=1))[0] == 0, "run"
     with h5py.File(os.path.join(out, "fields_0.h5")) as f:
         return f["particles"][:].T[:, :, None]
 
 
-def partition_results(tmp):
+def test_partition_results(tmp):
     out, other = os.path.join(tmp, "out"), os.path.join(tmp, "other")
     particles = particles_of(tmp)
     for algorithm, width in (("inner_outer", 1), ("inner_outer", 2), ("greedy", 1)):
@@ -120,21 +118,19 @@ def partition_results(tmp):
         p = partition(out, **keys)
         fields = with_load(out)
         remote = check_consistent(p, fields["load"], 8 * particles)
-        check(algorithm == "greedy" or remote == 0, f"{remote} remote cells of accelerators")
-        check(p["algorithm"] == algorithm and p["ghost_width"] == width and len(p["machine"]) == 3, "options")
-        check((fields["owner"] == owners(p)).all(), "owners in the fields")
+        assert algorithm == "greedy" or remote == 0, f"{remote} remote cells of accelerators"
+        assert p["algorithm"] == algorithm and p["ghost_width"] == width and len(p["machine"]) == 3, "options"
+        assert (fields["owner"] == owners(p)).all(), "owners in the fields"
         for name, of in (("node", lambda r: r["node"]), ("kind", lambda r: r["kind"] == "accelerator")):
-            check(
-                (fields[name] == np.array([of(r) for r in p["resources"]])[fields["owner"]]).all(),
-                f"{name} in the fields",
-            )
+            assert (
+                fields[name] == np.array([of(r) for r in p["resources"]])[fields["owner"]]
+            ).all(), f"{name} in the fields"
         for ranks in (1, 2, 3):
             partition(other, ranks, **keys)
             for name in ("partition.json", "deck.yaml", "fields_0.h5", "fields_0.xdmf", "fields.xdmf"):
-                check(
-                    filecmp.cmp(os.path.join(out, name), os.path.join(other, name), shallow=False),
-                    f"{name} of {algorithm} differs on {ranks} ranks",
-                )
+                assert filecmp.cmp(
+                    os.path.join(out, name), os.path.join(other, name), shallow=False
+                ), f"{name} of {algorithm} differs on {ranks} ranks"
     # What it prints fits a terminal; without a machine in the deck there is the one that is found.
     done = subprocess.run(
         command(2, "partition", DECK, "--out", fresh(out)),
@@ -143,37 +139,34 @@ def partition_results(tmp):
         text=True,
         timeout=60,
     )
-    check(
+    assert (
         done.returncode == 0
         and "LBE_m" in done.stdout
-        and all(len(line) < 80 for line in done.stdout.replace(out, "out").splitlines()),
-        done.stdout,
-    )
+        and all(len(line) < 80 for line in done.stdout.replace(out, "out").splitlines())
+    ), done.stdout
     with open(os.path.join(out, "partition.json")) as f:
         p = json.load(f)
-    check(
+    assert (
         len(p["machine"]) == 1
         and p["machine"][0]["accelerators"] == 0
-        and all(r["kind"] == "core" for r in p["resources"]),
-        f"found: {p['machine']}",
-    )
+        and all(r["kind"] == "core" for r in p["resources"])
+    ), f"found: {p['machine']}"
 
 
-def partition_loads(tmp):
+def test_partition_loads(tmp):
     out, other, file = (os.path.join(tmp, name) for name in ("out", "other", "load.h5"))
     # Uniform, in 2D and 3D.
     for cells in ([40, 30], [12, 16, 20]):
         keys = dict(load__kind="uniform", load__cells=cells, load__bytes_per_cell=48)
         p = partition(out, **keys)
         shape = tuple(cells) + (1,) * (3 - len(cells))
-        check(tuple(p["grid"]) == shape, f"grid {p['grid']}")
-        check(check_consistent(p, np.ones(shape), np.full(shape, 48)) == 0, "remote cells")
-        check(
-            os.path.exists(os.path.join(out, "fields_0.h5")) == (len(cells) == 2),
-            "fields of a 3D grid, or none of a 2D one",
-        )
+        assert tuple(p["grid"]) == shape, f"grid {p['grid']}"
+        assert check_consistent(p, np.ones(shape), np.full(shape, 48)) == 0, "remote cells"
+        assert os.path.exists(os.path.join(out, "fields_0.h5")) == (
+            len(cells) == 2
+        ), "fields of a 3D grid, or none of a 2D one"
         for ranks in (2, 3):
-            check(partition(other, ranks, **keys) == p, f"{cells} on {ranks} ranks")
+            assert partition(other, ranks, **keys) == p, f"{cells} on {ranks} ranks"
     # Datasets of other programs: single precision, integers, compressed, in groups.
     random = np.random.default_rng(1)
     with h5py.File(file, "w") as f:
@@ -190,8 +183,8 @@ def partition_loads(tmp):
         keys = dict(load__kind="dataset", load__file=file, load__dataset=dataset)
         p = partition(out, **keys)
         values = load.T if load.ndim == 3 else load.T[:, :, None]
-        check(check_consistent(p, values, np.full(values.shape, 8)) == 0, "remote cells")
-        check(partition(other, 3, **keys) == p, f"{dataset} on 3 ranks")
+        assert check_consistent(p, values, np.full(values.shape, 8)) == 0, "remote cells"
+        assert partition(other, 3, **keys) == p, f"{dataset} on 3 ranks"
     for dataset, what in (
         ("negative", "negative, infinite"),
         ("endless", "negative, infinite"),
@@ -209,17 +202,16 @@ def partition_loads(tmp):
             "--force",
             *settings(load__kind="dataset", load__file=file, load__dataset=dataset),
         )
-        check(code == 3 and text.count("\n") == 1 and what in text, f"{dataset}: {code} {text}")
+        assert code == 3 and text.count("\n") == 1 and what in text, f"{dataset}: {code} {text}"
     # A checkpoint of particles that have not moved has the load of the slabs.
     run_out = os.path.join(tmp, "run")
-    check(
+    assert (
         run(2, "run", DECK, "--out", run_out, "--quiet", *settings(run__steps=1, run__dt=1e-14, checkpoint__every=1))[0]
-        == 0,
-        "run",
-    )
+        == 0
+    ), "run"
     checkpoint = os.path.join(run_out, f"checkpoint_{checkpoints(run_out)[-1]}.h5")
     p = partition(out)
-    check(partition(other, 2, load__kind="checkpoint", load__file=checkpoint) == p, "a checkpoint's load differs")
+    assert partition(other, 2, load__kind="checkpoint", load__file=checkpoint) == p, "a checkpoint's load differs"
     code, text = run(
         0,
         "partition",
@@ -228,10 +220,10 @@ def partition_loads(tmp):
         fresh(out),
         *settings(load__kind="checkpoint", load__file=checkpoint, system__box="[300, 150]"),
     )
-    check(code == 3 and text.count("\n") == 1 and "system.box" in text, f"another box: {code} {text}")
+    assert code == 3 and text.count("\n") == 1 and "system.box" in text, f"another box: {code} {text}"
 
 
-def partition_errors(tmp):
+def test_partition_errors(tmp):
     out, file = os.path.join(tmp, "out"), os.path.join(tmp, "no.h5")
     for keys, code, what in (
         (dict(machine__nodes=0), 2, "machine.nodes is 0"),
@@ -244,35 +236,32 @@ def partition_errors(tmp):
     ):
         for ranks in (0, 2):
             got, text = run(ranks, "partition", DECK, "--out", out, *settings(**keys))
-            check(
+            assert (
                 got == code
                 and text.count("\n") == 1
                 and text.startswith("steelyard: error: ")
                 and "; " in text
-                and what in text,
-                f"{keys} on {ranks} ranks: {got} {text}",
-            )
-            check(not os.path.exists(os.path.join(out, "partition.json")), f"{keys}: wrote a partition")
-    check(
+                and what in text
+            ), f"{keys} on {ranks} ranks: {got} {text}"
+            assert not os.path.exists(os.path.join(out, "partition.json")), f"{keys}: wrote a partition"
+    assert (
         run(0, "partition")[0] == 2
         and run(0, "partition", DECK, "--out", "")[0] == 2
-        and run(0, "partition", DECK, "--out", "/proc/nowhere")[0] == 5,
-        "command line",
-    )
+        and run(0, "partition", DECK, "--out", "/proc/nowhere")[0] == 5
+    ), "command line"
     # Results that are there are kept, as those of a run.
-    check(run(0, "partition", DECK, "--out", out, "--quiet")[0] == 0, "partition")
+    assert run(0, "partition", DECK, "--out", out, "--quiet")[0] == 0, "partition"
     for what in ("partition", "run"):
         code, text = run(2, what, DECK, "--out", out)
-        check(
-            code == 2 and "holds results already" in text and text.count("\n") == 1, f"a second {what}: {code} {text}"
-        )
-    check(run(2, "partition", DECK, "--out", out, "--quiet", "--force")[0] == 0, "partition with --force")
-    check(
-        sorted(os.listdir(os.path.join(out, "previous_1")))
-        == ["deck.yaml", "fields.xdmf", "fields_0.h5", "fields_0.xdmf", "partition.json", "run.json"],
-        os.listdir(out),
-    )
-
-
-if __name__ == "__main__":
-    main(partition_results, partition_loads, partition_errors)
+        assert (
+            code == 2 and "holds results already" in text and text.count("\n") == 1
+        ), f"a second {what}: {code} {text}"
+    assert run(2, "partition", DECK, "--out", out, "--quiet", "--force")[0] == 0, "partition with --force"
+    assert sorted(os.listdir(os.path.join(out, "previous_1"))) == [
+        "deck.yaml",
+        "fields.xdmf",
+        "fields_0.h5",
+        "fields_0.xdmf",
+        "partition.json",
+        "run.json",
+    ], os.listdir(out)

@@ -1,7 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests of `steelyard predict`, and of what a run says that balancing was worth: test_predict.py BINARY MPIEXEC SOURCE
-GROUP.
+"""Tests of `steelyard predict`, and of what a run says that balancing was worth.
 
 Groups: predict_results predict_programs predicted_and_measured predict_errors worth.
 """
@@ -10,7 +8,7 @@ import json
 import os
 import subprocess
 
-from program import DECK, check, command, environment, fresh, main, options, run, settings, summary
+from program import DECK, SOURCE, command, environment, fresh, run, settings, summary
 
 MACHINE = """costs: deck
 ranks_per_node: 4
@@ -18,7 +16,7 @@ inside: {latency_seconds: 1.0e-6, bytes_per_second: 5.0e9}
 between: {latency_seconds: 2.0e-6, bytes_per_second: 8.0e9}
 message_seconds: 5.0e-7
 """
-RESERVOIR = os.path.join(options.source, "inputs/predict/reservoir.yaml")
+RESERVOIR = os.path.join(SOURCE, "inputs/predict/reservoir.yaml")
 
 
 def read(*path):
@@ -28,7 +26,7 @@ def read(*path):
 
 def predict(out, *arguments, ranks=0, deck=DECK, **keys):
     code, text = run(ranks, "predict", deck, "--out", fresh(out), "--quiet", *arguments, *settings(**keys))
-    check(code == 0 and text == "", f"predict {arguments} {keys} on {ranks} ranks: {code} {text}")
+    assert code == 0 and text == "", f"predict {arguments} {keys} on {ranks} ranks: {code} {text}"
     return json.loads(read(out, "predict.json"))
 
 
@@ -36,93 +34,87 @@ def check_consistent(p):
     for f in p["forecasts"]:
         s = f["seconds"]
         terms = s["compute"] + s["imbalance"] + s["messages"] + s["bytes"] + s["rebalancing"]
-        check(abs(terms - f["step_seconds"]) < 1e-9 * terms, f"terms of {f['ranks']} ranks add up to {terms}")
-        check(min(s.values()) >= -1e-12 * terms, f"a negative term: {s}")
-        check(f["low_seconds"] <= f["step_seconds"] <= f["high_seconds"], f"bounds {f}")
-        check(abs(f["lbe"] - s["compute"] / (s["compute"] + s["imbalance"])) < 1e-9, "lbe")
+        assert abs(terms - f["step_seconds"]) < 1e-9 * terms, f"terms of {f['ranks']} ranks add up to {terms}"
+        assert min(s.values()) >= -1e-12 * terms, f"a negative term: {s}"
+        assert f["low_seconds"] <= f["step_seconds"] <= f["high_seconds"], f"bounds {f}"
+        assert abs(f["lbe"] - s["compute"] / (s["compute"] + s["imbalance"])) < 1e-9, "lbe"
         o = f["overlap_seconds"]
-        check(o["none"] >= o["links"] >= o["full"] > 0 and o[p["overlap"]] == f["step_seconds"], f"overlaps {o}")
+        assert o["none"] >= o["links"] >= o["full"] > 0 and o[p["overlap"]] == f["step_seconds"], f"overlaps {o}"
     best = min(p["forecasts"], key=lambda f: f["step_seconds"])
-    check(p["best_ranks"] == best["ranks"], "the best")
+    assert p["best_ranks"] == best["ranks"], "the best"
 
 
-def predict_results(tmp):
+def test_predict_results(tmp):
     out, other, machine = (os.path.join(tmp, n) for n in ("out", "other", "machine.yaml"))
     with open(machine, "w") as f:
         f.write(MACHINE)
     given = ("--machine", machine, "--processes", "2,8,4")
     keys = dict(grid__skin=0.4, balance__every=20, balance__clock="work", balance__work__pair=5e-9)  # no default
     p = predict(out, *given, **keys)
-    check([f["ranks"] for f in p["forecasts"]] == [1, 2, 4, 8], "ranks")
-    check(p["forecasts"][0]["seconds"]["communication"] < 1e-15, "one rank communicates")
+    assert [f["ranks"] for f in p["forecasts"]] == [1, 2, 4, 8], "ranks"
+    assert p["forecasts"][0]["seconds"]["communication"] < 1e-15, "one rank communicates"
     check_consistent(p)
     # With a machine file nothing is measured: the same on any number of ranks.
-    check(predict(other, *given, ranks=2, **keys) == p, "2 ranks predict otherwise")
+    assert predict(other, *given, ranks=2, **keys) == p, "2 ranks predict otherwise"
     # The written machine is the one that was read, whatever its name.
     with open(machine, "a") as f:
         f.write('name: "it\'s here"\n')
-    check(predict(out, *given, **keys)["machine"] == "it's here", "name of the machine")
+    assert predict(out, *given, **keys)["machine"] == "it's here", "name of the machine"
     p["machine"] = "it's here"
-    check(
-        predict(other, "--machine", os.path.join(out, "machine.yaml"), "--processes", "2,4,8", **keys) == p,
-        "the written machine is another",
-    )
+    assert (
+        predict(other, "--machine", os.path.join(out, "machine.yaml"), "--processes", "2,4,8", **keys) == p
+    ), "the written machine is another"
     points = [json.loads(line) for line in read(out, "extrap.jsonl").splitlines()]
     steps = {x["params"]["p"]: x["value"] for x in points if x["callpath"] == "step" and x["metric"] == "time"}
-    check(steps == {f["ranks"]: f["step_seconds"] for f in p["forecasts"]}, f"points for Extra-P: {steps}")
+    assert steps == {f["ranks"]: f["step_seconds"] for f in p["forecasts"]}, f"points for Extra-P: {steps}"
     # The work of one rank is what a run counts, and halves where nothing but the number of ranks changes.
-    check(
+    assert (
         run(0, "run", DECK, "--out", fresh(other), "--quiet", *settings(**dict(keys, balance__every=1, run__steps=1)))[
             0
         ]
-        == 0,
-        "run",
-    )
+        == 0
+    ), "run"
     with open(os.path.join(other, "balance.csv")) as f:
         counted = float(list(csv.DictReader(f))[0]["max_seconds"])
-    check(
-        abs(p["forecasts"][0]["seconds"]["compute"] / counted - 1) < 0.01,
-        f"compute {p['forecasts'][0]['seconds']['compute']} of {counted}",
-    )
+    assert (
+        abs(p["forecasts"][0]["seconds"]["compute"] / counted - 1) < 0.01
+    ), f"compute {p['forecasts'][0]['seconds']['compute']} of {counted}"
     for f in p["forecasts"]:
-        check(
-            abs(f["seconds"]["compute"] * f["ranks"] / p["forecasts"][0]["seconds"]["compute"] - 1) < 1e-6,
-            "work is lost",
-        )
+        assert (
+            abs(f["seconds"]["compute"] * f["ranks"] / p["forecasts"][0]["seconds"]["compute"] - 1) < 1e-6
+        ), "work is lost"
     # Balancing makes loads equal, and costs something.
     without = predict(other, *given, **dict(keys, balance__every=0))
     for a, b in list(zip(p["forecasts"], without["forecasts"]))[1:]:
-        check(
-            a["lbe"] > b["lbe"] and a["seconds"]["rebalancing"] > 0 and b["seconds"]["rebalancing"] == 0,
-            f"balancing: {a} {b}",
-        )
+        assert (
+            a["lbe"] > b["lbe"] and a["seconds"]["rebalancing"] > 0 and b["seconds"]["rebalancing"] == 0
+        ), f"balancing: {a} {b}"
     # All lengths ten times as large.
     large = predict(other, *given, "--scale", "10", **keys)
-    check(large["particles"] == 100 * p["particles"], "particles")
-    check(
-        abs(large["forecasts"][3]["seconds"]["compute"] / p["forecasts"][3]["seconds"]["compute"] - 100) < 1e-6,
-        "scaled work",
-    )
-    check(abs(large["forecasts"][3]["bytes_a_rank"] / p["forecasts"][3]["bytes_a_rank"] - 10) < 0.01, "scaled bytes")
-    check(large["forecasts"][3]["efficiency"] > p["forecasts"][3]["efficiency"], "a larger problem scales better")
+    assert large["particles"] == 100 * p["particles"], "particles"
+    assert (
+        abs(large["forecasts"][3]["seconds"]["compute"] / p["forecasts"][3]["seconds"]["compute"] - 100) < 1e-6
+    ), "scaled work"
+    assert abs(large["forecasts"][3]["bytes_a_rank"] / p["forecasts"][3]["bytes_a_rank"] - 10) < 0.01, "scaled bytes"
+    assert large["forecasts"][3]["efficiency"] > p["forecasts"][3]["efficiency"], "a larger problem scales better"
     # This machine, measured.
     here = predict(other, "--processes", "2", ranks=2)
-    check(here["calibrated"] and 0.5 < here["fitted"] < 2, f"calibration: {here['fitted']}")
-    check("measured inside a node" in here["messages"], here["messages"])
+    assert here["calibrated"] and 0.5 < here["fitted"] < 2, f"calibration: {here['fitted']}"
+    assert "measured inside a node" in here["messages"], here["messages"]
     check_consistent(here)
-    check(0 < here["forecasts"][1]["seconds"]["communication"] < here["forecasts"][1]["step_seconds"], "communication")
+    assert 0 < here["forecasts"][1]["seconds"]["communication"] < here["forecasts"][1]["step_seconds"], "communication"
 
 
-def predict_programs(tmp):
+def test_predict_programs(tmp):
     """The reservoir of Shu et al.: its printed speed-ups, and a maximum at 5 subdomains."""
     out = os.path.join(tmp, "out")
     p = predict(out, deck=RESERVOIR)
     printed = {2: 1.32, 3: 1.79, 4: 2.32, 5: 3.07, 6: 2.81, 7: 2.11}
     for row in p["counts"]:
         if row["count"] > 1:
-            check(abs(row["speed_up"] - printed[row["count"]]) < 0.01, f"speed-up of {row['count']}: {row['speed_up']}")
-            check(abs(row["seconds"]["nothing"] / row["measured_seconds"] - 1) < 1e-3, f"seconds of {row['count']}")
-    check(p["best_count"] == 5, f"best count {p['best_count']}")
+            assert abs(row["speed_up"] - printed[row["count"]]) < 0.01, f"speed-up of {row['count']}: {row['speed_up']}"
+            assert abs(row["seconds"]["nothing"] / row["measured_seconds"] - 1) < 1e-3, f"seconds of {row['count']}"
+    assert p["best_count"] == 5, f"best count {p['best_count']}"
     times = {
         e: predict(out, deck=RESERVOIR, data_parallel__overlap=e, data_parallel__counts="[2]")["counts"][0]["seconds"][
             "nothing"
@@ -130,9 +122,9 @@ def predict_programs(tmp):
         for e in (1, 2, 4, 8)
     }
     for e, seconds in {1: 30.23, 2: 24.29, 4: 27.16, 8: 30.66}.items():
-        check(abs(times[e] / seconds - 1) < 2e-3, f"overlap of {e}: {times[e]} instead of {seconds}")
+        assert abs(times[e] / seconds - 1) < 2e-3, f"overlap of {e}: {times[e]} instead of {seconds}"
     alone = predict(out, deck=RESERVOIR, data_parallel__overlap=2)["counts"][0]
-    check(alone["count"] == 1 and abs(alone["speed_up"] - 1) < 1e-9, f"one subdomain overlaps with another: {alone}")
+    assert alone["count"] == 1 and abs(alone["speed_up"] - 1) < 1e-9, f"one subdomain overlaps with another: {alone}"
     # Squares, eq. (6): I_1 = I_p, I_m = 1.
     program = os.path.join(tmp, "squares.yaml")
     with open(program, "w") as f:
@@ -142,13 +134,12 @@ def predict_programs(tmp):
         )
     for row in predict(out, deck=program)["counts"]:
         D, P, alpha, beta = 1000, row["count"], 2, 100
-        check(
-            abs(row["speed_up"] / (D * D * P * P / (8 * D * P * alpha + 8 * P * P * beta + D * D)) - 1) < 1e-9,
-            f"eq. (6) at {P}",
-        )
+        assert (
+            abs(row["speed_up"] / (D * D * P * P / (8 * D * P * alpha + 8 * P * P * beta + D * D)) - 1) < 1e-9
+        ), f"eq. (6) at {P}"
 
 
-def predicted_and_measured(tmp):
+def test_predicted_and_measured(tmp):
     out, ran, other = (os.path.join(tmp, n) for n in ("out", "ran", "other"))
     p = predict(out, "--processes", "1,2", run__steps=20)
     file = os.path.join(out, "predict.json")
@@ -160,29 +151,27 @@ def predicted_and_measured(tmp):
             stdout=subprocess.PIPE,
             text=True,
         )
-        check(done.returncode == 0, f"run beside a prediction: {done.returncode}")
+        assert done.returncode == 0, f"run beside a prediction: {done.returncode}"
         s = summary(ran)
         predicted, measured = s["prediction"]["predicted"], s["prediction"]["measured"]
         forecast = [f for f in p["forecasts"] if f["ranks"] == ranks][0]
-        check(
-            s["prediction"]["file"] == file and predicted["step_seconds"] == forecast["step_seconds"],
-            f"predicted: {predicted}",
-        )
+        assert (
+            s["prediction"]["file"] == file and predicted["step_seconds"] == forecast["step_seconds"]
+        ), f"predicted: {predicted}"
         for key in ("compute", "imbalance", "rebalancing", "communication"):
-            check(predicted[key] == forecast["seconds"][key], f"{key}: {predicted}")
-        check(abs(measured["step_seconds"] / (s["wall_seconds"] / 20) - 1) < 1e-12, f"measured: {measured}")
-        check(abs(measured["compute"] / (s["useful_seconds"]["mean"] / 20) - 1) < 1e-12, f"computing: {measured}")
+            assert predicted[key] == forecast["seconds"][key], f"{key}: {predicted}"
+        assert abs(measured["step_seconds"] / (s["wall_seconds"] / 20) - 1) < 1e-12, f"measured: {measured}"
+        assert abs(measured["compute"] / (s["useful_seconds"]["mean"] / 20) - 1) < 1e-12, f"computing: {measured}"
         parts = sum(measured[key] for key in ("compute", "imbalance", "rebalancing", "communication"))
-        check(min(measured.values()) >= 0 and abs(parts / measured["step_seconds"] - 1) < 1e-9, f"parts: {measured}")
-        check(
+        assert min(measured.values()) >= 0 and abs(parts / measured["step_seconds"] - 1) < 1e-9, f"parts: {measured}"
+        assert (
             f"predicted {predicted['step_seconds']:.4g} s a step, measured {measured['step_seconds']:.4g}"
-            in done.stdout,
-            done.stdout,
-        )
+            in done.stdout
+        ), done.stdout
     none, empty = os.path.join(tmp, "none.json"), os.path.join(tmp, "empty.json")
     with open(empty, "w") as f:
         f.write('{"particles": ')
-    check(run(0, "predict", RESERVOIR, "--out", other, "--quiet")[0] == 0, "predict a program")
+    assert run(0, "predict", RESERVOIR, "--out", other, "--quiet")[0] == 0, "predict a program"
     negative, huge = os.path.join(tmp, "negative.json"), os.path.join(tmp, "huge.json")
     zero, threads = os.path.join(tmp, "zero.json"), os.path.join(tmp, "threads.json")
     for path, key, value in (
@@ -201,7 +190,7 @@ def predicted_and_measured(tmp):
         )[key] = value
         with open(path, "w") as f:
             json.dump(wrong, f)
-    check(p["threads"] == 1, f"threads: {p.get('threads')}")
+    assert p["threads"] == 1, f"threads: {p.get('threads')}"
     done = subprocess.run(
         command(2, "run", DECK, "--out", fresh(ran), "--prediction", threads, *settings(run__steps=20)),
         env=environment(),
@@ -209,26 +198,21 @@ def predicted_and_measured(tmp):
         stdout=subprocess.PIPE,
         text=True,
     )
-    check("s a step for 3 threads a rank, measured" in done.stdout, f"predicted for other threads: {done.stdout}")
+    assert "s a step for 3 threads a rank, measured" in done.stdout, f"predicted for other threads: {done.stdout}"
     link = os.path.join(tmp, "link")
     os.symlink(file, link)
-    check(
-        run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", link, *settings(run__steps=1))[0] == 0,
-        "a link to a prediction",
-    )
-    check(
-        run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", file, *settings(run__steps=0))[0] == 0
-        and "prediction" not in summary(ran),
-        "no step, and a time of it",
-    )
+    assert (
+        run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", link, *settings(run__steps=1))[0] == 0
+    ), "a link to a prediction"
+    assert run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", file, *settings(run__steps=0))[
+        0
+    ] == 0 and "prediction" not in summary(ran), "no step, and a time of it"
     # Names of files need not be UTF-8.
     strange = os.fsdecode(os.fsencode(tmp) + b"/\xff.json")
     os.link(file, strange)
-    check(
-        run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", strange, *settings(run__steps=1))[0] == 0
-        and summary(ran)["prediction"]["file"].endswith("\ufffd.json"),
-        "a name that is not UTF-8",
-    )
+    assert run(2, "run", DECK, "--out", fresh(ran), "--quiet", "--prediction", strange, *settings(run__steps=1))[
+        0
+    ] == 0 and summary(ran)["prediction"]["file"].endswith("\ufffd.json"), "a name that is not UTF-8"
     for path, ranks, code, what in (
         (file, 3, 3, "says nothing of 3 ranks"),
         (none, 2, 3, "can't open the prediction"),
@@ -242,22 +226,19 @@ def predicted_and_measured(tmp):
         ("", 2, 2, "--prediction is empty"),
     ):
         got, text = run(ranks, "run", DECK, "--out", fresh(ran), "--prediction", path)
-        check(
+        assert (
             got == code
             and text.count("\n") == 1
             and text.startswith("steelyard: error: ")
             and "; " in text
-            and what in text,
-            f"{path} on {ranks} ranks: {got} {text}",
-        )
-        check(not os.path.exists(os.path.join(ran, "deck.yaml")), f"{path}: results were written")
-    got, text = run(
-        0, "run", os.path.join(options.source, "inputs/liquid.yaml"), "--out", fresh(ran), "--prediction", file
-    )
-    check(got == 3 and "give the prediction of this deck" in text, f"another deck: {got} {text}")
+            and what in text
+        ), f"{path} on {ranks} ranks: {got} {text}"
+        assert not os.path.exists(os.path.join(ran, "deck.yaml")), f"{path}: results were written"
+    got, text = run(0, "run", os.path.join(SOURCE, "inputs/liquid.yaml"), "--out", fresh(ran), "--prediction", file)
+    assert got == 3 and "give the prediction of this deck" in text, f"another deck: {got} {text}"
 
 
-def predict_errors(tmp):
+def test_predict_errors(tmp):
     out, machine = os.path.join(tmp, "out"), os.path.join(tmp, "machine.yaml")
     with open(machine, "w") as f:
         f.write("costs: deck\nmessage_second: 1\n")
@@ -282,7 +263,7 @@ def predict_errors(tmp):
         code, text = run(
             2, "predict", DECK, "--out", fresh(os.path.join(tmp, "limited")), "--quiet", *limit, *arguments
         )
-        check(code == 0, f"a limit of particles, {arguments}: {code} {text}")
+        assert code == 0, f"a limit of particles, {arguments}: {code} {text}"
     eager, free, nanoseconds = (os.path.join(tmp, n) for n in ("eager.yaml", "free.yaml", "nanoseconds.yaml"))
     for path, text in (
         (eager, "costs: deck\neager_bytes: 0\n"),
@@ -353,29 +334,28 @@ def predict_errors(tmp):
     ):
         for ranks in (0, 2):
             got, text = run(ranks, "predict", *arguments, "--out", out)
-            check(
+            assert (
                 got == code
                 and text.count("\n") == 1
                 and text.startswith("steelyard: error: ")
                 and "; " in text
-                and what in text,
-                f"{arguments} on {ranks} ranks: {got} {text}",
-            )
-            check(not os.path.exists(os.path.join(out, "predict.json")), f"{arguments}: wrote a prediction")
+                and what in text
+            ), f"{arguments} on {ranks} ranks: {got} {text}"
+            assert not os.path.exists(os.path.join(out, "predict.json")), f"{arguments}: wrote a prediction"
     # Results that are there are kept.
-    check(run(0, "predict", RESERVOIR, "--out", out, "--quiet")[0] == 0, "predict")
+    assert run(0, "predict", RESERVOIR, "--out", out, "--quiet")[0] == 0, "predict"
     code, text = run(2, "predict", RESERVOIR, "--out", out)
-    check(code == 2 and "holds results already" in text, f"a second prediction: {code} {text}")
+    assert code == 2 and "holds results already" in text, f"a second prediction: {code} {text}"
     code, text = run(
         2, "run", DECK, "--out", os.path.join(tmp, "exact"), *settings(balance__model="exact", balance__every=5)
     )
-    check(code == 2 and "only counted work knows" in text, f"exact by the wall clock: {code} {text}")
+    assert code == 2 and "only counted work knows" in text, f"exact by the wall clock: {code} {text}"
 
 
-def worth(tmp):
+def test_worth(tmp):
     """What a run says of itself, against runs made with true loads and without balancing."""
-    start = ("--restart", os.path.join(options.source, "restarts/strip_t1.h5"))
-    deck = os.path.join(options.source, "inputs/strip_t1.yaml")
+    start = ("--restart", os.path.join(SOURCE, "restarts/strip_t1.h5"))
+    deck = os.path.join(SOURCE, "inputs/strip_t1.yaml")
     common = dict(
         balance__every=5,
         balance__clock="work",
@@ -387,7 +367,7 @@ def worth(tmp):
 
     def of(name, **keys):
         out = os.path.join(tmp, name)
-        check(run(2, "run", deck, *start, "--out", fresh(out), "--quiet", *settings(**common, **keys))[0] == 0, name)
+        assert run(2, "run", deck, *start, "--out", fresh(out), "--quiet", *settings(**common, **keys))[0] == 0, name
         with open(os.path.join(out, "balance.csv")) as f:
             slowest = sum(float(r["max_seconds"]) for r in csv.DictReader(f))
         return summary(out)["worth"], slowest
@@ -395,32 +375,25 @@ def worth(tmp):
     for dt, steps in (("1e-13", 1300), ("1e-3", 1100)):
         common["run__steps"] = steps
         none = of("none", run__dt=dt, balance__partition__kind="none")
-        check(abs(none[0]["saved"]) < 1e-12, f"no balancing saved {none[0]['saved']}")
+        assert abs(none[0]["saved"]) < 1e-12, f"no balancing saved {none[0]['saved']}"
         for model in ("a1", "particle_count"):
             said, slowest = of(model, run__dt=dt, balance__model=model)
-            check(said["of"] == "compute", said)
-            check(
-                abs(said["saved"] - (1 - slowest / none[1])) < 1e-9,
-                f"{model} dt {dt}: saved {said['saved']}, truly {1 - slowest / none[1]}",
-            )
+            assert said["of"] == "compute", said
+            assert (
+                abs(said["saved"] - (1 - slowest / none[1])) < 1e-9
+            ), f"{model} dt {dt}: saved {said['saved']}, truly {1 - slowest / none[1]}"
             exact = of("exact", run__dt=dt, balance__model="exact")
             # The run with true loads starts from the first partition as all do, and moves on between two balancings.
             frozen = dt == "1e-13"
             truly = 1 - exact[1] / slowest
-            check(
-                abs(said["perfect_saves"] - truly) < (0.01 if frozen else 0.03),
-                f"{model} dt {dt}: perfect balance {said['perfect_saves']}, truly {truly}",
-            )
-            check(slowest >= exact[1] * (1 - 1e-9) or not frozen, f"{model} is better than exact")
+            assert abs(said["perfect_saves"] - truly) < (
+                0.01 if frozen else 0.03
+            ), f"{model} dt {dt}: perfect balance {said['perfect_saves']}, truly {truly}"
+            assert slowest >= exact[1] * (1 - 1e-9) or not frozen, f"{model} is better than exact"
     # Also where some processes are slower than others.
     common["run__steps"] = 1100
     slow = dict(balance__work__slow__fraction=0.25, balance__work__slow__speed=0.4)
     none, (said, slowest) = of("none_slow", balance__partition__kind="none", **slow), of("slow", **slow)
-    check(
-        abs(none[0]["saved"]) < 1e-12 and abs(said["saved"] - (1 - slowest / none[1])) < 1e-9,
-        f"slow processes: saved {none[0]['saved']} and {said['saved']}, truly {1 - slowest / none[1]}",
-    )
-
-
-if __name__ == "__main__":
-    main(predict_results, predict_programs, predicted_and_measured, predict_errors, worth)
+    assert (
+        abs(none[0]["saved"]) < 1e-12 and abs(said["saved"] - (1 - slowest / none[1])) < 1e-9
+    ), f"slow processes: saved {none[0]['saved']} and {said['saved']}, truly {1 - slowest / none[1]}"

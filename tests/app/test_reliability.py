@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What must not hang, mix, get lost or be believed: test_reliability.py BINARY MPIEXEC SOURCE GROUP --tool TEST_TOOL
-[--full]
+"""What must not hang, mix, get lost or be believed.
 
 Groups: one_rank_fails stories directories hostile. docs/reliability.md lists what each part covers. Every run has a
 time limit.
@@ -13,15 +12,16 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from program import (
     DECK,
     LARGE,
-    check,
+    SOURCE,
     checkpoints,
     command,
     environment,
     hash_of,
-    main,
     options,
     processes_of,
     rows,
@@ -48,13 +48,12 @@ def our_lines(text):
 
 def one_line(got, code, text, what, ranks=2):
     """An error ends with its code and one line of ours; MPICH may add its own after an abort."""
-    check(
+    assert (
         got == code
         and len(our_lines(text)) == 1
         and our_lines(text)[0].startswith("steelyard: error: ")
-        and "; " in text,
-        f"{what} on {ranks} ranks: exit code {got}, not {code}: {text!r}",
-    )
+        and "; " in text
+    ), f"{what} on {ranks} ranks: exit code {got}, not {code}: {text!r}"
 
 
 def finished_within(process, seconds, what):
@@ -63,13 +62,14 @@ def finished_within(process, seconds, what):
     try:
         text = process.communicate(timeout=seconds)[1]
     except subprocess.TimeoutExpired:
-        check(False, f"{what}: it still runs after {seconds} s")
+        assert False, f"{what}: it still runs after {seconds} s"
         os.killpg(process.pid, signal.SIGKILL)
         return process.communicate()[1], time.monotonic() - begin
     return text, time.monotonic() - begin
 
 
-def signal_one_rank(tmp):
+@pytest.mark.group("one_rank_fails")
+def test_signal_one_rank(tmp):
     """TERM, INT or USR1 to one rank, at a random moment from the first row on: all stop with a checkpoint."""
     rng = random.Random(11)
     slowest = 0.0
@@ -82,28 +82,27 @@ def signal_one_rank(tmp):
         process = start(
             ranks, "run", DECK, "--out", out, "--quiet", *QUICK, *settings(run__steps=1000000, output__every=50)
         )
-        check(wait_for_rows(out, 1, process), "the run does not start")
+        assert wait_for_rows(out, 1, process), "the run does not start"
         time.sleep(rng.uniform(0, 0.5))
         what = f"{number!r} to one of {ranks} ranks"
         found = processes_of(out)
-        check(len(found) == ranks, f"{what}: {len(found)} processes found")
+        assert len(found) == ranks, f"{what}: {len(found)} processes found"
         os.kill(rng.choice(found), number)
         text, seconds = finished_within(process, 10, what)
         slowest = max(slowest, seconds)
-        check(
+        assert (
             process.returncode == 75
             and len(checkpoints(out)) == 1
             and len(our_lines(text)) == 1
-            and "stopped early" in text,
-            f"{what}: {process.returncode} {text!r} {os.listdir(out)}",
-        )
+            and "stopped early" in text
+        ), f"{what}: {process.returncode} {text!r} {os.listdir(out)}"
         end = time.monotonic() + 5
         while processes_of(out) and time.monotonic() < end:
             time.sleep(0.01)
-        check(not processes_of(out), f"{what}: processes are left")
-        check(
-            summary(out)["steps"] == checkpoints(out)[0], f"{what}: summary.json is of another step than the checkpoint"
-        )
+        assert not processes_of(out), f"{what}: processes are left"
+        assert (
+            summary(out)["steps"] == checkpoints(out)[0]
+        ), f"{what}: summary.json is of another step than the checkpoint"
         if i == 0:
             code, text = run(
                 1,
@@ -117,11 +116,12 @@ def signal_one_rank(tmp):
                 *QUICK,
                 *settings(run__steps=checkpoints(out)[0] + 20),
             )
-            check(code == 0, f"{what}: the checkpoint can't be continued: {code} {text!r}")
+            assert code == 0, f"{what}: the checkpoint can't be continued: {code} {text!r}"
     print(f"the slowest stop took {slowest:.1f} s")
 
 
-def end_table_survives(tmp):
+@pytest.mark.group("one_rank_fails")
+def test_end_table_survives(tmp):
     """A stop by a signal to one rank loses neither the table at the end nor the sentence that says so."""
     out = os.path.join(tmp, "table")
     process = subprocess.Popen(
@@ -132,16 +132,16 @@ def end_table_survives(tmp):
         text=True,
         start_new_session=True,
     )
-    check(wait_for_rows(out, 1, process), "the run does not start")
+    assert wait_for_rows(out, 1, process), "the run does not start"
     os.kill(processes_of(out)[-1], signal.SIGTERM)
     table, text = process.communicate(timeout=20)
-    check(
-        "state hash" in table and "share of the run" in table and text.count("stopped early") == 1,
-        f"the end of a run that is stopped: {table!r} {text!r}",
-    )
+    assert (
+        "state hash" in table and "share of the run" in table and text.count("stopped early") == 1
+    ), f"the end of a run that is stopped: {table!r} {text!r}"
 
 
-def out_of_memory(tmp):
+@pytest.mark.group("one_rank_fails")
+def test_out_of_memory(tmp):
     """bad_alloc on one rank at six limits, from start-up to the verification of a checkpoint."""
     deck = os.path.join(tmp, "big.yaml")
     with open(deck, "w") as f:
@@ -182,34 +182,29 @@ def out_of_memory(tmp):
         # with so much.
         lines = our_lines(text)
         ours += code == 4
-        check(code != 0 or ranks > 2, f"{below} kB less than is needed on {ranks} ranks: exit code 0")
-        check(
-            len(lines) <= 1 and (code != 4 or (len(lines) == 1 and "memory" in lines[0])),
-            f"{below} kB less than is needed on {ranks} ranks: {code} {text!r}",
-        )
-    check(ours > 0, "no limit was met by an allocation of the program's own")
+        assert code != 0 or ranks > 2, f"{below} kB less than is needed on {ranks} ranks: exit code 0"
+        assert len(lines) <= 1 and (
+            code != 4 or (len(lines) == 1 and "memory" in lines[0])
+        ), f"{below} kB less than is needed on {ranks} ranks: {code} {text!r}"
+    assert ours > 0, "no limit was met by an allocation of the program's own"
 
 
-def one_rank_fails(tmp):
-    signal_one_rank(tmp)
-    end_table_survives(tmp)
-    restart = os.path.join(options.source, "restarts/strip_t1.h5")
+def test_one_rank_fails(tmp):
+    restart = os.path.join(SOURCE, "restarts/strip_t1.h5")
     for ranks in (2, 3, 4):
         for mode, code in (("mismatch", 1), ("reading", 1), ("writing", 1), ("two_exchanges", 0)):
             process = start(
                 ranks, mode, restart if mode == "reading" else os.path.join(tmp, "new.h5"), binary=options.tool
             )
             text, _ = finished_within(process, 10, f"{mode} on {ranks} ranks")
-            check(
-                process.returncode == code and len(our_lines(text)) == (code != 0),
-                f"{mode} on {ranks} ranks: {process.returncode} {text!r}",
-            )
+            assert process.returncode == code and len(our_lines(text)) == (
+                code != 0
+            ), f"{mode} on {ranks} ranks: {process.returncode} {text!r}"
         process = start(ranks, "together", binary=options.tool)
         text, _ = finished_within(process, 10, f"together on {ranks} ranks")
-        check(
-            20 <= process.returncode < 20 + ranks and len(our_lines(text)) == 1,
-            f"all ranks fail at once, {ranks}: {process.returncode} {text!r}",
-        )
+        assert (
+            20 <= process.returncode < 20 + ranks and len(our_lines(text)) == 1
+        ), f"all ranks fail at once, {ranks}: {process.returncode} {text!r}"
         # Too many particles for the 16-bit indices of a tile, on the rank that owns the dense slab alone.
         dense = [
             "system.box=[640, 100]",
@@ -233,10 +228,9 @@ def one_rank_fails(tmp):
         )
         text, _ = finished_within(process, 30, f"a tile that is too dense on {ranks} ranks")
         one_line(process.returncode, 4, text, "a tile that is too dense", ranks)
-        check(
-            text.count("grid.tile") == 1 and "16-bit" in text and text.count(";") == 1,
-            f"a tile that is too dense: {text!r}",
-        )
+        assert (
+            text.count("grid.tile") == 1 and "16-bit" in text and text.count(";") == 1
+        ), f"a tile that is too dense: {text!r}"
         # Counted work beyond what 64 bits can sum.
         work = [f"balance.work.{k}=1e-3" for k in ("cell", "particle", "candidate", "pair")] + [
             "balance.work.region.lower=[55, 0]",
@@ -263,17 +257,16 @@ def one_rank_fails(tmp):
             )
             text, _ = finished_within(process, 10, f"counted work on {ranks} ranks")
             one_line(process.returncode, 4, text, f"counted work by {model}", ranks)
-            check("balance.work." in text, f"counted work by {model}: no key is named: {text!r}")
-    out_of_memory(tmp)
+            assert "balance.work." in text, f"counted work by {model}: no key is named: {text!r}"
 
 
-def stories(tmp):
+def test_stories(tmp):
     """Restarts that go back, stop early, or find other checkpoints in their way: the true continuation, or a
     refusal."""
 
     def go(out, *more, ranks=1, code=0, **keys):
         got, text = run(ranks, "run", DECK, "--out", out, "--quiet", *more, *QUICK, *settings(output__every=30, **keys))
-        check(got == code, f"{more} {keys}: exit code {got}, not {code}: {text!r}")
+        assert got == code, f"{more} {keys}: exit code {got}, not {code}: {text!r}"
         return text
 
     # Back to step 30 with another dt, then on with auto.
@@ -289,31 +282,33 @@ def stories(tmp):
         checkpoint__every=10,
         checkpoint__keep=9,
     )
-    check(
-        "put aside" in text and checkpoints(o) == [30, 40, 50, 60, 70, 80],
-        f"after going back: {checkpoints(o)} {text!r}",
-    )
-    check(
-        checkpoints(os.path.join(o, "previous_1")) == [60, 90, 120],
-        f"the old ones: {os.listdir(os.path.join(o, 'previous_1'))}",
-    )
-    check(
-        "\n120," in rows(os.path.join(o, "previous_1")) and "\n90," not in rows(o),
-        "rows of the old trajectory are not kept aside",
-    )
+    assert "put aside" in text and checkpoints(o) == [
+        30,
+        40,
+        50,
+        60,
+        70,
+        80,
+    ], f"after going back: {checkpoints(o)} {text!r}"
+    assert checkpoints(os.path.join(o, "previous_1")) == [
+        60,
+        90,
+        120,
+    ], f"the old ones: {os.listdir(os.path.join(o, 'previous_1'))}"
+    assert "\n120," in rows(os.path.join(o, "previous_1")) and "\n90," not in rows(
+        o
+    ), "rows of the old trajectory are not kept aside"
     go(o, "--restart", "auto", ranks=2, run__dt=0.0002, run__steps=200, checkpoint__every=10)
-    check(hash_of(o) == hash_of(truth), "auto did not go on with the run that was written last")
-    check(
-        [r for r in rows(o).splitlines() if int(r.split(",")[0] if r[0].isdigit() else -1) > 30]
-        == rows(truth).splitlines()[2:],
-        "other rows than the true continuation",
-    )
+    assert hash_of(o) == hash_of(truth), "auto did not go on with the run that was written last"
+    assert [r for r in rows(o).splitlines() if int(r.split(",")[0] if r[0].isdigit() else -1) > 30] == rows(
+        truth
+    ).splitlines()[2:], "other rows than the true continuation"
     # Going back by a checkpoint that was put aside: nothing of the other trajectory stays among its results.
     go(o, "--restart", os.path.join(o, "previous_1", "checkpoint_90.h5"), run__steps=150, checkpoint__every=150)
-    check(checkpoints(o) == [150] and rows(o).splitlines()[1].startswith("90,"), f"another run's rows: {rows(o)}")
+    assert checkpoints(o) == [150] and rows(o).splitlines()[1].startswith("90,"), f"another run's rows: {rows(o)}"
     whole = os.path.join(tmp, "whole")
     go(whole, run__steps=150)
-    check(hash_of(o) == hash_of(whole), "another hash than the undisturbed run")
+    assert hash_of(o) == hash_of(whole), "another hash than the undisturbed run"
 
     # A stop by the time limit, with checkpoints of later steps in the way; keep 1.
     for keep in (1, 2):
@@ -330,10 +325,9 @@ def stories(tmp):
             checkpoint__time_limit_seconds=0.3,
         )
         stopped = int(re.search(r"stopped early at step (\d+)", text)[1])
-        check(
-            checkpoints(k) == ([300, stopped] if keep == 2 else [stopped]),
-            f"keep {keep}: {checkpoints(k)}, stopped at {stopped}",
-        )
+        assert checkpoints(k) == (
+            [300, stopped] if keep == 2 else [stopped]
+        ), f"keep {keep}: {checkpoints(k)}, stopped at {stopped}"
         go(k, "--restart", "auto", run__dt=0.0002, run__steps=stopped + 50)
         go(
             truth,
@@ -343,40 +337,38 @@ def stories(tmp):
             run__dt=0.0002,
             run__steps=stopped + 50,
         )
-        check(hash_of(k) == hash_of(truth), f"keep {keep}: auto went on with another checkpoint")
+        assert hash_of(k) == hash_of(truth), f"keep {keep}: auto went on with another checkpoint"
 
     # auto: nothing there, results without a checkpoint, checkpoints that are all damaged, one of another run.
     a = os.path.join(tmp, "auto")
     go(a, "--restart", "auto", run__steps=30)
     text = go(a, "--restart", "auto", code=3, run__steps=30)
-    check(
-        "--force" in text and os.path.exists(os.path.join(a, "summary.json")), f"results without a checkpoint: {text!r}"
-    )
+    assert "--force" in text and os.path.exists(
+        os.path.join(a, "summary.json")
+    ), f"results without a checkpoint: {text!r}"
     text = go(a, "--restart", "auto", "--force", run__steps=60, checkpoint__every=30)
-    check(
-        os.path.exists(os.path.join(a, "previous_1", "thermo.csv")) and checkpoints(a) == [30, 60],
-        f"auto --force: {os.listdir(a)}",
-    )
+    assert os.path.exists(os.path.join(a, "previous_1", "thermo.csv")) and checkpoints(a) == [
+        30,
+        60,
+    ], f"auto --force: {os.listdir(a)}"
     for step in (30, 60):
         with open(os.path.join(a, f"checkpoint_{step}.h5"), "r+b") as f:
             f.seek(5000)
             f.write(b"damaged")
     kept = rows(a)
     text = go(a, "--restart", "auto", code=3, run__steps=90)
-    check(
-        text.count("warning") == 2 and rows(a) == kept and checkpoints(a) == [30, 60],
-        f"all checkpoints damaged: {text!r}",
-    )
+    assert (
+        text.count("warning") == 2 and rows(a) == kept and checkpoints(a) == [30, 60]
+    ), f"all checkpoints damaged: {text!r}"
     text = go(a, "--restart", "auto", "--force", run__steps=60, checkpoint__every=30)
-    check(
-        checkpoints(os.path.join(a, "previous_2")) == [30, 60] and checkpoints(a) == [30, 60],
-        f"auto --force with damaged ones: {os.listdir(a)}",
-    )
+    assert checkpoints(os.path.join(a, "previous_2")) == [30, 60] and checkpoints(a) == [
+        30,
+        60,
+    ], f"auto --force with damaged ones: {os.listdir(a)}"
     shutil.copy(os.path.join(whole, "run.json"), a)
-    check(
-        "of another run" in go(a, "--restart", "auto", code=3, run__steps=90),
-        "checkpoints of another run are continued",
-    )
+    assert "of another run" in go(
+        a, "--restart", "auto", code=3, run__steps=90
+    ), "checkpoints of another run are continued"
 
     # A run with a dt that was given up leaves its rows and frames to nobody: back to the old dt, from the same
     # checkpoint.
@@ -392,34 +384,31 @@ def stories(tmp):
         with h5py.File(os.path.join(folder, "trajectory.h5")) as f:
             return list(f["particles/all/position/step"][:]), f["particles/all/position/time"][-1]
 
-    check(
-        times(g) == ([0, 20, 40], 0.02) and times(os.path.join(g, "previous_1")) == ([0, 20, 40, 60, 80], 0.03),
-        f"frames of a run that was given up: {os.listdir(g)}",
-    )
-    check(
+    assert times(g) == ([0, 20, 40], 0.02) and times(os.path.join(g, "previous_1")) == (
+        [0, 20, 40, 60, 80],
+        0.03,
+    ), f"frames of a run that was given up: {os.listdir(g)}"
+    assert (
         "\n60,0.03," in rows(g)
         and "\n60,0.025," in rows(os.path.join(g, "previous_1"))
-        and summary(os.path.join(g, "previous_1"))["steps"] == 80,
-        "rows of a run that was given up are lost",
-    )
+        and summary(os.path.join(g, "previous_1"))["steps"] == 80
+    ), "rows of a run that was given up are lost"
     # The same settings again: what was written comes again, and nothing is put aside.
     h = os.path.join(tmp, "again")
     go(h, run__steps=60, checkpoint__every=20, checkpoint__keep=3, **frames)
     os.remove(os.path.join(h, "checkpoint_60.h5"))
     os.remove(os.path.join(h, "summary.json"))
-    check(
-        go(h, "--restart", "auto", run__steps=60, **frames) == "" and not os.path.exists(os.path.join(h, "previous_1")),
-        f"after a kill: {os.listdir(h)}",
-    )
+    assert go(h, "--restart", "auto", run__steps=60, **frames) == "" and not os.path.exists(
+        os.path.join(h, "previous_1")
+    ), f"after a kill: {os.listdir(h)}"
     # A finished run is left alone.
     f = os.path.join(tmp, "finished")
     go(f, run__steps=60, checkpoint__every=30)
     kept = {n: open(os.path.join(f, n), "rb").read() for n in os.listdir(f) if n != ".steelyard.lock"}
     go(f, "--restart", "auto", ranks=2, run__steps=60, checkpoint__every=30)
-    check(
-        {n: open(os.path.join(f, n), "rb").read() for n in os.listdir(f) if n != ".steelyard.lock"} == kept,
-        "a finished run was changed",
-    )
+    assert {
+        n: open(os.path.join(f, n), "rb").read() for n in os.listdir(f) if n != ".steelyard.lock"
+    } == kept, "a finished run was changed"
     # Rotation removes this run's checkpoints, not one that somebody put there.
     shutil.copy(
         (
@@ -430,14 +419,13 @@ def stories(tmp):
         os.path.join(f, "checkpoint_10.h5"),
     )
     go(f, "--restart", "auto", run__steps=120, checkpoint__every=20, checkpoint__keep=2)
-    check(checkpoints(f) == [10, 100, 120], f"rotation: {checkpoints(f)}")
+    assert checkpoints(f) == [10, 100, 120], f"rotation: {checkpoints(f)}"
     # Stopped before its first output step, a run says nothing of its energy.
     go(f, "--restart", "auto", run__steps=130, checkpoint__every=130)
     go(f, "--restart", "auto", code=75, run__steps=900, checkpoint__every=300, checkpoint__time_limit_seconds=1e-6)
-    check(
-        summary(f)["energy_drift"] is None and summary(f)["energy_last"] is None,
-        f"energy of a run without a row: {summary(f)['energy_last']}",
-    )
+    assert (
+        summary(f)["energy_drift"] is None and summary(f)["energy_last"] is None
+    ), f"energy of a run without a row: {summary(f)['energy_last']}"
 
     # What a restart changes, it says.
     b = os.path.join(tmp, "said")
@@ -486,13 +474,12 @@ def stories(tmp):
         "r1 keeps what it has learnt of the cells; its partition, made for 4 processes, starts anew with 5",
         "what a1 had learnt is dropped",
     ):
-        check(
-            done.returncode == 0 and said in done.stdout,
-            f"the restart does not say {said!r}: {done.stdout} {done.stderr}",
-        )
+        assert (
+            done.returncode == 0 and said in done.stdout
+        ), f"the restart does not say {said!r}: {done.stdout} {done.stderr}"
 
 
-def directories(tmp):
+def test_directories(tmp):
     """The same output directory twice, another deck, two runs at once, a wrong launcher, links and pipes at the names
     of files."""
 
@@ -502,7 +489,7 @@ def directories(tmp):
         return text
 
     d = os.path.join(tmp, "d")
-    check(
+    assert (
         run(
             1,
             "run",
@@ -513,9 +500,8 @@ def directories(tmp):
             *QUICK,
             *settings(run__steps=40, output__fields_every=20, output__trajectory_every=20, checkpoint__every=20),
         )[0]
-        == 0,
-        "first run",
-    )
+        == 0
+    ), "first run"
 
     def contents():
         return {n: open(os.path.join(d, n), "rb").read() for n in sorted(os.listdir(d)) if n != ".steelyard.lock"}
@@ -524,17 +510,16 @@ def directories(tmp):
     refused(2, "a used directory", DECK, "--out", d, run__steps=20)
     refused(2, "a used directory", DECK, "--out", d, ranks=3, system__seed=8)
     refused(2, "the directory's own deck", os.path.join(d, "deck.yaml"), "--out", d)
-    check(contents() == before, "a refused run changed something")
+    assert contents() == before, "a refused run changed something"
     code, text = run(2, "run", DECK, "--out", d, "--quiet", "--force", *QUICK, *settings(run__steps=20, system__seed=8))
-    check(
+    assert (
         code == 0
         and "put aside" in text
         and sorted(os.listdir(d))
-        == [".steelyard.lock", "deck.yaml", "previous_1", "run.json", "summary.json", "thermo.csv", "timing.csv"],
-        f"--force: {text!r} {os.listdir(d)}",
-    )
+        == [".steelyard.lock", "deck.yaml", "previous_1", "run.json", "summary.json", "thermo.csv", "timing.csv"]
+    ), f"--force: {text!r} {os.listdir(d)}"
     aside = os.path.join(d, "previous_1")
-    check(all(open(os.path.join(aside, n), "rb").read() == before[n] for n in before), "--force lost something")
+    assert all(open(os.path.join(aside, n), "rb").read() == before[n] for n in before), "--force lost something"
     # A restart may name its directory's own deck.
     code, text = run(
         1,
@@ -547,14 +532,14 @@ def directories(tmp):
         "auto",
         *settings(run__steps=60),
     )
-    check(code == 0, f"a restart by the directory's own deck: {code} {text!r}")
+    assert code == 0, f"a restart by the directory's own deck: {code} {text!r}"
     # A deck of the user's own, and nothing else.
     own = os.path.join(tmp, "own")
     os.mkdir(own)
     shutil.copy(DECK, os.path.join(own, "deck.yaml"))
     for more in ([], ["--restart", "auto"]):
         refused(2 if not more else 3, "the user's own deck", os.path.join(own, "deck.yaml"), "--out", own, *more)
-    check(open(os.path.join(own, "deck.yaml")).read() == open(DECK).read(), "the user's own deck was overwritten")
+    assert open(os.path.join(own, "deck.yaml")).read() == open(DECK).read(), "the user's own deck was overwritten"
     # Names that mean another place.
     odd = os.path.join(tmp, "odd")
     os.mkdir(odd)
@@ -564,17 +549,15 @@ def directories(tmp):
             command(1, "run", name, *QUICK), cwd=odd, env=environment(), capture_output=True, text=True, timeout=60
         )
         one_line(done.returncode, 2, done.stderr, f"a deck named {name}")
-    check(sorted(os.listdir(odd)) == ["...yaml", "..yaml"], f"a deck's name led out of out/: {os.listdir(odd)}")
+    assert sorted(os.listdir(odd)) == ["...yaml", "..yaml"], f"a deck's name led out of out/: {os.listdir(odd)}"
     line = os.path.join(tmp, "two\nlines")
-    check(
-        run(1, "run", DECK, "--out", line, "--quiet", *QUICK, *settings(run__steps=20, checkpoint__every=20))[0] == 0,
-        "a directory with a line break in its name",
-    )
+    assert (
+        run(1, "run", DECK, "--out", line, "--quiet", *QUICK, *settings(run__steps=20, checkpoint__every=20))[0] == 0
+    ), "a directory with a line break in its name"
     code, text = run(2, "run", DECK, "--out", line, "--quiet", "--restart", "auto", *QUICK, *settings(run__steps=40))
-    check(
-        code == 0 and "\n0," in rows(line) and summary(line)["first_step"] == 20,
-        f"auto in a directory with a line break in its name: {code} {text!r}",
-    )
+    assert (
+        code == 0 and "\n0," in rows(line) and summary(line)["first_step"] == 20
+    ), f"auto in a directory with a line break in its name: {code} {text!r}"
 
     # What can't be printed loses no run.
     with open("/dev/full", "w") as full:
@@ -586,7 +569,7 @@ def directories(tmp):
             text=True,
             timeout=60,
         )
-        check(done.returncode == 0 and done.stderr == "", f"a log on a full disk: {done.returncode} {done.stderr!r}")
+        assert done.returncode == 0 and done.stderr == "", f"a log on a full disk: {done.returncode} {done.stderr!r}"
         done = subprocess.run(
             command(0, "run", DECK, "--out", d),
             env=environment(),
@@ -595,17 +578,16 @@ def directories(tmp):
             text=True,
             timeout=60,
         )
-        check(done.returncode == 2, f"an error that can't be printed: {done.returncode}")
+        assert done.returncode == 2, f"an error that can't be printed: {done.returncode}"
     refused(2, "an empty name for a directory", DECK, "--out", "")
     # An edited deck in the directory is kept when a restart by it writes the effective one.
     edited = os.path.join(aside, "deck.yaml")
     with open(edited, "a") as deck:
         deck.write("# my own words\n")
     code, text = run(1, "run", edited, "--out", aside, "--quiet", "--restart", "auto", *settings(run__steps=80))
-    check(
-        code == 0 and open(os.path.join(aside, "previous_1", "deck.yaml")).read().endswith("# my own words\n"),
-        f"an edited deck: {code} {text!r}",
-    )
+    assert code == 0 and open(os.path.join(aside, "previous_1", "deck.yaml")).read().endswith(
+        "# my own words\n"
+    ), f"an edited deck: {code} {text!r}"
 
     # Two at once; the lock goes with its process, however that ends.
     two = os.path.join(tmp, "two")
@@ -619,15 +601,13 @@ def directories(tmp):
         *QUICK,
         *settings(run__steps=1000000, output__every=50, checkpoint__every=200),
     )
-    check(wait_for_rows(two, 3, first), "the first of two runs does not start")
+    assert wait_for_rows(two, 3, first), "the first of two runs does not start"
     for more in ([], ["--force"], ["--restart", "auto"]):
         begin = time.monotonic()
-        check(
-            "another run" in refused(2, "two runs at once", DECK, "--out", two, *more)
-            and time.monotonic() - begin < 10,
-            "two runs at once",
-        )
-    check(first.poll() is None, "the first of two runs was disturbed")
+        assert (
+            "another run" in refused(2, "two runs at once", DECK, "--out", two, *more) and time.monotonic() - begin < 10
+        ), "two runs at once"
+    assert first.poll() is None, "the first of two runs was disturbed"
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
     code, text = run(
@@ -643,7 +623,7 @@ def directories(tmp):
         *QUICK,
         *settings(run__steps=max(checkpoints(two), default=0) + 20),
     )
-    check(code == 0, f"after a run that was killed: {code} {text!r}")
+    assert code == 0, f"after a run that was killed: {code} {text!r}"
 
     # A launcher of another MPI starts runs of one rank each.
     for variables, ranks, code in (
@@ -662,11 +642,10 @@ def directories(tmp):
             timeout=60,
         )
         lines = 0 if code == 0 or variables.get("OMPI_COMM_WORLD_RANK") == "1" else 1
-        check(
-            done.returncode == code and len(our_lines(done.stderr)) == lines,
-            f"{variables} on {ranks or 1} ranks: {done.returncode} {done.stderr!r}",
-        )
-        check(os.path.exists(out) == (code == 0), f"{variables}: files were written")
+        assert (
+            done.returncode == code and len(our_lines(done.stderr)) == lines
+        ), f"{variables} on {ranks or 1} ranks: {done.returncode} {done.stderr!r}"
+        assert os.path.exists(out) == (code == 0), f"{variables}: files were written"
 
     # Links and pipes at every name that can be foreseen are replaced, not followed.
     for kind in ("link", "pipe"):
@@ -714,17 +693,16 @@ def directories(tmp):
             ),
             timeout=60,
         )
-        check(code == 0, f"{kind}s in the way: {code} {text!r}")
+        assert code == 0, f"{kind}s in the way: {code} {text!r}"
         for name in names:
             if not name.endswith(".tmp"):
-                check(
-                    os.path.isfile(os.path.join(out, name)) and not os.path.islink(os.path.join(out, name)),
-                    f"{kind} at {name} is still there",
-                )
+                assert os.path.isfile(os.path.join(out, name)) and not os.path.islink(
+                    os.path.join(out, name)
+                ), f"{kind} at {name} is still there"
         with open(target) as f:
-            check(f.read() == "precious", f"a {kind} was followed")
+            assert f.read() == "precious", f"a {kind} was followed"
         code, text = run(1, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *QUICK, *settings(run__steps=40))
-        check(code == 0, f"a restart after {kind}s: {code} {text!r}")
+        assert code == 0, f"a restart after {kind}s: {code} {text!r}"
     lock = os.path.join(tmp, "lock")
     os.mkdir(lock)
     os.symlink(target, os.path.join(lock, ".steelyard.lock"))
@@ -755,7 +733,7 @@ def directories(tmp):
             *QUICK,
             *settings(run__steps=1000000, output__every=50, output__trajectory_every=50),
         )
-        check(wait_for_rows(out, 2, process), "the run does not start")
+        assert wait_for_rows(out, 2, process), "the run does not start"
         shutil.rmtree(out, ignore_errors=True)
         if os.path.exists(out):
             shutil.rmtree(out, ignore_errors=True)
@@ -774,13 +752,12 @@ def directories(tmp):
             limit=6 << 20,
         )
         one_line(code, 5, text, "a trajectory beyond the file-size limit", ranks)
-        check(
-            not [n for n in os.listdir(out) if n.startswith("trajectory")],
-            f"half a trajectory is left: {os.listdir(out)}",
-        )
+        assert not [
+            n for n in os.listdir(out) if n.startswith("trajectory")
+        ], f"half a trajectory is left: {os.listdir(out)}"
 
 
-def hostile(tmp):
+def test_hostile(tmp):
     """Pipes for checkpoints, and checkpoints that somebody changed and gave a fitting digest: exit code 3, one line,
     nothing else."""
     import h5py
@@ -796,7 +773,7 @@ def hostile(tmp):
         balance__compare="[a1, moving_average]",
         balance__migrate="always",
     )
-    check(run(2, "run", DECK, "--out", out, "--quiet", *QUICK, *settings(**keys))[0] == 0, "run")
+    assert run(2, "run", DECK, "--out", out, "--quiet", *QUICK, *settings(**keys))[0] == 0, "run"
     good = os.path.join(out, "checkpoint_40.h5")
 
     def sealed(change):
@@ -804,7 +781,7 @@ def hostile(tmp):
         shutil.copy(good, path)
         with h5py.File(path, "r+") as f:
             change(f)
-        check(subprocess.run([options.tool, "seal", path], env=environment(), timeout=20).returncode == 0, "sealing")
+        assert subprocess.run([options.tool, "seal", path], env=environment(), timeout=20).returncode == 0, "sealing"
         return path
 
     def outcome(path, ranks):
@@ -824,7 +801,7 @@ def hostile(tmp):
             timeout=20,
         )
 
-    check(outcome(sealed(lambda f: None), 2)[0] == 0, "a checkpoint sealed anew is refused")
+    assert outcome(sealed(lambda f: None), 2)[0] == 0, "a checkpoint sealed anew is refused"
     tried = 0
 
     def refused(name, change, ranks=2):
@@ -834,7 +811,7 @@ def hostile(tmp):
             code, text = outcome(sealed(change), ranks)
             one_line(code, 3, text, name, ranks)
         except subprocess.TimeoutExpired:
-            check(False, f"{name}: it hangs")
+            assert False, f"{name}: it hangs"
 
     def replace(name, value):
         def change(f):
@@ -945,8 +922,5 @@ def hostile(tmp):
         *settings(**dict(keys, run__steps=60)),
         timeout=20,
     )
-    check(code == 0 and "warning" in text, f"auto with a pipe for a checkpoint: {code} {text!r}")
+    assert code == 0 and "warning" in text, f"auto with a pipe for a checkpoint: {code} {text!r}"
     print(tried, "forged checkpoints")
-
-
-main(one_rank_fails, stories, directories, hostile)

@@ -1,6 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What other programs make of the results: test_results.py BINARY MPIEXEC SOURCE GROUP [--full].
+"""What other programs make of the results.
 
 Groups: balance_rows speeds fields trajectory trajectory_kills readers. The last one needs MDAnalysis and pvpython.
 Every run has a time limit.
@@ -18,13 +17,11 @@ import numpy as np
 
 from program import (
     DECK,
-    check,
     checkpoints,
     command,
     decisions,
     environment,
     fresh,
-    main,
     options,
     processes_of,
     run,
@@ -36,7 +33,7 @@ from program import (
 MODELS = "time_average, moving_average, particle_count, hybrid, a1, b1"
 
 
-def balance_rows(tmp):
+def test_balance_rows(tmp):
     """balance.csv alone explains overall LBE and each decision; all models start from the same loads."""
     out = os.path.join(tmp, "out")
     keys = dict(
@@ -49,7 +46,7 @@ def balance_rows(tmp):
         balance__partition__cut="cells",
     )
     for start_from in ("uniform", "particles"):
-        check(
+        assert (
             run(
                 2,
                 "run",
@@ -59,17 +56,16 @@ def balance_rows(tmp):
                 "--quiet",
                 *settings(**keys, balance__constants__start=start_from, balance__migrate="always"),
             )[0]
-            == 0,
-            "run",
-        )
+            == 0
+        ), "run"
         first = {r["lbe"] for r in decisions(out) if r["step"] == "5"}
-        check(len(first) == 1, f"start: {start_from}: the models start with LBE {first}")
+        assert len(first) == 1, f"start: {start_from}: the models start with LBE {first}"
         s = summary(out)
         for model in s["overall_lbe"]:
             times = [(float(r["mean_seconds"]), float(r["max_seconds"])) for r in decisions(out) if r["model"] == model]
             for key, part in (("overall_lbe", times), ("overall_lbe_measured", times[1:])):
                 expected = sum(a for a, _ in part) / sum(b for _, b in part)
-                check(abs(s[key][model] - expected) < 1e-12, f"{key} of {model}: {s[key][model]} instead of {expected}")
+                assert abs(s[key][model] - expected) < 1e-12, f"{key} of {model}: {s[key][model]} instead of {expected}"
 
     # Criterion gain: what was lost, against what a migration costs, row by row.
     gain = dict(
@@ -77,7 +73,7 @@ def balance_rows(tmp):
     )
     seen = set()
     for price in (2e-7, 3e-6):
-        check(
+        assert (
             run(
                 3,
                 "run",
@@ -91,9 +87,8 @@ def balance_rows(tmp):
                     )
                 ),
             )[0]
-            == 0,
-            "run with gain",
-        )
+            == 0
+        ), "run with gain"
         for model in ("particle_count", "r1", "a1"):
             lost, cost, in_use, n = 0.0, 0.0, None, 0
             for r in [r for r in decisions(out) if r["model"] == model]:
@@ -115,44 +110,40 @@ def balance_rows(tmp):
                 }
                 where = f"{model} at {price}, row {r}"
                 lost += max(0.0, v["max_seconds"] - v["mean_seconds"] / v["lbe_reachable"]) * 5
-                check(abs(lost - v["lost_seconds"]) < 1e-9 * lost + 1e-18, f"loss {lost}: {where}")
+                assert abs(lost - v["lost_seconds"]) < 1e-9 * lost + 1e-18, f"loss {lost}: {where}"
                 modelled = v["load_step"] == v["step"]
-                check(modelled == (lost > cost), f"modelled although nothing was to gain, or not: {where}")
-                check(
-                    r["decision"] == ("moved" if modelled and lost > v["move_seconds"] else "kept: gain"),
-                    f"decision: {where}",
-                )
+                assert modelled == (lost > cost), f"modelled although nothing was to gain, or not: {where}"
+                assert r["decision"] == (
+                    "moved" if modelled and lost > v["move_seconds"] else "kept: gain"
+                ), f"decision: {where}"
                 if r["decision"] == "moved":
-                    check(
-                        abs(v["move_seconds"] - price * v["particles_moved"] / 20) < 1e-15,
-                        f"price of the migration: {where}",
-                    )
+                    assert (
+                        abs(v["move_seconds"] - price * v["particles_moved"] / 20) < 1e-15
+                    ), f"price of the migration: {where}"
                     lost, in_use = 0.0, v["ghost_cells"]
                 else:
-                    check(
-                        v["particles_moved"] == 0 and in_use in (None, v["ghost_cells"]),
-                        f"ghost cells are not of the partition in use: {where}",
-                    )
+                    assert v["particles_moved"] == 0 and in_use in (
+                        None,
+                        v["ghost_cells"],
+                    ), f"ghost cells are not of the partition in use: {where}"
                     seen.add((model, modelled))
                 cost, n = v["move_seconds"], n + 1
-            check(n == 40, f"{model}: {n} rows")
+            assert n == 40, f"{model}: {n} rows"
         # The driver's LBE_m is that of owner and load in the files of that step: its loads are particle counts.
         for r in [r for r in decisions(out) if r["driver"] == "1"]:
             with h5py.File(os.path.join(out, f"fields_{r['step']}.h5")) as f:
-                check(int(f["load"].attrs["step"]) == int(r["load_step"]), f"step of the load: {r}")
-                check(not f["load"][:][f["particles"][:] == 0].any(), f"empty cells carry load at step {r['step']}")
+                assert int(f["load"].attrs["step"]) == int(r["load_step"]), f"step of the load: {r}"
+                assert not f["load"][:][f["particles"][:] == 0].any(), f"empty cells carry load at step {r['step']}"
                 if r["load_step"] == r["step"]:
                     sums = np.bincount(f["owner"][:].ravel(), f["load"][:].ravel(), minlength=20)
-                    check(
-                        abs(sums.mean() / sums.max() - float(r["lbe_model"])) < 1e-12,
-                        f"LBE_m {sums.mean() / sums.max()}: {r}",
-                    )
-    check(
-        {m for m, modelled in seen if modelled} and {m for m, modelled in seen if not modelled},
-        f"no row of each kind: {seen}",
-    )
+                    assert (
+                        abs(sums.mean() / sums.max() - float(r["lbe_model"])) < 1e-12
+                    ), f"LBE_m {sums.mean() / sums.max()}: {r}"
+    assert {m for m, modelled in seen if modelled} and {
+        m for m, modelled in seen if not modelled
+    }, f"no row of each kind: {seen}"
     # A partition that never changes bears no model's name.
-    check(
+    assert (
         run(
             2,
             "run",
@@ -162,26 +153,23 @@ def balance_rows(tmp):
             "--quiet",
             *settings(**dict(keys, balance__compare="[]"), balance__partition__kind="none", balance__migrate="always"),
         )[0]
-        == 0,
-        "run without balancing",
-    )
-    check({r["decision"] for r in decisions(out)} == {"kept: same"}, "a partition that never changes is moved")
-    check(
-        {r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == ["none"],
-        "label of a run without balancing",
-    )
+        == 0
+    ), "run without balancing"
+    assert {r["decision"] for r in decisions(out)} == {"kept: same"}, "a partition that never changes is moved"
+    assert {r["model"] for r in decisions(out)} == {"none"} and list(summary(out)["overall_lbe"]) == [
+        "none"
+    ], "label of a run without balancing"
     # Pressure without a factor N / (N - 1): of an ideal gas it is the kinetic energy in the frame of the centre of mass
     # over the area.
     ideal = os.path.join(tmp, "ideal")
-    check(
+    assert (
         run(1, "run", DECK, "--out", ideal, "--quiet", *settings(run__steps=0, system__potential__epsilon=1e-300))[0]
-        == 0,
-        "run without forces",
-    )
+        == 0
+    ), "run without forces"
     with open(os.path.join(ideal, "thermo.csv")) as f:
         r = {k: float(v) for k, v in list(csv.DictReader(f))[0].items()}
     thermal = r["temperature"] * (r["particles"] - 1)
-    check(abs(r["pressure"] * 260 * 140 / thermal - 1) < 1e-12, f"pressure of an ideal gas: {r}")
+    assert abs(r["pressure"] * 260 * 140 / thermal - 1) < 1e-12, f"pressure of an ideal gas: {r}"
 
 
 def resources(out):
@@ -194,7 +182,7 @@ def printed(ranks, *arguments):
     return done.returncode, done.stdout
 
 
-def speeds(tmp):
+def test_speeds(tmp):
     """Processes that counted work slows are found, the same on any ranks and over a restart; files and table say so."""
     whole, out = os.path.join(tmp, "whole"), os.path.join(tmp, "out")
     keys = dict(
@@ -212,28 +200,27 @@ def speeds(tmp):
     )
     slow = {9, 19, 29, 39}
     code, text = printed(1, "run", DECK, "--out", whole, *settings(**keys))
-    check(
-        code == 0 and "process 9 runs at 0." in text and "overall LBE by counted work" in text, f"table: {code} {text}"
-    )
+    assert (
+        code == 0 and "process 9 runs at 0." in text and "overall LBE by counted work" in text
+    ), f"table: {code} {text}"
     last = {int(r["resource"]): float(r["speed"]) for r in resources(whole)[-40:]}
-    check(
-        len(resources(whole)) == 24 * 40 and abs(sum(last.values()) / 40 - 1) < 1e-5,
-        f"rows of resources.csv: {len(resources(whole))}",
-    )
+    assert (
+        len(resources(whole)) == 24 * 40 and abs(sum(last.values()) / 40 - 1) < 1e-5
+    ), f"rows of resources.csv: {len(resources(whole))}"
     usual = sorted(last.values())[20]
-    check(all(abs(s / usual - (0.5 if p in slow else 1)) < 0.1 for p, s in last.items()), f"speeds at the end: {last}")
-    check(all(abs(s - last[p]) < 1e-5 for p, s in enumerate(summary(whole)["speeds"])), "speeds in summary.json")
+    assert all(abs(s / usual - (0.5 if p in slow else 1)) < 0.1 for p, s in last.items()), f"speeds at the end: {last}"
+    assert all(abs(s - last[p]) < 1e-5 for p, s in enumerate(summary(whole)["speeds"])), "speeds in summary.json"
     lbe = [float(r["lbe"]) for r in decisions(whole) if r["driver"] == "1"]
-    check(sum(lbe[10:]) / len(lbe[10:]) > 0.85, f"LBE with speeds: {lbe}")
+    assert sum(lbe[10:]) / len(lbe[10:]) > 0.85, f"LBE with speeds: {lbe}"
     # The same in parts, on other ranks.
     for n, m in ((2, 3), (7, 1)):
         code, text = run(
             n, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, run__steps=58), checkpoint__every=58)
         )
-        check(code == 0, f"{n} ranks: {code} {text}")
+        assert code == 0, f"{n} ranks: {code} {text}"
         code, text = run(m, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys))
-        check(code == 0 and decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions: {code} {text}")
-        check(resources(out) == resources(whole), f"{n} -> {m} ranks: other speeds")
+        assert code == 0 and decisions(out) == decisions(whole), f"{n} -> {m} ranks: other decisions: {code} {text}"
+        assert resources(out) == resources(whole), f"{n} -> {m} ranks: other speeds"
     # With another number of processes nothing is known of them.
     code, text = printed(
         2,
@@ -245,22 +232,19 @@ def speeds(tmp):
         os.path.join(out, "checkpoint_58.h5"),
         *settings(**dict(keys, balance__processes=30)),
     )
-    check(code == 0 and "the speeds of 40 processes are dropped" in text, f"30 processes instead of 40: {code} {text}")
+    assert code == 0 and "the speeds of 40 processes are dropped" in text, f"30 processes instead of 40: {code} {text}"
     # Switched off, and on equal processes: the same decisions, without and with the file.
     keys.update(balance__work__slow__fraction=0, balance__noise=0)
-    check(run(2, "run", DECK, "--out", fresh(whole), "--quiet", *settings(**keys))[0] == 0, "equal processes")
-    check(
-        run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__speeds="off")))[0] == 0,
-        "speeds off",
-    )
-    check(
-        decisions(out) == decisions(whole) and {r["speed"] for r in resources(whole)} == {"1"},
-        "equal processes are treated as unequal",
-    )
-    check(
-        not os.path.exists(os.path.join(out, "resources.csv")) and "speeds" not in summary(out),
-        "results of speeds that are off",
-    )
+    assert run(2, "run", DECK, "--out", fresh(whole), "--quiet", *settings(**keys))[0] == 0, "equal processes"
+    assert (
+        run(2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**dict(keys, balance__speeds="off")))[0] == 0
+    ), "speeds off"
+    assert decisions(out) == decisions(whole) and {r["speed"] for r in resources(whole)} == {
+        "1"
+    }, "equal processes are treated as unequal"
+    assert not os.path.exists(os.path.join(out, "resources.csv")) and "speeds" not in summary(
+        out
+    ), "results of speeds that are off"
     # Given with the machine: four nodes of ten processes, the third at half speed.
     keys.update(
         balance__speeds="given",
@@ -273,10 +257,10 @@ def speeds(tmp):
         code, text = run(
             2, "run", DECK, "--out", fresh(out), "--quiet", *settings(**keys, balance__partition__kind=kind)
         )
-        check(code == 0, f"given speeds, {kind}: {code} {text}")
+        assert code == 0, f"given speeds, {kind}: {code} {text}"
         with h5py.File(os.path.join(out, "fields_60.h5")) as f:
             load = np.bincount(f["owner"][:].ravel(), f["load"][:].ravel(), minlength=40).reshape(4, 10).sum(axis=1)
-        check(abs(load[2] / load[[0, 1, 3]].mean() - 0.5) < 0.05, f"given speeds, {kind}: loads of the nodes {load}")
+        assert abs(load[2] / load[[0, 1, 3]].mean() - 0.5) < 0.05, f"given speeds, {kind}: loads of the nodes {load}"
     code, text = run(
         2,
         "run",
@@ -286,81 +270,77 @@ def speeds(tmp):
         "--quiet",
         *settings(**dict(keys, balance__partition__processes_per_node=20)),
     )
-    check(
-        code == 2 and text.count("\n") == 1 and "machine.core_speed: 4 values" in text,
-        f"speeds of too many nodes: {code} {text!r}",
-    )
+    assert (
+        code == 2 and text.count("\n") == 1 and "machine.core_speed: 4 values" in text
+    ), f"speeds of too many nodes: {code} {text!r}"
+
+
+def test_fields(tmp):
+    fields(tmp)
 
 
 def fields(tmp):
-    """XDMF as ParaView's readers take it: each step and the series, also over a restart."""
+    """XDMF as ParaView's readers take it: each step and the series, also over a restart. Returns the run's folder."""
     out = os.path.join(tmp, "out")
     keys = dict(run__steps=60, output__fields_every=20, balance__every=10, balance__clock="work", checkpoint__every=30)
-    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys))[0] == 0, "run")
+    assert run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys))[0] == 0, "run"
 
     def grids(name):
         root = xml.etree.ElementTree.parse(os.path.join(out, name)).getroot()
-        check(
+        assert (
             root.tag == "Xdmf"
             and root.attrib["Version"] == "3.0"
             and len(root) == 1
             and root[0].tag == "Domain"
-            and len(root[0]) == 1,
-            f"{name}: {root}",
-        )
+            and len(root[0]) == 1
+        ), f"{name}: {root}"
         top = root[0][0]
-        check(top.attrib["GridType"] == "Collection", f"{name}: {top.attrib}")
+        assert top.attrib["GridType"] == "Collection", f"{name}: {top.attrib}"
         return list(top) if top.attrib["CollectionType"] == "Temporal" else [top]
 
     def examine(name, steps):
         found = grids(name)
-        check(len(found) == len(steps), f"{name}: {len(found)} grids instead of {steps}")
+        assert len(found) == len(steps), f"{name}: {len(found)} grids instead of {steps}"
         for collection, step in zip(found, steps):
-            check(
-                collection.attrib["CollectionType"] == "Spatial" and len(collection) == 2,
-                f"{name}: {collection.attrib}",
-            )
+            assert (
+                collection.attrib["CollectionType"] == "Spatial" and len(collection) == 2
+            ), f"{name}: {collection.attrib}"
             grid = collection.find("Grid")
             with h5py.File(os.path.join(out, f"fields_{step}.h5")) as f:
-                check(
-                    float(collection.find("Time").attrib["Value"]) == float(np.ravel(f.attrs["time"])[0]),
-                    f"{name}: time of step {step}",
-                )
+                assert float(collection.find("Time").attrib["Value"]) == float(
+                    np.ravel(f.attrs["time"])[0]
+                ), f"{name}: time of step {step}"
                 topology, geometry = grid.find("Topology"), grid.find("Geometry")
-                check(
-                    topology.attrib == {"TopologyType": "3DCoRectMesh", "Dimensions": "2 57 105"}
-                    and geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"},
-                    f"{name}: mesh",
-                )
+                assert topology.attrib == {
+                    "TopologyType": "3DCoRectMesh",
+                    "Dimensions": "2 57 105",
+                } and geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"}, f"{name}: mesh"
                 for item, text in zip(geometry, ("0 0 0", "1 2.5 2.5")):  # z, y, x
-                    check(
-                        item.attrib["Format"] == "XML" and item.attrib["Dimensions"] == "3" and item.text == text,
-                        f"{name}: {item.attrib} {item.text}",
-                    )
+                    assert (
+                        item.attrib["Format"] == "XML" and item.attrib["Dimensions"] == "3" and item.text == text
+                    ), f"{name}: {item.attrib} {item.text}"
                 names = [a.attrib["Name"] for a in grid.findall("Attribute")]
-                check(names == ["particles", "owner", "load"], f"{name}: {names}")
+                assert names == ["particles", "owner", "load"], f"{name}: {names}"
                 for a in grid.findall("Attribute"):
                     item = a[0]
                     file, dataset = item.text.split(":")
-                    check(
+                    assert (
                         a.attrib["Center"] == "Cell"
                         and file == f"fields_{step}.h5"
                         and item.attrib["Format"] == "HDF"
-                        and item.attrib["Dimensions"] == "1 56 104",
-                        f"{name}: {a.attrib} {item.text}",
-                    )
+                        and item.attrib["Dimensions"] == "1 56 104"
+                    ), f"{name}: {a.attrib} {item.text}"
                     data = f[dataset]
-                    check(
+                    assert (
                         data.shape == (56, 104)
                         and data.dtype.itemsize == int(item.attrib["Precision"])
-                        and data.dtype.kind == {"Int": "i", "Float": "f"}[item.attrib["NumberType"]],
-                        f"{name}: {dataset}: {data.dtype} {item.attrib}",
-                    )
+                        and data.dtype.kind == {"Int": "i", "Float": "f"}[item.attrib["NumberType"]]
+                    ), f"{name}: {dataset}: {data.dtype} {item.attrib}"
 
     for step in (0, 20, 40, 60):
         examine(f"fields_{step}.xdmf", [step])
     examine("fields.xdmf", [0, 20, 40, 60])
-    check(
+    assert (
         run(
             2,
             "run",
@@ -372,9 +352,8 @@ def fields(tmp):
             os.path.join(out, "checkpoint_30.h5"),
             *settings(**dict(keys, run__steps=100, output__fields_every=25)),
         )[0]
-        == 0,
-        "restart",
-    )
+        == 0
+    ), "restart"
     examine("fields.xdmf", [0, 20, 50, 75, 100])
     return out
 
@@ -391,43 +370,40 @@ TRAJECTORY = dict(
 )
 
 
-def trajectory(tmp):
+def test_trajectory(tmp):
     """One file, in the order of ids, with the same bytes whatever the ranks, restarts and stops."""
     whole = os.path.join(tmp, "whole")
-    check(run(1, "run", DECK, "--out", whole, "--quiet", *settings(**TRAJECTORY))[0] == 0, "whole run")
+    assert run(1, "run", DECK, "--out", whole, "--quiet", *settings(**TRAJECTORY))[0] == 0, "whole run"
     steps, positions = frames_of(os.path.join(whole, "trajectory.h5"))
-    check(steps == list(range(0, 241, 12)), f"steps {steps}")
+    assert steps == list(range(0, 241, 12)), f"steps {steps}"
     for step in checkpoints(whole):
         with h5py.File(os.path.join(whole, f"checkpoint_{step}.h5")) as f:
             order = np.argsort(f["exact/id"][:])
-            check(
+            assert (
                 np.array_equal(positions[steps.index(step)][:, :2], f["exact/state"][:][order][:, :2] * 2.0**-40)
-                and not positions[:, :, 2].any(),
-                f"frame of step {step}",
-            )
+                and not positions[:, :, 2].any()
+            ), f"frame of step {step}"
     with open(os.path.join(whole, "trajectory.h5"), "rb") as f:
         expected = f.read()
 
     def same(out, what):
         with open(os.path.join(out, "trajectory.h5"), "rb") as f:
-            check(f.read() == expected, what)
-        check(not [n for n in os.listdir(out) if n.endswith(".tmp")], f"{what}: {os.listdir(out)}")
+            assert f.read() == expected, what
+        assert not [n for n in os.listdir(out) if n.endswith(".tmp")], f"{what}: {os.listdir(out)}"
 
     for first, second in ((3, 2), (7, 1)):
         out = os.path.join(tmp, f"{first}to{second}")
-        check(
+        assert (
             run(first, "run", DECK, "--out", out, "--quiet", *settings(**TRAJECTORY), "--set", "checkpoint.keep=1")[0]
-            == 0,
-            "run",
-        )
+            == 0
+        ), "run"
         same(out, f"{first} ranks: other bytes")
         # Back to a checkpoint: the later frames come again.
         out = os.path.join(tmp, f"again{first}to{second}")
-        check(
-            run(first, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=130)))[0] == 0,
-            "first part",
-        )
-        check(frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(0, 130, 12)), "frames of the first part")
+        assert (
+            run(first, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=130)))[0] == 0
+        ), "first part"
+        assert frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(0, 130, 12)), "frames of the first part"
         code, text = run(
             second,
             "run",
@@ -440,15 +416,14 @@ def trajectory(tmp):
             *settings(**TRAJECTORY),
         )
         found, values = frames_of(os.path.join(out, "trajectory.h5"))
-        check(
-            code == 0 and found == steps and np.array_equal(values, positions),
-            f"{first} to {second} ranks, more steps than the file had room for: {code} {text} {found}",
-        )
+        assert (
+            code == 0 and found == steps and np.array_equal(values, positions)
+        ), f"{first} to {second} ranks, more steps than the file had room for: {code} {text} {found}"
     # Other columns begin another file; the old one stays.
     out = os.path.join(tmp, "columns")
-    check(
-        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0, "first part"
-    )
+    assert (
+        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0
+    ), "first part"
     code, text = run(
         2,
         "run",
@@ -460,58 +435,54 @@ def trajectory(tmp):
         "auto",
         *settings(**TRAJECTORY, output__trajectory_columns="[position]"),
     )
-    check(
+    assert (
         code == 0
         and "previous_1" in text
-        and frames_of(os.path.join(out, "previous_1/trajectory.h5"))[0] == list(range(0, 61, 12)),
-        f"other columns: {code} {text}",
-    )
+        and frames_of(os.path.join(out, "previous_1/trajectory.h5"))[0] == list(range(0, 61, 12))
+    ), f"other columns: {code} {text}"
     found, values = frames_of(os.path.join(out, "trajectory.h5"))
-    check(
-        found == list(range(72, 241, 12)) and np.array_equal(values, positions[6:]),
-        f"frames with other columns: {found}",
-    )
+    assert found == list(range(72, 241, 12)) and np.array_equal(
+        values, positions[6:]
+    ), f"frames with other columns: {found}"
     # A damaged file is put aside, not continued.
     out = os.path.join(tmp, "damaged")
-    check(
-        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0, "first part"
-    )
+    assert (
+        run(2, "run", DECK, "--out", out, "--quiet", *settings(**dict(TRAJECTORY, run__steps=60)))[0] == 0
+    ), "first part"
     with open(os.path.join(out, "trajectory.h5"), "r+b") as f:
         f.seek(5000)
         f.write(b"nonsense")
     code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**TRAJECTORY))
-    check(
+    assert (
         code == 0
         and frames_of(os.path.join(out, "trajectory.h5"))[0] == list(range(72, 241, 12))
-        and os.path.exists(os.path.join(out, "previous_1/trajectory.h5")),
-        f"a damaged trajectory: {code} {text}",
-    )
+        and os.path.exists(os.path.join(out, "previous_1/trajectory.h5"))
+    ), f"a damaged trajectory: {code} {text}"
     # Without frames of its own a restart leaves the file alone.
     before = os.stat(os.path.join(whole, "trajectory.h5"))
-    check(
-        run(1, "run", DECK, "--out", whole, "--quiet", "--restart", "auto", *settings(run__steps=300))[0] == 0,
-        "restart without frames",
-    )
+    assert (
+        run(1, "run", DECK, "--out", whole, "--quiet", "--restart", "auto", *settings(run__steps=300))[0] == 0
+    ), "restart without frames"
     after = os.stat(os.path.join(whole, "trajectory.h5"))
-    check(
-        (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino),
-        "a trajectory that is not continued was touched",
-    )
+    assert (before.st_mtime_ns, before.st_ino) == (
+        after.st_mtime_ns,
+        after.st_ino,
+    ), "a trajectory that is not continued was touched"
     for columns in ("[]", "[position, position]", "[mass]", "position"):
         code, text = run(
             1, "run", DECK, "--out", os.path.join(tmp, "bad"), "--quiet", *settings(output__trajectory_columns=columns)
         )
-        check(
-            code == 2 and text.count("\n") == 1 and "trajectory_columns" in text, f"columns {columns}: {code} {text!r}"
-        )
+        assert (
+            code == 2 and text.count("\n") == 1 and "trajectory_columns" in text
+        ), f"columns {columns}: {code} {text!r}"
 
 
-def trajectory_kills(tmp):
+def test_trajectory_kills(tmp):
     """kill -9 at random times: the file opens with every frame up to the last checkpoint, all that it shows is right, a
     restart goes on."""
     keys = dict(run__steps=1500, output__every=60, output__trajectory_every=3, checkpoint__every=30)
     whole = os.path.join(tmp, "whole")
-    check(run(2, "run", DECK, "--out", whole, "--quiet", *settings(**keys))[0] == 0, "whole run")
+    assert run(2, "run", DECK, "--out", whole, "--quiet", *settings(**keys))[0] == 0, "whole run"
     steps, positions = frames_of(os.path.join(whole, "trajectory.h5"))
     with open(os.path.join(whole, "trajectory.h5"), "rb") as f:
         expected = f.read()
@@ -537,33 +508,31 @@ def trajectory_kills(tmp):
             if last < 0 and not os.path.exists(path):
                 continue
             found, values = frames_of(path)
-            check(
-                found == steps[: len(found)] and len(found) > last // 3,
-                f"kill {done}: frames {found[-3:]}, checkpoint {last}",
-            )
-            check(
-                np.array_equal(values, positions[: len(found)]), f"kill {done}: a frame that was not finished is shown"
-            )
+            assert (
+                found == steps[: len(found)] and len(found) > last // 3
+            ), f"kill {done}: frames {found[-3:]}, checkpoint {last}"
+            assert np.array_equal(
+                values, positions[: len(found)]
+            ), f"kill {done}: a frame that was not finished is shown"
             frames += len(found)
         code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
         with open(os.path.join(out, "trajectory.h5"), "rb") as f:
-            check(code == 0 and f.read() == expected, f"after kills: {code} {text}")
+            assert code == 0 and f.read() == expected, f"after kills: {code} {text}"
     print(f"{done} kills in {runs} runs; {frames} frames were there after them")
-    check(frames > 0, "no kill left a frame")
+    assert frames > 0, "no kill left a frame"
 
 
-def readers(tmp):
+def test_readers(tmp):
     """MDAnalysis: the mean square displacement by our ids, over a restart. ParaView: bounds, times and values of the
     series."""
     import MDAnalysis
 
     out = os.path.join(tmp, "out")
     keys = dict(output__trajectory_every=30, checkpoint__every=60, checkpoint__keep=9)
-    check(run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys, run__steps=60))[0] == 0, "first part")
-    check(
-        run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__steps=240))[0] == 0,
-        "restart",
-    )
+    assert run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys, run__steps=60))[0] == 0, "first part"
+    assert (
+        run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__steps=240))[0] == 0
+    ), "restart"
     box = np.array([260.0, 140.0])
 
     def displacement(a, b):
@@ -576,7 +545,7 @@ def readers(tmp):
             states[step] = f["exact/state"][:][np.argsort(f["exact/id"][:])][:, :2] * 2.0**-40
     universe = MDAnalysis.Universe.empty(len(states[60]), trajectory=True)
     universe.load_new(os.path.join(out, "trajectory.h5"), format="H5MD")
-    check(len(universe.trajectory) == 9, f"MDAnalysis sees {len(universe.trajectory)} frames")
+    assert len(universe.trajectory) == 9, f"MDAnalysis sees {len(universe.trajectory)} frames"
     theirs = {
         frame.data["step"]: (frame.time, frame.positions[:, :2].astype("f8"), frame.dimensions)
         for frame in universe.trajectory
@@ -584,20 +553,19 @@ def readers(tmp):
     for step in (120, 180, 240):
         ours = (displacement(states[60], states[step]) ** 2).sum(axis=1).mean()
         found = (displacement(theirs[60][1], theirs[step][1]) ** 2).sum(axis=1).mean()
-        check(
-            abs(found / ours - 1) < 1e-4,
-            f"mean square displacement from 60 to {step}: {found} by MDAnalysis, {ours} by ids",
-        )
+        assert (
+            abs(found / ours - 1) < 1e-4
+        ), f"mean square displacement from 60 to {step}: {found} by MDAnalysis, {ours} by ids"
         print(f"mean square displacement from step 60 to {step}: {found:.6f} by MDAnalysis, {ours:.6f} by ids")
-        check(
-            abs(theirs[step][0] - step * 0.0005) < 1e-12 and np.allclose(theirs[step][2], [260, 140, 1, 90, 90, 90]),
-            f"time and box: {theirs[step]}",
-        )
+        assert abs(theirs[step][0] - step * 0.0005) < 1e-12 and np.allclose(
+            theirs[step][2], [260, 140, 1, 90, 90, 90]
+        ), f"time and box: {theirs[step]}"
 
     script = os.path.join(tmp, "look.py")
     with open(script, "w") as f:
         f.write(
             """
+import sys
 from paraview.simple import OpenDataFile, UpdatePipeline, servermanager, Xdmf3ReaderS, Xdmf3ReaderT, XDMFReader
 kind, path = sys.argv[1:]
 if kind == "2":
@@ -635,27 +603,23 @@ for t in times or [0.0]:
             timeout=120,
         )
         found = [line.split(" ", 1)[1] for line in done.stdout.splitlines() if line.startswith("FOUND")]
-        check(
-            done.returncode == 0 and len(found) == len(which),
-            f"ParaView, reader {kind}, {name}: {done.returncode} {done.stdout}",
-        )
+        assert done.returncode == 0 and len(found) == len(
+            which
+        ), f"ParaView, reader {kind}, {name}: {done.returncode} {done.stdout}"
         for line, step in zip(found, which):
             time_, rest = line.split(" ", 1)
             bounds, cells, sums, one = parse(rest)
             with h5py.File(os.path.join(shown, f"fields_{step}.h5")) as f:
-                check(
-                    bounds == [0, 260, 0, 140, 0, 1] and cells == 104 * 56,
-                    f"ParaView, reader {kind}, step {step}: bounds {bounds}, {cells} cells",
-                )
-                check(
-                    len(which) == 1 or abs(float(time_) - np.ravel(f.attrs["time"])[0]) < 1e-12,
-                    f"ParaView, reader {kind}: time {time_} of step {step}",
-                )
+                assert (
+                    bounds == [0, 260, 0, 140, 0, 1] and cells == 104 * 56
+                ), f"ParaView, reader {kind}, step {step}: bounds {bounds}, {cells} cells"
+                assert (
+                    len(which) == 1 or abs(float(time_) - np.ravel(f.attrs["time"])[0]) < 1e-12
+                ), f"ParaView, reader {kind}: time {time_} of step {step}"
                 expected = [f[n][:].sum() for n in ("particles", "owner", "load")]
-                check(
-                    np.allclose(sums, expected, rtol=1e-9) and one == f["particles"][30, 50],
-                    f"ParaView, reader {kind}, step {step}: {sums} {one}, {expected}",
-                )
+                assert (
+                    np.allclose(sums, expected, rtol=1e-9) and one == f["particles"][30, 50]
+                ), f"ParaView, reader {kind}, step {step}: {sums} {one}, {expected}"
 
 
 def parse(text):
@@ -664,6 +628,3 @@ def parse(text):
     cells, rest = rest.split(" ", 1)
     sums, one = rest[1:].split("] ")
     return [float(v) for v in bounds.split(",")], int(cells), [float(v) for v in sums.split(",")], float(one)
-
-
-main(balance_rows, speeds, fields, trajectory, trajectory_kills, readers)

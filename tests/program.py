@@ -1,28 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the program share: its command line, runs with a time limit, and readers of its results."""
-import argparse
+"""What the tests of the program share: runs with a time limit, and readers of their results."""
 import csv
 import json
 import os
 import resource
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
+from types import SimpleNamespace
 
-parser = argparse.ArgumentParser()
-parser.add_argument("binary")
-parser.add_argument("mpiexec")
-parser.add_argument("source")
-parser.add_argument("group")
-parser.add_argument("--tool", help="the test_tool of this build (test_reliability.py)")
-parser.add_argument("--full", action="store_true")
-parser.add_argument(
-    "--other", action="append", default=[], help="another build that must give the same hashes (one_hash)"
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# What conftest.py replaces by the options of the command line: the programs of a default build.
+options = SimpleNamespace(
+    binary=os.path.join(SOURCE, "build/steelyard"),
+    mpiexec=shutil.which("mpiexec.mpich") or "mpiexec",
+    tool=None,
+    full=False,
+    other=[],
 )
-options = parser.parse_args()
-DECK = os.path.join(options.source, "inputs/tiny.yaml")
+DECK = os.path.join(SOURCE, "inputs/tiny.yaml")
 # Settings that make the deck so large that a file-size limit can lie below a checkpoint's size, and above what MPI
 # itself needs for shared memory.
 LARGE = [
@@ -41,14 +37,6 @@ LARGE = [
     "--set",
     "system.potential.sigma=0.6",
 ]
-failures = 0
-
-
-def check(condition, what):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", what, flush=True)
 
 
 def command(ranks, *arguments, binary=None):
@@ -156,11 +144,3 @@ def fresh(out):
     """The name of an output directory, empty from now on."""
     shutil.rmtree(out, ignore_errors=True)
     return out
-
-
-def main(*groups):
-    """Runs the group that the command line names in a directory of its own; exits 1 if a check failed."""
-    with tempfile.TemporaryDirectory() as folder:
-        {f.__name__: f for f in groups}[options.group](folder)
-    print("failed" if failures else "passed")
-    sys.exit(1 if failures else 0)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Options and fixtures of the tests in Python.
+
+ctest calls them group by group. By hand: python3 -m pytest tests/app/test_program.py --group restarts
+"""
+import tempfile
+
+import pytest
+
+import program
+
+SKIPPED = 77  # what ctest takes for "not run"
+
+
+def pytest_addoption(parser):
+    options = program.options
+    parser.addoption("--binary", default=options.binary, help="the program steelyard")
+    parser.addoption("--mpiexec", default=options.mpiexec, help="the launcher of its MPI")
+    parser.addoption("--tool", help="the helper program of a test: test_tool, replay_messages")
+    parser.addoption("--full", action="store_true", help="the long form of a test")
+    parser.addoption("--other", action="append", default=[], help="another build, with the same hashes (one_hash)")
+    parser.addoption("--group", help="only the tests of this group")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "group(name): the group of a test; without a mark it is test_NAME's name")
+    for name in vars(program.options):
+        setattr(program.options, name, config.getoption(name))
+
+
+def group_of(item):
+    mark = item.get_closest_marker("group")
+    return mark.args[0] if mark else item.originalname.removeprefix("test_")
+
+
+def pytest_collection_modifyitems(config, items):
+    wanted = config.getoption("group")
+    if wanted:
+        config.hook.pytest_deselected(items=[i for i in items if group_of(i) != wanted])
+        items[:] = [i for i in items if group_of(i) == wanted]
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """A session that skipped everything says so by its exit code."""
+    passed = session.config.pluginmanager.get_plugin("terminalreporter").stats.get("passed")
+    if exitstatus == pytest.ExitCode.OK and not passed:
+        session.exitstatus = SKIPPED
+
+
+@pytest.fixture
+def tmp():
+    """A directory of the test's own."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield folder
