@@ -17,18 +17,6 @@ double largest_of(std::span<const double> values) { return *std::max_element(val
 
 }  // namespace
 
-std::string_view text_of(Decision decision) {
-    switch (decision) {
-        case Decision::moved: return "moved";
-        case Decision::kept_gain: return "kept: gain";
-        case Decision::kept_same: return "kept: same";
-        case Decision::kept_clock: return "kept: clock";
-        case Decision::kept_limit: return "kept: limit";
-        case Decision::none: break;
-    }
-    return "";
-}
-
 std::array<double, History::numbers> History::to_numbers() const {
     return {sum_mean,  sum_max,   lost_seconds, move_seconds, lbe_reachable, ghost_cells,
             lbe_model, load_step, early_mean,   early_max,    updates};

@@ -4,23 +4,31 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "balance/partition/quality.hpp"
+#include "balance/words.hpp"
 
 namespace balance {
 
 /// Where measured times come from: thread timers, or counted work (deterministic).
 enum class Clock { wall, work };
+constexpr auto words_of(Clock) { return std::to_array<Word<Clock>>({{Clock::wall, "wall"}, {Clock::work, "work"}}); }
 /// always: whenever a balancing is due; gain: when the time lost since the last migration exceeds what another costs.
 enum class Migrate { gain, always };
+constexpr auto words_of(Migrate) {
+    return std::to_array<Word<Migrate>>({{Migrate::gain, "gain"}, {Migrate::always, "always"}});
+}
 /// Where a run has the speeds of its processes from.
 enum class SpeedSource {
     measured,  ///< found by Speeds
     given,     ///< by the deck's machine
     off,       ///< all equal
 };
+constexpr auto words_of(SpeedSource) {
+    return std::to_array<Word<SpeedSource>>(
+        {{SpeedSource::measured, "measured"}, {SpeedSource::given, "given"}, {SpeedSource::off, "off"}});
+}
 
 enum class Decision {
     none,        ///< not taken yet
@@ -30,8 +38,15 @@ enum class Decision {
     kept_clock,  ///< the times are too short for the clock
     kept_limit,  ///< no partition keeps the limit of particles
 };
-/// As balance.csv spells it: `moved`, `kept: gain`, ...; empty for none.
-std::string_view text_of(Decision decision);
+/// As balance.csv spells them.
+constexpr auto words_of(Decision) {
+    return std::to_array<Word<Decision>>({{Decision::none, ""},
+                                          {Decision::moved, "moved"},
+                                          {Decision::kept_gain, "kept: gain"},
+                                          {Decision::kept_same, "kept: same"},
+                                          {Decision::kept_clock, "kept: clock"},
+                                          {Decision::kept_limit, "kept: limit"}});
+}
 
 /// What is remembered of one model's balancings. Stands in checkpoints as its numbers, in this order.
 struct History {

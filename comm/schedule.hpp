@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "balance/team.hpp"
+#include "balance/words.hpp"
 
 namespace comm {
 
@@ -19,6 +20,10 @@ enum class Order {
     near_first,  ///< to near nodes; between two nodes larger ones first; messages inside the node come last
     far_first    ///< the same with far nodes first
 };
+constexpr auto words_of(Order) {
+    return std::to_array<balance::Word<Order>>(
+        {{Order::plain, "plain"}, {Order::near_first, "near_first"}, {Order::far_first, "far_first"}});
+}
 
 /// How parts are merged into messages.
 enum class Aggregate {
@@ -28,6 +33,12 @@ enum class Aggregate {
     automatic  ///< as messages of `threshold` bytes, where that takes no more of them than there are parts; everywhere
                ///< if no message may be longer (`piece`)
 };
+constexpr auto words_of(Aggregate) {
+    return std::to_array<balance::Word<Aggregate>>({{Aggregate::none, "none"},
+                                                    {Aggregate::process, "process"},
+                                                    {Aggregate::node, "node"},
+                                                    {Aggregate::automatic, "auto"}});
+}
 
 /// What a rank does while ghosts are on their way.
 enum class Overlap {
@@ -35,6 +46,10 @@ enum class Overlap {
     links,  ///< sends all messages at once, and computes when all ghosts are there
     full    ///< computes what needs no ghosts meanwhile, and the rest as they come
 };
+constexpr auto words_of(Overlap) {
+    return std::to_array<balance::Word<Overlap>>(
+        {{Overlap::none, "none"}, {Overlap::links, "links"}, {Overlap::full, "full"}});
+}
 
 struct Schedule {
     Order order = Order::plain;

@@ -4,10 +4,19 @@
 #include <limits>
 #include <string>
 
+#include "balance/words.hpp"
+
 namespace md {
 
 enum class Shift { none, energy, force };
+constexpr auto words_of(Shift) {
+    return std::to_array<balance::Word<Shift>>(
+        {{Shift::none, "none"}, {Shift::energy, "energy"}, {Shift::force, "force"}});
+}
 enum class Precision { mixed, double_ };
+constexpr auto words_of(Precision) {
+    return std::to_array<balance::Word<Precision>>({{Precision::mixed, "mixed"}, {Precision::double_, "double"}});
+}
 
 inline constexpr int most_own_parameters = 4;
 

@@ -42,14 +42,6 @@ double cpu_load_of(const ZoneSeconds& spent, double elapsed, double process, Acc
 
 }  // namespace
 
-const char* text_of(balance::BorderDecision decision) {
-    switch (decision) {
-        case balance::BorderDecision::towards_cpu: return "accelerator grows";
-        case balance::BorderDecision::towards_accelerator: return "cpu grows";
-        default: return "kept";
-    }
-}
-
 ZoneBalancer::ZoneBalancer(const Deck& deck, const balance::Grid& grid, const balance::Team& team,
                            const balance::Hosts& hosts, int accelerators, int halo)
     : settings_(deck.accelerator),

@@ -101,7 +101,4 @@ private:
     std::vector<ZoneRow> rows_;
 };
 
-/// As zones.csv spells it.
-const char* text_of(balance::BorderDecision decision);
-
 }  // namespace app

@@ -15,6 +15,7 @@
 #include "balance/model/work.hpp"
 #include "balance/partition/nested.hpp"
 #include "balance/partition/partition.hpp"
+#include "balance/words.hpp"
 #include "balance/zone/controller.hpp"
 #include "comm/schedule.hpp"
 #include "md/potential_spec.hpp"
@@ -23,12 +24,30 @@
 namespace app {
 
 enum class Boundary { periodic, reflecting };
+constexpr auto words_of(Boundary) {
+    return std::to_array<balance::Word<Boundary>>(
+        {{Boundary::periodic, "periodic"}, {Boundary::reflecting, "reflecting"}});
+}
 /// What a trajectory holds of each particle.
 enum class Column { position, velocity, force };
+constexpr auto words_of(Column) {
+    return std::to_array<balance::Word<Column>>(
+        {{Column::position, "position"}, {Column::velocity, "velocity"}, {Column::force, "force"}});
+}
 /// Who computes the cells that a rank does not leave to its CPU.
 enum class AcceleratorBackend { none, host, cuda };
+constexpr auto words_of(AcceleratorBackend) {
+    return std::to_array<balance::Word<AcceleratorBackend>>(
+        {{AcceleratorBackend::none, "none"}, {AcceleratorBackend::host, "host"}, {AcceleratorBackend::cuda, "cuda"}});
+}
 /// Where `steelyard partition` takes the load of the cells from.
 enum class LoadKind { slabs, uniform, checkpoint, dataset };
+constexpr auto words_of(LoadKind) {
+    return std::to_array<balance::Word<LoadKind>>({{LoadKind::slabs, "slabs"},
+                                                   {LoadKind::uniform, "uniform"},
+                                                   {LoadKind::checkpoint, "checkpoint"},
+                                                   {LoadKind::dataset, "dataset"}});
+}
 
 struct Deck {
     std::string name;  ///< file name without folder and extension

@@ -24,6 +24,19 @@ Key list(std::string name, const std::function<std::vector<Key>()>& items, const
             now.empty() ? "a list" : fmt::format("a list of {}, each {}", now.size(), now[0].allowed), read, text};
 }
 
+Key word(std::string name, std::string& x, const std::vector<std::string>& words, std::string meaning) {
+    return {std::move(name), std::move(meaning), allowed(words),
+            [&x, words](const Node& node, const std::string& path) { x = to_word(node, path, words); },
+            [&x] { return x; }};
+}
+
+Key flag(std::string name, bool& x, std::string meaning, const std::string& no, const std::string& yes) {
+    const std::vector<std::string> words{no, yes};
+    return {std::move(name), std::move(meaning), allowed(words),
+            [&x, words](const Node& node, const std::string& path) { x = to_word(node, path, words) == words[1]; },
+            [&x, words] { return words[x]; }};
+}
+
 Key text(const char* name, std::string& x, const char* what, std::string meaning) {
     Key key{name, std::move(meaning), what};
     key.read = [&x, what](const Node& node, const std::string& path) {

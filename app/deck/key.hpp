@@ -17,6 +17,7 @@
 #include "app/deck/deck.hpp"
 #include "app/deck/value.hpp"
 #include "app/deck/wording.hpp"
+#include "balance/words.hpp"
 
 namespace app {
 
@@ -102,21 +103,22 @@ Key integer(std::string name, T& x, std::int64_t low, std::int64_t high, std::st
     return other.empty() ? key : or_other(std::move(key), other, x);
 }
 
-/// One of `words`. x: the word, or its place as an enumerator or bool.
-template <class T>
-Key word(std::string name, T& x, const std::vector<std::string>& words, std::string meaning) {
-    constexpr bool itself = std::is_same_v<T, std::string>;
-    return {std::move(name), std::move(meaning), allowed(words),
-            [&x, words](const Node& node, const std::string& path) {
-                const int place = to_choice(node, path, words);
-                if constexpr (itself) x = words[place];
-                else x = static_cast<T>(place);
+/// One of `words`, kept as it is.
+Key word(std::string name, std::string& x, const std::vector<std::string>& words, std::string meaning);
+
+/// A word of an enum (balance/words.hpp).
+template <class Enum>
+Key word(std::string name, Enum& x, std::string meaning) {
+    return {std::move(name), std::move(meaning), allowed(balance::all_words<Enum>()),
+            [&x](const Node& node, const std::string& path) {
+                x = *balance::value_of<Enum>(to_word(node, path, balance::all_words<Enum>()));
             },
-            [&x, words] {
-                if constexpr (itself) return x;
-                else return words.at(static_cast<std::size_t>(x));
-            }};
+            [&x] { return std::string(balance::word_of(x)); }};
 }
+
+/// One of two words, for false and true.
+Key flag(std::string name, bool& x, std::string meaning, const std::string& no = "false",
+         const std::string& yes = "true");
 
 /// A text on one line; written in quotes, so that YAML takes it for nothing else. what: which texts are allowed.
 Key text(const char* name, std::string& x, const char* what, std::string meaning);
@@ -156,13 +158,12 @@ Key integer_pair(const char* name, std::optional<Pair>& x, std::int64_t low, std
     return key;
 }
 
-/// Words, each at most once.
-template <class Word>
-Key word_list(const char* name, std::vector<Word>& xs, const std::vector<std::string>& words, const char* example,
-              const std::string& meaning) {
-    Key key = list(
-        name, xs, [words](Word& x) { return word("", x, words, ""); }, example, meaning);
-    key.allowed = "a list, each " + allowed(words);
+/// Values that item describes, each at most once.
+template <class Word, class Item>
+Key distinct(const char* name, std::vector<Word>& xs, Item item, const char* example, const std::string& meaning) {
+    Word shape{};
+    Key key = list(name, xs, item, example, meaning);
+    key.allowed = "a list, each " + item(shape).allowed;
     key.read = [&xs, example, read = std::move(key.read)](const Node& node, const std::string& path) {
         xs.resize(to_list(node, path, 0, example).size());
         read(node, path);

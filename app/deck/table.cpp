@@ -25,7 +25,7 @@ std::vector<Key> run_keys(Deck::Run& run) {
         required(number("dt", run.dt, {0, 0.03, true}, "time step, tau"), "give the time step, as in dt: 0.001"),
         required(integer("steps", run.steps, 0, last_step, "number of the last step"),
                  "give the number of the last step, as in steps: 2000"),
-        word("precision", run.precision, {"mixed", "double"}, "of pair arithmetic: mixed or double"),
+        word("precision", run.precision, "of pair arithmetic: mixed or double"),
     };
 }
 
@@ -44,17 +44,16 @@ std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOpt
     const std::vector<std::string> kinds = balance::partition_kind_names();
     return {
         word("kind", p.kind, kinds, with_words("partitioner", kinds) + "; none: even and fixed"),
-        word("order", p.order, {"morton", "hilbert", "tree"}, "of patches along the chain: morton, hilbert, tree"),
+        word("order", p.order, "of patches along the chain: morton, hilbert, tree"),
         integer("patches_per_process", p.patches_per_process, 1, 1000,
                 "of the bisection; fewer where they would be too narrow"),
-        word("cut", p.cut, {"patches", "strips", "cells"}, "between patches, strips or cells"),
-        word("sticky", p.sticky, {"false", "true"}, "only the cuts of the bisection move"),
+        word("cut", p.cut, "between patches, strips or cells"),
+        flag("sticky", p.sticky, "only the cuts of the bisection move"),
         integer("min_width", p.min_width, 1, 1000, "smallest side of a patch, cells"),
         integer("processes_per_node", p.processes_per_node, 1, std::int64_t{1} << 24,
                 "nested: consecutive processes on a node; null: all on one", "null"),
         integer("max_particles_per_process", p.max_size, 1, std::int64_t{1} << 50, "null: no limit", "null"),
-        word("algorithm", nested.algorithm, {"greedy", "inner_outer"},
-             "nested: greedy; inner_outer: accelerators get inner regions only"),
+        word("algorithm", nested.algorithm, "nested: greedy; inner_outer: accelerators get inner regions only"),
         integer("ghost_width", nested.ghost_width, 1, 100,
                 "nested: cells between an accelerator and the regions that it must not touch"),
     };
@@ -64,8 +63,7 @@ std::vector<Key> constants_keys(balance::ModelConstants& c) {
     return {
         number("weight", c.weight, {0, 1, true}, "moving_average: of the new value"),
         number("threshold", c.threshold, {0, 0.1}, "a1, b1: alpha; 0: off"),
-        word("start", c.start, {"particles", "uniform"},
-             "first loads of all models; particles: those of the cell; uniform: 1"),
+        word("start", c.start, "first loads of all models; particles: those of the cell; uniform: 1"),
         number("forgetting", c.forgetting, {0, 1}, "r1: weight of the past in its fit"),
         number("floor", c.floor, {0, 1}, "r1: smallest gain"),
         number("noise_weight", c.noise_weight, {0, 1e6}, "r1: squared noise levels to beat"),
@@ -106,16 +104,17 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
 
 std::vector<Key> balance_keys(Deck::Balance& b) {
     const std::vector<std::string> models = balance::model_names();
+    const auto any_model = [models](std::string& m) { return word("", m, models, ""); };
     const char* processes = "virtual processes; null: one per rank";
     return {
         integer("every", b.every, 0, last_step, "steps between balancings; 0: never"),
         integer("processes", b.processes, 1, most_processes, processes, "null"),
         word("model", b.model, models, with_words("load model that decides", models)),
-        word_list("compare", b.compare, models, "[time_average, hybrid]", "models evaluated beside it (clock: work)"),
-        word("clock", b.clock, {"wall", "work"}, "wall: thread timers; work: counted, deterministic"),
-        word("speeds", b.speeds, {"measured", "given", "off"},
+        distinct("compare", b.compare, any_model, "[time_average, hybrid]", "models evaluated beside it (clock: work)"),
+        word("clock", b.clock, "wall: thread timers; work: counted, deterministic"),
+        word("speeds", b.speeds,
              "of the processes: found by the run, given by machine.core_speed of their nodes, or all equal"),
-        word("migrate", b.migrate, {"gain", "always"}, "gain: when it saves more than it costs; always"),
+        word("migrate", b.migrate, "gain: when it saves more than it costs; always"),
         number("noise", b.noise, {0, 1}, "relative noise on the times that models see (studies)"),
         section("partition", "", partition_keys(b.partition, b.nested)),
         section("constants", "of the load models", constants_keys(b.constants)),
@@ -124,13 +123,13 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
 }
 
 std::vector<Key> output_keys(Deck::Output& o) {
-    const std::vector<std::string> columns = {"position", "velocity", "force"};
+    const auto column = [](Column& c) { return word("", c, ""); };
     return {
         integer("every", o.every, 0, last_step, "steps between rows of thermo.csv; 0: never"),
         integer("fields_every", o.fields_every, 0, last_step, "steps between files of cell fields; 0: never"),
         integer("trajectory_every", o.trajectory_every, 0, last_step, "steps between frames of particles; 0: never"),
-        word_list("trajectory_columns", o.trajectory_columns, columns, "[position, velocity, force]",
-                  with_words("what a frame holds", columns)),
+        distinct("trajectory_columns", o.trajectory_columns, column, "[position, velocity, force]",
+                 with_words("what a frame holds", balance::all_words<Column>())),
     };
 }
 

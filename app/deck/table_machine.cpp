@@ -70,10 +70,8 @@ std::vector<Key> accelerator_keys(Deck::Accelerator& a) {
     static constexpr NumberRange speed{0.01, 1e6};
     const auto of_rank = [](double& s) { return number("", s, speed, ""); };
     return {
-        word("backend", a.backend, {"none", "host", "cuda"},
-             "none; host: threads of this processor stand in for a device; cuda: NVIDIA GPUs"),
-        word("controller", a.controller, {"cpu_load", "measured_speed", "fixed"},
-             "who moves the border between CPU and accelerator; fixed: share stays"),
+        word("backend", a.backend, "none; host: threads of this processor stand in for a device; cuda: NVIDIA GPUs"),
+        word("controller", a.controller, "who moves the border between CPU and accelerator; fixed: share stays"),
         number("share", a.share, {0, 1}, "of a rank's load on its accelerators, at first; auto: 0.5", "auto"),
         integer("every", a.every, 1, last_step, "steps between checks of the border, after 1, 2, 4, ... at the start"),
         integer("threads", a.threads, 1, 4096, "of each accelerator, with backend: host"),
@@ -87,17 +85,17 @@ std::vector<Key> accelerator_keys(Deck::Accelerator& a) {
 std::vector<Key> comm_keys(Deck::Comm& c) {
     static constexpr std::int64_t most_bytes = 1 << 30;
     return {
-        word("order", c.order, {"plain", "near_first", "far_first"},
+        word("order", c.order,
              "of the messages that a rank sends: by the receivers' numbers, or by the distance of their nodes"),
         word(
-            "aggregate", c.aggregate, {"none", "process", "node", "auto"},
+            "aggregate", c.aggregate,
             "none: one message for each pair of patches; process: one for each rank; node: small ones for all ranks of "
             "a node go to one of them; auto: only small ones are merged"),
         integer("threshold_bytes", c.threshold_bytes, 1, most_bytes,
                 "of a message, with auto; smaller contents are small, with node; auto: what MPI sends at once, at most "
                 "16384",
                 "auto"),
-        word("overlap", c.overlap, {"none", "links", "full"},
+        word("overlap", c.overlap,
              "none: one message after the other; links: all at once; full: and cells are computed meanwhile"),
         integer(
             "piece_bytes", c.piece_bytes, 64, most_bytes,
@@ -120,7 +118,7 @@ std::vector<Key> load_keys(Deck::Load& l) {
         return unless(std::move(key), why, std::move(way_out));
     };
     return {
-        word("kind", l.kind, {"slabs", "uniform", "checkpoint", "dataset"},
+        word("kind", l.kind,
              "slabs: counted work of the initial particles; uniform: 1 a cell; checkpoint, dataset: from a file"),
         only(required(text("file", l.file, "a path, with kind: checkpoint or dataset", "checkpoint, or HDF5 file"),
                       "give the path of the file"),

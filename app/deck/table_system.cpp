@@ -39,7 +39,7 @@ std::vector<Key> potential_keys(md::PotentialSpec& p) {
         number("sigma", p.sigma, {0.001, 1000}, "diameter, length"),
         number("cutoff", p.cutoff, {0, 10, true}, "largest distance of a pair, length"),
         number("softening", p.softening, {0, 10}, "length; r^2 -> r^2 + softening^2"),
-        word("shift", p.shift, {"none", "energy", "force"}, "what is 0 at the cutoff: none, energy, force"),
+        word("shift", p.shift, "what is 0 at the cutoff: none, energy, force"),
     };
     for (const std::string& kind : kinds)
         for (std::size_t i = 0; const md::Parameter& own : md::own_parameters(kind)) {
@@ -63,7 +63,7 @@ std::vector<Key> slab_keys(md::Slab& s) {
             required(std::move(key), "give lower and upper as [x, y], or cells with box: fit"),
             [&s] { return s.cells ? "beside cells" : ""; }, "remove one: cells fill the whole box");
     };
-    static int only_lattice = 0;  // a key for decks to come
+    static std::string only_lattice = "hexagonal";  // a key for decks to come
     return {
         integer_pair("cells", s.cells, 1, std::int64_t{1} << 24, "lattice cells along x and y, two particles each"),
         without_cells(numbers("lower", s.lower, anywhere, "[10.0, 20.0]", "corner, sigma; without cells")),
@@ -99,7 +99,7 @@ std::vector<Key> system_keys(Deck::System& s) {
     Key seed{"seed", "of the thermal velocities", "a whole number from 0 to 2^64 - 1"};
     seed.read = [&s](const Node& node, const std::string& path) { s.seed = to_unsigned(node, path); };
     seed.text = [&s] { return std::to_string(s.seed); };
-    const auto boundary = [](Boundary& b) { return word("", b, {"periodic", "reflecting"}, ""); };
+    const auto boundary = [](Boundary& b) { return word("", b, ""); };
     return {
         box_key(s),
         list("boundary", s.boundary, boundary, "[periodic, reflecting]", "each axis: periodic or reflecting"),

@@ -99,12 +99,11 @@ const std::vector<Node>& to_list(const Node& node, const std::string& path, std:
     return node.items;
 }
 
-int to_choice(const Node& node, const std::string& path, const std::vector<std::string>& words) {
+const std::string& to_word(const Node& node, const std::string& path, const std::vector<std::string>& words) {
     require_value(node, path);
     if (node.kind != Node::Kind::scalar)
         fail(node.where, fmt::format("{} must be a word, not {}", path, describe(node)), "use " + allowed(words));
-    const auto it = std::find(words.begin(), words.end(), node.text);
-    if (it != words.end()) return static_cast<int>(it - words.begin());
+    if (std::find(words.begin(), words.end(), node.text) != words.end()) return node.text;
     fail(node.where, fmt::format("{} can't be {}", path, quote(node.text)), suggestion(node.text, words));
 }
 

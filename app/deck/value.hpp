@@ -27,8 +27,8 @@ std::string allowed(const std::vector<std::string>& words);
 double to_number(const Node& node, const std::string& path, const NumberRange& range);
 std::int64_t to_integer(const Node& node, const std::string& path, std::int64_t low, std::int64_t high);
 std::uint64_t to_unsigned(const Node& node, const std::string& path);
-/// Place of the value in `words`.
-int to_choice(const Node& node, const std::string& path, const std::vector<std::string>& words);
+/// One of `words`.
+const std::string& to_word(const Node& node, const std::string& path, const std::vector<std::string>& words);
 /// The elements; `count` of them unless 0. example: such a list.
 const std::vector<Node>& to_list(const Node& node, const std::string& path, std::size_t count,
                                  std::string_view example);

@@ -6,10 +6,7 @@
 
 namespace app {
 
-std::string h5md_path(Column column) {
-    constexpr std::array names{"position", "velocity", "force"};
-    return std::string("/particles/all/") + names[static_cast<std::size_t>(column)];
-}
+std::string h5md_path(Column column) { return "/particles/all/" + std::string(balance::word_of(column)); }
 
 const char* h5md_unit(Column column) {
     constexpr std::array units{"Angstrom", "Angstrom ps-1", "kJ mol-1 Angstrom-1"};

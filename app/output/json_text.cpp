@@ -70,14 +70,14 @@ void add_balancing(Json& j, const Summary& s) {
         j["overall_lbe"][o.model] = o.lbe;
         j["overall_lbe_measured"][o.model] = json_of(o.measured);
     }
-    j["clock"] = s.deck.balance.clock == balance::Clock::wall ? "wall" : "work";
+    j["clock"] = balance::word_of(s.deck.balance.clock);
     j["times_by"] = clock_name(s);
     if (s.balancer.finds_speeds()) j["speeds"] = s.balancer.speeds().relative();
     for (const ZoneSummary& z : s.zones)
         j["accelerator"]["zones"].push_back({{"share", z.share}, {"most_share", z.most_share}, {"speed", z.speed}});
     if (!s.zones.empty()) {
         const bool host = s.deck.accelerator.backend == AcceleratorBackend::host;
-        j["accelerator"]["backend"] = host ? "host" : "cuda";
+        j["accelerator"]["backend"] = balance::word_of(s.deck.accelerator.backend);
         j["accelerator"]["stands_in"] = host;  // threads of this processor in the place of a device
     }
     j["balance_bytes"] = s.spreads.balance_bytes.max;  // of a rank
@@ -123,7 +123,7 @@ void add_prediction(Json& j, const Summary& s) {
 }
 
 void add_engine(Json& j, const Summary& s) {
-    j["precision"] = s.engine.setup().precision == md::Precision::mixed ? "mixed" : "double";
+    j["precision"] = balance::word_of(s.engine.setup().precision);
     j["kernels"] = s.engine.setup().kernels->isa;
     j["skin"] = s.engine.skin();
     j["rebuilds"] = s.engine.rebuilds();
@@ -168,7 +168,7 @@ Json machine_json(const balance::Machine& machine) {
 
 Json resource_json(const PartitionReport& report, std::size_t id) {
     const balance::Resource& r = report.resources[id];
-    Json j = {{"id", id}, {"kind", balance::text_of(r.kind)}, {"node", r.node}, {"cpu", r.cpu}, {"speed", r.speed}};
+    Json j = {{"id", id}, {"kind", balance::word_of(r.kind)}, {"node", r.node}, {"cpu", r.cpu}, {"speed", r.speed}};
     j["load"] = static_cast<double>(report.quality.load[id]) * report.unit;
     j["cells"] = report.quality.cells[id];
     j["remote_cells"] = report.quality.remote_cells[id];
@@ -190,7 +190,7 @@ std::string to_json(const PartitionReport& report) {
     j["grid"] = report.grid.cells;
     j["periodic"] = report.grid.periodic;
     j["load_unit"] = report.unit_name;
-    j["algorithm"] = report.options.algorithm == balance::NestedAlgorithm::greedy ? "greedy" : "inner_outer";
+    j["algorithm"] = balance::word_of(report.options.algorithm);
     j["ghost_width"] = report.options.ghost_width;
     j["lbe_model"] = q.lbe_model;
     j["bound"] = report.bound;

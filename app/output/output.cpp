@@ -218,7 +218,7 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
         text += fmt::format("{},{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{},{},{},{},{},{},{},{}\n", r.step, r.model,
                             r.driver ? 1 : 0, r.lbe, r.lbe_model, r.mean_seconds, r.max_seconds, r.model_seconds,
                             r.partition_seconds, r.migrate_seconds, r.moved.cells, r.moved.particles, r.ghost_cells,
-                            r.lbe_observed, balance::text_of(r.decision), r.lost_seconds, r.move_seconds,
+                            r.lbe_observed, balance::word_of(r.decision), r.lost_seconds, r.move_seconds,
                             r.lbe_reachable, r.load_step);
     check(comm_.rank() != 0 || balance_.append(text), "balance.csv");
     if (resources.empty()) return;
@@ -233,8 +233,8 @@ void Output::border(const std::vector<ZoneRow>& rows) {
     std::string text;
     for (const ZoneRow& r : rows)
         text += fmt::format("{},{},{:.6g},{:.4f},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g}\n", r.step, r.rank, r.share,
-                            r.cpu_load, r.cpu_seconds, r.accelerator_seconds, text_of(r.decision), r.next_share,
-                            r.most_share, r.speed);
+                            r.cpu_load, r.cpu_seconds, r.accelerator_seconds, balance::word_of(r.decision),
+                            r.next_share, r.most_share, r.speed);
     check(text.empty() || zone_.append(text), "zones.csv");
 }
 
@@ -263,8 +263,8 @@ void Output::header(const Engine& engine, std::int64_t particles) {
                   counted(engine.tiles().hosts().processes(), "process"),
                   fmt::format("{} of about {} x {} cells", counted(tile_count[0], "tile"), shape[0], shape[1])}));
     say(stdout, "{}",
-        lines_of({fmt::format("{} precision", s.precision == md::Precision::mixed ? "mixed" : "double"),
-                  fmt::format("{} kernels", s.kernels->isa), fmt::format("cutoff {:.4g}", s.potential.cutoff),
+        lines_of({fmt::format("{} precision", balance::word_of(s.precision)), fmt::format("{} kernels", s.kernels->isa),
+                  fmt::format("cutoff {:.4g}", s.potential.cutoff),
                   fmt::format("skin {:.4g}{}", s.skin, deck_.grid.skin ? "" : " (auto, to be tuned)"),
                   fmt::format("dt {:.4g}", deck_.run.dt)}));
     say(stdout, "{}",

@@ -77,8 +77,8 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
     say(stdout, "{}", machine_text(report));
     const auto row = [](const char* name, const std::string& value) { say(stdout, "  {:<36}{}\n", name, value); };
     const auto bytes = [&](std::int64_t items) { return std::to_string(items * report.item_bytes); };
-    const bool inner = report.options.algorithm == balance::NestedAlgorithm::inner_outer;
-    row("algorithm", fmt::format("{}, ghost width {}", inner ? "inner_outer" : "greedy", report.options.ghost_width));
+    row("algorithm",
+        fmt::format("{}, ghost width {}", balance::word_of(report.options.algorithm), report.options.ghost_width));
     row("LBE_m", fmt::format("{:.4f}", q.lbe_model));
     row("bound of LBE_m", fmt::format("{:.4f}", report.bound));
     row("remote cells of accelerators", std::to_string(remote));

@@ -26,9 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Trajectory trajectory_of(const Deck& deck) {
-    return {deck.run.dt, deck.run.precision == md::Precision::mixed ? "mixed" : "double"};
-}
+Trajectory trajectory_of(const Deck& deck) { return {deck.run.dt, std::string(balance::word_of(deck.run.precision))}; }
 
 // The step of the last whole row of a CSV file, -1 where there is none.
 std::int64_t last_row(const std::string& path) {

@@ -50,7 +50,7 @@ std::vector<Key> keys_of(DataParallelProgram& p) {
         read(node, path);
     };
     std::vector<Key> program{
-        word("cut", p.cut, {"strips", "squares"}, "into strips that share columns, or into P x P squares"),
+        word("cut", p.cut, "into strips that share columns, or into P x P squares"),
         required(number("columns", p.columns, positive, "of the domain; squares: points along its side"), "give it"),
         number("height", p.height, positive, "points of a column; squares: not used"),
         number("overlap", p.overlap, {0, 1e15},

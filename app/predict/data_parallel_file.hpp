@@ -16,6 +16,9 @@
 namespace app {
 
 enum class Cutting { strips, squares };
+constexpr auto words_of(Cutting) {
+    return std::to_array<balance::Word<Cutting>>({{Cutting::strips, "strips"}, {Cutting::squares, "squares"}});
+}
 
 struct DataParallelProgram {
     std::string name;

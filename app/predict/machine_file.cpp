@@ -21,8 +21,8 @@ std::vector<Key> link_keys(predict::Link& link) {
 std::vector<Key> machine_keys(predict::Machine& m) {
     return {
         text("name", m.name, "a text", "what it is called"),
-        word("costs", m.deck_costs, {"compute", "deck"},
-             "what a cell costs: as in the section compute, or as in the deck's balance.work"),
+        flag("costs", m.deck_costs, "what a cell costs: as in the section compute, or as in the deck's balance.work",
+             "compute", "deck"),
         section(
             "compute", "seconds a step on one rank with its threads",
             {number("cell", m.compute.cell, cost, "a cell"), number("particle", m.compute.particle, cost, "a particle"),
@@ -36,10 +36,9 @@ std::vector<Key> machine_keys(predict::Machine& m) {
         number("message_seconds", m.message_seconds, seconds, "of a core for each message, on both sides together"),
         number("copy_bytes_per_second", m.copy_bytes_per_second, rate, "of a core, for messages below eager_bytes"),
         integer("eager_bytes", m.eager_bytes, 1, std::int64_t{1} << 40, ""),
-        word("simulated", m.simulated, {"false", "true"},
+        flag("simulated", m.simulated,
              "messages as SimGrid has them: all wait for their receiver, blocking ones take no time of a core"),
-        word("reductions_travel", m.reductions_travel, {"false", "true"},
-             "while the next step is computed, with comm.overlap: full"),
+        flag("reductions_travel", m.reductions_travel, "while the next step is computed, with comm.overlap: full"),
         number("move_seconds", m.move_seconds, seconds, "for a particle that changes its process"),
         number("steps_per_rebuild", m.steps_per_rebuild, {0, 1e9},
                "of the neighbour lists; 0: by the deck's particles"),

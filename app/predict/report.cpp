@@ -20,8 +20,6 @@ using Json = nlohmann::ordered_json;
 using predict::Forecast;
 using predict::Terms;
 
-constexpr std::array<const char*, 3> overlap_names{"none", "links", "full"};
-
 constexpr std::array<std::pair<const char*, double Terms::*>, 5> term_names{{{"compute", &Terms::compute},
                                                                              {"imbalance", &Terms::imbalance},
                                                                              {"messages", &Terms::messages},
@@ -87,7 +85,7 @@ std::string to_json(const PredictReport& report) {
     j["cells"] = report.cells;
     j["length"] = report.length;
     j["steps_per_rebuild"] = report.steps_per_rebuild;
-    j["overlap"] = overlap_names[static_cast<int>(report.overlap)];
+    j["overlap"] = balance::word_of(report.overlap);
     const Forecast& best = best_of(report.forecasts);
     j["best_ranks"] = best.ranks;
     j["limited_by"] = limiting_term(best.terms);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "balance/words.hpp"
+
 namespace balance {
 
 /// What the engine knows of a cell without measuring: particles in it, in the 3 x 3 and 5 x 5 cells around it.
@@ -41,6 +43,9 @@ enum class Start {
     particles,  ///< of each cell its particle count
     uniform,    ///< 1 for each cell
 };
+constexpr auto words_of(Start) {
+    return std::to_array<Word<Start>>({{Start::particles, "particles"}, {Start::uniform, "uniform"}});
+}
 double first_load(Start start, const CellCounts& cell);
 
 /// Constants of all models (deck section balance.constants).

@@ -26,8 +26,6 @@ void check(const NodeSpec& node, std::size_t number) {
 
 }  // namespace
 
-std::string_view text_of(ResourceKind kind) { return kind == ResourceKind::core ? "core" : "accelerator"; }
-
 void check(const Machine& machine) {
     if (machine.nodes.empty()) throw std::invalid_argument("a machine needs at least one node");
     for (std::size_t n = 0; n < machine.nodes.size(); ++n) check(machine.nodes[n], n);

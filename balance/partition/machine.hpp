@@ -2,8 +2,9 @@
 // A machine as a partitioner sees it: nodes that hold CPUs, which hold cores, and accelerators; each of its own speed.
 #pragma once
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "balance/words.hpp"
 
 namespace balance {
 
@@ -26,7 +27,10 @@ struct Machine {
 };
 
 enum class ResourceKind { core, accelerator };
-std::string_view text_of(ResourceKind kind);
+constexpr auto words_of(ResourceKind) {
+    return std::to_array<Word<ResourceKind>>(
+        {{ResourceKind::core, "core"}, {ResourceKind::accelerator, "accelerator"}});
+}
 
 /// What computes cells.
 struct Resource {

@@ -9,6 +9,7 @@
 #include "balance/grid/field.hpp"
 #include "balance/partition/machine.hpp"
 #include "balance/team.hpp"
+#include "balance/words.hpp"
 
 namespace balance {
 
@@ -16,6 +17,10 @@ enum class NestedAlgorithm {
     greedy,       ///< Algorithm 1: accelerators are resources like others, but get one region only
     inner_outer,  ///< Algorithm 2: accelerators get inner regions, away from other nodes and from each other
 };
+constexpr auto words_of(NestedAlgorithm) {
+    return std::to_array<Word<NestedAlgorithm>>(
+        {{NestedAlgorithm::greedy, "greedy"}, {NestedAlgorithm::inner_outer, "inner_outer"}});
+}
 
 struct NestedOptions {
     NestedAlgorithm algorithm = NestedAlgorithm::inner_outer;

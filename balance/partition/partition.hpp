@@ -14,13 +14,21 @@
 #include "balance/partition/chain.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "balance/partition/hosts.hpp"
+#include "balance/words.hpp"
 
 namespace balance {
 
 enum class Order { morton, hilbert, tree };
+constexpr auto words_of(Order) {
+    return std::to_array<Word<Order>>({{Order::morton, "morton"}, {Order::hilbert, "hilbert"}, {Order::tree, "tree"}});
+}
 /// Where the chain may be cut: between whole patches (Liu et al. 2015), between one-cell-wide strips of a patch,
 /// anywhere.
 enum class CutAt { patches, strips, cells };
+constexpr auto words_of(CutAt) {
+    return std::to_array<Word<CutAt>>(
+        {{CutAt::patches, "patches"}, {CutAt::strips, "strips"}, {CutAt::cells, "cells"}});
+}
 
 struct PartitionOptions {
     std::string kind = "chain";

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "balance/words.hpp"
+
 namespace balance {
 
 enum class ControllerKind {
@@ -12,6 +14,11 @@ enum class ControllerKind {
     measured_speed,  ///< to where both zones take the same time, by the speeds that their times show
     fixed            ///< never
 };
+constexpr auto words_of(ControllerKind) {
+    return std::to_array<Word<ControllerKind>>({{ControllerKind::cpu_load, "cpu_load"},
+                                                {ControllerKind::measured_speed, "measured_speed"},
+                                                {ControllerKind::fixed, "fixed"}});
+}
 
 /// What one rank measured since the last check.
 struct ZoneTimes {
@@ -23,7 +30,14 @@ struct ZoneTimes {
     double cpu_load = 1;             ///< process CPU time / threads / elapsed time, 0..1
 };
 
-enum class BorderDecision { kept, towards_cpu, towards_accelerator };  ///< whose zone shrinks where the border moves
+/// Whose zone shrinks where the border moves.
+enum class BorderDecision { kept, towards_cpu, towards_accelerator };
+/// As zones.csv spells them.
+constexpr auto words_of(BorderDecision) {
+    return std::to_array<Word<BorderDecision>>({{BorderDecision::kept, "kept"},
+                                                {BorderDecision::towards_cpu, "accelerator grows"},
+                                                {BorderDecision::towards_accelerator, "cpu grows"}});
+}
 struct BorderStep {
     double share = 0;  ///< wanted from now on, within [least, most]; the present one where the border is kept
     BorderDecision decision = BorderDecision::kept;

@@ -198,8 +198,7 @@ bool same_bits(const app::Deck& deck, gpu::Backend backend, int threads, int ste
     for (int step = 0; step < steps; ++step) zone.step(step == 0 ? md::Kick::first : md::Kick::middle);
     const std::uint64_t mine = zone.state_hash(), expected = engine_hash(deck, steps);
     std::printf("%s, %s, %" PRId64 " particles, %d steps: state %016" PRIx64 ", the engine's %016" PRIx64 "\n",
-                deck.name.c_str(), deck.run.precision == md::Precision::mixed ? "mixed" : "double", zone.size(), steps,
-                mine, expected);
+                deck.name.c_str(), balance::word_of(deck.run.precision).data(), zone.size(), steps, mine, expected);
     return mine == expected;
 }
 

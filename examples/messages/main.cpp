@@ -23,22 +23,11 @@ using Json = nlohmann::ordered_json;
 struct Options {
     std::string trace, json;
     std::string overlap = "full";
-    std::vector<std::string> kinds, orders{"plain", "near_first"}, aggregates{"none", "process", "node", "auto"};
+    std::vector<std::string> kinds, orders{"plain", "near_first"}, aggregates = balance::all_words<comm::Aggregate>();
     std::optional<std::int64_t> threshold_bytes, piece_bytes, ranks_per_node, nodes_per_switch;
     int rounds = comm::simulated ? 1 : 21;  // simulated times do not scatter
     std::size_t plans = 1;
 };
-
-const std::map<std::string, comm::Order> orders{{"plain", comm::Order::plain},
-                                                {"near_first", comm::Order::near_first},
-                                                {"far_first", comm::Order::far_first}};
-const std::map<std::string, comm::Overlap> overlaps{{"none", comm::Overlap::none},
-                                                    {"links", comm::Overlap::links},
-                                                    {"full", comm::Overlap::full}};
-const std::map<std::string, comm::Aggregate> aggregates{{"none", comm::Aggregate::none},
-                                                        {"process", comm::Aggregate::process},
-                                                        {"node", comm::Aggregate::node},
-                                                        {"auto", comm::Aggregate::automatic}};
 
 const CLI::Range positive(1, 1 << 30);
 
@@ -58,12 +47,11 @@ void add_options(CLI::App& cli, Options& o) {
     cli.add_option("--json", o.json, "file for the results");
 }
 
-template <class Value>
-Value value_of(const std::map<std::string, Value>& names, const std::string& name, const char* option) {
-    if (const auto found = names.find(name); found != names.end()) return found->second;
-    std::vector<std::string> known;
-    for (const auto& [key, value] : names) known.push_back(key);
-    throw app::UsageError(fmt::format("{}: {} is unknown; choose {}", option, name, fmt::join(known, ", ")));
+template <class Enum>
+Enum value_of(const std::string& word, const char* option) {
+    if (const auto value = balance::value_of<Enum>(word)) return *value;
+    throw app::UsageError(
+        fmt::format("{}: {} is unknown; choose {}", option, word, fmt::join(balance::all_words<Enum>(), ", ")));
 }
 
 // Each order with each way to merge, and MPI's own call where it is there. Collective.
@@ -72,9 +60,9 @@ std::vector<Way> ways_of(const Options& o, const comm::Communicator& comm) {
     for (const std::string& aggregate : o.aggregates)
         for (const std::string& order : o.orders) {
             app::Deck::Comm c;
-            c.order = value_of(orders, order, "--order");
-            c.aggregate = value_of(aggregates, aggregate, "--aggregate");
-            c.overlap = value_of(overlaps, o.overlap, "--overlap");
+            c.order = value_of<comm::Order>(order, "--order");
+            c.aggregate = value_of<comm::Aggregate>(aggregate, "--aggregate");
+            c.overlap = value_of<comm::Overlap>(o.overlap, "--overlap");
             c.threshold_bytes = o.threshold_bytes;
             c.piece_bytes = o.piece_bytes;
             c.ranks_per_node = o.ranks_per_node;

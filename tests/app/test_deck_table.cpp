@@ -33,6 +33,12 @@ bool read(const app::Key& key, const std::string& path, const std::string& text)
     return true;
 }
 
+// Its enumerators are in another order than its words.
+enum class Turned { second, first };
+constexpr auto words_of(Turned) {
+    return std::to_array<balance::Word<Turned>>({{Turned::first, "first"}, {Turned::second, "second"}});
+}
+
 // Gives the key another value; some text of these is one.
 void change(const app::Key& key, const std::string& path) {
     const std::string before = key.text();
@@ -101,6 +107,16 @@ TEST_CASE("a change of any key is seen, as one of this key alone, and a restart 
     }
     CHECK(seen == all);
     CHECK(seen.size() > 60);
+}
+
+TEST_CASE("a word stands for the enumerator beside it, whatever the order of either") {
+    Turned x = Turned::second;
+    const app::Key key = app::word("which", x, "");
+    CHECK(key.text() == "second");
+    REQUIRE(read(key, "which", "first"));
+    CHECK((x == Turned::first && key.text() == "first"));
+    CHECK(key.allowed == "one of first, second");
+    CHECK_FALSE(read(key, "which", "third"));
 }
 
 TEST_CASE("a restart may leave to the run what the checkpoint's deck says") {

@@ -16,12 +16,12 @@ namespace {
 // folders of others that it may include.
 const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"balance/grid", {"balance/team.hpp", "balance/transfer.hpp"}},
-    {"balance/partition", {"balance/team.hpp", "balance/transfer.hpp"}},
-    {"balance/zone", {}},
-    {"balance/model", {"balance/team.hpp"}},
+    {"balance/partition", {"balance/team.hpp", "balance/transfer.hpp", "balance/words.hpp"}},
+    {"balance/zone", {"balance/words.hpp"}},
+    {"balance/model", {"balance/team.hpp", "balance/words.hpp"}},
     {"balance", {}},
     {"md/kernels", {"md", "balance/grid"}},  // one library: kernels see the views that md declares
-    {"md", {"balance/grid"}},
+    {"md", {"balance/grid", "balance/words.hpp"}},
     {"gpu/kernels", {"gpu", "md", "balance/grid"}},  // one library: a top folder's headers are of all its folders
     {"gpu/host", {"gpu", "md", "balance/grid"}},
     {"gpu/cuda", {"gpu", "md", "balance/grid"}},

@@ -15,7 +15,7 @@ TEST_CASE("resources are the cores of each CPU and then the accelerators, node b
     CHECK(resources_of(machine) == expected);
     CHECK(machine.nodes[0].resources() == 5);
     CHECK(machine.nodes[0].speed() == 15);
-    CHECK(text_of(ResourceKind::accelerator) == "accelerator");
+    CHECK(word_of(ResourceKind::accelerator) == "accelerator");
 }
 
 TEST_CASE("machines that can't compute are refused") {
