@@ -9,6 +9,8 @@ import subprocess
 import time
 from types import SimpleNamespace
 
+import pytest
+
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What conftest.py replaces by the options of the command line: the programs of a default build.
 options = SimpleNamespace(
@@ -138,6 +140,12 @@ def processes_of(binary_marker):
         if words[0] == options.binary.encode() and binary_marker.encode() in words:
             found.append(int(pid))
     return found
+
+
+def built(*programs):
+    """A mark that skips tests where a program of another build is missing."""
+    missing = [p for p in programs if not os.access(os.path.join(SOURCE, p), os.X_OK)]
+    return pytest.mark.skipif(bool(missing), reason=f"there is no {missing}; docs/simulation.md says how to build it")
 
 
 def fresh(out):

@@ -1,16 +1,15 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""test_simulated_accelerators.py SOURCE: messages of accelerators that are hosts of their own on a simulated cluster,
+"""Messages of accelerators that are hosts of their own on a simulated cluster,
 against what the links say; and the communication test of nested partitions in a small form."""
 import csv
 import json
 import os
 import subprocess
 import sys
-import tempfile
 
-SKIP = 77
-SOURCE = sys.argv[1]
+from program import SOURCE, built
+
+pytestmark = built("build-smpi/replay_messages", "build/steelyard")
 BANDWIDTH = 0.95  # of a link that messages get: simulate.sh, smpi/bw-factor
 NETWORK, LINK, LATENCY, INSIDE = 8e9, 8e9, 5e-6, 5e9
 NODE = 27  # ranks; the last three are on accelerators
@@ -49,7 +48,7 @@ def simulate(folder, messages, platform="tianhe2_mic", settings=""):
     return found["cases"][0]["seconds"]
 
 
-def one_message_takes_what_its_links_say(folder):
+def test_one_message_takes_what_its_links_say(tmp):
     size = 8_000_000
     mic, other_mic, far = NODE - 3, NODE - 2, 9 * NODE  # another switch
     slow, narrow = "accelerator_remote_slowdown=5", "accelerator_link_bytes_per_second=2e9"
@@ -70,19 +69,19 @@ def one_message_takes_what_its_links_say(folder):
         (mic, far + mic, slow, NETWORK / 5),
         (0, far, "link_bytes_per_second=1e9", 1e9),
     ):
-        took = simulate(folder, [(source, target, size)], settings=settings)
+        took = simulate(tmp, [(source, target, size)], settings=settings)
         assert abs(took / (size / (BANDWIDTH * bandwidth)) - 1) < 0.02, (source, target, settings, took)
     # The time of a small message is that of its latencies: twice 5 us between accelerators.
-    small = simulate(folder, [(mic, other_mic, 1)]) - simulate(folder, [(mic, 0, 1)])
+    small = simulate(tmp, [(mic, other_mic, 1)]) - simulate(tmp, [(mic, 0, 1)])
     assert abs(small - LATENCY) < 0.2e-6, small
 
 
-def links_are_shared(folder):
+def test_links_are_shared(tmp):
     size = 8_000_000
-    alone = simulate(folder, [(0, 24, size)])
-    two = simulate(folder, [(0, 24, size), (1, 24, size)])
-    apart = simulate(folder, [(0, 24, size), (1, 25, size)])
-    back = simulate(folder, [(0, 24, size), (24, 1, size)])
+    alone = simulate(tmp, [(0, 24, size)])
+    two = simulate(tmp, [(0, 24, size), (1, 24, size)])
+    apart = simulate(tmp, [(0, 24, size), (1, 25, size)])
+    back = simulate(tmp, [(0, 24, size), (24, 1, size)])
     assert abs(two / alone - 2) < 0.02 and abs(apart / alone - 1) < 0.02 and abs(back / alone - 1) < 0.02, (
         alone,
         two,
@@ -91,28 +90,30 @@ def links_are_shared(folder):
     )
 
 
-def same_tree_as_without_accelerators(folder):
+def test_same_tree_as_without_accelerators(tmp):
     cores = [(i * 7 % 240, i * 5 % 239, 1000 * i) for i in range(1, 150)]
     cores = [(s, t, n) for s, t, n in cores if s != t]
 
     def place(r):
         return r // 24 * NODE + r % 24
 
-    one = simulate(folder, cores, platform="tianhe2_32")
-    two = simulate(folder, [(place(s), place(t), n) for s, t, n in cores])
+    one = simulate(tmp, cores, platform="tianhe2_32")
+    two = simulate(tmp, [(place(s), place(t), n) for s, t, n in cores])
     assert abs(one / two - 1) < 1e-6, (one, two)
     # From two nodes of a switch to nodes of two others with the same place there: over the same root switch.
     size = 8_000_000
     for nodes in ([(0, 8), (1, 16)], [(0, 8), (1, 17)]):
-        one = simulate(folder, [(24 * s, 24 * t, size) for s, t in nodes], platform="tianhe2_32")
-        two = simulate(folder, [(NODE * s, NODE * t, size) for s, t in nodes])
+        one = simulate(tmp, [(24 * s, 24 * t, size) for s, t in nodes], platform="tianhe2_32")
+        two = simulate(tmp, [(NODE * s, NODE * t, size) for s, t in nodes])
         assert abs(one / two - 1) < 1e-5, (nodes, one, two)  # the precision of simulated times
 
 
-def algorithms(folder):
-    out = os.path.join(folder, "nested")
+def test_algorithms(tmp):
+    out = os.path.join(tmp, "nested")
     subprocess.run(
-        [os.path.join(SOURCE, "scripts/reproduce/nested_simulated.py"), "--quick", "--out", out], check=True, cwd=SOURCE
+        [sys.executable, os.path.join(SOURCE, "scripts/reproduce/nested_simulated.py"), "--quick", "--out", out],
+        check=True,
+        cwd=SOURCE,
     )
     with open(os.path.join(out, "simulated.json")) as f:
         found = json.load(f)
@@ -154,7 +155,7 @@ def algorithms(folder):
     assert os.path.getsize(os.path.join(out, "simulated.png")) > 10000
 
 
-def refusals(folder):
+def test_refusals(tmp):
     for settings, word in (
         ("accelerator_link_bytes_per_second=0", "> 0"),
         ("accelerator_remote_slowdown=0.5", ">= 1"),
@@ -174,32 +175,11 @@ def refusals(folder):
             sys.executable,
             os.path.join(SOURCE, "scripts/simulate/machine.py"),
             "tianhe2_mic",
-            os.path.join(folder, "machine.yaml"),
+            os.path.join(tmp, "machine.yaml"),
         ],
         capture_output=True,
         text=True,
     )
     assert (
-        done.returncode != 0
-        and "accelerators" in done.stderr
-        and not os.path.exists(os.path.join(folder, "machine.yaml"))
+        done.returncode != 0 and "accelerators" in done.stderr and not os.path.exists(os.path.join(tmp, "machine.yaml"))
     ), done
-
-
-def main():
-    for program in ("build-smpi/replay_messages", "build/steelyard"):
-        if not os.access(os.path.join(SOURCE, program), os.X_OK):
-            print(f"skipped: there is no {program}; docs/simulation.md says how to build it")
-            sys.exit(SKIP)
-    for check in (
-        one_message_takes_what_its_links_say,
-        links_are_shared,
-        same_tree_as_without_accelerators,
-        algorithms,
-        refusals,
-    ):
-        with tempfile.TemporaryDirectory() as folder:
-            check(folder)
-
-
-main()

@@ -1,6 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Checks README and docs, and runs their commands: test_docs.py BUILD MPIEXEC SOURCE [--full].
+"""Checks README and docs, and runs their commands.
 
 Every command must have an entry in commands.py. They run in a copy of the source tree, page after page, in the order
 of the text. Without --full long runs are shortened and slow commands are left out. Links, deck keys, options, scripts
@@ -14,20 +13,30 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+
+import pytest
 
 from commands import COMMANDS, OTHER_OPTIONS
-
-problems = []
-
-
-def problem(page, line, what):
-    problems.append(f"{page}:{line}: {what}")
+from program import SOURCE, options
 
 
 def read(name):
-    with open(name) as f:
+    with open(os.path.join(SOURCE, name)) as f:
         return f.read()
+
+
+def tracked():
+    """The files of the checkout, or of an unpacked archive."""
+    found = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z"], stdout=subprocess.PIPE, text=True)
+    names = found.stdout.split("\0")
+    if found.returncode != 0:
+        names = [
+            os.path.relpath(os.path.join(folder, n), SOURCE)
+            for folder, _, files in os.walk(SOURCE)
+            if not re.search(r"/(build|out|results|\.git)", folder)
+            for n in files
+        ]
+    return [name for name in names if os.path.isfile(os.path.join(SOURCE, name))]
 
 
 def blocks(lines):
@@ -54,10 +63,10 @@ def entry_of(command, used):
             return entry
 
 
-def commands_of(page, lines, used):
-    """The commands of a page, Python blocks and those in inline code among them: (line, text, entry). And its inline
-    code."""
-    commands, prose = [], list(lines)
+def commands_of(lines, used):
+    """What a page holds: its commands, Python blocks and those in inline code among them: (line, text, entry); its
+    inline code: (line, text); and problems: (line, text)."""
+    commands, problems, prose = [], [], list(lines)
 
     def add(line, command):
         command = re.sub(r"(^|\s)#\s.*$", "", command).strip()
@@ -65,12 +74,12 @@ def commands_of(page, lines, used):
         if entry:
             commands.append((line, command, entry))
         elif command:
-            problem(page, line, f"`{command}` is in no group: give it an entry in tests/docs/commands.py")
+            problems.append((line, f"`{command}` is in no group: give it an entry in tests/docs/commands.py"))
 
     for first, language, block in blocks(lines):
         prose[first - 1 : first + len(block) - 1] = [""] * len(block)
         if language == "":
-            problem(page, first - 1, "a block without a language: write ```sh for commands, ```text for other text")
+            problems.append((first - 1, "a block without a language: write ```sh for commands, ```text for other text"))
         elif language == "python":
             code = "\n".join(block)
             commands.append(
@@ -94,27 +103,29 @@ def commands_of(page, lines, used):
         code.append((line, " ".join(found[1].split())))
         if re.match("build/steelyard [^<]*$", code[-1][1]):
             add(*code[-1])
-    return sorted(commands, key=lambda c: c[0]), code
+    return sorted(commands, key=lambda c: c[0]), code, problems
 
 
-def check_links(page, lines):
-    for line, row in enumerate(lines, 1):
+def broken_links(page):
+    """(line, what is wrong) of the links of a page to files and sections."""
+    for line, row in enumerate(read(page).splitlines(), 1):
         for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", row)):
-            if not re.match(r"[a-z]+:", target):
-                path, _, anchor = target.partition("#")
-                path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
-                if not os.path.exists(path):
-                    problem(page, line, f"the link {target} leads to nothing")
-                elif anchor:
-                    headings = re.findall(r"^#+ (.*)$", read(path), re.M)  # GitHub's anchors:
-                    if anchor not in {re.sub(r"[^\w\- ]", "", h.strip().lower()).replace(" ", "-") for h in headings}:
-                        problem(page, line, f"{path} has no section #{anchor}")
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            if not os.path.exists(os.path.join(SOURCE, path)):
+                yield line, f"the link {target} leads to nothing"
+            elif anchor:
+                headings = re.findall(r"^#+ (.*)$", read(path), re.M)  # GitHub's anchors:
+                if anchor not in {re.sub(r"[^\w\- ]", "", h.strip().lower()).replace(" ", "-") for h in headings}:
+                    yield line, f"{path} has no section #{anchor}"
 
 
-def keys_of(*arguments):
+def keys_of(folder, *arguments):
     """The dotted names of all keys in the effective deck that `steelyard check` prints; slabs without their numbers."""
     names, above = set(), []
-    for row in subprocess.check_output(["build/steelyard", "check", *arguments], text=True).splitlines():
+    for row in subprocess.check_output(["build/steelyard", "check", *arguments], text=True, cwd=folder).splitlines():
         key = re.match(r"([ -]*)(\w+):", row)
         if key:
             above = [a for a in above if a[0] < len(key[1])] + [(len(key[1]), key[2])]
@@ -122,44 +133,47 @@ def keys_of(*arguments):
     return names
 
 
-def check_names(spans, source):
-    """Deck keys, options, scripts and STEELYARD_... names exist in spans: (page, line, inline code or command)."""
-    others = (
-        "system.potential.kind=mie",
-        "load.kind=uniform",
-        "load={kind: dataset, file: a.h5}",
-    )  # keys that not all decks have
-    keys = keys_of("inputs/tiny.yaml").union(*(keys_of("inputs/tiny.yaml", "--set", s) for s in others))
+def unknown_names(folder, source):
+    """(page, line, what is wrong) of keys, options, scripts and STEELYARD_... names in inline code and commands."""
+    others = ("system.potential.kind=mie", "load.kind=uniform", "load={kind: dataset, file: a.h5}")  # not in all decks
+    keys = keys_of(folder, "inputs/tiny.yaml").union(*(keys_of(folder, "inputs/tiny.yaml", "--set", s) for s in others))
     sections = "|".join({name for key in keys for name in key.split(".")[:-1]})
-    scripts = {s for _, _, code in spans for s in re.findall(r"scripts/[\w/]+\.sh", code) if os.path.exists(s)}
+    scripts = {
+        s
+        for _, _, code in SPANS
+        for s in re.findall(r"scripts/[\w/]+\.sh", code)
+        if os.path.exists(os.path.join(SOURCE, s))
+    }
     helps = {
-        p: execute([*p.split(), "--help"], 60)[0]
+        p: execute([*p.split(), "--help"], 60, folder)[0]
         for p in ["build/steelyard " + c for c in ("run", "partition", "predict", "info", "check", "")]
         + ["build/replay_messages"]
         + sorted(scripts)
     }
-    for page, line, code in spans:
+    for page, line, code in SPANS:
         for name in re.findall(rf"(?<![\w./<>-])((?:{sections})(?:\.\w+)+)", code):
             plain = re.sub(r"\.\d+\b", "", name)
             if not re.search(r"\.(csv|json|h5|yaml|cpp|hpp)$", name) and not any(
                 ("." + k).endswith("." + plain) for k in keys
             ):
-                problem(page, line, f"no deck has a key {name}")
+                yield page, line, f"no deck has a key {name}"
         named = re.findall(r"scripts/[\w/*.]*\w", code)
-        problems.extend(f"{page}:{line}: there is no {script}" for script in named if not glob.glob(script))
+        yield from (
+            (page, line, f"there is no {script}") for script in named if not glob.glob(os.path.join(SOURCE, script))
+        )
         texts = [helps[s] for s in named if s in helps] or helps.values()
         for option in re.findall(r"(?<!\S)-[a-zA-CE-Z]\b|(?<!\S)--[a-z][a-z-]+", code):
             ours = code.startswith("-") or named or "steelyard" in code.split(" ")[0]
             if ours and option not in OTHER_OPTIONS and not any(re.search(rf"(?<![\w-]){option}\b", t) for t in texts):
-                problem(page, line, f"no --help names the option {option}")
+                yield page, line, f"no --help names the option {option}"
         for name in re.findall(r"STEELYARD_[A-Z_]+", code):
             if name not in source:
-                problem(page, line, f"nothing in the source is called {name}")
+                yield page, line, f"nothing in the source is called {name}"
 
 
-def execute(command, timeout):
-    """Exit code and output of a shell command; None after the time limit, which ends all that it started."""
-    environment = dict(os.environ, OMP_NUM_THREADS="1", STEELYARD_SETUP="skip", HOME=os.getcwd())
+def execute(command, timeout, folder):
+    """Output and exit code of a command in a folder; None after the time limit, which ends all that it started."""
+    environment = dict(os.environ, OMP_NUM_THREADS="1", STEELYARD_SETUP="skip", HOME=folder)
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -167,6 +181,7 @@ def execute(command, timeout):
         text=True,
         errors="replace",
         env=environment,
+        cwd=folder,
         start_new_session=True,
     )
     try:
@@ -176,79 +191,67 @@ def execute(command, timeout):
         return process.communicate()[0], None
 
 
-def copy_tree(source, build, scratch):
-    """Copies the files of the checkout and returns their names; scripts/build.sh of the copy builds nothing."""
-    found = subprocess.run(["git", "-C", source, "ls-files", "-z"], stdout=subprocess.PIPE, text=True)
-    listed = (
-        found.stdout.split("\0")
-        if found.returncode == 0
-        else [  # an unpacked archive
-            os.path.relpath(os.path.join(folder, n), source)
-            for folder, _, names in os.walk(source)
-            if not re.search(r"/(build|out|results|\.git)", folder)
-            for n in names
-        ]
-    )
-    tracked = [name for name in listed if os.path.isfile(os.path.join(source, name))]
-    for name in tracked:
-        os.makedirs(os.path.dirname(os.path.join(scratch, name)), exist_ok=True)
-        shutil.copy2(os.path.join(source, name), os.path.join(scratch, name))
-    os.symlink(build, os.path.join(scratch, "build"))
-    with open(os.path.join(scratch, "scripts/build.sh"), "w") as f:  # its --help alone is left
-        f.write(read(os.path.join(source, "scripts/build.sh")).partition("scripts/setup.sh\n")[0] + "exit 0\n")
-    return tracked
-
-
-def main():
-    full = sys.argv[4:] == ["--full"]
-    build, mpiexec, source = (os.path.abspath(shutil.which(a) or a) for a in sys.argv[1:4])
-    with tempfile.TemporaryDirectory() as scratch:
-        tracked = copy_tree(source, build, scratch)
-        os.chdir(scratch)
-        commands, spans, used = [], [], set()
-        for page in sorted(
-            (name for name in tracked if name.endswith(".md")), key=lambda name: (name != "README.md", name)
-        ):
-            lines = read(page).splitlines()
-            check_links(page, lines)
-            if page != "CHANGELOG.md":  # it may name what is no more
-                of_page, code = commands_of(page, lines, used)
-                commands += [(page, *c) for c in of_page]
-                spans += [(page, *c) for c in code] + [(page, *c[:2]) for c in of_page]
-        for entry in [e for number, e in enumerate(COMMANDS) if number not in used]:
-            problems.append(
-                f"tests/docs/commands.py: no command starts with {entry[1]!r} any more: remove the entry, or mend it"
-            )
-        check_names(
-            spans, "".join(read(n) for n in tracked if re.search(r"(\.(cpp|hpp|in|sh|cmake)|CMakeLists\.txt)$", n))
+def parse():
+    """Commands (page, line, text, entry), inline code (page, line, text), and problems."""
+    commands, spans, problems, used = [], [], [], set()
+    for page in PAGES:
+        if page == "CHANGELOG.md":  # it may name what is no more
+            continue
+        of_page, code, wrong = commands_of(read(page).splitlines(), used)
+        commands += [(page, *c) for c in of_page]
+        spans += [(page, *c) for c in code] + [(page, *c[:2]) for c in of_page]
+        problems += [f"{page}:{line}: {what}" for line, what in wrong]
+    for entry in [e for number, e in enumerate(COMMANDS) if number not in used]:
+        problems.append(
+            f"tests/docs/commands.py: no command starts with {entry[1]!r} any more: remove the entry, or mend it"
         )
-        for page, line, command, (group, pattern, *replacements) in commands:
-            if group == "quick" or group == "slow" and full:
-                run = (
-                    ["pvpython" if "paraview" in pattern else sys.executable, "-c", pattern]
-                    if command.startswith("python3: ")
-                    else ["/bin/bash", "-c", command]
-                )
-                for old, new in [r for pairs in replacements[: 1 if full else 2] for r in pairs.items()]:
-                    if old != "$" and old not in run[2]:
-                        problem(page, line, f"commands.py replaces {old!r}, which is not in `{command}`")
-                    run[2] = run[2] + new if old == "$" else run[2].replace(old, new)
-                run[2] = re.sub(r"\bmpiexec\.mpich\b", mpiexec, run[2])
-                start = time.monotonic()
-                output, code = execute(run, 2400 if full else 60)
-                print(f"{time.monotonic() - start:6.1f} s  {page}:{line}: {command}", flush=True)
-                if code != 0:
-                    problem(
-                        page,
-                        line,
-                        (
-                            f"`{run[2]}` ended with"
-                            f" {'the time limit' if code is None else f'exit code {code}'}:\n{output[-2000:]}"
-                        ),
-                    )
-    if problems:
-        sys.exit("\n".join(problems + [f"{len(problems)} problems"]))
+    return commands, spans, problems
 
 
-if __name__ == "__main__":
-    main()
+FILES = tracked()
+PAGES = sorted((name for name in FILES if name.endswith(".md")), key=lambda name: (name != "README.md", name))
+FOUND, SPANS, PROBLEMS = parse()
+RUN = [c for c in FOUND if c[3][0] in ("quick", "slow")]
+
+
+@pytest.fixture(scope="module")
+def copy():
+    """A copy of the checkout, in which all commands run; its scripts/build.sh builds nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in FILES:
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+            shutil.copy2(os.path.join(SOURCE, name), os.path.join(folder, name))
+        os.symlink(os.path.dirname(os.path.abspath(options.binary)), os.path.join(folder, "build"))
+        with open(os.path.join(folder, "scripts/build.sh"), "w") as f:  # its --help alone is left
+            f.write(read("scripts/build.sh").partition("scripts/setup.sh\n")[0] + "exit 0\n")
+        yield folder
+
+
+def test_every_command_has_an_entry():
+    assert not PROBLEMS
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links(page):
+    assert not list(broken_links(page))
+
+
+def test_names(copy):
+    code = r"(\.(cpp|hpp|in|sh|cmake)|CMakeLists\.txt)$"
+    assert not list(unknown_names(copy, "".join(read(n) for n in FILES if re.search(code, n))))
+
+
+@pytest.mark.parametrize("page, line, command, entry", RUN, ids=[f"{page}:{line}" for page, line, *_ in RUN])
+def test_command(copy, page, line, command, entry):
+    group, pattern, *replacements = entry
+    if group == "slow" and not options.full:
+        pytest.skip("only with --full")
+    words = ["/bin/bash", "-c", command]
+    if command.startswith("python3: "):
+        words = ["pvpython" if "paraview" in pattern else sys.executable, "-c", pattern]
+    for old, new in [r for pairs in replacements[: 1 if options.full else 2] for r in pairs.items()]:
+        assert old == "$" or old in words[2], f"commands.py replaces {old!r}, which is not in `{command}`"
+        words[2] = words[2] + new if old == "$" else words[2].replace(old, new)
+    words[2] = re.sub(r"\bmpiexec\.mpich\b", shutil.which(options.mpiexec), words[2])
+    output, code = execute(words, 2400 if options.full else 60, copy)
+    assert code == 0, f"`{words[2]}` ended with {'the time limit' if code is None else code}:\n{output[-2000:]}"

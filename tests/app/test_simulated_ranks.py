@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""16 ranks of a simulated cluster end in the state, and balance to the LBE, of a real run."""
+import itertools
+import json
+import os
+import subprocess
+
+import pytest
+
+from program import SOURCE, built, options, settings
+
+SIMULATE = os.path.join(SOURCE, "scripts/simulate.sh")
+DECKS = {
+    "tiny.yaml": dict(run__steps=60, balance__every=20),
+    "strip_t1.yaml": dict(run__steps=40, balance__every=10, output__every=20),
+}
+pytestmark = built("build-smpi/steelyard")
+
+
+def summary(command, out):
+    done = subprocess.run(command + ["--out", out, "--quiet"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with open(os.path.join(out, "summary.json")) as f:
+        return json.load(f)
+
+
+def test_schedules(tmp):
+    """Every way to send messages (comm:) ends in one state, on nodes of 6 ranks."""
+    deck = os.path.join(SOURCE, "inputs/tiny.yaml")
+    keys = dict(run__steps=12, balance__every=5, balance__clock="work", balance__migrate="always")
+    hashes = {}
+    for schedule in itertools.product(
+        ("plain", "near_first", "far_first"), ("none", "process", "node", "auto"), ("none", "links", "full")
+    ):
+        comm = dict(zip(("comm__order", "comm__aggregate", "comm__overlap"), schedule))
+        result = summary([SIMULATE, "16", deck, *settings(**keys, **comm)], os.path.join(tmp, "_".join(schedule)))
+        assert result["messages"]["nodes"] == 3
+        hashes[schedule] = result["state_hash"]
+    assert len(set(hashes.values())) == 1, hashes
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_same_as_a_real_run(tmp, deck):
+    path, keys = os.path.join(SOURCE, "inputs", deck), settings(
+        **DECKS[deck], balance__processes=16, balance__clock="work"
+    )
+    real = summary([options.binary, "run", path, *keys], os.path.join(tmp, "real"))
+    simulated = summary([SIMULATE, "16", path, *keys], os.path.join(tmp, "simulated"))
+    assert simulated["simulated"] is True and simulated["platform"]["platform"] == "tianhe1a"
+    assert simulated["ranks"] == 16 and simulated["wall_seconds"] > 0
+    for key in ("state_hash", "overall_lbe", "energy_last", "particles", "steps"):
+        assert simulated[key] == real[key], key
