@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdio>
 
-#include "comm/clock.hpp"
 #include "comm/mpi/mpi_check.hpp"
 
 namespace comm {
@@ -106,7 +105,5 @@ void end_job(int code) {
     if (rank == 0) MPI_Abort(MPI_COMM_WORLD, code);
     for (;;) pause();  // until the abort takes this rank along
 }
-
-double now() { return MPI_Wtime(); }
 
 }  // namespace comm

@@ -5,10 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-
-#include "comm/clock.hpp"
 
 namespace comm {
 
@@ -22,7 +19,5 @@ void fatal(int code, std::string_view message) {
 }
 
 void end_job(int code) { std::exit(code); }
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace comm

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Clocks that are set, run backwards or stand still during a run.
+
+Intervals are measured by a monotonic clock, so a clock that is set changes nothing. No loop waits for a clock alone.
+"""
+import csv
+import os
+
+import pytest
+
+from program import DECK, hash_of, options, run, settings, summary
+
+# Enough steps to be under way when the clock jumps, and rows to see it.
+STEPS, EVERY = 300, 20
+WORDS = settings(
+    run__steps=STEPS,
+    checkpoint__every=300,
+    checkpoint__time_limit_seconds=600,
+    output__every=EVERY,
+    balance__every=50,
+)
+LONGEST_SECONDS = 100
+
+
+def seconds_of(out):
+    with open(os.path.join(out, "timing.csv")) as f:
+        return [(float(r["wall_seconds"]), float(r["cpu_seconds"])) for r in csv.DictReader(f)]
+
+
+@pytest.fixture(scope="module")
+def hashes():
+    """Of the runs so far."""
+    return set()
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("how", ["none", "forward", "backward", "reversed", "still"])
+def test_set_clocks(tmp, monkeypatch, hashes, how, ranks):
+    out = os.path.join(tmp, "out")
+    monkeypatch.setenv("SET_CLOCK", how)
+    monkeypatch.setenv("SET_CLOCK_AFTER", os.path.join(out, "timing.csv"))
+    monkeypatch.setenv("LD_PRELOAD", options.tool)
+    code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *WORDS, timeout=LONGEST_SECONDS)
+    assert (code, text) == (0, "")
+    seconds = seconds_of(out)
+    assert len(seconds) == STEPS // EVERY + 1
+    assert all(0 <= wall < LONGEST_SECONDS and 0 <= cpu for wall, cpu in seconds)
+    assert seconds == sorted(seconds), "time runs backwards"
+    assert 0 <= summary(out)["wall_seconds"] < LONGEST_SECONDS
+    assert how == "still" or seconds[-1][0] > 0.05
+    hashes.add(hash_of(out))
+    assert len(hashes) == 1
