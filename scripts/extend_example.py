@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Does what docs/extend.md tells to do to add the load model `pairs` and the partitioner `columns`: extend_example.py
 BUILD_FOLDER [--check] [--out DIR]

@@ -11,6 +11,6 @@ scripts/build.sh >/dev/null
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 build/steelyard run "$deck" --out "$out" --quiet
-steps=$(/usr/bin/python3 -c "import json, sys; print(json.load(open(sys.argv[1]))['steps'])" "$out/summary.json")
+steps=$(python3 -c "import json, sys; print(json.load(open(sys.argv[1]))['steps'])" "$out/summary.json")
 cp "$out/checkpoint_$steps.h5" "$file"
 build/steelyard info "$file" | head -n 2

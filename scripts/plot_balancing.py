@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A run without and one with balancing, side by side: plot_balancing.py WITHOUT WITH [--output FILE]
 
@@ -7,48 +7,28 @@ balance.partition.kind=none. Above: density and the border between the processes
 cell fields. Below: LBE at each balancing. Writes WITH/balancing.png and prints what balancing gained.
 """
 import argparse
-import csv
-import glob
-import json
 import os
-import re
-import sys
 
-import h5py
-import matplotlib
-import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.collections import LineCollection
-
-from plot_partition import borders
+from common import fail, read_csv, read_json
+from plotting import LineCollection, borders, field_files, np, periodic, plt, read_fields, save, smoothed
 
 COLOURS = ("#777777", "#c22f3e")
 
-matplotlib.use("Agg")
-
 
 def read(outdir):
-    try:
-        with open(os.path.join(outdir, "summary.json")) as f:
-            summary = json.load(f)
-        with open(os.path.join(outdir, "balance.csv")) as f:
-            rows = [
-                (int(r["step"]), 100 * float(r["lbe"]))
-                for r in csv.DictReader(f)
-                if r["driver"] == "1" and r["decision"] != "kept: clock"
-            ]
-    except OSError as e:
-        sys.exit(f"plot_balancing.py: {e}; run with balance.every > 0")
-    found = {
-        int(re.search(r"fields_(\d+)\.h5$", p).group(1)): p for p in glob.glob(os.path.join(outdir, "fields_*.h5"))
-    }
-    if not found or not rows:
-        sys.exit(
-            f"plot_balancing.py: no cell fields or no balancing in {outdir}; run with output.fields_every and"
-            " balance.every > 0"
-        )
-    with h5py.File(found[max(found)]) as f:
-        return summary, rows, f["particles"][:], f["owner"][:], f.attrs["box"], max(found)
+    """Summary, (step, LBE) of the balancings, density, owners and step of the last cell fields."""
+    advice = "give the output directory of a run that has ended, with balance.every > 0"
+    files = field_files(outdir)
+    rows = [
+        (int(r["step"]), 100 * float(r["lbe"]))
+        for r in read_csv(os.path.join(outdir, "balance.csv"), ("step", "lbe", "driver", "decision"), advice)
+        if r["driver"] == "1" and r["decision"] != "kept: clock"
+    ]
+    if not rows:
+        fail(f"{outdir}/balance.csv holds no balancing that the clock could resolve; balance less often")
+    summary = read_json(os.path.join(outdir, "summary.json"), ("overall_lbe", "wall_seconds"), advice)
+    _, (particles, owner) = read_fields(files[max(files)], "particles", "owner")
+    return summary, rows, smoothed(particles, periodic(outdir)), owner, max(files)
 
 
 def main():
@@ -67,11 +47,10 @@ def main():
         gridspec_kw={"height_ratios": [1.7, 1]},
     )
     top = None
-    for (summary, rows, particles, owner, box, step), name, value in zip(runs, ("without", "with"), lbe):
-        density = sum(np.roll(np.roll(particles, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9.0
+    for (summary, rows, density, owner, step), name, value in zip(runs, ("without", "with"), lbe):
         top = top or np.percentile(density, 99.9)
         axis = axes[name]
-        ny, nx = particles.shape
+        ny, nx = density.shape
         axis.imshow(
             density,
             origin="lower",
@@ -82,7 +61,7 @@ def main():
             interpolation="nearest",
             aspect="equal",
         )
-        axis.add_collection(LineCollection(borders(owner, (0, nx, 0, ny)), colors="#1d6fa5", linewidths=1.6))
+        axis.add_collection(LineCollection(borders(owner), colors="#1d6fa5", linewidths=1.6))
         axis.set_title(f"{name} balancing: {summary['wall_seconds']:.1f} s, overall LBE {value:.1f} %", fontsize=11)
         axis.set_xlabel("cell in x")
         axis.set_ylabel("cell in y")
@@ -98,18 +77,18 @@ def main():
     figure.suptitle(
         (
             f"{summary['deck']}: {summary['particles']} particles on {summary['ranks']} ranks; the line is the border"
-            f" between the processes at step {runs[0][5]}"
+            f" between the processes at step {runs[0][4]}"
         ),
         fontsize=11,
     )
     path = arguments.output or os.path.join(arguments.balanced, "balancing.png")
-    figure.savefig(path, dpi=110)
     seconds = [s["wall_seconds"] for s, *_ in runs]
     print(
         "Balancing raised the load balance efficiency (mean compute time of the ranks over the largest) from"
         f" {lbe[0]:.1f} to {lbe[1]:.1f} % and the speed by {100 * (seconds[0] / seconds[1] - 1):.0f} %:"
         f" {seconds[1]:.1f} instead of {seconds[0]:.1f} s."
     )
+    save(figure, path, dpi=110)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Load balance efficiency against the step, of every model in balance.csv: plot_lbe.py OUTDIR [OUTDIR ...] [--output
 FILE]
@@ -7,13 +7,10 @@ Above: LBE, the mean over the largest compute time of the processes. Below: LBE_
 partition in use: the efficiency that its model predicts. One column for each OUTDIR. Writes OUTDIR/lbe.png.
 """
 import argparse
-import csv
-import json
 import os
-import sys
 
-import matplotlib
-import matplotlib.pyplot as plt
+from common import fail, read_csv, read_json
+from plotting import plt, save
 
 COLOURS = {
     "time_average": "#999999",
@@ -25,24 +22,18 @@ COLOURS = {
     "r1": "#c22f3e",
 }
 
-matplotlib.use("Agg")
-
 
 def read(outdir):
     path = os.path.join(outdir, "balance.csv")
-    try:
-        with open(path) as f:
-            rows = list(csv.DictReader(f))
-    except OSError:
-        sys.exit(f"plot_lbe.py: no {path}; run with balance.every > 0")
+    advice = "give the output directory of a run that has ended, with balance.every > 0"
+    rows = read_csv(path, ("step", "model", "lbe", "lbe_model", "decision"), advice)
     curves = {}
     for r in rows:
         if r["decision"] != "kept: clock":
             curves.setdefault(r["model"], []).append((int(r["step"]), float(r["lbe"]), float(r["lbe_model"])))
     if not curves:
-        sys.exit(f"plot_lbe.py: {path} holds no balancing that the clock could resolve")
-    with open(os.path.join(outdir, "summary.json")) as f:
-        return curves, json.load(f)
+        fail(f"{path} holds no balancing that the clock could resolve")
+    return curves, read_json(os.path.join(outdir, "summary.json"), ("overall_lbe", "overall_lbe_measured"), advice)
 
 
 def main():
@@ -88,8 +79,7 @@ def main():
     axes[1][0].set_ylabel("LBE_m, %")
     axes[0][0].set_ylim(0, 101)
     path = arguments.output or os.path.join(arguments.outdirs[0], "lbe.png")
-    figure.savefig(path, dpi=130)
-    print(f"wrote {path}")
+    save(figure, path)
 
 
 if __name__ == "__main__":

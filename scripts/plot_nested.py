@@ -1,22 +1,19 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pictures of nested partitions, after figures 5 to 9 of Liu, Yang & Yang (2018): plot_nested.py OUTDIR | SUMMARY
 [OPTIONS]
 
-OUTDIR of `steelyard partition`: the grid with the borders between nodes (thick) and resources (thin), shaded by the
-number of the node, accelerators in orange; below, one node with its CPUs in two hues and its accelerators. Of a 3D grid
-one layer is drawn. Writes OUTDIR/nested.png.
+OUTDIR of `steelyard partition`. The load of the cells (the mean of those in a dot) with the borders between nodes; each
+node's speed and the load that it got; and one node with its CPUs in hues and its accelerators in orange. Of a 3D grid,
+whose load is in no file, one layer is drawn with the nodes in shades. Writes OUTDIR/nested.png.
 
 SUMMARY, a summary.json of scripts/reproduce/nested.sh: LBE_m over the number of nodes. Writes lbe.png beside it.
 """
 import argparse
-import json
 import os
 
-import matplotlib
-import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.collections import LineCollection
+from common import fail, read_json
+from plotting import LineCollection, borders, matplotlib, np, plt, read_fields, save
 
 ACCELERATORS = ["#e6550d", "#fd8d3c", "#fdae6b", "#d94801", "#f16913", "#a63603"]
 CPUS = ["Blues", "Greens", "Purples", "Greys"]
@@ -26,8 +23,6 @@ ENVIRONMENTS = {
     "accelerators": ("3 accelerators a node", "#d94801", "s"),
     "random": ("0 to 3 accelerators a node, worst of the seeds", "#238b45", "^"),
 }
-
-matplotlib.use("Agg")
 
 
 def owners(partition, layer):
@@ -39,22 +34,6 @@ def owners(partition, layer):
             if z0 <= layer < z1:
                 owner[y0:y1, x0:x1] = r["id"]
     return owner
-
-
-def borders(values, at=(0, 0)):
-    """Line segments between cells of different values; runs of them are one line each."""
-    segments, (left, low) = [], at
-    for axis, pairs in ((0, values[:, 1:] != values[:, :-1]), (1, values[1:, :] != values[:-1, :])):
-        lines = pairs.T if axis == 0 else pairs
-        for k, line in enumerate(lines):
-            edges = np.flatnonzero(np.diff(np.concatenate(([0], line.view(np.int8), [0]))))
-            for a, b in zip(edges[::2], edges[1::2]):
-                segments.append(
-                    [(left + k + 1, low + a), (left + k + 1, low + b)]
-                    if axis == 0
-                    else [(left + a, low + k + 1), (left + b, low + k + 1)]
-                )
-    return segments
 
 
 def whole_colours(resources, nodes):
@@ -91,83 +70,128 @@ def node_colours(resources, node):
     return colours
 
 
+def chosen_node(resources, nodes):
+    """The one with most accelerators, in the middle of the list."""
+    count = [sum(r["kind"] == "accelerator" for r in resources if r["node"] == n) for n in range(nodes)]
+    return min((n for n in range(nodes) if count[n] == max(count)), key=lambda n: abs(n - nodes // 2))
+
+
+def whole(axis, partition, owner, node, load):
+    """The whole grid with the borders of nodes: its load, or the nodes in shades where the load is in no file."""
+    resources, (nx, ny, _) = partition["resources"], partition["grid"]
+    nodes = 1 + max(r["node"] for r in resources)
+    extent = [0, nx, 0, ny]
+    if load is None:
+        axis.imshow(whole_colours(resources, nodes)[owner], origin="lower", extent=extent, interpolation="nearest")
+        title = "nodes (shades) and their accelerators (orange)"
+    else:
+        n = max(1, round(nx / 800))  # a dot of the picture, which a cell's own fluctuations would make grey
+        dots = load[: ny // n * n, : nx // n * n].reshape(ny // n, n, nx // n, n).mean(axis=(1, 3)) / load.mean()
+        top = np.percentile(dots, 99.9)
+        shown = [0, nx // n * n, 0, ny // n * n]
+        image = axis.imshow(
+            dots, origin="lower", extent=shown, cmap="magma_r", vmin=0, vmax=top, interpolation="antialiased"
+        )
+        axis.figure.colorbar(image, ax=axis, shrink=0.9, pad=0.01, label="load of a cell / mean")
+        title = "load of the cells"
+    axis.add_collection(LineCollection(borders(node), colors="#1d6fa5" if load is not None else "black", linewidths=1))
+    axis.set(xlabel="cell in x", ylabel="cell in y", xlim=(0, nx), ylim=(0, ny), aspect="equal")
+    algorithm = {"inner_outer": "inner-outer (Algorithm 2)", "greedy": "greedy (Algorithm 1)"}[partition["algorithm"]]
+    heading = f"{nodes} node{'s' * (nodes != 1)}, {algorithm}, LBE_m {partition['lbe_model']:.4f}"
+    axis.set_title(f"{heading}: {title}, borders between nodes", fontsize=10)
+    for n in range(nodes if 1 < nodes <= 64 else 0):
+        ys, xs = np.nonzero(node == n)
+        if len(xs):
+            axis.text(np.median(xs), np.median(ys), str(n), ha="center", va="center", fontsize=7, color="#0b3c5d")
+
+
+def shares(axis, resources):
+    """Of each node, or of each resource of a single one: the part of all speeds and of the load."""
+    single = all(r["node"] == 0 for r in resources)
+    groups = {}
+    for r in resources:
+        groups.setdefault((r["id"] if single else r["node"]), []).append(r)
+    speeds, loads = (np.array([sum(r[k] for r in g) for g in groups.values()]) for k in ("speed", "load"))
+    cells = np.array([sum(r["cells"] for r in g) for g in groups.values()])
+    x = np.arange(len(groups))
+    for place, (values, label, colour) in enumerate(
+        ((speeds, "of the speeds", "#9ecae1"), (loads, "of the load", "#08519c"), (cells, "of the cells", "#cccccc"))
+    ):
+        axis.bar(x + 0.28 * (place - 1), 100 * values / values.sum(), width=0.28, label=label, color=colour)
+    axis.set(xlabel="resource" if single else "node", ylabel="part of all, %", xlim=(-0.6, len(groups) - 0.4))
+    what = "resource" if single else "node"
+    axis.set_title(f"what each {what} has: balanced where its part of the load is that of the speeds", fontsize=10)
+    axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True, nbins=32))
+    axis.set_ylim(0, 1.18 * axis.get_ylim()[1])
+    axis.legend(fontsize=8, loc="upper center", ncols=3)
+
+
+def one_node(axis, resources, number, window, owner, node, layer):
+    """A node with its surroundings, and a legend of its parts: their speed and their load, in % of the node's."""
+    x0, x1, y0, y1 = window
+    colours = node_colours(resources, number)
+    axis.imshow(colours[owner[y0:y1, x0:x1]], origin="lower", extent=[x0, x1, y0, y1], interpolation="nearest")
+    for values, colour, width in ((owner, "#444444", 0.7), (node, "black", 2.2)):
+        lines = borders(values[y0:y1, x0:x1], (x0, y0))
+        axis.add_collection(LineCollection(lines, colors=colour, linewidths=width))
+    axis.set(xlabel="cell in x", ylabel="cell in y", xlim=(x0, x1), ylim=(y0, y1), aspect="equal")
+    axis.set_title(f"node {number}{layer}: cores (thin borders) and accelerators", fontsize=10)
+    own = [r for r in resources if r["node"] == number]
+    whole_load = sum(r["load"] for r in own) or 1
+    handles = []
+    for cpu in sorted({r["cpu"] for r in own if r["kind"] != "accelerator"}):
+        cores = [r for r in own if r["cpu"] == cpu and r["kind"] != "accelerator"]
+        speed, load = sum(r["speed"] for r in cores), sum(r["load"] for r in cores) / whole_load
+        text = f"CPU {cpu}: {len(cores)} cores, speed {speed:g}, {100 * load:.1f} % of the load"
+        handles.append(matplotlib.patches.Patch(color=colours[cores[len(cores) // 2]["id"]], label=text))
+    for n, r in enumerate(r for r in own if r["kind"] == "accelerator"):
+        text = f"A{n}: accelerator, speed {r['speed']:g}, {100 * r['load'] / whole_load:.1f} % of the load"
+        handles.append(matplotlib.patches.Patch(color=colours[r["id"]], label=text))
+        ys, xs = np.nonzero(owner == r["id"])
+        if len(xs):
+            axis.text(xs.mean() + 0.5, ys.mean() + 0.5, f"A{n}", ha="center", va="center", fontsize=12, weight="bold")
+    axis.legend(handles=handles, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+
+
 def draw_partition(arguments):
-    with open(os.path.join(arguments.path, "partition.json")) as f:
-        partition = json.load(f)
+    advice = "give the directory that `steelyard partition` wrote"
+    partition = read_json(os.path.join(arguments.path, "partition.json"), ("resources", "grid", "algorithm"), advice)
     resources, (nx, ny, nz) = partition["resources"], partition["grid"]
     nodes = 1 + max(r["node"] for r in resources)
-    if arguments.node is None:  # the one with most accelerators, in the middle of the list
-        count = [sum(r["kind"] == "accelerator" for r in resources if r["node"] == n) for n in range(nodes)]
-        arguments.node = min((n for n in range(nodes) if count[n] == max(count)), key=lambda n: abs(n - nodes // 2))
+    number = arguments.node if arguments.node is not None else chosen_node(resources, nodes)
+    if not 0 <= number < nodes:
+        fail(f"there is no node {number}; there are {nodes}")
     # Through the middle of its largest box, which is an accelerator's where it has some.
-    largest = max(
-        (b for r in resources if r["node"] == arguments.node for b in r["boxes"]),
-        key=lambda b: np.prod(np.subtract(b[3:], b[:3])),
-    )
+    boxes = [b for r in resources if r["node"] == number for b in r["boxes"]]
+    largest = max(boxes, key=lambda b: np.prod(np.subtract(b[3:], b[:3])))
     layer = arguments.layer if arguments.layer is not None else (largest[2] + largest[5]) // 2
     owner = owners(partition, layer)
     node = np.array([r["node"] for r in resources])[owner]
-    ys, xs = np.nonzero(node == arguments.node)
+    ys, xs = np.nonzero(node == number)
     if len(xs) == 0:
-        raise SystemExit(f"plot_nested.py: node {arguments.node} has no cells in this layer")
+        fail(f"node {number} has no cells in the layer {layer}; choose another --layer, of {nz}")
+    load = read_fields(os.path.join(arguments.path, "fields_0.h5"), "load")[1][0] if nz == 1 else None
     # A node may reach across a periodic boundary: its bounding box is what is drawn.
     margin = max(2, (xs.max() - xs.min()) // 20)
-    x0, x1, y0, y1 = (
-        max(0, xs.min() - margin),
-        min(nx, xs.max() + 1 + margin),
-        max(0, ys.min() - margin),
-        min(ny, ys.max() + 1 + margin),
-    )
+    x0, x1 = max(0, xs.min() - margin), min(nx, xs.max() + 1 + margin)
+    y0, y1 = max(0, ys.min() - margin), min(ny, ys.max() + 1 + margin)
 
-    # A single node is drawn once; a wide grid above its node, another one beside it.
-    wide = nx > 1.6 * ny or nodes == 1
-    heights = [12 * ny / nx, min(5.5, 12 * (y1 - y0) / (x1 - x0))][nodes == 1 :]
-    shape = (len(heights), 1) if wide else (1, 2)
+    heights = [min(6, 12 * ny / nx) + 0.6, 2.3, min(5.5, 9 * (y1 - y0) / (x1 - x0)) + 0.6]
     figure, axes = plt.subplots(
-        *shape,
-        figsize=(12, sum(heights) + 0.8 * len(heights)) if wide else (13, 6.2),
-        layout="constrained",
-        squeeze=False,
-        gridspec_kw={"height_ratios": heights} if wide else {},
+        3, 1, figsize=(13, sum(heights)), layout="constrained", gridspec_kw={"height_ratios": heights}
     )
-    axes = axes.flatten()
-    algorithm = {"inner_outer": "inner-outer (Algorithm 2)", "greedy": "greedy (Algorithm 1)"}[partition["algorithm"]]
-    where = f", layer z = {layer}" if nz > 1 else ""
-    title = f"{nodes} node{'s' * (nodes != 1)}, {algorithm}, LBE_m {partition['lbe_model']:.4f}{where}"
-    text = f"node {arguments.node}: its CPUs (one hue each) and accelerators (orange)"
-    panels = [(axes[0], (0, nx, 0, ny), whole_colours(resources, nodes), title, 0.25, 1.2)] if nodes > 1 else []
-    panels += [
-        (
-            axes[-1],
-            (x0, x1, y0, y1),
-            node_colours(resources, arguments.node),
-            text if nodes > 1 else f"{title}; {text}",
-            0.7,
-            2.2,
-        )
-    ]
-    for axis, (a, b, c, d), colours, text, thin, thick in panels:
-        axis.imshow(
-            colours[owner[c:d, a:b]], origin="lower", extent=[a, b, c, d], interpolation="nearest", aspect="equal"
-        )
-        axis.add_collection(LineCollection(borders(owner[c:d, a:b], (a, c)), colors="#444444", linewidths=thin))
-        axis.add_collection(LineCollection(borders(node[c:d, a:b], (a, c)), colors="black", linewidths=thick))
-        axis.set(title=text, xlabel="cell in x", ylabel="cell in y", xlim=(a, b), ylim=(c, d))
-        axis.title.set_fontsize(10)
-    own = [r for r in resources if r["node"] == arguments.node and r["kind"] == "accelerator"]
-    for n, r in enumerate(own):
-        ys, xs = np.nonzero(owner == r["id"])
-        if len(xs):
-            axes[-1].text(
-                xs.mean() + 0.5, ys.mean() + 0.5, f"A{n}", ha="center", va="center", fontsize=12, weight="bold"
-            )
+    whole(axes[0], partition, owner, node, load)
+    shares(axes[1], resources)
+    one_node(axes[2], resources, number, (x0, x1, y0, y1), owner, node, f", layer z = {layer}" if nz > 1 else "")
     save(figure, arguments.output or os.path.join(arguments.path, "nested.png"))
 
 
 def draw_curves(arguments):
-    with open(arguments.path) as f:
-        cases = json.load(f)["cases"]
-    loads = [name for name in LOADS if any(c["load"] == name for c in cases)]
+    advice = "give the directory that `steelyard partition` wrote, or a summary.json of scripts/reproduce/nested.sh"
+    cases = read_json(arguments.path, ("cases",), advice)["cases"]
+    loads = [name for name in LOADS if any(c.get("load") == name and "lbe_model" in c for c in cases)]
+    if not loads:
+        fail(f"{arguments.path} holds no cases of nested partitions; {advice}")
     figure, axes = plt.subplots(
         1, len(loads), figsize=(6.2 * len(loads), 4.4), layout="constrained", sharey=True, squeeze=False
     )
@@ -202,11 +226,6 @@ def draw_curves(arguments):
     axes[0][0].set_ylim(min(0.95, low - 0.01), 1.002)
     axes[0][0].legend(fontsize=8, loc="lower left")
     save(figure, arguments.output or os.path.join(os.path.dirname(arguments.path), "lbe.png"))
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=130)
-    print(f"wrote {path}")
 
 
 def main():

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Partition over the density, and the load field: plot_partition.py OUTDIR [--step N] [--output FILE]
 
@@ -7,29 +7,10 @@ around the most expensive cells; right: load of each cell there, by the model th
 OUTDIR/partition.png.
 """
 import argparse
-import glob
 import os
-import re
-import sys
 
-import h5py
-import matplotlib
-import matplotlib.pyplot as plt
-import numpy as np
-
-matplotlib.use("Agg")
-
-
-def borders(owner, window):
-    """Line segments between cells of different owners inside window = (x0, x1, y0, y1), cells."""
-    x0, x1, y0, y1 = window
-    o = owner[y0:y1, x0:x1]
-    segments = []
-    for j, i in np.argwhere(o[:, 1:] != o[:, :-1]):
-        segments.append([(x0 + i + 1, y0 + j), (x0 + i + 1, y0 + j + 1)])
-    for j, i in np.argwhere(o[1:, :] != o[:-1, :]):
-        segments.append([(x0 + i, y0 + j + 1), (x0 + i + 1, y0 + j + 1)])
-    return segments
+from common import fail
+from plotting import LineCollection, borders, field_files, np, periodic, plt, read_fields, save, smoothed
 
 
 def main():
@@ -38,21 +19,14 @@ def main():
     parser.add_argument("--step", type=int, help="default: the last one there")
     parser.add_argument("--output", help="picture (default: OUTDIR/partition.png)")
     arguments = parser.parse_args()
-    found = {
-        int(re.search(r"fields_(\d+)\.h5$", p).group(1)): p
-        for p in glob.glob(os.path.join(arguments.outdir, "fields_*.h5"))
-    }
-    step = arguments.step if arguments.step is not None else max(found, default=None)
+    found = field_files(arguments.outdir)
+    step = arguments.step if arguments.step is not None else max(found)
     if step not in found:
-        sys.exit(f"plot_partition.py: no fields of step {step} in {arguments.outdir}; run with output.fields_every > 0")
-    with h5py.File(found[step]) as f:
-        particles, owner = f["particles"][:], f["owner"][:]
-        load = f["load"][:] if "load" in f else None
-        load_step = (
-            int(f["load"].attrs.get("step", step)) if load is not None else step
-        )  # version 0.1.0 has no such attribute
+        fail(f"no fields of step {step} in {arguments.outdir}; there are {sorted(found)}")
+    attributes, (particles, owner, load) = read_fields(found[step], "particles", "owner", "load")
+    load_step = attributes.get("load_step", step)
     ny, nx = particles.shape
-    density = sum(np.roll(np.roll(particles, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9.0
+    density = smoothed(particles, periodic(arguments.outdir))
 
     # Around the most expensive column: as wide as high, a few hundred cells of it.
     middle = int(np.argmax((load if load is not None else density).sum(axis=0)))
@@ -80,19 +54,19 @@ def main():
         axis.set_xlabel("cell in x")
         return image
 
-    from matplotlib.collections import LineCollection
-
     whole = (0, nx, 0, ny)
     top = np.percentile(density, 99.9)
     draw(
         axes[0], density, whole, "magma_r", f"density, {len(np.unique(owner))} processes, step {step}", vmin=0, vmax=top
     )
-    axes[0].add_collection(LineCollection(borders(owner, whole), colors="#1d6fa5", linewidths=0.15))
+    axes[0].add_collection(LineCollection(borders(owner), colors="#1d6fa5", linewidths=0.15))
     axes[0].set_ylabel("cell in y")
     image = draw(
         axes[1], density, zoom, "magma_r", "particles per cell (mean of 3 x 3), borders of processes", vmin=0, vmax=top
     )
-    axes[1].add_collection(LineCollection(borders(owner, zoom), colors="#1d6fa5", linewidths=0.8))
+    axes[1].add_collection(
+        LineCollection(borders(owner[y0 : y0 + side, x0 : x0 + side], (x0, y0)), colors="#1d6fa5", linewidths=0.8)
+    )
     figure.colorbar(image, ax=axes[1], shrink=0.8)
     if load is not None:
         mean = load.mean()
@@ -107,8 +81,7 @@ def main():
         )
         figure.colorbar(image, ax=axes[2], shrink=0.8)
     path = arguments.output or os.path.join(arguments.outdir, "partition.png")
-    figure.savefig(path, dpi=130)
-    print(f"wrote {path}")
+    save(figure, path)
 
 
 if __name__ == "__main__":

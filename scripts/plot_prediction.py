@@ -1,29 +1,28 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""plot_prediction.py DIRECTORY: prediction.png from the predict.json that `steelyard predict` wrote there.
+"""A prediction: plot_prediction.py DIRECTORY [--output FILE]
 
-Left: the speed-up, with its uncertainty. Right: what a step is made of. All of it is predicted.
+Reads the predict.json that `steelyard predict` wrote into the directory. Left: the speed-up, with
+its uncertainty. Right: what a step is made of. All of it is predicted.
 """
-import json
+import argparse
 import os
-import sys
 
-import matplotlib
-import matplotlib.pyplot as plt
+from common import fail, read_json
+from plotting import plt, save
 
 TERMS = ["compute", "imbalance", "messages", "bytes", "rebalancing"]
 
-matplotlib.use("Agg")
-
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        print(__doc__.strip())
-        sys.exit(0 if sys.argv[1:2] in (["-h"], ["--help"]) else 2)
-    with open(os.path.join(sys.argv[1], "predict.json")) as f:
-        p = json.load(f)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", metavar="DIRECTORY")
+    parser.add_argument("--output", help="picture (default: DIRECTORY/prediction.png)")
+    arguments = parser.parse_args()
+    advice = "give the directory that `steelyard predict DECK --out DIRECTORY` wrote"
+    p = read_json(os.path.join(arguments.directory, "predict.json"), advice=advice)
     if "forecasts" not in p:
-        sys.exit("plot_prediction.py: this predict.json is of no deck; there is nothing to plot")
+        fail(f"{arguments.directory}/predict.json is of no deck; there is nothing to plot")
     forecasts = p["forecasts"]
     ranks, one = [f["ranks"] for f in forecasts], forecasts[0]["step_seconds"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
@@ -47,9 +46,8 @@ def main():
     right.set(xscale="log", xlabel="ranks", ylabel="% of a step", title="predicted")
     right.legend(loc="lower left")
     figure.tight_layout()
-    path = os.path.join(sys.argv[1], "prediction.png")
-    figure.savefig(path, dpi=120)
-    print(path)
+    save(figure, arguments.output or os.path.join(arguments.directory, "prediction.png"))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,10 +15,10 @@ echo "Without balancing: each rank keeps its half of the box."
 run unbalanced --set balance.partition.kind=none
 echo "With balancing: r1 models the load of each cell, and the border between the ranks follows."
 run balanced
-/usr/bin/python3 scripts/plot_density.py out/balanced >/dev/null
-gain=$(/usr/bin/python3 scripts/plot_balancing.py out/unbalanced out/balanced)
+scripts/plot_density.py out/balanced >/dev/null
+gain=$(scripts/plot_balancing.py out/unbalanced out/balanced | sed '/^wrote /d')
 echo
-/usr/bin/python3 - <<'PY'
+python3 - <<'PY'
 import json
 s, t = (json.load(open(f"out/{name}/summary.json")) for name in ("unbalanced", "balanced"))
 same = "end in the same state" if s["state_hash"] == t["state_hash"] else "END IN DIFFERENT STATES"

@@ -10,6 +10,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [[ $# -lt 2 || $1 == -h || $1 == --help ]]; then sed -n '3,7s/^# //p' "$0"; exit $(($# < 2 ? 2 : 0)); fi
 ranks=$1 deck=$2
 shift 2
+[[ $ranks =~ ^[1-9][0-9]*$ ]] || { echo "simulate.sh: $ranks is no number of ranks; see --help" >&2; exit 2; }
 name=${PROGRAM:-steelyard}
 program=$root/build-smpi/$name
 [[ -x $program ]] || { echo "simulate.sh: no $program; run scripts/setup.sh --simulate and TARGET=$name scripts/build.sh smpi" >&2; exit 2; }
@@ -17,7 +18,7 @@ command=()
 [[ $name == steelyard ]] && command=(run)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-/usr/bin/python3 "$root/scripts/simulate/platform.py" "${PLATFORM:-tianhe1a}" "$ranks" "$folder" ${PLATFORM_SET:-}
+python3 "$root/scripts/simulate/platform.py" "${PLATFORM:-tianhe1a}" "$ranks" "$folder" ${PLATFORM_SET:-}
 export STEELYARD_PLATFORM OMP_NUM_THREADS=1
 STEELYARD_PLATFORM=$(<"$folder/assumptions.json")
 mapfile -t costs <"$folder/options"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs take turns, without balancing and with it every 20 and every 5 steps. The additional wall time is all that
 balancing costs: timers, model, partition, migration, and rebuilds that would not have been due.

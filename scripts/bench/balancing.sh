@@ -6,4 +6,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/bench/balancing.sh; exit 0; }
 TARGET=steelyard scripts/build.sh >/dev/null
-exec /usr/bin/python3 scripts/bench/balancing.py "$@"
+exec scripts/bench/balancing.py "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pairs: the checkpoints of a run of 4 M particles, then dd with fsync of as many bytes to the same folder.
 

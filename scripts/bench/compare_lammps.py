@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Hands states of ours to LAMMPS (lj/cut, shifted) and compares: a liquid, and a collision of 20,000 particles at its
 start, at first contact and in full contact.
@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 
-import h5py
-import numpy as np
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from plotting import h5py, np  # noqa: E402
+
 
 STEPS = 200
 CASES = {  # deck, step of the state, settings

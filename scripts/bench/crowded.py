@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs of 14,000 particles that write 20 checkpoints, 20 trajectory frames or 20 cell fields, on two ranks and on more
 ranks than there are cores, in turns: this shows what writing costs when ranks must share cores. The time is that of the

@@ -6,4 +6,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/bench/crowded.sh; exit 0; }
 TARGET=steelyard scripts/build.sh >/dev/null
-exec /usr/bin/python3 scripts/bench/crowded.py "$@"
+exec scripts/bench/crowded.py "$@"

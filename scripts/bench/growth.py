@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A liquid of growing size on one rank, then of fixed size per rank on 1, 2, 4, 8 ranks, without and with balancing.
 

@@ -8,4 +8,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,6s/^# //p' scripts/bench/messages.sh; exit 0; }
 [[ -x build/steelyard ]] || scripts/build.sh
-exec /usr/bin/python3 scripts/bench/messages.py "$@"
+exec scripts/bench/messages.py "$@"

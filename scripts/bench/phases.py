@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Nanoseconds per particle and step of each phase of a liquid on one core, beside two floors.
 
@@ -12,6 +12,7 @@ Softened: the same lattice with dt so small that nobody moves, so both potential
 times.
 """
 import argparse
+import sys
 import ctypes
 import json
 import os
@@ -20,7 +21,9 @@ import subprocess
 import tempfile
 import time
 
-import numpy as np
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from plotting import np  # noqa: E402
+
 
 LIQUID = """system:
   box: fit

@@ -4,6 +4,6 @@
 # writes results/predict/summary.json. `--help` lists the options.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-for a in "$@"; do [[ $a == -h || $a == --help ]] && exec /usr/bin/python3 scripts/bench/predict.py --help; done
+for a in "$@"; do [[ $a == -h || $a == --help ]] && exec scripts/bench/predict.py --help; done
 TARGET=steelyard scripts/build.sh >/dev/null
-exec /usr/bin/python3 scripts/bench/predict.py "$@"
+exec scripts/bench/predict.py "$@"

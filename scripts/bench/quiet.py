@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Measurements on a machine that is not ours alone: a run beside which others were at work is repeated."""
 import os

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Weak scaling of the balanced collision on a simulated cluster: two slabs of inputs/lbe64.yaml, as high as the ranks
 need.

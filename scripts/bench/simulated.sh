@@ -5,4 +5,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/bench/simulated.sh; exit 0; }
-exec /usr/bin/python3 scripts/bench/simulated.py "$@"
+exec scripts/bench/simulated.py "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pairs of runs, this checkout's build and another, in turns; the median of the pairs' ratios is what counts.
 

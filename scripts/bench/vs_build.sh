@@ -7,4 +7,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,5s/^# //p' scripts/bench/vs_build.sh; exit 0; }
 TARGET=steelyard scripts/build.sh >/dev/null
-exec /usr/bin/python3 scripts/bench/vs_build.py "$@"
+exec scripts/bench/vs_build.py "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pairs of runs, ours and LAMMPS's, one after the other; the median of the pairs' ratios is what counts.
 

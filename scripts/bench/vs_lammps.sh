@@ -7,4 +7,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/bench/vs_lammps.sh; exit 0; }
 scripts/setup.sh --bench
 TARGET=steelyard scripts/build.sh >/dev/null
-exec /usr/bin/python3 scripts/bench/vs_lammps.py "$@"
+exec scripts/bench/vs_lammps.py "$@"

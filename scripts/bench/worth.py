@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a run says that balancing was worth, against the truth: called by worth.sh.
 

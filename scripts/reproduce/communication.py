@@ -7,7 +7,11 @@ over both links, one after the other through the host; from another node over th
 other accelerator's link where one owns them. The network port is shared by all that a node gets from others. The
 slowest node counts. Latencies are left out: messages of this size are long.
 """
-import numpy as np
+import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from plotting import np, plt  # noqa: E402
 
 # GB/s in one direction. Links of PCI Express by its specifications (payload rate of 16 lanes).
 LINKS = [
@@ -89,11 +93,6 @@ def rows(partition, bytes_per_cell):
 
 
 def plot(rows, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     kinds = list(dict.fromkeys(r["links"] for r in rows))
     figure, axes = plt.subplots(2, (len(kinds) + 1) // 2, figsize=(13, 7.2), layout="constrained", sharex=True)
     for axis, kind in zip(axes.flat, kinds):

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The experiment of Liu et al. (2015): six load models and ours on two colliding slabs, balanced every 5 of 1000 steps.
 
@@ -330,7 +330,7 @@ def main():
         out = os.path.join(base, f"{test}_{finest}")
         subprocess.run(
             [
-                "/usr/bin/python3",
+                sys.executable,
                 "scripts/plot_lbe.py",
                 out,
                 "--output",
@@ -340,7 +340,7 @@ def main():
         )
         subprocess.run(
             [
-                "/usr/bin/python3",
+                sys.executable,
                 "scripts/plot_partition.py",
                 out,
                 "--output",

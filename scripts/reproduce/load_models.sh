@@ -5,4 +5,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 TARGET=steelyard scripts/build.sh >/dev/null
-exec /usr/bin/python3 scripts/reproduce/load_models.py "$@"
+exec scripts/reproduce/load_models.py "$@"

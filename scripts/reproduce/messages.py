@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Order and merging of messages, after Peng et al.: traces of molecular dynamics replayed under every schedule.
 
@@ -12,11 +12,15 @@ Part 2 is measured: the same replay on 2 ranks of this machine, and on 4 where i
 persistent collective call among neighbours is compared too.
 """
 import argparse
+import sys
 import csv
 import json
 import os
 import shutil
 import subprocess
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from plotting import plt  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CONTROL = "none, plain"
@@ -249,10 +253,6 @@ def print_cases(cases, title):
 def plot(cases, nodes, picture):
     """Figures 7 and 8 of the paper: the gain of each schedule, and what is left when the schedule's own cost is
     counted."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
     workloads = list(dict.fromkeys(c["workload"] for c in cases))
     figure, axes = plt.subplots(len(nodes), 1, figsize=(10, 3.3 * len(nodes) + 0.5), squeeze=False)

@@ -5,7 +5,7 @@
 # lists the options.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-for a in "$@"; do [[ $a == -h || $a == --help ]] && exec /usr/bin/python3 scripts/reproduce/messages.py --help; done
+for a in "$@"; do [[ $a == -h || $a == --help ]] && exec scripts/reproduce/messages.py --help; done
 command -v smpirun >/dev/null || { echo "messages.sh: SimGrid is not here; run scripts/setup.sh --simulate" >&2; exit 2; }
 for target in steelyard replay_messages; do TARGET=$target scripts/build.sh smpi >/dev/null; TARGET=$target scripts/build.sh >/dev/null; done
-exec /usr/bin/python3 scripts/reproduce/messages.py "$@"
+exec scripts/reproduce/messages.py "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The tests of Liu, Yang & Yang (2018) on nested partitions; nodes have 2 CPUs of 12 cores, an accelerator is worth 12
 cores.
@@ -252,13 +252,13 @@ def main():
     summary = os.path.join(arguments.out, "summary.json")
     with open(summary, "w") as f:
         json.dump(result, f, indent=1)
-    subprocess.run(["/usr/bin/python3", "scripts/plot_nested.py", summary], check=True)
+    subprocess.run([sys.executable, "scripts/plot_nested.py", summary], check=True)
     for name, picture in PICTURES.items():
         if arguments.no_3d and name.startswith("3d"):
             continue
         subprocess.run(
             [
-                "/usr/bin/python3",
+                sys.executable,
                 "scripts/plot_nested.py",
                 os.path.join(arguments.out, "runs", name),
                 "--output",

@@ -9,6 +9,6 @@ TARGET=steelyard scripts/build.sh >/dev/null
 if [[ ${1:-} == --simulated ]]; then
     command -v smpirun >/dev/null || { echo "nested.sh: SimGrid is not here; run scripts/setup.sh --simulate" >&2; exit 2; }
     TARGET=replay_messages scripts/build.sh smpi >/dev/null
-    exec /usr/bin/python3 scripts/reproduce/nested_simulated.py "${@:2}"
+    exec scripts/reproduce/nested_simulated.py "${@:2}"
 fi
-exec /usr/bin/python3 scripts/reproduce/nested.py "$@"
+exec scripts/reproduce/nested.py "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The second test of Liu, Yang & Yang (2018) on a simulated Tianhe-2: the communication of Algorithm 1 (greedy) and 2
 (inner_outer).
@@ -23,6 +23,9 @@ import tempfile
 
 import communication
 import nested
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from plotting import plt  # noqa: E402
 
 NODES, RANKS_PER_NODE = nested.NODES, 27
 PLATFORM = "tianhe2_mic"
@@ -157,11 +160,6 @@ def print_rows(rows):
 
 
 def plot(grid, figure_rows, sweep_rows, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
     for links, colour, width in zip(
         LINKS, ("#08519c", "#d94801"), (3.5, 1.5)

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Processes of unequal speed, which nobody tells the program: what it finds, and what that wins.
 
@@ -17,6 +17,9 @@ import shutil
 import statistics
 import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from plotting import plt  # noqa: E402
 
 DECK, FIRST, LAST, EVERY = "inputs/lbe240.yaml", 1000, 2000, 5
 PROCESSES, FRACTION, SLOW = 240, 0.1, 0.5
@@ -255,11 +258,6 @@ def wall(arguments, base):
 
 
 def plot(result, out):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     if "cases" in result:
         shown = [c for c in result["cases"] if c["speeds"] == "measured" and not c["case"].startswith("equal")]
         figure, axes = plt.subplots(len(shown), 1, figsize=(7, 1.9 * len(shown)), sharex=True, sharey=True)

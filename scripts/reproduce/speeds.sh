@@ -4,6 +4,6 @@
 # results/speeds/: summary.json, CSV, pictures. `--help` lists the options.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-for a in "$@"; do [[ $a == -h || $a == --help ]] && exec /usr/bin/python3 scripts/reproduce/speeds.py --help; done
+for a in "$@"; do [[ $a == -h || $a == --help ]] && exec scripts/reproduce/speeds.py --help; done
 TARGET=steelyard scripts/build.sh >/dev/null
-exec /usr/bin/python3 scripts/reproduce/speeds.py "$@"
+exec scripts/reproduce/speeds.py "$@"

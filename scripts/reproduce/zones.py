@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The border between the zones of a CPU and its accelerator: how soon two controllers find the best share, and what it
 costs.
@@ -16,6 +16,7 @@ accelerator and runs the device's kernels (inputs/zones.yaml). All cases run onc
 Times are of windows in the second half of the steps, each the median of all rounds.
 """
 import argparse
+import sys
 import csv
 import json
 import os
@@ -24,6 +25,9 @@ import subprocess
 
 import zones_real
 from zones_real import CONTROLLERS, STARTS
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from plotting import plt  # noqa: E402
 
 BEST = 0.87
 CHECKS_SHOWN = 200
@@ -212,11 +216,6 @@ def plot_times(axis, fixed, series):
 
 
 def plot_model(folder, picture):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     series, fixed = rows_of(os.path.join(folder, "shares.csv")), rows_of(os.path.join(folder, "fixed.csv"))
     figure = plt.figure(figsize=(10, 7))
     grid = figure.add_gridspec(2, 2, height_ratios=[1.15, 1])

@@ -4,6 +4,6 @@
 # (2020). Writes results/zones/: summary.json, CSV files, pictures. `--help` lists the options.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-for a in "$@"; do [[ $a == -h || $a == --help ]] && exec /usr/bin/python3 scripts/reproduce/zones.py --help; done
+for a in "$@"; do [[ $a == -h || $a == --help ]] && exec scripts/reproduce/zones.py --help; done
 scripts/build.sh >/dev/null
-exec /usr/bin/python3 scripts/reproduce/zones.py "$@"
+exec scripts/reproduce/zones.py "$@"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The part of zones.py that runs the program: borders that never move, and both controllers from several starts, on
 this machine."""
@@ -10,6 +10,9 @@ import shutil
 import statistics
 import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from plotting import plt  # noqa: E402
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 from quiet import quiet  # noqa: E402
@@ -162,10 +165,6 @@ def real(arguments):
 
 def plot(series, seconds, best, picture, what):
     """Shares over the steps, and the times of all cases."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(12, 4), gridspec_kw=dict(width_ratios=[1, 1, 1.4]))
     for axis, controller in zip(axes, CONTROLLERS):

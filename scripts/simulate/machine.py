@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """machine.py PLATFORM FILE: writes the machine file of a simulated cluster, for `steelyard predict --machine FILE`.
 

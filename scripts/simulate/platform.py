@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """platform.py NAME RANKS FOLDER [KEY=VALUE ...]: writes platform.xml and hosts for SimGrid, and assumptions.json, into
 FOLDER.

@@ -116,6 +116,7 @@ COMMANDS = [
         "some minutes; accelerator_hash runs the program in the same ways",
     ),
     ("quick", RUN + r"zones\.yaml --out out/zones$", {}, FEW),
+    ("quick", r"scripts/plot_zones\.py out/zones$", {}, {}),
     # docs/messages.md
     ("quick", RUN + r"slab\.yaml --out out/traced ", {}, FEW),
     ("quick", r"mpiexec\.mpich -n 2 build/replay_messages out/messages\.csv", {}, {}),
