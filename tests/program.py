@@ -84,6 +84,9 @@ def rows(out):
 
 
 def checkpoints(out):
+    """Steps of the checkpoints in a directory, which a run that was killed early has not made."""
+    if not os.path.isdir(out):
+        return []
     return sorted(int(n[11:-3]) for n in os.listdir(out) if n.startswith("checkpoint_") and n.endswith(".h5"))
 
 

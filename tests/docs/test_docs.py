@@ -236,6 +236,13 @@ def test_links(page):
     assert not list(broken_links(page))
 
 
+def test_sizes_of_the_files_to_read_first():
+    rows = re.findall(r"^\| `([\w/.]+)` \| (\d+) \|", read("README.md"), re.M)
+    assert len(rows) >= 12
+    for path, said in rows:
+        assert abs(read(path).count("\n") / int(said) - 1) < 0.2, f"{path} has other than {said} lines"
+
+
 def test_names(copy):
     code = r"(\.(cpp|hpp|in|sh|cmake)|CMakeLists\.txt)$"
     assert not list(unknown_names(copy, "".join(read(n) for n in FILES if re.search(code, n))))
