@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# sanitize.sh [asan] [tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer) and
-# tsan (ThreadSanitizer), default both, and runs under them the tests and the program over varied settings: one line
-# for each run. The first finding does not stop it, but any makes it exit with 1. About 6 minutes to build, 10 to run,
-# on two free cores. KEEP=1 keeps the outputs of all runs.
+# sanitize.sh [--unit] [asan] [tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer,
+# UndefinedBehaviorSanitizer) and tsan (ThreadSanitizer), default both, and runs under them the tests and the program
+# over varied settings: one line for each run. --unit builds and runs asan's tests of balance/, comm/ and md/ alone. The
+# first finding does not stop it, but any makes it exit with 1. About 6 minutes to build, 10 to run, on two free cores.
+# KEEP=1 keeps the outputs of all runs.
 #
 # All our code is instrumented, with the kernels of every instruction set; for UndefinedBehaviorSanitizer only the plain
 # kernels are (md/CMakeLists.txt says why), so runs that are meant for it set STEELYARD_ISA=scalar. MPICH, HDF5,
@@ -11,11 +12,12 @@
 # it every parallel loop would be reported.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,11s/^# \{0,1\}//p' scripts/sanitize.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,12s/^# \{0,1\}//p' scripts/sanitize.sh; exit 0; }
 presets=("$@")
+[[ ${1:-} == --unit ]] && presets=(unit)
 [[ $# -gt 0 ]] || presets=(asan tsan)
 for preset in "${presets[@]}"; do
-    [[ $preset == asan || $preset == tsan ]] ||
+    [[ $preset == asan || $preset == tsan || ( $preset == unit && $# -le 1 ) ]] ||
         { echo "sanitize.sh: unknown preset $preset; see --help" >&2; exit 2; }
 done
 
@@ -90,7 +92,8 @@ program() {
 
 has() { grep -qw "$1" /proc/cpuinfo; }
 
-asan_runs() {
+# The faults made on purpose must be reported.
+asan_controls() {
     control=build-asan/control
     clang++ -std=c++20 -O1 -fopenmp -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS \
         -D_GLIBCXX_SANITIZE_VECTOR scripts/sanitizers/control.cpp -o $control || exit 1
@@ -100,15 +103,20 @@ asan_runs() {
     reported asan_control_assertion 'Assertion' $control assertion
     reported asan_control_leak 'LeakSanitizer: detected' $control leak
     check asan_control_none 0 $control none
+}
 
-    # Unit tests, then the MPI tests on one, two and four ranks where they are registered for so many.
+# asan_tests FOLDER...: unit tests of these folders of tests/, then the MPI tests on one, two and four ranks where they
+# are registered for so many.
+asan_tests() {
     local test threads
     for test in $(ctest --test-dir build-asan -N -L unit | sed -n 's/.*: \(test_[a-z_]*\)$/\1/p'); do
+        [[ -n $(source_of "$test" "$@") ]] || continue
         local options=$asan_options
         [[ $test == test_deck ]] && options=$ASAN_OPTIONS
         OMP_NUM_THREADS=2 ASAN_OPTIONS=$options check "asan_$test" 0 "$(find build-asan/tests -type f -name "$test")"
     done
     for test in $(ctest --test-dir build-asan -N -L mpi | sed -n 's/.*: \(test_[a-z_]*_[124]\)$/\1/p'); do
+        [[ -n $(source_of "${test%_*}" "$@") ]] || continue
         threads=1
         [[ $test == *_1 ]] && threads=2
         LIMIT=600 OMP_NUM_THREADS=$threads ASAN_OPTIONS=$asan_options check "asan_$test" 0 \
@@ -116,7 +124,23 @@ asan_runs() {
     done
 
     [[ $count -gt 20 ]] || { echo "sanitize.sh: ctest lists no tests in build-asan" >&2; findings=1; exit 1; }
+}
 
+# source_of TEST FOLDER...: its source, where it is in one of these folders of tests/.
+source_of() {
+    local name=$1 folder
+    shift
+    for folder in "$@"; do ls "tests/$folder/$name.cpp" 2>/dev/null; done
+}
+
+unit_runs() {
+    asan_controls
+    asan_tests balance comm md
+}
+
+asan_runs() {
+    asan_controls
+    asan_tests app balance comm gpu md predict
     # The lower left slab flies into the corner.
     local corner=(run.dt=0.001 system.box='[234,122]' system.slabs.0.lower='[0.5,0.5]'
         system.slabs.0.velocity='[-20,-20]')
@@ -228,7 +252,11 @@ tsan_runs() {
 
 for preset in "${presets[@]}"; do
     start=$SECONDS
-    scripts/build.sh "$preset" >"$work/build_$preset.log" 2>&1 || { tail -n 30 "$work/build_$preset.log" >&2; \
+    if [[ $preset == unit ]]; then
+        export TARGET
+        TARGET=$(cd tests && grep -hoP 'add_(unit|mpi)_test\(\K\w+' {balance,comm,md}/CMakeLists.txt | tr '\n' ' ')
+    fi
+    scripts/build.sh "${preset/unit/asan}" >"$work/build_$preset.log" 2>&1 || { tail -n 30 "$work/build_$preset.log" >&2; \
         findings=1; exit 1; }
     printf '%-44s %4d s  built\n' "$preset" $((SECONDS - start))
     "${preset}_runs"

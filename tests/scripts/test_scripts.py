@@ -2,6 +2,7 @@
 """What the scripts draw, and what they answer to wrong files."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -142,3 +143,31 @@ def test_python_without_libraries(tmp):
     done = script("plot_density.py", tmp, env=environment)
     assert done.returncode == 2 and "No module named numpy" in done.stderr and "docs/install.md" in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.group("refusals")
+def test_build_folder_of_another_tree(tmp):
+    """A tree that was copied with its build folder: one line that says what to do, not CMake's."""
+    os.makedirs(os.path.join(tmp, "build"))
+    shutil.copytree(os.path.join(SOURCE, "scripts"), os.path.join(tmp, "scripts"))
+    for file in ("CMakeLists.txt", "CMakePresets.json"):
+        shutil.copy(os.path.join(SOURCE, file), tmp)
+    with open(os.path.join(tmp, "build/CMakeCache.txt"), "w") as f:
+        f.write(f"CMAKE_HOME_DIRECTORY:INTERNAL={SOURCE}\nCMAKE_CACHEFILE_DIR:INTERNAL={SOURCE}/build\n")
+    done = subprocess.run(
+        [os.path.join(tmp, "scripts/build.sh")],
+        env=dict(os.environ, STEELYARD_SETUP="skip"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 2 and last.startswith("build.sh: ") and SOURCE in last and "rm -r " in last, done.stderr
+
+
+@pytest.mark.group("refusals")
+def test_parts_of_the_checks():
+    """What CI runs knows its parts, and says so."""
+    done = script("ci.sh", "nonsense")
+    assert done.returncode == 2 and done.stderr == "ci.sh: unknown part nonsense; see --help\n"
+    assert all(f"  {part} " in script("ci.sh", "--help").stdout for part in ("tests", "clang", "smpi", "asan"))

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# ci.sh [PART ...]: what must pass before a change lands; all parts in this order, or those that are named:
+#   tests   scripts/test.sh: format, build with g++ (and nvcc, where it is) and all tests but slow, gpu and smpi ones
+#   clang   compiles the program, its tools and examples with clang, without optimisation, warnings as errors
+#   smpi    compiles the program for simulated ranks and runs a few steps on 16 of them
+#   asan    the unit tests of balance/, comm/ and md/ under AddressSanitizer and UndefinedBehaviorSanitizer
+# Says what each part took and what ctest found. A part that fails does not stop the others; the exit code is then 1.
+# Installs the packages that are missing, as setup.sh does. On two cores with nothing compiled before: half an hour.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,9s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
+
+part_tests() { scripts/test.sh; }
+
+part_clang() {
+    scripts/setup.sh --sanitize &&
+        scripts/build.sh clang -DSTEELYARD_WERROR=ON -DSTEELYARD_TESTS=OFF -DSTEELYARD_CUDA=OFF \
+            -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0
+}
+
+part_smpi() {
+    local out
+    out=$(mktemp -d)
+    scripts/setup.sh --simulate &&
+        TARGET="steelyard replay_messages" scripts/build.sh smpi -DSTEELYARD_WERROR=ON &&
+        scripts/simulate.sh 16 inputs/tiny.yaml --out "$out" --set run.steps=20 --set balance.every=5 --quiet
+    local code=$?
+    rm -rf "$out"
+    return $code
+}
+
+part_asan() { scripts/sanitize.sh --unit; }
+
+parts=("$@")
+[[ $# -gt 0 ]] || parts=(tests clang smpi asan)
+for part in "${parts[@]}"; do
+    [[ $part =~ ^(tests|clang|smpi|asan)$ ]] || { echo "ci.sh: unknown part $part; see --help" >&2; exit 2; }
+done
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+report=() failed=0
+for part in "${parts[@]}"; do
+    echo "=== ci.sh: $part"
+    start=$SECONDS
+    "part_$part" 2>&1 | tee "$log"
+    code=${PIPESTATUS[0]}
+    took=$((SECONDS - start)) verdict=passed
+    [[ $code -eq 0 ]] || { verdict="FAILED with exit code $code"; failed=1; }
+    report+=("$(printf '%-6s %3d min %02d s  %s' "$part" $((took / 60)) $((took % 60)) "$verdict")")
+    [[ $part == tests ]] && closing=$(sed -n '/% tests passed/,$p' "$log")
+done
+echo
+printf '%s\n' "${report[@]}"
+[[ -z ${closing:-} ]] || printf '%s\n' "$closing"
+exit $failed
