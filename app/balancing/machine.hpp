@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/deck/deck.hpp"
-#include "balance/partition/machine.hpp"
+#include "balance/nested/machine.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {

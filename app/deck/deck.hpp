@@ -13,7 +13,7 @@
 #include "balance/decision.hpp"
 #include "balance/model/load_model.hpp"
 #include "balance/model/work.hpp"
-#include "balance/partition/nested.hpp"
+#include "balance/nested/nested.hpp"
 #include "balance/partition/partition.hpp"
 #include "balance/words.hpp"
 #include "balance/zone/controller.hpp"
@@ -106,12 +106,12 @@ struct Deck {
     } machine;
     struct Accelerator {
         AcceleratorBackend backend = AcceleratorBackend::none;
-        balance::ControllerKind controller = balance::ControllerKind::measured_speed;
-        std::optional<double> share;          ///< of a rank's load, at first; empty: auto
-        std::int64_t every = 100;             ///< steps between checks of the border
-        std::int64_t threads = 1;             ///< of each accelerator, with backend host
-        std::optional<std::int64_t> devices;  ///< accelerators of a rank; empty: auto
-        std::vector<double> speed{4};         ///< by counted work, of all ranks or of each, relative to its CPU
+        std::string controller = "measured_speed";  ///< of balance::controller_names()
+        std::optional<double> share;                ///< of a rank's load, at first; empty: auto
+        std::int64_t every = 100;                   ///< steps between checks of the border
+        std::int64_t threads = 1;                   ///< of each accelerator, with backend host
+        std::optional<std::int64_t> devices;        ///< accelerators of a rank; empty: auto
+        std::vector<double> speed{4};               ///< by counted work, of all ranks or of each, relative to its CPU
         double speed_of(std::int64_t rank) const { return speed.size() == 1 ? speed[0] : speed[rank]; }
     } accelerator;
     struct Comm {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/output/cell_fields.hpp"
-#include "balance/partition/nested.hpp"
+#include "balance/nested/nested.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {

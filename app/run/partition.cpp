@@ -12,7 +12,7 @@
 #include "app/output/json_text.hpp"
 #include "app/output/partition_report.hpp"
 #include "app/run/load_field.hpp"
-#include "balance/partition/lbe_bound.hpp"
+#include "balance/nested/lbe_bound.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 #include "comm/team.hpp"

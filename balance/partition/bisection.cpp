@@ -225,8 +225,9 @@ std::vector<NodeCut> cut_apart(const Team& team, const Grid& grid, std::span<con
     for (const Node& node : nodes) boxes.push_back(node.box);
     BoxList list{boxes, {}};
     const auto count = static_cast<std::int64_t>(nodes.size());
-    // One box for each of some members that lie apart, or some boxes for each member.
-    for (int m = 0; m <= team.size(); ++m) list.first.push_back(count * m / team.size());
+    // Fewer boxes than members: each box goes to one member, and these are spread over the team. Else each member gets
+    // some boxes that follow each other.
+    for (int m = 0; m <= team.size(); ++m) list.first.push_back(block(count, m, team.size()).begin);
     const std::vector<std::int64_t> loads = FieldPlan(team, {grid, team.size()}, list).to_boxes(load);
     std::vector<NodeCut> mine;
     std::size_t at = 0;

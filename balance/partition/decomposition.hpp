@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Who owns which cells: patches of processes, processes of ranks, and the tiles into which a patch is cut for storage.
-// Every rank derives the same answers from the same patches, so nothing about ownership is ever sent.
+// All ranks gather the patches once at each balancing; from then on each derives the same answers from them, and no
+// rank asks another who owns a cell.
 #pragma once
 #include <array>
 #include <cstdint>

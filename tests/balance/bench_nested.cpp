@@ -12,9 +12,9 @@
 #include <new>
 #include <string>
 
+#include "balance/nested/lbe_bound.hpp"
+#include "balance/nested/levels.hpp"
 #include "balance/partition/bisection.hpp"
-#include "balance/partition/lbe_bound.hpp"
-#include "balance/partition/levels.hpp"
 #include "paper_loads.hpp"
 
 using namespace balance;

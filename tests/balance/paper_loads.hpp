@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "balance/partition/nested.hpp"
+#include "balance/nested/nested.hpp"
 #include "balance/partition/region.hpp"
 
 inline balance::Grid paper_grid() { return {{1600, 320, 1}, {true, true, false}}; }

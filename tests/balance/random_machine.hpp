@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "balance/grid/field.hpp"
-#include "balance/partition/nested.hpp"
+#include "balance/nested/nested.hpp"
 
 /// A case of the nested partition.
 struct RandomCase {

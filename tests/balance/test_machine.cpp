@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "balance/partition/machine.hpp"
-#include "balance/partition/nested.hpp"
+#include "balance/nested/machine.hpp"
+#include "balance/nested/nested.hpp"
 
 using namespace balance;
 

@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
+#include "balance/nested/lbe_bound.hpp"
+#include "balance/nested/levels.hpp"
 #include "balance/partition/bisection.hpp"
-#include "balance/partition/lbe_bound.hpp"
-#include "balance/partition/levels.hpp"
 #include "paper_loads.hpp"
 #include "random_machine.hpp"
 #include "thread_team.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "balance/partition/lbe_bound.hpp"
+#include "balance/nested/lbe_bound.hpp"
 #include "random_machine.hpp"
 #include "thread_team.hpp"
 

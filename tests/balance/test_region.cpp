@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "balance/partition/split.hpp"
+#include "balance/nested/split.hpp"
 #include "random_machine.hpp"
 #include "random_partition.hpp"
 

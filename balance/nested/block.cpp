@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "balance/nested/node.hpp"
 #include "balance/partition/decomposition.hpp"
-#include "balance/partition/node.hpp"
 
 namespace balance {
 namespace {

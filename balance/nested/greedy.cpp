@@ -3,8 +3,8 @@
 // left; in the paper it is the smallest that is not below, and overshoots by up to a line of cells.
 #include <algorithm>
 
+#include "balance/nested/node.hpp"
 #include "balance/partition/decomposition.hpp"
-#include "balance/partition/node.hpp"
 
 namespace balance {
 namespace {

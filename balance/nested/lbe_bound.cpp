@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "balance/partition/lbe_bound.hpp"
+#include "balance/nested/lbe_bound.hpp"
 
 #include <algorithm>
 #include <cmath>

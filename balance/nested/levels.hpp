@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "balance/partition/node.hpp"
+#include "balance/nested/node.hpp"
 
 namespace balance {
 
@@ -35,6 +35,21 @@ struct NodeResult {
     std::vector<double> shortfall;  ///< of each of them
 };
 NodeResult divide_node(const NodeProblem& node, NestedAlgorithm algorithm);
+
+/// All levels: what the resources of the nodes get that are dealt to this member, node by node.
+struct DividedNodes {
+    std::vector<Box> boxes;
+    std::vector<std::int64_t> counts;  ///< boxes of each resource
+    std::vector<double> shortfall;     ///< of each resource
+};
+/// needs: of each node, as in node_regions(); parts_of: what a node consists of. Collective.
+DividedNodes divide_nodes(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
+                          std::span<const PartNeed> needs, const std::function<NodeParts(int)>& parts_of,
+                          const NestedOptions& options);
+
+/// Where each of consecutive parts begins among the boxes of all members, whose parts have so many boxes; one more at
+/// the end. Collective.
+std::vector<std::int64_t> first_of_parts(const Team& team, std::span<const std::int64_t> counts);
 
 /// Whether no member has given loads. Collective.
 bool is_uniform(const Team& team, std::span<const std::int64_t> load);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "balance/partition/machine.hpp"
+#include "balance/nested/machine.hpp"
 
 #include <cmath>
 #include <stdexcept>

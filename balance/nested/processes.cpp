@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "balance/partition/levels.hpp"
+#include "balance/nested/levels.hpp"
 #include "balance/partition/partition.hpp"
 
 namespace balance {
@@ -33,22 +33,15 @@ Partition partition_nested(const PartitionInput& in, const PartitionOptions& opt
         const NodeParts parts = parts_of(in, options, processes_of(n));
         nodes.push_back({speed_of(parts), processes_of(n).size() * options.threads});
     }
-    const std::vector<Region> regions = node_regions(in.team, in.grid, in.load, false, nodes);
-    std::vector<Box> boxes;
-    std::vector<std::int64_t> counts;  // boxes of each process
-    for_each_node_here(in.team, in.grid, in.load, false, regions, [&](int n, const Loads& loads) {
-        const NodeParts parts = parts_of(in, options, processes_of(n));
-        const NodeResult result = divide_node({in.grid, regions[n], loads, parts, 0}, NestedAlgorithm::inner_outer);
-        for (std::size_t i = 0; i < result.regions.size(); ++i) {
-            if (i % options.threads == 0) counts.push_back(0);
-            counts.back() += static_cast<std::int64_t>(result.regions[i].size());
-            boxes.insert(boxes.end(), result.regions[i].begin(), result.regions[i].end());
-        }
-    });
-    Partition partition{all_gather<Box>(in.team, boxes), {0}};
-    for (const std::int64_t n : all_gather<std::int64_t>(in.team, counts))
-        partition.first.push_back(partition.first.back() + n);
-    return partition;
+    const auto parts = [&](int n) { return parts_of(in, options, processes_of(n)); };
+    const DividedNodes here =
+        divide_nodes(in.team, in.grid, in.load, false, nodes, parts, {NestedAlgorithm::inner_outer, 0});
+    std::vector<std::int64_t> of_processes;  // boxes
+    for (std::size_t core = 0; core < here.counts.size(); ++core) {
+        if (core % options.threads == 0) of_processes.push_back(0);
+        of_processes.back() += here.counts[core];
+    }
+    return {all_gather<Box>(in.team, here.boxes), first_of_parts(in.team, of_processes)};
 }
 
 }  // namespace balance

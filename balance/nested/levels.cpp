@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "balance/partition/levels.hpp"
+#include "balance/nested/levels.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace balance {
 namespace {
-
-constexpr double cut_tolerance = 1e-3;  // of a node's or a core's load
 
 // Loads of a region whose values lie box after box.
 LoadsByCell loads_of(const Region& region, std::span<const std::int64_t> values) {
@@ -89,6 +88,29 @@ NodeResult divide_node(const NodeProblem& node, NestedAlgorithm algorithm) {
     result.shortfall.insert(result.shortfall.end(), shortfall.begin(), shortfall.end());
     result.regions.insert(result.regions.end(), split.accelerators.begin(), split.accelerators.end());
     return result;
+}
+
+DividedNodes divide_nodes(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
+                          std::span<const PartNeed> needs, const std::function<NodeParts(int)>& parts_of,
+                          const NestedOptions& options) {
+    const std::vector<Region> regions = node_regions(team, grid, load, uniform, needs);
+    DividedNodes here;
+    for_each_node_here(team, grid, load, uniform, regions, [&](int n, const Loads& loads) {
+        const NodeParts parts = parts_of(n);
+        const NodeResult result = divide_node({grid, regions[n], loads, parts, options.ghost_width}, options.algorithm);
+        for (const Region& r : result.regions) {
+            here.counts.push_back(static_cast<std::int64_t>(r.size()));
+            here.boxes.insert(here.boxes.end(), r.begin(), r.end());
+        }
+        here.shortfall.insert(here.shortfall.end(), result.shortfall.begin(), result.shortfall.end());
+    });
+    return here;
+}
+
+std::vector<std::int64_t> first_of_parts(const Team& team, std::span<const std::int64_t> counts) {
+    std::vector<std::int64_t> first{0};
+    for (const std::int64_t n : all_gather<std::int64_t>(team, counts)) first.push_back(first.back() + n);
+    return first;
 }
 
 }  // namespace balance

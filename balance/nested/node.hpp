@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "balance/partition/nested.hpp"
-#include "balance/partition/split.hpp"
+#include "balance/nested/nested.hpp"
+#include "balance/nested/split.hpp"
 
 namespace balance {
 
@@ -17,6 +17,8 @@ struct NodeParts {
 };
 
 double speed_of(const NodeParts& parts);
+
+inline constexpr double cut_tolerance = 1e-3;  ///< of a part's load: nearer to its target no cut is looked for
 
 /// A node and the region that it got at level 1. loads: at least of its cells.
 struct NodeProblem {

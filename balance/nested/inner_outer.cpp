@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "balance/nested/node.hpp"
 #include "balance/partition/decomposition.hpp"
-#include "balance/partition/node.hpp"
 
 namespace balance {
 namespace {
-
-constexpr double cut_tolerance = 1e-3;
 
 // The accelerators of each CPU: the strongest first, each to the CPU that has the least for its own speed.
 std::vector<std::vector<std::size_t>> accelerators_by_cpu(const NodeParts& parts, std::span<const std::size_t> order) {

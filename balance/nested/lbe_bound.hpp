@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "balance/partition/nested.hpp"
+#include "balance/nested/nested.hpp"
 
 namespace balance {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "balance/grid/field.hpp"
-#include "balance/partition/machine.hpp"
+#include "balance/nested/machine.hpp"
 #include "balance/team.hpp"
 #include "balance/words.hpp"
 

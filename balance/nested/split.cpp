@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "balance/partition/split.hpp"
+#include "balance/nested/split.hpp"
 
 #include <algorithm>
 #include <utility>

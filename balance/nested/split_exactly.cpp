@@ -6,9 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "balance/nested/split.hpp"
 #include "balance/partition/chain.hpp"
 #include "balance/partition/decomposition.hpp"
-#include "balance/partition/split.hpp"
 
 namespace balance {
 namespace {

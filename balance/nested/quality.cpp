@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "balance/nested/levels.hpp"
+#include "balance/nested/nested.hpp"
 #include "balance/partition/box_index.hpp"
 #include "balance/partition/decomposition.hpp"
-#include "balance/partition/levels.hpp"
-#include "balance/partition/nested.hpp"
 
 namespace balance {
 namespace {
