@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does what docs/extend.md tells to do to add the load model `pairs` and the partitioner `columns`: extend_example.py
+"""Does what docs/extend.md tells to do to add a load model, a partitioner and a controller: extend_example.py
 BUILD_FOLDER [--check] [--out DIR]
 
 Takes each file out of the page, compiles it and the list that names it, links the program anew with both, and runs the
@@ -9,6 +9,7 @@ overall LBE of each model, as the page shows it; with --check it fails where the
 are counted work, so the figures are the same on every machine.
 """
 import argparse
+import csv
 import json
 import os
 import re
@@ -68,6 +69,11 @@ def program_with(build, folder, page, name, file, table):
     return binary
 
 
+def tiny(settings):
+    """The words that run the small collision with these settings."""
+    return ["inputs/tiny.yaml"] + [word for s in settings for word in ("--set", s)]
+
+
 def run(binary, words, out):
     """Runs a deck and returns its summary."""
     subprocess.run(
@@ -104,25 +110,20 @@ def main():
         binary = program_with(
             arguments.build, folder, page, "columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp"
         )
-        words = [
-            "inputs/tiny.yaml",
-            "--set",
-            "run.steps=100",
-            "--set",
-            "balance.every=20",
-            "--set",
-            "balance.processes=8",
-            "--set",
-            "balance.clock=work",
-            "--set",
-            "balance.migrate=always",
-            "--set",
-            "balance.partition.kind=",
-        ]
+        collision = ["run.steps=100", "balance.every=20", "balance.clock=work"]
+        partitions = collision + ["balance.processes=8", "balance.migrate=always", "balance.partition.kind="]
         hashes = {
-            kind: run(binary, words[:-1] + [words[-1] + kind], os.path.join(folder, kind))["state_hash"]
+            kind: run(binary, tiny(partitions[:-1] + [partitions[-1] + kind]), os.path.join(folder, kind))["state_hash"]
             for kind in ("columns", "chain")
         }
+        binary = program_with(
+            arguments.build, folder, page, "patient", "balance/zone/patient.cpp", "balance/zone/controller.cpp"
+        )
+        zones = ["accelerator.backend=host", "accelerator.controller=patient", "accelerator.every=10"]
+        out = os.path.join(folder, "patient_run")
+        hashes["patient"] = run(binary, tiny(collision + zones + ["accelerator.speed=[4.0]"]), out)["state_hash"]
+        with open(os.path.join(out, "zones.csv")) as f:
+            shares = [float(row["next_share"]) for row in csv.DictReader(f)]
     lbe = sorted(((v, m) for m, v in summary["overall_lbe_measured"].items()), reverse=True)
     shown = (
         "| "
@@ -134,9 +135,12 @@ def main():
         + " |\n"
     )
     print(shown, end="")
-    print("state hashes by partition:", hashes)
+    print("state hashes:", hashes)
+    print("shares that the controller wanted:", shares)
     if len(set(hashes.values())) != 1:
-        sys.exit("extend_example.py: the partitioner columns of docs/extend.md changes the trajectory")
+        sys.exit("extend_example.py: an example of docs/extend.md changes the trajectory")
+    if shares[0] != 0.5 or abs(shares[-1] - 0.8) > 0.05:  # from the deck's share to that of an accelerator 4 x as fast
+        sys.exit("extend_example.py: the controller patient of docs/extend.md does not find the best share")
     if arguments.check and shown not in page:
         sys.exit("extend_example.py: docs/extend.md shows other figures; put these into it")
 

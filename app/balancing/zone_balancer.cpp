@@ -94,7 +94,7 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Partition& partition,
                          std::span<const double> counted) {
     const std::vector<balance::Box> before = blocks_;
     const bool first = !placed_;
-    bool moves = first || settings_.controller == balance::ControllerKind::fixed;
+    bool moves = first || !balance::controller(settings_.controller).step;
     if (!first && accelerators_ > 0) {
         const balance::ZoneTimes times = measured(step, counted);
         const balance::BorderStep next = balance::next_share(settings_.controller, times, state_);

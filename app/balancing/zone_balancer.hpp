@@ -39,7 +39,7 @@ public:
     bool on() const { return on_; }
     bool placed() const { return placed_; }
     /// A share that is fixed is the deck's, also after a restart.
-    bool learns() const { return on_ && settings_.controller != balance::ControllerKind::fixed; }
+    bool learns() const { return on_ && balance::controller(settings_.controller).step; }
     /// Is the border to be checked, or placed for the first time, at this step? A check needs the particles sorted, so
     /// by the wall clock, after the first checks and where all borders have come to rest, it waits for the next rebuild
     /// of the neighbour lists, though not for longer than the time between two checks. displaced: a rebuild is due. The

@@ -71,7 +71,8 @@ std::vector<Key> accelerator_keys(Deck::Accelerator& a) {
     const auto of_rank = [](double& s) { return number("", s, speed, ""); };
     return {
         word("backend", a.backend, "none; host: threads of this processor stand in for a device; cuda: NVIDIA GPUs"),
-        word("controller", a.controller, "who moves the border between CPU and accelerator; fixed: share stays"),
+        word("controller", a.controller, balance::controller_names(),
+             "who moves the border between CPU and accelerator; fixed: share stays"),
         number("share", a.share, {0, 1}, "of a rank's load on its accelerators, at first; auto: 0.5", "auto"),
         integer("every", a.every, 1, last_step, "steps between checks of the border, after 1, 2, 4, ... at the start"),
         integer("threads", a.threads, 1, 4096, "of each accelerator, with backend: host"),

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Who moves the border between the zones of a CPU and its accelerators, by how far: pure functions of what was measured
-// since the last check.
+// since the last check. A controller is a file with its step and an entry of the table in controller.cpp.
 #pragma once
 #include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "balance/words.hpp"
+#include "balance/zone/relative_speed.hpp"
 
 namespace balance {
-
-enum class ControllerKind {
-    cpu_load,        ///< by the load of the CPU, as Andrianov et al. (2020)
-    measured_speed,  ///< to where both zones take the same time, by the speeds that their times show
-    fixed            ///< never
-};
-constexpr auto words_of(ControllerKind) {
-    return std::to_array<Word<ControllerKind>>({{ControllerKind::cpu_load, "cpu_load"},
-                                                {ControllerKind::measured_speed, "measured_speed"},
-                                                {ControllerKind::fixed, "fixed"}});
-}
 
 /// What one rank measured since the last check.
 struct ZoneTimes {
@@ -43,8 +36,32 @@ struct BorderStep {
     BorderDecision decision = BorderDecision::kept;
 };
 
-/// What a controller remembers; saved in checkpoints as it is. Every kind understands what another one remembers. A
-/// list that no controller can have made counts as an empty one, which is the start.
+/// The border is kept where it is.
+inline BorderStep kept(const ZoneTimes& t) { return {t.share, BorderDecision::kept}; }
+/// The border is moved to another share.
+inline BorderStep moved_to(double share, const ZoneTimes& t) {
+    return {share, share > t.share ? BorderDecision::towards_cpu : BorderDecision::towards_accelerator};
+}
+
+/// A rule by which the border moves.
+struct Controller {
+    /// times: what was measured. speed: what all controllers learn, with these times already in it; observed: they told
+    /// something. memory: numbers of its own, to read and to change.
+    using Step = BorderStep (*)(const ZoneTimes& times, RelativeSpeed& speed, bool observed, std::span<double> memory);
+    Step step = nullptr;              ///< none: the border never moves, and a restart takes the deck's share
+    std::vector<double> memory = {};  ///< its own numbers before the first check
+    /// Whether it can have made such numbers, as many as `memory` and finite: damaged checkpoints are refused.
+    bool (*accepts)(std::span<const double> memory) = [](std::span<const double>) { return true; };
+};
+
+/// The names of all controllers, as decks have them.
+std::vector<std::string> controller_names();
+/// The controller of that name. Throws std::invalid_argument when there is none.
+const Controller& controller(std::string_view name);
+
+/// What a controller remembers; saved in checkpoints as it is: what all learn, then its own numbers. What another one
+/// has learnt of the speeds serves too. A list that no controller can have made counts as an empty one, which is the
+/// start.
 struct ControllerState {
     std::vector<double> values;
     friend bool operator==(const ControllerState&, const ControllerState&) = default;
@@ -52,7 +69,8 @@ struct ControllerState {
 
 /// The next share. Times of zones that are empty, and values that can't be (zero or negative seconds, not finite), tell
 /// nothing; where nothing is known the border is kept. The rules and why: docs/zones.md.
-BorderStep next_share(ControllerKind kind, const ZoneTimes& times, ControllerState& state);
+BorderStep next_share(const Controller& controller, const ZoneTimes& times, ControllerState& state);
+BorderStep next_share(std::string_view controller, const ZoneTimes& times, ControllerState& state);
 
 /// Speed of the accelerator relative to the CPU that the controller has found, in the same load a second; 0: not yet.
 double relative_speed(const ControllerState& state);

@@ -31,15 +31,15 @@ public:
         engine_.fill(deck);
     }
 
-    /// Steps up to `last`; kind: who moves the border. Checks come every so many steps. Returns the seconds that the
-    /// steps took, without those of checks: with these, particles are sorted and lists rebuilt out of turn.
-    double steps(std::int64_t last, balance::ControllerKind kind, std::int64_t every) {
+    /// Steps up to `last`; controller: who moves the border. Checks come every so many steps. Returns the seconds that
+    /// the steps took, without those of checks: with these, particles are sorted and lists rebuilt out of turn.
+    double steps(std::int64_t last, std::string_view controller, std::int64_t every) {
         double seconds = 0, start = comm::now();
         for (; step_ < last; ++step_) {
             if (step_ == 0 || balance::check_due(step_, every)) {
                 seconds += comm::now() - start;
                 engine_.rebin();
-                move_border(kind);
+                move_border(controller);
                 engine_.build_neighbour_lists();
                 start = comm::now();
             } else if (engine_.displaced()) {
@@ -84,7 +84,7 @@ private:
         total_ = std::accumulate(loads_.begin(), loads_.end(), std::int64_t{0});
     }
 
-    void move_border(balance::ControllerKind kind) {
+    void move_border(std::string_view controller) {
         const balance::Decomposition old = decomposition();
         const app::ZoneSeconds spent = engine_.take_zone_seconds();
         measure();
@@ -99,9 +99,9 @@ private:
                 spent.accelerator / steps,
                 1};
             way_.push_back({step_, times.share, times.cpu_seconds, times.accelerator_seconds});
-            const balance::BorderStep next = balance::next_share(kind, times, state_);
+            const balance::BorderStep next = balance::next_share(controller, times, state_);
             if (next.decision != balance::BorderDecision::kept) share_ = next.share;
-            else if (kind != balance::ControllerKind::fixed) share_ = times.share;
+            else if (controller != "fixed") share_ = times.share;
         }
         checked_ = step_;
         border_ = balance::border_at(loads_, total_, share_);

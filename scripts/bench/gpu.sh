@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # gpu.sh: a zone on a CUDA device, or on threads of the processor where there is none: that its bits are the engine's,
-# its rates with more and more particles, and what it is worth beside the CPU. Writes results/gpu/*.json. Needs a C++ compiler, CMake, xxHash and,
+# and its rates with more and more particles. Writes results/gpu/*.json. Needs a C++ compiler, CMake, xxHash and,
 # for a device, nvcc; no MPI, HDF5 or other library, and no network. Where xxHash is not installed, its header is looked
 # for in build-xxhash/xxhash.h. Takes about 5 minutes.
 set -euo pipefail
@@ -16,10 +16,9 @@ if ! echo '#include <xxhash.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1; the
 fi
 cmake -S . -B $folder "${options[@]}" >/dev/null
 mkdir -p results/gpu
-cmake --build $folder --target zone_rates hybrid -j "$(nproc)" >results/gpu/build.log 2>&1 ||
+cmake --build $folder --target zone_rates -j "$(nproc)" >results/gpu/build.log 2>&1 ||
     { tail -n 30 results/gpu/build.log >&2; exit 1; }
 $folder/examples/gpu/zone_rates results/gpu/summary.json
-$folder/examples/gpu/hybrid results/gpu/hybrid.json
 # Memory errors and races of the kernels; slow, so on the small systems only.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 if [[ -n $sanitizer ]] && ! grep -q '"stand_in": true' results/gpu/summary.json; then

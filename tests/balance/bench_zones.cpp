@@ -12,17 +12,13 @@ using namespace balance;
 namespace {
 
 constexpr double starts[]{1, 0.75, 0.5, 0};
-constexpr ControllerKind kinds[]{ControllerKind::cpu_load, ControllerKind::measured_speed};
+constexpr std::string_view kinds[]{"cpu_load", "measured_speed"};
 constexpr double near_best = 0.01;  // share
 constexpr double noise = 0.05;
 constexpr int checks = 400, seeds = 500, change_at = 60;
 
-const char* name_of(ControllerKind kind) {
-    return kind == ControllerKind::cpu_load ? "cpu_load" : kind == ControllerKind::fixed ? "fixed" : "measured_speed";
-}
-
 // The band of cpu_load ends somewhat above the best share, so that it counts as there within two per cent.
-double off_of(ControllerKind kind) { return kind == ControllerKind::cpu_load ? 2 * near_best : near_best; }
+double off_of(std::string_view kind) { return kind == "cpu_load" ? 2 * near_best : near_best; }
 
 // From the 4th correction after check `begin` on, or from the last where there are fewer, for 100 checks since `begin`.
 double time_over_best(const SimulatedMachine& machine, const SimulatedRun& run, std::size_t begin = 0) {
@@ -37,10 +33,10 @@ public:
         file_ << "kind,controller,start_share,best_share,seed,corrections,final_share,time_over_best,reversals,"
                  "largest_error\n";
     }
-    void add(const char* kind, ControllerKind controller, double start, double best, int seed, int corrections,
+    void add(const char* kind, std::string_view controller, double start, double best, int seed, int corrections,
              const SimulatedRun& run, double time, int reversals, double error) {
-        file_ << kind << ',' << name_of(controller) << ',' << start << ',' << best << ',' << seed << ',' << corrections
-              << ',' << run.shares.back() << ',' << time << ',' << reversals << ',' << error << '\n';
+        file_ << kind << ',' << controller << ',' << start << ',' << best << ',' << seed << ',' << corrections << ','
+              << run.shares.back() << ',' << time << ',' << reversals << ',' << error << '\n';
     }
 
 private:
@@ -49,7 +45,7 @@ private:
 
 // From each start, without noise: also the share at each check.
 void converge(Cases& cases, std::ofstream& shares) {
-    for (const ControllerKind kind : kinds)
+    for (const std::string_view kind : kinds)
         for (const double best : {0.87, 0.2, 0.5, 0.7, 0.95, 0.99})
             for (const double start : starts) {
                 const SimulatedMachine machine = machine_with_best(best);
@@ -59,14 +55,14 @@ void converge(Cases& cases, std::ofstream& shares) {
                           run.largest_error(best, run.checks_until(4)));
                 if (best != 0.87) continue;
                 for (std::size_t c = 0; c < run.shares.size(); ++c)
-                    shares << name_of(kind) << ',' << start << ',' << c << ',' << run.shares[c] << ','
+                    shares << kind << ',' << start << ',' << c << ',' << run.shares[c] << ','
                            << machine.step_seconds(run.shares[c]) << '\n';
             }
 }
 
 // With an error of 5 % of each measured time: reversals in checks 20 to 70, errors from check 20 on.
 void with_noise(Cases& cases) {
-    for (const ControllerKind kind : kinds)
+    for (const std::string_view kind : kinds)
         for (const double best : {0.87, 0.2, 0.5, 0.7, 0.95, 0.99})
             for (const double start : starts)
                 for (int seed = 0; seed < seeds; ++seed) {
@@ -80,7 +76,7 @@ void with_noise(Cases& cases) {
 
 // The accelerator gets twice or half as fast at check 60: corrections and times from then on.
 void with_change(Cases& cases) {
-    for (const ControllerKind kind : kinds)
+    for (const std::string_view kind : kinds)
         for (const double error : {0.0, noise})
             for (const double factor : {2.0, 0.5})
                 for (int seed = 0; seed < (error > 0 ? seeds : 1); ++seed) {
@@ -103,8 +99,7 @@ void with_change(Cases& cases) {
 void fixed_shares(std::ofstream& file) {
     const SimulatedMachine machine;
     for (int percent = 0; percent <= 100; ++percent)
-        file << percent / 100.0 << ',' << simulate(machine, ControllerKind::fixed, percent / 100.0, 1).seconds[0]
-             << '\n';
+        file << percent / 100.0 << ',' << simulate(machine, "fixed", percent / 100.0, 1).seconds[0] << '\n';
 }
 
 }  // namespace

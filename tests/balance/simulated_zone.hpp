@@ -95,7 +95,7 @@ struct SimulatedRun {
 /// Lets a controller check the border `checks` times, with equal numbers of steps between them. change(machine, check):
 /// called before the steps of each check.
 inline SimulatedRun simulate(
-    SimulatedMachine machine, balance::ControllerKind kind, double start, int checks, std::uint64_t seed = 1,
+    SimulatedMachine machine, std::string_view kind, double start, int checks, std::uint64_t seed = 1,
     const std::function<void(SimulatedMachine&, int)>& change = [](SimulatedMachine&, int) {}) {
     const std::vector<std::int64_t> strip_loads(machine.room, 1);
     std::mt19937_64 random(seed);
