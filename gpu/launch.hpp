@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "gpu/atomics.hpp"
 
@@ -81,5 +82,22 @@ private:
     T* data_ = nullptr;
     std::size_t size_ = 0, capacity_ = 0;
 };
+
+/// Copies numbers to an accelerator.
+template <class On, class T>
+void upload(On& on, Array<On, T>& to, const std::vector<T>& from) {
+    to.resize(from.size());
+    on.to_device(to.data(), from.data(), from.size() * sizeof(T));
+    on.wait();  // `from` is the caller's
+}
+
+/// Copies numbers from an accelerator, once it has done all that was started.
+template <class On, class T>
+std::vector<T> download(On& on, const Array<On, T>& from) {
+    std::vector<T> to(from.size());
+    on.to_host(to.data(), from.data(), from.size() * sizeof(T));
+    on.wait();
+    return to;
+}
 
 }  // namespace gpu

@@ -62,17 +62,35 @@ struct Domain {
     balance::Grid grid() const {
         return {{axis[0].cells, axis[1].cells, 1}, {axis[0].periodic, axis[1].periodic, false}};
     }
+    /// Which walls particles of a box of cells can reach before the next rebuild: those within the halo's width of it.
+    /// wall: [axis][lower, upper end], false for periodic axes.
+    void walls_near(const balance::Box& box, int halo, bool (&wall)[2][2]) const {
+        for (int a = 0; a < 2; ++a) {
+            wall[a][0] = !axis[a].periodic && box.lower[a] < halo;
+            wall[a][1] = !axis[a].periodic && box.upper[a] > axis[a].cells - halo;
+        }
+    }
     double area() const { return axis[0].real_length() * axis[1].real_length(); }
 };
 
 /// A whole number of 2^-26 next to `length` (lengths), as the box sides are.
 inline std::int64_t to_edge_units(double length) { return std::llround(std::ldexp(length, edge_bits)); }
 
-/// Packs a position (2^-40) for the kernels: x in the low, y in the high 32 bits, both shifted right.
+/// A packed position, or a shift of one: x in the low, y in the high 32 bits.
+HD std::uint64_t joined(std::uint32_t x, std::uint32_t y) { return x | static_cast<std::uint64_t>(y) << 32; }
+/// Packs a position (2^-40) for the kernels, both coordinates shifted right.
 HD std::uint64_t pack(std::int64_t x, std::int64_t y, int shift) {
-    return static_cast<std::uint32_t>(x >> shift) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(y >> shift))
-                                                        << 32;
+    return joined(static_cast<std::uint32_t>(x >> shift), static_cast<std::uint32_t>(y >> shift));
 }
+/// Adds a shift to a packed position; each coordinate wraps on its own.
+HD std::uint64_t shifted(std::uint64_t packed, std::uint64_t shift) {
+    return joined(static_cast<std::uint32_t>(packed) + static_cast<std::uint32_t>(shift),
+                  static_cast<std::uint32_t>(packed >> 32) + static_cast<std::uint32_t>(shift >> 32));
+}
+
+/// The radius (lengths) that a search for neighbours within `radius` takes: floats of packed lengths round by at most
+/// 2^-24 of their size, and it grows by far more than that.
+HD double searched_radius(double radius) { return radius * (1 + 1e-5); }
 
 /// Cells that lie in reach of `radius` (lengths) from within one of width `cell`.
 inline int cells_within(double radius, double cell) { return static_cast<int>(std::ceil(radius / cell)); }

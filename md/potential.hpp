@@ -235,7 +235,7 @@ std::span<const Parameter> own_parameters(const std::string& kind);
 /// Why the parameters of `spec`, each within its range, don't go together; empty if they do.
 std::string conflict(const PotentialSpec& spec);
 
-/// Energy and force of a pair at distance r (lengths) by the double-precision functor. For tests, limits and plots.
+/// Energy and force of a pair at distance r (lengths) by the double-precision functor. For tests.
 struct PairValue {
     double energy = 0, force = 0;  ///< force along r, positive when repulsive
 };

@@ -14,12 +14,6 @@ namespace {
 
 using balance::Move;
 
-// Adds an image's shift to packed positions: each half on its own, both wrap.
-std::uint64_t shifted(std::uint64_t packed, std::uint32_t dx, std::uint32_t dy) {
-    return static_cast<std::uint32_t>(static_cast<std::uint32_t>(packed) + dx) |
-           static_cast<std::uint64_t>(static_cast<std::uint32_t>(static_cast<std::uint32_t>(packed >> 32) + dy)) << 32;
-}
-
 }  // namespace
 
 TargetView in_target_coordinates(const md::Domain& domain, const Move& m) {
@@ -33,7 +27,9 @@ TargetView in_target_coordinates(const md::Domain& domain, const Move& m) {
 
 void copy_shifted(const std::uint64_t* from, std::int64_t n, std::uint64_t* to, std::uint32_t dx, std::uint32_t dy) {
     if (dx == 0 && dy == 0) std::copy_n(from, n, to);
-    else std::transform(from, from + n, to, [=](std::uint64_t p) { return shifted(p, dx, dy); });
+    else
+        std::transform(from, from + n, to,
+                       [shift = md::joined(dx, dy)](std::uint64_t p) { return md::shifted(p, shift); });
 }
 
 void Border::plan(const std::vector<Move>& moves) {

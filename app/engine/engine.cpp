@@ -20,7 +20,6 @@ namespace app {
 Engine::Engine(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm,
                Timers& timers)
     : setup_(setup),
-      comm_(comm),
       timers_(timers),
       tiles_(setup_, decomposition, comm),
       halo_(setup_, tiles_, decomposition),
@@ -28,8 +27,7 @@ Engine::Engine(const Setup& setup, const balance::Decomposition& decomposition, 
       forces_(setup_, tiles_),
       scratch_(omp_get_max_threads()),
       agreement_(comm, setup.overlap == comm::Overlap::full),
-      skin_(setup.skin),
-      skins_(setup.potential.cutoff, setup.skin, setup.widest_skin) {
+      skin_(setup_, comm, timers) {
     assign_to_threads();
 }
 
@@ -47,7 +45,7 @@ void Engine::distribute(const std::vector<md::Particle>& particles, const balanc
 
 void Engine::rebin() {
     agreement_.finish();
-    if (setup_.tune_skin) tune_skin();
+    skin_.rebuilding(displaced());
     {
         const Timed phase(timers_, Phase::migration);
         halo_.emigrate();
@@ -86,15 +84,16 @@ template <class Blocks, class Tiles>
 void Engine::at_the_same_time(Blocks blocks, Tiles tiles) {
     const double start = comm::now();
     std::vector<std::future<void>> waiting;
-    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) try {
+    try {
+        for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
             waiting.push_back(std::async(std::launch::async, [&, t] { blocks(tiles_.zone(t)); }));
-        } catch (const std::system_error& e) {
-            throw gpu::Error(std::string("no thread can be started that waits for it: ") + e.what(),
-                             "allow this user more threads, or use fewer accelerator.devices");
-        }
-    stopwatch_.timed_for(all_, tiles);
+    } catch (const std::system_error& e) {
+        throw gpu::Error(std::string("no thread can be started that waits for it: ") + e.what(),
+                         "allow this user more threads, or use fewer accelerator.devices");
+    }
+    stopwatch_.timed_for(on_threads_.all, tiles);
     for (std::future<void>& w : waiting) w.get();
-    zone_seconds_.rebuilds += comm::now() - start;
+    seconds_.zones.rebuilds += comm::now() - start;
 }
 
 // Tiles go to threads by the particles that they hold now; cells cost a little too.
@@ -105,13 +104,13 @@ ThreadSchedule Engine::to_threads(std::vector<std::size_t> tiles) const {
 
 void Engine::assign_to_threads() {
     std::vector<std::size_t> all, inner;
-    rim_.clear();
+    on_threads_.rim.clear();
     for (std::size_t t = 0; t < tiles_.on_cpu(); ++t) {
         all.push_back(t);
-        (halo_.remote(t) ? rim_ : inner).push_back(t);
+        (halo_.remote(t) ? on_threads_.rim : inner).push_back(t);
     }
-    all_ = to_threads(std::move(all));
-    inner_ = to_threads(std::move(inner));
+    on_threads_.all = to_threads(std::move(all));
+    on_threads_.inner = to_threads(std::move(inner));
 }
 
 void Engine::refill_ghosts() {
@@ -129,14 +128,14 @@ void Engine::build_neighbour_lists() {
     if (stage_ == Stage::listed) return;
     refill_ghosts();
     const Timed phase(timers_, Phase::neighbours);
-    const double radius = setup_.potential.cutoff + skin_;
+    const double radius = setup_.potential.cutoff + skin();
     at_the_same_time([radius](gpu::Zone& zone) { zone.build_neighbour_lists(radius); },
                      [&](std::size_t t) {
                          tiles_[t].build_neighbour_lists(*setup_.kernels, radius, scratch_[omp_get_thread_num()]);
                      });
     forces_.count_work();
     stage_ = Stage::listed;
-    agreement_.lists_built(skin_ / 2 / setup_.domain.packed_unit());
+    agreement_.lists_built(skin() / 2 / setup_.domain.packed_unit());
     ++rebuilds_;
 }
 
@@ -149,15 +148,16 @@ void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
         forces_.compute(schedule, options, stopwatch_, [&](std::size_t t) {
             if (travel) halo_.fill_from_this_rank(t);
         });
-        zone_seconds_.cpu += comm::now() - start;
+        seconds_.zones.cpu += comm::now() - start;
     };
     if (travel) {
         const Timed timer(timers_, Phase::ghosts);
-        halo_.start(), halo_.cross_border();
+        halo_.start();
+        halo_.cross_border();
     }
     forces_.start_blocks(options);
     if (!travel) {
-        compute(all_);
+        compute(on_threads_.all);
     } else if (setup_.overlap == comm::Overlap::full) {
         compute_with_ghosts(compute);
     } else {
@@ -165,7 +165,7 @@ void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
             const Timed timer(timers_, Phase::ghosts);
             halo_.finish();
         }
-        compute(all_);
+        compute(on_threads_.all);
     }
     {
         const Timed timer(timers_, Phase::accelerator);
@@ -178,11 +178,11 @@ void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
     for (std::size_t t = 0; t < tiles_.on_cpu(); ++t) tiles_[t].flip();  // the kernels wrote the next positions
     tiles_.drop_copies();
     ghosts_current_ = false;
-    ++steps_since_;
+    skin_.stepped();
 }
 
-// Inner tiles while ghosts are on their way, then those at the rim as theirs arrive: as soon as each thread can have
-// one.
+// Computes the inner tiles while ghosts are on their way, then the tiles at the rim as their ghosts arrive, a batch
+// whenever there are enough of them for all threads.
 template <class Compute>
 void Engine::compute_with_ghosts(Compute compute) {
     const double start = comm::now();
@@ -192,11 +192,11 @@ void Engine::compute_with_ghosts(Compute compute) {
         compute(schedule);
         computed += comm::now() - begin;
     };
-    compute_some(inner_);
+    compute_some(on_threads_.inner);
     std::vector<std::size_t> ready = halo_.complete();
     const auto threads = static_cast<std::size_t>(omp_get_max_threads());
     double end = start;
-    for (std::size_t left = rim_.size(); left > 0;) {
+    for (std::size_t left = on_threads_.rim.size(); left > 0;) {
         const bool all = ready.size() == left;
         if (all) end = comm::now();  // nothing is on its way any more
         if (all || ready.size() >= threads) {
@@ -212,32 +212,15 @@ void Engine::compute_with_ghosts(Compute compute) {
     const Timed timer(timers_, Phase::ghosts);
     while (halo_.finish_some(ready)) {
     }
-    if (rim_.empty()) return;
-    travel_seconds_.computed += computed;
-    travel_seconds_.waited += end - start - computed;
+    if (on_threads_.rim.empty()) return;
+    seconds_.travel.computed += computed;
+    seconds_.travel.waited += end - start - computed;
 }
 
 ZoneSeconds Engine::take_zone_seconds() {
-    zone_seconds_.cpu_busy = stopwatch_.take_busy();
-    zone_seconds_.accelerator = forces_.take_block_seconds();
-    return std::exchange(zone_seconds_, {});
-}
-
-// What a step costs with a skin shows from one rebuild to the next, if that one was due.
-void Engine::tune_skin() {
-    const double passes =
-        timers_.seconds(Phase::forces) + timers_.seconds(Phase::accelerator) + timers_.seconds(Phase::ghosts);
-    const double rebuilds = timers_.seconds(Phase::neighbours) + timers_.seconds(Phase::migration);
-    if (displaced() && steps_since_ > 0) {
-        std::array<std::int64_t, 2> cost{static_cast<std::int64_t>((passes - passes_before_) / steps_since_ * 1e9),
-                                         static_cast<std::int64_t>((rebuilds - rebuilds_before_) / steps_since_ * 1e9)};
-        if (skins_.searching()) comm_.max(cost);
-        skins_.add(static_cast<double>(cost[0]), static_cast<double>(cost[1]));
-        skin_ = skins_.skin();
-    }
-    passes_before_ = passes;
-    rebuilds_before_ = rebuilds;
-    steps_since_ = 0;
+    seconds_.zones.cpu_busy = stopwatch_.take_busy();
+    seconds_.zones.accelerator = forces_.take_block_seconds();
+    return std::exchange(seconds_.zones, {});
 }
 
 }  // namespace app

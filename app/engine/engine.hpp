@@ -12,10 +12,10 @@
 #include "app/engine/force_pass.hpp"
 #include "app/engine/halo.hpp"
 #include "app/engine/setup.hpp"
+#include "app/engine/skin_tuning.hpp"
 #include "app/engine/stopwatch.hpp"
 #include "app/engine/tiles.hpp"
 #include "md/observables.hpp"
-#include "md/skin.hpp"
 
 namespace app {
 
@@ -86,14 +86,14 @@ public:
     /// See Halo::traffic().
     const comm::Traffic& traffic() const { return halo_.traffic(); }
     /// Seconds in which ghosts were on their way to this rank, so far.
-    const TravelSeconds& travel_seconds() const { return travel_seconds_; }
+    const TravelSeconds& travel_seconds() const { return seconds_.travel; }
 
     /// Of this rank, since the last call. All zero without accelerators.
     ZoneSeconds take_zone_seconds();
 
     const Tiles& tiles() const { return tiles_; }
     const Setup& setup() const { return setup_; }
-    double skin() const { return skin_; }                                  ///< in use, lengths
+    double skin() const { return skin_.skin(); }                           ///< in use, lengths
     std::int64_t rebuilds() const { return rebuilds_; }                    ///< of the neighbour lists
     std::int64_t particles() const { return tiles_.particles(); }          ///< on this rank
     std::int64_t bytes() const { return tiles_.bytes() + halo_.bytes(); }  ///< held by tiles and buffers of this rank
@@ -108,31 +108,30 @@ private:
     void at_the_same_time(Blocks blocks, Tiles tiles);
     void assign_to_threads();
     void refill_ghosts();
-    void tune_skin();
     template <class Compute>
     void compute_with_ghosts(Compute compute);
     ThreadSchedule to_threads(std::vector<std::size_t> tiles) const;
 
     const Setup setup_;
-    const comm::Communicator& comm_;
     Timers& timers_;
     Tiles tiles_;
     Halo halo_;
     Stopwatch stopwatch_;
     ForcePass forces_;
-    ThreadSchedule all_, inner_;            // all tiles; those without ghosts from other ranks
-    std::vector<std::size_t> rim_;          // the others
+    struct {
+        ThreadSchedule all, inner;     // all tiles; those without ghosts from other ranks
+        std::vector<std::size_t> rim;  // the others
+    } on_threads_;
     std::vector<md::TileScratch> scratch_;  // by thread
     Stage stage_ = Stage::scattered;
     Agreement agreement_;
     bool ghosts_current_ = false;  // they are where their owners are
     std::int64_t rebuilds_ = 0;
-    TravelSeconds travel_seconds_;
-    ZoneSeconds zone_seconds_;
-    double skin_;
-    md::SkinSearch skins_;
-    double passes_before_ = 0, rebuilds_before_ = 0;  // seconds of phases at the last rebuild
-    int steps_since_ = 0;                             // the last rebuild
+    struct {
+        TravelSeconds travel;
+        ZoneSeconds zones;
+    } seconds_;
+    SkinTuning skin_;
 };
 
 }  // namespace app

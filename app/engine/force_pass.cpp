@@ -58,13 +58,7 @@ md::StepArgs ForcePass::arguments(const Options& options) const {
 
 void ForcePass::compute_tile(std::size_t t, md::Kernels::Step step, md::StepArgs args, const Options& options) {
     md::Tile& tile = tiles_[t];
-    for (int a = 0; a < 2; ++a) {
-        const md::Axis& axis = setup_.domain.axis[a];
-        if (axis.periodic) continue;
-        // A particle that can reach a wall before the next rebuild lies within the halo's width of it.
-        args.wall[a][0] = tile.box().lower[a] < setup_.halo;
-        args.wall[a][1] = tile.box().upper[a] > axis.cells - setup_.halo;
-    }
+    setup_.domain.walls_near(tile.box(), setup_.halo, args.wall);
     if (options.keep_forces) {
         force_x_[t].resize(tile.size());
         force_y_[t].resize(tile.size());

@@ -18,8 +18,6 @@ namespace {
 
 using balance::Move;
 
-constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, body); };
-
 std::size_t cells_of(const Move& m) { return static_cast<std::size_t>(m.box.cells()); }
 
 // Particles in a box of a tile's cells or halo.

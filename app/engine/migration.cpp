@@ -42,8 +42,6 @@ std::vector<std::int64_t> particles_before_cells(const md::Tile& tile) {
     return before;
 }
 
-constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, body); };
-
 }  // namespace
 
 void repartition(Tiles& tiles, const Setup& setup, const balance::Decomposition& old,

@@ -34,7 +34,7 @@ struct Setup {
     md::Domain domain;
     md::PotentialSpec potential;
     md::Precision precision = md::Precision::mixed;
-    double skin = 0;         ///< that rows are built with
+    double skin = 0;         ///< by which the neighbour lists reach further than the cutoff, lengths
     bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)
     double widest_skin = 0;  ///< the most that the cells and the halo allow
     double dt = 0;

@@ -28,5 +28,7 @@ void parallel_runs(std::span<const std::size_t> first, const std::function<void(
 
 /// parallel_runs over [0, n), as many items for each thread.
 void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body);
+/// parallel_for as a loop that balance::Transfer takes.
+inline constexpr auto on_all_threads = [](std::size_t n, auto body) { parallel_for(n, body); };
 
 }  // namespace app

@@ -153,7 +153,7 @@ std::vector<std::int64_t> Tiles::cell_neighbours() {
     std::vector<std::vector<std::int64_t>> by_tile(tiles_.size());
     parallel_for(on_cpu(), [&](std::size_t t) {
         std::vector<std::int32_t> within(tiles_[t].size());
-        setup_.kernels->neighbours(tiles_[t].view(), setup_.potential.cutoff, within.data());
+        setup_.kernels->neighbours(tiles_[t].lists(), setup_.potential.cutoff, within.data());
         const std::int32_t* next = within.data();
         const balance::Box& b = tiles_[t].box();
         for (int x = b.lower[0]; x < b.upper[0]; ++x)

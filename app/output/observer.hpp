@@ -18,22 +18,22 @@ struct Due {
     bool checkpoint = false;
 };
 
-/// Where a run's results go. All calls are collective.
+/// Where a run's results go: whoever wants some overrides what tells of them. All calls are collective.
 class Observer {
 public:
     virtual ~Observer() = default;
-    virtual Due due(std::int64_t step) const = 0;
+    virtual Due due(std::int64_t /*step*/) const { return {}; }
     /// New plans of messages follow: particles change their tiles, ghosts are exchanged anew.
-    virtual void rebuilding(std::int64_t) {}
-    virtual void sums(std::int64_t step, const Engine& engine) = 0;
-    virtual void fields(std::int64_t step, const Engine& engine) = 0;
-    virtual void state(std::int64_t step, const Engine& engine) = 0;
-    virtual void checkpoint(std::int64_t step, const Engine& engine) = 0;
-    virtual void balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) = 0;
+    virtual void rebuilding(std::int64_t /*step*/) {}
+    virtual void sums(std::int64_t /*step*/, const Engine&) {}
+    virtual void fields(std::int64_t /*step*/, const Engine&) {}
+    virtual void state(std::int64_t /*step*/, const Engine&) {}
+    virtual void checkpoint(std::int64_t /*step*/, const Engine&) {}
+    virtual void balanced(const std::vector<BalanceRow>& /*rows*/, const std::vector<ResourceRow>& /*resources*/) {}
     /// rows: on rank 0, of all ranks.
-    virtual void border(const std::vector<ZoneRow>& rows) = 0;
+    virtual void border(const std::vector<ZoneRow>& /*rows*/) {}
     /// Non-zero when this rank wants the run to stop; asked once a step, the largest answer of all ranks counts.
-    virtual std::int64_t stop_wanted() const = 0;
+    virtual std::int64_t stop_wanted() const { return 0; }
 };
 
 }  // namespace app

@@ -16,6 +16,7 @@
 #include "app/deck/compare.hpp"
 #include "app/output/checkpoint_front.hpp"
 #include "app/output/file_kind.hpp"
+#include "balance/grid/grid.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "md/initial.hpp"
@@ -47,16 +48,11 @@ Front verified_front(const std::string& path, const comm::Communicator& comm) {
     return front;
 }
 
-// This rank's share of n rows.
-balance::Range share(std::int64_t n, const comm::Communicator& comm) {
-    return {n * comm.rank() / comm.size(), n * (comm.rank() + 1) / comm.size()};
-}
-
 // Calls use(particles) for this rank's share of the file, a piece at a time, the same number of pieces on all ranks.
 void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::Communicator& comm,
                     const std::function<void(std::vector<md::Particle>)>& use) {
     constexpr std::int64_t piece = 1 << 15;
-    const balance::Range mine = share(particles, comm);
+    const balance::Range mine = balance::block(particles, comm.rank(), comm.size());
     const std::int64_t pieces = (particles / comm.size() + piece) / piece;
     for (std::int64_t k = 0; k < pieces; ++k) {
         const std::int64_t begin = std::min(mine.end, mine.begin + k * piece),

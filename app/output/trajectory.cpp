@@ -12,6 +12,7 @@
 #include <span>
 
 #include "app/output/h5md.hpp"
+#include "balance/grid/grid.hpp"
 #include "comm/file/durable.hpp"
 #include "md/initial.hpp"
 
@@ -120,11 +121,10 @@ void TrajectoryFile::write(std::int64_t step, double time, const Engine& engine)
         file_.write(place_edges, frame, 0, edges.data(), 3);
     }
     if (frame == 0) {
-        const std::int64_t begin = particles_ * comm_.rank() / comm_.size(),
-                           end = particles_ * (comm_.rank() + 1) / comm_.size();
-        std::vector<std::int64_t> ids(end - begin);
-        std::iota(ids.begin(), ids.end(), begin);
-        file_.write(place_id, 0, begin, ids.data(), end - begin);
+        const balance::Range mine = balance::block(particles_, comm_.rank(), comm_.size());
+        std::vector<std::int64_t> ids(mine.size());
+        std::iota(ids.begin(), ids.end(), mine.begin);
+        file_.write(place_id, 0, mine.begin, ids.data(), mine.size());
     }
     write_in_order(frame, engine);
     file_.commit();

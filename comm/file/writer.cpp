@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstring>
 
+#include "balance/grid/grid.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/hdf5_handle.hpp"
 #include "comm/file/posix_file.hpp"
@@ -245,8 +246,8 @@ void FileWriter::write_field(const std::string& path, Element type, std::size_t 
                              std::int64_t blocks,
                              const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block) {
     const auto band = [&](int rank) {
-        return balance::Box{{0, static_cast<int>(std::int64_t{ny} * rank / comm_.size()), 0},
-                            {nx, static_cast<int>(std::int64_t{ny} * (rank + 1) / comm_.size()), 1}};
+        const balance::Range lines = balance::block(ny, rank, comm_.size());
+        return balance::Box{{0, static_cast<int>(lines.begin), 0}, {nx, static_cast<int>(lines.end), 1}};
     };
     std::vector<std::vector<std::byte>> to_rank(comm_.size());
     for (std::int64_t i = 0; i < blocks; ++i) {

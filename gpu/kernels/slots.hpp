@@ -88,13 +88,6 @@ struct ListShifts {
     }
 };
 
-/// Adds the halves of a shift to those of a packed position; each wraps on its own.
-HD std::uint64_t shifted(std::uint64_t packed, std::uint64_t shift) {
-    const auto x = static_cast<std::uint32_t>(packed) + static_cast<std::uint32_t>(shift);
-    const auto y = static_cast<std::uint32_t>(packed >> 32) + static_cast<std::uint32_t>(shift >> 32);
-    return x | static_cast<std::uint64_t>(y) << 32;
-}
-
 /// Positions of particles that others see.
 struct TakeOutgoing {
     const std::uint64_t* packed;
@@ -110,7 +103,7 @@ struct PutIncoming {
     const std::int32_t* slots;
     std::uint64_t* packed;
 
-    HD void operator()(std::int64_t k) const { packed[slots[k]] = shifted(from[k], shifts[k]); }
+    HD void operator()(std::int64_t k) const { packed[slots[k]] = md::shifted(from[k], shifts[k]); }
 };
 
 /// Positions of images of own particles.
@@ -119,7 +112,7 @@ struct PutImages {
     const std::uint64_t* shifts;
     std::uint64_t* packed;
 
-    HD void operator()(std::int64_t k) const { packed[slots[k]] = shifted(packed[sources[k]], shifts[k]); }
+    HD void operator()(std::int64_t k) const { packed[slots[k]] = md::shifted(packed[sources[k]], shifts[k]); }
 };
 
 }  // namespace gpu

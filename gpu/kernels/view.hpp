@@ -56,7 +56,6 @@ struct Totals {
     std::uint64_t pairs;
     std::uint64_t fault;          ///< of the smallest id: larger than all others
     std::uint32_t displacement2;  ///< the bits of a float that is not negative are in the order of its values
-    std::uint32_t lost;           ///< not 0: a particle lies outside the block
 
     HD static std::uint64_t fault_of(md::FaultKind kind, std::int64_t id) {
         return ~(static_cast<std::uint64_t>(id) << 2 | static_cast<std::uint64_t>(kind));

@@ -37,19 +37,23 @@ struct Cluster {
     std::uint32_t far_x;       ///< packed x that is out of reach
 };
 
-/// What the kernels see of a tile. Slots hold packed positions of own particles and ghosts; the other arrays are in own
-/// order and readable up to 16 elements beyond their end.
-struct TileView {
+/// What kernels see of a tile that only read. Slots hold packed positions of own particles and ghosts.
+struct ListView {
     const std::uint64_t* packed;
-    std::uint64_t* next;
-    std::int64_t *x, *y, *vx, *vy;
-    const std::int64_t* id;
-    const std::uint64_t* reference;
     const Cluster* clusters;
     std::int32_t cluster_count;
     const Neighbourhood* neighbourhoods;
     const std::uint8_t* rows;
     std::int32_t packed_bits;  ///< see Domain
+};
+
+/// What the kernels of a step see. The arrays of own particles are in own order and readable up to 16 elements beyond
+/// their end.
+struct TileView : ListView {
+    std::uint64_t* next;  ///< by slot: positions after a drift
+    std::int64_t *x, *y, *vx, *vy;
+    const std::int64_t* id;
+    const std::uint64_t* reference;
 };
 
 /// Force sums are exact integers: quanta of 2^-16 (mixed) or 2^-32 (double).
@@ -102,6 +106,9 @@ struct PairSums {
     std::int64_t pairs = 0;         ///< within the cutoff, from both sides
 };
 
+/// Slices of a cell's height by which its particles are sorted: near in memory is near in space, so clusters are
+/// shorter and have fewer candidates.
+inline constexpr int slices_of_cell = 4;
 /// Where to sort particles to: by cells in columns, by slices of a cell's height within each.
 struct KeysArgs {
     const std::int64_t *x, *y;
@@ -122,17 +129,25 @@ struct RowsArgs {
     std::int32_t slot, base, count;  ///< as in Cluster
     double radius;                   ///< cutoff + skin, lengths
     std::int32_t packed_bits;
-    float *x, *y;                   ///< scratch for all candidates + 32
-    std::int32_t *place, *start;    ///< the same
-    std::int32_t* lane_rows;        ///< scratch: 16 rows of `stride`, + 16
-    std::int32_t stride;            ///< at least all candidates + 32
-    Neighbourhood* neighbourhoods;  ///< out: at most most_neighbourhoods(); `row` counts from `rows`
-    std::uint8_t* rows;             ///< out: at most most_row_elements()
+    float *x, *y;                      ///< scratch for all candidates + 32
+    std::int32_t *place, *start;       ///< the same
+    std::int32_t* lane_rows;           ///< scratch: 16 rows of `stride`, + 16
+    std::int32_t stride;               ///< at least all candidates + 32
+    Neighbourhood* neighbourhoods;     ///< out; `row` counts from `rows`
+    std::uint8_t* rows;                ///< out
+    std::int32_t neighbourhoods_room;  ///< most_neighbourhoods()
+    std::int64_t rows_room;            ///< most_row_elements()
 };
-constexpr std::size_t most_neighbourhoods(std::size_t candidates) { return candidates / windows + 1; }
-constexpr std::size_t most_row_elements(std::size_t candidates) {
-    return lanes * (candidates + lanes * most_neighbourhoods(candidates));
+/// Neighbourhoods of a cluster at most. A run of n candidates lies in up to 1 + (n - 1) / window windows, and one more
+/// may follow for the far place. The first neighbourhood takes `windows` of them, each further one windows - 1, because
+/// it overlaps with the one before.
+constexpr std::size_t most_neighbourhoods(std::size_t runs, std::size_t candidates) {
+    const std::size_t used = runs + (candidates - runs) / window;
+    return (used + windows - 2) / (windows - 1);
 }
+/// Elements of a cluster's rows at most: in each neighbourhood the longest row has no more elements than there are
+/// candidates which the neighbourhood before could not address, and the last one is written in blocks of 16 columns.
+constexpr std::size_t most_row_elements(std::size_t candidates) { return lanes * (candidates + 16); }
 
 struct Kernels {
     const char* isa;
@@ -141,12 +156,13 @@ struct Kernels {
     using Step = void (*)(const TileView&, const StepArgs&, StepResult&);
     Step step[8][2][2];
     /// Potential energy and virial of all own particles, in double precision.
-    void (*pair_sums[8])(const TileView&, const PotentialSpec&, PairSums&);
+    void (*pair_sums[8])(const ListView&, const PotentialSpec&, PairSums&);
     /// Neighbours within the cutoff (lengths) of each own particle, by the rows.
-    void (*neighbours)(const TileView&, double cutoff, std::int32_t* within);
+    void (*neighbours)(const ListView&, double cutoff, std::int32_t* within);
     /// Sorting keys of particles that lie in the tile's cells.
     void (*keys)(const KeysArgs&);
-    /// Builds the rows of a cluster, returns the number of its neighbourhoods.
+    /// Builds the rows of a cluster, returns the number of its neighbourhoods; -1, having written nothing beyond its
+    /// room, where that does not suffice.
     std::int32_t (*rows)(const RowsArgs&);
 
     /// The step for this potential in this precision.

@@ -47,7 +47,7 @@ HD void prefetch_near(const Neighbourhood& hood, const std::uint64_t* base, cons
 // Calls body(positions of the lanes' k-th neighbours) for all k and returns how many k there were. Picks them a row
 // ahead: instructions that wait for others fill the processor's queues.
 template <class Body>
-HD int for_each_neighbour(const TileView& tile, const Cluster& cluster, NearBuffer& buffer, Body body) {
+HD int for_each_neighbour(const ListView& tile, const Cluster& cluster, NearBuffer& buffer, Body body) {
     int length = 0;
     for (std::int32_t h = cluster.first; h != cluster.last; ++h) {
         const Neighbourhood& hood = tile.neighbourhoods[h];
@@ -243,7 +243,7 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
 }
 
 template <template <class, bool> class P>
-void pair_sums(const TileView& tile, const PotentialSpec& spec, PairSums& out) {
+void pair_sums(const ListView& tile, const PotentialSpec& spec, PairSums& out) {
     const PairEnergy<P> pair_energy(spec, tile.packed_bits + difference_shift);
     NearBuffer buffer{};
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
@@ -272,7 +272,7 @@ void pair_sums(const TileView& tile, const PotentialSpec& spec, PairSums& out) {
     }
 }
 
-void count_neighbours(const TileView& tile, double cutoff, std::int32_t* within) {
+void count_neighbours(const ListView& tile, double cutoff, std::int32_t* within) {
     const F64 cutoff2(cutoff * cutoff * two_to(2 * (tile.packed_bits + difference_shift)));
     NearBuffer buffer{};
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
@@ -334,8 +334,7 @@ ClusterBox cluster_box(const RowsArgs& a) {
                 high_y = reduce_max(y);
     const auto mid_x = static_cast<std::int32_t>((low_x + high_x) / 2),
                mid_y = static_cast<std::int32_t>((low_y + high_y) / 2);
-    // Floats of packed lengths round by at most 2^-24 of their size; the radius grows by far more than that.
-    const double radius = a.radius * (1 + 1e-5) * two_to(a.packed_bits);
+    const double radius = searched_radius(a.radius) * two_to(a.packed_bits);
     ClusterBox box{x0 + i32(mid_x),
                    y0 + i32(mid_y),
                    F32((high_x - low_x) / 2),
@@ -401,9 +400,10 @@ void list_lanes(const RowsArgs& a, const ClusterBox& box, const Survivors& s, in
 
 // Deals the lanes' neighbours to neighbourhoods of `windows` windows; returns how many there are. Neighbourhoods
 // overlap. Each must take the neighbours that the next one cannot address; lanes with shorter rows may take more, up to
-// the longest row, to even the lengths out.
+// the longest row, to even the lengths out. -1: there is no room for them.
 std::int32_t deal_to_neighbourhoods(const RowsArgs& a, int real, int used, const int (&lengths)[lanes]) {
     const int steps = used > windows ? (used - 2) / (windows - 1) : 0;  // of windows - 1 at most
+    if (steps >= a.neighbourhoods_room) return -1;
     std::int32_t hoods = 0, rows_used = 0;
     int taken[lanes] = {};
     for (int h = 0; h <= steps; ++h) {
@@ -417,6 +417,7 @@ std::int32_t deal_to_neighbourhoods(const RowsArgs& a, int real, int used, const
             length = needed > length ? needed : length;
         }
         if (length == 0) continue;
+        if (rows_used + std::int64_t{(length + 15) / 16 * 16} * lanes > a.rows_room) return -1;
         for (int l = 0; l < lanes; ++l) count[l] = count[l] < length ? count[l] : length;
         for (int k = 0; k < length; k += 16)
             transpose_16_columns(a.rows + rows_used + k * lanes, a.lane_rows, a.stride, taken, count, k, from * window);

@@ -116,8 +116,8 @@ HD I64 pack_positions(I64 x, I64 y, int shift) {
     const __m512i hi = _mm512_slli_epi64(_mm512_srl_epi64(y.v, _mm_cvtsi32_si128(shift)), 32);
     return {_mm512_or_si512(lo, hi)};
 }
-/// Squared distances between the first n packed positions and theirs in `reference`, in floats of squared packed units;
-/// each twice or beside zeros.
+/// Squared distances between the first n packed positions and theirs in `reference`, in floats of squared packed units:
+/// each distance stands in two neighbouring floats; those beyond the n-th are 0.
 HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {
     const __m512 f = _mm512_cvtepi32_ps(_mm512_sub_epi32(a.v, _mm512_loadu_si512(reference))), q = _mm512_mul_ps(f, f);
     return _mm512_maskz_add_ps(static_cast<__mmask16>(n >= 8 ? 0xffff : (1u << (2 * n)) - 1), q,

@@ -16,6 +16,7 @@
 #include "md/initial.hpp"
 #include "md/potential.hpp"
 #include "md/tile.hpp"
+#include "tests/md/one_tile.hpp"
 
 namespace test {
 
@@ -99,14 +100,15 @@ public:
         send();
         zone_->start(pass);
         std::vector<std::int64_t> fx(tile_->size()), fy(tile_->size());
-        md::StepArgs args = arguments(pass);
+        md::StepArgs args =
+            step_arguments(setup_.domain, setup_.potential, setup_.limits, pass.kick, setup_.dt, pass.sums);
         md::StepResult of_world, of_tile;
         md::PairSums pairs;
         const auto step = kernels_.step_for(setup_.potential, setup_.precision);
         step(world_.view(), args, of_world);
         args.force_x = fx.data(), args.force_y = fy.data();
         if (pass.sums)
-            kernels_.pair_sums[md::potential_index(setup_.potential.kind)](tile_->view(), setup_.potential, pairs);
+            kernels_.pair_sums[md::potential_index(setup_.potential.kind)](tile_->lists(), setup_.potential, pairs);
         // A tile's walls are those in reach, but others are never met.
         step(tile_->view(), args, of_tile);
         const gpu::Zone::Result result = zone_->finish();
@@ -136,7 +138,7 @@ public:
             for (int y = all.lower[1]; y < all.upper[1]; ++y) wrong += counts[k++] != tile_->count(x, y);
         CHECK(wrong == 0);
         std::vector<std::int32_t> within(tile_->size() + md::lanes);
-        kernels_.neighbours(tile_->view(), setup_.potential.cutoff, within.data());
+        kernels_.neighbours(tile_->lists(), setup_.potential.cutoff, within.data());
         std::vector<std::int64_t> expected;
         std::int64_t own = 0;
         for (int x = block_.lower[0]; x < block_.upper[0]; ++x)
@@ -355,22 +357,6 @@ private:
         CHECK(at == sent.size());
     }
 
-    md::StepArgs arguments(const gpu::Zone::Pass& pass) const {
-        md::StepArgs a{};
-        a.potential = &setup_.potential;
-        a.narrow_g2 = setup_.limits.narrow_g2.data();
-        a.safe_r2 = setup_.limits.safe_r2;
-        a.dt = setup_.dt;
-        a.kick = pass.kick;
-        a.sum_kinetic = pass.sums;
-        for (int k = 0; k < 2; ++k) {
-            const md::Axis& axis = setup_.domain.axis[k];
-            a.cell[k] = axis.cell_width();
-            a.length[k] = axis.fixed_length();
-            a.wall[k][0] = a.wall[k][1] = !axis.periodic;
-        }
-        return a;
-    }
     void check(const gpu::Zone::Result& zone, const md::StepResult& step, const md::PairSums& pairs,
                const gpu::Zone::Pass& pass) {
         CHECK(zone.step.fault.kind == step.fault.kind);

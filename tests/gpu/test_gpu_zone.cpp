@@ -10,6 +10,7 @@
 
 #include "md/random.hpp"
 #include "tests/gpu/beside_tiles.hpp"
+#include "tests/md/faults.hpp"
 #include "tests/md/one_tile.hpp"
 #include "tests/md/other_parameters.hpp"
 
@@ -161,35 +162,22 @@ TEST_CASE("a zone of many particles keeps its threads busy and its bits") {
 }
 
 TEST_CASE("a zone finds the faults that the kernels find") {
-    const auto at = [](std::int64_t id, double x, double y, double v) {
-        return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit),
-                            std::llrint(v / md::velocity_unit), 0};
-    };
-    md::PotentialSpec steep{"mie"};
-    steep.own[0] = 64, steep.own[1] = 62;
-    struct Case {
-        const char* name;
-        md::PotentialSpec spec;
-        std::vector<md::Particle> particles;
-        double dt;
-        md::FaultKind fault;
-        std::int64_t id;
-    };
-    const auto none = md::FaultKind::none, force = md::FaultKind::force_range, speed = md::FaultKind::speed;
-    const std::vector<Case> cases{
-        {"calm", {}, {at(7, 8, 8, 1), at(5, 5, 8, 1), at(3, 12, 8, 1)}, 0.001, none, INT64_MAX},
-        {"close, but not too close", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 1)}, 1e-6, none, INT64_MAX},
-        {"too close", {}, {at(7, 8, 8, 0), at(5, 8.5, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
-        {"too close across the edge", {}, {at(7, 0.05, 8, 0), at(5, 17.35, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
-        {"in one place", {}, {at(7, 8, 8, 0), at(0, 8, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 0},
-        {"infinite in floats", steep, {at(7, 8, 8, 0), at(5, 8.01, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 5},
-        {"kicked too hard", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 0)}, 1.0, force, 5},
-        {"further than a cell", {}, {at(7, 8, 8, 1000), at(5, 5, 8, 900), at(3, 12, 8, 1)}, 0.004, speed, 5},
-        {"faster than 51 bits", {}, {at(7, 8, 8, 3000), at(5, 5, 8, 2500), at(3, 12, 8, 1)}, 1e-6, speed, 5},
-        {"too close and too fast", {}, {at(7, 8, 8, 0), at(5, 8.5, 8, 3000), at(9, 12, 8, 1)}, 1e-6, force, 5},
-        {"too fast before too close", {}, {at(7, 8, 8, 0), at(8, 8.5, 8, 0), at(4, 12, 8, 3000)}, 1e-6, speed, 4}};
+    std::vector<test::FaultCase> cases = test::fault_cases(17.35);
+    const auto at = test::particle_at;
+    cases.push_back({"too close and too fast",
+                     {},
+                     {at(7, 8, 8, 0), at(5, 8.5, 8, 3000), at(9, 12, 8, 1)},
+                     1e-6,
+                     md::FaultKind::force_range,
+                     5});
+    cases.push_back({"too fast before too close",
+                     {},
+                     {at(7, 8, 8, 0), at(8, 8.5, 8, 0), at(4, 12, 8, 3000)},
+                     1e-6,
+                     md::FaultKind::speed,
+                     4});
     const Precision precision = GENERATE(Precision::mixed, Precision::double_);
-    for (const Case& c : cases)
+    for (const test::FaultCase& c : cases)
         for (const test::Accelerator& on : test::accelerators())
             for (const Kick kick : {Kick::first, Kick::middle}) {
                 CAPTURE(c.name, static_cast<int>(precision), on.threads, on.shuffle);

@@ -42,6 +42,24 @@ inline md::Domain packed_for(md::Domain d, md::Precision p) {
     return d;
 }
 
+/// What a pass gets that covers the whole domain.
+inline md::StepArgs step_arguments(const md::Domain& domain, const md::PotentialSpec& potential,
+                                   const md::ForceLimits& limits, md::Kick kick, double dt, bool sums = true) {
+    md::StepArgs a{};
+    a.potential = &potential;
+    a.narrow_g2 = limits.narrow_g2.data();
+    a.safe_r2 = limits.safe_r2;
+    a.dt = dt;
+    a.kick = kick;
+    a.sum_kinetic = sums;
+    for (int k = 0; k < 2; ++k) {
+        a.cell[k] = domain.axis[k].cell_width();
+        a.length[k] = domain.axis[k].fixed_length();
+        a.wall[k][0] = a.wall[k][1] = !domain.axis[k].periodic;
+    }
+    return a;
+}
+
 struct OneTile {
     md::Domain domain;
     md::PotentialSpec potential;
@@ -70,18 +88,7 @@ struct OneTile {
         tile.build_neighbour_lists(kernels, potential.cutoff + skin, scratch);
     }
     md::StepResult pass(md::Kick kick, double dt, bool sums = true) {
-        md::StepArgs a{};
-        a.potential = &potential;
-        a.narrow_g2 = limits.narrow_g2.data();
-        a.safe_r2 = limits.safe_r2;
-        a.dt = dt;
-        a.kick = kick;
-        a.sum_kinetic = sums;
-        for (int k = 0; k < 2; ++k) {
-            a.cell[k] = domain.axis[k].cell_width();
-            a.length[k] = domain.axis[k].fixed_length();
-            a.wall[k][0] = a.wall[k][1] = true;
-        }
+        md::StepArgs a = step_arguments(domain, potential, limits, kick, dt, sums);
         fx.resize(tile.size());
         fy.resize(tile.size());
         a.force_x = fx.data();
@@ -97,7 +104,7 @@ struct OneTile {
     }
     md::PairSums pairs() {
         md::PairSums s;
-        kernels.pair_sums[md::potential_index(potential.kind)](tile.view(), potential, s);
+        kernels.pair_sums[md::potential_index(potential.kind)](tile.lists(), potential, s);
         return s;
     }
     /// Force on own particle i, in energy per length.

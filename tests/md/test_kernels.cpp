@@ -243,6 +243,94 @@ TEST_CASE("particles are sorted into the cells that hold them, on every last bit
     }
 }
 
+TEST_CASE("runs of one candidate each have room for all their neighbourhoods") {
+    // 35 narrow columns of cells are in reach, each with one particle.
+    constexpr int columns = 40, particles = 35, in_reach = 17;
+    constexpr double spacing = 0.59, radius = in_reach * spacing + 0.12;
+    md::Domain d;
+    d.axis[0] = {md::to_edge_units(columns * 0.6), columns, false};
+    d.axis[1] = {md::to_edge_units(2.0), 1, false};
+    std::vector<md::Particle> row;
+    for (int i = 0; i < particles; ++i)
+        row.push_back({i, std::llrint((12.3 + (i - in_reach) * spacing) / md::position_unit),
+                       std::llrint(1.0 / md::position_unit), 0, 0});
+    for (const md::Kernels* k : md::available_kernels()) {
+        CAPTURE(k->isa);
+        md::Tile tile(d, d.grid().box(), 2);
+        md::TileScratch scratch;
+        tile.insert(row);
+        tile.sort(*k, scratch);
+        tile.lay_slots();
+        tile.build_neighbour_lists(*k, radius, scratch);
+        const md::ListView v = tile.lists();
+        REQUIRE(v.cluster_count == particles);
+        std::size_t most = 0;
+        for (int c = 0; c < v.cluster_count; ++c)
+            most = std::max(most, static_cast<std::size_t>(v.clusters[c].last - v.clusters[c].first));
+        CHECK(most == 4);
+        CHECK(most <= scratch.hoods.size());
+        std::vector<std::int32_t> within(particles + md::lanes);
+        k->neighbours(v, radius, within.data());
+        for (int i = 0; i < particles; ++i)
+            CHECK(within[i] == std::min(i, in_reach) + std::min(particles - 1 - i, in_reach));
+    }
+}
+
+TEST_CASE("rows that have too little room are refused and nothing is written beyond it") {
+    constexpr int candidates = 35;
+    std::vector<std::uint64_t> packed;  // 35 runs of one slot each, all within reach of the first
+    std::vector<std::int32_t> ranges;
+    for (int i = 0; i < candidates; ++i) {
+        packed.insert(packed.end(), {md::joined(static_cast<std::uint32_t>(i) << md::edge_bits, 0), 0});
+        ranges.insert(ranges.end(), {2 * i, 2 * i + 1});
+    }
+    packed.resize(packed.size() + md::lanes);
+    const auto hoods = static_cast<std::int32_t>(md::most_neighbourhoods(candidates, candidates));
+    const auto elements = static_cast<std::int64_t>(md::most_row_elements(candidates));
+    CHECK(hoods == 4);
+    for (const md::Kernels* k : md::available_kernels()) {
+        const auto build = [&](std::int32_t hoods_room, std::int64_t rows_room) {
+            constexpr int stride = 96;
+            alignas(64) static float x[stride], y[stride];
+            alignas(64) static std::int32_t place[stride], start[stride], lane_rows[md::lanes * stride + 32];
+            std::vector<md::Neighbourhood> hood(hoods);
+            std::vector<std::uint8_t> rows(elements, 255);
+            md::RowsArgs a{};
+            a.packed = packed.data();
+            a.ranges = ranges.data();
+            a.range_count = candidates;
+            a.count = 1;
+            a.radius = 50;
+            a.packed_bits = md::edge_bits;
+            a.x = x, a.y = y, a.place = place, a.start = start, a.lane_rows = lane_rows, a.stride = stride;
+            a.neighbourhoods = hood.data(), a.neighbourhoods_room = hoods_room;
+            a.rows = rows.data(), a.rows_room = rows_room;
+            const std::int32_t built = k->rows(a);
+            for (std::size_t i = rows_room; i < rows.size(); ++i) REQUIRE(rows[i] == 255);
+            return built;
+        };
+        CAPTURE(k->isa);
+        CHECK(build(hoods, elements) == hoods);
+        CHECK(build(hoods - 1, elements) == -1);
+        CHECK(build(hoods, 256) == -1);
+    }
+}
+
+TEST_CASE("what only reads the neighbour lists leaves particles sorted, what moves them does not") {
+    const md::Kernels& k = md::choose_kernels();
+    test::OneTile t(box, {}, Precision::mixed, k, test::jittered(20, 1.1, 0.1, 4.0, 1.0));
+    std::vector<std::int32_t> within(t.tile.size() + md::lanes);
+    CHECK(t.tile.sorted());
+    k.neighbours(t.tile.lists(), t.potential.cutoff, within.data());
+    t.pairs();
+    t.pass(md::Kick::none, 1e-3);
+    CHECK(t.tile.sorted());
+    t.pass(md::Kick::first, 1e-3);
+    CHECK_FALSE(t.tile.sorted());
+    t.rebuild();
+    CHECK(t.tile.sorted());
+}
+
 TEST_CASE("rows hold every neighbour once, in as many neighbourhoods as it takes") {
     const double spacing = GENERATE(2.6, 1.0, 0.6, 0.3);
     const int n = std::min(45, static_cast<int>(30 / spacing));
@@ -251,7 +339,7 @@ TEST_CASE("rows hold every neighbour once, in as many neighbourhoods as it takes
     for (const md::Kernels* k : md::available_kernels())
         for (const Precision precision : {Precision::mixed, Precision::double_}) {
             test::OneTile t(box, {}, precision, *k, particles);
-            const md::TileView v = t.tile.view();
+            const md::ListView v = t.tile.lists();
             const double radius = t.potential.cutoff + t.skin;
             std::map<std::int32_t, std::int64_t> own_of;  // by slot
             for (int c = 0; c < v.cluster_count; ++c)

@@ -8,6 +8,7 @@
 #include "md/kernels/integration.hpp"
 #include "md/kernels/pair.hpp"
 #include "md/kernels/sorting_key.hpp"
+#include "tests/md/faults.hpp"
 #include "tests/md/one_tile.hpp"
 #include "tests/md/other_parameters.hpp"
 
@@ -236,23 +237,6 @@ Outcome step_by_kernels(const md::Kernels& kernels, Periodic& t, md::StepArgs ar
     return o;
 }
 
-md::StepArgs arguments(const md::Domain& d, const md::PotentialSpec& spec, const md::ForceLimits& limits, Kick kick,
-                       double dt) {
-    md::StepArgs a{};
-    a.potential = &spec;
-    a.narrow_g2 = limits.narrow_g2.data();
-    a.safe_r2 = limits.safe_r2;
-    a.dt = dt;
-    a.kick = kick;
-    a.sum_kinetic = true;
-    for (int k = 0; k < 2; ++k) {
-        a.cell[k] = d.axis[k].cell_width();
-        a.length[k] = d.axis[k].fixed_length();
-        a.wall[k][0] = a.wall[k][1] = !d.axis[k].periodic;
-    }
-    return a;
-}
-
 void check_equal(const Outcome& functors, const Outcome& kernels) {
     CHECK(functors.result.fault.kind == kernels.result.fault.kind);
     CHECK(functors.result.fault.id == kernels.result.fault.id);
@@ -283,7 +267,7 @@ TEST_CASE("one particle at a time, the functors do what the kernels of every ins
         for (const md::Kernels* kernels : md::available_kernels()) {
             Periodic t(box, *kernels, particles);
             for (const Kick kick : {Kick::none, Kick::first, Kick::middle, Kick::middle, Kick::last, Kick::first}) {
-                const md::StepArgs args = arguments(box, spec, limits, kick, 0.002);
+                const md::StepArgs args = test::step_arguments(box, spec, limits, kick, 0.002);
                 const Outcome functors = by_functors(t, args, precision);
                 CAPTURE(kernels->isa, spec.kind, spec.softening, static_cast<int>(spec.shift), static_cast<int>(kick));
                 CAPTURE(static_cast<int>(precision), walled);
@@ -298,39 +282,14 @@ TEST_CASE("one particle at a time, the functors do what the kernels of every ins
 }
 
 TEST_CASE("one particle at a time, the functors find the faults that the kernels find") {
-    const auto at = [](std::int64_t id, double x, double y, double v) {
-        return md::Particle{id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit),
-                            std::llrint(v / md::velocity_unit), 0};
-    };
     const Precision precision = GENERATE(Precision::mixed, Precision::double_);
     const md::Domain box = test::packed_for(box_with_walls_at(1), precision);
-    md::PotentialSpec steep{"mie"};
-    steep.own[0] = 64, steep.own[1] = 62;
-    struct Case {
-        const char* name;
-        md::PotentialSpec spec;
-        std::vector<md::Particle> particles;
-        double dt;
-        md::FaultKind fault;
-        std::int64_t id;
-    };
-    const auto none = md::FaultKind::none, force = md::FaultKind::force_range, speed = md::FaultKind::speed;
-    const std::vector<Case> cases{
-        {"calm", {}, {at(7, 8, 8, 1), at(5, 5, 8, 1), at(3, 12, 8, 1)}, 0.001, none, INT64_MAX},
-        {"close, but not too close", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 1)}, 1e-6, none, INT64_MAX},
-        {"too close", {}, {at(7, 8, 8, 0), at(5, 8.5, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
-        {"too close across the edge", {}, {at(7, 0.05, 8, 0), at(5, 15.95, 8, 0), at(3, 12, 8, 1)}, 1e-6, force, 5},
-        {"in one place", {}, {at(7, 8, 8, 0), at(5, 8, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 5},
-        {"infinite in floats", steep, {at(7, 8, 8, 0), at(5, 8.01, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 5},
-        {"kicked too hard", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 0)}, 1.0, force, 5},
-        {"further than a cell", {}, {at(7, 8, 8, 1000), at(5, 5, 8, 900), at(3, 12, 8, 1)}, 0.004, speed, 5},
-        {"faster than 51 bits", {}, {at(7, 8, 8, 3000), at(5, 5, 8, 2500), at(3, 12, 8, 1)}, 1e-6, speed, 5}};
-    for (const Case& c : cases)
+    for (const test::FaultCase& c : test::fault_cases(15.95))
         for (const md::Kernels* kernels : md::available_kernels())
             for (const Kick kick : {Kick::first, Kick::middle}) {
                 CAPTURE(c.name, kernels->isa, static_cast<int>(precision), static_cast<int>(kick));
                 const md::ForceLimits limits = md::force_limits(c.spec);
-                const md::StepArgs args = arguments(box, c.spec, limits, kick, c.dt);
+                const md::StepArgs args = test::step_arguments(box, c.spec, limits, kick, c.dt);
                 Periodic t(box, *kernels, c.particles);
                 const Outcome functors = functors_for(
                     c.spec, precision, static_cast<md::Potentials<double, true>*>(nullptr))(t, args, precision);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The skin in use. What a step costs with a skin shows from one rebuild to the next, if that one was due.
+#pragma once
+#include "app/common/timers.hpp"
+#include "app/engine/setup.hpp"
+#include "comm/communicator.hpp"
+#include "md/skin.hpp"
+
+namespace app {
+
+class SkinTuning {
+public:
+    SkinTuning(const Setup& setup, const comm::Communicator& comm, const Timers& timers)
+        : on_(setup.tune_skin),
+          comm_(comm),
+          timers_(timers),
+          search_(setup.potential.cutoff, setup.skin, setup.widest_skin) {}
+
+    /// In use, lengths.
+    double skin() const { return search_.skin(); }
+    /// After a pass that moved particles.
+    void stepped() { ++steps_since_; }
+    /// Before a rebuild; due: it was the skin that asked for it. Collective where the setup tunes the skin.
+    void rebuilding(bool due);
+
+private:
+    const bool on_;
+    const comm::Communicator& comm_;
+    const Timers& timers_;
+    md::SkinSearch search_;
+    double passes_before_ = 0, rebuilds_before_ = 0;  // seconds of phases at the last rebuild
+    int steps_since_ = 0;                             // the last rebuild
+};
+
+}  // namespace app

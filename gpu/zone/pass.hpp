@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// A pass over the particles of a zone: which functors it launches for a potential and a precision, on which positions,
+// and what comes back of it.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "gpu/kernels/all.hpp"
+#include "gpu/launch.hpp"
+#include "gpu/zone.hpp"
+#include "gpu/zone/cells.hpp"
+
+namespace gpu {
+
+template <class On>
+class ZonePass {
+public:
+    ZonePass(On& on, const ZoneSetup& setup) : on_(on), setup_(setup) {
+        totals_.resize(1);
+        result_.resize(1);
+        narrow_g2_.resize(md::narrow_rows);
+    }
+
+    /// Packed positions of now, by slot.
+    std::uint64_t* packed() const { return packed_[current_].data(); }
+    /// Makes room for so many slots, and puts own particles there.
+    void put_own(const Particles& particles, std::int64_t size, std::int64_t slots, const std::int32_t* slot);
+
+    /// Starts a pass. flips(): it moves particles, so packed() is then what it writes.
+    void start(const Zone::Pass& pass, const Particles& particles, std::int64_t size, const ZoneCells<On>& cells,
+               const Rows& rows);
+    static bool flips(const Zone::Pass& pass) { return pass.kick == md::Kick::first || pass.kick == md::Kick::middle; }
+    /// Has the results copied, when the accelerator comes to it.
+    void take_results() { on_.to_host(result_.data(), totals_.data(), sizeof(Totals)); }
+    /// After the accelerator has come to it.
+    Zone::Result result() const;
+    /// See Zone::forces().
+    const Array<On, std::int64_t>& force(int axis) const { return force_[axis]; }
+    /// What the functors of a pass see.
+    PassView view(const Zone::Pass& pass, const Particles& particles, const std::int32_t* slot, const Rows& rows) const;
+
+private:
+    md::StepArgs arguments(md::Kick kick, const balance::Box& block) const;
+    template <class Force>
+    void launch_step(const PassView& view, const Force& force, const md::Integration& integration, std::int64_t size);
+    template <template <class, bool> class P>
+    void launch_potential(const PassView& view, const md::Integration& integration, std::int64_t size);
+
+    On& on_;
+    const ZoneSetup& setup_;
+    std::array<Array<On, std::uint64_t>, 2> packed_{Array<On, std::uint64_t>{on_}, Array<On, std::uint64_t>{on_}};
+    int current_ = 0;  // which packed positions are those of now
+    Array<On, std::uint64_t> reference_{on_};
+    std::array<Array<On, std::int64_t>, 2> force_{Array<On, std::int64_t>{on_}, Array<On, std::int64_t>{on_}};
+    Array<On, Totals> totals_{on_};
+    Array<On, Totals, true> result_{on_};
+    Array<On, float> narrow_g2_{on_};
+    bool narrow_known_ = false;
+    bool summed_ = false;  // the pass that was started adds up energies
+};
+
+template <class On>
+void ZonePass<On>::put_own(const Particles& particles, std::int64_t size, std::int64_t slots,
+                           const std::int32_t* slot) {
+    for (auto& p : packed_) p.resize(static_cast<std::size_t>(slots));
+    reference_.resize(static_cast<std::size_t>(size));
+    launch(on_, size, PackOwn{particles, slot, setup_.domain.packed_shift(), packed(), reference_.data()});
+}
+
+template <class On>
+PassView ZonePass<On>::view(const Zone::Pass& pass, const Particles& particles, const std::int32_t* slot,
+                            const Rows& rows) const {
+    return {particles,
+            packed(),
+            reference_.data(),
+            packed_[1 - current_].data(),
+            slot,
+            rows,
+            pass.keep_forces ? force_[0].data() : nullptr,
+            pass.keep_forces ? force_[1].data() : nullptr,
+            totals_.data(),
+            pass.sums};
+}
+
+template <class On>
+md::StepArgs ZonePass<On>::arguments(md::Kick kick, const balance::Box& block) const {
+    md::StepArgs args{};
+    args.dt = setup_.dt;
+    args.kick = kick;
+    for (int a = 0; a < 2; ++a) {
+        args.cell[a] = setup_.domain.axis[a].cell_width();
+        args.length[a] = setup_.domain.axis[a].fixed_length();
+    }
+    setup_.domain.walls_near(block, setup_.halo, args.wall);
+    return args;
+}
+
+template <class On>
+template <class Force>
+void ZonePass<On>::launch_step(const PassView& view, const Force& force, const md::Integration& integration,
+                               std::int64_t size) {
+    if constexpr (requires { force.narrow_g2(nullptr, 0); }) {
+        if (!narrow_known_) {
+            std::vector<float> limits;
+            for (int n = 0; n < md::narrow_rows; ++n)
+                limits.push_back(force.narrow_g2(setup_.limits.narrow_g2.data(), n));
+            upload(on_, narrow_g2_, limits);
+            narrow_known_ = true;
+        }
+    }
+    launch(on_, size, Step<Force>{view, force, integration, narrow_g2_.data()});
+}
+
+template <class On>
+template <template <class, bool> class P>
+void ZonePass<On>::launch_potential(const PassView& view, const md::Integration& integration, std::int64_t size) {
+    const md::PotentialSpec& spec = setup_.potential;
+    const int bits = setup_.domain.packed_bits;
+    const double safe_r2 = setup_.limits.safe_r2;
+    const auto with = [&]<bool softened>(std::bool_constant<softened>) {
+        if (setup_.precision == md::Precision::mixed)
+            launch_step(view, md::MixedForce<P, softened>(spec, safe_r2, bits), integration, size);
+        else launch_step(view, md::DoubleForce<P, softened>(spec, safe_r2, bits), integration, size);
+    };
+    if (view.sum_kinetic) launch(on_, size, SumPairs<P>{view, md::PairEnergy<P>(spec, bits)});
+    if (spec.softening == 0.0) with(std::false_type{});
+    else with(std::true_type{});
+}
+
+template <class On>
+void ZonePass<On>::start(const Zone::Pass& pass, const Particles& particles, std::int64_t size,
+                         const ZoneCells<On>& cells, const Rows& rows) {
+    if (pass.keep_forces)
+        for (auto& f : force_) f.resize(static_cast<std::size_t>(size));
+    summed_ = pass.sums;
+    on_.clear(totals_.data(), sizeof(Totals));
+    const PassView seen = view(pass, particles, cells.slot(), rows);
+    const md::Integration integration(arguments(pass.kick, cells.block()), setup_.precision, setup_.domain.packed_bits);
+    int kind = md::potential_index(setup_.potential.kind);
+    const auto if_named = [&]<template <class, bool> class P>(P<double, true>*) {
+        if (kind-- == 0) launch_potential<P>(seen, integration, size);
+    };
+    [&]<class... All>(std::tuple<All...>*) {
+        (if_named(static_cast<All*>(nullptr)), ...);
+    }(static_cast<md::Potentials<double, true>*>(nullptr));
+    if (flips(pass)) current_ = 1 - current_;
+}
+
+template <class On>
+Zone::Result ZonePass<On>::result() const {
+    const Totals& t = *result_.data();
+    Zone::Result r;
+    std::memcpy(&r.step.displacement2, &t.displacement2, sizeof t.displacement2);
+    for (int a = 0; a < 2; ++a) r.step.momentum[a] = t.momentum[a].value();
+    r.step.kinetic = t.kinetic.value();
+    r.step.fault = t.first_fault();
+    if (summed_) r.pairs = {t.energy.value(), t.virial.value(), static_cast<std::int64_t>(t.pairs)};
+    return r;
+}
+
+}  // namespace gpu

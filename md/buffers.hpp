@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Arrays that grow with little slack, and what a thread needs while it rebuilds a tile.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "md/kernels/kernels.hpp"
+
+namespace md {
+
+inline constexpr int padding = 16;  ///< kernels read whole vectors
+
+/// Changes the size with little slack: a vector's doubling would cost more memory than everything else.
+template <class T>
+void fit(std::vector<T>& v, std::size_t n) {
+    if (n > v.capacity()) v.reserve(n + n / 32 + 16);
+    v.resize(n);
+}
+
+/// Makes room for n elements.
+template <class T>
+void at_least(std::vector<T>& v, std::size_t n) {
+    if (v.size() < n) v.resize(n + n / 4);
+}
+
+/// Bytes that a vector holds.
+template <class T>
+std::int64_t bytes_of(const std::vector<T>& v) {
+    return static_cast<std::int64_t>(v.capacity() * sizeof(T));
+}
+
+/// Reusable buffers of one thread.
+struct TileScratch {
+    std::vector<std::uint32_t> key, order, bin;
+    std::vector<std::int64_t> values, edges;
+    std::vector<float> x, y;
+    std::vector<std::uint8_t> rows;
+    std::vector<Neighbourhood> hoods;
+    std::vector<std::int32_t> place, start, lane_rows, ranges;
+};
+
+}  // namespace md
