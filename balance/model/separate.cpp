@@ -19,7 +19,9 @@ namespace {
 constexpr double decay = 0.8;        // weight of a record beside the next one
 constexpr double typical = 0.5;      // size of the logarithm of a speed, or of a surcharge, before anything is known
 constexpr double negligible = 0.01;  // values up to this size cost little, however many there are
-constexpr double speed_price = 4;  // it takes more to think another process slow than to change what is known, or costs
+// To call one more process slow must explain this many times as much as to change a speed that is known, or a
+// surcharge.
+constexpr double speed_price = 4;
 constexpr double least_noise = 0.01;   // of an excess
 constexpr double noise_of_one = 0.15;  // over P where the residuals of few processes P cannot show the noise
 constexpr double most_noise = 0.3;

@@ -13,18 +13,12 @@
 #include <numeric>
 
 #include "app/balancing/measure.hpp"
-#include "app/deck/deck.hpp"
-#include "app/run/step.hpp"
-#include "comm/communicator.hpp"
+#include "tests/app/run.hpp"
 
 using namespace app;
+using test::world;
 
 namespace {
-
-const comm::Communicator& world() {
-    static const comm::Communicator c;
-    return c;
-}
 
 constexpr std::int64_t processes = 12;
 // One particle takes seconds, so that the milliseconds of a real migration weigh nothing.
@@ -100,48 +94,21 @@ double mean(const std::vector<double>& times) {
 struct Record : Observer {
     std::vector<BalanceRow> rows;
     std::vector<std::vector<double>> times;  // true ones of the processes up to each row
-    void border(const std::vector<app::ZoneRow>&) override {}
     void balanced(const std::vector<BalanceRow>& r, const std::vector<ResourceRow>&) override {
         if (r.empty()) return;
         rows.insert(rows.end(), r.begin(), r.end());
         times.push_back(take_truth());
     }
-    Due due(std::int64_t) const override { return {}; }
-    void sums(std::int64_t, const Engine&) override {}
-    void fields(std::int64_t, const Engine&) override {}
-    void state(std::int64_t, const Engine&) override {}
-    void checkpoint(std::int64_t, const Engine&) override {}
-    std::int64_t stop_wanted() const override { return 0; }
 };
 
-struct Run {
-    Timers timers;
-    Deck deck;
-    Engine engine;
-    LoadBalancer balancer;
-    Record record;
-
-    Run(const std::string& text, std::vector<std::string> settings)
-        : deck(parse_deck(text, "test.yaml", settings)),
-          engine(make(deck)),
-          balancer(deck, engine.setup().domain.grid(), processes, world(), timers) {
-        engine.fill(deck);
+struct Run : test::Run<Record> {
+    Run(const std::string& text, const std::vector<std::string>& settings)
+        : test::Run<Record>(text, settings, {processes, {8, 8}, [](Setup& s, const Deck&) {
+                                                 s.kernels = &charging_kernels(s.potential, s.precision);
+                                                 s.thread_seconds = read_charges;
+                                             }}) {
         watched = &engine;
         truth.assign(processes, 0.0);
-    }
-    Engine make(const Deck& d) {
-        Setup s = make_setup(d, "");
-        s.kernels = &charging_kernels(s.potential, s.precision);
-        s.thread_seconds = read_charges;
-        const balance::Grid grid = s.domain.grid();
-        return Engine(s,
-                      balance::Decomposition(grid, balance::one_box_each(balance::even_partition(grid, processes)),
-                                             balance::Hosts(processes, world().size()), {8, 8}),
-                      world(), timers);
-    }
-    Run& steps(std::int64_t first, std::int64_t last) {
-        run_steps(engine, balancer, first, last, record);
-        return *this;
     }
     // True seconds of each process over some steps.
     std::vector<double> seconds_of(std::int64_t first, std::int64_t last) {

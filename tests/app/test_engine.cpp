@@ -6,20 +6,15 @@
 #include <numeric>
 #include <set>
 
-#include "app/deck/deck.hpp"
-#include "app/run/step.hpp"
-#include "comm/communicator.hpp"
 #include "md/observables.hpp"
 #include "md/random.hpp"
+#include "tests/app/run.hpp"
 
 using namespace app;
+using test::collision;
+using test::world;
 
 namespace {
-
-const comm::Communicator& world() {
-    static const comm::Communicator c;
-    return c;
-}
 
 struct Record : Observer {
     std::int64_t sums_every = 0, state_every = 0, fields_every = 0, first = 0, last = 0;
@@ -37,59 +32,24 @@ struct Record : Observer {
         world().sum(std::span<std::int64_t>(n));
         field_particles = n[0];
     }
-    void state(std::int64_t, const Engine&) override {}
-    void border(const std::vector<app::ZoneRow>&) override {}
     void balanced(const std::vector<BalanceRow>& r, const std::vector<ResourceRow>&) override {
         balance_rows.insert(balance_rows.end(), r.begin(), r.end());
     }
     std::vector<BalanceRow> balance_rows;
-    void checkpoint(std::int64_t, const Engine&) override {}
-    std::int64_t stop_wanted() const override { return 0; }
     std::int64_t field_particles = 0;
 };
 
-struct Run {
-    Timers timers;
-    Deck deck;
-    Engine engine;
-    LoadBalancer balancer;
-    Record record;
-
-    Run(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
-        : deck(parse_deck(text, "test.yaml", settings)),
-          engine(make(deck, processes)),
-          balancer(deck, engine.setup().domain.grid(), engine.tiles().hosts().processes(), world(), timers) {
-        engine.fill(deck);
-    }
-    Engine make(const Deck& d, std::int64_t processes) {
-        const Setup s = make_setup(d, "");
-        const balance::Grid grid = s.domain.grid();
-        return Engine(
-            s,
-            balance::Decomposition(
-                grid, balance::one_box_each(balance::even_partition(grid, processes ? processes : world().size())),
-                balance::Hosts(processes ? processes : world().size(), world().size()),
-                d.grid.tile.value_or(balance::TileShape{16, 32})),
-            world(), timers);
-    }
+struct Run : test::Run<Record> {
+    explicit Run(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
+        : test::Run<Record>(text, settings, {.processes = processes}) {}
     Run& steps(std::int64_t first, std::int64_t last) {
         record.first = first;
         record.last = last;
-        run_steps(engine, balancer, first, last, record);
+        test::Run<Record>::steps(first, last);
         return *this;
     }
 };
 
-const std::string collision = R"(
-system:
-  box: [90.0, 50.0]
-  boundary: [periodic, periodic]
-  seed: 3
-  slabs:
-    - {lower: [4, 6], upper: [42, 45], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [12.0, 1.0]}
-    - {lower: [44, 10], upper: [82, 49], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [-12.0, 0.0]}
-run: {dt: 0.0005, steps: 300}
-)";
 const std::string walls = R"(
 system:
   box: [60.0, 40.0]
@@ -131,6 +91,15 @@ TEST_CASE("one hash, whatever the engine, the skin, the processes, and where the
             CAPTURE(precision);
             CHECK(hashes.size() == 1);
         }
+}
+
+TEST_CASE("counting neighbours leaves the tiles sorted") {
+    Run r(collision, {"grid.tile=8"});
+    r.engine.rebin();
+    r.engine.build_neighbour_lists();
+    const std::vector<std::int64_t> pairs = r.engine.cell_neighbours();
+    CHECK(std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0}) > 0);
+    CHECK(std::ranges::all_of(r.engine.tiles(), &md::Tile::sorted));
 }
 
 TEST_CASE("a run reversed retraces its steps bit by bit") {

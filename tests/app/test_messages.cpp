@@ -2,33 +2,20 @@
 // Schedules of messages and overlap change no bit of a run, however the ranks share nodes.
 #include <catch2/catch.hpp>
 
-#include "app/deck/deck.hpp"
 #include "app/run/network.hpp"
-#include "app/run/step.hpp"
-#include "comm/communicator.hpp"
+#include "tests/app/run.hpp"
 
 using namespace app;
 
 namespace {
 
-const comm::Communicator& world() {
-    static const comm::Communicator c;
-    return c;
-}
+constexpr std::int64_t steps = 60;
 
-struct Nothing : Observer {
-    std::int64_t last = 0;
-    Due due(std::int64_t step) const override { return {step % 7 == 0, step == last, false, false}; }
-    void sums(std::int64_t, const Engine&) override {}
-    void fields(std::int64_t, const Engine&) override {}
-    void state(std::int64_t, const Engine&) override {}
-    void border(const std::vector<ZoneRow>&) override {}
-    void balanced(const std::vector<BalanceRow>&, const std::vector<ResourceRow>&) override {}
-    void checkpoint(std::int64_t, const Engine&) override {}
-    std::int64_t stop_wanted() const override { return 0; }
+struct Looks : Observer {
+    Due due(std::int64_t step) const override { return {step % 7 == 0, step == steps, false, false}; }
 };
 
-const char* const collision = R"(
+const char* const colliding = R"(
 system:
   box: [80.0, 60.0]
   boundary: [periodic, reflecting]
@@ -41,18 +28,9 @@ balance: {every: 9, clock: work, migrate: always}
 )";
 
 std::uint64_t hash_of(const std::vector<std::string>& settings) {
-    const Deck deck = parse_deck(collision, "test.yaml", settings);
-    Setup setup = make_setup(deck, "");
-    setup.network = network_of(deck.comm, world());
-    const balance::Grid grid = setup.domain.grid();
-    Timers timers;
-    LoadBalancer balancer(deck, grid, world().size(), world(), timers);
-    Engine engine(setup, balancer.decomposition(*deck.grid.tile), world(), timers);
-    engine.fill(deck);
-    Nothing nothing;
-    nothing.last = deck.run.steps;
-    run_steps(engine, balancer, 0, deck.run.steps, nothing);
-    return engine.state_hash();
+    const auto change = [](Setup& setup, const Deck& deck) { setup.network = network_of(deck.comm, test::world()); };
+    test::Run<Looks> run(colliding, settings, {.change = change});
+    return run.steps(0, steps).engine.state_hash();
 }
 
 }  // namespace

@@ -8,33 +8,17 @@
 #include <map>
 #include <set>
 
-#include "app/balancing/load_balancer.hpp"
 #include "app/balancing/measure.hpp"
-#include "app/deck/deck.hpp"
-#include "app/engine/engine.hpp"
-#include "comm/communicator.hpp"
 #include "comm/team.hpp"
 #include "md/random.hpp"
+#include "tests/app/run.hpp"
 
 using namespace app;
+using test::collision;
+using test::world;
 
 namespace {
 
-const comm::Communicator& world() {
-    static const comm::Communicator c;
-    return c;
-}
-
-const std::string collision = R"(
-system:
-  box: [90.0, 50.0]
-  boundary: [periodic, periodic]
-  seed: 3
-  slabs:
-    - {lower: [4, 6], upper: [42, 45], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [12.0, 1.0]}
-    - {lower: [44, 10], upper: [82, 49], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [-12.0, 0.0]}
-run: {dt: 0.0005, steps: 120}
-)";
 const std::string walls = R"(
 system:
   box: [60.0, 60.0]
@@ -59,11 +43,16 @@ struct Case {
     std::uint64_t shuffle = 0;
 };
 
+std::vector<std::string> in_120_steps(std::vector<std::string> settings) {
+    settings.push_back("run.steps=120");
+    return settings;
+}
+
 // A run whose steps a test takes one by one.
 class Run {
 public:
     Run(const std::string& text, const Case& c)
-        : deck(parse_deck(text, "test.yaml", c.settings)),
+        : deck(parse_deck(text, "test.yaml", in_120_steps(c.settings))),
           setup(with_accelerators(deck, c)),
           balancer(deck, setup.domain.grid(), processes(), world(), timers,
                    {static_cast<int>(setup.accelerators.devices.size()), setup.halo}),

@@ -1,105 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Speeds found from times: a chain of cells is dealt to processes by the loads and speeds that are known so far, again
-// and again, and the processes' times follow from costs and speeds that only the test knows.
+// Speeds found from times, in a world that only the test knows (speed_world.hpp).
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
-#include <memory>
 #include <numeric>
-#include <random>
 
-#include "balance/model/evaluate.hpp"
-#include "balance/model/speeds.hpp"
-#include "balance/partition/partition.hpp"
+#include "speed_world.hpp"
 #include "thread_team.hpp"
 
-using namespace balance;
-
-namespace {
-
-constexpr int nx = 120, ny = 40;
-const Grid grid{{nx, ny, 1}, {false, false, false}};
-
-struct World {
-    std::int64_t processes = 40;
-    std::vector<double> speed = std::vector<double>(40, 1.0);
-    double surcharge = 1;  // factor on the costs of a region that no feature shows
-    double noise = 0;
-    int balancings = 12;
-    int change_at = -1;  // balancing from which on all speeds are 1
-    bool use = true;     // the speeds that are found
-};
-
-struct Outcome {
-    std::vector<double> relative, efficiency;
-    std::vector<double> memory;
-    friend bool operator==(const Outcome&, const Outcome&) = default;
-};
-
-CellCounts counts_at(int x, int y) {
-    const auto n = static_cast<std::int32_t>(4 + (x * 7 + y * 3) % 3 + (x > 50 && x < 62 ? 8 : 0));
-    return {n, 9 * n, 25 * n};
-}
-double true_cost(const World& w, int x, int y) {
-    const CellCounts c = counts_at(x, y);
-    const double cost = 1e-9 + 8e-9 * c.n + 1e-9 * c.n * c.n3;
-    return x >= 20 && x < 32 ? cost * w.surcharge : cost;
-}
-
-Outcome simulate(const Team& team, const World& w) {
-    const Box home = Homes{grid, team.size()}.of(team.rank());
-    std::vector<CellCounts> counts;
-    for (int x = home.lower[0]; x < home.upper[0]; ++x)
-        for (int y = home.lower[1]; y < home.upper[1]; ++y) counts.push_back(counts_at(x, y));
-    PartitionOptions options;
-    options.processes = w.processes;
-    options.cut = CutAt::cells;
-    const std::unique_ptr<LoadModel> model = make_model("r1", {});
-    std::vector<double> state(counts.size(), 1.0);
-    std::vector<std::int64_t> load = first_loads(Start::particles, counts).load;
-    Speeds speeds(w.processes, {});
-    Outcome outcome;
-    for (int k = 0; k < w.balancings; ++k) {
-        std::vector<Split> memory;
-        const Partition partition = make_partition({team, grid, load, {}, speeds.targets()}, options, memory);
-        std::vector<double> times(w.processes, 0.0);
-        std::mt19937 random(k);
-        double largest = 0, sum = 0;
-        for (std::int64_t p = 0; p < w.processes; ++p) {
-            for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
-                for (int x = partition.boxes[b].lower[0]; x < partition.boxes[b].upper[0]; ++x)
-                    for (int y = partition.boxes[b].lower[1]; y < partition.boxes[b].upper[1]; ++y)
-                        times[p] += true_cost(w, x, y);
-            if (w.change_at < 0 || k < w.change_at) times[p] /= w.speed[p];
-            largest = std::max(largest, times[p]), sum += times[p];
-            times[p] *= 1 + w.noise * std::normal_distribution<double>()(random);
-        }
-        outcome.efficiency.push_back(sum / static_cast<double>(w.processes) / largest);
-        if (w.use) speeds.learn(team, grid, Owners(grid, home, partition), counts, times);
-        load = evaluate(*model, team, grid, partition, Hosts(w.processes, team.size()), counts, state,
-                        speeds.at_mean_speed(times))
-                   .load;
-    }
-    outcome.relative = speeds.relative();
-    outcome.memory = speeds.memory(team);
-    return outcome;
-}
-
-World some_slow() {
-    World w;
-    for (std::int64_t p = 5; p < w.processes; p += 10) w.speed[p] = 0.5;
-    return w;
-}
-
-double largest_error(const World& w, const std::vector<double>& relative) {
-    double mean = 0, worst = 0;
-    for (const double s : w.speed) mean += s / static_cast<double>(w.speed.size());
-    for (std::size_t p = 0; p < relative.size(); ++p)
-        worst = std::max(worst, std::abs(relative[p] / (w.speed[p] / mean) - 1));
-    return worst;
-}
-
-}  // namespace
+using namespace test;
 
 TEST_CASE("slow processes are found, with and without noise") {
     World w = some_slow();
