@@ -16,24 +16,24 @@ def fail(what):
     sys.exit(2)
 
 
-def mpiexec(ranks):
+def mpiexec(ranks, *options):
     """The words that start a program on so many ranks, with the launcher of the MPI that we build with."""
-    return [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks)]
+    return [shutil.which("mpiexec.mpich") or "mpiexec", *options, "-n", str(ranks)]
 
 
-def settings(*keys):
-    """Words of a command line for "key.path=value", ..."""
-    return [word for key in keys for word in ("--set", key)]
+def words(settings):
+    """The words of a command line for "key.path=value", ..."""
+    return [word for setting in settings for word in ("--set", setting)]
 
 
-def run(command, threads=1, **options):
-    """A program with so many threads a rank, in the source tree; what it says where it fails is passed on, with its
-    exit code. `options` are subprocess.run's; `environment` adds to the environment."""
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), **options.pop("environment", {}))
-    options = dict(dict(cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), **options)
-    done = subprocess.run([str(word) for word in command], env=environment, **options)
+def call(command, threads=1, environment=None, **options):
+    """A command with so many threads a rank; where it fails, a line says so and its exit code is that of the script.
+    `environment` adds to the environment, `options` are subprocess.run's."""
+    command = [str(word) for word in command]
+    variables = dict(os.environ, OMP_NUM_THREADS=str(threads), **(environment or {}))
+    done = subprocess.run(command, env=variables, text=True, **options)
     if done.returncode != 0:
-        print(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr or ''}", file=sys.stderr)
+        print(f"{done.stderr or ''}{' '.join(command)}: exit code {done.returncode}", file=sys.stderr)
         sys.exit(done.returncode if done.returncode > 0 else 1)
     return done
 

@@ -10,13 +10,14 @@ are counted work, so the figures are the same on every machine.
 """
 import argparse
 import csv
-import json
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+
+from common import call, read_json
 
 SOURCE = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -36,7 +37,7 @@ def compile_in(build, folder, source, target):
     words[words.index("-o") + 1], words[words.index("-c") + 1] = result, source
     for option, value in (("-MF", result + ".d"), ("-MT", result)):
         words[words.index(option) + 1] = value
-    subprocess.run(words, cwd=build, check=True)
+    call(words, cwd=build)
     return result
 
 
@@ -65,7 +66,7 @@ def program_with(build, folder, page, name, file, table):
         )
     words, binary = commands(build, "steelyard"), os.path.join(folder, f"steelyard_{name}")
     at = words.index("-o")  # objects before libraries: what they define is not taken from there
-    subprocess.run(words[:at] + objects + ["-o", binary] + words[at + 2 :], cwd=build, check=True)
+    call(words[:at] + objects + ["-o", binary] + words[at + 2 :], cwd=build)
     return binary
 
 
@@ -76,14 +77,8 @@ def tiny(settings):
 
 def run(binary, words, out):
     """Runs a deck and returns its summary."""
-    subprocess.run(
-        [binary, "run"] + words + ["--out", out, "--quiet"],
-        cwd=SOURCE,
-        check=True,
-        env=dict(os.environ, OMP_NUM_THREADS="1"),
-    )
-    with open(os.path.join(out, "summary.json")) as f:
-        return json.load(f)
+    call([binary, "run"] + words + ["--out", out, "--quiet"], cwd=SOURCE)
+    return read_json(os.path.join(out, "summary.json"))
 
 
 def main():

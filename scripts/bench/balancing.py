@@ -9,11 +9,14 @@ it is compared with the same slabs centred. `gain` is the program's default: it 
 that is due. `always` makes a new partition and migrates each time, due or not, as the paper's experiment does.
 """
 import argparse
-import json
 import os
+import sys
 import statistics
 
 import vs_lammps
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import write_json  # noqa: E402
 
 SIZES = dict(w=500, h=500)
 vs_lammps.CASES["balancing"] = ("slab", SIZES, vs_lammps.slab_deck, 100, 300, 2, 1, 2)
@@ -59,9 +62,7 @@ def main():
             f"{statistics.median(migrations[name]):>12.0f}"
         )
     os.makedirs("results/balancing", exist_ok=True)
-    with open("results/balancing/summary.json", "w") as f:
-        json.dump(out, f, indent=2)
-    print("wrote results/balancing/summary.json")
+    write_json("results/balancing/summary.json", out)
 
 
 if __name__ == "__main__":

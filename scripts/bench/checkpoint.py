@@ -6,13 +6,15 @@ Writing: from the space check to the flush on the disk, as dd's. The last column
 reading back, comparing. dd copies random bytes from memory.
 """
 import argparse
-import json
 import os
-import shutil
+import sys
 import statistics
 import subprocess
 import tempfile
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, read_json, write_json  # noqa: E402
 
 DECK = """system:
   box: fit
@@ -40,32 +42,14 @@ def main():
             with open(path, "w") as f:
                 f.write(DECK)
             os.sync()
-            subprocess.run(
-                [
-                    shutil.which("mpiexec.mpich") or "mpiexec",
-                    "-n",
-                    str(arguments.ranks),
-                    "build/steelyard",
-                    "run",
-                    path,
-                    "--out",
-                    out,
-                    "--quiet",
-                ],
-                check=True,
-                env=dict(os.environ, OMP_NUM_THREADS="1"),
-            )
-            wrote = json.load(open(os.path.join(out, "summary.json")))["checkpoints"]
+            call([*mpiexec(arguments.ranks), "build/steelyard", "run", path, "--out", out, "--quiet"])
+            wrote = read_json(os.path.join(out, "summary.json"))["checkpoints"]
             size = wrote["bytes"] // wrote["count"]
             source.write(os.urandom(size - source.tell()))
             source.flush()
             os.sync()
             start = time.monotonic()
-            subprocess.run(
-                ["dd", f"if={source.name}", f"of={folder}/dd", "bs=4M", "conv=fsync"],
-                check=True,
-                stderr=subprocess.DEVNULL,
-            )
+            call(["dd", f"if={source.name}", f"of={folder}/dd", "bs=4M", "conv=fsync"], stderr=subprocess.DEVNULL)
             theirs.append(os.path.getsize(f"{folder}/dd") / (time.monotonic() - start))
             mine.append(wrote["bytes"] / wrote["write_seconds"])
             ratios.append(mine[-1] / theirs[-1])
@@ -75,20 +59,17 @@ def main():
                 flush=True,
             )
     print(f"median ratio {statistics.median(ratios):.2f}, with verification {statistics.median(whole):.2f}")
-    with open("results/checkpoint/summary.json", "w") as f:
-        json.dump(
-            {
-                "simulated": False,
-                "ranks": arguments.ranks,
-                "bytes_per_second": mine,
-                "dd_bytes_per_second": theirs,
-                "ratio": statistics.median(ratios),
-                "ratio_verified": statistics.median(whole),
-            },
-            f,
-            indent=2,
-        )
-    print("wrote results/checkpoint/summary.json")
+    write_json(
+        "results/checkpoint/summary.json",
+        {
+            "simulated": False,
+            "ranks": arguments.ranks,
+            "bytes_per_second": mine,
+            "dd_bytes_per_second": theirs,
+            "ratio": statistics.median(ratios),
+            "ratio_verified": statistics.median(whole),
+        },
+    )
 
 
 if __name__ == "__main__":

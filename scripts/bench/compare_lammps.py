@@ -8,13 +8,13 @@ bits of the positions; our forces see 26 of them behind the point in `mixed`, 28
 the state and 200 steps later. Bounds hold for the largest difference and for both energies.
 """
 import csv
-import json
 import os
 import subprocess
 import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, words, write_json  # noqa: E402
 from plotting import h5py, np  # noqa: E402
 
 
@@ -58,10 +58,7 @@ def ours(folder, case, precision):
         f"output.trajectory_every={at or STEPS}",
         "output.trajectory_columns=[position, velocity, force]",
     ]
-    subprocess.run(
-        ["build/steelyard", "run", deck, "--out", folder, "--quiet"] + [x for s in settings for x in ("--set", s)],
-        check=True,
-    )
+    call(["build/steelyard", "run", deck, "--out", folder, "--quiet"] + words(settings))
     with h5py.File(os.path.join(folder, "trajectory.h5")) as f:
         g = f["particles/all"]
         frame = list(g["position/step"]).index(at)
@@ -89,14 +86,7 @@ def lammps(folder, state, box, dt):
             f.write(f"{i + 1} {x:.17g} {y:.17g} 0\n")
     with open(os.path.join(folder, "in.lammps"), "w") as f:
         f.write(LAMMPS.format(steps=STEPS, dt=dt))
-    text = subprocess.run(
-        ["lmp", "-log", "none", "-in", "in.lammps"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-        env=dict(os.environ, OMP_NUM_THREADS="1"),
-    ).stdout
+    text = call(["lmp", "-log", "none", "-in", "in.lammps"], cwd=folder, stdout=subprocess.PIPE).stdout
     lines = text.splitlines()
     head = next(i for i, l in enumerate(lines) if l.split()[:2] == ["Step", "Temp"])
     column = lines[head].split().index("TotEng")
@@ -136,8 +126,7 @@ def main():
             )
             failed |= row["max"] > bounds["force"] or max(row["energy_start"], row["energy_end"]) > bounds["energy"]
     os.makedirs("results/compare_lammps", exist_ok=True)
-    with open("results/compare_lammps/summary.json", "w") as f:
-        json.dump(results, f, indent=2)
+    write_json("results/compare_lammps/summary.json", results)
     print("bounds missed" if failed else "within bounds")
     sys.exit(failed)
 

@@ -5,13 +5,14 @@ ranks than there are cores, in turns: this shows what writing costs when ranks m
 whole command; `nothing` is the same run without output. --other BINARY runs another build beside this one.
 """
 import argparse
-import json
 import os
-import shutil
+import sys
 import statistics
-import subprocess
 import tempfile
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, words, write_json  # noqa: E402
 
 DECK = """system:
   box: [220.0, 120.0]
@@ -33,21 +34,9 @@ def seconds(binary, ranks, settings):
         deck = os.path.join(folder, "deck.yaml")
         with open(deck, "w") as f:
             f.write(DECK)
-        command = [
-            shutil.which("mpiexec.mpich") or "mpiexec",
-            "-n",
-            str(ranks),
-            binary,
-            "run",
-            deck,
-            "--out",
-            os.path.join(folder, "out"),
-            "--quiet",
-        ]
+        command = [*mpiexec(ranks), binary, "run", deck, "--out", os.path.join(folder, "out"), "--quiet"]
         begin = time.monotonic()
-        subprocess.run(
-            command + [x for s in settings for x in ("--set", s)], check=True, env=dict(os.environ, OMP_NUM_THREADS="1")
-        )
+        call(command + words(settings))
         return time.monotonic() - begin
 
 
@@ -75,20 +64,17 @@ def main():
             row = [medians[name, kind, r] for r in arguments.ranks]
             print(f"{name:<12}{kind:<14}" + "".join(f"{t:>9.2f} ({t / row[0]:4.1f})" for t in row))
     os.makedirs("results/crowded", exist_ok=True)
-    with open("results/crowded/summary.json", "w") as f:
-        json.dump(
-            {
-                "simulated": False,
-                "cores": cores,
-                "seconds": {
-                    name: {kind: {r: medians[name, kind, r] for r in arguments.ranks} for kind in KINDS}
-                    for name in binaries
-                },
+    write_json(
+        "results/crowded/summary.json",
+        {
+            "simulated": False,
+            "cores": cores,
+            "seconds": {
+                name: {kind: {r: medians[name, kind, r] for r in arguments.ranks} for kind in KINDS}
+                for name in binaries
             },
-            f,
-            indent=2,
-        )
-    print("wrote results/crowded/summary.json")
+        },
+    )
 
 
 if __name__ == "__main__":

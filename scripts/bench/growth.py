@@ -7,11 +7,12 @@ memory of the process, which contains the program and its libraries (about 20 MB
 a machine with fewer cores than ranks its times mean nothing.
 """
 import csv
-import json
 import os
-import shutil
-import subprocess
+import sys
 import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, read_json, write_json  # noqa: E402
 
 PRECISION = "mixed"
 
@@ -28,11 +29,11 @@ def run(cells, steps, warm, ranks, balance=""):
             f.write(deck)
         command = ["build/steelyard", "run", path, "--out", out, "--quiet"]
         if ranks > 1:
-            command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks)] + command
+            command = mpiexec(ranks) + command
         else:
             command = ["taskset", "-c", "0"] + command
-        subprocess.run(command, check=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
-        summary = json.load(open(os.path.join(out, "summary.json")))
+        call(command)
+        summary = read_json(os.path.join(out, "summary.json"))
         rows = {int(r["step"]): r for r in csv.DictReader(open(os.path.join(out, "timing.csv")))}
     seconds = float(rows[warm + steps]["cpu_seconds"]) - float(rows[warm]["cpu_seconds"])
     return (
@@ -75,9 +76,7 @@ def main():
             flush=True,
         )
     os.makedirs("results/growth", exist_ok=True)
-    with open("results/growth/summary.json", "w") as f:
-        json.dump(out, f, indent=2)
-    print("wrote results/growth/summary.json")
+    write_json("results/growth/summary.json", out)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Schedules of messages on this machine: called by messages.sh."""
 import argparse
-import json
 import os
+import sys
 import random
 import shutil
 import statistics
-import subprocess
 
 from quiet import quiet
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, read_json, words, write_json  # noqa: E402
 
 OUT = "results/messages_here"
 # Many small patches on each rank, whose messages are small.
@@ -50,14 +52,11 @@ def run(ranks, deck, settings, schedule):
     """Seconds of a step and of its ghost exchange, messages a step, and the hash."""
     folder = os.path.join(OUT, "run")
     shutil.rmtree(folder, ignore_errors=True)
-    options = [o for s in settings if "=" in s for o in ("--set", s)] + [s for s in settings if "=" not in s]
+    options = words(s for s in settings if "=" in s) + [s for s in settings if "=" not in s]
     for key, value in schedule.items():
         options += ["--set", f"comm.{key}={value}"]
-    launcher = shutil.which("mpiexec.mpich") or "mpiexec"
-    command = [launcher, "-n", str(ranks), "build/steelyard", "run", deck, "--out", folder, "--quiet", *options]
-    subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), check=True, capture_output=True)
-    with open(os.path.join(folder, "summary.json")) as f:
-        s = json.load(f)
+    call([*mpiexec(ranks), "build/steelyard", "run", deck, "--out", folder, "--quiet", *options])
+    s = read_json(os.path.join(folder, "summary.json"))
     steps = s["steps"] - s.get("first_step", 0)
     return dict(
         seconds=s["wall_seconds"] / steps,
@@ -122,9 +121,9 @@ def main():
                 f"{row['default_ghosts_over_this']:>12.3f}{100 * row['others']:>7.1f}%"
             )
         assert len({r["hash"] for name in SCHEDULES for r in runs[deck[0], name]}) == 1, "hashes differ"
-    with open(os.path.join(OUT, "summary.json"), "w") as f:
-        json.dump({"simulated": False, "ranks": arguments.ranks, "cases": rows}, f, indent=1)
+    write_json(os.path.join(OUT, "summary.json"), {"simulated": False, "ranks": arguments.ranks, "cases": rows})
     shutil.rmtree(os.path.join(OUT, "run"), ignore_errors=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -14,14 +14,13 @@ times.
 import argparse
 import sys
 import ctypes
-import json
 import os
 import statistics
-import subprocess
 import tempfile
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, read_json, write_json  # noqa: E402
 from plotting import np  # noqa: E402
 
 
@@ -53,12 +52,8 @@ def run(**deck):
         path, out = os.path.join(folder, "deck.yaml"), os.path.join(folder, "out")
         with open(path, "w") as f:
             f.write(LIQUID.format(**deck))
-        subprocess.run(
-            ["taskset", "-c", "0", "build/steelyard", "run", path, "--out", out, "--quiet"],
-            check=True,
-            env=dict(os.environ, OMP_NUM_THREADS="1"),
-        )
-        return json.load(open(os.path.join(out, "summary.json")))
+        call(["taskset", "-c", "0", "build/steelyard", "run", path, "--out", out, "--quiet"])
+        return read_json(os.path.join(out, "summary.json"))
 
 
 def gigahertz():
@@ -66,7 +61,7 @@ def gigahertz():
         source, library = os.path.join(folder, "clock.cpp"), os.path.join(folder, "clock.so")
         with open(source, "w") as f:
             f.write(CLOCK)
-        subprocess.run(["c++", "-O2", "-shared", "-fPIC", source, "-o", library], check=True)
+        call(["c++", "-O2", "-shared", "-fPIC", source, "-o", library])
         f = ctypes.CDLL(library).ghz
         f.restype = ctypes.c_double
         return max(f() for _ in range(5))
@@ -128,9 +123,7 @@ def main():
     )
     print(f"softened over plain Lennard-Jones, same pairs, force pass: {out['softened_over_plain']:.3f}")
     os.makedirs("results/phases", exist_ok=True)
-    with open("results/phases/summary.json", "w") as f:
-        json.dump(out, f, indent=2)
-    print("wrote results/phases/summary.json")
+    write_json("results/phases/summary.json", out)
 
 
 if __name__ == "__main__":

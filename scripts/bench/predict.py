@@ -9,14 +9,14 @@ in many messages.
 """
 import argparse
 import csv
-import json
 import os
-import shutil
 import statistics
-import subprocess
 import sys
 
 from quiet import quiet
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, read_json, words, write_json  # noqa: E402
 
 DECKS = {"inputs/liquid.yaml": 300, "inputs/slab.yaml": 500, "inputs/quickstart.yaml": 300}  # steps of a run
 SIMULATED = {"inputs/lbe64.yaml": [8, 24, 96, 192, 384], "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256]}
@@ -29,16 +29,6 @@ OVERLAP = [
     ["grid.skin=0.4", "system.slabs.0.cells=[120,68]", "comm.aggregate=none", f"grid.tile=[{n},{n}]"] for n in (4, 8)
 ]
 OUT = "results/predict"
-
-
-def call(command):
-    done = subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
-
-
-def options(settings):
-    return [o for s in settings for o in ("--set", s)]
 
 
 def predicted(deck, ranks, settings, start=(), machine=()):
@@ -55,11 +45,10 @@ def predicted(deck, ranks, settings, start=(), machine=()):
             "--processes",
             ",".join(map(str, ranks)),
             *machine,
-            *options(settings),
+            *words(settings),
         ]
     )
-    with open(f"{OUT}/predicted/predict.json") as f:
-        return {f["ranks"]: f for f in json.load(f)["forecasts"]}
+    return {f["ranks"]: f for f in read_json(f"{OUT}/predicted/predict.json")["forecasts"]}
 
 
 def step_seconds(out, steps):
@@ -70,11 +59,10 @@ def step_seconds(out, steps):
 
 
 def real(arguments):
-    launcher = shutil.which("mpiexec.mpich") or "mpiexec"
     cases = []
     for deck, steps in DECKS.items():
         for ranks in (1, 2):
-            start = [launcher, "-n", str(ranks)]
+            start = mpiexec(ranks)
 
             def predict():
                 return {"seconds": predicted(deck, [ranks], [], start)[ranks]["step_seconds"]}
@@ -90,7 +78,7 @@ def real(arguments):
                         f"{OUT}/run",
                         "--force",
                         "--quiet",
-                        *options([f"run.steps={steps}", "output.every=0", "output.fields_every=0"]),
+                        *words([f"run.steps={steps}", "output.every=0", "output.fields_every=0"]),
                     ]
                 )
                 return {"seconds": step_seconds(f"{OUT}/run", steps)}
@@ -121,7 +109,7 @@ def real(arguments):
 
 def overlap(arguments):
     """What `full` wins over `none` on 2 ranks, where small tiles make many messages; runs of both in turns."""
-    start = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", "2"]
+    start = mpiexec(2)
     cases = []
     deck, steps = OVERLAP_DECK, OVERLAP_STEPS
     for settings in OVERLAP:
@@ -142,7 +130,7 @@ def overlap(arguments):
                             f"{OUT}/run",
                             "--force",
                             "--quiet",
-                            *options(
+                            *words(
                                 settings
                                 + [
                                     f"comm.overlap={value}",
@@ -191,9 +179,8 @@ def simulated_run(ranks, deck, settings, steps):
     """Seconds of the run, and of force passes of the busiest rank."""
     out = f"{OUT}/simulated"
     more = [f"balance.processes={ranks}", f"run.steps={steps}", f"output.every={steps}"]
-    call(["scripts/simulate.sh", str(ranks), deck, "--out", out, "--force", "--quiet", *options(settings + more)])
-    with open(f"{out}/summary.json") as f:
-        summary = json.load(f)
+    call(["scripts/simulate.sh", str(ranks), deck, "--out", out, "--force", "--quiet", *words(settings + more)])
+    summary = read_json(f"{out}/summary.json")
     return summary["wall_seconds"], summary["seconds"]["forces"]["max"]
 
 
@@ -254,8 +241,8 @@ def main():
     arguments = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)
     cases = simulated() if arguments.simulated else overlap(arguments) if arguments.overlap else real(arguments)
-    with open(f"{OUT}/summary.json", "w") as f:
-        json.dump({"simulated": arguments.simulated, "cases": cases}, f, indent=2)
+    write_json(f"{OUT}/summary.json", {"simulated": arguments.simulated, "cases": cases})
 
 
-main()
+if __name__ == "__main__":
+    main()

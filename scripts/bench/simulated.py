@@ -11,9 +11,11 @@ smaller in any case.
 import csv
 import json
 import os
-import subprocess
 import sys
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, words, write_json  # noqa: E402
 
 PARTICLES_A_RANK = 10_000
 DECK = "inputs/lbe64.yaml"
@@ -45,10 +47,9 @@ def rows(out, name):
 def run(ranks):
     out = f"results/simulated/{ranks}"
     command = ["scripts/simulate.sh", str(ranks), DECK, "--out", out, "--force", "--quiet"]
-    for s in settings(ranks):
-        command += ["--set", s]
+    command += words(settings(ranks))
     start = time.monotonic()
-    subprocess.run(command, check=True)
+    call(command)
     took = time.monotonic() - start
     with open(f"{out}/summary.json") as f:
         return json.load(f), rows(out, "timing.csv"), rows(out, "balance.csv"), took
@@ -72,9 +73,11 @@ def main():
         case["efficiency"] = cases[0]["step_seconds"] / case["step_seconds"] if cases else 1.0
         cases.append(case)
         print(json.dumps(case), flush=True)
-        with open("results/simulated/summary.json", "w") as f:
-            json.dump({"simulated": True, "platform": summary["platform"], "cases": cases}, f, indent=2)
+        write_json(
+            "results/simulated/summary.json", {"simulated": True, "platform": summary["platform"], "cases": cases}
+        )
 
 
-os.makedirs("results/simulated", exist_ok=True)
-main()
+if __name__ == "__main__":
+    os.makedirs("results/simulated", exist_ok=True)
+    main()

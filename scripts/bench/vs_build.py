@@ -8,12 +8,14 @@ particles in the slabs, which balanced_2ranks collides off-centre and balances e
 and count the steps after the warm-up. Above 1, this checkout is faster.
 """
 import argparse
-import json
 import os
 import statistics
 import sys
 
 import vs_lammps
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import write_json  # noqa: E402
 
 OURS = "build/steelyard"
 CASES = {  # name: a case of vs_lammps.py with fewer steps: warm-up, timed; settings, sizes
@@ -93,9 +95,7 @@ def main():
     }
     out["hash_equal"] = all(len(sides["ours"] | sides["other"]) == 1 for sides in hashes.values())
     os.makedirs("results/vs_build", exist_ok=True)
-    with open("results/vs_build/summary.json", "w") as f:
-        json.dump(out, f, indent=2)
-    print("wrote results/vs_build/summary.json")
+    write_json("results/vs_build/summary.json", out)
     if not out["hash_equal"]:
         sys.exit("vs_build.py: the two builds compute different trajectories")
 

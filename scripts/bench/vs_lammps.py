@@ -13,14 +13,16 @@ parallel efficiency is the rate of two ranks or threads over twice that of one c
 """
 import argparse
 import csv
-import json
 import math
 import os
+import sys
 import re
-import shutil
 import statistics
 import subprocess
 import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, read_json, words, write_json  # noqa: E402
 
 A = math.sqrt(2 / math.sqrt(3))  # lattice constant at density 1
 B = A * math.sqrt(3)
@@ -79,17 +81,15 @@ def ours(case, precision, settings=(), sizes=None, binary="build/steelyard"):
         with open(path, "w") as f:
             f.write(deck(warm=warm, steps=steps, **sizes))
         command = [binary, "run", path, "--out", out, "--quiet", "--set", f"run.precision={precision}"]
-        for s in settings:
-            command += ["--set", s]
+        command += words(settings)
         if ranks > 1:
-            command = [shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks)] + command
+            command = mpiexec(ranks) + command
         elif threads == 1:
             command = ["taskset", "-c", "0"] + command
-        subprocess.run(command, check=True, env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
+        call(command, threads=threads)
         with open(os.path.join(out, "timing.csv")) as f:
             rows = {int(r["step"]): r for r in csv.DictReader(f)}
-        with open(os.path.join(out, "summary.json")) as f:
-            summary = json.load(f)
+        summary = read_json(os.path.join(out, "summary.json"))
     key = "cpu_seconds" if ranks * threads == 1 else "wall_seconds"
     seconds = float(rows[warm + steps][key]) - float(rows[warm][key])
     return summary["particles"] * steps / seconds, summary
@@ -104,9 +104,7 @@ def lammps(case, **more):
         command = ["mpiexec.openmpi", "--allow-run-as-root", "-n", str(ranks)] + command
     else:
         command = ["taskset", "-c", "0"] + command
-    text = subprocess.run(
-        command, check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1")
-    ).stdout
+    text = call(command, stdout=subprocess.PIPE).stdout
     loop = re.findall(r"Loop time of ([\d.eE+-]+) on \d+ procs for \d+ steps with (\d+) atoms", text)[-1]
     use = float(re.findall(r"([\d.]+)% CPU use", text)[-1]) / 100
     return int(loop[1]) * steps / (float(loop[0]) * (use if ranks == 1 else 1))
@@ -187,9 +185,7 @@ def main():
     if "balanced" in cases:
         balanced(arguments, out)
     os.makedirs("results/vs_lammps", exist_ok=True)
-    with open("results/vs_lammps/summary.json", "w") as f:
-        json.dump(out, f, indent=2)
-    print("wrote results/vs_lammps/summary.json")
+    write_json("results/vs_lammps/summary.json", out)
 
 
 if __name__ == "__main__":

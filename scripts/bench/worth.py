@@ -8,37 +8,25 @@ truth is the first run's. `perfect_saves` gives the time with perfect balance; `
 and near it, must agree.
 """
 import argparse
-import json
 import os
+import sys
 import random
 import shutil
 import statistics
-import subprocess
 
 from quiet import quiet
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, words, read_json, write_json  # noqa: E402
 
 DECK, OUT = "inputs/quickstart.yaml", "results/worth"
 RUNS = {"without": ["balance.every=0"], "even": ["balance.partition.kind=none"], "balanced": []}
 
 
 def run(settings):
-    launcher = shutil.which("mpiexec.mpich") or "mpiexec"
-    command = [
-        launcher,
-        "-n",
-        "2",
-        "build/steelyard",
-        "run",
-        DECK,
-        "--out",
-        f"{OUT}/run",
-        "--force",
-        "--quiet",
-        *[o for s in settings for o in ("--set", s)],
-    ]
-    subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), check=True, capture_output=True, timeout=300)
-    with open(f"{OUT}/run/summary.json") as f:
-        s = json.load(f)
+    command = ["build/steelyard", "run", DECK, "--out", f"{OUT}/run", "--force", "--quiet"]
+    call([*mpiexec(2), *command, *words(settings)], timeout=300)
+    s = read_json(f"{OUT}/run/summary.json")
     return dict(seconds=s["wall_seconds"], hash=s["state_hash"], **s.get("worth", {}))
 
 
@@ -77,9 +65,9 @@ def main():
     for key in ("without_error", "perfect_error"):
         out[key] = statistics.median(r[key] for r in rounds)
     print(f"medians: {100 * out['without_error']:+.1f} % and {100 * out['perfect_error']:+.1f} %")
-    with open(f"{OUT}/summary.json", "w") as f:
-        json.dump(out, f, indent=1)
+    write_json(f"{OUT}/summary.json", out)
     shutil.rmtree(f"{OUT}/run", ignore_errors=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -23,8 +23,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, words, write_json  # noqa: E402
 
 MODELS = ["time_average", "moving_average", "particle_count", "hybrid", "a1", "b1", "r1"]
 PAPER = {  # overall LBE, Liu et al. (2015), tables of tests 1 and 2
@@ -54,26 +56,12 @@ STUDIES = {  # name: what is set beside the deck, all in test 2 with cuts at cel
 
 
 def run(arguments, deck, out, settings, restart=None):
-    command = [
-        shutil.which("mpiexec.mpich") or "mpiexec",
-        "-n",
-        str(arguments.ranks),
-        "build/steelyard",
-        "run",
-        deck,
-        "--out",
-        out,
-    ]
+    command = [*mpiexec(arguments.ranks), "build/steelyard", "run", deck, "--out", out]
     if restart:
         command += ["--restart", restart]
-    for s in settings:
-        command += ["--set", s]
+    command += words(settings)
     print(f"\n> {' '.join(command)}", flush=True)
-    if (
-        subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS=os.environ.get("OMP_NUM_THREADS", "1"))).returncode
-        != 0
-    ):
-        sys.exit(f"load_models.py: the run in {out} failed")
+    call(command, threads=os.environ.get("OMP_NUM_THREADS", "1"))
 
 
 def finished(out, step, settings):
@@ -174,26 +162,23 @@ def wall(arguments):
         f"r1 above a1: {(measured['r1'] - measured['a1']) * 100:.1f} points; above b1:"
         f" {(measured['r1'] - measured['b1']) * 100:.1f} points"
     )
-    with open(os.path.join(base, "summary.json"), "w") as f:
-        json.dump(
-            {
-                "simulated": False,
-                "deck": deck,
-                "clock": "wall",
-                "processes": s["processes"],
-                "ranks": s["ranks"],
-                "particles": s["particles"],
-                "steps": steps,
-                "overall_lbe": lbe,
-                "overall_lbe_measured": measured,
-                "wall_seconds": seconds,
-                "r1_above_a1": measured["r1"] - measured["a1"],
-                "r1_above_b1": measured["r1"] - measured["b1"],
-            },
-            f,
-            indent=2,
-        )
-    print(f"wrote {base}/summary.json")
+    write_json(
+        os.path.join(base, "summary.json"),
+        {
+            "simulated": False,
+            "deck": deck,
+            "clock": "wall",
+            "processes": s["processes"],
+            "ranks": s["ranks"],
+            "particles": s["particles"],
+            "steps": steps,
+            "overall_lbe": lbe,
+            "overall_lbe_measured": measured,
+            "wall_seconds": seconds,
+            "r1_above_a1": measured["r1"] - measured["a1"],
+            "r1_above_b1": measured["r1"] - measured["b1"],
+        },
+    )
 
 
 def main():
@@ -323,32 +308,28 @@ def main():
 
     with open(os.path.join(arguments.out, "lbe.csv"), "w", newline="") as f:
         csv.writer(f).writerows([["test", "cut", "model", "overall_lbe", "overall_lbe_measured", "lbe_model"]] + rows)
-    with open(os.path.join(arguments.out, "summary.json"), "w") as f:
-        json.dump(result, f, indent=2)
+    write_json(os.path.join(arguments.out, "summary.json"), result)
     finest = arguments.cuts[-1]
     for test in arguments.tests:
         out = os.path.join(base, f"{test}_{finest}")
-        subprocess.run(
+        call(
             [
                 sys.executable,
                 "scripts/plot_lbe.py",
                 out,
                 "--output",
                 os.path.join(arguments.out, f"{test}_lbe.png"),
-            ],
-            check=True,
+            ]
         )
-        subprocess.run(
+        call(
             [
                 sys.executable,
                 "scripts/plot_partition.py",
                 out,
                 "--output",
                 os.path.join(arguments.out, f"{test}_partition.png"),
-            ],
-            check=True,
+            ]
         )
-    print(f"wrote {arguments.out}/summary.json, lbe.csv")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import shutil
 import subprocess
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, write_json  # noqa: E402
 from plotting import plt  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -118,13 +119,7 @@ REAL = {
 
 
 def execute(command, **environment):
-    done = subprocess.run(
-        command, cwd=ROOT, env=dict(os.environ, OMP_NUM_THREADS="1", **environment), capture_output=True, text=True
-    )
-    if done.returncode != 0:
-        raise SystemExit(
-            f"messages.py: {' '.join(command)}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-        )
+    call(command, cwd=ROOT, environment=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 def on_simulated(ranks, program, arguments):
@@ -136,7 +131,7 @@ def on_mpi(build):
 
     def launch(ranks, program, arguments):
         command = [f"{build}/{program}", *(["run"] if program == "steelyard" else []), *arguments]
-        execute([shutil.which("mpiexec.mpich") or "mpiexec", "-n", str(ranks), *command])
+        execute([*mpiexec(ranks), *command])
 
     return launch
 
@@ -353,21 +348,18 @@ def main():
         " of six applications"
     )
     plot(cases, nodes, os.path.join(out, "messages.png"))
-    with open(os.path.join(out, "summary.json"), "w") as f:
-        json.dump(
-            {
-                "simulated": True,
-                "platform": PLATFORM,
-                "control": CONTROL,
-                "cases": cases,
-                "real": real,
-                "auto": verdict,
-                "paper": PAPER,
-            },
-            f,
-            indent=1,
-        )
-    print(f"wrote {arguments.out}/: summary.json, messages.png and the traces")
+    write_json(
+        os.path.join(out, "summary.json"),
+        {
+            "simulated": True,
+            "platform": PLATFORM,
+            "control": CONTROL,
+            "cases": cases,
+            "real": real,
+            "auto": verdict,
+            "paper": PAPER,
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -20,14 +20,15 @@ measured.
 import argparse
 import concurrent.futures
 import csv
-import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 
 import communication
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, read_json, words, write_json  # noqa: E402
 
 DECK = "inputs/nested_1600x320.yaml"
 NODES = [1, 2, 4, 8, 16, 32]
@@ -47,14 +48,8 @@ PICTURES = {
 def partition(out, settings):
     """Runs the program; its partition.json."""
     shutil.rmtree(out, ignore_errors=True)
-    command = ["build/steelyard", "partition", DECK, "--out", out, "--quiet"]
-    for s in settings:
-        command += ["--set", s]
-    done = subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"nested.py: {' '.join(command)}\n{done.stderr}")
-    with open(os.path.join(out, "partition.json")) as f:
-        return json.load(f)
+    call(["build/steelyard", "partition", DECK, "--out", out, "--quiet", *words(settings)])
+    return read_json(os.path.join(out, "partition.json"))
 
 
 def accelerators_of(environment, nodes, seed):
@@ -250,23 +245,20 @@ def main():
         write_csv(os.path.join(arguments.out, "communication.csv"), rows)
         communication.plot(rows, os.path.join(arguments.out, "communication.png"))
     summary = os.path.join(arguments.out, "summary.json")
-    with open(summary, "w") as f:
-        json.dump(result, f, indent=1)
-    subprocess.run([sys.executable, "scripts/plot_nested.py", summary], check=True)
+    write_json(summary, result)
+    call([sys.executable, "scripts/plot_nested.py", summary])
     for name, picture in PICTURES.items():
         if arguments.no_3d and name.startswith("3d"):
             continue
-        subprocess.run(
+        call(
             [
                 sys.executable,
                 "scripts/plot_nested.py",
                 os.path.join(arguments.out, "runs", name),
                 "--output",
                 os.path.join(arguments.out, picture + ".png"),
-            ],
-            check=True,
+            ]
         )
-    print(f"wrote {summary}, cases.csv" + ("" if arguments.no_3d else ", communication.csv"))
 
 
 if __name__ == "__main__":

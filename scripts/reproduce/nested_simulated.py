@@ -15,7 +15,6 @@ import argparse
 import concurrent.futures
 import csv
 import functools
-import json
 import os
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import communication
 import nested
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, read_json, write_json  # noqa: E402
 from plotting import plt  # noqa: E402
 
 NODES, RANKS_PER_NODE = nested.NODES, 27
@@ -79,16 +79,9 @@ def simulate(trace, ranks, settings):
             "--json",
             results.name,
         ]
-        done = subprocess.run(
-            command,
-            env=dict(os.environ, PLATFORM=PLATFORM, PLATFORM_SET=settings, PROGRAM="replay_messages"),
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode != 0:
-            sys.exit(f"nested_simulated.py: {' '.join(command)}\n{done.stderr}")
-        with open(results.name) as f:  # it was replaced
-            result = json.load(f)
+        platform = dict(PLATFORM=PLATFORM, PLATFORM_SET=settings, PROGRAM="replay_messages")
+        call(command, environment=platform, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        result = read_json(results.name)
     return result["cases"][0]["seconds"], result["platform"]
 
 
@@ -212,7 +205,6 @@ def plot(grid, figure_rows, sweep_rows, path):
         fontsize=11,
     )
     figure.savefig(path, dpi=130)
-    print(f"wrote {path}")
 
 
 def main():
@@ -252,22 +244,19 @@ def main():
         platform.pop(key)  # they differ from row to row
     platform["sources"] = [s for s in platform["sources"] if "set to" not in s]
     name = os.path.join(arguments.out, "simulated")
-    with open(name + ".json", "w") as f:
-        json.dump(
-            {
-                "simulated": True,
-                "grid": grid,
-                "bytes_per_cell": nested.BYTES_3D,
-                "platform": platform,
-                "figure_10": figure_rows,
-                "sweep": sweep_rows,
-            },
-            f,
-            indent=1,
-        )
+    write_json(
+        name + ".json",
+        {
+            "simulated": True,
+            "grid": grid,
+            "bytes_per_cell": nested.BYTES_3D,
+            "platform": platform,
+            "figure_10": figure_rows,
+            "sweep": sweep_rows,
+        },
+    )
     nested.write_csv(name + ".csv", figure_rows + sweep_rows)
     plot(grid, figure_rows, sweep_rows, name + ".png")
-    print(f"wrote {name}.json, simulated.csv")
 
 
 if __name__ == "__main__":

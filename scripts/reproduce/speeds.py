@@ -11,7 +11,6 @@ whole run, or for the middle third of it. These are times of this machine.
 """
 import argparse
 import csv
-import json
 import os
 import shutil
 import statistics
@@ -19,6 +18,7 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, read_json, words, write_json  # noqa: E402
 from plotting import plt  # noqa: E402
 
 DECK, FIRST, LAST, EVERY = "inputs/lbe240.yaml", 1000, 2000, 5
@@ -40,21 +40,15 @@ def is_slow(process):
     return int((process + 1) * FRACTION + 1e-9) > int(process * FRACTION + 1e-9)
 
 
-def launcher():
-    return shutil.which("mpiexec.mpich") or "mpiexec"
-
-
 def run(deck, out, settings, restart=None, ranks=2, bind=(), keep=False):
     if keep and os.path.exists(os.path.join(out, "summary.json")):
         return
     shutil.rmtree(out, ignore_errors=True)
-    command = [launcher(), *bind, "-n", str(ranks), "build/steelyard", "run", deck, "--out", out, "--quiet"]
+    command = [*mpiexec(ranks, *bind), "build/steelyard", "run", deck, "--out", out, "--quiet"]
     if restart:
         command += ["--restart", restart]
-    for s in settings:
-        command += ["--set", s]
-    if subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1")).returncode != 0:
-        sys.exit(f"speeds.py: the run in {out} failed: {' '.join(command)}")
+    command += words(settings)
+    call(command)
 
 
 def rows_of(out, name):
@@ -63,8 +57,7 @@ def rows_of(out, name):
 
 
 def summary_of(out):
-    with open(os.path.join(out, "summary.json")) as f:
-        return json.load(f)
+    return read_json(os.path.join(out, "summary.json"))
 
 
 def lbe_by_model(out):
@@ -337,10 +330,8 @@ def main():
             "deck": DECK,
             "cases": counted(arguments, arguments.out),
         }, "summary.json"
-    with open(os.path.join(arguments.out, name), "w") as f:
-        json.dump(result, f, indent=1)
+    write_json(os.path.join(arguments.out, name), result)
     plot(result, arguments.out)
-    print(f"wrote {arguments.out}/{name} and pictures")
 
 
 if __name__ == "__main__":

@@ -18,15 +18,14 @@ Times are of windows in the second half of the steps, each the median of all rou
 import argparse
 import sys
 import csv
-import json
 import os
 import statistics
-import subprocess
 
 import zones_real
 from zones_real import CONTROLLERS, STARTS
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, write_json  # noqa: E402
 from plotting import plt  # noqa: E402
 
 BEST = 0.87
@@ -229,7 +228,7 @@ def plot_model(folder, picture):
 
 def model(arguments):
     """Controllers on the model of a machine: its cases. Writes the files of bench_zones and a picture."""
-    subprocess.run(["build/tests/balance/bench_zones", arguments.out], check=True)
+    call(["build/tests/balance/bench_zones", arguments.out])
     cases = model_cases(arguments.out)
     print_model(cases)
     plot_model(arguments.out, os.path.join(arguments.out, "zones.png"))
@@ -247,18 +246,13 @@ def main():
     cases = [] if arguments.only_real else model(arguments)
     if arguments.real or arguments.only_real:
         cases += zones_real.real(arguments)
-    with open(os.path.join(arguments.out, "summary.json"), "w") as f:
-        json.dump(
-            {
-                "what": (
-                    "controllers of the border between zones; cases with simulated: true are of a model of a machine"
-                ),
-                "cases": cases,
-            },
-            f,
-            indent=1,
-        )
-    print(f"wrote {arguments.out}/: summary.json, CSV files and pictures")
+    write_json(
+        os.path.join(arguments.out, "summary.json"),
+        {
+            "what": ("controllers of the border between zones; cases with simulated: true are of a model of a machine"),
+            "cases": cases,
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -3,15 +3,14 @@
 """The part of zones.py that runs the program: borders that never move, and both controllers from several starts, on
 this machine."""
 import csv
-import json
 import os
 import random
 import shutil
 import statistics
-import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, read_json  # noqa: E402
 from plotting import plt  # noqa: E402
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
@@ -44,7 +43,6 @@ def run(arguments, settings):
     """One run of the program: seconds a step in each window of its second half, and the rows of zones.csv."""
     folder = os.path.join(arguments.out, "run")
     shutil.rmtree(folder, ignore_errors=True)
-    environment = dict(os.environ, OMP_NUM_THREADS=str(arguments.threads), OMP_WAIT_POLICY="passive")
     window = max(1, arguments.steps // (2 * WINDOWS))
     keys = {
         "run.steps": 2 * WINDOWS * window,
@@ -55,11 +53,10 @@ def run(arguments, settings):
     command = ["build/steelyard", "run", "inputs/zones.yaml", "--out", folder, "--quiet"] + [
         x for k, v in keys.items() for x in ("--set", f"{k}={v}")
     ]
-    subprocess.run(command, env=environment, check=True)
+    call(command, threads=arguments.threads, environment=dict(OMP_WAIT_POLICY="passive"))
     with open(os.path.join(folder, "timing.csv")) as f:
         wall = [float(row["wall_seconds"]) for row in csv.DictReader(f)]
-    with open(os.path.join(folder, "summary.json")) as f:
-        summary = json.load(f)
+    summary = read_json(os.path.join(folder, "summary.json"))
     zones = []
     if os.path.exists(os.path.join(folder, "zones.csv")):
         with open(os.path.join(folder, "zones.csv")) as f:

@@ -51,4 +51,5 @@ move_seconds: {PARTICLE_BYTES * (1 / p['copy_bytes_per_second'] + p['ranks_per_n
         )
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -217,4 +217,5 @@ def main():
         f.write(f"--cfg=smpi/ois:{cost}\n")  # of MPI_Isend: from so many bytes on, constant, per byte
 
 
-main()
+if __name__ == "__main__":
+    main()
