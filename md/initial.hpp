@@ -13,9 +13,6 @@
 
 namespace md {
 
-/// Lattice constant of a hexagonal lattice of `density` particles per area: a = sqrt(2 / (sqrt(3) density)).
-double lattice_constant(double density);
-
 /// Number of particles of a slab.
 std::int64_t particle_count(const Slab& slab);
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace app {
 
 std::string counted(std::int64_t n, std::string_view noun) {
@@ -28,6 +30,16 @@ std::string lines_of(const std::vector<std::string>& items, std::string_view aft
         line += (line.empty() ? std::string(indent) : " ") + item;
     }
     return text + line + "\n";
+}
+
+std::string wrapped(std::string_view sentence, std::string_view indent) {
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at <= sentence.size();) {
+        const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+        words.emplace_back(sentence.substr(at, end - at));
+        at = end + 1;
+    }
+    return lines_of(words, "", indent);
 }
 
 }  // namespace app

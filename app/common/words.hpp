@@ -21,4 +21,7 @@ std::string one_line_of(const std::vector<std::string>& parts);
 std::string lines_of(const std::vector<std::string>& items, std::string_view after = ",",
                      std::string_view indent = "  ");
 
+/// A sentence, broken between words into such lines.
+std::string wrapped(std::string_view sentence, std::string_view indent = "  ");
+
 }  // namespace app

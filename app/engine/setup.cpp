@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "md/initial.hpp"
+#include "md/limits.hpp"
 #include "md/potential.hpp"
 #include "md/skin.hpp"
 
@@ -35,7 +36,7 @@ bool fits_before_wrap(int packed_bits, double radius, const md::Domain& domain) 
 // Can this skin be used with the cell reach and the halo width that were chosen for s.skin?
 bool allows(const Setup& s, double skin) {
     const double radius = s.potential.cutoff + skin;
-    if (radius > 10.0 || !fits_before_wrap(s.domain.packed_bits, radius, s.domain)) return false;
+    if (radius > md::longest_reach || !fits_before_wrap(s.domain.packed_bits, radius, s.domain)) return false;
     for (const md::Axis& axis : s.domain.axis)
         if (md::cells_within(radius, axis.least_width()) > md::cells_within(s.radius(), axis.least_width()) ||
             md::cells_within(skin / 2 + axis.cell_width(), axis.least_width()) > s.halo)
@@ -59,8 +60,8 @@ Setup make_setup(const Deck& deck, const std::string& kernels) {
     s.precision = deck.run.precision;
     s.dt = deck.run.dt;
     const double cutoff = s.potential.cutoff;
-    s.skin =
-        deck.grid.skin ? *deck.grid.skin : std::min(md::guess_skin(cutoff, s.dt, typical_speed(deck)), 10.0 - cutoff);
+    s.skin = deck.grid.skin ? *deck.grid.skin
+                            : std::min(md::guess_skin(cutoff, s.dt, typical_speed(deck)), md::longest_reach - cutoff);
     for (int a = 0; a < 2; ++a) {
         md::Axis& axis = s.domain.axis[a];
         axis.length = md::to_edge_units(deck.system.box[a]);

@@ -280,6 +280,7 @@ void Output::header(const Engine& engine, std::int64_t particles) {
     for (std::size_t d = 0; d < a.devices.size(); ++d)
         say(stdout, "  accelerator of rank 0: {}\n", gpu::accelerator_name(a.backend, a.devices[d], a.threads));
     say_what_changes();
+    for (const std::string& note : run_.notes) say(stdout, "{}", wrapped(note));
     std::fflush(stdout);
 }
 
@@ -289,7 +290,6 @@ void Output::say_what_changes() const {
     for (const DeckChange& c : changes(run_.restart->deck, deck_))
         say(stdout, "    {}: {} instead of {}\n", c.key, c.now.empty() ? "nothing" : c.now,
             c.before.empty() ? "nothing" : c.before);
-    for (const std::string& note : run_.notes) say(stdout, "    {}\n", note);
 }
 
 void Output::finish(std::int64_t step, const Engine& engine) {

@@ -28,7 +28,7 @@ struct RunContext {
     const Deck& deck;
     const std::optional<CheckpointInfo>& restart;
     bool threads_share_cores = false;  ///< and wait actively for each other
-    std::vector<std::string> notes;    ///< sentences on what a restart drops
+    std::vector<std::string> notes;    ///< sentences on what is unusual, or what a restart drops
     comm::Topology topology;
     double start_seconds = 0, start_cpu_seconds = 0;  ///< when the run began, by comm::now() and comm::cpu_seconds()
     bool quiet = false;

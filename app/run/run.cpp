@@ -24,8 +24,10 @@
 #include "app/output/output.hpp"
 #include "app/output/restart.hpp"
 #include "app/run/network.hpp"
+#include "app/run/start.hpp"
 #include "app/run/step.hpp"
 #include "comm/machine/topology.hpp"
+#include "comm/simulation.hpp"
 #include "md/initial.hpp"
 
 namespace app {
@@ -119,6 +121,12 @@ double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape t
     return state + packed * with_ghosts + cell * with_ghosts * cells_each + neighbour * neighbours / particles;
 }
 
+void note_intervals(const Deck& deck, std::vector<std::string>& notes) {
+    if (deck.balance.every > deck.run.steps && deck.run.steps > 0)
+        notes.push_back(fmt::format("balance.every is {}, beyond run.steps = {}: nothing is balanced after the start",
+                                    deck.balance.every, deck.run.steps));
+}
+
 // Threads of all ranks.
 std::int64_t thread_count(const comm::Communicator& comm) {
     std::array<std::int64_t, 1> threads{omp_get_max_threads()};
@@ -161,6 +169,8 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     std::optional<CheckpointInfo> restart;
     const bool automatic = options.restart == "auto";
     if (!automatic && !options.restart.empty()) restart = read_checkpoint(options.restart, comm);
+    std::vector<std::string> notes;
+    if (options.restart.empty()) notes = check_start(deck, setup);  // before there is a directory
     RunDirectory directory(output_path(options, deck), comm);
     if (automatic) restart = directory.newest_checkpoint(old);
     if (restart) {
@@ -177,6 +187,13 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
         return {};
     }
 
+    if (automatic && !restart) notes = check_start(deck, setup);
+    note_intervals(deck, notes);
+    if (topology.sharing > topology.cores_available && !comm::simulated)
+        notes.push_back(
+            fmt::format("{} share {}: they take turns, which is slow and makes times mean little; use at most {}",
+                        counted(topology.sharing, "rank"), counted(topology.cores_available, "core"),
+                        counted(topology.cores_available, "rank")));
     std::optional<MessageTrace> trace;
     if (!options.trace.empty()) {
         on_rank_0(comm, [&] { refuse_inputs(options); });
@@ -186,7 +203,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     RunContext context{deck,
                        restart,
                        omp_get_max_threads() > 1 && !own_units && threads_wait_actively(),
-                       {},
+                       std::move(notes),
                        topology,
                        comm::now(),
                        comm::cpu_seconds(),
@@ -205,7 +222,8 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     // already; without it half of a balancing's time goes into page faults.
     if (balancer.on()) mallopt(M_TOP_PAD, 16 << 20);
 #endif
-    if (restart) context.notes = load_balance(*restart, balancer, comm);
+    if (restart)
+        for (std::string& note : load_balance(*restart, balancer, comm)) context.notes.push_back(std::move(note));
     const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
     std::optional owners = balancer.decomposition(tile);
     Engine engine(setup, *owners, comm, timers);
@@ -254,6 +272,8 @@ int check(const Options& options, const comm::Communicator& comm) {
     const balance::Grid grid = setup.domain.grid();
     const std::int64_t processes = process_count(deck, grid, comm.size());
     const std::int64_t particles = particle_count(deck);
+    std::vector<std::string> notes = check_start(deck, setup);
+    note_intervals(deck, notes);
     if (comm.rank() != 0) return 0;
     const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());
     const double tiles = particle_bytes(deck, setup, tile) * static_cast<double>(particles) / comm.size();
@@ -265,6 +285,7 @@ int check(const Options& options, const comm::Communicator& comm) {
                   fmt::format("about {:.1f} MB per rank for particles", tiles * 1e-6),
                   fmt::format("{:.0f} MB with the program", tiles * 1e-6 + program_megabytes)},
                  ",", "# "));
+    for (const std::string& note : notes) say(stdout, "{}", wrapped(note, "# "));
     return 0;
 }
 

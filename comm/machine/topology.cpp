@@ -44,7 +44,7 @@ Topology detect(const Communicator& comm) {
         sharing = std::to_string(most);
     }
     comm.broadcast(sharing);
-    const int shared = std::stoi(sharing);
+    const int shared = t.sharing = std::stoi(sharing);
     t.default_threads = std::max(1, t.cores_available / shared);
     t.binding = fmt::format("cores {}{}", t.units.empty() ? "unknown" : t.units,
                             shared > 1 ? fmt::format(" shared by {} ranks", shared) : "");

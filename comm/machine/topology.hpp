@@ -12,6 +12,7 @@ namespace comm {
 struct Topology {
     int cores_available = 1;  ///< processing units in this process's affinity mask
     int default_threads = 1;  ///< its share of them: the mask if ranks are bound apart, else mask / ranks on the node
+    int sharing = 1;          ///< most ranks that have the same mask
     std::string binding;      ///< for the log
     std::string units;        ///< of the affinity mask, as `0-3,8`; empty: unknown
     std::string host, cpu_model;

@@ -21,6 +21,7 @@
 #include "examples/gpu/slabs.hpp"
 #include "gpu/zone.hpp"
 #include "md/initial.hpp"
+#include "md/lattice.hpp"
 #include "md/skin.hpp"
 
 namespace {

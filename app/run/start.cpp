@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "app/run/start.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "md/closest.hpp"
+#include "md/lattice.hpp"
+#include "md/potential.hpp"
+
+namespace app {
+namespace {
+
+std::string number(double x) { return fmt::format("{:.3g}", x); }
+
+// A length in tenths of sigma, rounded up.
+std::string gap_of(const md::PotentialSpec& potential) {
+    const double tenth = potential.sigma / 10;
+    return number(std::ceil(md::calm_distance(potential) / tenth) * tenth);
+}
+
+std::string where(const md::ClosePair& p) {
+    return fmt::format("system.slabs.{}{}", p.slab[1], p.in_lattice ? ".density" : "");
+}
+
+std::string what(const md::ClosePair& p, const std::vector<md::Slab>& slabs) {
+    if (p.in_lattice)
+        return fmt::format("particles of slab {} are {} apart at its density of {}", p.slab[0], number(p.distance),
+                           number(slabs[p.slab[0]].density));
+    return fmt::format("{} are {} apart at [{:.6g}, {:.6g}]{}",
+                       p.slab[0] == p.slab[1] ? fmt::format("two particles of slab {}", p.slab[0])
+                                              : fmt::format("particles of slabs {} and {}", p.slab[0], p.slab[1]),
+                       number(p.distance), p.at[0], p.at[1], p.across_box ? ", across the periodic boundary" : "");
+}
+
+std::string remedy(const md::ClosePair& p, const md::PotentialSpec& potential) {
+    if (p.in_lattice) {
+        const double a = md::calm_distance(potential);
+        return fmt::format("use a density of at most {}", number(2 / (std::sqrt(3.0) * a * a)));
+    }
+    const std::string gap = gap_of(potential);
+    if (p.slab[0] != p.slab[1] && !p.across_box) return fmt::format("leave a gap of {} between the slabs", gap);
+    return fmt::format("leave a gap of {} at the boundary{}", gap,
+                       p.slab[0] == p.slab[1] ? ", or fill the box with cells and box: fit" : "");
+}
+
+// Indices of neighbours count from the first particle of the columns of cells around, which are as high as a tile.
+void check_crowd(const Deck& deck, const Setup& setup) {
+    constexpr double most = 65535, least_tile = 4;
+    const std::array<md::Axis, 2>& axis = setup.domain.axis;
+    const int columns = 2 * md::cells_within(setup.radius(), axis[0].least_width()) + 1;
+    for (std::size_t i = 0; i < deck.system.slabs.size(); ++i) {
+        const md::Slab& slab = deck.system.slabs[i];
+        const double width = std::min(columns * axis[0].cell_width(), slab.upper[0] - slab.lower[0]),
+                     height =
+                         std::min((least_tile + 2 * setup.halo) * axis[1].cell_width(), slab.upper[1] - slab.lower[1]);
+        if (const double crowd = slab.density * width * height; crowd > most)
+            throw DeckError(fmt::format(
+                "system.slabs.{}.density: {} puts {} particles into the {} columns of cells around one, more than {}; "
+                "use at most {}{}",
+                i, number(slab.density), number(crowd), columns, most, number(most / (width * height)),
+                deck.grid.cell > setup.potential.cutoff ? ", or a smaller grid.cell" : ""));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> check_start(const Deck& deck, const Setup& setup) {
+    const md::PotentialSpec& potential = setup.potential;
+    const std::vector<md::Slab>& slabs = deck.system.slabs;
+    const double least = md::least_distance(potential, setup.precision);
+    if (const auto close = md::closest_pair(setup.domain, slabs, least))
+        throw DeckError(fmt::format("{}: {}, and forces are exact from {} on; {}", where(*close), what(*close, slabs),
+                                    number(least), remedy(*close, potential)));
+    check_crowd(deck, setup);
+    const double hot = md::distance_of_energy(potential, 100 * potential.epsilon);
+    const auto close = md::closest_pair(setup.domain, slabs, hot);
+    if (!close || close->in_lattice) return {};  // on a lattice forces cancel
+    return {fmt::format("{}: the start releases {} epsilon there; {}", what(*close, slabs),
+                        std::llround(md::pair_value(potential, close->distance).energy / potential.epsilon),
+                        remedy(*close, potential))};
+}
+
+}  // namespace app

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Particles of an initial state that are too close to each other. In a slab they lie a lattice constant apart, so only
+// those at the borders of slabs that touch, or that touch an image, are looked at.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "md/domain.hpp"
+#include "md/kernels/kernels.hpp"
+#include "md/slab.hpp"
+
+namespace md {
+
+struct ClosePair {
+    std::array<std::size_t, 2> slab;  ///< their numbers, the lower one first; the same where one meets itself
+    std::array<double, 2> at;         ///< position of the first slab's particle, lengths
+    double distance;                  ///< lengths
+    bool in_lattice = false;          ///< neighbours on a slab's lattice, which is too dense
+    bool across_box = false;          ///< one of them is a periodic image
+};
+
+/// The closest pair of particles of these slabs of which one is nearer to the other than `radius` (lengths); nothing
+/// where there is none. domain: its periodic axes make images.
+std::optional<ClosePair> closest_pair(const Domain& domain, std::span<const Slab> slabs, double radius);
+
+/// Distances of a pair below which its force alone leaves the exact range: such a state cannot make its first step.
+double least_distance(const PotentialSpec& potential, Precision precision);
+
+/// Distance from which on, up to the cutoff, a pair of particles feels no more than a few times epsilon per length and
+/// has no more than a few times epsilon of energy: a gap between slabs that disturbs nothing.
+double calm_distance(const PotentialSpec& potential);
+
+/// Largest distance at which a pair has more than this energy; 0 where none has.
+double distance_of_energy(const PotentialSpec& potential, double energy);
+
+}  // namespace md

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Limits that decks, setups and kernels share.
+#pragma once
+
+namespace md {
+
+/// Of cutoff + skin, lengths: the kernels see differences of +-32, cells and skins included.
+inline constexpr double longest_reach = 10;
+
+}  // namespace md
