@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// CLI11 reads the options; what it says of a wrong command line leaves out the word that is wrong, so that is found
+// here.
+#include "app/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+
+#include "app/common/build_info.hpp"
+#include "app/deck/wording.hpp"
+
+namespace app {
+namespace {
+
+const char* const exit_codes =
+    "Exit codes:\n"
+    "  0   success\n"
+    "  2   bad command line or deck\n"
+    "  3   bad checkpoint or other input file\n"
+    "  4   the simulation failed: a lost particle, an overflow, not enough memory\n"
+    "  5   output could not be written\n"
+    "  75  stopped early by a signal or the time limit, with a checkpoint: go on\n"
+    "      with --restart auto\n";
+
+const char* const environment =
+    "Environment:\n"
+    "  OMP_NUM_THREADS   threads of each rank; default: this node's cores, shared\n"
+    "                    among its ranks\n"
+    "  STEELYARD_ISA     kernels to use, avx512, avx2 or scalar; default: the\n"
+    "                    fastest that this processor has; all give the same bits\n";
+
+const char* const run_example =
+    "Example, on 4 ranks of 2 threads each, with one key of the deck overridden:\n"
+    "  OMP_NUM_THREADS=2 mpiexec -n 4 steelyard run inputs/slab.yaml \\\n"
+    "      --out out/first --set run.steps=500\n"
+    "(mpiexec of the MPI that `steelyard --version` names: mpiexec.mpich on Debian)";
+
+const char* const partition_example =
+    "Example, for 4 nodes of which one is half as fast:\n"
+    "  steelyard partition inputs/nested_1600x320.yaml --set machine.nodes=4 \\\n"
+    "      --set 'machine.core_speed=[1, 1, 0.5, 1]'";
+
+const char* const predict_example =
+    "Example, for this machine:\n"
+    "  steelyard predict inputs/slab.yaml --processes 1,2,4,8";
+
+const char* const info_example =
+    "Example:\n"
+    "  steelyard info restarts/strip_t1.h5 --brief";
+
+const char* const check_example =
+    "Example, with one key of the deck overridden:\n"
+    "  steelyard check inputs/slab.yaml --set run.steps=500";
+
+void add_deck(CLI::App* command, Options& o) {
+    command->add_option("DECK", o.deck, "deck (YAML)")->required(command->get_name() != "check");
+    command->add_option("--set", o.settings, "override a key: key.path=value (repeatable)")
+        ->allow_extra_args(false)
+        ->needs("DECK");
+}
+
+void add_output(CLI::App* command, Options& o) {
+    command->add_option("--out", o.out, "output directory (default: out/<deck name>)");
+    command->add_flag("--force", o.force,
+                      "put results that are in the output directory\n"
+                      "aside, into previous_<n>/");
+    command->add_flag("--quiet", o.quiet, "no progress, no table");
+}
+
+void add_machine(CLI::App* command, Options& o, const std::string& what) {
+    command->add_option("--machine", o.machine, what);
+}
+
+void add_run(CLI::App& cli, Options& o) {
+    CLI::App* run = cli.add_subcommand("run", "run a deck");
+    run->footer(std::string(exit_codes) + environment + run_example);
+    add_deck(run, o);
+    run->add_option("--restart", o.restart,
+                    "go on from a checkpoint: FILE, or auto for the\n"
+                    "newest valid one of the latest run in the output\n"
+                    "directory");
+    run->add_option("--trace-messages", o.trace,
+                    "write each plan of messages between ranks to this\n"
+                    "CSV file");
+    run->add_option("--prediction", o.prediction,
+                    "a predict.json: show what was predicted beside what\n"
+                    "was measured");
+    add_machine(run, o, "a machine file, for the deck's section machine");
+    add_output(run, o);
+}
+
+void add_predict(CLI::App& cli, Options& o) {
+    CLI::App* predict = cli.add_subcommand("predict",
+                                           "predict the time of a step for some numbers of\n"
+                                           "ranks; measures this machine, unless told of one");
+    predict->footer(predict_example);
+    add_deck(predict, o);
+    predict->add_option("--processes", o.processes,
+                        "ranks to predict for: a list as 1,2,4,8 (default:\n"
+                        "powers of 2)");
+    add_machine(predict, o,
+                "a machine file instead of measuring: the\n"
+                "machine.yaml of another prediction, or your own");
+    predict
+        ->add_option("--scale", o.length,
+                     "predict for all lengths of the deck times so much:\n"
+                     "particles times its square (default: 1)")
+        ->check([](const std::string& text) {
+            double length = 0;  // CLI::Range lets nan through
+            return CLI::detail::lexical_cast(text, length) && length >= 1 && length <= 1e4
+                       ? std::string()
+                       : text + " is no number from 1 to 10000";
+        });
+    add_output(predict, o);
+}
+
+void add_commands(CLI::App& cli, Options& o) {
+    add_run(cli, o);
+    CLI::App* partition = cli.add_subcommand("partition",
+                                             "partition a load field for a machine of nodes,\n"
+                                             "CPUs, cores and accelerators; no steps");
+    partition->footer(partition_example);
+    add_deck(partition, o);
+    add_machine(partition, o, "a machine file, for the deck's section machine");
+    add_output(partition, o);
+    add_predict(cli, o);
+    CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
+    info->footer(info_example);
+    info->add_option("FILE", o.deck, "checkpoint")->required();
+    info->add_flag("--brief", o.brief, "without the deck");
+    CLI::App* check = cli.add_subcommand("check",
+                                         "validate a deck; print it with all defaults,\n"
+                                         "memory, cells, processes; without a deck: print\n"
+                                         "all keys with default, range and meaning");
+    check->footer(check_example);
+    add_deck(check, o);
+}
+
+std::vector<std::string> names_of(const CLI::App& cli) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : cli.get_subcommands({})) names.push_back(command->get_name());
+    return names;
+}
+
+// The first word that no option of the command takes, and what may have been meant.
+std::string unexpected(const CLI::App& cli, const CLI::App& command) {
+    const std::vector<std::string> words = command.remaining(true);
+    const std::string word = words.empty() ? "" : words.front();  // an option comes before its value
+    const std::string option = word.substr(0, word.find('='));
+    std::vector<std::string> known, others;
+    for (const CLI::Option* o : command.get_options())
+        for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+    for (const CLI::App* other : cli.get_subcommands({}))
+        if (other->get_option_no_throw(option)) others.push_back(other->get_name());
+    const std::string what = fmt::format("{}: unexpected {}", command.get_name(), quote(word));
+    if (option.size() > 2 && option.starts_with("--") && !others.empty())
+        return fmt::format("{}, an option of {}; see steelyard {} --help", what, fmt::join(others, ", "),
+                           command.get_name());
+    if (const std::string best = option.starts_with("--") ? closest(option, known) : ""; !best.empty())
+        return fmt::format("{}; did you mean {}?", what, best);
+    return fmt::format("{}; see steelyard {} --help", what, command.get_name());
+}
+
+std::string one_line(std::string text) {
+    for (char& c : text)
+        if (c == '\n') c = ' ';
+    return text;
+}
+
+// What is wrong with the words, or what they ask to be printed.
+void parse(CLI::App& cli, std::vector<std::string> words, CommandLine& line) {
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    try {
+        cli.parse(words);
+    } catch (const CLI::ExtrasError&) {
+        line.error = unexpected(cli, *cli.get_subcommands().front());
+    } catch (const CLI::ParseError& e) {
+        std::ostringstream out;
+        const bool wanted = cli.exit(e, out, out) == 0;
+        if (wanted) line.text = out.str();
+        else line.error = one_line(e.what()) + "; see steelyard --help";
+    }
+    if (!line.error.empty() || !line.text.empty()) return;
+    for (const CLI::App* command : cli.get_subcommands()) {
+        line.command = command->get_name();
+        for (const CLI::Option* option : command->get_options()) {
+            if (option->get_name() == "DECK") line.has_deck = option->count() > 0;
+            for (const std::string& value : option->results())  // in a job script, a variable that was not set
+                if (value.empty()) line.error = option->get_name() + " is empty; give it a value";
+        }
+    }
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, char** argv) {
+    CommandLine line;
+    line.options.command_line.assign(argv, argv + argc);
+    CLI::App cli{"Steelyard: short-range molecular dynamics with dynamic load balancing", "steelyard"};
+    cli.get_formatter()->column_width(26);
+    cli.footer(std::string(exit_codes) + environment + run_example);
+    cli.set_version_flag("--version", version_text, "print version, commit, compiler and libraries");
+    cli.require_subcommand(1);
+    add_commands(cli, line.options);
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (!words.empty() && words[0] == "help") {  // `help run` stands for `run --help`
+        words.erase(words.begin());
+        words.insert(words.begin() + (words.empty() ? 0 : 1), "--help");
+    }
+    const std::vector<std::string> names = names_of(cli);
+    if (words.empty()) line.error = fmt::format("no command; give one of {}, or --help", fmt::join(names, ", "));
+    else if (!words[0].starts_with("-") && std::find(names.begin(), names.end(), words[0]) == names.end())
+        line.error = fmt::format("unknown command {}; {}", quote(words[0]), suggestion(words[0], names));
+    else parse(cli, std::move(words), line);
+    if (!line.error.empty()) line.error = "command line: " + line.error;
+    return line;
+}
+
+}  // namespace app
