@@ -9,20 +9,20 @@
 #include <cmath>
 
 #include "app/common/words.hpp"
+#include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
+#include "md/domain.hpp"
+#include "md/lattice.hpp"
+#include "md/limits.hpp"
 #include "md/potential.hpp"
 
 namespace app {
 namespace {
 
-using Where = std::function<std::string(const std::string&)>;
-
-constexpr double quantum = 1.0 / (1 << 26);  // box sides are whole numbers of it: periodic images are exact
 constexpr double most_cells_along = 1 << 20;
 constexpr double most_particles = 1099511627776;  // 2^40
 constexpr double auto_skin_ratio = 1.12;          // least (cutoff + skin) / cutoff that an automatic skin needs
-constexpr double longest_reach = 10;              // kernels see differences of +-32
 constexpr double thermal_widths = 6;              // a particle this many standard deviations fast is still handled
 
 std::string slab_path(std::size_t i, const char* key) { return fmt::format("system.slabs.{}.{}", i, key); }
@@ -69,9 +69,7 @@ void fit_box(Deck& deck, const Where& where) {
         if (s.boundary[a] != Boundary::periodic)
             fail(where(fmt::format("system.boundary.{}", a)), "box: fit needs periodic boundaries",
                  "write periodic, or give the box's lengths");
-    const double spacing = std::sqrt(2.0 / (std::sqrt(3.0) * slab.density));
-    s.box = {static_cast<double>((*slab.cells)[0]) * spacing,
-             static_cast<double>((*slab.cells)[1]) * spacing * std::sqrt(3.0)};
+    s.box = md::fitted_box(slab);
     slab.lower = {0, 0};
     slab.upper = s.box;
 }
@@ -91,7 +89,7 @@ void round_box(Deck& deck, const Where& where) {
                      fmt::format("use at most {}", s.box[a]));
         }
     for (int a = 0; a < 2; ++a) {
-        s.box[a] = std::round(s.box[a] / quantum) * quantum;
+        s.box[a] = static_cast<double>(md::to_edge_units(s.box[a])) * md::edge_unit;  // periodic images are exact
         for (md::Slab& slab : s.slabs)
             if (slab.cells || slab.upper[a] > s.box[a]) slab.upper[a] = s.box[a];
     }
@@ -135,9 +133,9 @@ void check_grid(const Deck& deck, const Where& where) {
     if (cell < cutoff)
         fail(where("grid.cell"), fmt::format("grid.cell is {}, smaller than the cutoff {}", cell, cutoff),
              fmt::format("use at least {}", cutoff));
-    if (deck.grid.skin && cutoff + *deck.grid.skin > longest_reach)
+    if (deck.grid.skin && cutoff + *deck.grid.skin > md::longest_reach)
         fail(where("grid.skin"),
-             fmt::format("cutoff + skin is {}, more than {}", cutoff + *deck.grid.skin, longest_reach),
+             fmt::format("cutoff + skin is {}, more than {}", cutoff + *deck.grid.skin, md::longest_reach),
              "use a thinner skin or auto");
     const double reach = deck.grid.skin ? cutoff + *deck.grid.skin : cutoff * auto_skin_ratio;
     double cells = 1;
@@ -193,22 +191,32 @@ void check_accelerator(const Deck::Accelerator& a, const Where& where) {
              "use fewer");
 }
 
-void check_machine(const Deck::Machine& m, const Where& where) {
-    const auto fits = [&](const char* key, std::size_t n) {
-        if (n == 1 || (m.nodes && static_cast<std::size_t>(*m.nodes) == n)) return;
+}  // namespace
+
+void check_machine(const Deck::Machine& m, const std::string& section, const Where& where) {
+    const auto fits = [&](const char* name, std::size_t n) {
+        if (n <= 1 || (m.nodes && static_cast<std::size_t>(*m.nodes) == n)) return;
         const std::string nodes = m.nodes ? counted(*m.nodes, "node") : "a number of nodes that is not given";
-        fail(where(fmt::format("machine.{}", key)), fmt::format("machine.{} has {} values for {}", key, n, nodes),
-             fmt::format("write machine.nodes: {}, or one value for all nodes", n));
+        const std::string key = below(section, name);
+        fail(where(key), fmt::format("{} has {} values for {}", key, n, nodes),
+             fmt::format("write {}: {}, or one value for all nodes", below(section, "nodes"), n));
     };
+    fits("cpus_per_node", m.cpus_per_node.size());
+    fits("cores_per_cpu", m.cores_per_cpu.size());
     fits("accelerators_per_node", m.accelerators_per_node.size());
     fits("core_speed", m.core_speed.size());
+    fits("accelerator_speed", m.accelerator_speed.size());
     const std::int64_t nodes = m.nodes.value_or(1);
-    std::int64_t resources = nodes * m.cpus_per_node.value_or(1) * m.cores_per_cpu.value_or(1);
-    for (std::int64_t n = 0; n < nodes; ++n) resources += Deck::Machine::at(m.accelerators_per_node, n);
+    std::int64_t resources = 0;
+    for (std::int64_t n = 0; n < nodes; ++n)
+        resources += Deck::Machine::at(m.cpus_per_node, n, 1) * Deck::Machine::at(m.cores_per_cpu, n, 1) +
+                     Deck::Machine::at(m.accelerators_per_node, n, 0);
     if (resources > most_processes)
-        fail(where("machine.nodes"), fmt::format("a machine of {} cores and accelerators, more than 2^24", resources),
-             "use fewer");
+        fail(where(below(section, "nodes")),
+             fmt::format("a machine of {} cores and accelerators, more than 2^24", resources), "use fewer");
 }
+
+namespace {
 
 void complete_output(Deck::Output& output, const Where& where) {
     if (output.trajectory_columns.empty())
@@ -227,7 +235,7 @@ void complete_and_check(Deck& deck, const Where& where) {
     check_slabs(deck, where);
     check_balance(deck, where);
     check_accelerator(deck.accelerator, where);
-    check_machine(deck.machine, where);
+    check_machine(deck.machine, "machine", where);
     complete_output(deck.output, where);
 }
 

@@ -8,8 +8,15 @@
 
 namespace app {
 
+/// The location of the value at a dotted path.
+using Where = std::function<std::string(const std::string& path)>;
+
 /// Derives what the schema alone can't (the fitted and rounded box, extents of slabs), then throws DeckError for a deck
-/// that can't work. where: the location of the value at a dotted path.
-void complete_and_check(Deck& deck, const std::function<std::string(const std::string&)>& where);
+/// that can't work.
+void complete_and_check(Deck& deck, const Where& where);
+
+/// Throws DeckError where lists do not fit the nodes, or the machine is too large. section: where the machine's keys
+/// are, empty for a file of their own.
+void check_machine(const Deck::Machine& machine, const std::string& section, const Where& where);
 
 }  // namespace app

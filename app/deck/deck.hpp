@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "app/common/errors.hpp"
@@ -93,15 +94,16 @@ struct Deck {
         std::optional<double> time_limit_seconds;  ///< of wall time, then stop with a checkpoint
     } checkpoint;
     struct Machine {
-        std::optional<std::int64_t> nodes, cpus_per_node, cores_per_cpu;  ///< empty: as found
-        std::vector<std::int64_t> accelerators_per_node{0};               ///< one for all nodes, or one of each
-        std::vector<double> core_speed{1};                                ///< likewise
-        double accelerator_speed = 12;
+        std::optional<std::int64_t> nodes;  ///< empty: as found
+        // One value for all nodes, or one of each.
+        std::vector<std::int64_t> cpus_per_node, cores_per_cpu;  ///< empty: as found
+        std::vector<std::int64_t> accelerators_per_node{0};
+        std::vector<double> core_speed{1}, accelerator_speed{12};
 
         /// Of one node.
         template <class T>
-        static T at(const std::vector<T>& values, std::int64_t node) {
-            return values.size() == 1 ? values[0] : values[node];
+        static T at(const std::vector<T>& values, std::int64_t node, std::type_identity_t<T> where_empty = {}) {
+            return values.empty() ? where_empty : values.size() == 1 ? values[0] : values[node];
         }
     } machine;
     struct Accelerator {

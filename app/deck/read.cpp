@@ -12,6 +12,7 @@
 #include "app/deck/checks.hpp"
 #include "app/deck/deck.hpp"
 #include "app/deck/key.hpp"
+#include "app/deck/machine_file.hpp"
 #include "app/deck/settings.hpp"
 #include "app/deck/wording.hpp"
 #include "app/deck/yaml_tree.hpp"
@@ -19,18 +20,18 @@
 namespace app {
 namespace {
 
-// Where else in a deck `name` belongs; empty if nowhere or in more than one place.
-std::string home_of(const std::string& name) {
+// Where among all keys `name` belongs; empty if nowhere or in more than one place.
+std::string home_of(const std::string& name, const std::vector<Key>& all) {
     std::set<std::string> homes;
-    for_each_key(standard_keys(), [&](const std::string& path, const Key& key, bool) {
+    for_each_key(all, [&](const std::string& path, const Key& key, bool) {
         if (key.name == name) homes.insert(path);
     });
     return homes.size() == 1 ? *homes.begin() : std::string();
 }
 
 // Before any value is read, all keys are looked at: a misspelt key explains a missing one.
-void check_names(const Node& node, const std::vector<Key>& keys, const std::string& path) {
-    const std::string name = path.empty() ? "the deck" : path;
+void check_names(const Node& node, const std::vector<Key>& keys, const std::string& path, const std::vector<Key>& all) {
+    const std::string name = path.empty() ? "the file" : path;
     std::vector<std::string> known;
     for (const Key& key : keys) known.push_back(key.name);
     if (node.kind == Node::Kind::null) fail(node.where, name + " is empty", "give it keys or remove it");
@@ -41,13 +42,13 @@ void check_names(const Node& node, const std::vector<Key>& keys, const std::stri
         const std::string here = below(path, e.key);
         const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == e.key; });
         if (key == keys.end()) {
-            const std::string home = home_of(e.key);
+            const std::string home = home_of(e.key, all);
             fail(e.where, fmt::format("unknown key {}{}", quote(e.key), path.empty() ? "" : " in " + path),
                  home.empty() ? suggestion(e.key, known) : "it belongs at " + home);
         }
-        if (!key->keys.empty()) check_names(e.value, key->keys, here);
+        if (!key->keys.empty()) check_names(e.value, key->keys, here, all);
         for (std::size_t i = 0; key->elements && i < e.value.items.size(); ++i)
-            check_names(e.value.items[i], key->elements()[0], below(here, std::to_string(i)));
+            check_names(e.value.items[i], key->elements()[0], below(here, std::to_string(i)), all);
     }
 }
 
@@ -81,15 +82,21 @@ void read_keys(const Node& section, const std::vector<Key>& keys, const std::str
 }  // namespace
 
 void read_tree(const Node& root, const std::vector<Key>& known, const std::vector<Key>& keys, const std::string& file) {
-    check_names(root, known, "");
+    check_names(root, known, "", known);
     read_keys(root, keys, "", file);
 }
 
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
     const std::string shown = printable(file);
     const std::string start = Origin{shown}.where(0, 0);
+    if (text.find("\x89HDF\r\n") != std::string::npos)  // behind a checkpoint's front
+        fail(shown, "an HDF5 file, not a deck", "a checkpoint belongs behind --restart, beside a deck");
     Node root = parse_tree(text, {shown});
     if (root.kind == Node::Kind::null) fail(start, "the deck is empty", "give at least system and run");
+    if (kind_of(root) == YamlFile::machine)
+        fail(start, "a machine file, not a deck", "give it by --machine, beside a deck");
+    if (kind_of(root) == YamlFile::program)
+        fail(start, "a data-parallel program, not a deck", "it is for `steelyard predict`");
     for (const std::string& setting : settings) {
         if (root.kind != Node::Kind::map) break;  // check_names() says so
         apply_setting(root, setting);
@@ -106,6 +113,9 @@ std::string deck_bytes(const std::string& path, const char* what) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         fail(shown, "it is a directory", fmt::format("give a {}, a file", what));
+    if (const auto kind = std::filesystem::status(path, error).type();
+        kind == std::filesystem::file_type::fifo || kind == std::filesystem::file_type::socket)
+        fail(shown, "it is no file", fmt::format("give a {}, a file", what));  // a pipe may be silent for ever
     std::ifstream file(path, std::ios::binary);
     const int reason = errno;
     if (!file)

@@ -54,15 +54,20 @@ std::vector<Key> machine_keys(Deck::Machine& m) {
     static constexpr std::int64_t most_nodes = 1 << 20, most_parts = 4096;
     static constexpr NumberRange speed{0, 1e6, true};
     const auto accelerators = [](std::int64_t& n) { return integer("", n, 0, most_parts, ""); };
-    const auto core = [](double& s) { return number("", s, speed, ""); };
+    const auto one_speed = [](double& s) { return number("", s, speed, ""); };
+    const auto parts = [](std::int64_t& n) { return integer("", n, 1, most_parts, ""); };
     return {
         integer("nodes", m.nodes, 1, most_nodes, "auto: those of this job", "auto"),
-        integer("cpus_per_node", m.cpus_per_node, 1, most_parts, "sockets; auto: those found", "auto"),
-        integer("cores_per_cpu", m.cores_per_cpu, 1, most_parts, "auto: those found", "auto"),
+        or_other(by_node("cpus_per_node", m.cpus_per_node, parts, "[2, 1]", "sockets; auto: those found"), "auto",
+                 m.cpus_per_node),
+        or_other(by_node("cores_per_cpu", m.cores_per_cpu, parts, "[12, 64]", "auto: those found"), "auto",
+                 m.cores_per_cpu),
         by_node("accelerators_per_node", m.accelerators_per_node, accelerators, "[0, 3]",
                 "the same for all nodes, or of each"),
-        by_node("core_speed", m.core_speed, core, "[1.0, 0.5]", "of one core, any unit; for all nodes, or of each"),
-        number("accelerator_speed", m.accelerator_speed, speed, "of one accelerator, the same unit"),
+        by_node("core_speed", m.core_speed, one_speed, "[1.0, 0.5]",
+                "of one core, any unit; for all nodes, or of each"),
+        by_node("accelerator_speed", m.accelerator_speed, one_speed, "[6.0, 3.0]",
+                "of one accelerator, the same unit; for all nodes, or of each"),
     };
 }
 

@@ -76,7 +76,7 @@ std::vector<Key> slab_keys(md::Slab& s) {
 }
 
 Key slabs_key(std::vector<md::Slab>& slabs) {
-    Key key{"slabs", "each by its corners, or by cells with box: fit",
+    Key key{"slabs", "each by its corners, with a gap of about sigma to the next one, or by cells with box: fit",
             fmt::format("a list of 1 to {} slabs", most_slabs)};
     key.read = [&slabs](const Node& node, const std::string& path) {
         const std::size_t n = to_list(node, path, 0, "slabs: [{lower: [0, 0], upper: [50, 50]}]").size();

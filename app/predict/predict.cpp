@@ -13,11 +13,11 @@
 
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/machine_file.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/predict/balancing_cost.hpp"
 #include "app/predict/data_parallel_file.hpp"
 #include "app/predict/link_times.hpp"
-#include "app/predict/machine_file.hpp"
 #include "app/predict/report.hpp"
 #include "app/predict/sample.hpp"
 #include "app/run/network.hpp"
@@ -145,7 +145,7 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     report.length = options.length;
     report.overlap = deck.comm.overlap;
     if (!options.machine.empty()) {
-        report.machine = read_machine(options.machine, comm);
+        report.machine = read_machine(options.machine, comm).costs;
         report.messages_how = "as in the machine file";
     }
     if (deck.accelerator.backend != AcceleratorBackend::none && comm.rank() == 0)
@@ -181,7 +181,7 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     std::vector<std::pair<std::string, std::string>> files;
     if (comm.rank() == 0)
         files = {{"deck.yaml", to_yaml(deck)},
-                 {"machine.yaml", to_yaml(report.machine)},
+                 {"machine.yaml", to_yaml(MachineFile{deck.machine, report.machine})},
                  {"predict.json", to_json(report)},
                  {"extrap.jsonl", extrap_lines(report)}};
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/errors.hpp"
+#include "app/deck/machine_file.hpp"
 
 namespace app {
 
@@ -13,7 +14,9 @@ Deck read_deck(const Options& options, const comm::Communicator& comm) {
     on_rank_0(comm, [&] { text = deck_bytes(path); });
     comm.broadcast(text);
     comm.broadcast(path);
-    return parse_deck(text, path, options.settings);
+    Deck deck = parse_deck(text, path, options.settings);
+    if (!options.machine.empty()) deck.machine = read_machine(options.machine, comm).nodes;
+    return deck;
 }
 
 std::string output_path(const Options& options, const Deck& deck) {

@@ -20,13 +20,13 @@ struct Options {
     bool force = false;      ///< put results aside that are in the way
     bool quiet = false;
     bool brief = false;     ///< info: without the deck
-    std::string machine;    ///< predict: a machine file; empty: this machine is measured
+    std::string machine;    ///< a machine file: takes the place of the deck's machine, and of measuring for predict
     std::string processes;  ///< predict: a list of numbers
     double length = 1;      ///< predict: all lengths of the deck times so much
     std::vector<std::string> command_line;
 };
 
-/// The deck that the options name, with their settings. Collective. Throws DeckError.
+/// The deck that the options name, with their settings and their machine. Collective. Throws DeckError, InputError.
 Deck read_deck(const Options& options, const comm::Communicator& comm);
 
 /// Throws UsageError.

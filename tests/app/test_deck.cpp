@@ -433,20 +433,27 @@ TEST_CASE("every key of balance reaches the deck") {
 TEST_CASE("a machine and a load reach the deck, and the effective deck keeps them") {
     const Deck plain = app::parse_deck(minimal, "deck.yaml");
     CHECK((!plain.machine.nodes && plain.machine.accelerators_per_node == std::vector<std::int64_t>{0} &&
-           plain.machine.accelerator_speed == 12 && plain.load.kind == app::LoadKind::slabs));
+           plain.machine.accelerator_speed == std::vector<double>{12} && plain.load.kind == app::LoadKind::slabs));
     const Deck d = app::parse_deck(
         minimal, "deck.yaml",
-        {"machine={nodes: 3, cpus_per_node: 2, cores_per_cpu: auto, accelerators_per_node: [0, 3, 1], core_speed: 0.5}",
+        {"machine={nodes: 3, cpus_per_node: 2, cores_per_cpu: auto, accelerators_per_node: [0, 3, 1], core_speed: 0.5, "
+         "accelerator_speed: [6, 3, 1]}",
          "load={kind: uniform, cells: [600, 400, 40], bytes_per_cell: 48}", "balance.partition.algorithm=greedy",
          "balance.partition.ghost_width=2"});
-    CHECK((d.machine.nodes == 3 && d.machine.cpus_per_node == 2 && !d.machine.cores_per_cpu));
+    CHECK((d.machine.nodes == 3 && d.machine.cpus_per_node == std::vector<std::int64_t>{2} &&
+           d.machine.cores_per_cpu.empty()));
     CHECK((d.machine.accelerators_per_node == std::vector<std::int64_t>{0, 3, 1} &&
            app::Deck::Machine::at(d.machine.accelerators_per_node, 1) == 3 &&
-           app::Deck::Machine::at(d.machine.core_speed, 2) == 0.5));
+           app::Deck::Machine::at(d.machine.core_speed, 2) == 0.5 &&
+           d.machine.accelerator_speed == std::vector<double>{6, 3, 1}));
+    const Deck unlike =
+        app::parse_deck(minimal, "deck.yaml", {"machine={nodes: 2, cpus_per_node: [2, 1], cores_per_cpu: [12, 64]}"});
+    CHECK((unlike.machine.cpus_per_node == std::vector<std::int64_t>{2, 1} &&
+           unlike.machine.cores_per_cpu == std::vector<std::int64_t>{12, 64}));
     CHECK((d.load.cells == std::vector<std::int64_t>{600, 400, 40} && d.load.bytes_per_cell == 48));
     CHECK((d.balance.nested.algorithm == balance::NestedAlgorithm::greedy && d.balance.nested.ghost_width == 2));
     const Deck from_file =
         app::parse_deck(minimal, "deck.yaml", {"load={kind: dataset, file: \"it's: #1.h5\", dataset: /a/b}"});
     CHECK((from_file.load.file == "it's: #1.h5" && from_file.load.dataset == "/a/b"));
-    for (const Deck& x : {d, from_file}) check_same(x, app::parse_deck(app::to_yaml(x), "deck.yaml"));
+    for (const Deck& x : {d, unlike, from_file}) check_same(x, app::parse_deck(app::to_yaml(x), "deck.yaml"));
 }

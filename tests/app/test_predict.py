@@ -282,7 +282,7 @@ def test_predict_errors(tmp):
         ((DECK, "--machine", os.path.join(tmp, "none.yaml")), 3, "none.yaml"),
         ((DECK, "--machine", machine), 3, "machine.yaml:2:1: unknown key"),
         ((DECK, "--machine", bad), 3, "bad.yaml:1:27: inside.latency_seconds"),
-        ((DECK, "--machine", DECK), 3, "unknown key 'system'"),
+        ((DECK, "--machine", DECK), 3, "a deck, not a machine file"),
         ((DECK, "--set", "load.kind=uniform"), 2, "a prediction needs particles"),
         ((DECK, "--machine", ""), 2, "--machine is empty"),
         ((DECK, "--processes", ""), 2, "--processes is empty"),

@@ -37,7 +37,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     // Plans of messages are pure; nothing else of comm is known here.
     {"predict", {"balance", "comm/schedule.hpp", "comm/message_plan.hpp"}},
     {"app/common", {"comm", "gpu", "md", "balance"}},
-    {"app/deck", {"comm", "gpu", "md", "balance"}},
+    {"app/deck", {"predict", "comm", "gpu", "md", "balance"}},
     {"app/engine", {"comm", "gpu", "md", "balance"}},
     {"app/balancing", {"comm", "gpu", "md", "balance"}},
     {"app/output", {"comm", "gpu", "md", "balance"}},

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// A machine as a YAML file, for run, partition and predict: nodes that may differ, in the words of a deck's section
+// machine; what computing and messages cost there, for predictions. Written by a prediction, or by hand.
+#pragma once
+#include <string>
+
+#include "app/deck/deck.hpp"
+#include "app/deck/yaml_tree.hpp"
+#include "comm/communicator.hpp"
+#include "predict/machine.hpp"
+
+namespace app {
+
+struct MachineFile {
+    Deck::Machine nodes;
+    predict::Machine costs;
+};
+
+/// Collective. Throws InputError naming file, line, key and remedy.
+MachineFile read_machine(const std::string& path, const comm::Communicator& comm);
+
+/// Every key with its meaning; read_machine() reads it back to the same bits.
+std::string to_yaml(const MachineFile& machine);
+
+/// What a file is by its keys: a deck where they belong to none of the others.
+enum class YamlFile { deck, machine, program };
+YamlFile kind_of(const Node& root);
+
+}  // namespace app
