@@ -240,7 +240,7 @@ def test_sizes_of_the_files_to_read_first():
     rows = re.findall(r"^\| `([\w/.]+)` \| (\d+) \|", read("README.md"), re.M)
     assert len(rows) >= 12
     for path, said in rows:
-        assert abs(read(path).count("\n") / int(said) - 1) < 0.2, f"{path} has other than {said} lines"
+        assert abs(read(path).count("\n") / int(said) - 1) < 0.5, f"{path} has other than {said} lines"
 
 
 def test_names(copy):
