@@ -14,3 +14,4 @@ build/steelyard run "$deck" --out "$out" --quiet
 steps=$(python3 -c "import json, sys; print(json.load(open(sys.argv[1]))['steps'])" "$out/summary.json")
 cp "$out/checkpoint_$steps.h5" "$file"
 build/steelyard info "$file" | head -n 2
+echo "wrote $file"

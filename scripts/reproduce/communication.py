@@ -11,7 +11,7 @@ import os
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from plotting import np, plt  # noqa: E402
+from plotting import np, plt, save  # noqa: E402
 
 # GB/s in one direction. Links of PCI Express by its specifications (payload rate of 16 lanes).
 LINKS = [
@@ -125,5 +125,4 @@ def plot(rows, path):
         axis.set_xlabel("nodes")
     axes[0][0].legend(fontsize=8)
     figure.suptitle("Modelled time of an exchange of ghost cells, slowest node", fontsize=11)
-    figure.savefig(path, dpi=130)
-    print(f"wrote {path}")
+    save(figure, path)

@@ -21,7 +21,7 @@ import subprocess
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from common import call, mpiexec, write_json  # noqa: E402
-from plotting import plt  # noqa: E402
+from plotting import plt, save  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CONTROL = "none, plain"
@@ -284,7 +284,7 @@ def plot(cases, nodes, picture):
     )
     figure.tight_layout(rect=(0, 0.04, 1, 1))
     figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=8, ncol=len(SHOWN), loc="lower center")
-    figure.savefig(picture, dpi=110)
+    save(figure, picture, dpi=110)
 
 
 def judge(cases):

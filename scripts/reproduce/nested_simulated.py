@@ -25,7 +25,7 @@ import nested
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from common import call, read_json, write_json  # noqa: E402
-from plotting import plt  # noqa: E402
+from plotting import plt, save  # noqa: E402
 
 NODES, RANKS_PER_NODE = nested.NODES, 27
 PLATFORM = "tianhe2_mic"
@@ -204,7 +204,7 @@ def plot(grid, figure_rows, sweep_rows, path):
         f"SIMULATED exchange of ghost cells, {' x '.join(map(str, grid))} cells, 3 accelerators a node, slowest rank",
         fontsize=11,
     )
-    figure.savefig(path, dpi=130)
+    save(figure, path)
 
 
 def main():

@@ -19,7 +19,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from common import call, mpiexec, read_json, words, write_json  # noqa: E402
-from plotting import plt  # noqa: E402
+from plotting import plt, save  # noqa: E402
 
 DECK, FIRST, LAST, EVERY = "inputs/lbe240.yaml", 1000, 2000, 5
 PROCESSES, FRACTION, SLOW = 240, 0.1, 0.5
@@ -287,7 +287,7 @@ def plot(result, out):
         axes[-1].set_xlabel("step")
         figure.suptitle("speeds found by the run (counted work, 240 virtual processes)", fontsize=10)
         figure.tight_layout()
-        figure.savefig(os.path.join(out, "speeds.png"), dpi=120)
+        save(figure, os.path.join(out, "speeds.png"), dpi=120)
     if "wall" in result:
         figure, axis = plt.subplots(figsize=(7, 3))
         s = result["wall"]["series"]
@@ -307,7 +307,7 @@ def plot(result, out):
         axis.legend(fontsize=8)
         axis.set_title("a busy process shares the second rank's core in the middle third", fontsize=9)
         figure.tight_layout()
-        figure.savefig(os.path.join(out, "border.png"), dpi=120)
+        save(figure, os.path.join(out, "border.png"), dpi=120)
 
 
 def main():

@@ -26,7 +26,7 @@ from zones_real import CONTROLLERS, STARTS
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from common import call, write_json  # noqa: E402
-from plotting import plt  # noqa: E402
+from plotting import plt, save  # noqa: E402
 
 BEST = 0.87
 CHECKS_SHOWN = 200
@@ -223,7 +223,7 @@ def plot_model(folder, picture):
     plot_times(figure.add_subplot(grid[1, :]), fixed, series)
     figure.suptitle("12 cores and an accelerator: model of a machine, not a measurement", fontsize=11)
     figure.tight_layout()
-    figure.savefig(picture, dpi=110)
+    save(figure, picture, dpi=110)
 
 
 def model(arguments):

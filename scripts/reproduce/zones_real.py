@@ -11,7 +11,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from common import call, read_json  # noqa: E402
-from plotting import plt  # noqa: E402
+from plotting import plt, save  # noqa: E402
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 from quiet import quiet  # noqa: E402
@@ -205,4 +205,4 @@ def plot(series, seconds, best, picture, what):
     axes[2].set_xlabel("fixed share (grey), start of cpu_load (orange),\nof measured_speed (blue), %")
     figure.suptitle(f"Measured, {what}", fontsize=11)
     figure.tight_layout()
-    figure.savefig(picture, dpi=110)
+    save(figure, picture, dpi=110)

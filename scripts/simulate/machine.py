@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import fail  # noqa: E402
+
 BANDWIDTH_FACTOR = 0.95  # simulate.sh: smpi/bw-factor
 PARTICLE_BYTES = 40  # that migrate with it (md::Particle); a node's ranks share its link
 
@@ -26,13 +29,17 @@ def main():
         with open(os.path.join(folder, "assumptions.json")) as f:
             p = json.load(f)
     if "accelerators_per_node" in p:
-        sys.exit(
-            f"machine.py: {name} has accelerators as ranks of their own, of which predictions know nothing; choose a"
+        fail(
+            f"{name} has accelerators as ranks of their own, of which predictions know nothing; choose a"
             " platform without"
         )
     inside = BANDWIDTH_FACTOR * p["node_bytes_per_second"]
     between = BANDWIDTH_FACTOR * p["link_bytes_per_second"]
-    with open(path, "w") as f:
+    try:
+        f = open(path, "w")
+    except OSError as e:
+        fail(f"cannot write {path}: {e.strerror}")
+    with f:
         f.write(
             f"""# Of the simulated cluster {name}: written by scripts/simulate/machine.py from what platform.py assumes.
 name: '{name}, simulated'
@@ -49,6 +56,7 @@ reductions_travel: false      # SimGrid's nonblocking reductions would take as m
 move_seconds: {PARTICLE_BYTES * (1 / p['copy_bytes_per_second'] + p['ranks_per_node'] / between):.3g}
 """
         )
+    print(f"wrote {path}")
 
 
 if __name__ == "__main__":
