@@ -35,20 +35,14 @@ public:
     /// both sides. Every member of the team calls it.
     virtual Places lay_out(std::span<const Part> sent, std::span<const Part> received) = 0;
     /// Starts to send and receive. The bytes must stay as they are until finish(), which comes before the next
-    /// start().
-    virtual void start(std::span<const std::byte> sent, std::span<std::byte> received) = 0;
+    /// start(). owner: keeps both alive. A channel that is destroyed before finish(), because of an error, never
+    /// releases it: messages on their way may still be written there. Without an owner the caller keeps the bytes.
+    virtual void start(std::span<const std::byte> sent, std::span<std::byte> received,
+                       std::shared_ptr<const void> owner = nullptr) = 0;
     /// Waits for more of the parts and returns which have arrived, as their places in the list that lay_out() was
     /// given; none when all were returned before. Needs finish() in the end.
     virtual std::vector<std::size_t> wait_for_some() = 0;
     virtual void finish() = 0;
-
-    /// One part behind the other.
-    static std::vector<std::size_t> in_line(std::span<const Part> parts) {
-        std::vector<std::size_t> at;
-        std::size_t next = 0;
-        for (const Part& p : parts) at.push_back(std::exchange(next, next + p.bytes));
-        return at;
-    }
 };
 
 /// All functions but rank() and size() are collective: every member calls them, in the same order.
@@ -64,6 +58,15 @@ public:
     virtual std::vector<std::byte> gather(std::span<const std::byte> mine) const = 0;
     /// Member 0's bytes on all. All give room for as many.
     virtual void broadcast(std::span<std::byte> bytes) const = 0;
+    /// What the members give, one after the other, on all of them. A team that can do it at once does.
+    virtual std::vector<std::byte> all_gather(std::span<const std::byte> mine) const {
+        std::vector<std::byte> all = gather(mine);
+        auto size = static_cast<std::int64_t>(all.size());
+        broadcast(std::as_writable_bytes(std::span(&size, 1)));
+        all.resize(size);
+        broadcast(all);
+        return all;
+    }
     virtual std::unique_ptr<Channel> channel() const = 0;
     /// A team of the members that give the same colour (>= 0), in the order of their ranks here.
     virtual std::unique_ptr<Team> split(int colour) const = 0;
@@ -77,41 +80,42 @@ public:
     void sum(std::span<std::int64_t>) const override {}
     void max(std::span<std::int64_t>) const override {}
     std::vector<std::byte> gather(std::span<const std::byte> mine) const override { return {mine.begin(), mine.end()}; }
+    std::vector<std::byte> all_gather(std::span<const std::byte> mine) const override { return gather(mine); }
     void broadcast(std::span<std::byte>) const override {}
-    std::unique_ptr<Channel> channel() const override { return std::make_unique<Nobody>(); }
+    std::unique_ptr<Channel> channel() const override { return std::make_unique<NoMessages>(); }
     std::unique_ptr<Team> split(int) const override { return std::make_unique<SerialTeam>(); }
 
 private:
-    struct Nobody final : Channel {
+    struct NoMessages final : Channel {
         Places lay_out(std::span<const Part> sent, std::span<const Part> received) override {
-            if (!sent.empty() || !received.empty()) throw std::logic_error("a team of one has nobody to send to");
+            if (!sent.empty() || !received.empty()) throw std::logic_error("a team of one sends no messages");
             return {};
         }
-        void start(std::span<const std::byte>, std::span<std::byte>) override {}
+        void start(std::span<const std::byte>, std::span<std::byte>, std::shared_ptr<const void>) override {}
         std::vector<std::size_t> wait_for_some() override { return {}; }
         void finish() override {}
     };
 };
 
-/// What the members give, one after the other, on member 0; empty elsewhere.
+/// The elements that lie in these bytes.
 template <class T>
-std::vector<T> gather(const Team& team, std::span<const T> mine) {
+std::vector<T> elements_in(std::span<const std::byte> bytes) {
     static_assert(std::is_trivially_copyable_v<T>);
-    const std::vector<std::byte> bytes = team.gather(std::as_bytes(mine));
     std::vector<T> all(bytes.size() / sizeof(T));
     if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
     return all;
 }
 
+/// What the members give, one after the other, on member 0; empty elsewhere.
+template <class T>
+std::vector<T> gather(const Team& team, std::span<const T> mine) {
+    return elements_in<T>(team.gather(std::as_bytes(mine)));
+}
+
 /// What the members give, one after the other, on all of them.
 template <class T>
 std::vector<T> all_gather(const Team& team, std::span<const T> mine) {
-    std::vector<T> all = gather(team, mine);
-    std::int64_t size = static_cast<std::int64_t>(all.size());
-    team.broadcast(std::as_writable_bytes(std::span(&size, 1)));
-    all.resize(size);
-    team.broadcast(std::as_writable_bytes(std::span(all)));
-    return all;
+    return elements_in<T>(team.all_gather(std::as_bytes(mine)));
 }
 
 }  // namespace balance

@@ -51,16 +51,17 @@ public:
             add(link.member, link.incoming, incoming, in_, received);
         }
         const Channel::Places places = channel_->lay_out(sent, received);
-        sent_.resize(put(out_, sent, places.sent));
-        received_.resize(put(in_, received, places.received));
+        buffers_->sent.resize(put(out_, sent, places.sent));
+        buffers_->received.resize(put(in_, received, places.received));
     }
 
     /// Packs and sends. pack(move, elements) writes as many elements as lay_out() was told; loop calls it for several
     /// moves at the same time if it likes.
     template <class Loop, class Pack>
     void start(Loop loop, Pack pack) {
-        loop(out_.size(), [&](std::size_t i) { pack(*out_[i].move, sent_.data() + out_[i].at); });
-        channel_->start(std::as_bytes(std::span(sent_)), std::as_writable_bytes(std::span(received_)));
+        std::vector<T>&sent = buffers_->sent, &received = buffers_->received;
+        loop(out_.size(), [&](std::size_t i) { pack(*out_[i].move, sent.data() + out_[i].at); });
+        channel_->start(std::as_bytes(std::span(sent)), std::as_writable_bytes(std::span(received)), buffers_);
     }
 
     /// Waits for what start() has announced, and unpacks it: unpack(move, elements).
@@ -75,7 +76,10 @@ public:
     template <class Loop, class Unpack, class Arrived>
     bool finish_some(Loop loop, Unpack unpack, Arrived arrived) {
         const std::vector<std::size_t> some = channel_->wait_for_some();
-        if (some.empty()) return channel_->finish(), false;
+        if (some.empty()) {
+            channel_->finish();
+            return false;
+        }
         loop(some.size(), [&](std::size_t k) { unpack(*in_[some[k]].move, element(some[k])); });
         for (const std::size_t i : some) arrived(*in_[i].move);
         return true;
@@ -83,7 +87,7 @@ public:
 
     /// Memory of the buffers.
     std::int64_t bytes() const {
-        return static_cast<std::int64_t>((sent_.capacity() + received_.capacity()) * sizeof(T));
+        return static_cast<std::int64_t>((buffers_->sent.capacity() + buffers_->received.capacity()) * sizeof(T));
     }
 
 private:
@@ -109,11 +113,15 @@ private:
         }
         return bytes / sizeof(T);
     }
-    const T* element(std::size_t i) const { return received_.data() + in_[i].at; }
+    const T* element(std::size_t i) const { return buffers_->received.data() + in_[i].at; }
 
     std::unique_ptr<Channel> channel_;
     std::vector<Item> out_, in_;
-    std::vector<T> sent_, received_;
+    struct Buffers {
+        std::vector<T> sent, received;
+    };
+    std::shared_ptr<Buffers> buffers_ =
+        std::make_shared<Buffers>();  // the channel's, too, while messages are under way
 };
 
 }  // namespace balance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collective operations on all ranks. Reductions are exact (integers, minima, maxima), so their result does not depend
-// on the number of ranks.
+// Collective operations on all ranks. All reductions but the means of spread() are exact (integers, minima, maxima), so
+// their results do not depend on the number of ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +26,9 @@ public:
     Communicator();
     /// The ranks that give the same colour (>= 0), in the order of their ranks here.
     Communicator split(int colour) const;
+    /// The same ranks, whose gather, all_gather, broadcast and all_to_all send messages of at most `bytes` (> 0) bytes;
+    /// at first it is 2^30, because MPI counts with 31 bits. Any amount of bytes goes through; tests set it small.
+    Communicator in_pieces_of(std::size_t bytes) const;
 
     int rank() const { return rank_; }
     int size() const { return size_; }
@@ -43,13 +46,15 @@ public:
     void max(std::span<std::int64_t> values) const;
     std::int64_t exclusive_sum(std::int64_t value) const;  ///< sum over lower ranks
     bool all_agree(bool good) const;
-    std::vector<Spread> spread(std::span<const double> values) const;  ///< of each value over the ranks, on all of them
+    /// Of each value over the ranks, on all of them. The mean depends on the order in which MPI adds doubles.
+    std::vector<Spread> spread(std::span<const double> values) const;
     /// Sends to_rank[r] to rank r; returns everything that came, in rank order. Any sizes; only ranks that have
     /// something for each other exchange messages.
     std::vector<std::byte> all_to_all(std::span<const std::vector<std::byte>> to_rank) const;
     std::vector<std::string> gather(const std::string& text) const;  ///< on rank 0; empty elsewhere
-    std::vector<std::byte> gather(
-        std::span<const std::byte> mine) const;  ///< one after the other on rank 0; empty elsewhere
+    /// What the ranks give, one after the other, on rank 0; empty elsewhere.
+    std::vector<std::byte> gather(std::span<const std::byte> mine) const;
+    std::vector<std::byte> all_gather(std::span<const std::byte> mine) const;  ///< the same on all ranks
 
     struct Handle;  ///< the MPI communicator (comm/mpi/mpi_check.hpp); nothing in a build without MPI
     const Handle& handle() const { return *handle_; }
@@ -59,6 +64,7 @@ private:
     std::shared_ptr<const Handle> handle_;
     int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
     bool oversubscribed_ = false;
+    std::size_t piece_ = std::size_t{1} << 30;
 };
 
 /// The largest of the ranks' values, element by element, which are on their way. Other calls may come in between; all

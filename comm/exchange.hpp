@@ -31,7 +31,7 @@ Network make_network(const Schedule& schedule, const Communicator& comm, int ran
 /// whose number is half the number of ranks higher; the shortest length counts. Collective.
 std::size_t measure_eager_limit(const Communicator& comm, std::size_t most = std::size_t{1} << 20);
 
-/// What a rank has sent, with what it has handed on.
+/// What a rank has sent, with what it has forwarded.
 struct Traffic {
     std::int64_t messages = 0, bytes = 0;
 };
@@ -46,16 +46,20 @@ public:
     Exchange(const Communicator& comm, const Network& network, Traffic* traffic = nullptr);
     ~Exchange() override;
 
-    /// Collective with Aggregate::node.
+    /// Collective with Aggregate::node. Throws std::invalid_argument where network.schedule allows messages of 2^31
+    /// bytes and more, or none.
     Places lay_out(std::span<const balance::Part> sent, std::span<const balance::Part> received) override;
     /// Posts all receives, then all sends. With schedule.one_by_one it returns when the sends are over.
-    void start(std::span<const std::byte> sent, std::span<std::byte> received) override;
+    void start(std::span<const std::byte> sent, std::span<std::byte> received,
+               std::shared_ptr<const void> owner = nullptr) override;
     /// Ends the job when a size is not what was announced.
     std::vector<std::size_t> wait_for_some() override;
     void finish() override;
 
 private:
     struct State;
+    template <class Call>
+    void send(Call call, const std::byte* bytes, std::size_t size, int to, int tag);
     Communicator comm_;
     const Network* network_;
     Traffic* traffic_;

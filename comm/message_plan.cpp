@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Parts that go straight to their rank form a line for each rank; those that go by way of another rank form a stream
-// for each node. Lines and streams are cut into messages of consecutive bytes, so nothing is copied to be merged: the
-// parts are packed where their message wants them.
+// The parts that go straight to a rank share a route, and so do those that go to all ranks of a node through its
+// aggregator. A route is cut into messages of consecutive bytes, so nothing is copied to be merged: the parts are
+// packed where their message wants them.
 #include "comm/message_plan.hpp"
 
 #include <algorithm>
@@ -9,16 +9,15 @@
 #include <numeric>
 #include <tuple>
 
+#include "comm/mpi/tags.hpp"
+
 namespace comm {
 namespace {
 
 using balance::Part;
 
-constexpr int direct_tag = 1, stream_tag = 7, first_hand_on_tag = 8;
-constexpr int hand_on_tags = 30000;  // MPI promises tags up to 32767
-
-// Parts in the order in which they lie in a buffer.
-struct Line {
+// The parts that go the same way, in the order in which they lie in a buffer.
+struct Route {
     std::vector<std::size_t> parts, sizes;  // indices in a list of parts, bytes
     std::size_t at = 0;                     // of the first one
     void add(std::size_t part, std::size_t bytes) {
@@ -28,25 +27,25 @@ struct Line {
     std::size_t bytes() const { return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}); }
 };
 
-// The parts of a line that lie, wholly or partly, in its bytes [begin, end).
-std::vector<std::size_t> parts_between(const Line& line, std::size_t begin, std::size_t end) {
+// The parts of a route that lie, wholly or partly, in its bytes [begin, end).
+std::vector<std::size_t> parts_between(const Route& route, std::size_t begin, std::size_t end) {
     std::vector<std::size_t> parts;
     std::size_t at = 0;
-    for (std::size_t i = 0; i < line.parts.size() && at < end; at += line.sizes[i++])
-        if (at + line.sizes[i] > begin) parts.push_back(line.parts[i]);
+    for (std::size_t i = 0; i < route.parts.size() && at < end; at += route.sizes[i++])
+        if (at + route.sizes[i] > begin) parts.push_back(route.parts[i]);
     return parts;
 }
 
-// Puts lines one behind the other, from `next` on.
-template <class Lines>
-void place(Lines& lines, std::size_t& next, std::vector<std::size_t>& places) {
-    for (auto& [key, line] : lines) {
-        line.at = next;
-        for (std::size_t i = 0; i < line.parts.size(); next += line.sizes[i++]) places[line.parts[i]] = next;
+// Puts routes one behind the other, from `next` on.
+template <class Routes>
+void place(Routes& routes, std::size_t& next, std::vector<std::size_t>& places) {
+    for (auto& [key, route] : routes) {
+        route.at = next;
+        for (std::size_t i = 0; i < route.parts.size(); next += route.sizes[i++]) places[route.parts[i]] = next;
     }
 }
 
-// Calls use(begin, end) for each message of a line.
+// Calls use(begin, end) for each message of a route.
 template <class Use>
 void for_each_message(const std::vector<std::size_t>& ends, Use use) {
     std::size_t begin = 0;
@@ -60,64 +59,69 @@ struct Planner {
     const NodeTraffic& traffic;
     MessagePlan plan{};
 
-    double growth(int from, int to) const {
-        return window_growth(static_cast<int>(traffic.targets[from]), static_cast<int>(traffic.sources[to]));
+    // Ends of the messages from a rank of one node to the aggregator of another.
+    std::vector<std::size_t> aggregated_ends(std::span<const std::size_t> sizes, int from, int to) const {
+        const double growth =
+            aggregation_growth(static_cast<int>(traffic.targets[from]), static_cast<int>(traffic.sources[to]));
+        return aggregated_message_ends(sizes, growth, schedule.piece);
     }
 
     void add_sends(std::span<const Part> parts) {
-        std::map<int, Line> direct, streams;  // by rank, by node
+        std::map<int, Route> direct, aggregated;  // by rank, by node
         std::map<int, std::vector<Part>> of_node;
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const auto [to, bytes] = parts[i];
-            if (!by_way(bytes, rank, to, nodes, schedule)) {
+            if (!is_forwarded(bytes, rank, to, nodes, schedule)) {
                 direct[to].add(i, bytes);
                 continue;
             }
-            streams[nodes.of(to)].add(i, bytes);
+            aggregated[nodes.of(to)].add(i, bytes);
             of_node[nodes.of(to)].push_back(parts[i]);
         }
         std::size_t next = 0;
         plan.places.sent.resize(parts.size());
         place(direct, next, plan.places.sent);
-        place(streams, next, plan.places.sent);
+        place(aggregated, next, plan.places.sent);
 
         struct Sent {
-            const Line* line;
+            const Route* route;
             int tag;
             std::vector<std::size_t> ends;
         };
-        std::vector<Letter> letters;
-        std::vector<Sent> lines;
-        for (const auto& [to, line] : direct) {
-            letters.push_back({to, line.bytes()});
-            lines.push_back({&line, direct_tag, message_ends(line.sizes, schedule)});
+        std::vector<Outgoing> outgoing;
+        std::vector<Sent> routes;
+        for (const auto& [to, route] : direct) {
+            outgoing.push_back({to, route.bytes()});
+            routes.push_back({&route, direct_tag, message_ends(route.sizes, schedule)});
         }
-        for (const auto& [node, line] : streams) {
-            letters.push_back({receiver_of(of_node[node]), line.bytes()});
-            lines.push_back({&line, stream_tag, window_ends(line.sizes, growth(nodes.of(rank), node))});
+        for (const auto& [node, route] : aggregated) {
+            outgoing.push_back({aggregator_of(of_node[node]), route.bytes()});
+            routes.push_back({&route, aggregated_tag, aggregated_ends(route.sizes, nodes.of(rank), node)});
         }
-        for (const std::size_t i : issue_order(rank, letters, nodes, schedule.order))
-            for_each_message(lines[i].ends, [&](std::size_t begin, std::size_t end) {
-                plan.sends.push_back({letters[i].to, lines[i].tag, lines[i].line->at + begin, end - begin});
+        for (const std::size_t i : issue_order(rank, outgoing, nodes, schedule.order))
+            for_each_message(routes[i].ends, [&](std::size_t begin, std::size_t end) {
+                plan.sends.push_back({outgoing[i].to, routes[i].tag, routes[i].route->at + begin, end - begin});
             });
     }
 
     void add_receives(std::span<const Part> parts) {
-        std::map<int, Line> direct, by_way_of;  // by source
+        std::map<int, Route> direct, forwarded;  // by source
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const auto [from, bytes] = parts[i];
-            (by_way(bytes, from, rank, nodes, schedule) ? by_way_of : direct)[from].add(i, bytes);
+            (is_forwarded(bytes, from, rank, nodes, schedule) ? forwarded : direct)[from].add(i, bytes);
         }
         std::size_t next = 0;
         plan.places.received.resize(parts.size());
         plan.messages.assign(parts.size(), 0);
         place(direct, next, plan.places.received);
-        place(by_way_of, next, plan.places.received);
-        for (const auto& [from, line] : direct)
-            for_each_message(message_ends(line.sizes, schedule), [&, from = from, &line = line](auto begin, auto end) {
-                add({from, direct_tag, line.at + begin, end - begin, parts_between(line, begin, end), {}});
-            });
-        add_streams(by_way_of);
+        place(forwarded, next, plan.places.received);
+        for (const auto& [from, route] : direct)
+            for_each_message(message_ends(route.sizes, schedule),
+                             [&, from = from, &route = route](auto begin, auto end) {
+                                 const std::vector<std::size_t> inside = parts_between(route, begin, end);
+                                 add({from, direct_tag, route.at + begin, end - begin, inside, {}});
+                             });
+        add_aggregated(forwarded);
     }
 
     void add(MessagePlan::Receive receive) {
@@ -125,54 +129,55 @@ struct Planner {
         plan.receives.push_back(std::move(receive));
     }
 
-    // All streams to this node, whoever receives them: tags of what is handed on are numbered alike on all its ranks.
-    void add_streams(const std::map<int, Line>& mine) {
-        std::map<std::pair<int, int>, int> handed_on;  // so far, by receiver and target
-        for (auto begin = traffic.passages.begin(); begin != traffic.passages.end();) {
+    // All routes to this node, whichever of its ranks is the aggregator: tags of what is forwarded are numbered alike
+    // on all of them.
+    void add_aggregated(const std::map<int, Route>& mine) {
+        std::map<std::pair<int, int>, int> forwarded;  // messages so far, by aggregator and target
+        for (auto begin = traffic.parts.begin(); begin != traffic.parts.end();) {
             const int source = begin->source;
             const auto end =
-                std::find_if(begin, traffic.passages.end(), [&](const Passage& p) { return p.source != source; });
-            add_stream({begin, end}, mine, handed_on);
+                std::find_if(begin, traffic.parts.end(), [&](const ForwardedPart& p) { return p.source != source; });
+            add_aggregated_from(source, {begin, end}, mine, forwarded);
             begin = end;
         }
     }
 
-    void add_stream(std::span<const Passage> stream, const std::map<int, Line>& mine,
-                    std::map<std::pair<int, int>, int>& handed_on) {
-        const int source = stream.front().source;
+    void add_aggregated_from(int source, std::span<const ForwardedPart> parts, const std::map<int, Route>& mine,
+                             std::map<std::pair<int, int>, int>& forwarded) {
         std::vector<std::size_t> sizes;
-        std::vector<Part> parts;
-        for (const Passage& p : stream) {
+        std::vector<Part> of_targets;
+        for (const ForwardedPart& p : parts) {
             sizes.push_back(p.bytes);
-            parts.push_back({p.target, p.bytes});
+            of_targets.push_back({p.target, p.bytes});
         }
-        const int receiver = receiver_of(parts);
-        std::size_t i = 0, at = plan.transit_bytes, got = 0;  // got: bytes of this rank's line so far
-        for_each_message(window_ends(sizes, growth(nodes.of(source), nodes.of(rank))), [&](auto begin, auto end) {
-            MessagePlan::Receive message{source, stream_tag, at, end - begin, {}, {}};
+        const int aggregator = aggregator_of(of_targets);
+        std::size_t i = 0, at = plan.forwarding_bytes, got = 0;  // got: bytes of this rank's route so far
+        const auto receive = [&](std::size_t begin, std::size_t end) {
+            MessagePlan::Receive message{source, aggregated_tag, at, end - begin, {}, {}};
             for (std::size_t done = begin; done < end;) {
-                const int target = stream[i].target;
+                const int target = parts[i].target;
                 std::size_t bytes = 0;
-                for (; done + bytes < end && stream[i].target == target; ++i) bytes += stream[i].bytes;
-                const int tag = first_hand_on_tag + handed_on[{receiver, target}]++ % hand_on_tags;
-                MessagePlan::HandOn part{target, tag, at + done - begin, bytes, 0, {}};
+                for (; done + bytes < end && parts[i].target == target; ++i) bytes += parts[i].bytes;
+                const int tag = first_forwarded_tag + forwarded[{aggregator, target}]++ % forwarded_tags;
+                MessagePlan::Forward forward{target, tag, at + done - begin, bytes, 0, {}};
                 done += bytes;
                 if (target == rank) {
-                    const Line& line = mine.at(source);
-                    part.place = line.at + got;
-                    part.parts = parts_between(line, got, got + bytes);
+                    const Route& route = mine.at(source);
+                    forward.place = route.at + got;
+                    forward.parts = parts_between(route, got, got + bytes);
                     got += bytes;
-                    if (receiver != rank) add({receiver, tag, part.place, bytes, part.parts, {}});
+                    if (aggregator != rank) add({aggregator, tag, forward.place, bytes, forward.parts, {}});
                     else
-                        for (const std::size_t p : part.parts) ++plan.messages[p];
+                        for (const std::size_t p : forward.parts) ++plan.messages[p];
                 }
-                message.hand_on.push_back(std::move(part));
+                message.forwards.push_back(std::move(forward));
             }
-            if (receiver != rank) return;
+            if (aggregator != rank) return;
             at += message.bytes;
             add(std::move(message));
-        });
-        plan.transit_bytes = at;
+        };
+        for_each_message(aggregated_ends(sizes, nodes.of(source), nodes.of(rank)), receive);
+        plan.forwarding_bytes = at;
     }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The messages of one rank: where each part lies, what is sent and received in which order, and what is handed on to
+// The messages of one rank: where each part lies, what is sent and received in which order, and what is forwarded to
 // other ranks of the node. A pure function; the ranks' plans fit together because all of them follow from the parts.
 #pragma once
 #include <cstddef>
@@ -12,15 +12,16 @@
 
 namespace comm {
 
-/// A small part that comes to a rank of this node from another node, by way of one of its ranks (Aggregate::node).
-struct Passage {
+/// A small part that comes to a rank of this node from another node, through the node's aggregator for its source
+/// (Aggregate::node).
+struct ForwardedPart {
     int source, target;
     std::size_t bytes;
 };
 
 /// What all ranks of a node know of its small parts. Empty but with Aggregate::node.
 struct NodeTraffic {
-    std::vector<Passage> passages;  ///< by source, by target, then as the target receives them
+    std::vector<ForwardedPart> parts;  ///< by source, by target, then as the target receives them
     std::vector<std::int64_t> targets,
         sources;  ///< of each node: nodes that it sends small parts to, and gets them from
 };
@@ -30,27 +31,28 @@ struct MessagePlan {
         int to, tag;
         std::size_t at, bytes;  ///< among all that this rank sends
     };
-    /// A part of a message of a stream that goes to another rank of the node, or stays on this one.
-    struct HandOn {
+    /// Bytes of an aggregated message that go to another rank of the node, or stay on this one.
+    struct Forward {
         int to, tag;
-        std::size_t at, bytes;           ///< in the transit buffer
-        std::size_t place = 0;           ///< among all that this rank receives, where it stays
-        std::vector<std::size_t> parts;  ///< of this rank that lie in it, where it stays
+        std::size_t at, bytes;           ///< in the forwarding buffer
+        std::size_t place = 0;           ///< among all that this rank receives, where they stay
+        std::vector<std::size_t> parts;  ///< of this rank that lie in them, where they stay
     };
     struct Receive {
         int from, tag;
-        std::size_t at, bytes;           ///< among all that this rank receives; with `hand_on` in the transit buffer
+        std::size_t at, bytes;  ///< among all that this rank receives; with `forwards` in the forwarding buffer
         std::vector<std::size_t> parts;  ///< that lie in it, wholly or partly
-        std::vector<HandOn> hand_on;     ///< not empty for a message of a stream
+        std::vector<Forward> forwards;   ///< not empty for an aggregated message
     };
     balance::Channel::Places places;
     std::vector<Send> sends;  ///< in the order of issue
     std::vector<Receive> receives;
     std::vector<int> messages;  ///< in which each part is received
-    std::size_t transit_bytes = 0;
+    std::size_t forwarding_bytes = 0;
 };
 
 /// sent, received: of rank `rank`, each > 0 bytes; the parts from one rank to another in the same order on both sides.
+/// No message is longer than schedule.piece.
 MessagePlan plan_messages(int rank, std::span<const balance::Part> sent, std::span<const balance::Part> received,
                           const NodeMap& nodes, const Schedule& schedule, const NodeTraffic& traffic);
 

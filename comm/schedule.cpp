@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sizes and nodes are all that these functions see, so both sides of a message, and predictions of runs on other
+// machines, come to the same messages without asking each other.
 #include "comm/schedule.hpp"
 
 #include <algorithm>
@@ -16,7 +18,7 @@ void cut_into_pieces(std::size_t begin, std::size_t end, std::size_t piece, std:
     if (end > begin) ends.push_back(end);
 }
 
-// Nobody copies so long a part to send it at once (docs/messages.md).
+// Bytes from which on a part is a message of its own: to copy so many costs more than a message (docs/messages.md).
 constexpr std::size_t large_part = 65536;
 
 // Bytes of the messages in which parts that are not large go (Aggregate::automatic): all of them in messages of at most
@@ -72,23 +74,29 @@ std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const 
     return ends;
 }
 
-std::vector<std::size_t> window_ends(std::span<const std::size_t> sizes, double growth) {
+std::vector<std::size_t> aggregated_message_ends(std::span<const std::size_t> sizes, double growth, std::size_t piece) {
     std::vector<std::size_t> ends;
-    std::size_t end = 0;
-    double window = 1;
-    for (std::size_t i = 0; i < sizes.size(); window = std::ceil(window * growth)) {
-        const auto left = static_cast<double>(sizes.size() - i);
-        for (auto n = static_cast<std::size_t>(std::min(window, left)); n > 0; --n) end += sizes[i++];
-        ends.push_back(end);
+    std::size_t begin = 0, end = 0, parts = 0;  // of the message that is being filled
+    double most_parts = 1;
+    for (const std::size_t bytes : sizes) {
+        if (parts > 0 && (static_cast<double>(parts) >= most_parts || end + bytes - begin > piece)) {
+            ends.push_back(end);
+            begin = end;
+            parts = 0;
+            most_parts = std::ceil(most_parts * growth);
+        }
+        end += bytes;
+        ++parts;
     }
+    if (parts > 0) ends.push_back(end);
     return ends;
 }
 
-double window_growth(int targets_of_source, int sources_of_target) {
+double aggregation_growth(int targets_of_source, int sources_of_target) {
     return 1.5 + std::log2(std::max({1, targets_of_source, sources_of_target}));
 }
 
-int receiver_of(std::span<const balance::Part> parts) {
+int aggregator_of(std::span<const balance::Part> parts) {
     std::vector<balance::Part> sums;
     for (const balance::Part& p : parts) {
         const auto of_rank =
@@ -103,17 +111,30 @@ int receiver_of(std::span<const balance::Part> parts) {
         ->member;
 }
 
-std::vector<std::size_t> issue_order(int source, std::span<const Letter> letters, const NodeMap& nodes, Order order) {
-    std::vector<std::size_t> indices(letters.size());
+Turn turn_plain(int, const Outgoing&, const NodeMap&) { return {}; }
+
+Turn turn_near_first(int source, const Outgoing& outgoing, const NodeMap& nodes) {
+    const int node = nodes.of(outgoing.to), distance = nodes.distance(nodes.of(source), node);
+    const std::int64_t turn = distance == 0 ? std::numeric_limits<std::int64_t>::max() : distance;
+    return {turn, node, -static_cast<std::int64_t>(outgoing.bytes)};
+}
+
+Turn turn_far_first(int source, const Outgoing& outgoing, const NodeMap& nodes) {
+    Turn turn = turn_near_first(source, outgoing, nodes);
+    if (turn[0] != std::numeric_limits<std::int64_t>::max()) turn[0] = -turn[0];
+    return turn;
+}
+
+std::vector<std::size_t> issue_order(int source, std::span<const Outgoing> outgoing, const NodeMap& nodes,
+                                     Order order) {
+#define STEELYARD_ORDER(name) turn_##name,
+    constexpr std::array turn_of{STEELYARD_ORDERS(STEELYARD_ORDER)};
+#undef STEELYARD_ORDER
+    std::vector<std::size_t> indices(outgoing.size());
     std::iota(indices.begin(), indices.end(), 0);
     const auto key = [&](std::size_t i) {
-        const Letter& l = letters[i];
-        if (order == Order::plain) return std::tuple(0, 0, std::size_t{0}, l.to, i);
-        const int distance = nodes.distance(nodes.of(source), nodes.of(l.to));
-        const int turn = distance == 0                ? std::numeric_limits<int>::max()
-                         : order == Order::near_first ? distance
-                                                      : -distance;
-        return std::tuple(turn, nodes.of(l.to), ~l.bytes, l.to, i);
+        const Turn turn = turn_of[static_cast<std::size_t>(order)](source, outgoing[i], nodes);
+        return std::tuple(turn, outgoing[i].to, i);
     };
     std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     return indices;

@@ -5,7 +5,9 @@
 // Source: Peng et al., message reordering and aggregation by topology. Where its text and its printed comparator
 // differ, both are options (docs/messages.md).
 #pragma once
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -14,22 +16,34 @@
 
 namespace comm {
 
-/// Whose messages a rank issues first.
+// The orders in which a rank issues its messages. An order is a line here and a function turn_NAME (docs/extend.md).
+//   plain       by the number of the rank that they go to
+//   near_first  to near nodes; between two nodes larger ones first; messages inside the node come last
+//   far_first   the same with far nodes first
+// clang-format off
+#define STEELYARD_ORDERS(add) \
+    add(plain)                \
+    add(near_first)           \
+    add(far_first)
+// clang-format on
+
+/// Which messages a rank issues first.
 enum class Order {
-    plain,       ///< by the number of the rank they go to
-    near_first,  ///< to near nodes; between two nodes larger ones first; messages inside the node come last
-    far_first    ///< the same with far nodes first
+#define STEELYARD_ORDER(name) name,
+    STEELYARD_ORDERS(STEELYARD_ORDER)
+#undef STEELYARD_ORDER
 };
 constexpr auto words_of(Order) {
-    return std::to_array<balance::Word<Order>>(
-        {{Order::plain, "plain"}, {Order::near_first, "near_first"}, {Order::far_first, "far_first"}});
+#define STEELYARD_ORDER(name) balance::Word<Order>{Order::name, #name},
+    return std::array{STEELYARD_ORDERS(STEELYARD_ORDER)};
+#undef STEELYARD_ORDER
 }
 
 /// How parts are merged into messages.
 enum class Aggregate {
     none,      ///< each part is a message
     process,   ///< all parts for a rank are one message
-    node,      ///< all small parts for a node go to one of its ranks, which hands them on
+    node,      ///< all small parts for a node go to one of its ranks, the aggregator, which forwards them
     automatic  ///< as messages of `threshold` bytes, where that takes no more of them than there are parts; everywhere
                ///< if no message may be longer (`piece`)
 };
@@ -55,10 +69,10 @@ struct Schedule {
     Order order = Order::plain;
     Aggregate aggregate = Aggregate::process;
     bool one_by_one = false;                       ///< each message starts when the one before it has been received
-    std::size_t threshold = std::size_t{1} << 12;  ///< bytes: of a message of `automatic`; longer parts are
-                                                   ///< never sent by way of another rank by `node`
-    std::size_t piece = std::size_t{1} << 30;      ///< bytes; longer messages are cut into pieces (MPI counts have
-                                                   ///< 31 bits)
+    std::size_t threshold = std::size_t{1} << 12;  ///< bytes: of a message of `automatic`; with `node` parts of so
+                                                   ///< many and more are not forwarded
+    std::size_t piece = std::size_t{1} << 30;      ///< bytes that a message has at most; below 2^31, because MPI
+                                                   ///< counts with 31 bits
 };
 
 /// Where ranks live.
@@ -75,7 +89,7 @@ public:
     int of(int rank) const { return node_[rank]; }
     int nodes() const;
     /// Between two nodes: 0 for one and the same; in a row the difference of their numbers, in a fat tree the links
-    /// that a message takes: 2 by way of a common switch, else 4.
+    /// that a message takes: 2 through a common switch, else 4.
     int distance(int a, int b) const;
 
 private:
@@ -88,29 +102,38 @@ private:
 /// for what schedule.piece cuts: docs/messages.md.
 std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule);
 
-/// The same for the parts of all ranks of a node (Aggregate::node): the first message holds one part, and each next one
-/// `growth` times as many parts as the one before, rounded up, so that merging hides behind sending.
-std::vector<std::size_t> window_ends(std::span<const std::size_t> sizes, double growth);
+/// The same for the parts that go to all ranks of a node through its aggregator (Aggregate::node): the first message
+/// holds one part, and each next one `growth` times as many parts as the one before, rounded up, so that merging hides
+/// behind sending; but no part is cut, and no message is longer than `piece`, unless one part alone is.
+std::vector<std::size_t> aggregated_message_ends(std::span<const std::size_t> sizes, double growth, std::size_t piece);
 
 /// That growth: 1.5 + log2 of the larger of the numbers of nodes that the source's node sends to and that the target's
 /// node receives from.
-double window_growth(int targets_of_source, int sources_of_target);
+double aggregation_growth(int targets_of_source, int sources_of_target);
 
-/// Does this part go by way of another rank of its target's node?
-inline bool by_way(std::size_t bytes, int source, int target, const NodeMap& nodes, const Schedule& schedule) {
-    return schedule.aggregate == Aggregate::node && bytes < schedule.threshold && nodes.of(source) != nodes.of(target);
+/// Does this part go to the aggregator of its target's node, which forwards it?
+inline bool is_forwarded(std::size_t bytes, int source, int target, const NodeMap& nodes, const Schedule& schedule) {
+    return schedule.aggregate == Aggregate::node && bytes < schedule.threshold && bytes <= schedule.piece &&
+           nodes.of(source) != nodes.of(target);
 }
 
 /// The rank that takes the parts for all ranks of a node: the one that gets most bytes itself, of several the first.
 /// parts: at least one.
-int receiver_of(std::span<const balance::Part> parts);
+int aggregator_of(std::span<const balance::Part> parts);
 
-/// What a rank sends to one other.
-struct Letter {
+/// All that a rank sends over one route.
+struct Outgoing {
     int to;
     std::size_t bytes;
 };
 /// The order in which a rank issues them, as indices: a strict order, which depends on nothing else.
-std::vector<std::size_t> issue_order(int source, std::span<const Letter> letters, const NodeMap& nodes, Order order);
+std::vector<std::size_t> issue_order(int source, std::span<const Outgoing> outgoing, const NodeMap& nodes, Order order);
+
+/// What an order sorts by: the least is issued first, and of equal ones the one to the lower rank.
+using Turn = std::array<std::int64_t, 3>;
+// Of what the rank `source` sends: Turn turn_plain(...), and so on.
+#define STEELYARD_ORDER(name) Turn turn_##name(int source, const Outgoing& outgoing, const NodeMap& nodes);
+STEELYARD_ORDERS(STEELYARD_ORDER)
+#undef STEELYARD_ORDER
 
 }  // namespace comm

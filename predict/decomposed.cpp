@@ -36,15 +36,16 @@ std::vector<comm::NodeTraffic> node_traffic(const Parts& parts, const comm::Node
     std::vector<std::set<int>> targets(nodes.nodes()), sources(nodes.nodes());
     for (int r = 0; r < nodes.ranks(); ++r)
         for (const Part& p : parts.sent[r])
-            if (by_way(p.bytes, r, p.member, nodes, schedule)) {
-                traffic[nodes.of(p.member)].passages.push_back({r, p.member, p.bytes});
+            if (is_forwarded(p.bytes, r, p.member, nodes, schedule)) {
+                traffic[nodes.of(p.member)].parts.push_back({r, p.member, p.bytes});
                 targets[nodes.of(r)].insert(nodes.of(p.member));
                 sources[nodes.of(p.member)].insert(nodes.of(r));
             }
     for (comm::NodeTraffic& t : traffic) {
-        std::stable_sort(t.passages.begin(), t.passages.end(), [](const comm::Passage& a, const comm::Passage& b) {
+        const auto before = [](const comm::ForwardedPart& a, const comm::ForwardedPart& b) {
             return std::pair(a.source, a.target) < std::pair(b.source, b.target);
-        });
+        };
+        std::stable_sort(t.parts.begin(), t.parts.end(), before);
         for (int n = 0; n < nodes.nodes(); ++n) {
             t.targets.push_back(static_cast<std::int64_t>(targets[n].size()));
             t.sources.push_back(static_cast<std::int64_t>(sources[n].size()));
@@ -53,7 +54,7 @@ std::vector<comm::NodeTraffic> node_traffic(const Parts& parts, const comm::Node
     return traffic;
 }
 
-// The messages in which a rank's parts go. What a rank hands on for others counts as sent with its own.
+// The messages in which a rank's parts go. What a rank forwards counts as sent with its own.
 void add_messages(const Parts& parts, const comm::NodeMap& nodes, const comm::Schedule& schedule,
                   std::vector<RankStep>& ranks) {
     const std::vector<comm::NodeTraffic> traffic = node_traffic(parts, nodes, schedule);
@@ -62,7 +63,7 @@ void add_messages(const Parts& parts, const comm::NodeMap& nodes, const comm::Sc
             plan_messages(r, parts.sent[r], parts.received[r], nodes, schedule, traffic[nodes.of(r)]);
         for (const auto& m : plan.sends) ranks[r].sends.push_back({m.to, static_cast<double>(m.bytes)});
         for (const auto& receive : plan.receives)
-            for (const auto& part : receive.hand_on)
+            for (const auto& part : receive.forwards)
                 if (part.to != r) ranks[r].sends.push_back({part.to, static_cast<double>(part.bytes)});
     }
 }

@@ -83,7 +83,7 @@ Exchanged exchange(std::span<const RankStep> ranks, std::span<const double> begi
     return x;
 }
 
-// When the ghosts of a tile are there. What comes by way of other ranks counts as there with the last message.
+// When the ghosts of a tile are there. What is forwarded by other ranks counts as there with the last message.
 double ready(const RimTile& tile, std::span<const Arrival> arrivals, double all) {
     double at = 0;
     for (const int source : tile.sources) {

@@ -15,8 +15,9 @@ public:
         observer_(kind_, sent);
         return channel_->lay_out(sent, received);
     }
-    void start(std::span<const std::byte> sent, std::span<std::byte> received) override {
-        channel_->start(sent, received);
+    void start(std::span<const std::byte> sent, std::span<std::byte> received,
+               std::shared_ptr<const void> owner) override {
+        channel_->start(sent, received, std::move(owner));
     }
     std::vector<std::size_t> wait_for_some() override { return channel_->wait_for_some(); }
     void finish() override { channel_->finish(); }

@@ -4,8 +4,8 @@
 namespace app {
 namespace {
 
-// What a longer message takes is mostly for its bytes (docs/messages.md): to merge more would gain little, though MPI
-// might send it at once.
+// The time of a longer message is mostly that of its bytes (docs/messages.md): to merge more would gain little, even
+// where MPI sends longer ones at once.
 constexpr std::size_t most_eager_bytes = 16384;
 
 }  // namespace
@@ -18,7 +18,7 @@ comm::Schedule schedule_of(const Deck::Comm& c, const std::function<std::size_t(
     const bool merges = c.aggregate == comm::Aggregate::automatic || c.aggregate == comm::Aggregate::node;
     if (!c.threshold_bytes && merges) schedule.threshold = eager_limit(most_eager_bytes);
     if (c.threshold_bytes) schedule.threshold = static_cast<std::size_t>(*c.threshold_bytes);
-    // Who computes does not answer a message that MPI does not send at once.
+    // A longer message waits until its receiver calls MPI, which a receiver that computes does not do.
     if (c.aggregate == comm::Aggregate::automatic && c.overlap == comm::Overlap::full)
         schedule.piece = schedule.threshold;
     if (c.piece_bytes) schedule.piece = static_cast<std::size_t>(*c.piece_bytes);

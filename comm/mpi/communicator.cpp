@@ -4,11 +4,11 @@
 #include "comm/communicator.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <utility>
 
 #include "comm/mpi/from_mpi.hpp"
 #include "comm/mpi/mpi_check.hpp"
+#include "comm/mpi/tags.hpp"
 #include "comm/simulation.hpp"
 
 namespace comm {
@@ -21,25 +21,22 @@ void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatyp
                static_cast<int>(values.size()), type, op, handle.comm);
 }
 
-void broadcast_bytes(const Communicator::Handle& handle, void* bytes, std::size_t size, bool yield) {
-    // MPI counts are 31-bit.
-    constexpr std::size_t piece = std::size_t{1} << 30;
-    for (std::size_t at = 0; at < size; at += piece)
-        collective(yield, "MPI_Bcast", MPI_Bcast, MPI_Ibcast, static_cast<char*>(bytes) + at,
-                   static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, handle.comm);
+// Calls use(at, count) for each piece of `size` bytes.
+template <class Use>
+void for_each_piece(std::size_t size, std::size_t piece, Use use) {
+    for (std::size_t at = 0; at < size; at += piece) use(at, static_cast<int>(std::min(piece, size - at)));
 }
 
 // Of this rank's and all before it, in rounds that each double how many ranks a sum is of: MPI_Exscan of the simulator
 // sends a message from each rank to each later one.
 std::int64_t sum_up_to_rank(MPI_Comm comm, int rank, int size, std::int64_t sum) {
-    constexpr int tag = 6;
     for (int step = 1; step < size; step *= 2) {
         const int below = rank >= step ? rank - step : MPI_PROC_NULL,
                   above = rank + step < size ? rank + step : MPI_PROC_NULL;
         std::int64_t more = 0;
-        mpi_check(
-            MPI_Sendrecv(&sum, 1, MPI_INT64_T, above, tag, &more, 1, MPI_INT64_T, below, tag, comm, MPI_STATUS_IGNORE),
-            "MPI_Sendrecv");
+        mpi_check(MPI_Sendrecv(&sum, 1, MPI_INT64_T, above, exclusive_sum_tag, &more, 1, MPI_INT64_T, below,
+                               exclusive_sum_tag, comm, MPI_STATUS_IGNORE),
+                  "MPI_Sendrecv");
         sum += more;
     }
     return sum;
@@ -47,7 +44,7 @@ std::int64_t sum_up_to_rank(MPI_Comm comm, int rank, int size, std::int64_t sum)
 
 // Does some node have more of these ranks than cores?
 bool crowded_anywhere(MPI_Comm comm) {
-    if (simulated) return false;  // nobody waits for a core there, and nobody may poll: time stands still meanwhile
+    if (simulated) return false;  // each rank has a core; and simulated time stands still while one polls
     MPI_Comm node;
     mpi_check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     int ranks = 1;
@@ -86,7 +83,13 @@ Communicator from_mpi(MPI_Comm ranks) {
 Communicator Communicator::split(int colour) const {
     MPI_Comm part;
     mpi_check(MPI_Comm_split(handle_->comm, colour, rank_, &part), "MPI_Comm_split");
-    return {std::make_shared<Handle>(part), oversubscribed_};
+    return Communicator(std::make_shared<Handle>(part), oversubscribed_).in_pieces_of(piece_);
+}
+
+Communicator Communicator::in_pieces_of(std::size_t bytes) const {
+    Communicator same = *this;
+    same.piece_ = bytes;
+    return same;
 }
 
 void Communicator::barrier() const {
@@ -97,12 +100,15 @@ void Communicator::broadcast(std::string& text) const {
     auto size = static_cast<std::int64_t>(text.size());
     broadcast(std::span(&size, 1));
     text.resize(size);
-    broadcast_bytes(*handle_, text.data(), text.size(), oversubscribed_);
+    broadcast(std::as_writable_bytes(std::span(text)));
 }
 
 void Communicator::broadcast(std::span<std::int64_t> values) const { broadcast(std::as_writable_bytes(values)); }
 void Communicator::broadcast(std::span<std::byte> bytes) const {
-    broadcast_bytes(*handle_, bytes.data(), bytes.size(), oversubscribed_);
+    for_each_piece(bytes.size(), piece_, [&](std::size_t at, int count) {
+        collective(oversubscribed_, "MPI_Bcast", MPI_Bcast, MPI_Ibcast, bytes.data() + at, count, MPI_BYTE, 0,
+                   handle_->comm);
+    });
 }
 
 void Communicator::sum(std::span<std::int64_t> values) const {
@@ -165,7 +171,6 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
                sends.data(), &senders, 1, MPI_INT, MPI_SUM, handle_->comm);
 
     // Who sends how much: 64-bit sizes.
-    constexpr int sizes_tag = 2;
     struct Announced {
         std::int64_t sent = 0, received = 0;
     };
@@ -173,13 +178,14 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     std::vector<std::int64_t> incoming(senders);
     std::vector<MPI_Request> requests(senders);
     for (int k = 0; k < senders; ++k)
-        mpi_check(MPI_Irecv(&incoming[k], 1, MPI_INT64_T, MPI_ANY_SOURCE, sizes_tag, handle_->comm, &requests[k]),
-                  "MPI_Irecv");
+        mpi_check(
+            MPI_Irecv(&incoming[k], 1, MPI_INT64_T, MPI_ANY_SOURCE, all_to_all_sizes_tag, handle_->comm, &requests[k]),
+            "MPI_Irecv");
     for (int r = 0; r < size_; ++r) {
         sizes[r].sent = static_cast<std::int64_t>(to_rank[r].size());
         if (!sends[r]) continue;
         requests.emplace_back();
-        mpi_check(MPI_Isend(&sizes[r].sent, 1, MPI_INT64_T, r, sizes_tag, handle_->comm, &requests.back()),
+        mpi_check(MPI_Isend(&sizes[r].sent, 1, MPI_INT64_T, r, all_to_all_sizes_tag, handle_->comm, &requests.back()),
                   "MPI_Isend");
     }
     std::vector<MPI_Status> status(requests.size());
@@ -190,16 +196,13 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     std::int64_t total = 0;
     for (const Announced& s : sizes) total += s.received;
     std::vector<std::byte> in(total);
-    constexpr int bytes_tag = 5;
-    constexpr std::size_t piece = std::size_t{1} << 30;  // MPI counts are 31-bit
     requests.clear();
     const auto post = [&](auto call, auto* bytes, std::int64_t size, int other, const char* what) {
-        for (std::size_t begin = 0; begin < static_cast<std::size_t>(size); begin += piece) {
+        for_each_piece(size, piece_, [&](std::size_t at, int count) {
             requests.emplace_back();
-            mpi_check(call(bytes + begin, static_cast<int>(std::min(piece, size - begin)), MPI_BYTE, other, bytes_tag,
-                           handle_->comm, &requests.back()),
+            mpi_check(call(bytes + at, count, MPI_BYTE, other, all_to_all_bytes_tag, handle_->comm, &requests.back()),
                       what);
-        }
+        });
     };
     std::int64_t at = 0;
     for (int r = 0; r < size_; at += sizes[r++].received)  // in rank order
@@ -225,7 +228,7 @@ Reduction::Reduction(const Communicator& comm, std::vector<std::int64_t> values)
               "MPI_Iallreduce");
 }
 Reduction::Reduction(Reduction&&) noexcept = default;
-// After an error nobody waits for it: MPI may still write there.
+// After an error wait() is not called: MPI may still write to the values, which stay.
 Reduction::~Reduction() {
     if (state_ && state_->request != MPI_REQUEST_NULL) static_cast<void>(state_.release());
 }
@@ -236,37 +239,64 @@ std::vector<std::int64_t> Reduction::wait() {
 }
 
 // Along a binomial tree: a rank collects from the next one, from the next but one, the next but three, ..., what they
-// have of those behind them, and hands all of it on. So no rank receives more messages than the logarithm of the ranks.
+// have of those behind them, and sends all of it on. So no rank receives more messages than the logarithm of the ranks.
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
-    constexpr int size_tag = 3, tag = 4;
     std::vector<std::byte> all(mine.begin(), mine.end());
-    const auto wait_for = [&](MPI_Request request) { wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_); };
-    MPI_Request request;
+    const auto transfer = [&](auto call, auto* data, int count, MPI_Datatype type, int other, int tag) {
+        MPI_Request request;
+        mpi_check(call(data, count, type, other, tag, handle_->comm, &request), "MPI_Isend or MPI_Irecv");
+        wait_all(1, &request, MPI_STATUSES_IGNORE, oversubscribed_);
+    };
     for (int step = 1; step < size_; step *= 2) {
-        std::int64_t size = static_cast<std::int64_t>(all.size());
+        const std::size_t size = all.size();
         if (rank_ & step) {
-            if (size > INT_MAX)
-                fatal(1, std::to_string(size) +
-                             " bytes are too many for one rank; use fewer cells, or "
-                             "balance.partition.cut = strips");
-            mpi_check(MPI_Isend(&size, 1, MPI_INT64_T, rank_ - step, size_tag, handle_->comm, &request), "MPI_Isend");
-            wait_for(request);
-            mpi_check(
-                MPI_Isend(all.data(), static_cast<int>(size), MPI_BYTE, rank_ - step, tag, handle_->comm, &request),
-                "MPI_Isend");
-            wait_for(request);
+            const auto bytes = static_cast<std::int64_t>(size);
+            transfer(MPI_Isend, &bytes, 1, MPI_INT64_T, rank_ - step, gather_size_tag);
+            for_each_piece(size, piece_, [&](std::size_t at, int count) {
+                transfer(MPI_Isend, all.data() + at, count, MPI_BYTE, rank_ - step, gather_bytes_tag);
+            });
             return {};
         }
         if (rank_ + step >= size_) continue;
         std::int64_t more = 0;
-        mpi_check(MPI_Irecv(&more, 1, MPI_INT64_T, rank_ + step, size_tag, handle_->comm, &request), "MPI_Irecv");
-        wait_for(request);
+        transfer(MPI_Irecv, &more, 1, MPI_INT64_T, rank_ + step, gather_size_tag);
         all.resize(size + more);
-        mpi_check(
-            MPI_Irecv(all.data() + size, static_cast<int>(more), MPI_BYTE, rank_ + step, tag, handle_->comm, &request),
-            "MPI_Irecv");
-        wait_for(request);
+        for_each_piece(more, piece_, [&](std::size_t at, int count) {
+            transfer(MPI_Irecv, all.data() + size + at, count, MPI_BYTE, rank_ + step, gather_bytes_tag);
+        });
     }
+    return all;
+}
+
+// MPI_Allgatherv of the simulator sends a message between each two ranks; the tree sends fewer.
+std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine) const {
+    auto total = static_cast<std::int64_t>(mine.size());
+    if (simulated) {
+        std::vector<std::byte> all = gather(mine);
+        total = static_cast<std::int64_t>(all.size());
+        broadcast(std::span(&total, 1));
+        all.resize(total);
+        broadcast(std::span(all));
+        return all;
+    }
+    std::vector<std::int64_t> begin(size_ + 1, 0);  // of each rank's bytes among all
+    collective(oversubscribed_, "MPI_Allgather", MPI_Allgather, MPI_Iallgather, &total, 1, MPI_INT64_T,
+               begin.data() + 1, 1, MPI_INT64_T, handle_->comm);
+    for (int r = 0; r < size_; ++r) begin[r + 1] += begin[r];
+    std::vector<std::byte> all(begin[size_]);
+    // Each call brings one piece of the whole, to which a rank gives what lies in it of its own.
+    for_each_piece(all.size(), piece_, [&](std::size_t at, int count) {
+        const auto low = static_cast<std::int64_t>(at), high = low + count;
+        std::vector<int> counts(size_), places(size_);
+        for (int r = 0; r < size_; ++r) {
+            const std::int64_t from = std::clamp(begin[r], low, high), to = std::clamp(begin[r + 1], low, high);
+            counts[r] = static_cast<int>(to - from);
+            places[r] = static_cast<int>(from - low);
+        }
+        const std::byte* given = mine.data() + (counts[rank_] > 0 ? std::max<std::int64_t>(0, low - begin[rank_]) : 0);
+        collective(oversubscribed_, "MPI_Allgatherv", MPI_Allgatherv, MPI_Iallgatherv, given, counts[rank_], MPI_BYTE,
+                   all.data() + at, counts.data(), places.data(), MPI_BYTE, handle_->comm);
+    });
     return all;
 }
 

@@ -6,6 +6,7 @@
 #include "comm/clock.hpp"
 #include "comm/exchange.hpp"
 #include "comm/mpi/mpi_check.hpp"
+#include "comm/mpi/tags.hpp"
 #include "comm/simulation.hpp"
 #include "comm/team.hpp"
 
@@ -33,7 +34,6 @@ Network make_network(const Schedule& schedule, const Communicator& comm, int ran
 
 // A message is sent at once when it is sent although its receiver does not look for it.
 std::size_t measure_eager_limit(const Communicator& comm, std::size_t most) {
-    constexpr int tag = 6;
     constexpr double patience_seconds = 1e-4;
     constexpr int most_looks = 20000;  // some milliseconds, whatever the clock does
     const int other = (comm.rank() + comm.size() / 2) % comm.size(),
@@ -43,7 +43,8 @@ std::size_t measure_eager_limit(const Communicator& comm, std::size_t most) {
     std::int64_t limit = 1;
     for (std::size_t bytes = 512; bytes <= most; bytes *= 2) {
         MPI_Request send, receive;
-        mpi_check(MPI_Isend(sent.data(), static_cast<int>(bytes), MPI_BYTE, other, tag, comm.handle().comm, &send),
+        mpi_check(MPI_Isend(sent.data(), static_cast<int>(bytes), MPI_BYTE, other, eager_limit_tag, comm.handle().comm,
+                            &send),
                   "MPI_Isend");
         int done = 0;
         const double start = now();
@@ -52,9 +53,9 @@ std::size_t measure_eager_limit(const Communicator& comm, std::size_t most) {
             if (now() - start >= patience_seconds) break;
         }
         comm.barrier();
-        mpi_check(
-            MPI_Irecv(received.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, comm.handle().comm, &receive),
-            "MPI_Irecv");
+        mpi_check(MPI_Irecv(received.data(), static_cast<int>(bytes), MPI_BYTE, from, eager_limit_tag,
+                            comm.handle().comm, &receive),
+                  "MPI_Irecv");
         wait_all(1, &receive, MPI_STATUSES_IGNORE, comm.oversubscribed());
         wait_all(1, &send, MPI_STATUSES_IGNORE, comm.oversubscribed());
         if (!comm.all_agree(done != 0)) break;

@@ -10,6 +10,7 @@ Communicator::Communicator() : Communicator(std::make_shared<Handle>(), false) {
 Communicator::Communicator(std::shared_ptr<const Handle> handle, bool oversubscribed)
     : handle_(std::move(handle)), oversubscribed_(oversubscribed) {}
 Communicator Communicator::split(int) const { return *this; }
+Communicator Communicator::in_pieces_of(std::size_t) const { return *this; }
 
 void Communicator::barrier() const {}
 void Communicator::broadcast(std::string&) const {}
@@ -35,6 +36,7 @@ std::vector<std::string> Communicator::gather(const std::string& text) const { r
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
     return {mine.begin(), mine.end()};
 }
+std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine) const { return gather(mine); }
 
 struct Reduction::State {
     std::vector<std::int64_t> values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A rank alone has nobody to send to.
+// A rank alone sends no messages.
 #include "comm/exchange.hpp"
 
 #include <stdexcept>
@@ -15,10 +15,10 @@ Exchange::~Exchange() = default;
 
 balance::Channel::Places Exchange::lay_out(std::span<const balance::Part> sent,
                                            std::span<const balance::Part> received) {
-    if (!sent.empty() || !received.empty()) throw std::logic_error("a rank alone has nobody to send to");
+    if (!sent.empty() || !received.empty()) throw std::logic_error("a rank alone sends no messages");
     return {};
 }
-void Exchange::start(std::span<const std::byte>, std::span<std::byte>) {}
+void Exchange::start(std::span<const std::byte>, std::span<std::byte>, std::shared_ptr<const void>) {}
 std::vector<std::size_t> Exchange::wait_for_some() { return {}; }
 void Exchange::finish() {}
 

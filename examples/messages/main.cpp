@@ -35,9 +35,13 @@ void add_options(CLI::App& cli, Options& o) {
     cli.add_option("TRACE", o.trace, "file of steelyard run --trace-messages, of as many ranks")->required();
     cli.add_option("--kind", o.kinds, "of these plans only");
     cli.add_option("--plans", o.plans, "at most so many plans of each kind (1)")->check(positive);
-    cli.add_option("--order", o.orders, "plain, near_first, far_first (the first two)");
-    cli.add_option("--aggregate", o.aggregates, "none, process, node, auto (all)");
-    cli.add_option("--overlap", o.overlap, "as in the deck: none, links, full (full); nobody computes here");
+    cli.add_option("--order", o.orders,
+                   fmt::format("{} (the first two)", fmt::join(balance::all_words<comm::Order>(), ", ")));
+    cli.add_option("--aggregate", o.aggregates,
+                   fmt::format("{} (all)", fmt::join(balance::all_words<comm::Aggregate>(), ", ")));
+    cli.add_option("--overlap", o.overlap,
+                   fmt::format("as in the deck: {} (full); no rank computes here",
+                               fmt::join(balance::all_words<comm::Overlap>(), ", ")));
     cli.add_option("--threshold-bytes", o.threshold_bytes, "comm.threshold_bytes (auto)")->check(positive);
     cli.add_option("--piece-bytes", o.piece_bytes, "comm.piece_bytes (auto)")->check(positive);
     cli.add_option("--ranks-per-node", o.ranks_per_node, "comm.ranks_per_node (auto)")->check(positive);

@@ -45,7 +45,7 @@ public:
         return {out_.places, in_.places};
     }
     /// The buffers are those of the first call.
-    void start(std::span<const std::byte> sent, std::span<std::byte> received) override {
+    void start(std::span<const std::byte> sent, std::span<std::byte> received, std::shared_ptr<const void>) override {
         if (request_ == MPI_REQUEST_NULL)
             mpi_check(MPI_Neighbor_alltoallv_init(sent.data(), out_.bytes.data(), out_.at.data(), MPI_BYTE,
                                                   received.data(), in_.bytes.data(), in_.at.data(), MPI_BYTE, graph_,

@@ -37,9 +37,9 @@ std::uint64_t hash_of(const std::vector<std::string>& settings) {
 
 TEST_CASE("one hash, whatever the schedule, the overlap and the nodes") {
     const std::uint64_t hash = hash_of({"comm.order=plain", "comm.aggregate=none", "comm.overlap=none"});
-    for (const std::string order : {"plain", "near_first", "far_first"})
-        for (const std::string aggregate : {"none", "process", "node", "auto"})
-            for (const std::string overlap : {"none", "links", "full"})
+    for (const std::string& order : balance::all_words<comm::Order>())
+        for (const std::string& aggregate : balance::all_words<comm::Aggregate>())
+            for (const std::string& overlap : balance::all_words<comm::Overlap>())
                 for (const std::string ranks_per_node : {"auto", "1", "2", "3"}) {
                     if (order != "near_first" && ranks_per_node == "3") continue;
                     CAPTURE(order, aggregate, overlap, ranks_per_node);

@@ -17,6 +17,14 @@
 
 #include "balance/team.hpp"
 
+/// Places of parts that lie one behind the other.
+inline std::vector<std::size_t> places_in_line(std::span<const balance::Part> parts) {
+    std::vector<std::size_t> at;
+    std::size_t next = 0;
+    for (const balance::Part& p : parts) at.push_back(std::exchange(next, next + p.bytes));
+    return at;
+}
+
 class ThreadTeam final : public balance::Team {
 public:
     /// Runs body(team) on `members` threads and returns what they return, in their order. Catch's assertions are for
@@ -63,6 +71,12 @@ public:
         if (all[0].size() != bytes.size()) throw std::logic_error("members give room for different numbers of bytes");
         std::copy(all[0].begin(), all[0].end(), bytes.begin());
     }
+    std::vector<std::byte> all_gather(std::span<const std::byte> mine) const override {
+        std::vector<std::byte> joined;
+        for (const auto& bytes : publish({mine.begin(), mine.end()}))
+            joined.insert(joined.end(), bytes.begin(), bytes.end());
+        return joined;
+    }
     std::unique_ptr<balance::Channel> channel() const override { return std::make_unique<Mail>(board_, rank_); }
     std::unique_ptr<balance::Team> split(int colour) const override {
         std::vector<std::byte> mine(sizeof colour);
@@ -108,9 +122,10 @@ private:
         Places lay_out(std::span<const balance::Part> sent, std::span<const balance::Part> received) override {
             out.assign(sent.begin(), sent.end());
             in.assign(received.begin(), received.end());
-            return {in_line(sent), in_line(received)};
+            return {places_in_line(sent), places_in_line(received)};
         }
-        void start(std::span<const std::byte> sent, std::span<std::byte> received) override {
+        void start(std::span<const std::byte> sent, std::span<std::byte> received,
+                   std::shared_ptr<const void>) override {
             const std::lock_guard lock(board->mutex);
             std::set<int> members;
             for (const balance::Part& p : out) {

@@ -69,3 +69,25 @@ TEST_CASE("one call after the other brings each rank what was meant for it, wher
         CHECK(world.all_to_all(out) == expected);
     }
 }
+
+TEST_CASE("more bytes than one message may have go through in pieces") {
+    const comm::Communicator world;
+    std::vector<std::byte> mine, all;
+    for (int r = 0; r < world.size(); ++r)
+        for (int i = 0; i < (r * 37) % 100; ++i) {
+            all.push_back(static_cast<std::byte>(r + i));
+            if (r == world.rank()) mine.push_back(all.back());
+        }
+    for (const std::size_t piece : {1, 7, 64, 100000}) {
+        const comm::Communicator cut = world.in_pieces_of(piece);
+        CHECK(cut.gather(mine) == (world.rank() == 0 ? all : std::vector<std::byte>{}));
+        CHECK(cut.all_gather(mine) == all);
+        std::vector<std::byte> sent = world.rank() == 0 ? all : std::vector<std::byte>(all.size());
+        cut.broadcast(sent);
+        CHECK(sent == all);
+        CHECK(cut.split(0).all_gather(mine) == all);
+        // Each rank sends what it has to all of them.
+        CHECK(cut.all_to_all(std::vector<std::vector<std::byte>>(world.size(), mine)) == all);
+    }
+    CHECK(world.all_gather({}).empty());
+}

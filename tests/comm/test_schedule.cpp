@@ -21,6 +21,12 @@ namespace {
 std::mt19937 random_numbers(7);
 int random_below(int n) { return static_cast<int>(random_numbers() % static_cast<unsigned>(n)); }
 
+template <class Enum>
+Enum any() {
+    const auto words = words_of(Enum{});
+    return words[random_below(static_cast<int>(words.size()))].value;
+}
+
 Sizes random_sizes(int most) {
     Sizes sizes(1 + random_below(20));
     for (std::size_t& s : sizes) s = 1 + random_below(most);
@@ -73,40 +79,68 @@ TEST_CASE("auto sends messages of the threshold's size, but no more than there a
     CHECK(comm::message_ends(Sizes{}, schedule).empty());
 }
 
-TEST_CASE("windows grow by the paper's factor") {
-    CHECK(comm::window_growth(1, 1) == 1.5);
-    CHECK(comm::window_growth(4, 8) == 4.5);
-    CHECK(comm::window_growth(8, 4) == 4.5);
-    CHECK(lengths(comm::window_ends(Sizes(20, 1), 1.5)) == Sizes{1, 2, 3, 5, 8, 1});
+TEST_CASE("aggregated messages grow by the paper's factor, up to the longest that may be") {
+    CHECK(comm::aggregation_growth(1, 1) == 1.5);
+    CHECK(comm::aggregation_growth(4, 8) == 4.5);
+    CHECK(comm::aggregation_growth(8, 4) == 4.5);
+    CHECK(lengths(comm::aggregated_message_ends(Sizes(20, 1), 1.5, 100)) == Sizes{1, 2, 3, 5, 8, 1});
+    CHECK(lengths(comm::aggregated_message_ends(Sizes(20, 1), 1.5, 4)) == Sizes{1, 2, 3, 4, 4, 4, 2});
+    CHECK(lengths(comm::aggregated_message_ends(Sizes{2, 9, 9, 2, 2}, 4, 10)) == Sizes{2, 9, 9, 4});
+    CHECK(comm::aggregated_message_ends(Sizes{}, 1.5, 100).empty());
     for (int trial = 0; trial < 500; ++trial) {
         const Sizes sizes = random_sizes(100);
-        const Sizes ends = comm::window_ends(sizes, 1.5 + random_below(5));
+        const auto piece = static_cast<std::size_t>(100 + random_below(1000));
+        const Sizes ends = comm::aggregated_message_ends(sizes, 1.5 + random_below(5), piece);
         CHECK(ends.front() == sizes.front());
         CHECK(ends.back() == std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
         CHECK(std::is_sorted(ends.begin(), ends.end()));
+        const Sizes bytes = lengths(ends);
+        CHECK(*std::max_element(bytes.begin(), bytes.end()) <= piece);
     }
+}
+
+// As many bytes as a deck allows: three parts in one message would have more than MPI counts.
+TEST_CASE("no message through an aggregator is longer than MPI can count") {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    const Schedule schedule{Order::plain, Aggregate::node, false, most};
+    const NodeMap nodes({0, 1});
+    const std::vector<balance::Part> parts(20, {1, most - 1});
+    comm::NodeTraffic traffic{std::vector<comm::ForwardedPart>(20, {0, 1, most - 1}), {1, 0}, {0, 1}};
+    const MessagePlan sender = plan_messages(0, parts, {}, nodes, schedule, traffic);
+    const MessagePlan receiver =
+        plan_messages(1, {}, std::vector<balance::Part>(20, {0, most - 1}), nodes, schedule, traffic);
+    CHECK(sender.sends.size() == 20);
+    CHECK(receiver.receives.size() == 20);
+    for (const auto& message : sender.sends) CHECK(message.bytes <= most);
+    for (const auto& message : receiver.receives) CHECK(message.bytes <= most);
 }
 
 TEST_CASE("near nodes come first, and pairs of one pair of nodes together, larger ones first, the own node last") {
     const NodeMap nodes({0, 0, 1, 1, 2, 2, 3, 3});
-    const std::vector<comm::Letter> letters{{7, 5}, {0, 1}, {4, 10}, {5, 20}, {3, 1}, {6, 5}};  // of rank 2
+    const std::vector<comm::Outgoing> outgoing{{7, 5}, {0, 1}, {4, 10}, {5, 20}, {3, 1}, {6, 5}};  // of rank 2
     const auto targets = [&](Order order) {
         std::vector<int> out;
-        for (const std::size_t i : issue_order(2, letters, nodes, order)) out.push_back(letters[i].to);
+        for (const std::size_t i : issue_order(2, outgoing, nodes, order)) out.push_back(outgoing[i].to);
         return out;
     };
     CHECK(targets(Order::plain) == std::vector<int>{0, 3, 4, 5, 6, 7});
     CHECK(targets(Order::near_first) == std::vector<int>{0, 5, 4, 6, 7, 3});
     CHECK(targets(Order::far_first) == std::vector<int>{6, 7, 0, 5, 4, 3});
+    // Every order takes each message once.
+    for (const auto& order : words_of(Order{})) {
+        std::vector<int> sorted = targets(order.value);
+        std::sort(sorted.begin(), sorted.end());
+        CHECK(sorted == std::vector<int>{0, 3, 4, 5, 6, 7});
+    }
     const NodeMap tree({0, 1, 2, 3, 4, 5}, 2);
     CHECK(tree.distance(0, 1) == 2);
     CHECK(tree.distance(1, 2) == 4);
     CHECK(tree.distance(3, 3) == 0);
 }
 
-TEST_CASE("the rank that gets most receives for its node") {
-    CHECK(comm::receiver_of(std::vector<balance::Part>{{3, 10}, {5, 11}, {3, 2}}) == 3);
-    CHECK(comm::receiver_of(std::vector<balance::Part>{{6, 10}, {5, 10}}) == 5);
+TEST_CASE("the rank that gets most is the aggregator of its node") {
+    CHECK(comm::aggregator_of(std::vector<balance::Part>{{3, 10}, {5, 11}, {3, 2}}) == 3);
+    CHECK(comm::aggregator_of(std::vector<balance::Part>{{6, 10}, {5, 10}}) == 5);
 }
 
 // All ranks' plans together, carried out on paper: each byte of each part takes the way that the plans say.
@@ -116,8 +150,8 @@ TEST_CASE("the plans of all ranks fit together") {
         std::vector<int> node(ranks);
         for (int r = 0; r < ranks; ++r) node[r] = r / per_node;
         const NodeMap nodes(node);
-        const Schedule schedule{static_cast<Order>(random_below(3)), static_cast<Aggregate>(random_below(4)), false,
-                                200, random_below(2) ? std::size_t{150} : std::size_t{1} << 30};
+        const Schedule schedule{any<Order>(), any<Aggregate>(), false, 200,
+                                random_below(2) ? std::size_t{150} : std::size_t{1} << 30};
         struct Part {
             int from, to;
             std::size_t bytes;
@@ -139,15 +173,15 @@ TEST_CASE("the plans of all ranks fit together") {
         std::vector<std::vector<std::size_t>> sent(ranks), received(ranks);  // numbers of parts
         // A byte is told by its part and its place there.
         using Byte = std::pair<std::size_t, std::size_t>;
-        std::vector<std::vector<Byte>> out(ranks), in(ranks), transit(ranks);
+        std::vector<std::vector<Byte>> out(ranks), in(ranks), forwarding(ranks);
         for (int r = 0; r < ranks; ++r) {
             const auto to = of(r, &Part::from, &Part::to, sent[r]), from = of(r, &Part::to, &Part::from, received[r]);
             comm::NodeTraffic traffic;
             std::map<int, std::vector<char>> towards, coming;
             traffic.targets.resize(nodes.nodes()), traffic.sources.resize(nodes.nodes());
             for (const Part& p : parts) {
-                if (!comm::by_way(p.bytes, p.from, p.to, nodes, schedule)) continue;
-                if (nodes.of(p.to) == nodes.of(r)) traffic.passages.push_back({p.from, p.to, p.bytes});
+                if (!comm::is_forwarded(p.bytes, p.from, p.to, nodes, schedule)) continue;
+                if (nodes.of(p.to) == nodes.of(r)) traffic.parts.push_back({p.from, p.to, p.bytes});
                 towards[nodes.of(p.from)].resize(nodes.nodes()), coming[nodes.of(p.to)].resize(nodes.nodes());
                 towards[nodes.of(p.from)][nodes.of(p.to)] = coming[nodes.of(p.to)][nodes.of(p.from)] = 1;
             }
@@ -162,7 +196,7 @@ TEST_CASE("the plans of all ranks fit together") {
             bytes = 0;
             for (const auto& p : from) bytes += p.bytes;
             in[r].assign(bytes, {~std::size_t{0}, 0});
-            transit[r].resize(plans[r].transit_bytes);
+            forwarding[r].resize(plans[r].forwarding_bytes);
         }
         // What waits to be received, by sender, receiver and tag.
         std::map<std::tuple<int, int, int>, std::vector<std::vector<Byte>>> mail;
@@ -172,19 +206,20 @@ TEST_CASE("the plans of all ranks fit together") {
             const std::vector<Byte> message = box.front();
             box.erase(box.begin());
             REQUIRE(message.size() == bytes);
+            REQUIRE(bytes <= schedule.piece);
             return message;
         };
         for (int r = 0; r < ranks; ++r)
             for (const MessagePlan::Send& s : plans[r].sends)
                 mail[{r, s.to, s.tag}].push_back({out[r].begin() + s.at, out[r].begin() + s.at + s.bytes});
-        for (const bool streams : {true, false})
+        for (const bool aggregated : {true, false})
             for (int r = 0; r < ranks; ++r)
                 for (const MessagePlan::Receive& m : plans[r].receives) {
-                    if (m.hand_on.empty() == streams) continue;
+                    if (m.forwards.empty() == aggregated) continue;
                     const std::vector<Byte> message = take(m.from, r, m.tag, m.bytes);
-                    std::copy(message.begin(), message.end(), (streams ? transit[r] : in[r]).begin() + m.at);
-                    for (const MessagePlan::HandOn& h : m.hand_on) {
-                        const auto begin = transit[r].begin() + h.at, end = begin + h.bytes;
+                    std::copy(message.begin(), message.end(), (aggregated ? forwarding[r] : in[r]).begin() + m.at);
+                    for (const MessagePlan::Forward& h : m.forwards) {
+                        const auto begin = forwarding[r].begin() + h.at, end = begin + h.bytes;
                         if (h.to == r) std::copy(begin, end, in[r].begin() + h.place);
                         else mail[{r, h.to, h.tag}].push_back({begin, end});
                     }

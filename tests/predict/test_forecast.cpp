@@ -290,7 +290,7 @@ TEST_CASE("a tile is at the rim where another rank's cells lie within its halo")
     }
 }
 
-TEST_CASE("by way of another rank a byte is sent twice, but for those that its receiver keeps") {
+TEST_CASE("a byte that is forwarded is sent twice, but for those that the aggregator keeps") {
     const CellField field = random_field(48, 36, 4);
     const int ranks = 12;
     const balance::Decomposition owners = even(field, ranks);
@@ -300,17 +300,19 @@ TEST_CASE("by way of another rank a byte is sent twice, but for those that its r
     std::vector<int> of;
     for (int r = 0; r < ranks; ++r) of.push_back(r / 4);
     const comm::NodeMap nodes(of);
-    const RankSteps direct = rank_steps(field, owners, nodes, process), by_way = rank_steps(field, owners, nodes, node);
-    CHECK(by_way.bytes > direct.bytes);
-    CHECK(by_way.bytes < 2 * direct.bytes);
-    double across = 0, across_by_way = 0;
+    const RankSteps direct = rank_steps(field, owners, nodes, process),
+                    forwarded = rank_steps(field, owners, nodes, node);
+    CHECK(forwarded.bytes > direct.bytes);
+    CHECK(forwarded.bytes < 2 * direct.bytes);
+    double across = 0, across_forwarded = 0;
     for (int r = 0; r < ranks; ++r) {
         for (const Message& m : direct.steps[r].sends) across += nodes.of(r) == nodes.of(m.to) ? 0 : m.bytes;
-        for (const Message& m : by_way.steps[r].sends) across_by_way += nodes.of(r) == nodes.of(m.to) ? 0 : m.bytes;
+        for (const Message& m : forwarded.steps[r].sends)
+            across_forwarded += nodes.of(r) == nodes.of(m.to) ? 0 : m.bytes;
     }
-    CHECK(across == across_by_way);
+    CHECK(across == across_forwarded);
     for (int r = 0; r < ranks; ++r)
-        for (const Message& m : by_way.steps[r].sends) CHECK(m.to != r);
+        for (const Message& m : forwarded.steps[r].sends) CHECK(m.to != r);
 }
 
 TEST_CASE("longer lengths: work grows with the square, bytes with the length") {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The tags of all messages between ranks, listed once: messages of two kinds that are under way at the same time
+// between the same ranks are never taken for each other.
+#pragma once
+
+namespace comm {
+
+enum Tag : int {
+    direct_tag = 1,        ///< parts from their rank to the rank that they are for
+    aggregated_tag,        ///< parts for all ranks of a node, to its aggregator
+    all_to_all_sizes_tag,  ///< Communicator::all_to_all
+    all_to_all_bytes_tag,
+    gather_size_tag,  ///< Communicator::gather
+    gather_bytes_tag,
+    exclusive_sum_tag,   ///< Communicator::exclusive_sum
+    eager_limit_tag,     ///< measure_eager_limit()
+    first_forwarded_tag  ///< what an aggregator forwards, numbered from here on
+};
+
+inline constexpr int forwarded_tags = 30000;
+inline constexpr int largest_tag = 32767;  // MPI promises no larger ones
+static_assert(first_forwarded_tag + forwarded_tags <= largest_tag);
+
+}  // namespace comm
