@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does what docs/extend.md tells to do to add a load model, a partitioner and a controller: extend_example.py
+"""Does what docs/extend.md tells to do to add a load model, a partitioner, a controller and an order of messages:
+extend_example.py
 BUILD_FOLDER [--check] [--out DIR]
 
 Takes each file out of the page, compiles it and the list that names it, links the program anew with both, and runs the
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import call, read_json
+from common import call, mpiexec, read_json
 
 SOURCE = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -30,9 +31,18 @@ def commands(build, target):
     return shlex.split(lines.strip().splitlines()[-1].replace(": && ", "").replace(" && :", ""))
 
 
+def object_of(build, source):
+    """The target that a source of the program is compiled to."""
+    room, file = source.split("/", 1)
+    library = {"balance": "steelyard_balance", "comm": "steelyard_mpi"}.get(room, room)
+    return f"{room}/CMakeFiles/{library}.dir/{file}.o"
+
+
 def compile_in(build, folder, source, target):
-    """Compiles `source` as the build folder compiles `target`; returns the object."""
+    """Compiles `source` as the build folder compiles `target`, with the headers in `folder` before all others; returns
+    the object."""
     words = commands(build, target)
+    words.insert(next(i for i, word in enumerate(words) if word.startswith("-I")), "-I" + folder)
     result = os.path.join(folder, os.path.basename(source) + ".o")
     words[words.index("-o") + 1], words[words.index("-c") + 1] = result, source
     for option, value in (("-MF", result + ".d"), ("-MT", result)):
@@ -41,8 +51,10 @@ def compile_in(build, folder, source, target):
     return result
 
 
-def program_with(build, folder, page, name, file, table):
-    """The program with the file that the page shows under `file`, and `add(name)` at the end of the list in `table`."""
+def program_with(build, folder, page, name, file, table, users=()):
+    """The program with the file that the page shows under `file`, and `add(name)` at the end of the list in `table`.
+    users: if the table is a header, the sources that take more from it than the names of what was there before.
+    """
     code = re.search(rf"`({re.escape(file)})`[^\n]*(?:\n[^\n]+)*:\n\n```cpp\n(.*?)```", page, re.S)
     if not code or f"`add({name})`" not in page or table not in page:
         sys.exit(
@@ -56,14 +68,13 @@ def program_with(build, folder, page, name, file, table):
         sys.exit(f"extend_example.py: {table} no longer has a list that ends with a line add(...)")
     if f"add({name})" not in listed:  # else the reader has added it
         listed = listed[: last.end() - 1] + f" \\\n    add({name})\n" + listed[last.end() :]
-    objects = []
     for path, text in ((table, listed), (file, code.group(2))):
-        copy = os.path.join(folder, os.path.basename(path))
-        with open(copy, "w") as f:
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        with open(os.path.join(folder, path), "w") as f:
             f.write(text)
-        objects.append(
-            compile_in(build, folder, copy, f"balance/CMakeFiles/steelyard_balance.dir/{table.split('/', 1)[1]}.o")
-        )
+    sources = [(os.path.join(SOURCE, user), user) for user in users] or [(os.path.join(folder, table), table)]
+    sources.append((os.path.join(folder, file), sources[0][1]))  # compiled like the first one
+    objects = [compile_in(build, folder, source, object_of(build, like)) for source, like in sources]
     words, binary = commands(build, "steelyard"), os.path.join(folder, f"steelyard_{name}")
     at = words.index("-o")  # objects before libraries: what they define is not taken from there
     call(words[:at] + objects + ["-o", binary] + words[at + 2 :], cwd=build)
@@ -75,9 +86,10 @@ def tiny(settings):
     return ["inputs/tiny.yaml"] + [word for s in settings for word in ("--set", s)]
 
 
-def run(binary, words, out):
-    """Runs a deck and returns its summary."""
-    call([binary, "run"] + words + ["--out", out, "--quiet"], cwd=SOURCE)
+def run(binary, words, out, ranks=0):
+    """Runs a deck, on several ranks if there are any, and returns its summary."""
+    launcher = mpiexec(ranks) if ranks else []
+    call(launcher + [binary, "run"] + words + ["--out", out, "--quiet"], cwd=SOURCE)
     return read_json(os.path.join(out, "summary.json"))
 
 
@@ -119,6 +131,17 @@ def main():
         hashes["patient"] = run(binary, tiny(collision + zones + ["accelerator.speed=[4.0]"]), out)["state_hash"]
         with open(os.path.join(out, "zones.csv")) as f:
             shares = [float(row["next_share"]) for row in csv.DictReader(f)]
+        binary = program_with(
+            arguments.build,
+            folder,
+            page,
+            "large_first",
+            "comm/large_first.cpp",
+            "comm/schedule.hpp",
+            users=("comm/schedule.cpp", "app/deck/table_machine.cpp"),
+        )
+        order = ["comm.aggregate=none", "comm.order=large_first"]
+        hashes["large_first"] = run(binary, tiny(collision + order), os.path.join(folder, "order"), 3)["state_hash"]
     lbe = sorted(((v, m) for m, v in summary["overall_lbe_measured"].items()), reverse=True)
     shown = (
         "| "

@@ -14,7 +14,7 @@ struct PartCost {
 };
 
 /// Measured on one core of an Intel Xeon with AVX-512, of 2023 or later, for 96 to 2400 processes and 0.26 to 2.1
-/// million cells by tests/balance/bench_rates, rounded up. Cells: of the grid for tiles, bisection and chain, else of a
+/// million cells by bench/bench_rates, rounded up. Cells: of the grid for tiles, bisection and chain, else of a
 /// rank's home.
 namespace cost {
 inline constexpr PartCost tiles{1e-4, 2.5e-7, 5e-11};     ///< around a rank: a decomposition and a plan of its halo

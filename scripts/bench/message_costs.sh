@@ -9,5 +9,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 TARGET=bench_message_costs scripts/build.sh >/dev/null
 mkdir -p results/message_costs
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
-"$mpiexec" -n 2 build/tests/comm/bench_message_costs results/message_costs/summary.json
+"$mpiexec" -n 2 build/bench/bench_message_costs results/message_costs/summary.json
 echo "wrote results/message_costs/summary.json"

@@ -228,7 +228,7 @@ def plot_model(folder, picture):
 
 def model(arguments):
     """Controllers on the model of a machine: its cases. Writes the files of bench_zones and a picture."""
-    call(["build/tests/balance/bench_zones", arguments.out])
+    call(["build/bench/bench_zones", arguments.out])
     cases = model_cases(arguments.out)
     print_model(cases)
     plot_model(arguments.out, os.path.join(arguments.out, "zones.png"))

@@ -37,7 +37,7 @@ COMMANDS = [
     ("slow", r"scripts/reproduce/load_models\.sh --quick$", {}),
     (
         "elsewhere",
-        r"cmake --build build --target bench_nested$|build/tests/balance/bench_nested$",
+        r"cmake --build build --target bench_nested$|build/bench/bench_nested$",
         "a benchmark; test_nested checks what it measures",
     ),
     (
