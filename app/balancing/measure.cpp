@@ -3,49 +3,62 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cmath>
+
+#include "app/balancing/machine.hpp"
 #include "app/balancing/simulated_cost.hpp"
-#include "balance/grid/field.hpp"
-#include "balance/model/counted_work.hpp"
+#include "comm/clock.hpp"
 
 namespace app {
 namespace {
 
-// Values that the tiles give tile by tile, in the order of this rank's home.
-template <class T>
-std::vector<T> at_home(const balance::Team& team, const balance::Decomposition& owners, const std::vector<T>& by_tile) {
-    const balance::Homes homes{owners.grid(), team.size()};
-    const balance::Box home = homes.of(team.rank());
-    std::vector<T> values(home.cells());
-    charge(cost::fields, owners.processes(), 0);
-    const auto tiles_of = [&](int rank) { return owners.tiles_of_rank(rank); };
-    balance::FieldPlan(team, homes, owners.ranks_around(home), tiles_of)
-        .to_home(std::span<const T>(by_tile), std::span(values));
-    return values;
-}
+// A measured time must be so many steps of the clock to be believed.
+constexpr double least_clock_steps = 1000;
 
 }  // namespace
 
-MeasuredCells measure_cells(const balance::Team& team, const Engine& engine, const balance::Decomposition& owners) {
-    MeasuredCells cells{at_home(team, owners, engine.tiles().cell_counts()), {}};
-    cells.particles.reserve(cells.counts.size());
-    for (const balance::CellCounts& c : cells.counts) cells.particles.push_back(c.n);
-    return cells;
+balance::TileCells read_tiles(Engine& engine, bool pairs) {
+    return {engine.tiles().cell_counts(), pairs ? engine.cell_neighbours() : std::vector<std::int64_t>{}};
 }
 
-std::vector<std::int64_t> measure_work(const MeasuredCells& cells, const balance::WorkCosts& costs,
-                                       std::array<double, 2> cell_width, const balance::Team& team, Engine& engine,
-                                       const balance::Decomposition& owners) {
-    const std::vector<std::int64_t> neighbours = at_home(team, owners, engine.cell_neighbours());
-    const balance::Box home = balance::Homes{owners.grid(), team.size()}.of(team.rank());
-    const balance::CountedCells counted{home, cell_width, cells.counts, neighbours};
-    std::vector<std::int64_t> work = balance::counted_work(costs, counted);
-    charge(cost::counted, 0, home.cells());
-    if (const auto excess = balance::excessive(team, costs, counted, work))
-        throw md::SimulationError(
-            fmt::format("the counted work of one step is {:.3g} s, more than the {:.0f} s that can be summed exactly",
-                        excess->seconds, balance::to_seconds(balance::most_ticks)),
-            true, fmt::format("make balance.work.{} ({}) smaller", excess->expensive.key, excess->expensive.value));
-    return work;
+balance::HomeCells count_cells(const balance::Team& team, Engine& engine, const balance::Decomposition& owners,
+                               const balance::Counting* counting) {
+    try {
+        return balance::bring_home(team, owners, read_tiles(engine, counting != nullptr), counting, RoundMeter{});
+    } catch (const balance::TooMuchWork& e) {
+        throw too_much_work(e);
+    }
+}
+
+md::SimulationError too_much_work(const balance::TooMuchWork& error) {
+    const balance::ExcessiveWork& excess = error.excess;
+    return md::SimulationError(
+        fmt::format("the counted work of one step is {:.3g} s, more than the {:.0f} s that can be summed exactly",
+                    excess.seconds, balance::to_seconds(balance::most_ticks)),
+        true, fmt::format("make balance.work.{} ({}) smaller", excess.expensive.key, excess.expensive.value));
+}
+
+WallClock::WallClock(const comm::Communicator& comm) : of_thread_(relative_threads(comm)) {
+    std::array<std::int64_t, 1> nanoseconds{std::llround(comm::thread_clock_resolution() * 1e9)};
+    comm.max(nanoseconds);  // all must come to the same decision
+    resolution_ = static_cast<double>(nanoseconds[0]) * 1e-9;
+}
+
+bool WallClock::trusts(double seconds) const { return seconds >= least_clock_steps * resolution_; }
+
+ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, std::span<const double> speeds,
+                                    std::span<const double> costs) {
+    const std::vector<double> tile_seconds = engine.take_tile_seconds();
+    ProcessNanoseconds taken;
+    taken.measured.assign(speeds.size(), 0);
+    for (std::size_t t = 0; t < tile_seconds.size(); ++t)
+        taken.measured[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * clock.of_thread() * 1e9);
+    std::vector<double> at_mean_speed;
+    for (std::size_t p = 0; p < speeds.size(); ++p)
+        at_mean_speed.push_back(static_cast<double>(taken.measured[p]) * speeds[p]);
+    taken.even = evenly_owned(engine.tiles(), at_mean_speed, engine.setup().domain.grid(), costs);
+    return taken;
 }
 
 std::vector<std::int64_t> evenly_owned(const Tiles& tiles, std::span<const double> times, const balance::Grid& grid,
@@ -61,9 +74,10 @@ std::vector<std::int64_t> evenly_owned(const Tiles& tiles, std::span<const doubl
         of_process[tiles.process_of(t)] += lists[t];
     }
     std::vector<std::pair<std::int64_t, balance::Box>> near;  // no other process owns a cell here
-    const std::vector<balance::Box> even = balance::even_partition(grid, static_cast<std::int64_t>(times.size()));
-    for (std::size_t p = 0; p < even.size(); ++p)
-        if (!even[p].empty() && meet(even[p], mine)) near.emplace_back(p, even[p]);
+    const auto processes = static_cast<std::int64_t>(times.size());
+    balance::for_each_even_part_in(mine, grid.box(), processes, [&](std::int64_t p) {
+        near.emplace_back(p, balance::even_part(grid.box(), processes, p));
+    });
     for (std::size_t t = 0; t < tiles.size(); ++t) {
         const balance::Box& tile = tiles[t].box();
         const double time = times[tiles.process_of(t)] * lists[t] / of_process[tiles.process_of(t)];

@@ -1,31 +1,51 @@
 // SPDX-License-Identifier: MIT
-// What is counted in the cells before a balancing, brought from the tiles to the cells' homes (balance/grid/field.hpp).
+// What a balancing reads off the engine: what is in the cells, and what the processes took by the wall clock.
 #pragma once
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "app/engine/engine.hpp"
-#include "balance/model/load_model.hpp"
-#include "balance/model/work.hpp"
-#include "balance/team.hpp"
+#include "balance/round.hpp"
+#include "comm/communicator.hpp"
 
 namespace app {
 
-/// Of the cells of this rank's home, column by column.
-struct MeasuredCells {
-    std::vector<balance::CellCounts> counts;
-    std::vector<std::int64_t> particles;
-};
-/// After Engine::rebin(). owners: the tiles' decomposition. Collective.
-MeasuredCells measure_cells(const balance::Team& team, const Engine& engine, const balance::Decomposition& owners);
+/// What is in the cells of this rank's tiles, after Engine::rebin(); pairs: also those within the cutoff, after
+/// Engine::build_neighbour_lists().
+balance::TileCells read_tiles(Engine& engine, bool pairs);
 
-/// Counted work of these cells, ticks a step. cell_width: lengths. After Engine::build_neighbour_lists(). Collective.
+/// The same at the cells' homes; counting: with the work of the cells. owners: the tiles' decomposition. Collective.
 /// Throws md::SimulationError, on all ranks alike, where the work cannot be summed exactly.
-std::vector<std::int64_t> measure_work(const MeasuredCells& cells, const balance::WorkCosts& costs,
-                                       std::array<double, 2> cell_width, const balance::Team& team, Engine& engine,
-                                       const balance::Decomposition& owners);
+balance::HomeCells count_cells(const balance::Team& team, Engine& engine, const balance::Decomposition& owners,
+                               const balance::Counting* counting);
+/// What a run ends with then.
+md::SimulationError too_much_work(const balance::TooMuchWork& error);
+
+/// How far the clock of the threads can be believed, and what makes ranks with unlike numbers of threads comparable.
+class WallClock {
+public:
+    /// Collective.
+    explicit WallClock(const comm::Communicator& comm);
+
+    /// From the thread seconds of a rank's tiles to the seconds that it took, scaled so that ranks with unlike numbers
+    /// of threads compare.
+    double of_thread() const { return of_thread_; }
+    /// Are these seconds enough steps of the clock to be believed?
+    bool trusts(double seconds) const;
+
+private:
+    double of_thread_, resolution_;  // seconds
+};
+
+/// Nanoseconds that the processes of this rank took since the last call, of all processes: as they were, and with the
+/// even partition. speeds: of each process. costs: see evenly_owned().
+struct ProcessNanoseconds {
+    std::vector<std::int64_t> measured, even;
+};
+ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, std::span<const double> speeds,
+                                    std::span<const double> costs);
 
 /// What the processes with the even partition would take of the times that this rank's ones took, rounded; in both, one
 /// of each process. A process's time is shared by what its tiles' neighbour lists hold, and that of a tile that several

@@ -7,7 +7,7 @@ namespace app {
 
 std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
     std::vector<Overall> all;
-    for (const BalancedModel& b : models_) {
+    for (const BalancedModel& b : state_.models) {
         const balance::History& h = b.history;
         if (!(h.sum_max > 0)) continue;
         all.push_back({b.label, h.sum_mean / h.sum_max, std::nullopt});
@@ -17,31 +17,35 @@ std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
 }
 
 std::optional<balance::Worth> LoadBalancer::worth() const {
-    return worth_.measured > 0 && !zones_.on() ? std::optional(worth_) : std::nullopt;
+    return state_.worth.measured > 0 && !zones_.on() ? std::optional(state_.worth) : std::nullopt;
 }
 
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
     const std::vector<balance::CellCounts> counts =
-        measure_cells(team_, engine, decomposition(engine.tiles().shape())).counts;
-    comm::FieldBlock<double> field{home_, {}};
-    const int nx = home_.extent(0), ny = home_.extent(1);
+        balance::bring_home(team_, decomposition(engine.tiles().shape()), {engine.tiles().cell_counts(), {}}, nullptr,
+                            meter_)
+            .counts;
+    const balance::Box home = setting_.home();
+    comm::FieldBlock<double> field{home, {}};
+    const int nx = home.extent(0), ny = home.extent(1);
     for (int y = 0; y < ny; ++y)
         for (int x = 0; x < nx; ++x) {
             const std::size_t i = static_cast<std::size_t>(x) * ny + y;
-            field.values.push_back(counts[i].n > 0 ? static_cast<double>(load_->load[i]) * load_->unit : 0.0);
+            field.values.push_back(counts[i].n > 0 ? static_cast<double>(state_.load->load[i]) * state_.load->unit
+                                                   : 0.0);
         }
     return nx > 0 ? std::vector{std::move(field)} : std::vector<comm::FieldBlock<double>>{};
 }
 
 std::int64_t LoadBalancer::bytes() const {
-    std::size_t n = load_ ? load_->load.capacity() * sizeof(std::int64_t) : 0;
-    for (const BalancedModel& b : models_) n += (b.state.capacity() + b.spent.capacity()) * sizeof(double);
-    return static_cast<std::int64_t>(n) + speeds_.bytes() + ownership_bytes();
+    std::size_t n = state_.load ? state_.load->load.capacity() * sizeof(std::int64_t) : 0;
+    for (const BalancedModel& b : state_.models) n += (b.state.capacity() + b.spent.capacity()) * sizeof(double);
+    return static_cast<std::int64_t>(n) + state_.speeds.bytes() + ownership_bytes();
 }
 
 std::int64_t LoadBalancer::ownership_bytes() const {
     std::int64_t n = 0;
-    for (const BalancedModel& b : models_) n += b.partition.bytes() + b.splits.bytes();
+    for (const BalancedModel& b : state_.models) n += b.partition.bytes() + b.splits.bytes();
     return n;
 }
 

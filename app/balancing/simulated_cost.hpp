@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What the arithmetic of a balancing takes on a simulated cluster: time that its clock cannot see by itself.
 #pragma once
+#include <array>
 #include <cstdint>
 
+#include "balance/round.hpp"
+#include "comm/clock.hpp"
 #include "comm/simulation.hpp"
 
 namespace app {
@@ -29,9 +32,22 @@ inline constexpr PartCost bisection{3e-4, 9.5e-7, 2e-9};  ///< into 8 patches a 
 inline constexpr PartCost chain{0, 1.1e-6, 5e-9};         ///< cut between cells, on rank 0 alone
 }  // namespace cost
 
+/// Of each balance::RoundPart, in its order.
+inline constexpr std::array part_costs{cost::gathered, cost::fields,    cost::counted, cost::owners, cost::even,
+                                       cost::model,    cost::bisection, cost::chain,   cost::quality};
+
 /// Nothing where time is real.
 inline void charge(const PartCost& part, std::int64_t processes, std::int64_t cells) {
     comm::compute(part.once + part.process * static_cast<double>(processes) + part.cell * static_cast<double>(cells));
 }
+
+/// Spends simulated time on the parts of a round, and reads the clock for it.
+class RoundMeter final : public balance::Meter {
+public:
+    void part(balance::RoundPart part, std::int64_t processes, std::int64_t cells) const override {
+        charge(part_costs[static_cast<int>(part)], processes, cells);
+    }
+    double now() const override { return comm::now(); }
+};
 
 }  // namespace app

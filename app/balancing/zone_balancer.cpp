@@ -4,10 +4,12 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "balance/grid/field.hpp"
+#include "balance/zone/sides.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
@@ -33,105 +35,12 @@ private:
     std::vector<std::pair<balance::Box, balance::SummedArea>> parts_;
 };
 
-// By the paper, of the whole process. The threads of the host backend would count as the process's, so there it is that
-// of the threads that compute tiles.
-double cpu_load_of(const ZoneSeconds& spent, double elapsed, double process, AcceleratorBackend backend) {
-    const double busy = backend == AcceleratorBackend::host ? spent.cpu_busy : process;
-    return elapsed > 0 ? std::clamp(busy / omp_get_max_threads() / elapsed, 0.0, 1.0) : 0;
-}
-
 }  // namespace
 
-ZoneBalancer::ZoneBalancer(const Deck& deck, const balance::Grid& grid, const balance::Team& team,
-                           const balance::Hosts& hosts, int accelerators, int halo)
-    : settings_(deck.accelerator),
-      on_(deck.accelerator.backend != AcceleratorBackend::none),
-      counted_(deck.balance.clock == balance::Clock::work),
-      grid_(grid),
-      team_(team),
-      hosts_(hosts),
-      accelerators_(accelerators),
-      halo_(halo),
-      wanted_(deck.accelerator.share.value_or(0.5)) {}
+RankBorder::RankBorder(const balance::Grid& grid, int accelerators, int halo)
+    : grid_(grid), accelerators_(accelerators), halo_(halo) {}
 
-bool ZoneBalancer::due(std::int64_t step, bool displaced) const {
-    if (!on_ || (placed_ && step <= last_step_)) return false;
-    if (!placed_) return true;
-    const bool now = balance::check_due(step - first_step_, settings_.every);
-    if (counted_ || moving_ || step - first_step_ <= settings_.every) return now;
-    const std::int64_t waited = step - last_step_ - settings_.every;
-    return waited >= 0 && (displaced || waited >= settings_.every);
-}
-
-void ZoneBalancer::add(const ZoneSeconds& seconds) {
-    spent_.cpu += seconds.cpu;
-    spent_.cpu_busy += seconds.cpu_busy;
-    spent_.accelerator += seconds.accelerator;
-}
-
-// What the controller gets to see.
-balance::ZoneTimes ZoneBalancer::measured(std::int64_t step, std::span<const double> counted) const {
-    balance::ZoneTimes times;
-    times.share = share_;
-    times.most = most_share();
-    const std::int64_t largest = strips_.empty() ? 0 : *std::max_element(strips_.begin(), strips_.end());
-    times.grain = total_ > 0 ? static_cast<double>(largest) / static_cast<double>(total_) : 0;
-    if (counted.empty()) {
-        const auto steps = static_cast<double>(step - last_step_);
-        times.cpu_seconds = spent_.cpu / steps;
-        times.accelerator_seconds = spent_.accelerator / steps;
-        times.cpu_load = cpu_load_of(spent_, comm::now() - since_, comm::cpu_seconds() - cpu_since_, settings_.backend);
-    } else {
-        times.cpu_seconds = counted[0];
-        times.accelerator_seconds = counted[1];
-        const double longest = std::max(counted[0], counted[1]);
-        times.cpu_load = longest > 0 ? counted[0] / longest : 1;
-    }
-    return times;
-}
-
-bool ZoneBalancer::check(std::int64_t step, const balance::Partition& partition, std::span<const std::int64_t> load,
-                         std::span<const double> counted) {
-    const std::vector<balance::Box> before = blocks_;
-    const bool first = !placed_;
-    bool moves = first || !balance::controller(settings_.controller).step;
-    if (!first && accelerators_ > 0) {
-        const balance::ZoneTimes times = measured(step, counted);
-        const balance::BorderStep next = balance::next_share(settings_.controller, times, state_);
-        if (next.decision != balance::BorderDecision::kept) wanted_ = next.share, moves = true;
-        rows_.push_back({step, team_.rank(), share_, times.cpu_load, times.cpu_seconds, times.accelerator_seconds,
-                         next.decision, 0, 0, balance::relative_speed(state_)});
-    }
-    if (first) first_step_ = step;
-    placed_ = true;
-    last_step_ = step;
-    take_loads(partition, load);
-    // A border that is kept stays between the same cells, though their loads have changed.
-    put_border_at(moves ? balance::border_at(strips_, total_, wanted_) : border_);
-    if (!rows_.empty()) rows_.back().next_share = share_, rows_.back().most_share = most_share();
-    spent_ = {};
-    since_ = comm::now();
-    cpu_since_ = comm::cpu_seconds();
-    std::int64_t changed = blocks_ != before;
-    team_.max(std::span(&changed, 1));
-    moving_ = changed != 0;
-    return moving_;
-}
-
-void ZoneBalancer::place(const balance::Partition& partition, std::span<const std::int64_t> load) {
-    take_loads(partition, load);
-    put_border_at(balance::border_at(strips_, total_, wanted_));
-}
-
-// The room for blocks in the cells of this rank, and the loads of its strips. Collective.
-void ZoneBalancer::take_loads(const balance::Partition& partition, std::span<const std::int64_t> load) {
-    balance::BoxList list{partition.boxes, {}};
-    for (int r = 0; r < hosts_.members(); ++r) list.first.push_back(partition.first[hosts_.processes_of(r).begin]);
-    list.first.push_back(static_cast<std::int64_t>(partition.boxes.size()));
-    const std::vector<std::int64_t> loads = balance::FieldPlan(team_, {grid_, team_.size()}, list).to_boxes(load);
-    if (accelerators_ == 0) return;
-    const balance::Region region(partition.boxes.begin() + list.first[team_.rank()],
-                                 partition.boxes.begin() + list.first[team_.rank() + 1]);
+void RankBorder::take_cells(const balance::Region& region, std::span<const std::int64_t> loads) {
     const RegionLoads sums(region, loads);
     if (region != region_)  // else another block of nearly the same load could take all cells elsewhere
         room_ = balance::zone_room(grid_, balance::joined(region), halo_,
@@ -142,18 +51,158 @@ void ZoneBalancer::take_loads(const balance::Partition& partition, std::span<con
     total_ = std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
 }
 
-void ZoneBalancer::put_border_at(int strips) {
+double RankBorder::grain() const {
+    const std::int64_t largest = strips_.empty() ? 0 : *std::max_element(strips_.begin(), strips_.end());
+    return total_ > 0 ? static_cast<double>(largest) / static_cast<double>(total_) : 0;
+}
+
+void RankBorder::put_at(int strips) {
     border_ = strips;
     share_ = balance::share_at(strips_, total_, border_);
     blocks_ = balance::zone_blocks(room_, border_, accelerators_, strips_);
 }
 
+void SideClock::start(std::int64_t step) {
+    step_ = step;
+    spent_ = {};
+    since_ = comm::now();
+    cpu_since_ = comm::cpu_seconds();
+}
+
+void SideClock::add(const ZoneSeconds& seconds) {
+    spent_.cpu += seconds.cpu;
+    spent_.cpu_busy += seconds.cpu_busy;
+    spent_.accelerator += seconds.accelerator;
+}
+
+// By the paper the load is that of the whole process, in which threads that stand in for accelerators would count.
+balance::ZoneTimes SideClock::until(std::int64_t step, AcceleratorBackend backend) const {
+    balance::ZoneTimes times;
+    const auto steps = static_cast<double>(step - step_);
+    times.cpu_seconds = spent_.cpu / steps;
+    times.accelerator_seconds = spent_.accelerator / steps;
+    const double elapsed = comm::now() - since_, process = comm::cpu_seconds() - cpu_since_;
+    const double busy = backend == AcceleratorBackend::host ? spent_.cpu_busy : process;
+    times.cpu_load = elapsed > 0 ? std::clamp(busy / omp_get_max_threads() / elapsed, 0.0, 1.0) : 0;
+    return times;
+}
+
+ZoneBalancer::ZoneBalancer(const Deck& deck, const balance::Setting& setting, int accelerators, int halo)
+    : settings_(deck.accelerator),
+      setting_(setting),
+      costs_(deck.balance.constants.costs),
+      wanted_(deck.accelerator.share.value_or(0.5)),
+      border_(setting.grid, accelerators, halo) {}
+
+std::vector<double> ZoneBalancer::speeds() const {
+    std::vector<double> speeds;
+    for (int r = 0; on() && r < setting_.team.size(); ++r) speeds.push_back(settings_.speed_of(r));
+    return speeds;
+}
+
+bool ZoneBalancer::due(std::int64_t step, bool displaced) const {
+    if (!on() || (placed_ && step <= last_step_)) return false;
+    if (!placed_) return true;
+    const bool now = balance::check_due(step - first_step_, settings_.every);
+    if (counted() || moving_ || step - first_step_ <= settings_.every) return now;
+    const std::int64_t waited = step - last_step_ - settings_.every;
+    return waited >= 0 && (displaced || waited >= settings_.every);
+}
+
+void ZoneBalancer::take_seconds(Engine& engine) {
+    const ZoneSeconds seconds = engine.take_zone_seconds();
+    clock_.add(seconds);
+    slower_seconds_ += std::max(seconds.cpu, seconds.accelerator) + seconds.rebuilds;
+}
+
+ProcessNanoseconds ZoneBalancer::take_nanoseconds(Engine& engine, const WallClock& clock) {
+    take_seconds(engine);
+    ProcessNanoseconds taken{std::vector<std::int64_t>(setting_.hosts.processes(), 0), {}};
+    // The threads and the accelerators work at the same time, on one process.
+    taken.measured[setting_.team.rank()] =
+        std::llround(std::exchange(slower_seconds_, 0.0) * omp_get_max_threads() * clock.of_thread() * 1e9);
+    return taken;
+}
+
+// What the controller gets to see.
+balance::ZoneTimes ZoneBalancer::measured(std::int64_t step, const balance::Decomposition& owners,
+                                          const balance::HomeCells& cells) const {
+    balance::ZoneTimes times;
+    if (counted()) {
+        const std::vector<double> sides = balance::side_times(setting_.team, owners, cells.work, speeds());
+        times.cpu_seconds = sides[2 * setting_.team.rank()];
+        times.accelerator_seconds = sides[2 * setting_.team.rank() + 1];
+        const double longest = std::max(times.cpu_seconds, times.accelerator_seconds);
+        times.cpu_load = longest > 0 ? times.cpu_seconds / longest : 1;
+    } else {
+        times = clock_.until(step, settings_.backend);
+    }
+    times.share = share();
+    times.most = most_share();
+    times.grain = border_.grain();
+    return times;
+}
+
+bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners, const balance::HomeCells& cells) {
+    const std::vector<balance::Box> before = border_.blocks();
+    const bool first = !placed_;
+    bool moves = first || !balance::controller(settings_.controller).step;
+    if (!first && (counted() || clock_.runs_since() < step)) {  // else these cells have never been computed
+        const balance::ZoneTimes times = measured(step, owners, cells);
+        if (border_.accelerators() > 0) {
+            const balance::BorderStep next = balance::next_share(settings_.controller, times, state_);
+            if (next.decision != balance::BorderDecision::kept) wanted_ = next.share, moves = true;
+            rows_.push_back({step, setting_.team.rank(), share(), times.cpu_load, times.cpu_seconds,
+                             times.accelerator_seconds, next.decision, 0, 0, speed()});
+        }
+    }
+    if (first) first_step_ = step;
+    placed_ = true;
+    last_step_ = step;
+    take_cells(owners.partition(), cells);
+    // A border that is kept stays between the same cells, though their loads have changed.
+    if (moves) border_.put_at_share(wanted_);
+    else border_.put_back();
+    if (!rows_.empty()) rows_.back().next_share = share(), rows_.back().most_share = most_share();
+    clock_.start(step);
+    std::int64_t changed = border_.blocks() != before;
+    setting_.team.max(std::span(&changed, 1));
+    moving_ = changed != 0;
+    return moving_;
+}
+
+void ZoneBalancer::place(std::int64_t step, const balance::Partition& partition, const balance::HomeCells& cells) {
+    take_cells(partition, cells);
+    border_.put_at_share(wanted_);
+    clock_.start(step);  // what was measured belongs to other cells
+}
+
+// The cells of this rank with what decides where the border lies: counted work where it is the clock, else what cells
+// of so many particles usually cost. Collective.
+void ZoneBalancer::take_cells(const balance::Partition& partition, const balance::HomeCells& cells) {
+    std::vector<std::int64_t> load = cells.work;
+    const std::int64_t most = balance::most_ticks / setting_.grid.box().cells();  // of a cell: their sum stays exact
+    if (load.empty())
+        for (const balance::CellCounts& c : cells.counts)
+            load.push_back(
+                std::min(most, balance::to_ticks(costs_[0] + c.n * (costs_[1] + costs_[2] * c.n3 + costs_[3] * c.n5))));
+    const int rank = setting_.team.rank();
+    const balance::BoxList list = balance::boxes_by_process(partition, setting_.hosts);
+    const std::vector<std::int64_t> loads =
+        balance::FieldPlan(setting_.team, {setting_.grid, setting_.team.size()}, list)
+            .to_boxes(std::span<const std::int64_t>(load));
+    if (border_.accelerators() > 0)
+        border_.take_cells({partition.boxes.begin() + list.first[rank], partition.boxes.begin() + list.first[rank + 1]},
+                           loads);
+}
+
 balance::Zones ZoneBalancer::zones() const {
     balance::Zones zones;
-    if (!on_) return zones;
-    std::vector<std::int32_t> mine{static_cast<std::int32_t>(blocks_.size())};
-    for (const balance::Box& b : blocks_) mine.insert(mine.end(), {b.lower[0], b.lower[1], b.upper[0], b.upper[1]});
-    const std::vector<std::int32_t> all = balance::all_gather<std::int32_t>(team_, mine);
+    if (!on()) return zones;
+    std::vector<std::int32_t> mine{static_cast<std::int32_t>(border_.blocks().size())};
+    for (const balance::Box& b : border_.blocks())
+        mine.insert(mine.end(), {b.lower[0], b.lower[1], b.upper[0], b.upper[1]});
+    const std::vector<std::int32_t> all = balance::all_gather<std::int32_t>(setting_.team, mine);
     zones.first.push_back(0);
     for (auto next = all.begin(); next != all.end();) {
         for (std::int32_t n = *next++; n > 0; --n, next += 4)
@@ -167,7 +216,7 @@ balance::Zones ZoneBalancer::zones() const {
 std::vector<double> ZoneBalancer::memory() const {
     std::vector<double> mine{wanted_, static_cast<double>(state_.values.size())};
     mine.insert(mine.end(), state_.values.begin(), state_.values.end());
-    return balance::all_gather<double>(team_, mine);
+    return balance::all_gather<double>(setting_.team, mine);
 }
 
 bool ZoneBalancer::restore(std::span<const double> memory) {
@@ -183,17 +232,17 @@ bool ZoneBalancer::restore(std::span<const double> memory) {
     }
     if (ranks.empty()) return false;
     wanted_ = shares / static_cast<double>(ranks.size());
-    if (static_cast<int>(ranks.size()) != team_.size()) return true;
-    const std::span<const double> mine = ranks[team_.rank()];
+    if (static_cast<int>(ranks.size()) != setting_.team.size()) return true;
+    const std::span<const double> mine = ranks[setting_.team.rank()];
     wanted_ = mine[0];
     state_.values.assign(mine.begin() + 2, mine.end());
     return true;
 }
 
 std::vector<ZoneRow> ZoneBalancer::take_rows() {
-    if (!on_) return {};
+    if (!on()) return {};
     const std::vector<ZoneRow> mine = std::exchange(rows_, {});
-    return balance::gather<ZoneRow>(team_, mine);
+    return balance::gather<ZoneRow>(setting_.team, mine);
 }
 
 }  // namespace app

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "app/balancing/measure.hpp"
 #include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
 #include "balance/partition/decomposition.hpp"
-#include "balance/partition/hosts.hpp"
-#include "balance/team.hpp"
+#include "balance/round.hpp"
 #include "balance/zone/border.hpp"
 #include "balance/zone/controller.hpp"
 
@@ -30,16 +30,70 @@ struct ZoneRow {
     double speed = 0;       ///< of the accelerators together, relative to the CPU; 0: not found yet
 };
 
+/// The cells of one rank in two parts: strips of a room in its inside that accelerators compute, and the rest.
+class RankBorder {
+public:
+    /// halo: width of the tiles' halo, cells.
+    RankBorder(const balance::Grid& grid, int accelerators, int halo);
+
+    int accelerators() const { return accelerators_; }
+    /// The rank's cells from now on, and their loads, box by box. The border stays between the same strips.
+    void take_cells(const balance::Region& region, std::span<const std::int64_t> loads);
+    /// Puts the border where the share of the accelerators comes nearest to `share`, or back where it was.
+    void put_at_share(double share) { put_at(balance::border_at(strips_, total_, share)); }
+    void put_back() { put_at(border_); }
+
+    double share() const { return share_; }
+    /// The most that the cells away from other ranks allow.
+    double most_share() const { return balance::share_at(strips_, total_, room_.strips()); }
+    /// Part of the load in the dearest strip: a smaller change of the share moves nothing.
+    double grain() const;
+    /// Of each accelerator.
+    const std::vector<balance::Box>& blocks() const { return blocks_; }
+
+private:
+    void put_at(int strips);
+
+    balance::Grid grid_;
+    int accelerators_, halo_;
+    balance::Region region_;
+    balance::ZoneRoom room_;            // in the region
+    std::vector<std::int64_t> strips_;  // loads
+    std::int64_t total_ = 0;
+    int border_ = 0;  // strips that the accelerators have
+    double share_ = 0;
+    std::vector<balance::Box> blocks_;
+};
+
+/// What the two sides of a rank's border have worked since some step.
+class SideClock {
+public:
+    /// Begins anew.
+    void start(std::int64_t step);
+    void add(const ZoneSeconds& seconds);
+    /// The step at which it began.
+    std::int64_t runs_since() const { return step_; }
+    /// Seconds a step up to `step`, a later one, and the load of the CPU: that of the threads that compute tiles where
+    /// threads stand in for accelerators, else of the process.
+    balance::ZoneTimes until(std::int64_t step, AcceleratorBackend backend) const;
+
+private:
+    std::int64_t step_ = 0;
+    ZoneSeconds spent_;
+    double since_ = 0, cpu_since_ = 0;  // seconds of the clocks at the start
+};
+
 class ZoneBalancer {
 public:
-    /// accelerators: of this rank. halo: width of the tiles' halo, cells.
-    ZoneBalancer(const Deck& deck, const balance::Grid& grid, const balance::Team& team, const balance::Hosts& hosts,
-                 int accelerators, int halo);
+    /// setting: lives as long as this. accelerators: of this rank. halo: width of the tiles' halo, cells.
+    ZoneBalancer(const Deck& deck, const balance::Setting& setting, int accelerators, int halo);
 
-    bool on() const { return on_; }
+    bool on() const { return settings_.backend != AcceleratorBackend::none; }
     bool placed() const { return placed_; }
     /// A share that is fixed is the deck's, also after a restart.
-    bool learns() const { return on_ && balance::controller(settings_.controller).step; }
+    bool learns() const { return on() && balance::controller(settings_.controller).step; }
+    /// By counted work: of the accelerators of each rank, relative to its CPU. Empty where there are none.
+    std::vector<double> speeds() const;
     /// Is the border to be checked, or placed for the first time, at this step? A check needs the particles sorted, so
     /// by the wall clock, after the first checks and where all borders have come to rest, it waits for the next rebuild
     /// of the neighbour lists, though not for longer than the time between two checks. displaced: a rebuild is due. The
@@ -47,16 +101,17 @@ public:
     bool due(std::int64_t step, bool displaced) const;
 
     /// Adds what the two sides have worked since the last call.
-    void add(const ZoneSeconds& seconds);
+    void take_seconds(Engine& engine);
+    /// What this rank took since the last call: its slower side, as seconds of its threads.
+    ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock);
 
-    /// Takes note of what was measured and moves the border of this rank. counted: the times by counted work, seconds a
-    /// step of the CPU and the accelerators; empty: those that were added. load: of the cells at home. True if any
-    /// rank's blocks have changed. Collective.
-    bool check(std::int64_t step, const balance::Partition& partition, std::span<const std::int64_t> load,
-               std::span<const double> counted);
+    /// Takes note of what was measured and moves the border of this rank. owners: with the blocks in use. cells: by
+    /// counted work with their work, which is then what the sides take; else what take_seconds() has added counts. True
+    /// if any rank's blocks have changed. Collective.
+    bool check(std::int64_t step, const balance::Decomposition& owners, const balance::HomeCells& cells);
     /// Places the border anew, with the share that the controller has set last, in the cells that `partition` gives
-    /// this rank. Collective.
-    void place(const balance::Partition& partition, std::span<const std::int64_t> load);
+    /// this rank from this step on. Collective.
+    void place(std::int64_t step, const balance::Partition& partition, const balance::HomeCells& cells);
 
     /// The blocks of all ranks. Collective.
     balance::Zones zones() const;
@@ -64,9 +119,8 @@ public:
     /// Rows since the last call; on rank 0 of all ranks. Collective.
     std::vector<ZoneRow> take_rows();
 
-    double share() const { return share_; }
-    /// The most that the cells away from other ranks allow.
-    double most_share() const { return balance::share_at(strips_, total_, room_.strips()); }
+    double share() const { return border_.share(); }
+    double most_share() const { return border_.most_share(); }
     double speed() const { return balance::relative_speed(state_); }
     /// What all ranks have learnt, for checkpoints. Collective.
     std::vector<double> memory() const;
@@ -75,29 +129,21 @@ public:
     bool restore(std::span<const double> memory);
 
 private:
-    balance::ZoneTimes measured(std::int64_t step, std::span<const double> counted) const;
-    void take_loads(const balance::Partition& partition, std::span<const std::int64_t> load);
-    void put_border_at(int strips);
+    balance::ZoneTimes measured(std::int64_t step, const balance::Decomposition& owners,
+                                const balance::HomeCells& cells) const;
+    void take_cells(const balance::Partition& partition, const balance::HomeCells& cells);
+    bool counted() const { return setting_.policy.clock == balance::Clock::work; }
 
     const Deck::Accelerator settings_;
-    bool on_, counted_;
-    balance::Grid grid_;
-    const balance::Team& team_;
-    balance::Hosts hosts_;
-    int accelerators_, halo_;
+    const balance::Setting& setting_;
+    std::vector<double> costs_;            // what cells of so many particles usually cost
     bool placed_ = false, moving_ = true;  // moving: the border of some rank, at the last check
     std::int64_t first_step_ = 0, last_step_ = 0;
     double wanted_;  // the share that the controller has set
     balance::ControllerState state_;
-    balance::Region region_;            // of this rank
-    balance::ZoneRoom room_;            // in it
-    std::vector<std::int64_t> strips_;  // loads
-    std::int64_t total_ = 0;
-    int border_ = 0;  // strips that the accelerators have
-    double share_ = 0;
-    std::vector<balance::Box> blocks_;
-    ZoneSeconds spent_;                 // since the last check
-    double since_ = 0, cpu_since_ = 0;  // seconds of the clocks at the last check
+    RankBorder border_;
+    SideClock clock_;            // since the last check
+    double slower_seconds_ = 0;  // since the last balancing
     std::vector<ZoneRow> rows_;
 };
 

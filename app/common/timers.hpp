@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "comm/clock.hpp"
 #include "comm/simulation.hpp"
@@ -13,12 +14,23 @@ enum class Phase { forces, neighbours, ghosts, accelerator, migration, balancing
 inline constexpr std::array<std::string_view, static_cast<int>(Phase::count)> phase_names{
     "forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output"};
 
+/// At any time one phase is open, or none (Phase::count): so no time is counted twice, and the phases add up to no more
+/// than the run.
 class Timers {
 public:
-    void add(Phase phase, double seconds) { seconds_[static_cast<int>(phase)] += seconds; }
-    void add(Phase phase, const comm::SimulatedTraffic& before, const comm::SimulatedTraffic& after) {
-        traffic_[static_cast<int>(phase)].messages += after.messages - before.messages;
-        traffic_[static_cast<int>(phase)].bytes += after.bytes - before.bytes;
+    /// Closes the open phase and opens another one. Returns the one that was open.
+    Phase enter(Phase next) {
+        const double now = comm::now();
+        const comm::SimulatedTraffic traffic = comm::simulated_traffic();
+        if (open_ != Phase::count) {
+            const int i = static_cast<int>(open_);
+            seconds_[i] += now - since_;
+            traffic_[i].messages += traffic.messages - before_.messages;
+            traffic_[i].bytes += traffic.bytes - before_.bytes;
+        }
+        since_ = now;
+        before_ = traffic;
+        return std::exchange(open_, next);
     }
     double seconds(Phase phase) const { return seconds_[static_cast<int>(phase)]; }
     const auto& all() const { return seconds_; }
@@ -28,25 +40,22 @@ public:
 private:
     std::array<comm::SimulatedTraffic, static_cast<int>(Phase::count)> traffic_{};
     std::array<double, static_cast<int>(Phase::count)> seconds_{};
+    Phase open_ = Phase::count;
+    double since_ = 0;
+    comm::SimulatedTraffic before_{};
 };
 
-/// Adds the time of its own life to a phase.
+/// Opens a phase for its own life; what was open before goes on after it.
 class Timed {
 public:
-    Timed(Timers& timers, Phase phase)
-        : timers_(timers), phase_(phase), start_(comm::now()), before_(comm::simulated_traffic()) {}
-    ~Timed() {
-        timers_.add(phase_, comm::now() - start_);
-        timers_.add(phase_, before_, comm::simulated_traffic());
-    }
+    Timed(Timers& timers, Phase phase) : timers_(timers), outer_(timers.enter(phase)) {}
+    ~Timed() { timers_.enter(outer_); }
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
 
 private:
     Timers& timers_;
-    Phase phase_;
-    double start_;
-    comm::SimulatedTraffic before_;
+    Phase outer_;
 };
 
 }  // namespace app

@@ -81,15 +81,17 @@ CountedField Sample::count() {
     Engine& engine = walk_.engine();
     engine.rebin();
     engine.build_neighbour_lists();
-    const MeasuredCells cells = measure_cells(team, engine, owners_);
-    const std::array<double, 2> width{setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()};
+    balance::Counting counting{deck_.balance.work,
+                               {setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()}};
+    const balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
     CountedField field{
-        owners_.grid(), own_setup_.halo, std::vector<predict::FitRow>(cells.counts.size()), cells.particles, {}};
-    field.work = measure_work(cells, deck_.balance.work, width, team, engine, owners_);
+        owners_.grid(), own_setup_.halo, std::vector<predict::FitRow>(cells.counts.size()), {}, cells.work};
+    for (const balance::CellCounts& c : cells.counts) field.particles.push_back(c.n);
     for (int k = 0; k < predict::fit_unknowns; ++k) {
         balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
         (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;
-        const std::vector<std::int64_t> ticks = measure_work(cells, unit, width, team, engine, owners_);
+        counting.work = unit;
+        const std::vector<std::int64_t> ticks = count_cells(team, engine, owners_, &counting).work;
         for (std::size_t c = 0; c < ticks.size(); ++c)
             field.counts[c][k] = balance::to_seconds(ticks[c]) / unit_seconds;
     }

@@ -41,12 +41,12 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     fill_from(deck, engine, owners, comm);
     engine.rebin();
     engine.build_neighbour_lists();
-    const MeasuredCells cells = measure_cells(team, engine, owners);
+    const balance::Counting counting{deck.balance.work,
+                                     {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()}};
+    const balance::HomeCells cells = count_cells(team, engine, owners, &counting);
     LoadField field{grid, deck.system.box, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
-    field.load =
-        measure_work(cells, deck.balance.work, {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()},
-                     team, engine, owners);
-    field.items = cells.particles;
+    field.load = cells.work;
+    for (const balance::CellCounts& c : cells.counts) field.items.push_back(c.n);
     return field;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Shares a grid of cells, in which those of a disc cost 50 times as much as the others, among 24 processes. Prints the
-// load balance efficiency (mean over largest load): of each kind of partition when the costs are known; then of a load
-// model that has to find them, because only the time of each process can be measured.
+// load balance efficiency (mean over largest load): of each kind of partition when the costs are known; then of whole
+// rounds of balancing, in which a load model has to find them, because only the time of each process can be measured.
 #include <cstdio>
 
-#include "balance/model/evaluate.hpp"
 #include "balance/partition/partition.hpp"
 #include "balance/partition/quality.hpp"
+#include "balance/round.hpp"
 
 int main() {
     const balance::SerialTeam team;  // who balances together; a program with MPI: examples/mpi
@@ -36,16 +36,22 @@ int main() {
         std::printf("%-5s  LBE %.3f\n", kind, balance::efficiency(times_of(cells)));
     }
 
-    const auto model = balance::make_model("r1", {});
-    std::vector<double> state;  // what the model remembers of each cell
-    for (const balance::CellCounts& c : counts) state.push_back(model->first_state(c));
-    std::vector<balance::Split> memory;
+    const balance::Meter meter;
+    balance::Policy policy;
+    policy.migrate = balance::Migrate::always;
+    policy.speeds = balance::SpeedSource::off;
+    policy.partition.processes = processes;
+    const balance::Setting setting{team, grid, {processes, team.size()}, policy, meter};
+    balance::Balancing balancing = balance::make_balancing(setting, {}, std::vector<std::string>{"r1"});
     balance::Partition cells = balance::one_box_each(balance::even_partition(grid, processes));
-    for (int balancing = 0; balancing < 4; ++balancing) {
-        const std::vector<double> times = times_of(cells);  // measure them in your program
-        std::printf("r1     LBE %.3f after %d balancings\n", balance::efficiency(times), balancing);
-        const balance::Hosts hosts(processes, team.size());
-        const balance::CellLoads loads = balance::evaluate(*model, team, grid, cells, hosts, counts, state, times);
-        cells = balance::make_partition({team, grid, loads.load, {}}, {.processes = processes}, memory);
+    for (int step = 0; step < 4; ++step) {
+        const std::vector<double> times = times_of(cells);  // measure them in your program, a step
+        std::printf("r1     LBE %.3f after %d balancings\n", balance::efficiency(times), step);
+        balance::Measured measured;
+        measured.moment = {step + 1, step, {}};
+        measured.observed = balance::observe(policy, measured.moment, balance::MeasuredTimes{times, {}}, balancing);
+        if (measured.observed->row.decision != balance::Decision::none) continue;  // a migration would not pay
+        balance::Outcome outcome = balance::rebalance(setting, cells, {counts, {}}, measured, balancing);
+        if (outcome.next) cells = std::move(*outcome.next);
     }
 }

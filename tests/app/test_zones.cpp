@@ -171,8 +171,9 @@ TEST_CASE("what is counted in cells is the same with accelerators") {
         r->engine.rebin();
         r->engine.build_neighbour_lists();
         const balance::Decomposition owners = r->balancer.decomposition({8, 8});
-        const MeasuredCells cells = measure_cells(team, r->engine, owners);
-        seen.push_back(measure_work(cells, {}, {2.5, 2.5}, team, r->engine, owners));
+        const balance::Counting counting{{}, {2.5, 2.5}};
+        const balance::HomeCells cells = count_cells(team, r->engine, owners, &counting);
+        seen.push_back(cells.work);
         for (const balance::CellCounts& c : cells.counts) seen.back().insert(seen.back().end(), {c.n, c.n3, c.n5});
     }
     CHECK(on_accelerators(with.engine) > 0);
@@ -240,4 +241,54 @@ TEST_CASE("a particle that is too fast is found on an accelerator as on the CPU"
         }
     }
     CHECK(messages.size() == 1);
+}
+
+namespace {
+
+// A border without an engine: cells of 10 particles, and costs of which a thousand cells of 1000 s would overflow.
+struct LoneBorder {
+    explicit LoneBorder(const std::vector<std::string>& settings)
+        : deck(parse_deck(liquid, "test.yaml", settings)), zones(deck, setting, 1, 2) {
+        cells.counts.assign(setting.home().cells(), {10, 90, 250});
+    }
+    balance::Decomposition owners() {
+        return {grid,
+                balance::one_box_each(balance::even_partition(grid, world().size())),
+                setting.hosts,
+                {8, 8},
+                zones.zones()};
+    }
+
+    const Deck deck;
+    comm::Ranks team{world()};
+    balance::Meter meter;
+    balance::Grid grid{{96, 96, 1}, {true, true, false}};
+    balance::Setting setting{team, grid, {world().size(), world().size()}, {}, meter};
+    ZoneBalancer zones;
+    balance::HomeCells cells;
+};
+
+}  // namespace
+
+TEST_CASE("after a migration the border is not judged by times of the cells before") {
+    LoneBorder b({"accelerator.backend=host"});
+    b.zones.check(0, b.owners(), b.cells);
+    CHECK(b.zones.take_rows().empty());  // the first time it is only placed
+    b.zones.check(8, b.owners(), b.cells);
+    const std::size_t ranks = world().rank() == 0 ? world().size() : 0;
+    CHECK(b.zones.take_rows().size() == ranks);
+    b.zones.place(9, b.owners().partition(), b.cells);
+    b.zones.check(9, b.owners(), b.cells);
+    CHECK(b.zones.take_rows().empty());
+    b.zones.check(10, b.owners(), b.cells);
+    CHECK(b.zones.take_rows().size() == ranks);
+}
+
+TEST_CASE("loads of cells that cost 1000 seconds each can still be summed") {
+    LoneBorder b({"accelerator.backend=host", "accelerator.share=0.5", "balance.constants.costs=[1, 1, 1, 1]"});
+    for (balance::CellCounts& c : b.cells.counts) c = {1000, 9000, 25000};
+    b.zones.check(0, b.owners(), b.cells);
+    CHECK(b.zones.share() > 0.2);  // a sum that has wrapped around gives any share, or none
+    CHECK(b.zones.share() <= b.zones.most_share());
+    CHECK(b.zones.most_share() < 1);
 }

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// A round runs model by model. Each model's partition is painted once (Owners): its times, what the speeds learn, the
+// efficiency and what moves are all read off that picture. Sums over members are of integers, so nothing depends on
+// their number.
+#include "balance/round.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "balance/zone/sides.hpp"
+
+namespace balance {
+namespace {
+
+std::int64_t home_cells(const Setting& s) { return s.home().cells(); }
+
+Owners owners_of(const Setting& s, const Partition& partition) {
+    s.meter.part(RoundPart::owners, s.hosts.processes(), home_cells(s));
+    return {s.grid, s.home(), partition};
+}
+
+// How fast the deck lets each process run, by counted work.
+std::vector<double> true_speeds(const Setting& s, std::int64_t step) {
+    std::vector<double> speeds;
+    for (std::int64_t p = 0; p < s.hosts.processes(); ++p)
+        speeds.push_back(speed_of(s.policy.counting.work.slow, p, step));
+    return speeds;
+}
+
+// What a row says of the partition in use and of the decision.
+void describe(const Policy& policy, const BalancedModel& b, Row& row) {
+    row.lbe_model = b.history.lbe_model;
+    row.ghost_cells = static_cast<std::int64_t>(b.history.ghost_cells);
+    row.load_step = static_cast<std::int64_t>(b.history.load_step);
+    if (policy.migrate != Migrate::gain) return;
+    row.lost_seconds = b.history.lost_seconds;
+    row.move_seconds = b.history.move_seconds;
+}
+
+// What the processes of one model took, and whether a migration could pay.
+Observation observed_by(const Policy& policy, const Moment& moment, BalancedModel& b, std::vector<double> times) {
+    Row row;
+    row.step = moment.step;
+    row.model = b.label;
+    for (const double t : times) row.mean_seconds += t / static_cast<double>(times.size());
+    row.max_seconds = *std::max_element(times.begin(), times.end());
+    row.lbe = efficiency(times);
+    row.lbe_reachable = b.history.lbe_reachable;
+    account(b.history, b.spent, times, static_cast<double>(moment.step - moment.last), policy.clock, policy.migrate);
+    for (std::size_t p = 0; p < moment.noise.size(); ++p) times[p] *= moment.noise[p];
+    row.lbe_observed = efficiency(times);
+    if (policy.migrate == Migrate::gain && !b.history.migration_pays()) row.decision = Decision::kept_gain;
+    describe(policy, b, row);
+    return {std::move(row), std::move(times)};
+}
+
+// The part of a round that belongs to one model.
+class ModelRound {
+public:
+    ModelRound(const Setting& setting, const Measured& measured, const Partition& partition, const HomeCells& cells,
+               Balancing& all, std::size_t model)
+        : s_(setting),
+          measured_(measured),
+          partition_(partition),
+          cells_(cells),
+          all_(all),
+          b_(all.models[model]),
+          driver_(model == 0),
+          before_(owners_of(setting, partition)) {}
+
+    // Seconds a step of the processes by counted work.
+    std::vector<double> times() {
+        std::vector<double> times = driver_ && !measured_.driver_times.empty()
+                                        ? measured_.driver_times
+                                        : counted_times(s_.team, before_, cells_.work, s_.hosts.processes());
+        const std::vector<double> speeds = true_speeds(s_, measured_.moment.step);
+        for (std::size_t p = 0; p < times.size(); ++p) times[p] /= speeds[p];
+        if (driver_ && measured_.accelerator_speeds.empty()) add_worth(times, speeds);
+        return times;
+    }
+
+    // New loads and a new partition; without times, the loads that all models start from.
+    void repartition(const std::vector<double>& times, Row& row, Outcome& outcome) {
+        const CellLoads loads = model_loads(times, row);
+        b_.history.load_step = static_cast<double>(measured_.moment.step);
+        b_.history.lbe_model =
+            predicted_efficiency(s_.team, before_, loads.load, s_.hosts.processes(), all_.speeds.relative());
+        const double begin = s_.meter.now();
+        std::optional<Partition> next = partition_by(loads, row, outcome);
+        row.partition_seconds = s_.meter.now() - begin;
+        const std::optional<Owners> after = next ? std::optional(owners_of(s_, *next)) : std::nullopt;
+        if (next) weigh(*after, loads, !times.empty(), row);
+        const bool moves = next && row.decision == Decision::moved;
+        if (moves) b_.partition = {s_.team, *next, s_.hosts};
+        if (driver_ && !times.empty() && s_.policy.finds_speeds())
+            add_resources(moves ? *after : before_, loads, times, outcome);
+        describe(s_.policy, b_, row);
+        if (moves || row.decision == Decision::kept_same) {
+            b_.history.lost_seconds = 0;
+            b_.spent.clear();
+        }
+        if (!driver_) return;
+        all_.load = loads;
+        if (moves) outcome.next = std::move(next);
+    }
+
+private:
+    CellLoads model_loads(const std::vector<double>& times, Row& row) {
+        const bool measured = !times.empty();
+        const double begin = s_.meter.now();
+        if (measured) s_.meter.part(RoundPart::model, s_.hosts.processes(), home_cells(s_));
+        if (measured && driver_ && s_.policy.finds_speeds())
+            all_.speeds.learn(s_.team, s_.grid, before_, cells_.counts, times);
+        if (b_.state.empty())
+            for (const CellCounts& c : cells_.counts) b_.state.push_back(b_.model->first_state(c));
+        CellLoads loads = measured ? evaluate(*b_.model, s_.team, s_.grid, partition_, s_.hosts, cells_.counts,
+                                              b_.state, all_.speeds.at_mean_speed(times), cells_.work)
+                                   : first_loads(s_.policy.start, cells_.counts);
+        row.model_seconds = s_.meter.now() - begin;
+        if (driver_ && s_.policy.clock == Clock::wall && measured_.accelerator_speeds.empty())
+            all_.dearest_cell = dearest_of(s_.team, loads.load, all_.speeds.relative());
+        b_.history.updates += measured;
+        return loads;
+    }
+
+    // Nothing where no partition keeps the limit.
+    std::optional<Partition> partition_by(const CellLoads& loads, Row& row, Outcome& outcome) {
+        std::vector<Split> splits;
+        if (s_.policy.partition.sticky) splits = b_.splits.whole(s_.team);
+        const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
+        s_.meter.part(RoundPart::bisection, processes, cells);
+        s_.meter.part(RoundPart::fields, processes, 0);
+        if (s_.team.rank() == 0) s_.meter.part(RoundPart::chain, processes, cells);
+        std::vector<std::int64_t> particles;
+        for (const CellCounts& c : cells_.counts) particles.push_back(c.n);
+        std::optional<Partition> next;
+        try {
+            next = make_partition({s_.team, s_.grid, loads.load, particles, all_.speeds.targets()}, s_.policy.partition,
+                                  splits);
+        } catch (const Infeasible& e) {
+            if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
+            row.decision = Decision::kept_limit;
+        }
+        b_.splits = {s_.team, splits};
+        return next;
+    }
+
+    // Decides whether the new partition takes the place of the one before. Also where the same cells come in other
+    // boxes, in which the tiles would have another order, nothing changes.
+    void weigh(const Owners& after, const CellLoads& loads, bool measured, Row& row) {
+        s_.meter.part(RoundPart::quality, s_.hosts.processes(), home_cells(s_));
+        std::vector<std::int64_t> particles;
+        for (const CellCounts& c : cells_.counts) particles.push_back(c.n);
+        const Moved mine = moved_between(before_, after, particles);
+        std::array<std::int64_t, 3> sums{mine.cells, mine.particles, ghost_cells(after)};
+        s_.team.sum(sums);
+        const Moved moved{sums[0], sums[1]};
+        const auto processes = static_cast<double>(s_.hosts.processes());
+        b_.history.lbe_reachable =
+            predicted_efficiency(s_.team, after, loads.load, s_.hosts.processes(), all_.speeds.relative());
+        if (measured && s_.policy.migrate == Migrate::gain &&
+            s_.policy.clock == Clock::work)  // by the wall clock, as the last one was measured
+            b_.history.move_seconds = s_.policy.counting.work.move * static_cast<double>(moved.particles) / processes;
+        row.decision = decide(b_.history, s_.policy.migrate, measured, moved);
+        if (row.decision == Decision::kept_gain) return;
+        row.moved = moved;
+        b_.history.ghost_cells = static_cast<double>(sums[2]);
+        b_.history.lbe_model = b_.history.lbe_reachable;
+    }
+
+    // By counted work the cost of each cell is known at each balancing.
+    void add_worth(std::span<const double> times, std::span<const double> speeds) {
+        s_.meter.part(RoundPart::even, s_.hosts.processes(), 0);
+        const Owners even = owners_of(s_, one_box_each(even_partition(s_.grid, s_.hosts.processes())));
+        balance::add(all_.worth, static_cast<double>(measured_.moment.step - measured_.moment.last), times,
+                     shape_of(s_.team, even, cells_.work, s_.hosts.processes(), speeds), speeds);
+    }
+
+    void add_resources(const Owners& owners, const CellLoads& loads, std::span<const double> times, Outcome& outcome) {
+        const std::vector<std::int64_t> sums = sums_by_process(s_.team, owners, loads.load, s_.hosts.processes());
+        const std::vector<double> speed = all_.speeds.relative();
+        double mean = 0;
+        for (const std::int64_t l : sums) mean += static_cast<double>(l) / static_cast<double>(sums.size());
+        for (std::size_t p = 0; p < sums.size(); ++p)
+            outcome.resources.push_back({measured_.moment.step, static_cast<std::int64_t>(p), speed[p],
+                                         mean > 0 ? static_cast<double>(sums[p]) / mean : 0.0, times[p]});
+    }
+
+    const Setting& s_;
+    const Measured& measured_;
+    const Partition& partition_;
+    const HomeCells& cells_;
+    Balancing& all_;
+    BalancedModel& b_;
+    bool driver_;
+    Owners before_;  // of the partition in use
+};
+
+}  // namespace
+
+Balancing make_balancing(const Setting& s, const ModelConstants& constants, std::span<const std::string> models) {
+    Balancing all{{}, Speeds(s.hosts.processes(), constants), {}, {}, 0};
+    const Partition even = one_box_each(even_partition(s.grid, s.hosts.processes()));
+    for (const std::string& name : models) {
+        const bool fixed = all.models.empty() && !kind_of(s.policy.partition).follows_loads;
+        all.models.push_back(
+            {name, fixed ? "none" : name, make_model(name, constants), {s.team, even, s.hosts}, {}, {}, {}, {}});
+    }
+    return all;
+}
+
+Observation observe(const Policy& policy, const Moment& moment, const std::optional<MeasuredTimes>& measured,
+                    Balancing& balancing) {
+    BalancedModel& driver = balancing.models.front();
+    Observation seen;
+    if (measured) {
+        const std::vector<double> speeds = balancing.speeds.relative();
+        if (!measured->even.empty()) {
+            LoadShape shape = shape_of(measured->even, 0, speeds);
+            shape.dearest = balancing.dearest_cell;
+            add(balancing.worth, static_cast<double>(moment.step - moment.last), measured->seconds, shape, speeds);
+        }
+        seen = observed_by(policy, moment, driver, measured->seconds);
+    } else {
+        seen.row.step = moment.step;
+        seen.row.model = driver.label;
+        seen.row.decision = Decision::kept_clock;
+        describe(policy, driver, seen.row);
+    }
+    seen.row.driver = true;
+    return seen;
+}
+
+HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCells& tiles, const Counting* counting,
+                     const Meter& meter) {
+    const Homes homes{owners.grid(), team.size()};
+    const Box home = homes.of(team.rank());
+    meter.part(RoundPart::fields, owners.processes(), 0);
+    const FieldPlan plan(team, homes, owners.ranks_around(home),
+                         [&](int member) { return owners.tiles_of_rank(member); });
+    HomeCells cells;
+    cells.counts.resize(home.cells());
+    plan.to_home(std::span<const CellCounts>(tiles.counts), std::span(cells.counts));
+    if (!counting) return cells;
+    std::vector<std::int64_t> neighbours(home.cells());
+    meter.part(RoundPart::fields, owners.processes(), 0);
+    plan.to_home(std::span<const std::int64_t>(tiles.neighbours), std::span(neighbours));
+    const CountedCells counted{home, counting->cell_width, cells.counts, neighbours};
+    cells.work = counted_work(counting->work, counted);
+    meter.part(RoundPart::counted, 0, home.cells());
+    if (const auto excess = excessive(team, counting->work, counted, cells.work)) throw TooMuchWork(*excess);
+    return cells;
+}
+
+Outcome rebalance(const Setting& s, const Partition& in_use, HomeCells cells, const Measured& measured,
+                  Balancing& all) {
+    Outcome outcome;
+    const std::size_t models = measured.observed ? 1 : all.models.size();
+    for (std::size_t m = 0; m < models; ++m) {
+        std::optional<Partition> other;
+        if (m > 0) {
+            s.meter.part(RoundPart::gathered, s.hosts.processes(), 0);
+            other = all.models[m].partition.whole(s.team);
+        }
+        ModelRound round(s, measured, other ? *other : in_use, cells, all, m);
+        Observation seen;
+        if (measured.observed) seen = *measured.observed;
+        else if (!measured.first) seen = observed_by(s.policy, measured.moment, all.models[m], round.times());
+        seen.row.driver = m == 0;
+        if (seen.row.decision == Decision::none) round.repartition(seen.times, seen.row, outcome);
+        if (!measured.first) outcome.rows.push_back(std::move(seen.row));
+    }
+    outcome.cells = std::move(cells);
+    return outcome;
+}
+
+Outcome rebalance(const Setting& s, const Decomposition& in_use, const TileCells& tiles, Measured measured,
+                  Balancing& all) {
+    const bool counted = s.policy.clock == Clock::work && !measured.first;
+    HomeCells cells = bring_home(s.team, in_use, tiles, counted ? &s.policy.counting : nullptr, s.meter);
+    if (counted && !measured.accelerator_speeds.empty() && s.hosts.processes() == s.team.size()) {
+        const std::vector<double> sides = side_times(s.team, in_use, cells.work, measured.accelerator_speeds);
+        for (std::size_t p = 0; p < sides.size(); p += 2)
+            measured.driver_times.push_back(std::max(sides[p], sides[p + 1]));
+    }
+    return rebalance(s, in_use.partition(), std::move(cells), measured, all);
+}
+
+}  // namespace balance

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// One balancing: what was counted and measured goes in; the next partition, the decision and its reasons come out.
+//
+// A round first looks at what the processes took (observe()): does imbalance cost more than a migration? If it does,
+// the load models learn from the times, the cells are partitioned by the loads that they give, and the new partition is
+// weighed against the one in use. No engine, clock, file or MPI is needed: the members of a team balance together, and
+// a program calls rebalance() with its own measurements (examples/balance). By counted work every number of the outcome
+// is the same on any number of members.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "balance/decision.hpp"
+#include "balance/model/counted_work.hpp"
+#include "balance/model/evaluate.hpp"
+#include "balance/model/speeds.hpp"
+#include "balance/partition/partition.hpp"
+#include "balance/partition/scattered.hpp"
+#include "balance/worth.hpp"
+
+namespace balance {
+
+/// Parts of a round that take time.
+enum class RoundPart { gathered, fields, counted, owners, even, model, bisection, chain, quality };
+
+/// Watches a round from outside. This one sees nothing; a simulator spends the time of each part.
+class Meter {
+public:
+    virtual ~Meter() = default;
+    /// A part begins that goes through so many processes and cells.
+    virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
+    /// Seconds on a clock that only goes forward.
+    virtual double now() const { return 0; }
+};
+
+/// How the work of cells is counted.
+struct Counting {
+    WorkCosts work;
+    std::array<double, 2> cell_width{};  ///< lengths
+};
+
+/// What decides in all rounds of a run.
+struct Policy {
+    Clock clock = Clock::wall;
+    Migrate migrate = Migrate::gain;
+    SpeedSource speeds = SpeedSource::measured;
+    PartitionOptions partition;
+    Start start = Start::particles;  ///< the loads before anything was measured
+    Counting counting;               ///< Clock::work; its costs also say what a migration takes
+
+    /// A partition that never changes cannot tell slow processes from dear cells.
+    bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
+};
+
+/// A load model with its partition and memory; checkpoints keep all but `spent`.
+struct BalancedModel {
+    std::string name;
+    std::string label;  ///< as in Row::model
+    std::unique_ptr<LoadModel> model;
+    ScatteredPartition partition;
+    Scattered<Split> splits;    ///< what the partitioner remembers
+    std::vector<double> state;  ///< of each cell of this member's home
+    std::vector<double> spent;  ///< seconds of each process since the last migration
+    History history;
+};
+
+/// What rounds remember from one to the next. Member 0 knows more than the others (Speeds).
+struct Balancing {
+    std::vector<BalancedModel> models;  ///< the driver, whose partition is in use, then those compared with it
+    Speeds speeds;
+    Worth worth;                    ///< of the driver's partitions, since the start
+    std::optional<CellLoads> load;  ///< the driver's last, of the cells of this member's home
+    double dearest_cell = 0;        ///< Clock::wall: of those loads, relative to a mean process
+};
+
+/// What one model was told in a round and what came of it: a row of balance.csv.
+struct Row {
+    std::int64_t step = 0;
+    std::string model;  ///< `none` for a driver whose partition never changes
+    bool driver = false;
+    /// LBE and times per step: by the wall clock of all steps since the last balancing, by counted work of the state at
+    /// this step.
+    double lbe = 0, mean_seconds = 0, max_seconds = 0;
+    double lbe_model = 0;  ///< of the partition in use from now on, by the loads of load_step
+    double model_seconds = 0, partition_seconds = 0, migrate_seconds = 0;
+    Moved moved;
+    std::int64_t ghost_cells = 0;  ///< of all processes, one cell wide, in the partition in use from now on
+    double lbe_observed = 0;       ///< of the times that the model saw
+    Decision decision = Decision::none;
+    double lost_seconds = 0, move_seconds = 0;  ///< Migrate::gain: the loss and the cost that were compared
+    double lbe_reachable = 0;    ///< LBE_m of the partition that was computed last before this row: the loss is
+                                 ///< measured against it
+    std::int64_t load_step = 0;  ///< when the loads of lbe_model were modelled
+};
+
+/// What one process got when the driver partitioned: a row of resources.csv.
+struct ResourceRow {
+    std::int64_t step = 0, resource = 0;  ///< resource: the process
+    double speed = 1;                     ///< relative to the mean
+    double load = 0;     ///< of the partition in use from now on, relative to the mean, as the driver models it
+    double seconds = 0;  ///< a step, measured before, as the models saw them
+};
+
+/// What a run brings to every round. The references live as long as the run.
+struct Setting {
+    const Team& team;
+    Grid grid;
+    Hosts hosts;
+    Policy policy;
+    const Meter& meter;
+
+    Box home() const { return Homes{grid, team.size()}.of(team.rank()); }
+};
+
+/// A driver and models that are compared with it, which start with the even partition and know nothing.
+Balancing make_balancing(const Setting& setting, const ModelConstants& constants, std::span<const std::string> models);
+
+/// When a round is made, and what disturbs its measurements.
+struct Moment {
+    std::int64_t step = 0, last = 0;     ///< now, and of the round before
+    std::span<const double> noise = {};  ///< the models see the time of each process times this; empty: as it is
+};
+
+/// What the processes took by the wall clock; the same on all members.
+struct MeasuredTimes {
+    std::vector<double> seconds;     ///< a step of each process
+    std::vector<std::int64_t> even;  ///< what each would have had of them with the even partition, at the mean speed;
+                                     ///< any unit; empty: not known
+};
+/// Whether what was measured is reason enough for a migration.
+struct Observation {
+    Row row;                    ///< its decision is none where the round goes on, else why the partition is kept
+    std::vector<double> times;  ///< seconds a step of each process as the models see them
+};
+/// The first half of the driver's round by the wall clock, for which nothing has to be counted. measured: empty where
+/// the times were too short for the clock. Changes the driver's history and the worth.
+Observation observe(const Policy& policy, const Moment& moment, const std::optional<MeasuredTimes>& measured,
+                    Balancing& balancing);
+
+/// Of the cells of a member's home, in its order.
+struct HomeCells {
+    std::vector<CellCounts> counts;
+    std::vector<std::int64_t> work;  ///< ticks a step; empty where none is counted
+};
+/// Of the cells of a member's tiles, tile by tile.
+struct TileCells {
+    std::vector<CellCounts> counts;
+    std::vector<std::int64_t> neighbours;  ///< directed pairs within the cutoff; empty where no work is counted
+};
+/// Counted work that cannot be summed exactly.
+struct TooMuchWork : std::runtime_error {
+    explicit TooMuchWork(const ExcessiveWork& found)
+        : std::runtime_error("the counted work of one step is too much to be summed exactly"), excess(found) {}
+    ExcessiveWork excess;
+};
+/// Brings what tiles hold to the cells' homes and, where `counting` is given, counts their work. owners: the tiles'
+/// decomposition. Collective. Throws, on all members alike, TooMuchWork.
+HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCells& tiles, const Counting* counting,
+                     const Meter& meter = Meter{});
+
+/// What a round knows beside its cells.
+struct Measured {
+    Moment moment;
+    bool first = false;                   ///< nothing was measured yet: all models partition by the same first loads
+    std::optional<Observation> observed;  ///< by the wall clock, what observe() said of the driver
+    /// Of each member, where they have accelerators: how fast they are together, relative to the member's CPU.
+    std::vector<double> accelerator_speeds = {};
+    std::vector<double> driver_times = {};  ///< seconds a step of the driver's processes; empty: by counted work
+};
+
+/// What comes of a round; the same on all members but for `cells`.
+struct Outcome {
+    std::optional<Partition> next;       ///< the driver's from now on; nothing: it keeps the one that it has
+    std::vector<Row> rows;               ///< of the driver, then of the other models; none of the first round
+    std::vector<ResourceRow> resources;  ///< where speeds are found
+    std::optional<Infeasible> dead_end;  ///< some model found no partition that keeps the limit, and keeps its own
+    HomeCells cells;                     ///< what was counted
+};
+
+/// One round. By the wall clock of the driver alone, whose times are those of measured.observed. By counted work, and
+/// the first time, of all models: the times of each one's partition are counted, and observed here. in_use: the
+/// driver's partition, the same on all members. Collective.
+Outcome rebalance(const Setting& setting, const Partition& in_use, HomeCells cells, const Measured& measured,
+                  Balancing& balancing);
+
+/// The same from what the tiles of the driver's partition hold. By counted work, members that host one process each may
+/// have accelerators: then the slower side is what the process takes. Collective. Throws, on all members alike,
+/// TooMuchWork.
+Outcome rebalance(const Setting& setting, const Decomposition& in_use, const TileCells& tiles, Measured measured,
+                  Balancing& balancing);
+
+}  // namespace balance
