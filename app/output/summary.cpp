@@ -54,9 +54,11 @@ void say_speeds(const Summary& s) {
 
 void say_balancing(const Summary& s) {
     const BalancingCost& b = s.balancing;
+    const bool stays = s.balancer.driver() == "none";  // no model decides where no partition is made
     if (b.balancings > 0)
         say(stdout, "{}",
-            lines_of({fmt::format("{} by {}", counted(b.balancings, "balancing"), s.balancer.driver()),
+            lines_of({stays ? fmt::format("{} of balance, the partition stays", counted(b.balancings, "measurement"))
+                            : fmt::format("{} by {}", counted(b.balancings, "balancing"), s.balancer.driver()),
                       counted(b.migrations, "migration"), fmt::format("in all {:.3f} s for the model", b.model_seconds),
                       fmt::format("{:.3f} s for the partition", b.partition_seconds),
                       fmt::format("{:.3f} s for moving and sorting anew", b.migrate_seconds)}));

@@ -253,6 +253,7 @@ def test_what_it_prints(tmp):
         ), text
     # What made a run longer is not called a saving, and what was not balanced has saved nothing.
     slow = printed(2, "run", DECK, "--out", fresh(out), *settings(**dict(balanced, balance__partition__kind="none")))
+    assert "8 measurements of balance, the partition stays, 0 migrations," in slow and "by none" not in slow, slow
     assert "perfect balance would" in slow and "saved" not in slow and "without balancing" not in slow, slow
     worse = printed(
         2,
