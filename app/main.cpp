@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The one place where errors become exit codes: 2 deck or command line, 3 checkpoint, 4 simulation, 5
-// output.
+// The one place where errors become exit codes: 2 deck or command line, 3 checkpoint, 4 simulation, 5 output.
 //
-// Errors that all ranks throw alike end each rank by itself, and rank 0 says why. Every other exception is one rank's
-// own; the others may be waiting for it in a collective call, so it ends the whole job.
+// Errors on which all ranks agree end each rank by itself, and rank 0 says why. Every other exception is one rank's
+// own; the others may be waiting for it in a collective call, so it ends the whole job (app/common/errors.hpp).
 #include <fmt/format.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
-#include <new>
 #include <stdexcept>
 #include <string_view>
 
@@ -24,21 +22,16 @@
 #include "app/run/partition.hpp"
 #include "app/run/run.hpp"
 #include "comm/communicator.hpp"
-#include "comm/file/file.hpp"
 #include "comm/session.hpp"
-#include "gpu/zone.hpp"
-#include "md/tile.hpp"
 
 namespace {
 
-int fail(const comm::Communicator& comm, int code, const std::string& message) {
-    if (comm.rank() == 0) app::say(stderr, "steelyard: error: {}\n", message);
-    return code;
-}
-
 app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
-    const app::CommandLine line = app::read_command_line(argc, argv);
-    if (!line.error.empty()) return {fail(comm, 2, line.error)};
+    const app::CommandLine line = app::agreed(comm, [&] {
+        app::CommandLine read = app::read_command_line(argc, argv);
+        if (!read.error.empty()) throw app::UsageError(read.error);
+        return read;
+    });
     const std::string& command = line.command;
     if (command == "run") return app::run(line.options, comm);
     if (command == "predict") return {app::predict(line.options, comm)};
@@ -50,8 +43,7 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
 }
 
 // The exit code.
-int run_program(int argc, char** argv) {
-    const comm::Communicator world;
+int run_program(int argc, char** argv, const comm::Communicator& world) {
     if (const std::string other = comm::other_launcher(world.size()); !other.empty()) {
         if (comm::speaks_for_launch(world.rank()))
             app::say(stderr,
@@ -64,24 +56,8 @@ int run_program(int argc, char** argv) {
         const app::Outcome outcome = dispatch(argc, argv, world);
         if (outcome.by_signal) comm::end_job(outcome.code);
         return outcome.code;
-    } catch (const app::RunError& e) {
-        return fail(world, e.code, e.what());
-    } catch (const comm::ReadError& e) {
-        return fail(world, 3, e.what());
-    } catch (const comm::WriteError& e) {
-        return fail(world, 5, e.what());
-    } catch (const md::SimulationError& e) {
-        const std::string text = std::string("run: ") + e.what() + "; " + e.remedy;
-        if (e.on_all_ranks) return fail(world, 4, text);
-        comm::fatal(4, text);
-    } catch (const gpu::Error& e) {
-        comm::fatal(4, std::string("accelerator: ") + e.what() + "; " + e.remedy);
-    } catch (const std::bad_alloc&) {
-        comm::fatal(4, "memory: not enough; use more ranks or fewer particles");
     } catch (const std::exception& e) {
-        comm::fatal(1, std::string("internal: ") + e.what() + "; this is a bug");
-    } catch (...) {
-        comm::fatal(1, "internal: an unknown exception; this is a bug");
+        return app::ended_by(e, world);
     }
 }
 
@@ -96,6 +72,14 @@ int main(int argc, char** argv) {
 #endif
     app::survive_file_limits();
     if (argc > 1 && std::string_view(argv[1]) == "run") app::watch_signals();
-    comm::Session session(argc, argv);
-    return session.end(run_program(argc, argv));
+    try {
+        comm::Session session(argc, argv);
+        try {
+            return session.end(run_program(argc, argv, comm::Communicator()));
+        } catch (...) {
+            app::end_job_for_this_exception();  // before the session waits for the others
+        }
+    } catch (...) {
+        app::end_job_for_this_exception();
+    }
 }

@@ -3,16 +3,28 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
 namespace comm {
 
+namespace {
+
+// What launchers tell their processes. SLURM_NTASKS is not asked: a job may start smaller launches inside its
+// allocation, and programs without any.
+constexpr std::array sizes{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}, ranks_of{"PMI_RANK", "OMPI_COMM_WORLD_RANK"};
+
+}  // namespace
+
+bool launched() {
+    return std::any_of(ranks_of.begin(), ranks_of.end(), [](const char* name) { return std::getenv(name); });
+}
+
 std::string other_launcher(int ranks) {
-    // What launchers tell their processes. SLURM_NTASKS is not asked: a job may start smaller launches inside its
-    // allocation.
     std::string others;
-    for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})
+    for (const char* name : sizes)
         if (const char* size = std::getenv(name)) {
             if (std::atoi(size) == ranks) return {};
             others = std::string(name) + "=" + size;
@@ -21,7 +33,7 @@ std::string other_launcher(int ranks) {
 }
 
 bool speaks_for_launch(int rank) {
-    for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK"})
+    for (const char* name : ranks_of)
         if (const char* number = std::getenv(name)) return std::atoi(number) == 0;
     return rank == 0;
 }

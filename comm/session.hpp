@@ -30,6 +30,9 @@ void print_error(std::string_view message);
 /// often reports 0 whatever the ranks return, but never forgets an abort.
 [[noreturn]] void end_job(int code);
 
+/// Has a launcher (mpiexec, srun) started this process, by what it tells its processes?
+bool launched();
+
 /// What a launcher says of its number of processes where that isn't `ranks`, empty where nothing contradicts: another
 /// MPI's mpiexec starts programs of one rank each that know nothing of each other.
 std::string other_launcher(int ranks);

@@ -10,6 +10,7 @@ namespace comm {
 class Ranks final : public balance::Team {
 public:
     explicit Ranks(Communicator comm) : comm_(std::move(comm)) {}
+    const Communicator& comm() const { return comm_; }
     int rank() const override { return comm_.rank(); }
     int size() const override { return comm_.size(); }
     void sum(std::span<std::int64_t> values) const override { comm_.sum(values); }

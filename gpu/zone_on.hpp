@@ -80,7 +80,7 @@ template <class On>
 void ZoneOn<On>::lay_slots(std::span<const std::int32_t> counts) {
     const std::int64_t slots = size() + border_.ghosts(counts);
     if (slots > INT32_MAX / 2)
-        throw md::SimulationError("an accelerator's zone holds over 2^30 particles", false,
+        throw md::SimulationError("an accelerator's zone holds over 2^30 particles",
                                   "give the accelerator a smaller share, or use more accelerators");
     border_.put_counts(counts, cells_);
     cells_.lay_slots(size());

@@ -94,7 +94,7 @@ void ListBuilder::begin_column(int x) {
     if (end - c.base > UINT16_MAX)
         throw SimulationError(std::to_string(end - c.base) + " particles in " + std::to_string(c.x1 - c.x0) +
                                   " columns of a tile exceed 16-bit neighbour indices",
-                              false, "make grid.tile smaller");
+                              "make grid.tile smaller");
     const std::int64_t middle = (axis.edge(x) + axis.length / axis.cells / 2) << edge_shift;
     c.far_x = static_cast<std::uint32_t>((middle >> (position_bits - tile_.packed_bits)) +
                                          (std::int64_t{1} << 31));  // half way round
@@ -191,7 +191,7 @@ std::int32_t ListBuilder::append_cluster(std::int64_t own, std::int32_t slot, st
     lists_.clusters.push_back(
         {static_cast<std::int32_t>(own), slot, column_.base, cluster.size, first, first + hoods, column_.far_x});
     if (rows_used_ > INT32_MAX)
-        throw SimulationError("the neighbour lists of a tile exceed 2^31 entries", false, "make grid.tile smaller");
+        throw SimulationError("the neighbour lists of a tile exceed 2^31 entries", "make grid.tile smaller");
     return cluster.size;
 }
 

@@ -8,10 +8,8 @@ namespace md {
 
 /// The simulation cannot go on (lost or too fast particle, force out of range, too dense). what() names the particle.
 struct SimulationError : std::runtime_error {
-    explicit SimulationError(const std::string& what, bool all_ranks = false,
-                             std::string what_helps = "use a smaller dt or a softer start")
-        : std::runtime_error(what), on_all_ranks(all_ranks), remedy(std::move(what_helps)) {}
-    bool on_all_ranks;   ///< every rank throws the same
+    explicit SimulationError(const std::string& what, std::string what_helps = "use a smaller dt or a softer start")
+        : std::runtime_error(what), remedy(std::move(what_helps)) {}
     int passes_ago = 0;  ///< it happened so many passes before it was noticed
     std::string remedy;  ///< what the user can do about it
 };

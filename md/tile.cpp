@@ -24,20 +24,40 @@ void Tile::insert(std::span<const Particle> particles) {
     for (const Particle& p : particles) particles_.set(i++, p);
 }
 
+namespace {
+
+[[noreturn]] void throw_lost(std::int64_t id, std::int64_t x, std::int64_t y, const char* where) {
+    char text[160];
+    std::snprintf(text, sizeof text, "particle %" PRId64 " at (%.6g, %.6g) is lost: %s", id,
+                  static_cast<double>(x) * position_unit, static_cast<double>(y) * position_unit, where);
+    throw SimulationError(text);
+}
+
+// Is a coordinate (2^-40) outside the cells with these edges (2^-26)?
+bool outside(std::int64_t at, const std::vector<std::int64_t>& edges) {
+    return (at < edges.front() << edge_shift) | (at >= edges.back() << edge_shift);
+}
+
+}  // namespace
+
 int holder_of(const Particle& p, std::span<const HaloBox> boxes, const std::array<Axis, 2>& axis) {
     const std::array<int, 3> cell{axis[0].cell_of(p.x), axis[1].cell_of(p.y), 0};
     for (std::size_t k = 0; k < boxes.size(); ++k)
         if (boxes[k].box.contains(cell)) return static_cast<int>(k);
-    char text[120];
-    std::snprintf(text, sizeof text, "particle %" PRId64 " at (%.6g, %.6g) is lost: it left the cells around its own",
-                  p.id, static_cast<double>(p.x) * position_unit, static_cast<double>(p.y) * position_unit);
-    throw SimulationError(text);
+    throw_lost(p.id, p.x, p.y, "it left the cells around its own");
 }
 
 void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
     if (sorted_) return;
     sorted_ = true;
     const auto n = static_cast<std::size_t>(size());
+    // The kernels would write the bin of a particle that is elsewhere outside of their array.
+    bool lost = false;
+    for (std::size_t i = 0; i < n; ++i)
+        lost |= outside(particles_.x[i], cells_.edges[0]) | outside(particles_.y[i], cells_.edges[1]);
+    for (std::size_t i = 0; lost && i < n; ++i)
+        if (outside(particles_.x[i], cells_.edges[0]) || outside(particles_.y[i], cells_.edges[1]))
+            throw_lost(particles_.id[i], particles_.x[i], particles_.y[i], "it is outside the tile that holds it");
     const balance::Box& box = cells_.box;
     const std::size_t bins = static_cast<std::size_t>(box.extent(0)) * box.extent(1) * slices_of_cell;
     at_least(scratch.key, n);
@@ -66,8 +86,7 @@ void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
 
 void Tile::lay_slots() {
     const std::int64_t slots = cells_.lay_slots();
-    if (slots > INT32_MAX / 2)
-        throw SimulationError("a tile holds over 2^30 particles", false, "make grid.tile smaller");
+    if (slots > INT32_MAX / 2) throw SimulationError("a tile holds over 2^30 particles", "make grid.tile smaller");
     for (auto& p : packed_) fit(p, slots + padding);
     fit(reference_, size() + padding);
     const int shift = position_bits - packed_bits_;

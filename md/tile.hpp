@@ -86,7 +86,7 @@ public:
     }
 
     /// Sorts own particles into cells (and by height within a cell) and counts them, unless no particle has moved or
-    /// come since.
+    /// come since. Throws SimulationError for a particle outside the tile.
     void sort(const Kernels& kernels, TileScratch& scratch);
     bool sorted() const { return sorted_; }
 

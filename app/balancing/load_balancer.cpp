@@ -57,7 +57,7 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       state_(balance::make_balancing(setting_, deck.balance.constants, names_of(deck.balance))),
       zones_(deck, setting_, accelerators.count, accelerators.halo) {
     if (settings_.speeds == balance::SpeedSource::given)
-        state_.speeds.set(given_speeds(deck.machine, setting_.policy.partition));
+        state_.speeds.set(agreed(comm, [&] { return given_speeds(deck.machine, setting_.policy.partition); }));
     if (on() && settings_.clock == Clock::wall) wall_.emplace(comm);
 }
 
@@ -133,7 +133,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     try {
         return balance::rebalance(setting_, owners, read_tiles(engine, pairs), std::move(measured), state_);
     } catch (const balance::TooMuchWork& e) {
-        throw too_much_work(e);
+        throw_too_much_work(e, team_.comm());
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/balancing/machine.hpp"
 #include "app/balancing/simulated_cost.hpp"
+#include "comm/agreed.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
@@ -22,21 +23,22 @@ balance::TileCells read_tiles(Engine& engine, bool pairs) {
     return {engine.tiles().cell_counts(), pairs ? engine.cell_neighbours() : std::vector<std::int64_t>{}};
 }
 
-balance::HomeCells count_cells(const balance::Team& team, Engine& engine, const balance::Decomposition& owners,
+balance::HomeCells count_cells(const comm::Ranks& team, Engine& engine, const balance::Decomposition& owners,
                                const balance::Counting* counting) {
     try {
         return balance::bring_home(team, owners, read_tiles(engine, counting != nullptr), counting, RoundMeter{});
     } catch (const balance::TooMuchWork& e) {
-        throw too_much_work(e);
+        throw_too_much_work(e, team.comm());
     }
 }
 
-md::SimulationError too_much_work(const balance::TooMuchWork& error) {
+void throw_too_much_work(const balance::TooMuchWork& error, const comm::Communicator& comm) {
     const balance::ExcessiveWork& excess = error.excess;
-    return md::SimulationError(
+    const std::string what =
         fmt::format("the counted work of one step is {:.3g} s, more than the {:.0f} s that can be summed exactly",
-                    excess.seconds, balance::to_seconds(balance::most_ticks)),
-        true, fmt::format("make balance.work.{} ({}) smaller", excess.expensive.key, excess.expensive.value));
+                    excess.seconds, balance::to_seconds(balance::most_ticks));
+    comm::throw_together(comm, md::SimulationError(what, fmt::format("make balance.work.{} ({}) smaller",
+                                                                     excess.expensive.key, excess.expensive.value)));
 }
 
 WallClock::WallClock(const comm::Communicator& comm) : of_thread_(relative_threads(comm)) {

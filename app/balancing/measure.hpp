@@ -9,6 +9,7 @@
 #include "app/engine/engine.hpp"
 #include "balance/round.hpp"
 #include "comm/communicator.hpp"
+#include "comm/team.hpp"
 
 namespace app {
 
@@ -17,11 +18,11 @@ namespace app {
 balance::TileCells read_tiles(Engine& engine, bool pairs);
 
 /// The same at the cells' homes; counting: with the work of the cells. owners: the tiles' decomposition. Collective.
-/// Throws md::SimulationError, on all ranks alike, where the work cannot be summed exactly.
-balance::HomeCells count_cells(const balance::Team& team, Engine& engine, const balance::Decomposition& owners,
+/// Throws comm::Agreed<md::SimulationError> where the work cannot be summed exactly.
+balance::HomeCells count_cells(const comm::Ranks& team, Engine& engine, const balance::Decomposition& owners,
                                const balance::Counting* counting);
-/// What a run ends with then.
-md::SimulationError too_much_work(const balance::TooMuchWork& error);
+/// What a run ends with then: throws that error. The sum over all ranks is too large, so all come here. Collective.
+[[noreturn]] void throw_too_much_work(const balance::TooMuchWork& error, const comm::Communicator& comm);
 
 /// How far the clock of the threads can be believed, and what makes ranks with unlike numbers of threads comparable.
 class WallClock {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What can go wrong outside the physics, with its exit code. Everything here is thrown on all ranks alike, so that they
-// can leave together and rank 0 says why. What one rank alone meets (no memory, a lost particle) is any other
-// exception: main ends the whole job for it.
+// What can go wrong outside the physics, with its exit code, and how ranks find out together that it did: what they
+// agree on (comm/agreed.hpp) ends each rank by itself, and rank 0 says why. What one rank alone throws ends the whole
+// job at once.
 #pragma once
-#include <cstdint>
-#include <span>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
+#include "comm/agreed.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
@@ -33,25 +35,44 @@ struct OutputError : RunError {
     explicit OutputError(const std::string& what) : RunError(5, what) {}
 };
 
-/// Runs body() on rank 0; an error of these types that it throws there is thrown on all ranks. Collective.
+/// The exit code and the line for an error of this program, its libraries or the standard library.
+comm::Failure failure_of(const std::exception& error);
+
+/// Ends the program for the error that it is handling: where all ranks throw it, rank 0 says why and each returns the
+/// exit code; else it is this rank's own, and the job is gone (comm::fatal).
+int ended_by(const std::exception& error, const comm::Communicator& world, const char* program = "steelyard");
+
+/// Ends the job (comm::fatal) for the exception that is being handled, which is this rank's own.
+[[noreturn]] void end_job_for_this_exception();
+
+/// Throws nothing for code 0, else a comm::Agreed<> of UsageError, InputError, OutputError or RunError, by the code of
+/// the first rank that failed. A text that is not rank 0's says whose it is. Collective.
+void throw_first(const comm::Communicator& comm, const comm::Failure& mine);
+
+/// Runs body() on every rank and returns what it returns. It calls nothing collective on `comm`. Whatever it throws on
+/// one rank, all throw (throw_first). Collective.
+template <class Body>
+auto agreed(const comm::Communicator& comm, Body body) {
+    using Result = decltype(body());
+    constexpr bool returns = !std::is_void_v<Result>;
+    std::conditional_t<returns, std::optional<Result>, int> result{};
+    comm::Failure mine;
+    try {
+        if constexpr (returns) result.emplace(body());
+        else body();
+    } catch (const std::exception& e) {
+        mine = failure_of(e);
+    }
+    throw_first(comm, mine);
+    if constexpr (returns) return std::move(*result);
+}
+
+/// The same, with a body that runs on rank 0 alone. Collective.
 template <class Body>
 void on_rank_0(const comm::Communicator& comm, Body body) {
-    std::int64_t code = 0;
-    std::string error;
-    if (comm.rank() == 0) {
-        try {
-            body();
-        } catch (const RunError& e) {
-            code = e.code;
-            error = e.what();
-        }
-    }
-    comm.broadcast(std::span(&code, 1));
-    if (code == 0) return;
-    comm.broadcast(error);
-    if (code == 2) throw UsageError(error);
-    if (code == 3) throw InputError(error);
-    throw OutputError(error);
+    agreed(comm, [&] {
+        if (comm.rank() == 0) body();
+    });
 }
 
 }  // namespace app

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "app/common/signals.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <initializer_list>
 
@@ -8,13 +10,32 @@
 #include <sys/prctl.h>
 #endif
 
+#include "comm/session.hpp"
+
 namespace app {
 namespace {
 
-// The one thing a signal handler may do is set such a variable.
+// A signal handler may use such variables, and functions of the system that are made for it: getppid() and alarm() are.
 volatile std::sig_atomic_t seen = 0;
+volatile std::sig_atomic_t launcher = 0;  // the process that started this one, where that is a launcher's; else 0
 
-void note(int number) { seen = number; }
+constexpr unsigned seconds_without_launcher = 30;
+
+void note(int number) {
+    seen = number;
+    if (launcher != 0 && getppid() != launcher) alarm(seconds_without_launcher);  // it ends this process
+}
+
+// A launcher that is killed leaves its ranks to themselves. They stop as on TERM, with a checkpoint, and none goes on
+// writing to files that a restart has taken over. A run that was started from a shell or a script outlives it.
+void stop_without_launcher() {
+#ifdef __linux__
+    if (!comm::launched()) return;
+    launcher = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != launcher) note(SIGTERM);  // it has gone meanwhile
+#endif
+}
 
 }  // namespace
 
@@ -27,10 +48,7 @@ void watch_signals() {
     sigemptyset(&action.sa_mask);
     std::signal(SIGPIPE, SIG_IGN);  // a reader of what the run says that has gone doesn't end it
     for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
-#ifdef __linux__
-    // A launcher that is killed takes its ranks along: none may go on writing to files that a restart has taken over.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
+    stop_without_launcher();
 }
 
 int signal_seen() { return seen; }

@@ -96,24 +96,26 @@ YamlFile kind_of(const Node& root) {
 
 MachineFile read_machine(const std::string& path, const comm::Communicator& comm) {
     const std::string text = input_bytes(path, "machine file", comm);
-    MachineFile machine;
-    try {
-        const std::string shown = printable(path);
-        const std::vector<Key> keys = keys_of(machine);
-        const Node root = parse_tree(text, {shown});
-        if (root.kind == Node::Kind::null)
-            fail(shown, "the machine file is empty", "give it keys (docs/prediction.md)");
-        if (has_any(root, {"system", "run", "data_parallel"}))
-            fail(shown,
-                 has_any(root, {"data_parallel"}) ? "a data-parallel program, not a machine file"
-                                                  : "a deck, not a machine file",
-                 "give the machine.yaml of a prediction, or write one (docs/prediction.md)");
-        read_tree(root, keys, keys, shown);
-        check(machine, root, shown);
-    } catch (const DeckError& e) {
-        throw InputError(e.what());
-    }
-    return machine;
+    return agreed(comm, [&] {
+        MachineFile machine;
+        try {
+            const std::string shown = printable(path);
+            const std::vector<Key> keys = keys_of(machine);
+            const Node root = parse_tree(text, {shown});
+            if (root.kind == Node::Kind::null)
+                fail(shown, "the machine file is empty", "give it keys (docs/prediction.md)");
+            if (has_any(root, {"system", "run", "data_parallel"}))
+                fail(shown,
+                     has_any(root, {"data_parallel"}) ? "a data-parallel program, not a machine file"
+                                                      : "a deck, not a machine file",
+                     "give the machine.yaml of a prediction, or write one (docs/prediction.md)");
+            read_tree(root, keys, keys, shown);
+            check(machine, root, shown);
+        } catch (const DeckError& e) {
+            throw InputError(e.what());
+        }
+        return machine;
+    });
 }
 
 std::string to_yaml(const MachineFile& machine) {

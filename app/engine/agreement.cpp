@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "comm/agreed.hpp"
+
 namespace app {
 namespace {
 
@@ -41,7 +43,7 @@ void Agreement::add(const md::StepResult& mine, std::int64_t stop, bool moved) {
     if (std::sqrt(static_cast<double>(mine.displacement2)) > limit_ && mine.fault.kind == md::FaultKind::none)
         throw md::SimulationError("a particle moves more than " + std::to_string(static_cast<int>(reach)) +
                                       " times as far in one step as any before",
-                                  false, "use a smaller dt, or comm.overlap: links");
+                                  "use a smaller dt, or comm.overlap: links");
 }
 
 void Agreement::finish() {
@@ -58,12 +60,13 @@ void Agreement::take(int passes_ago) {
         std::array<std::int64_t, 1> kind{mine_.fault.id == id[0] ? static_cast<std::int64_t>(mine_.fault.kind) : 0};
         comm_.max(kind);
         const bool speed = kind[0] == static_cast<std::int64_t>(md::FaultKind::speed);
-        md::SimulationError error(
-            "particle " + std::to_string(id[0]) +
-                (speed ? " moves more than a cell in one step" : " feels a force out of the exact range"),
-            true);
-        error.passes_ago = passes_ago;
-        throw error;
+        comm::require(comm_, false, [&] {
+            md::SimulationError error(
+                "particle " + std::to_string(id[0]) +
+                (speed ? " moves more than a cell in one step" : " feels a force out of the exact range"));
+            error.passes_ago = passes_ago;
+            return error;
+        });
     }
     if (moved_) take_displacement(std::bit_cast<float>(static_cast<std::int32_t>(worst[0])));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What all ranks find out together about each pass: how far any particle has moved since the neighbour lists were
-// built, whether there was a fault, whether a rank was told to stop. One reduction a pass, which nobody needs to wait
-// for at once: it travels during the next pass, as long as no particle can meanwhile leave what the lists cover.
+// built, whether there was a fault, whether a rank was told to stop. One reduction a pass, which need not be
+// waited for at once: it travels during the next pass, as long as no particle can meanwhile leave what the lists cover.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,9 +20,11 @@ public:
     void lists_built(double limit);
 
     /// After a pass. mine: what this rank found; moved: the pass has moved particles. A pass that did not is looked at
-    /// by others, so its result is waited for. Throws md::SimulationError, on all ranks alike for a fault, and on one
-    /// rank that finds that it has waited too little (see the .cpp). Collective.
+    /// by others, so its result is waited for. Throws comm::Agreed<md::SimulationError> for a fault, and a plain one on
+    /// a rank that finds that it has waited too little (see the .cpp). Collective.
     void add(const md::StepResult& mine, std::int64_t stop, bool moved);
+
+    const comm::Communicator& comm() const { return comm_; }
 
     /// Waits for what is on its way. Throws as add(). Collective.
     void finish();
@@ -32,7 +34,7 @@ public:
     void set_displaced() { displaced_ = true; }
     /// Largest wish of all ranks.
     std::int64_t stop() const { return stop_; }
-    /// Passes whose result nobody waited for, and all that moved particles.
+    /// Passes whose result was not waited for, and all that moved particles.
     std::int64_t passes_late() const { return passes_late_; }
     std::int64_t passes() const { return passes_; }
 

@@ -6,7 +6,7 @@
 namespace app {
 namespace {
 
-// A channel whose plans somebody looks at.
+// A channel whose plans are shown to an observer.
 class Watched final : public balance::Channel {
 public:
     Watched(std::unique_ptr<balance::Channel> channel, const PlanObserver& observer, std::string_view kind)

@@ -5,7 +5,6 @@
 
 #include <omp.h>
 
-#include <cassert>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -16,6 +15,13 @@
 #include "app/engine/thread_schedule.hpp"
 
 namespace app {
+namespace {
+
+void require(bool good, const char* otherwise) {
+    if (!good) throw std::logic_error(otherwise);
+}
+
+}  // namespace
 
 Engine::Engine(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm,
                Timers& timers)
@@ -54,7 +60,7 @@ void Engine::rebin() {
 }
 
 void Engine::repartition(const balance::Decomposition& old, const balance::Decomposition& next) {
-    assert(stage_ != Stage::scattered);
+    require(stage_ != Stage::scattered, "particles change owners before they were sorted");
     {
         const Timed phase(timers_, Phase::migration);
         app::repartition(tiles_, setup_, old, next);
@@ -124,7 +130,7 @@ void Engine::refill_ghosts() {
 }
 
 void Engine::build_neighbour_lists() {
-    assert(stage_ != Stage::scattered);
+    require(stage_ != Stage::scattered, "neighbour lists are built before the particles were sorted");
     if (stage_ == Stage::listed) return;
     refill_ghosts();
     const Timed phase(timers_, Phase::neighbours);
@@ -140,7 +146,7 @@ void Engine::build_neighbour_lists() {
 }
 
 void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
-    assert(stage_ == Stage::listed);
+    require(stage_ == Stage::listed, "forces are computed before the neighbour lists were built");
     const bool travel = !ghosts_current_;
     const auto compute = [&](const ThreadSchedule& schedule) {
         const Timed timer(timers_, Phase::forces);
@@ -207,7 +213,7 @@ void Engine::compute_with_ghosts(Compute compute) {
             continue;
         }
         const Timed timer(timers_, Phase::ghosts);
-        if (!halo_.finish_some(ready)) throw std::logic_error("a tile waits for ghosts that nobody sends");
+        if (!halo_.finish_some(ready)) throw std::logic_error("a tile waits for ghosts that no rank sends");
     }
     const Timed timer(timers_, Phase::ghosts);
     while (halo_.finish_some(ready)) {

@@ -68,7 +68,8 @@ public:
     void force_pass(const ForcePass::Options& options, std::int64_t stop = 0);
     std::int64_t stop_wanted() const { return agreement_.stop(); }
     const Agreement& agreement() const { return agreement_; }
-    /// Waits for what is on its way of the last pass; whoever ends here without another pass calls it. Throws as
+    const comm::Communicator& comm() const { return agreement_.comm(); }
+    /// Waits for what is on its way of the last pass; a run that ends here without another pass calls it. Throws as
     /// force_pass(). Collective.
     void finish_agreement() { agreement_.finish(); }
 

@@ -65,10 +65,11 @@ void FieldFiles::go_on(std::int64_t step) {
 }
 
 void FieldFiles::check(bool good, const std::string& name) const {
-    if (!comm_.all_agree(comm_.rank() != 0 || good))
-        throw OutputError(
+    comm::require(comm_, comm_.rank() != 0 || good, [&] {
+        return OutputError(
             fmt::format("{}/{}: cannot write it; check that nothing else has that name and the disk is not full",
                         directory_, name));
+    });
 }
 
 void FieldFiles::write(const CellFields& fields) {
@@ -88,8 +89,9 @@ void FieldFiles::write(const CellFields& fields) {
     file.attribute("/", "step", std::array{fields.step}, true);
     file.attribute("/", "time", std::array{fields.time});
     file.close();
-    if (!comm::publish(path, false, comm_))
-        throw OutputError(path + ": cannot give it its name; check that nothing else has it and the disk is not full");
+    comm::require(comm_, comm::publish(path, false, comm_), [&] {
+        return OutputError(path + ": cannot give it its name; check that nothing else has it and the disk is not full");
+    });
     const std::string description = xdmf_grid(name + ".h5", fields);
     const bool root = comm_.rank() == 0;
     check(!root || comm::replace_file(fmt::format("{}/{}.xdmf", directory_, name), xdmf_begin + description + xdmf_end),

@@ -70,7 +70,7 @@ bool reads_back(const std::string& path, const Front& front, const comm::Communi
     const bool good = comm.rank() != 0 || comm::read_front(path, front_bytes) == text_of(front);
     try {
         return comm.all_agree(good) && hash_in_file(path, front.particles, comm) == front.state_hash;
-    } catch (const comm::ReadError&) {
+    } catch (const comm::Agreed<comm::ReadError>&) {
         return false;
     }
 }
@@ -93,7 +93,10 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
             throw OutputError(fmt::format("{}: a checkpoint {}; free some space or choose another --out", name, lack));
     });
     write_body(unfinished, info, engine, balancer, comm);
-    if (!comm::flush(unfinished, comm)) throw OutputError(name + ": cannot be flushed to the disk; check the disk");
+    const auto check = [&](bool good, const char* what) {
+        comm::require(comm, good, [&] { return OutputError(name + ": " + what); });
+    };
+    check(comm::flush(unfinished, comm), "cannot be flushed to the disk; check the disk");
     lap(cost.write_seconds);
 
     Front front{info.step, particles[0], 0, engine.state_hash(), 0};
@@ -101,14 +104,12 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     comm.broadcast(std::span(&size, 1));
     front.bytes = cost.bytes = size;
     front.body = comm::file_digest(unfinished, front_bytes, front.bytes, comm);
-    const bool good = comm.rank() != 0 || comm::write_front(unfinished, text_of(front));
-    if (!comm.all_agree(good)) throw OutputError(name + ": cannot write it; check the disk");
-    if (!reads_back(unfinished, front, comm))
-        throw OutputError(name + ": what was written does not read back the same; check the disk and memory");
+    check(comm.rank() != 0 || comm::write_front(unfinished, text_of(front)), "cannot write it; check the disk");
+    check(reads_back(unfinished, front, comm),
+          "what was written does not read back the same; check the disk and memory");
     lap(cost.verify_seconds);
 
-    if (!comm::publish(name, true, comm))
-        throw OutputError(name + ": cannot be flushed to the disk or renamed; check the disk");
+    check(comm::publish(name, true, comm), "cannot be flushed to the disk or renamed; check the disk");
     own.push_back(info.step);
     while (static_cast<std::int64_t>(own.size()) > info.deck.checkpoint.keep) {
         if (comm.rank() == 0) std::remove((directory + "/" + checkpoint_name(own.front())).c_str());

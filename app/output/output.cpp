@@ -115,10 +115,11 @@ Output::Output(RunDirectory& directory, const RunContext& run, const md::Domain&
 }
 
 void Output::check(bool good, const std::string& file) const {
-    if (!comm_.all_agree(good))
-        throw OutputError(fmt::format(
+    comm::require(comm_, good, [&] {
+        return OutputError(fmt::format(
             "{}: cannot write {}; check that the directory is writable and not full, or choose another with --out",
             directory_, file));
+    });
 }
 
 Due Output::due(std::int64_t step) const {

@@ -43,8 +43,8 @@ Front verified_front(const std::string& path, const comm::Communicator& comm) {
     });
     comm.broadcast(text);
     const Front front = *parse_front(text);
-    if (comm::file_digest(path, front_bytes, front.bytes, comm) != front.body)
-        throw InputError(path + ": is damaged: its bytes don't match its digest; " + remedy);
+    comm::require(comm, comm::file_digest(path, front_bytes, front.bytes, comm) == front.body,
+                  [&] { return InputError(path + ": is damaged: its bytes don't match its digest; " + remedy); });
     return front;
 }
 
@@ -75,11 +75,12 @@ bool sensible(const md::Particle& p, const md::Domain& domain) {
            std::max({p.vx, -p.vx, p.vy, -p.vy}) < fastest && p.vx > -fastest && p.vy > -fastest;
 }
 
-void read_history(comm::FileReader& file, CheckpointInfo& info) {
+void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Communicator& comm) {
     const std::vector<double> energies = file.all<double>("/exact/energies"), clock = file.all<double>("/exact/clock");
     const std::vector<std::int64_t> step = file.all<std::int64_t>("/particles/all/position/step");
     const auto require = [&](bool good, const char* what) {
-        if (!good) throw InputError(fmt::format("{}: {} makes no sense; {}", info.path, what, remedy));
+        comm::require(comm, good,
+                      [&] { return InputError(fmt::format("{}: {} makes no sense; {}", info.path, what, remedy)); });
     };
     require(step == std::vector{info.step}, "its step, which is not that of its front,");
     require(energies.size() == 2 && std::isfinite(energies[0]) && energies[1] >= 0 && std::isfinite(energies[1]),
@@ -98,6 +99,14 @@ void read_history(comm::FileReader& file, CheckpointInfo& info) {
     for (const Start& s : info.lineage) {
         require(s.step >= before && s.step <= info.step, "its lineage");
         before = s.step;
+    }
+}
+
+Deck deck_in(const std::string& text, const std::string& path) {
+    try {
+        return parse_deck(text, path);
+    } catch (const DeckError& e) {
+        throw InputError(path + ": its deck is not of this version: " + e.what());
     }
 }
 
@@ -166,14 +175,19 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::Pa
 
 // processes: of the run that saved them.
 void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t processes, LoadBalancer& balancer,
-                 std::vector<std::string>& notes) {
+                 std::vector<std::string>& notes, const comm::Communicator& comm) {
     if (!file.has("/balance/speeds")) return;  // they were off, or the version knew none
     std::vector<double> found = file.all<double>("/balance/speeds/found");
-    if (processes != balancer.hosts().processes() && processes == static_cast<std::int64_t>(found.size()))
+    if (processes != balancer.hosts().processes() && processes == static_cast<std::int64_t>(found.size())) {
         notes.push_back(fmt::format("the speeds of {} are dropped", counted(processes, "process")));
-    else if (!balancer.speeds().restore(balancer.team(), std::move(found), file.all<double>("/balance/speeds/memory")))
-        throw InputError(
+        return;
+    }
+    const bool good =
+        balancer.speeds().restore(balancer.team(), std::move(found), file.all<double>("/balance/speeds/memory"));
+    comm::require(comm, good, [&] {
+        return InputError(
             fmt::format("{}: /balance/speeds makes no sense; {}, or restart with balance.speeds = off", path, remedy));
+    });
 }
 
 }  // namespace
@@ -198,18 +212,19 @@ CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator
     info.state_hash = front.state_hash;
     try {
         comm::FileReader file(path, comm);
-        if (file.row_count<std::int64_t>("/exact/id") != front.particles ||
-            file.row_count<std::int64_t>("/exact/state", state_columns) != front.particles)
-            throw InputError(fmt::format("{}: holds another number of particles than it says; {}", path, remedy));
+        const bool whole = file.row_count<std::int64_t>("/exact/id") == front.particles &&
+                           file.row_count<std::int64_t>("/exact/state", state_columns) == front.particles;
+        comm::require(comm, whole, [&] {
+            return InputError(fmt::format("{}: holds another number of particles than it says; {}", path, remedy));
+        });
         const std::vector<std::uint8_t> text = file.all<std::uint8_t>("/exact/deck");
-        info.deck = parse_deck(std::string(text.begin(), text.end()), path);
-        if (particle_count(info.deck) != front.particles)
-            throw InputError(fmt::format("{}: holds another number of particles than its deck; {}", path, remedy));
-        read_history(file, info);
+        info.deck = agreed(comm, [&] { return deck_in(std::string(text.begin(), text.end()), path); });
+        comm::require(comm, particle_count(info.deck) == front.particles, [&] {
+            return InputError(fmt::format("{}: holds another number of particles than its deck; {}", path, remedy));
+        });
+        read_history(file, info, comm);
     } catch (const comm::ReadError& e) {
-        throw InputError(e.what());
-    } catch (const DeckError& e) {
-        throw InputError(path + ": its deck is not of this version: " + e.what());
+        comm::throw_in_place_of(e, InputError(e.what()));
     }
     return info;
 }
@@ -243,16 +258,18 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const balance::D
         for_each_piece(file, info.particles, comm, [&](std::vector<md::Particle> list) {
             const bool good =
                 std::all_of(list.begin(), list.end(), [&](const md::Particle& p) { return sensible(p, domain); });
-            if (!comm.all_agree(good))
-                throw InputError(fmt::format("{}: holds a particle outside the box, or faster than anything; {}",
-                                             info.path, remedy));
+            comm::require(comm, good, [&] {
+                return InputError(fmt::format("{}: holds a particle outside the box, or faster than anything; {}",
+                                              info.path, remedy));
+            });
             engine.distribute(list, owners);
         });
     } catch (const comm::ReadError& e) {
-        throw InputError(e.what());
+        comm::throw_in_place_of(e, InputError(e.what()));
     }
-    if (engine.state_hash() != info.state_hash)
-        throw InputError(fmt::format("{}: its particles don't match its state hash; {}", info.path, remedy));
+    comm::require(comm, engine.state_hash() == info.state_hash, [&] {
+        return InputError(fmt::format("{}: its particles don't match its state hash; {}", info.path, remedy));
+    });
 }
 
 std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& balancer,
@@ -279,9 +296,10 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
             const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
             std::string wrong = nonsense_in(saved, b, old.partition, balancer, comm);
             if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
-            if (!wrong.empty())
-                throw InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0",
-                                             info.path, path, wrong, remedy));
+            comm::require(comm, wrong.empty(), [&] {
+                return InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0",
+                                              info.path, path, wrong, remedy));
+            });
             b.state = std::move(saved.state);
             b.model->set_memory(saved.memory);
             if (saved.partition.processes() != balancer.hosts().processes()) {
@@ -298,13 +316,16 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
         }
         if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))
             processes = file.row_count<std::int64_t>(first) - 1;
-        if (balancer.finds_speeds()) load_speeds(file, info.path, processes, balancer, notes);
-        if (balancer.zones().learns() && file.has("/zones") &&
-            !balancer.zones().restore(file.all<double>("/zones/of_ranks")))
-            throw InputError(fmt::format("{}: /zones makes no sense; {}, or restart with accelerator.backend = none",
-                                         info.path, remedy));
+        if (balancer.finds_speeds()) load_speeds(file, info.path, processes, balancer, notes, comm);
+        if (balancer.zones().learns() && file.has("/zones")) {
+            const bool good = balancer.zones().restore(file.all<double>("/zones/of_ranks"));
+            comm::require(comm, good, [&] {
+                return InputError(fmt::format(
+                    "{}: /zones makes no sense; {}, or restart with accelerator.backend = none", info.path, remedy));
+            });
+        }
     } catch (const comm::ReadError& e) {
-        throw InputError(e.what());
+        comm::throw_in_place_of(e, InputError(e.what()));
     }
     for (const std::string& name : dropped) notes.push_back(fmt::format("what {} had learnt is dropped", name));
     return notes;

@@ -106,16 +106,17 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) co
             comm_.broadcast(std::span(&ours, 1));
             if (ours) return info;
             warn(info.path + ": is of another run than the other results in its directory; it is passed over");
-        } catch (const InputError& e) {
+        } catch (const comm::Agreed<InputError>& e) {
             warn(e.what());
         }
         ++damaged;
     }
-    if (has_results && old == OldResults::refuse)
-        throw InputError(
+    comm::require(comm_, !has_results || old != OldResults::refuse, [&] {
+        return InputError(
             fmt::format("{}: holds results, but no checkpoint to go on from{}; add --force to put them aside "
                         "and start from the deck",
                         path_, damaged > 0 ? fmt::format(" (none of {} can be used)", damaged) : ""));
+    });
     return std::nullopt;
 }
 
@@ -215,7 +216,7 @@ void RunDirectory::keep_own_checkpoints(std::int64_t last) {
         try {
             comm::FileReader file(info.path, comm_);
             if (file.has("/exact/lineage")) info.lineage = lineage_from(file.all<std::int64_t>("/exact/lineage"));
-        } catch (const comm::ReadError&) {
+        } catch (const comm::Agreed<comm::ReadError>&) {
             return true;
         }
         std::int64_t ours = comm_.rank() == 0 && holds(info);

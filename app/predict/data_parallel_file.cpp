@@ -136,6 +136,23 @@ void say_program(const DataParallelProgram& p, const std::string& directory) {
     say(stdout, "  output in {}\n", directory);
 }
 
+std::optional<DataParallelProgram> data_parallel_in(const std::string& text, const Options& options) {
+    const std::string shown = printable(options.deck);
+    Node root = parse_tree(text, {shown});
+    if (root.kind != Node::Kind::map || !root.find("data_parallel")) return std::nullopt;
+    for (const std::string& setting : options.settings) apply_setting(root, setting);
+    DataParallelProgram program;
+    const std::vector<Key> keys = keys_of(program);
+    read_tree(root, keys, keys, shown);
+    if (program.counts.empty())
+        throw DeckError(shown + ": data_parallel.counts is empty; give at least one number, as in [1, 2, 4]");
+    if (!options.machine.empty() || !options.processes.empty() || options.length != 1)
+        throw UsageError("command line: --machine, --processes and --scale are for decks; " + shown +
+                         " itself says what a data-parallel program costs, and for which counts");
+    program.name = std::filesystem::path(options.deck).stem().string();
+    return program;
+}
+
 }  // namespace
 
 predict::Iterations DataParallelProgram::iterations(std::int64_t count) const {
@@ -158,27 +175,15 @@ std::optional<DataParallelProgram> read_data_parallel(const Options& options, co
     std::string text;
     on_rank_0(comm, [&] { text = deck_bytes(options.deck); });
     comm.broadcast(text);
-    const std::string shown = printable(options.deck);
-    Node root = parse_tree(text, {shown});
-    if (root.kind != Node::Kind::map || !root.find("data_parallel")) return std::nullopt;
-    for (const std::string& setting : options.settings) apply_setting(root, setting);
-    DataParallelProgram program;
-    const std::vector<Key> keys = keys_of(program);
-    read_tree(root, keys, keys, shown);
-    if (program.counts.empty())
-        throw DeckError(shown + ": data_parallel.counts is empty; give at least one number, as in [1, 2, 4]");
-    if (!options.machine.empty() || !options.processes.empty() || options.length != 1)
-        throw UsageError("command line: --machine, --processes and --scale are for decks; " + shown +
-                         " itself says what a data-parallel program costs, and for which counts");
-    program.name = std::filesystem::path(options.deck).stem().string();
-    return program;
+    return agreed(comm, [&] { return data_parallel_in(text, options); });
 }
 
 int predict_data_parallel(const DataParallelProgram& program, const Options& options, const comm::Communicator& comm) {
     Deck named;
     named.name = program.name;
-    const std::string text = json_of(program);  // whatever can be refused is looked at before files are written
-    RunDirectory directory(output_path(options, named), comm);
+    const std::string text = agreed(
+        comm, [&] { return json_of(program); });  // whatever can be refused is looked at before files are written
+    RunDirectory directory(output_path(options, named, comm), comm);
     directory.prepare(std::nullopt, old_results(options), named, options.deck);
     on_rank_0(comm, [&] {
         if (!comm::replace_file(directory.path() + "/predict.json", text))

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
@@ -37,18 +38,20 @@ std::vector<std::int64_t> usual_counts(const balance::Grid& grid) {
     return counts;
 }
 
-void check_counts(const std::vector<std::int64_t>& counts, const Deck& deck, const balance::Grid& grid) {
+std::vector<std::int64_t> checked_counts(const Options& options, const Deck& deck, const balance::Grid& grid) {
+    std::vector<std::int64_t> counts = options.processes.empty() ? usual_counts(grid) : process_list(options.processes);
     const std::int64_t most = deck.balance.every > 0 && balance::kind_of(deck.balance.partition).follows_loads
                                   ? balance::capacity(grid.box(), deck.balance.partition.min_width)
                                   : grid.box().cells();
     if (counts.back() > most)
         throw UsageError(fmt::format("command line: --processes: {} x {} cells hold at most {}, not {}; use fewer",
                                      grid.cells[0], grid.cells[1], counted(most, "process"), counts.back()));
+    return counts;
 }
 
 // Measures this machine. field: of this rank's sample. Collective.
 void calibrate(Sample& sample, const comm::Communicator& comm, PredictReport& report) {
-    const MeasuredCosts mine = sample.measure();
+    const MeasuredCosts mine = agreed(comm, [&] { return sample.measure(); });
     report.fitted = mine.fitted;
     report.machine.name = comm::detect(comm).cpu_model;
     report.calibrated = true;
@@ -137,8 +140,8 @@ void write(const RunDirectory& directory, const std::vector<std::pair<std::strin
 
 int predict_deck(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
-    if (deck.load.kind != LoadKind::slabs && deck.load.kind != LoadKind::checkpoint)
-        throw DeckError("load.kind: a prediction needs particles; write slabs or checkpoint");
+    comm::require(comm, deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint,
+                  [] { return DeckError("load.kind: a prediction needs particles; write slabs or checkpoint"); });
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
     PredictReport report;
     report.deck = deck.name;
@@ -152,20 +155,22 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
         say(stderr,
             "steelyard: note: accelerator.backend does not count in predictions; accelerator_speed in a machine file "
             "does\n");
-    const Setup setup = make_setup(deck, "");
+    const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     const balance::Grid grid = setup.domain.grid();
-    const std::vector<std::int64_t> counts =
-        options.processes.empty() ? usual_counts(grid) : process_list(options.processes);
-    check_counts(counts, deck, grid);
-    RunDirectory directory(output_path(options, deck), comm);
+    const std::vector<std::int64_t> counts = agreed(comm, [&] { return checked_counts(options, deck, grid); });
+    RunDirectory directory(output_path(options, deck, comm), comm);
     directory.require_room(old_results(options), options.deck);
 
+    // Each rank runs an engine of its own, for as many steps as its clock gives it. What goes wrong there goes wrong on
+    // some ranks, or at another step on each: they find out together after each part.
     const comm::Communicator alone = comm.split(comm.rank());
-    Sample sample(deck, alone);
-    const CountedField counted = sample.count();
+    const auto own = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
+    Sample& sample = *own;
+    const CountedField counted = agreed(comm, [&] { return sample.count(); });
     if (options.machine.empty()) calibrate(sample, comm, report);
-    report.steps_per_rebuild =
-        report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild : sample.steps_per_rebuild();
+    report.steps_per_rebuild = agreed(comm, [&] {
+        return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild : sample.steps_per_rebuild();
+    });
     const double area = options.length * options.length;
     for (const std::int64_t n : counted.particles) report.particles += n;
     report.particles = std::llround(static_cast<double>(report.particles) * area);

@@ -27,11 +27,12 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     deck.grid.skin = 0;      // the neighbour lists serve once
     deck.balance.every = 1;  // counts look two cells far
     deck.balance.clock = balance::Clock::work;
-    const Setup setup = make_setup(deck, "");
+    const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     const balance::Grid grid = setup.domain.grid();
-    if (grid.box().cells() < comm.size())
-        throw UsageError(fmt::format("grid: {} for {}; use fewer ranks", counted(grid.box().cells(), "cell"),
-                                     counted(comm.size(), "rank")));
+    comm::require(comm, grid.box().cells() >= comm.size(), [&] {
+        return UsageError(fmt::format("grid: {} for {}; use fewer ranks", counted(grid.box().cells(), "cell"),
+                                      counted(comm.size(), "rank")));
+    });
     const comm::Ranks team(comm);
     const balance::Decomposition owners(
         grid, balance::one_box_each(balance::even_partition(grid, comm.size())), {comm.size(), comm.size()},
@@ -55,8 +56,9 @@ balance::Grid grid_of(const Deck& deck, const std::array<int, 3>& cells) {
     return {cells, {periodic(0), periodic(1), false}};
 }
 
-LoadField uniform_load(const Deck& deck) {
-    LoadField field{make_setup(deck, "").domain.grid(), {0, 0}, {}, 1, "cells"};
+LoadField uniform_load(const Deck& deck, const comm::Communicator& comm) {
+    const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
+    LoadField field{setup.domain.grid(), {0, 0}, {}, 1, "cells"};
     if (deck.load.cells) {
         std::array<int, 3> cells{1, 1, 1};
         std::copy(deck.load.cells->begin(), deck.load.cells->end(), cells.begin());
@@ -74,13 +76,17 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
         good = good && std::isfinite(v) && v >= 0;
         largest = std::max(largest, v);
     }
-    if (!comm.all_agree(good))
-        throw InputError(fmt::format("{}: {} holds numbers that are negative, infinite or none at all; give loads >= 0",
-                                     deck.load.file, deck.load.dataset));
+    comm::require(comm, good, [&] {
+        return InputError(
+            fmt::format("{}: {} holds numbers that are negative, infinite or none at all; give loads >= 0",
+                        deck.load.file, deck.load.dataset));
+    });
     auto bits = std::bit_cast<std::int64_t>(largest);  // in the order of the numbers, for those >= 0
     comm.max(std::span(&bits, 1));
     const double scale = balance::load_scale(std::bit_cast<double>(bits), field.grid.box().cells());
-    if (scale == 0) throw InputError(fmt::format("{}: {} holds zeros only", deck.load.file, deck.load.dataset));
+    comm::require(comm, scale != 0, [&] {
+        return InputError(fmt::format("{}: {} holds zeros only; give it a load", deck.load.file, deck.load.dataset));
+    });
     for (const double v : read.values) field.load.push_back(std::llround(v * scale));
     field.unit = 1 / scale;
     return field;
@@ -92,15 +98,16 @@ void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& o
     if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck);
     const CheckpointInfo checkpoint = read_checkpoint(deck.load.file, comm);
     for (const DeckChange& c : changes(checkpoint.deck, deck))
-        if (c.key == "system.box" || c.key == "system.boundary")
-            throw InputError(fmt::format("{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
-                                         deck.load.file, c.key, c.before, c.now));
+        comm::require(comm, c.key != "system.box" && c.key != "system.boundary", [&] {
+            return InputError(fmt::format("{}: {} is {} there and {} in the deck; give the deck the checkpoint's value",
+                                          deck.load.file, c.key, c.before, c.now));
+        });
     load_particles(checkpoint, engine, owners, comm);
 }
 
 LoadField load_field(const Deck& deck, const comm::Communicator& comm) {
     if (deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint) return counted_load(deck, comm);
-    LoadField field = deck.load.kind == LoadKind::uniform ? uniform_load(deck) : dataset_load(deck, comm);
+    LoadField field = deck.load.kind == LoadKind::uniform ? uniform_load(deck, comm) : dataset_load(deck, comm);
     field.box = {double(field.grid.cells[0]), double(field.grid.cells[1])};
     field.item_bytes = deck.load.bytes_per_cell;
     return field;

@@ -26,11 +26,12 @@ struct Options {
     std::vector<std::string> command_line;
 };
 
-/// The deck that the options name, with their settings and their machine. Collective. Throws DeckError, InputError.
+/// The deck that the options name, with their settings and their machine. Collective. Throws comm::Agreed<UsageError>,
+/// comm::Agreed<InputError>.
 Deck read_deck(const Options& options, const comm::Communicator& comm);
 
-/// Throws UsageError.
-std::string output_path(const Options& options, const Deck& deck);
+/// Where results go. Collective. Throws comm::Agreed<UsageError>.
+std::string output_path(const Options& options, const Deck& deck, const comm::Communicator& comm);
 
 /// What becomes of results that are in the output directory already.
 inline OldResults old_results(const Options& options) { return options.force ? OldResults::aside : OldResults::refuse; }

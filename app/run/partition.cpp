@@ -22,13 +22,14 @@ namespace app {
 int partition(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
-    RunDirectory directory(output_path(options, deck), comm);
+    RunDirectory directory(output_path(options, deck, comm), comm);
     const balance::Machine machine = machine_of(deck.machine, comm);
     const LoadField field = load_field(deck, comm);
     const auto nodes = static_cast<std::int64_t>(machine.nodes.size());
-    if (nodes > field.grid.box().cells())
-        throw DeckError(fmt::format("machine.nodes: {} for {}; use fewer nodes or more cells", counted(nodes, "node"),
-                                    counted(field.grid.box().cells(), "cell")));
+    comm::require(comm, nodes <= field.grid.box().cells(), [&] {
+        return DeckError(fmt::format("machine.nodes: {} for {}; use fewer nodes or more cells", counted(nodes, "node"),
+                                     counted(field.grid.box().cells(), "cell")));
+    });
     // From here on files are written; whatever can be refused has been looked at.
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     const comm::Ranks team(comm);
@@ -47,12 +48,13 @@ int partition(const Options& options, const comm::Communicator& comm) {
     const std::string& path = directory.path();
     const bool good = comm.rank() != 0 || (comm::replace_file(path + "/deck.yaml", to_yaml(deck)) &&
                                            comm::replace_file(path + "/partition.json", to_json(report)));
-    if (!comm.all_agree(good))
-        throw OutputError(
+    comm::require(comm, good, [&] {
+        return OutputError(
             fmt::format("{}: cannot write partition.json; check that the directory is writable and not full, or choose "
                         "another with "
                         "--out",
                         path));
+    });
     if (field.grid.cells[2] == 1) FieldFiles(path, comm).write(cell_fields(report, field.load, field.box, comm));
     if (comm.rank() == 0 && !options.quiet) say_partition(report, path);
     return 0;

@@ -43,21 +43,6 @@ Setup make_checked_setup(const Deck& deck) {
     }
 }
 
-// The same answer, or the same error, on all ranks. Collective.
-void set_accelerators(Setup& setup, const Deck& deck, const comm::Communicator& comm) {
-    std::string wrong;
-    try {
-        add_accelerators(setup, deck, comm.node_rank(), comm.node_size());
-    } catch (const DeckError& e) {
-        wrong = e.what();
-    }
-    if (!comm.all_agree(wrong.empty()))
-        throw DeckError(!wrong.empty()
-                            ? wrong
-                            : "accelerator.backend: another node of this job has no accelerator; write none, "
-                              "or use nodes that have one");
-}
-
 // Threads that stand in for accelerators need cores of their own.
 int default_threads(const comm::Topology& topology, const Accelerators& accelerators) {
     const bool host = accelerators.backend == gpu::Backend::host;
@@ -154,8 +139,11 @@ void refuse_inputs(const Options& options) {
 Outcome run(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
     const comm::Topology topology = comm::detect(comm);
-    Setup setup = make_checked_setup(deck);
-    set_accelerators(setup, deck, comm);
+    Setup setup = agreed(comm, [&] {  // nodes may differ in instruction sets and accelerators
+        Setup s = make_checked_setup(deck);
+        add_accelerators(s, deck, comm.node_rank(), comm.node_size());
+        return s;
+    });
     setup.network = network_of(deck.comm, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(default_threads(topology, setup.accelerators));
     // A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good
@@ -163,21 +151,23 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     const bool own_units = comm::unit_for_each_thread(topology, omp_get_max_threads(), comm);
     if (own_units) setup.thread_seconds = comm::now;
     const balance::Grid grid = setup.domain.grid();
-    const std::int64_t processes = process_count(deck, grid, comm.size());
+    const std::int64_t processes = agreed(comm, [&] { return process_count(deck, grid, comm.size()); });
     const OldResults old = old_results(options);
 
     std::optional<CheckpointInfo> restart;
     const bool automatic = options.restart == "auto";
     if (!automatic && !options.restart.empty()) restart = read_checkpoint(options.restart, comm);
     std::vector<std::string> notes;
-    if (options.restart.empty()) notes = check_start(deck, setup);  // before there is a directory
-    RunDirectory directory(output_path(options, deck), comm);
+    if (options.restart.empty())
+        notes = agreed(comm, [&] { return check_start(deck, setup); });  // before there is a directory
+    RunDirectory directory(output_path(options, deck, comm), comm);
     if (automatic) restart = directory.newest_checkpoint(old);
     if (restart) {
-        require_same_system(deck, *restart);
-        if (restart->step > deck.run.steps)
-            throw InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart->path,
-                                         restart->step, deck.run.steps));
+        agreed(comm, [&] { require_same_system(deck, *restart); });
+        comm::require(comm, restart->step <= deck.run.steps, [&] {
+            return InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart->path,
+                                          restart->step, deck.run.steps));
+        });
     }
 
     if (restart && restart->step == deck.run.steps && !options.force && directory.finished(*restart)) {
@@ -187,7 +177,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
         return {};
     }
 
-    if (automatic && !restart) notes = check_start(deck, setup);
+    if (automatic && !restart) notes = agreed(comm, [&] { return check_start(deck, setup); });
     note_intervals(deck, notes);
     if (topology.sharing > topology.cores_available && !comm::simulated)
         notes.push_back(
@@ -268,11 +258,11 @@ int info(const Options& options, const comm::Communicator& comm) {
 
 int check(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
-    const Setup setup = make_setup(deck, "");
+    const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     const balance::Grid grid = setup.domain.grid();
-    const std::int64_t processes = process_count(deck, grid, comm.size());
+    const std::int64_t processes = agreed(comm, [&] { return process_count(deck, grid, comm.size()); });
     const std::int64_t particles = particle_count(deck);
-    std::vector<std::string> notes = check_start(deck, setup);
+    std::vector<std::string> notes = agreed(comm, [&] { return check_start(deck, setup); });
     note_intervals(deck, notes);
     if (comm.rank() != 0) return 0;
     const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());

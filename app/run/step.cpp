@@ -25,12 +25,15 @@ std::optional<balance::Infeasible> try_to_balance(std::int64_t step, LoadBalance
     }
 }
 
-DeckError limit_error(std::int64_t step, const balance::Infeasible& e, bool checkpoint) {
-    return DeckError(
-        fmt::format("balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; "
-                    "the smallest limit that works now is {}; {}, or use more processes",
-                    step, counted(e.parts, "process"), counted(e.limit, "particle"), e.smallest,
-                    checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
+// Sums over all ranks leave no partition, so all ranks come here.
+void stop_at_limit(std::int64_t step, const balance::Infeasible& e, bool checkpoint, const comm::Communicator& comm) {
+    comm::require(comm, false, [&] {
+        return DeckError(
+            fmt::format("balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; "
+                        "the smallest limit that works now is {}; {}, or use more processes",
+                        step, counted(e.parts, "process"), counted(e.limit, "particle"), e.smallest,
+                        checkpoint ? "restart from the checkpoint of this step with it" : "use it"));
+    });
 }
 
 }  // namespace
@@ -57,7 +60,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             }
             observer.balanced(balancer.take_rows(), balancer.take_resources());
             if (border) observer.border(balancer.zones().take_rows());
-            if (dead_end && !started) throw limit_error(step, *dead_end, false);
+            if (dead_end && !started) stop_at_limit(step, *dead_end, false, engine.comm());
             const bool leaving = stopping || dead_end, final = step == last || leaving;
             due.checkpoint |= leaving;
             const bool whole = due.state || due.fields || due.checkpoint || final;
@@ -71,12 +74,13 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             if (due.fields) observer.fields(step, engine);
             if (due.state) observer.state(step, engine);
             if (due.checkpoint) observer.checkpoint(step, engine);
-            if (dead_end && step != last) throw limit_error(step, *dead_end, true);
+            if (dead_end && step != last) stop_at_limit(step, *dead_end, true, engine.comm());
             if (final) return step;
             if (whole) engine.force_pass({md::Kick::first}, std::max(stop, engine.stop_wanted()));
         }
     } catch (const md::SimulationError& e) {
-        throw md::SimulationError(fmt::format("step {}: {}", step - e.passes_ago, e.what()), e.on_all_ranks, e.remedy);
+        const std::string what = fmt::format("step {}: {}", step - e.passes_ago, e.what());
+        comm::throw_in_place_of(e, md::SimulationError(what, e.remedy));
     }
 }
 

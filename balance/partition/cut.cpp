@@ -2,7 +2,7 @@
 // A straight cut is off by up to half a line of cells. So the last line is cut again, across the next axis, and so on:
 // the border gets a jog, and is right to half a cell.
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
 
 #include "balance/partition/region.hpp"
 
@@ -84,7 +84,8 @@ Sides cut_lines(const Region& region, const Loads& loads, const std::array<int, 
 std::pair<Region, Region> cut(const Region& region, const Loads& loads, const std::array<int, 3>& axes,
                               const CutAim& aim) {
     const std::int64_t cells = cells_in(region), load = load_in(region, loads);
-    assert(aim.least_below + aim.least_above <= cells);
+    if (aim.least_below + aim.least_above > cells)
+        throw std::logic_error("a cut is to leave more cells on its sides than there are");
     const double wanted_cells = load > 0 ? static_cast<double>(cells) * (aim.below / static_cast<double>(load)) : 0;
     Sides sides = cut_lines(region, loads, axes, 0, aim.below, aim.tolerance, wanted_cells);
     const std::int64_t below = cells_in(sides.first),

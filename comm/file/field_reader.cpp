@@ -7,6 +7,7 @@
 #include <span>
 
 #include "balance/grid/field.hpp"
+#include "comm/agreed.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/hdf5_handle.hpp"
@@ -84,7 +85,7 @@ ReadField read_field(const std::string& path, const std::string& dataset, const 
         cells = {s.cells[0], s.cells[1], s.cells[2]};
     }
     comm.broadcast(error);
-    if (!error.empty()) throw ReadError(path + ": " + error);
+    require(comm, error.empty(), [&] { return ReadError(path + ": " + error); });
     comm.broadcast(cells);
     ReadField field;
     for (int a = 0; a < 3; ++a) field.cells[a] = static_cast<int>(cells[a]);

@@ -15,7 +15,7 @@ struct ReadField {
 };
 
 /// A dataset [ny, nx] or [nz, ny, nx] of integers or floating-point numbers. Rank 0 reads; each rank gets its home.
-/// Collective. Throws ReadError.
+/// Collective. Throws Agreed<ReadError>.
 ReadField read_field(const std::string& path, const std::string& dataset, const Communicator& comm);
 
 }  // namespace comm

@@ -20,11 +20,11 @@
 
 namespace comm {
 
-/// A file cannot be opened or trusted. Thrown on all ranks alike.
+/// A file cannot be opened or trusted.
 struct ReadError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-/// A file cannot be created or written. Thrown on all ranks alike.
+/// A file cannot be created or written.
 struct WriteError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -143,7 +143,7 @@ private:
 };
 
 /// Reads what FileWriter wrote, and refuses whatever FileWriter would not have written: links, other types, chunks,
-/// filters, data outside the file. All calls are collective and throw ReadError on all ranks alike.
+/// filters, data outside the file. All calls are collective and throw Agreed<ReadError>.
 class FileReader {
 public:
     FileReader(const std::string& path, const Communicator& comm);

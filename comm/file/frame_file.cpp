@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/agreed.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/hdf5_handle.hpp"
 
@@ -27,7 +28,7 @@ FrameFile::FrameFile(std::string path, const Communicator& comm, Describe descri
     : path_(std::move(path)), comm_(comm), describe_(std::move(describe)) {}
 
 void FrameFile::check(bool good) const {
-    if (!comm_.all_agree(good)) throw WriteError(path_ + ": cannot write it; check space and quota on that disk");
+    require(comm_, good, [&] { return WriteError(path_ + ": cannot write it; check space and quota on that disk"); });
 }
 
 std::vector<FramePlace> FrameFile::build(const std::string& path, std::int64_t frames, std::int64_t capacity) const {

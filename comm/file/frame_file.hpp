@@ -30,7 +30,7 @@ public:
     std::int64_t frames() const { return frames_; }      ///< that a reader of the file sees
     std::int64_t capacity() const { return capacity_; }  ///< frames that the file has room for
 
-    // All of these are collective, and throw WriteError on all ranks alike.
+    // All of these are collective, and throw Agreed<WriteError>.
 
     /// Goes on with the file that is there, which holds `frames` of `capacity` frames; false if it isn't one that
     /// describe() makes.

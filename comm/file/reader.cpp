@@ -8,6 +8,7 @@
 #include <array>
 #include <optional>
 
+#include "comm/agreed.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/hdf5_handle.hpp"
@@ -76,7 +77,7 @@ FileReader::FileReader(const std::string& path, const Communicator& comm)
         handles_->data = Descriptor(path, O_RDONLY | O_NONBLOCK);
         good = handles_->data.good();
     }
-    if (!comm_.all_agree(good)) throw ReadError(path + ": is not a readable HDF5 file; use another checkpoint");
+    require(comm_, good, [&] { return ReadError(path + ": is not a readable HDF5 file; use another checkpoint"); });
 }
 
 FileReader::~FileReader() = default;
@@ -85,8 +86,8 @@ bool FileReader::has(const std::string& path) {
     auto found = comm_.rank() == 0 ? static_cast<std::int64_t>(handles_->look_up(path)) : 0;
     comm_.broadcast(std::span(&found, 1));
     const auto name = static_cast<Handles::Name>(found);
-    if (name == Handles::Name::link)
-        throw ReadError(path_ + ": " + path + " is a link to another place; use another checkpoint");
+    require(comm_, name != Handles::Name::link,
+            [&] { return ReadError(path_ + ": " + path + " is a link to another place; use another checkpoint"); });
     return name == Handles::Name::object;
 }
 
@@ -98,14 +99,15 @@ const FileReader::Place& FileReader::find(const std::string& path, Element type,
         if (const std::optional<Place> place = handles_->place(path, type, columns))
             found = {1, place->rows, place->offset};
     comm_.broadcast(found);
-    if (!found[0]) throw ReadError(path_ + ": holds no proper " + path + "; use another checkpoint");
+    require(comm_, found[0] != 0,
+            [&] { return ReadError(path_ + ": holds no proper " + path + "; use another checkpoint"); });
     return places_[name] = {found[1], found[2]};
 }
 
 void FileReader::read(const std::string& path, const Place& place, bool inside, void* data, std::int64_t from,
                       std::int64_t size) {
     const bool good = inside && read_at(handles_->data, data, size, place.offset + from);
-    if (!comm_.all_agree(good)) throw ReadError(path_ + ": cannot read " + path + "; use another checkpoint");
+    require(comm_, good, [&] { return ReadError(path_ + ": cannot read " + path + "; use another checkpoint"); });
 }
 
 }  // namespace comm

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "balance/grid/grid.hpp"
+#include "comm/agreed.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/hdf5_handle.hpp"
 #include "comm/file/posix_file.hpp"
@@ -108,8 +109,9 @@ FileWriter::FileWriter(const std::string& path, const Communicator& comm, std::i
         handles_->data = Descriptor(path, O_WRONLY | O_NOFOLLOW);
         good = handles_->data.good();
     }
-    if (!comm_.all_agree(good))
-        throw WriteError(path + ": cannot create it; check that the directory is writable and the disk not full");
+    require(comm_, good, [&] {
+        return WriteError(path + ": cannot create it; check that the directory is writable and the disk not full");
+    });
 }
 
 FileWriter::~FileWriter() {
@@ -284,7 +286,7 @@ void FileWriter::close() {
     bool good = handles_->good && handles_->data.close();
     good = comm_.all_agree(good);  // everything is written before the file gets its end
     if (comm_.rank() == 0 && good) good = handles_->file.reset();
-    if (!comm_.all_agree(good)) throw WriteError(path_ + ": cannot write it; check space and quota on that disk");
+    require(comm_, good, [&] { return WriteError(path_ + ": cannot write it; check space and quota on that disk"); });
     handles_->closed = true;
 }
 

@@ -103,7 +103,8 @@ void end_job(int code) {
     let_the_launcher_read();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) MPI_Abort(MPI_COMM_WORLD, code);
-    for (;;) pause();  // until the abort takes this rank along
+    sleep(finalise_seconds);  // the abort takes this rank along, unless the launcher itself has gone
+    _exit(code);
 }
 
 }  // namespace comm

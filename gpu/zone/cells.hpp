@@ -78,7 +78,7 @@ template <class On>
 void ZoneCells<On>::sort(ZoneParticles<On>& particles) {
     const std::int64_t n = particles.size(), bins = cells_.count() * md::slices_of_cell;
     if (bins > INT32_MAX / 2 || n > INT32_MAX / 2)
-        throw md::SimulationError("an accelerator's zone holds over 2^29 cells or 2^30 particles", false,
+        throw md::SimulationError("an accelerator's zone holds over 2^29 cells or 2^30 particles",
                                   "give the accelerator a smaller share, or use more accelerators");
     key_.resize(static_cast<std::size_t>(n));
     slot_.resize(static_cast<std::size_t>(n));

@@ -3,7 +3,9 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "app/common/errors.hpp"
 #include "app/engine/agreement.hpp"
+#include "comm/agreed.hpp"
 
 namespace {
 
@@ -97,9 +99,46 @@ TEST_CASE("faults and wishes to stop come one pass late, and at once after a pas
             agreement.add(moved_by(6), 0, true);
         } catch (const md::SimulationError& e) {
             passes_ago = e.passes_ago;
-            CHECK(e.on_all_ranks);
+            CHECK(comm::thrown_by_all(e, world()));
             CHECK(std::string(e.what()) == "particle 7 moves more than a cell in one step");
         }
         CHECK(passes_ago == (moved ? 1 : 0));
     }
+}
+
+TEST_CASE("an error is thrown by the ranks of the communicator that agreed on it, and by no others") {
+    const comm::Communicator half = world().split(world().rank() % 2);
+    const auto error_of = [](const comm::Communicator& comm, bool good) -> std::pair<std::string, bool> {
+        try {
+            comm::require(comm, good, [] { return std::runtime_error("together"); });
+        } catch (const comm::Agreed<std::runtime_error>& e) {
+            return {e.what(), comm::thrown_by_all(e, world())};
+        }
+        return {"", false};
+    };
+    const bool last = world().rank() == world().size() - 1;
+    const auto all = error_of(world(), !last), none = error_of(world(), true), part = error_of(half, false);
+    CHECK(all == std::pair<std::string, bool>("together", true));
+    CHECK(none == std::pair<std::string, bool>("", false));
+    CHECK(part == std::pair<std::string, bool>("together", half.size() == world().size()));
+    CHECK(!comm::thrown_by_all(std::runtime_error("alone"), world()));
+}
+
+TEST_CASE("the first failure of all ranks is thrown on all, with its code, its text and the rank that had it") {
+    const int last = world().size() - 1;
+    std::string text;
+    bool by_all = false;
+    try {
+        app::agreed(world(), [&] {
+            if (world().rank() == last) throw app::InputError(std::string(1001, 'x') + "; remedy");
+            return 1;
+        });
+    } catch (const comm::Agreed<app::InputError>& e) {
+        text = e.what();
+        by_all = comm::thrown_by_all(e, world());
+    }
+    const std::string whose = last > 0 ? "rank " + std::to_string(last) + ": " : "";
+    CHECK(text == whose + std::string(1001, 'x') + "; remedy");
+    CHECK(by_all);
+    CHECK(app::agreed(world(), [] { return 7; }) == 7);
 }

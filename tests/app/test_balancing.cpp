@@ -327,7 +327,7 @@ TEST_CASE("work beyond what can be summed exactly is refused by all ranks alike,
             Run(off_centre, settings).steps(0, 8);
         } catch (const md::SimulationError& e) {
             text = std::string(e.what()) + "; " + e.remedy;
-            known_to_all = e.on_all_ranks;
+            known_to_all = comm::thrown_by_all(e, world());
         }
         std::string of_first = text;
         world().broadcast(of_first);

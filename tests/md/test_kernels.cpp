@@ -93,6 +93,23 @@ TEST_CASE("forces, energy, virial and pairs equal a double loop") {
         }
 }
 
+TEST_CASE("a particle outside its tile ends the run before the kernels write its bin") {
+    const md::Domain d = test::walled_box(30, 2.8);
+    const std::int64_t side = d.axis[0].fixed_length(), middle = side / 2;
+    for (const md::Kernels* kernels : md::available_kernels())
+        for (const auto& [x, y] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+                 {-1, middle}, {side, middle}, {middle, -1}, {middle, side}, {-1000 * side, 1000 * side}}) {
+            md::Tile tile(d, d.grid().box(), 1);
+            md::TileScratch scratch;
+            tile.insert(std::vector<md::Particle>{{0, 0, side - 1, 0, 0}, {1, side - 1, 0, 0, 0}});
+            CHECK_NOTHROW(tile.sort(*kernels, scratch));
+            tile.insert(std::vector<md::Particle>{{7, x, y, 0, 0}});
+            CAPTURE(x, y);
+            CHECK_THROWS_WITH(tile.sort(*kernels, scratch),
+                              Catch::StartsWith("particle 7 at (") && Catch::Contains("outside the tile"));
+        }
+}
+
 TEST_CASE("every instruction set gives the same bits") {
     const auto particles = sample();
     for (const md::PotentialSpec& spec : test::potentials())

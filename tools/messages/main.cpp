@@ -58,9 +58,9 @@ Enum value_of(const std::string& word, const char* option) {
         fmt::format("{}: {} is unknown; choose {}", option, word, fmt::join(balance::all_words<Enum>(), ", ")));
 }
 
-// Each order with each way to merge, and MPI's own call where it is there. Collective.
-std::vector<Way> ways_of(const Options& o, const comm::Communicator& comm) {
-    std::vector<Way> ways;
+// Each order with each way to merge.
+std::vector<std::pair<std::string, app::Deck::Comm>> schedules_of(const Options& o) {
+    std::vector<std::pair<std::string, app::Deck::Comm>> schedules;
     for (const std::string& aggregate : o.aggregates)
         for (const std::string& order : o.orders) {
             app::Deck::Comm c;
@@ -71,8 +71,16 @@ std::vector<Way> ways_of(const Options& o, const comm::Communicator& comm) {
             c.piece_bytes = o.piece_bytes;
             c.ranks_per_node = o.ranks_per_node;
             c.nodes_per_switch = o.nodes_per_switch;
-            ways.push_back({aggregate + ", " + order, app::network_of(c, comm)});
+            schedules.emplace_back(aggregate + ", " + order, c);
         }
+    return schedules;
+}
+
+// These schedules, and MPI's own call where it is there. Collective.
+std::vector<Way> ways_of(const Options& o, const comm::Communicator& comm) {
+    std::vector<Way> ways;
+    for (const auto& [name, schedule] : app::agreed(comm, [&] { return schedules_of(o); }))
+        ways.push_back({name, app::network_of(schedule, comm)});
     if (make_neighbours(comm)) ways.push_back({"MPI_Neighbor_alltoallv_init", std::nullopt});
     return ways;
 }
@@ -129,12 +137,15 @@ void replay_trace(int argc, char** argv, const comm::Communicator& comm) {
             if (comm.rank() == 0) cli.exit(e);
             return;
         }
-        throw app::UsageError(fmt::format("command line: {}; see --help", e.what()));
+        comm::require(comm, false,
+                      [&] { return app::UsageError(fmt::format("command line: {}; see --help", e.what())); });
     }
-    std::error_code error;
-    if (cli.count("--json") > 0 &&
-        (options.json.empty() || std::filesystem::equivalent(options.json, options.trace, error)))
-        throw app::UsageError("--json: it is empty, or is the trace; give the name of a file for the results");
+    app::on_rank_0(comm, [&] {
+        std::error_code error;
+        if (cli.count("--json") > 0 &&
+            (options.json.empty() || std::filesystem::equivalent(options.json, options.trace, error)))
+            throw app::UsageError("--json: it is empty, or is the trace; give the name of a file for the results");
+    });
     const std::vector<TracedPlan> plans = read_trace(options.trace, options.kinds, options.plans, comm);
     const std::vector<Way> ways = ways_of(options, comm);
     const std::vector<Timing> timings = replay(plans, ways, options.rounds, comm);
@@ -154,11 +165,8 @@ int run_program(int argc, char** argv) {
     try {
         replay_trace(argc, argv, world);
         return 0;
-    } catch (const app::RunError& e) {
-        if (world.rank() == 0) app::say(stderr, "replay_messages: error: {}\n", e.what());
-        return e.code;
     } catch (const std::exception& e) {
-        comm::fatal(1, fmt::format("replay_messages: {}; this is a bug", e.what()));
+        return app::ended_by(e, world, "replay_messages");
     }
 }
 

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: MIT
+"""What one rank meets ends the job.
+
+Groups: parents, unlike_ranks, agreed_errors (--tool COMPILER). docs/reliability.md lists what each part covers.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from program import (
+    DECK,
+    SOURCE,
+    checkpoints,
+    command,
+    environment,
+    fresh,
+    options,
+    processes_of,
+    settings,
+    start,
+    summary,
+    wait_for_rows,
+)
+
+SMALL = settings(
+    system__box="[130.0, 70.0]",
+    system__slabs__0__lower="[10, 10]",
+    system__slabs__0__upper="[63, 60]",
+    system__slabs__1__lower="[65, 10]",
+    system__slabs__1__upper="[118, 60]",
+)
+
+
+def error_lines(text):
+    return [line for line in text.splitlines() if line.startswith("steelyard:")]
+
+
+def ended(process, seconds, what):
+    """Standard error of a process that must end by itself, and is killed where it does not."""
+    try:
+        return process.communicate(timeout=seconds)[1]
+    except subprocess.TimeoutExpired:
+        assert False, f"{what}: it still runs after {seconds} s"
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()[1]
+
+
+def one_line(code, text, expected, what, *words):
+    lines = error_lines(text)
+    assert (
+        code == expected and len(lines) == 1 and lines[0].startswith("steelyard: error: ")
+    ), f"{what}: exit code {code}, not {expected}, or not one line: {text!r}"
+    assert all(w in text for w in words), f"{what}: {words} are not all in {text!r}"
+
+
+def wait_until(condition, seconds):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def has_rows(out):
+    try:
+        with open(os.path.join(out, "thermo.csv")) as f:
+            return f.read().count("\n") > 1
+    except OSError:
+        return False
+
+
+# ---- parents ----
+
+
+@pytest.mark.group("parents")
+def test_outlives_a_shell(tmp):
+    """A run in the background of a shell that ends goes on to its last step."""
+    out = os.path.join(tmp, "shell")
+    words = ["run", DECK, "--out", out, "--quiet", *SMALL, *settings(run__steps=3000, output__every=20)]
+    line = " ".join(f"'{w}'" for w in command(0, *words))
+    waiting = f"until [ -s {out}/thermo.csv ]; do sleep 0.02; done"
+    subprocess.run(
+        ["sh", "-c", f"{line} </dev/null >/dev/null 2>&1 & {waiting}"], env=environment(), timeout=60, check=True
+    )
+    assert wait_until(lambda: os.path.exists(f"{out}/summary.json"), 60), "the run ended with the shell that started it"
+    if os.path.exists(f"{out}/summary.json"):
+        assert summary(out)["steps"] == 3000, "a run whose shell has ended did not reach its last step"
+
+
+@pytest.mark.group("parents")
+def test_outlives_a_thread(tmp):
+    """The same where a thread started the run and ended."""
+    out = os.path.join(tmp, "thread")
+    started = []
+
+    def work():
+        started.append(
+            start(0, "run", DECK, "--out", out, "--quiet", *SMALL, *settings(run__steps=3000, output__every=20))
+        )
+        assert wait_for_rows(out, 1, started[0]), "the run does not start"
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    text = ended(started[0], 60, "a run that a thread started")
+    assert started[0].returncode == 0, f"a run that a thread started: {started[0].returncode} {text!r}"
+
+
+def parent_of(process):
+    with open(f"/proc/{process}/stat") as f:
+        return int(f.read().rsplit(")", 1)[1].split()[1])
+
+
+def long_run(out, ranks):
+    process = start(
+        ranks, "run", DECK, "--out", out, "--quiet", *SMALL, *settings(run__steps=1000000, output__every=20)
+    )
+    assert wait_for_rows(out, 1, process), "the run does not start"
+    return process
+
+
+@pytest.mark.group("parents")
+def test_launcher_goes(tmp):
+    """The process that started the ranks is killed: a checkpoint, and no process is left."""
+    for ranks in (1, 2, 3):
+        out = os.path.join(tmp, f"launcher{ranks}")
+        process = long_run(out, ranks)
+        parents = {parent_of(p) for p in processes_of(out)}
+        assert len(parents) == 1, f"the ranks' parents: {parents}"
+        os.kill(parents.pop(), signal.SIGKILL)
+        assert wait_until(lambda: not processes_of(out), 28), f"{ranks} ranks outlive their launcher"
+        ended(process, 10, "mpiexec without its proxy")
+        assert len(checkpoints(out)) == 1, f"no checkpoint after the launcher was killed: {os.listdir(out)}"
+
+
+@pytest.mark.group("parents")
+def test_no_end_without_launcher(tmp):
+    """A rank that can't reach its checkpoint, because another one stands still, is killed after 30 s."""
+    if not options.full:
+        pytest.skip("it takes 40 s")
+    out = os.path.join(tmp, "stuck")
+    process = long_run(out, 2)
+    ranks = processes_of(out)
+    proxy = parent_of(ranks[0])
+    os.kill(ranks[1], signal.SIGSTOP)
+    os.kill(proxy, signal.SIGKILL)
+    time.sleep(20)
+    assert ranks[0] in processes_of(out), "a rank was killed before its 30 s were over"
+    assert wait_until(lambda: ranks[0] not in processes_of(out), 25), "a rank without launcher is not killed after 30 s"
+    os.kill(ranks[1], signal.SIGCONT)
+    assert wait_until(lambda: not processes_of(out), 60), "a rank that stood still outlives its launcher"
+    ended(process, 10, "mpiexec without its proxy")
+
+
+# ---- unlike_ranks ----
+
+
+def apart(tmp, rank_1):
+    """A launcher's script that runs `rank_1` on rank 1 before the program."""
+    script = os.path.join(tmp, "apart.sh")
+    with open(script, "w") as f:
+        f.write(f'#!/bin/sh\n[ "$PMI_RANK" = 1 ] && {{ {rank_1}; }}\nexec "$@"\n')
+    os.chmod(script, 0o755)
+    return script
+
+
+def start_apart(tmp, rank_1, ranks, *arguments):
+    return subprocess.Popen(
+        [options.mpiexec, "-n", str(ranks), apart(tmp, rank_1), options.binary, *map(str, arguments)],
+        env=environment(),
+        cwd=tmp,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_unlike_ranks(tmp):
+    """Ranks that see another file system, another processor, another machine: one line and the right code, no hang."""
+    out = os.path.join(tmp, "first")
+    ended(
+        start(2, "run", DECK, "--out", out, "--quiet", *SMALL, *settings(run__steps=4, checkpoint__every=4)),
+        60,
+        "a run",
+    )
+    shutil.copy(os.path.join(out, "checkpoint_4.h5"), os.path.join(tmp, "here.h5"))
+    small = os.path.join(out, "deck.yaml")
+    from_file = settings(load__kind="checkpoint", load__file="here.h5")
+    machine = os.path.join(tmp, "machine.yaml")
+    with open(machine, "w") as f:
+        f.write("costs: deck\n")
+    elsewhere = "mkdir -p elsewhere; cd elsewhere"
+    for what, rank_1, code, words, arguments in (
+        (
+            "predict: a checkpoint that rank 1 cannot see",
+            elsewhere,
+            3,
+            ["rank 1: here.h5"],
+            ["predict", small, "--machine", machine, *from_file],
+        ),
+        ("partition: a checkpoint that rank 1 cannot see", elsewhere, 3, ["here.h5"], ["partition", small, *from_file]),
+        (
+            "run: a restart file that rank 1 cannot see",
+            elsewhere,
+            3,
+            ["here.h5"],
+            ["run", small, "--restart", "here.h5"],
+        ),
+        (
+            "run: kernels that rank 1 does not have",
+            "export STEELYARD_ISA=none",
+            2,
+            ["rank 1: STEELYARD_ISA"],
+            ["run", small],
+        ),
+    ):
+        for ranks in (2, 3):
+            process = start_apart(tmp, rank_1, ranks, *arguments, "--out", fresh(os.path.join(tmp, "out")), "--quiet")
+            text = ended(process, 60, what)
+            one_line(process.returncode, text, code, f"{what}, {ranks} ranks", *words)
+
+
+# ---- agreed_errors ----
+
+
+def error_types():
+    """All classes of exceptions of the product, with their headers."""
+    found, bases = {}, {"std::runtime_error", "std::logic_error", "std::exception", "std::invalid_argument"}
+    texts = {}
+    for room in ("app", "balance", "comm", "gpu", "md", "predict"):
+        for folder, _, names in os.walk(os.path.join(SOURCE, room)):
+            for name in names:
+                if name.endswith((".hpp", ".cpp")):
+                    path = os.path.join(folder, name)
+                    with open(path) as f:
+                        texts[os.path.relpath(path, SOURCE)] = f.read()
+    while True:
+        before = len(found)
+        for path, text in texts.items():
+            for name, base in re.findall(r"(?:struct|class) (\w+)(?: final)? : (?:public )?([\w:]+)[ ,{]", text):
+                if base in bases:
+                    space = re.search(r"^namespace (\w+)", text, re.M)[1]
+                    found[f"{space}::{name}"] = path
+                    bases |= {name, f"{space}::{name}"}
+        if len(found) == before:
+            return found
+
+
+def compiled(tmp, headers, lines):
+    """What the compiler says of these lines; empty where it takes them."""
+    source = os.path.join(tmp, "source.cpp")
+    with open(source, "w") as f:
+        f.write("".join(f'#include "{h}"\n' for h in sorted({"comm/agreed.hpp", *headers})))
+        f.write("\n".join(["#line 1", *lines, ""]))
+    done = subprocess.run(
+        [options.tool, "-std=c++20", "-fsyntax-only", f"-I{SOURCE}", source],
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode == 0) == (done.stderr == ""), f"the compiler: {done.returncode} {done.stderr}"
+    return done.stderr
+
+
+def test_agreed_errors(tmp):
+    """An error that all ranks throw is made by a reduction: no type of exception has another way."""
+    types = error_types()
+    assert {
+        "app::RunError",
+        "app::UsageError",
+        "app::InputError",
+        "app::OutputError",
+        "app::DeckError",
+        "comm::ReadError",
+        "comm::WriteError",
+        "md::SimulationError",
+        "gpu::Error",
+        "balance::Infeasible",
+    } <= set(types), f"types of exceptions are not found: {types}"
+    headers = set(types.values())
+    by_reduction = [
+        f"void f{i}(const comm::Communicator& all, const {t}& e) {{ comm::require(all, false, [&] {{ return e; }}); }}"
+        for i, t in enumerate(types)
+    ]
+    said = compiled(tmp, headers, by_reduction)
+    assert said == "", f"errors that are agreed on do not compile: {said}"
+    claims = [f"void f{i}(const {t}& e) {{ throw comm::Agreed<{t}>(e, 2); }}" for i, t in enumerate(types)]
+    claims += [f"void g{i}(const {t}& e) {{ throw comm::Agreed<{t}>{{e, 2}}; }}" for i, t in enumerate(types)]
+    claims.append("struct Claim : comm::ThrownByAll { Claim() : comm::ThrownByAll(2) {} };")
+    said = compiled(tmp, headers, claims)
+    for number, line in enumerate(claims, start=1):
+        refused = re.search(rf"source\.cpp:{number}:\d+: error: .*private", said)
+        assert refused is not None, f"this compiles, or fails for another reason: {line}\n{said}"
