@@ -157,7 +157,8 @@ def main():
     print("shares that the controller wanted:", shares)
     if len(set(hashes.values())) != 1:
         sys.exit("extend_example.py: an example of docs/extend.md changes the trajectory")
-    if shares[0] != 0.5 or abs(shares[-1] - 0.8) > 0.05:  # from the deck's share to that of an accelerator 4 x as fast
+    # From the deck's share, within a strip of cells, to that of an accelerator 4 x as fast.
+    if abs(shares[0] - 0.5) > 0.05 or abs(shares[-1] - 0.8) > 0.05:
         sys.exit("extend_example.py: the controller patient of docs/extend.md does not find the best share")
     if arguments.check and shown not in page:
         sys.exit("extend_example.py: docs/extend.md shows other figures; put these into it")
