@@ -19,9 +19,11 @@
 #include "app/predict/balancing_cost.hpp"
 #include "app/predict/data_parallel_file.hpp"
 #include "app/predict/link_times.hpp"
+#include "app/predict/placement.hpp"
 #include "app/predict/report.hpp"
 #include "app/predict/sample.hpp"
 #include "app/run/network.hpp"
+#include "app/run/start.hpp"
 #include "balance/partition/bisection.hpp"
 #include "balance/partition/chain.hpp"
 #include "comm/file/posix_file.hpp"
@@ -83,7 +85,8 @@ predict::CellField loads_of(const CountedField& counted, const PredictReport& re
     return field;
 }
 
-balance::Partition partition_for(const Deck& deck, const predict::CellField& field, std::int64_t ranks) {
+balance::Partition partition_for(const Deck& deck, const predict::CellField& field, std::int64_t ranks,
+                                 std::span<const std::int64_t> targets) {
     if (deck.balance.every == 0 || !balance::kind_of(deck.balance.partition).follows_loads)
         return balance::one_box_each(balance::even_partition(field.grid, ranks));
     balance::PartitionOptions options = deck.balance.partition;
@@ -95,7 +98,7 @@ balance::Partition partition_for(const Deck& deck, const predict::CellField& fie
     std::vector<balance::Split> memory;
     const balance::SerialTeam team;
     try {
-        return balance::make_partition({team, field.grid, field.load, field.items, {}}, options, memory);
+        return balance::make_partition({team, field.grid, field.load, field.items, targets}, options, memory);
     } catch (const balance::Infeasible& e) {
         throw DeckError(fmt::format(
             "balance.partition.max_particles_per_process: no cut keeps {} within {}; the smallest limit that works is "
@@ -108,13 +111,14 @@ balance::Partition partition_for(const Deck& deck, const predict::CellField& fie
 predict::Forecast forecast_for(const Deck& deck, const predict::CellField& field, const md::Domain& domain,
                                const PredictReport& report, std::int64_t ranks) {
     const predict::Machine& machine = report.machine;
-    const balance::Decomposition owners(field.grid, partition_for(deck, field, ranks), {ranks, static_cast<int>(ranks)},
+    const Placement placement = placement_of(report.nodes, machine, deck.comm.ranks_per_node, ranks);
+    const std::vector<std::int64_t> targets =
+        deck.balance.speeds == balance::SpeedSource::off ? std::vector<std::int64_t>() : placement.targets();
+    const balance::Decomposition owners(field.grid, partition_for(deck, field, ranks, targets),
+                                        {ranks, static_cast<int>(ranks)},
                                         tile_shape(deck, domain, ranks * omp_get_max_threads()));
-    const std::int64_t a_node = deck.comm.ranks_per_node.value_or(machine.ranks_per_node);
-    std::vector<int> node;
-    for (std::int64_t r = 0; r < ranks; ++r) node.push_back(a_node > 0 ? static_cast<int>(r / a_node) : 0);
     predict::Conditions conditions;
-    conditions.nodes = comm::NodeMap(node, static_cast<int>(machine.nodes_per_switch));
+    conditions.nodes = comm::NodeMap(placement.node, static_cast<int>(machine.nodes_per_switch));
     conditions.machine = machine;
     conditions.overlap = deck.comm.overlap;
     conditions.steps_per_rebuild = report.steps_per_rebuild;
@@ -123,7 +127,9 @@ predict::Forecast forecast_for(const Deck& deck, const predict::CellField& field
         static_cast<double>(report.particles), machine);
     const comm::Schedule schedule = schedule_of(
         deck.comm, [&](std::size_t most) { return std::min(most, static_cast<std::size_t>(machine.eager_bytes)); });
-    return forecast(rank_steps(field, owners, conditions.nodes, schedule), conditions);
+    predict::RankSteps steps = rank_steps(field, owners, conditions.nodes, schedule);
+    placement.slow_down(steps.steps);
+    return forecast(steps, conditions);
 }
 
 void write(const RunDirectory& directory, const std::vector<std::pair<std::string, std::string>>& files,
@@ -148,7 +154,9 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     report.length = options.length;
     report.overlap = deck.comm.overlap;
     if (!options.machine.empty()) {
-        report.machine = read_machine(options.machine, comm).costs;
+        const MachineFile file = read_machine(options.machine, comm);
+        report.machine = file.costs;
+        report.nodes = file.nodes;
         report.messages_how = "as in the machine file";
     }
     if (deck.accelerator.backend != AcceleratorBackend::none && comm.rank() == 0)
@@ -156,8 +164,12 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
             "steelyard: note: accelerator.backend does not count in predictions; accelerator_speed in a machine file "
             "does\n");
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
+    if (deck.load.kind == LoadKind::slabs) agreed(comm, [&] { return check_start(deck, setup); });
     const balance::Grid grid = setup.domain.grid();
-    const std::vector<std::int64_t> counts = agreed(comm, [&] { return checked_counts(options, deck, grid); });
+    std::vector<std::int64_t> counts = agreed(comm, [&] { return checked_counts(options, deck, grid); });
+    if (const auto most = most_ranks_on(report.nodes, report.machine, deck.comm.ranks_per_node);
+        most && options.processes.empty())
+        std::erase_if(counts, [&](std::int64_t n) { return n > *most; });
     RunDirectory directory(output_path(options, deck, comm), comm);
     directory.require_room(old_results(options), options.deck);
 
@@ -186,7 +198,7 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     std::vector<std::pair<std::string, std::string>> files;
     if (comm.rank() == 0)
         files = {{"deck.yaml", to_yaml(deck)},
-                 {"machine.yaml", to_yaml(MachineFile{deck.machine, report.machine})},
+                 {"machine.yaml", to_yaml(MachineFile{report.nodes, report.machine})},
                  {"predict.json", to_json(report)},
                  {"extrap.jsonl", extrap_lines(report)}};
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);

@@ -14,6 +14,7 @@ namespace app {
 struct PredictReport {
     std::string deck;
     predict::Machine machine;
+    Deck::Machine nodes;       ///< of the machine file; as found where there is none
     bool calibrated = false;   ///< the machine was measured now
     std::string messages_how;  ///< where its costs of messages are from, in words
     double fitted = 1;         ///< calibrated: see MeasuredCosts

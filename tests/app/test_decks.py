@@ -71,7 +71,7 @@ CLOSE = [
 @pytest.mark.parametrize("case, what", CLOSE)
 def test_particles_that_are_too_close(tmp, ranks, case, what):
     deck, out = written(os.path.join(tmp, "deck.yaml"), **case), os.path.join(tmp, "out")
-    for arguments in (["check", deck], ["run", deck, "--out", out]):
+    for arguments in (["check", deck], ["run", deck, "--out", out], ["predict", deck, "--out", out]):
         code, text = run(ranks, *arguments)
         assert code == 2 and text.count("\n") == 1, text
         said = text.strip().removeprefix("steelyard: error: ")
@@ -107,7 +107,7 @@ def test_a_hot_start_is_noted_and_runs(tmp):
         deck, out = written(os.path.join(tmp, "deck.yaml"), slabs, potential=potential), os.path.join(tmp, "out")
         for text in (printed(0, "check", deck), printed(0, "run", deck, "--out", fresh(out))):
             said = " ".join(text.replace("\n# ", " ").split())
-            assert ("are 0.589 apart at [19.6112, 10]: the start releases 2208 epsilon there" in said) == hot, text
+            assert ("are 0.589 apart at [19.6112, 10]: the start releases 2210 epsilon there" in said) == hot, text
             assert all(len(line) < 80 for line in text.replace(out, "out").splitlines() if "releases" in line)
 
 
@@ -258,3 +258,55 @@ def test_pipes_are_refused(tmp):
     for arguments, code in ((["check", pipe], 2), (["run", pipe], 2), (["predict", DECK, "--machine", pipe], 3)):
         got, text = run(0, *arguments, timeout=20)
         assert got == code and "pipe: it is no file; give a" in text and text.count("\n") == 1, text
+
+
+NODES = """nodes: 2
+cpus_per_node: 1
+cores_per_cpu: {cores}
+core_speed: {speed}
+{accelerators}
+inside: {{latency_seconds: 0, bytes_per_second: 1e300}}
+between: {{latency_seconds: 0, bytes_per_second: 1e300}}
+message_seconds: 0
+copy_bytes_per_second: 1e300
+move_seconds: 0
+"""
+
+
+def forecast(tmp, ranks, cores="4", speed="1", accelerators="", **keys):
+    machine, out = os.path.join(tmp, "machine.yaml"), os.path.join(tmp, "out")
+    with open(machine, "w") as f:
+        has = f"accelerators_per_node: {accelerators}\naccelerator_speed: 2" if accelerators else ""
+        f.write(NODES.format(cores=cores, speed=speed, accelerators=has))
+    given = settings(balance__every=5, balance__clock="work", balance__partition__cut="cells", **keys)
+    code, text = run(
+        0, "predict", DECK, "--out", fresh(out), "--quiet", "--machine", machine, "--processes", ranks, *given
+    )
+    if code:
+        return text
+    with open(os.path.join(out, "predict.json")) as f:
+        row = json.load(f)["forecasts"][-1]
+    assert row["ranks"] == ranks
+    return row["seconds"]["compute"] + row["seconds"]["imbalance"]
+
+
+@pytest.mark.group("machines")
+def test_predictions_for_nodes_that_differ(tmp):
+    alike = forecast(tmp, 8)
+    # Half of the cores are half as fast: 6 cores' worth of speed, if loads follow speeds; else all wait for the slow.
+    assert forecast(tmp, 8, speed="[1, 0.5]") == pytest.approx(alike * 8 / 6, rel=0.08)
+    assert forecast(tmp, 8, speed="[1, 0.5]", balance__speeds="off") == pytest.approx(alike * 2, rel=0.05)
+    # Ranks fill the nodes in order, one for each core: the slow node has two of eight.
+    assert forecast(tmp, 8, cores="[6, 2]", speed="[1, 0.5]") == pytest.approx(alike * 8 / 7, rel=0.08)
+    # Four cores with two accelerators of twice their speed are as fast as eight.
+    assert forecast(tmp, 8, accelerators="[2, 2]") == pytest.approx(alike / 2, rel=0.01)
+    assert forecast(tmp, 8, accelerators="[2, 0]") == pytest.approx(alike * 8 / 12, rel=0.08)
+    # By default for as many ranks as there are cores.
+    code, text = run(
+        0, "predict", DECK, "--out", fresh(os.path.join(tmp, "out")), "--machine", os.path.join(tmp, "machine.yaml")
+    )
+    assert code == 0, text
+    with open(os.path.join(tmp, "out", "predict.json")) as f:
+        assert [row["ranks"] for row in json.load(f)["forecasts"]] == [1, 2, 4, 8]
+    assert "9 ranks for 2 nodes that hold 8; use fewer" in forecast(tmp, 9)
+    assert "cores_per_cpu, or ranks_per_node" in forecast(tmp, 8, cores="auto")

@@ -124,6 +124,12 @@ TEST_CASE("the closest pair of slabs that touch is found, across the box too, as
         slabs[0].lower = {left, 0}, slabs[0].upper = {middle, 15}, slabs[0].density = between(0.3, 1.2);
         slabs[1].lower = {middle + gap, between(0, 4)}, slabs[1].upper = {right, between(10, 15)};
         slabs[1].density = between(0.3, 1.2);
+        if (random() % 2) std::swap(slabs[0], slabs[1]);
+        if (random() % 2) {  // one above the other
+            std::swap(d.axis[0], d.axis[1]);
+            for (md::Slab& slab : slabs)
+                std::swap(slab.lower[0], slab.lower[1]), std::swap(slab.upper[0], slab.upper[1]);
+        }
         const double expected = brute_force(d, slabs);
         const auto pair = md::closest_pair(d, slabs, radius);
         CAPTURE(round, expected);
