@@ -26,13 +26,21 @@ History History::from_numbers(std::span<const double, numbers> v) {
     return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10]};
 }
 
-bool History::accepts(std::span<const double> values) {
-    if (values.size() != numbers) return false;
+bool History::accepts(std::span<const double> values, std::int64_t processes, std::int64_t step) {
+    if (values.size() != numbers || processes < 1) return false;
     if (!std::all_of(values.begin(), values.end(), [](double v) { return v >= 0 && v <= 1e30; })) return false;
     const History h = from_numbers(values.first<numbers>());
     constexpr double rounding = 1.000001;
-    return h.sum_mean <= h.sum_max * rounding && h.lbe_reachable > 0 && h.lbe_reachable <= rounding &&
-           h.lbe_model <= rounding && h.early_mean <= h.sum_mean && h.early_max <= h.sum_max;
+    // The mean of times lies between the largest over their number and the largest.
+    const auto times = [&](double mean, double largest) {
+        const double slack = (rounding - 1) * h.sum_max, n = static_cast<double>(processes);
+        return mean <= largest + slack && largest <= n * (mean + slack);
+    };
+    const auto whole = [](double v) { return v == std::floor(v); };
+    return times(h.sum_mean, h.sum_max) && times(h.early_mean, h.early_max) &&
+           times(h.sum_mean - h.early_mean, h.sum_max - h.early_max) && h.early_mean <= h.sum_mean &&
+           h.early_max <= h.sum_max && h.lbe_reachable > 0 && h.lbe_reachable <= rounding && h.lbe_model <= rounding &&
+           h.load_step <= static_cast<double>(step) && whole(h.load_step) && whole(h.ghost_cells) && whole(h.updates);
 }
 
 void account(History& history, std::vector<double>& spent, std::span<const double> times, double steps, Clock clock,

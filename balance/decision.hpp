@@ -63,9 +63,10 @@ struct History {
     static constexpr std::size_t numbers = 11;
     std::array<double, numbers> to_numbers() const;
     static History from_numbers(std::span<const double, numbers> values);
-    /// Numbers that no history has are refused: none negative or huge, means no larger than maxima, efficiencies up
-    /// to 1.
-    static bool accepts(std::span<const double> values);
+    /// Numbers that no history of so many processes up to `step` has are refused: none negative or huge, means no
+    /// larger than maxima and no smaller than they can be, also without the early part, efficiencies up to 1, whole
+    /// counts.
+    static bool accepts(std::span<const double> values, std::int64_t processes, std::int64_t step);
 
     bool migration_pays() const { return lost_seconds > move_seconds; }
 };

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does what docs/extend.md tells to do to add a load model, a partitioner, a controller and an order of messages:
-extend_example.py
-BUILD_FOLDER [--check] [--out DIR]
+"""Does what docs/extend.md tells to do to add a load model, a partitioner, a controller, an order of messages and an
+output: extend_example.py BUILD_FOLDER [--check] [--out DIR]
 
 Takes each file out of the page, compiles it and the list that names it, links the program anew with both, and runs the
-page's comparison of models, and a collision with the partitioner, which must not change the state hash. Prints the
+page's comparison of models, a collision with the partitioner, which must not change the state hash, and one with the
+output, whose rows a restart must continue. Prints the
 overall LBE of each model, as the page shows it; with --check it fails where the page shows something else. The times
 are counted work, so the figures are the same on every machine.
 """
@@ -51,12 +51,14 @@ def compile_in(build, folder, source, target):
     return result
 
 
-def program_with(build, folder, page, name, file, table, users=()):
-    """The program with the file that the page shows under `file`, and `add(name)` at the end of the list in `table`.
+def program_with(build, folder, page, name, file, table, users=(), entry=None):
+    """The program with the file that the page shows under `file`, and a line at the end of the list in `table`.
     users: if the table is a header, the sources that take more from it than the names of what was there before.
+    entry: the line, if it is not `add(name)`.
     """
+    entry = entry or f"add({name})"
     code = re.search(rf"`({re.escape(file)})`[^\n]*(?:\n[^\n]+)*:\n\n```cpp\n(.*?)```", page, re.S)
-    if not code or f"`add({name})`" not in page or table not in page:
+    if not code or f"`{entry}`" not in page or table not in page:
         sys.exit(
             f"extend_example.py: docs/extend.md no longer shows {file} and its line in {table} in the form that this"
             " script looks for"
@@ -66,8 +68,8 @@ def program_with(build, folder, page, name, file, table, users=()):
     last = re.search(r"    add\(\w+[^()]*\)\n", listed)
     if not last:
         sys.exit(f"extend_example.py: {table} no longer has a list that ends with a line add(...)")
-    if f"add({name})" not in listed:  # else the reader has added it
-        listed = listed[: last.end() - 1] + f" \\\n    add({name})\n" + listed[last.end() :]
+    if entry not in listed:  # else the reader has added it
+        listed = listed[: last.end() - 1] + f" \\\n    {entry}\n" + listed[last.end() :]
     for path, text in ((table, listed), (file, code.group(2))):
         os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
         with open(os.path.join(folder, path), "w") as f:
@@ -142,6 +144,23 @@ def main():
         )
         order = ["comm.aggregate=none", "comm.order=large_first"]
         hashes["large_first"] = run(binary, tiny(collision + order), os.path.join(folder, "order"), 3)["state_hash"]
+        binary = program_with(
+            arguments.build,
+            os.path.join(folder, "with_output"),  # away from the headers of the others
+            page,
+            "crowding",
+            "app/output/crowding.cpp",
+            "app/deck/outputs.hpp",
+            users=("app/output/series.cpp", "app/deck/table.cpp"),
+            entry='add(crowding, "steps between rows of crowding.csv; 0: never")',
+        )
+        crowded, once = [], "inputs/tiny.yaml --set output.crowding_every=20 --set checkpoint.every=30 --set run.steps="
+        for name, steps in (("whole", [100]), ("continued", [60, 100])):
+            for n, last in enumerate(steps):
+                out = os.path.join(folder, name)
+                run(binary, shlex.split(once + str(last)) + (["--restart", "auto"] if n else []), out)
+            with open(os.path.join(out, "crowding.csv")) as f:
+                crowded.append(f.read())
     lbe = sorted(((v, m) for m, v in summary["overall_lbe_measured"].items()), reverse=True)
     shown = (
         "| "
@@ -160,6 +179,9 @@ def main():
     # From the deck's share, within a strip of cells, to that of an accelerator 4 x as fast.
     if abs(shares[0] - 0.5) > 0.05 or abs(shares[-1] - 0.8) > 0.05:
         sys.exit("extend_example.py: the controller patient of docs/extend.md does not find the best share")
+    print(crowded[0], end="")
+    if crowded[0] != crowded[1] or crowded[0].count("\n") != 7 or ",0\n" in crowded[0]:
+        sys.exit(f"extend_example.py: the output crowding of docs/extend.md wrote {crowded}")
     if arguments.check and shown not in page:
         sys.exit("extend_example.py: docs/extend.md shows other figures; put these into it")
 

@@ -226,6 +226,7 @@ bool ZoneBalancer::restore(std::span<const double> memory) {
         if (memory.size() < 2 || !(memory[0] >= 0 && memory[0] <= 1)) return false;
         if (!(memory[1] >= 0 && memory[1] <= static_cast<double>(memory.size() - 2))) return false;
         const std::size_t size = 2 + static_cast<std::size_t>(memory[1]);
+        if (!balance::is_controller_memory(memory.subspan(2, size - 2))) return false;
         ranks.push_back(memory.first(size));
         shares += memory[0];
         memory = memory.subspan(size);

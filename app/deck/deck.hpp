@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -85,7 +86,12 @@ struct Deck {
         balance::WorkCosts work;
     } balance;
     struct Output {
-        std::int64_t every = 100, fields_every = 0, trajectory_every = 0;
+        std::int64_t every = 100;
+        std::map<std::string, std::int64_t> intervals;  ///< steps between what outputs.hpp names; 0: never
+        std::int64_t interval(const std::string& name) const {
+            const auto found = intervals.find(name);
+            return found == intervals.end() ? 0 : found->second;
+        }
         std::vector<Column> trajectory_columns{Column::position, Column::velocity};
     } output;
     struct Checkpoint {

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "app/deck/checks.hpp"
@@ -16,6 +14,7 @@
 #include "app/deck/settings.hpp"
 #include "app/deck/wording.hpp"
 #include "app/deck/yaml_tree.hpp"
+#include "comm/file/posix_file.hpp"
 
 namespace app {
 namespace {
@@ -113,20 +112,15 @@ std::string deck_bytes(const std::string& path, const char* what) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         fail(shown, "it is a directory", fmt::format("give a {}, a file", what));
-    if (const auto kind = std::filesystem::status(path, error).type();
-        kind == std::filesystem::file_type::fifo || kind == std::filesystem::file_type::socket)
-        fail(shown, "it is no file", fmt::format("give a {}, a file", what));  // a pipe may be silent for ever
-    std::ifstream file(path, std::ios::binary);
-    const int reason = errno;
-    if (!file)
-        fail(shown, fmt::format("can't open the {}: {}", what, std::strerror(reason)),
-             "give the path of a readable file");
     // One byte more than allowed is enough to refuse it, however long it is.
-    std::string text(max_deck_bytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file.bad()) fail(shown, fmt::format("can't read the {}", what), "give a readable file");
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return text;
+    std::string text;
+    switch (const int reason = comm::read_input(path, max_deck_bytes + 1, text)) {
+        case 0: return text;
+        case comm::no_regular_file: fail(shown, "it is no file", fmt::format("give a {}, a file", what));
+        default:
+            fail(shown, fmt::format("can't open the {}: {}", what, std::strerror(reason)),
+                 "give the path of a readable file");
+    }
 }
 
 std::string input_bytes(const std::string& path, const char* what, const comm::Communicator& comm) {

@@ -4,6 +4,7 @@
 // A restart keeps every key that isn't marked by may_change().
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
+#include "app/deck/outputs.hpp"
 
 namespace app {
 namespace {
@@ -124,13 +125,13 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
 
 std::vector<Key> output_keys(Deck::Output& o) {
     const auto column = [](Column& c) { return word("", c, ""); };
-    return {
-        integer("every", o.every, 0, last_step, "steps between rows of thermo.csv; 0: never"),
-        integer("fields_every", o.fields_every, 0, last_step, "steps between files of cell fields; 0: never"),
-        integer("trajectory_every", o.trajectory_every, 0, last_step, "steps between frames of particles; 0: never"),
-        distinct("trajectory_columns", o.trajectory_columns, column, "[position, velocity, force]",
-                 with_words("what a frame holds", balance::all_words<Column>())),
-    };
+    std::vector<Key> keys{integer("every", o.every, 0, last_step, "steps between rows of thermo.csv; 0: never")};
+#define STEELYARD_KEY(name, meaning) keys.push_back(integer(#name "_every", o.intervals[#name], 0, last_step, meaning));
+    STEELYARD_OUTPUTS(STEELYARD_KEY)
+#undef STEELYARD_KEY
+    keys.push_back(distinct("trajectory_columns", o.trajectory_columns, column, "[position, velocity, force]",
+                            with_words("what a frame holds", balance::all_words<Column>())));
+    return keys;
 }
 
 std::vector<Key> checkpoint_keys(Deck::Checkpoint& c) {

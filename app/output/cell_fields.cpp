@@ -8,6 +8,7 @@
 #include <map>
 
 #include "app/common/errors.hpp"
+#include "app/output/run_directory.hpp"
 #include "comm/file/durable.hpp"
 
 namespace app {
@@ -47,11 +48,12 @@ std::string fields_name(std::int64_t step) { return fmt::format("fields_{}", ste
 }  // namespace
 
 void FieldFiles::go_on(std::int64_t step) {
-    if (comm_.rank() != 0) return;
+    if (results_.comm().rank() != 0) return;
     // Of each step that is there, the grid as its own description has it.
     std::map<std::int64_t, std::string> grids;
     std::error_code error;
-    for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+    for (std::filesystem::directory_iterator it(results_.path(), error), end; !error && it != end;
+         it.increment(error)) {
         const std::string name = it->path().filename().string();
         long long found = -1;
         if (std::sscanf(name.c_str(), "fields_%lld.xdmf", &found) != 1 || name != fields_name(found) + ".xdmf" ||
@@ -61,21 +63,14 @@ void FieldFiles::go_on(std::int64_t step) {
         if (text.starts_with(xdmf_begin) && text.ends_with(xdmf_end))
             grids[found] = text.substr(xdmf_begin.size(), text.size() - xdmf_begin.size() - xdmf_end.size());
     }
+    past_.clear();
     for (const auto& [found, grid] : grids) past_ += grid;
 }
 
-void FieldFiles::check(bool good, const std::string& name) const {
-    comm::require(comm_, comm_.rank() != 0 || good, [&] {
-        return OutputError(
-            fmt::format("{}/{}: cannot write it; check that nothing else has that name and the disk is not full",
-                        directory_, name));
-    });
-}
-
 void FieldFiles::write(const CellFields& fields) {
-    const std::string name = fields_name(fields.step), path = directory_ + "/" + name + ".h5";
+    const std::string path = results_.path() + "/" + fields_name(fields.step) + ".h5";
     const std::array<int, 3>& cells = fields.grid.cells;
-    comm::FileWriter file(comm::unfinished(path), comm_);
+    comm::FileWriter file(comm::unfinished(path), results_.comm());
     const auto write_all = [&](const auto& list) {
         for (const auto& field : list) {
             file.field("/" + field.name, cells[0], cells[1], field.blocks);
@@ -89,17 +84,26 @@ void FieldFiles::write(const CellFields& fields) {
     file.attribute("/", "step", std::array{fields.step}, true);
     file.attribute("/", "time", std::array{fields.time});
     file.close();
-    comm::require(comm_, comm::publish(path, false, comm_), [&] {
+    comm::require(results_.comm(), comm::publish(path, false, results_.comm()), [&] {
         return OutputError(path + ": cannot give it its name; check that nothing else has it and the disk is not full");
     });
-    const std::string description = xdmf_grid(name + ".h5", fields);
-    const bool root = comm_.rank() == 0;
-    check(!root || comm::replace_file(fmt::format("{}/{}.xdmf", directory_, name), xdmf_begin + description + xdmf_end),
-          name + ".xdmf");
-    check(
-        !root || ((series_started_ || series_.start(directory_ + "/fields.xdmf", series_begin + past_ + series_end)) &&
-                  series_.append(description, series_end)),
-        "fields.xdmf");
+    on_rank_0(results_.comm(), [&] { describe(fields); });
+}
+
+// For ParaView, on rank 0: of this step, and in the series of all.
+void FieldFiles::describe(const CellFields& fields) {
+    const std::string name = fields_name(fields.step), grid = xdmf_grid(name + ".h5", fields), series = "fields.xdmf";
+    const std::string damage = series_started_ ? series_.damage() : "";
+    if (!damage.empty()) {
+        results_.lost(series, damage);
+        series_started_ = false;
+        go_on(fields.step - 1);  // the descriptions of the earlier steps make it whole again
+    }
+    if (!comm::replace_file(fmt::format("{}/{}.xdmf", results_.path(), name), xdmf_begin + grid + xdmf_end))
+        throw results_.cannot_write(name + ".xdmf");
+    const bool started =
+        series_started_ || series_.start(results_.path() + "/" + series, series_begin + past_ + series_end);
+    if (!started || !series_.append(grid, series_end)) throw results_.cannot_write(series);
     series_started_ = true;
 }
 

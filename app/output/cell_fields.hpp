@@ -15,6 +15,8 @@
 
 namespace app {
 
+class RunDirectory;
+
 /// Cell fields of one step of a 2D grid: this rank's part.
 struct CellFields {
     template <class T>
@@ -34,18 +36,18 @@ struct CellFields {
 /// fields_<step>.h5 holds fields [ny, nx]. For ParaView fields_<step>.xdmf describes one of them, fields.xdmf all.
 class FieldFiles {
 public:
-    FieldFiles(std::string directory, const comm::Communicator& comm) : directory_(std::move(directory)), comm_(comm) {}
+    /// results: prepared.
+    explicit FieldFiles(RunDirectory& results) : results_(results) {}
 
-    /// The series goes on after the files up to `step` that an earlier start of this run has written.
+    /// The series goes on after the files up to `step` that this run has written.
     void go_on(std::int64_t step);
     /// Collective. Throws OutputError, comm::WriteError.
     void write(const CellFields& fields);
 
 private:
-    void check(bool good, const std::string& name) const;
+    void describe(const CellFields& fields);
 
-    std::string directory_;
-    const comm::Communicator& comm_;
+    RunDirectory& results_;
     std::string past_;  // what go_on() found
     comm::TextFile series_;
     bool series_started_ = false;

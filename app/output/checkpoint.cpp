@@ -77,6 +77,15 @@ bool reads_back(const std::string& path, const Front& front, const comm::Communi
 
 }  // namespace
 
+CheckpointCost& CheckpointCost::operator+=(const CheckpointCost& other) {
+    count += other.count;
+    bytes += other.bytes;
+    write_seconds += other.write_seconds;
+    verify_seconds += other.verify_seconds;
+    remove_seconds += other.remove_seconds;
+    return *this;
+}
+
 CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Engine& engine,
                                 const LoadBalancer& balancer, const comm::Communicator& comm,
                                 std::vector<std::int64_t>& own) {

@@ -43,6 +43,7 @@ struct CheckpointCost {
     double write_seconds = 0;   ///< making the file, up to its flush to the disk
     double verify_seconds = 0;  ///< digest, reading back and comparing
     double remove_seconds = 0;  ///< renaming it, removing old ones
+    CheckpointCost& operator+=(const CheckpointCost& other);
 };
 
 /// Writes checkpoint_<step>.h5 into `directory`. own: steps of the run's checkpoints in that directory, ascending; the

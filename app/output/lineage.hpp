@@ -16,7 +16,8 @@ struct Start {
     friend bool operator==(const Start&, const Start&) = default;
 };
 
-/// The starts that led to a state, the fresh one first. Empty where it isn't known: checkpoints of version 0.1.0.
+/// The starts that led to a state, the fresh one first. Empty where it isn't known: checkpoints of the time
+/// before run.json, as restarts/strip_t1.h5.
 using Lineage = std::vector<Start>;
 
 /// A lineage as the numbers that a file holds: id and step of each start; an odd number at the end is left out.

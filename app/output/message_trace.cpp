@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/common/errors.hpp"
+#include "app/common/say.hpp"
 #include "app/deck/wording.hpp"
 #include "app/output/result_files.hpp"
 #include "comm/team.hpp"
@@ -75,6 +76,22 @@ void MessageTrace::open() {
     open_ = true;
 }
 
+void MessageTrace::append(const std::string& rows) {
+    if (const std::string damage = file_.damage(); !damage.empty()) {
+        damaged_ = true;
+        std::error_code error;
+        Aside aside(folder_of(path_).string());
+        const bool there = fs::exists(fs::symlink_status(path_, error));
+        if (there) aside.move(fs::path(path_).filename().string());
+        say(stderr,
+            "steelyard: error: {}: {} by another program{}; it is begun anew, the run goes on and ends with exit code "
+            "5\n",
+            printable(path_), damage, there ? ", what is there now is put aside into " + aside.folder() : "");
+        check(file_.start(path_, std::string(header)));
+    }
+    check(file_.append(rows));
+}
+
 void MessageTrace::add(std::string_view kind, std::span<const balance::Part> sent) {
     std::vector<Row> mine;
     for (const balance::Part& p : sent) mine.push_back({comm_.rank(), p.member, static_cast<std::int64_t>(p.bytes)});
@@ -82,7 +99,7 @@ void MessageTrace::add(std::string_view kind, std::span<const balance::Part> sen
         fmt::format_to(std::back_inserter(unwritten_), "{},{},{},{},{},{},{},{}\n", plans_, kind, step_, r.source,
                        r.target, r.bytes, nodes_.of(r.source), nodes_.of(r.target));
     ++plans_;
-    if (open_) on_rank_0(comm_, [&] { check(file_.append(std::exchange(unwritten_, {}))); });
+    if (open_) on_rank_0(comm_, [&] { append(std::exchange(unwritten_, {})); });
 }
 
 }  // namespace app

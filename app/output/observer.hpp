@@ -12,8 +12,9 @@ namespace app {
 /// What is due at one step besides the step itself.
 struct Due {
     bool sums = false;    ///< energies and momenta
-    bool fields = false;  ///< cell fields
-    bool state = false;   ///< a trajectory frame: positions and velocities at the same time
+    bool cells = false;   ///< series() with particles just sorted into their cells, and positions and velocities of the
+                          ///< same time
+    bool series = false;  ///< series() with positions and velocities of the same time
     bool forces = false;  ///< and the forces of that time
     bool checkpoint = false;
 };
@@ -26,8 +27,8 @@ public:
     /// New plans of messages follow: particles change their tiles, ghosts are exchanged anew.
     virtual void rebuilding(std::int64_t /*step*/) {}
     virtual void sums(std::int64_t /*step*/, const Engine&) {}
-    virtual void fields(std::int64_t /*step*/, const Engine&) {}
-    virtual void state(std::int64_t /*step*/, const Engine&) {}
+    /// Whatever is written at intervals of its own.
+    virtual void series(std::int64_t /*step*/, const Engine&) {}
     virtual void checkpoint(std::int64_t /*step*/, const Engine&) {}
     virtual void balanced(const std::vector<BalanceRow>& /*rows*/, const std::vector<ResourceRow>& /*resources*/) {}
     /// rows: on rank 0, of all ranks.

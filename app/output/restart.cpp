@@ -71,8 +71,8 @@ void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::
 bool sensible(const md::Particle& p, const md::Domain& domain) {
     constexpr std::int64_t fastest = std::int64_t{1} << 61;
     const auto inside = [](std::int64_t x, const md::Axis& axis) { return x >= 0 && x < axis.fixed_length(); };
-    return inside(p.x, domain.axis[0]) && inside(p.y, domain.axis[1]) &&
-           std::max({p.vx, -p.vx, p.vy, -p.vy}) < fastest && p.vx > -fastest && p.vy > -fastest;
+    return inside(p.x, domain.axis[0]) && inside(p.y, domain.axis[1]) && p.vx > -fastest && p.vx < fastest &&
+           p.vy > -fastest && p.vy < fastest;
 }
 
 void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Communicator& comm) {
@@ -83,7 +83,9 @@ void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Comm
                       [&] { return InputError(fmt::format("{}: {} makes no sense; {}", info.path, what, remedy)); });
     };
     require(step == std::vector{info.step}, "its step, which is not that of its front,");
-    require(energies.size() == 2 && std::isfinite(energies[0]) && energies[1] >= 0 && std::isfinite(energies[1]),
+    // Of a particle that is as fast as sensible() allows, and more than a pair's energy can be.
+    const double most = 1e13 * static_cast<double>(std::max<std::int64_t>(1, info.particles));
+    require(energies.size() == 2 && std::abs(energies[0]) <= most && energies[1] >= 0 && energies[1] <= most,
             "its energy");
     info.energy_first = energies[0];
     info.largest_kinetic = energies[1];
@@ -91,7 +93,7 @@ void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Comm
                 clock[0] == std::floor(clock[0]) && clock[1] >= 0 && clock[1] < 1e15 && clock[2] == info.deck.run.dt,
             "its time");
     info.clock = {static_cast<std::int64_t>(clock[0]), clock[1], clock[2]};
-    if (!file.has("/exact/lineage")) return;  // version 0.1.0
+    if (!file.has("/exact/lineage")) return;  // of the time before run.json, as restarts/strip_t1.h5
     const std::vector<std::int64_t> numbers = file.all<std::int64_t>("/exact/lineage");
     require(numbers.size() % 2 == 0 && !numbers.empty(), "its lineage");
     info.lineage = lineage_from(numbers);
@@ -135,10 +137,6 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Loa
         s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
     s.memory = file.all<double>(path + "/memory");
     s.record = file.all<double>(path + "/record");
-    if (s.record.size() == 6) {  // version 0.1.0: of the last partition made, which may have been rejected
-        const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");  // checked by the caller
-        s.record.insert(s.record.end(), {s.record[4], step.empty() ? 0.0 : static_cast<double>(step[0]), 0, 0, 1});
-    }
     if (file.row_count<double>(path + "/state") == balancer.grid().box().cells()) {
         const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
         const std::vector<double> state =
@@ -159,7 +157,7 @@ bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
 
 // Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.
 std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::PartitionOptions options,
-                        const LoadBalancer& balancer, const comm::Communicator& comm) {
+                        std::int64_t step, const LoadBalancer& balancer, const comm::Communicator& comm) {
     const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
                        std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
     const bool splits = std::all_of(s.splits.begin(), s.splits.end(),
@@ -169,7 +167,7 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::Pa
     options.processes = s.partition.processes();
     if (!splits || !(s.splits.empty() || fits(s.splits, balancer.grid(), options))) return "splits";
     if (!b.model->accepts_memory(s.memory)) return "memory";
-    if (!balance::History::accepts(s.record)) return "record";
+    if (!balance::History::accepts(s.record, s.partition.processes(), step)) return "record";
     return comm.all_agree(state) ? "" : "state";
 }
 
@@ -294,7 +292,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
             }
             SavedModel saved = read_model(file, path, balancer, comm);
             const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
-            std::string wrong = nonsense_in(saved, b, old.partition, balancer, comm);
+            std::string wrong = nonsense_in(saved, b, old.partition, info.step, balancer, comm);
             if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
             comm::require(comm, wrong.empty(), [&] {
                 return InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0",

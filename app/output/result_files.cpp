@@ -13,6 +13,7 @@
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "app/output/series.hpp"
 #include "comm/file/posix_file.hpp"
 
 namespace app {
@@ -21,9 +22,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 14> single_results{
-    "zones.csv", "resources.csv", "deck.yaml",   "thermo.csv",     "timing.csv",   "balance.csv",  "summary.json",
-    "run.json",  "trajectory.h5", "fields.xdmf", "partition.json", "predict.json", "machine.yaml", "extrap.jsonl"};
+// Beside the files of series (series.hpp).
+constexpr auto single_results = std::to_array<std::string_view>(
+    {"zones.csv", "resources.csv", "deck.yaml", "thermo.csv", "timing.csv", "balance.csv", "summary.json", "run.json",
+     "partition.json", "predict.json", "machine.yaml", "extrap.jsonl"});
 
 // The step of a file `<kind>_<step><ending>`, empty for any other name.
 std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {
@@ -42,14 +44,17 @@ std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind
 std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step_in(name, "checkpoint_", ".h5"); }
 
 std::optional<std::int64_t> frame_step(std::string_view name) {
-    for (const auto& [kind, ending] : {std::pair("fields_", ".h5"), std::pair("fields_", ".xdmf"),
-                                       std::pair("trajectory_", ".h5")})  // the last: of version 0.1.0
-        if (const auto step = step_in(name, kind, ending)) return step;
+    for (const SeriesKind& kind : series_kinds())
+        for (const std::string_view file : kind.files)
+            if (const std::size_t star = file.find('*'); star != std::string_view::npos)
+                if (const auto step = step_in(name, file.substr(0, star), file.substr(star + 1))) return step;
     return std::nullopt;
 }
 
 bool is_single(std::string_view name) {
-    return std::find(single_results.begin(), single_results.end(), name) != single_results.end();
+    const auto has = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    return has(single_results) || std::any_of(series_kinds().begin(), series_kinds().end(),
+                                              [&](const SeriesKind& kind) { return has(kind.files); });
 }
 bool is_result(std::string_view name) { return is_single(name) || checkpoint_step(name) || frame_step(name); }
 
@@ -73,7 +78,7 @@ Contents contents_of(const std::string& directory) {
 }
 
 void Aside::move(const std::string& name) {
-    make();
+    make(name);
     fs::rename(directory_ + "/" + name, folder_ + "/" + name, error_);
     check(name);
     ++count_;
@@ -81,7 +86,7 @@ void Aside::move(const std::string& name) {
 
 void Aside::copy(const std::string& name) {
     if (!fs::is_regular_file(fs::symlink_status(directory_ + "/" + name, error_))) return;
-    make();
+    make(name);
     if (!comm::copy_file(directory_ + "/" + name, folder_ + "/" + name))
         error_ = std::make_error_code(std::errc::io_error);
     check(name);
@@ -94,7 +99,10 @@ void Aside::report(const char* why) const {
             folder_);
 }
 
-void Aside::make() {
+void Aside::make(const std::string& name_of_file) {
+    if (!folder_.empty() && fs::exists(fs::symlink_status(folder_ + "/" + name_of_file, error_)))
+        folder_.clear();  // put aside twice
+    error_.clear();
     for (int n = 1; folder_.empty(); ++n) {
         const std::string name = fmt::format("{}/previous_{}", directory_, n);
         if (fs::exists(fs::symlink_status(name, error_))) continue;

@@ -25,16 +25,18 @@ struct Contents {
 /// Throws OutputError when the directory cannot be read.
 Contents contents_of(const std::string& directory);
 
-/// Moves (or copies) files into a new previous_<n>/; the first file makes it. Throws OutputError.
+/// Moves (or copies) files into a new previous_<n>/; the first file makes it, and a file whose name is there already
+/// makes the next. Throws OutputError.
 class Aside {
 public:
     explicit Aside(const std::string& directory) : directory_(directory) {}
     void move(const std::string& name);
     void copy(const std::string& name);
     void report(const char* why) const;
+    const std::string& folder() const { return folder_; }  ///< empty as long as nothing was put aside
 
 private:
-    void make();
+    void make(const std::string& name_of_file);
     void check(const std::string& what) const;
     std::string directory_, folder_;
     std::error_code error_;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <random>
 #include <string_view>
@@ -16,10 +15,12 @@
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "app/output/csv_rows.hpp"
 #include "app/output/json_text.hpp"
-#include "app/output/result_files.hpp"
 #include "app/output/trajectory.hpp"
+#include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
+#include "comm/file/posix_file.hpp"
 
 namespace app {
 namespace {
@@ -27,16 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 Trajectory trajectory_of(const Deck& deck) { return {deck.run.dt, std::string(balance::word_of(deck.run.precision))}; }
-
-// The step of the last whole row of a CSV file, -1 where there is none.
-std::int64_t last_row(const std::string& path) {
-    const std::string text = comm::read_text(path);
-    const std::size_t end = text.rfind('\n'),
-                      begin = end == std::string::npos || end == 0 ? 0 : text.rfind('\n', end - 1) + 1;
-    std::int64_t step = -1;
-    std::from_chars(text.data() + begin, text.data() + text.size(), step);
-    return step;
-}
 
 // Whether a deck would lose something, as its comments, if it were replaced by its effective one.
 bool has_words_of_its_own(const std::string& path) {
@@ -57,10 +48,11 @@ std::uint64_t new_id() {
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("checkpoint_{}.h5", step); }
 
-RunDirectory::RunDirectory(std::string path, const comm::Communicator& comm) : path_(std::move(path)), comm_(comm) {
+RunDirectory::RunDirectory(std::string path, const comm::Communicator& comm)
+    : path_(std::move(path)), comm_(comm), aside_(path_) {
     on_rank_0(comm_, [&] {
         std::error_code error;
-        fs::create_directories(path_, error);
+        made_ = fs::create_directories(path_, error);
         if (!fs::is_directory(path_, error))
             throw OutputError(fmt::format(
                 "{}: cannot make this directory; check that its parent is writable, or choose another with --out",
@@ -77,6 +69,10 @@ RunDirectory::RunDirectory(std::string path, const comm::Communicator& comm) : p
             if (const auto step = checkpoint_step(name)) checkpoints_.push_back(*step);
         std::sort(checkpoints_.begin(), checkpoints_.end());
     });
+}
+
+RunDirectory::~RunDirectory() {
+    if (made_ && !prepared_) lock_.remove_if_empty();
 }
 
 bool RunDirectory::holds(const CheckpointInfo& info) const {
@@ -113,8 +109,8 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) co
     }
     comm::require(comm_, !has_results || old != OldResults::refuse, [&] {
         return InputError(
-            fmt::format("{}: holds results, but no checkpoint to go on from{}; add --force to put them aside "
-                        "and start from the deck",
+            fmt::format("{}: holds results, but no checkpoint to go on from{}; --restart auto --force puts them aside "
+                        "and starts from the deck",
                         path_, damaged > 0 ? fmt::format(" (none of {} can be used)", damaged) : ""));
     });
     return std::nullopt;
@@ -122,6 +118,7 @@ std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) co
 
 void RunDirectory::prepare(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
                            const std::string& deck_path) {
+    prepared_ = true;
     if (restart) keep_own_checkpoints(restart->step);
     on_rank_0(comm_, [&] { make_room(restart, old, deck, deck_path); });
     // The others need the lineage for checkpoints, and to know whether they continue.
@@ -156,7 +153,6 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
                              const std::string& deck_path) {
     std::error_code error;
     continued_ = restart && has_results_ && old == OldResults::refuse && holds(*restart);
-    Aside aside(path_);
     if (continued_) {
         const std::int64_t step = restart->step;
         const Contents contents = contents_of(path_);
@@ -164,7 +160,8 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
         // what this one does.
         const bool again = !lineage_.empty() && lineage_.back().step <= step && trajectory_ == trajectory_of(deck);
         const auto later_row = [&](const std::string& name) {
-            if (name != "trajectory.h5") return name.ends_with(".csv") && last_row(path_ + "/" + name) > step;
+            if (name != "trajectory.h5")
+                return name.ends_with(".csv") && last_csv_step(comm::read_text(path_ + "/" + name)) > step;
             const std::vector<std::int64_t> steps = trajectory_steps(path_ + "/" + name);
             return !steps.empty() && steps.back() > step;
         };
@@ -181,24 +178,21 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
         for (const std::string& name : names)  // copies first: a run that is killed here has lost nothing
             if (is_single(name) &&
                 ((lossy && (name != "trajectory.h5" || later_row(name))) || (own_deck && name == "deck.yaml")))
-                aside.copy(name);
+                aside_.copy(name);
         for (const std::string& name : names)
-            if (in_the_way(name)) aside.move(name);
-        aside.report("of later steps");
+            if (in_the_way(name)) aside_.move(name);
+        aside_.report("of later steps");
     } else {
         if (!restart) refuse_results(old, deck_path);
-        for (const std::string& name : contents_of(path_).results) aside.move(name);
-        aside.report("of an earlier run");
+        for (const std::string& name : contents_of(path_).results) aside_.move(name);
+        aside_.report("of an earlier run");
         checkpoints_.clear();
     }
     for (const std::string& name : contents_of(path_).unfinished) fs::remove(path_ + "/" + name, error);
     lineage_ = restart ? restart->lineage : Lineage{};
     lineage_.push_back({new_id(), restart ? restart->step : 0});
     if (!comm::replace_file(path_ + "/run.json", text_of(lineage_, trajectory_of(deck))))
-        throw OutputError(
-            fmt::format("{}: cannot write run.json; check that the directory is writable and not full, or choose "
-                        "another with --out",
-                        path_));
+        throw cannot_write("run.json");
     fs::remove(path_ + "/summary.json", error);  // of a run that is no longer finished
 }
 
@@ -225,12 +219,47 @@ void RunDirectory::keep_own_checkpoints(std::int64_t last) {
     });
 }
 
-void RunDirectory::put_aside(const std::string& name) {
-    on_rank_0(comm_, [&] {
-        Aside aside(path_);
-        aside.move(name);
-        aside.report("that this run can't go on with");
-    });
+bool RunDirectory::has(const std::string& name) const {
+    std::int64_t found = comm_.rank() == 0 && comm::file_size(path_ + "/" + name) >= 0;
+    comm_.broadcast(std::span(&found, 1));
+    return found != 0;
+}
+
+bool RunDirectory::whole() const { return comm_.all_agree(!lost_); }
+
+void RunDirectory::require_ours() {
+    if (const std::string what = lock_.lost(); !what.empty())
+        throw OutputError(
+            fmt::format("{}: {}; go on from the last checkpoint, if there is one, by --restart FILE into another --out",
+                        path_, what));
+}
+
+void RunDirectory::put_aside(const std::string& name, const std::string& why) {
+    aside_.move(name);
+    say(stderr, "steelyard: note: {}: {} {}, so it is put aside into {} and begun anew\n", path_, name, why,
+        aside_.folder());
+}
+
+void RunDirectory::note_missing(const std::string& name) const {
+    say(stderr, "steelyard: note: {}: {} of the run that is continued is missing, so it is begun anew\n", path_, name);
+}
+
+void RunDirectory::lost(const std::string& name, const std::string& damage) {
+    lost_ = true;
+    std::error_code error;
+    const bool there = fs::exists(fs::symlink_status(path_ + "/" + name, error));
+    if (there) aside_.move(name);
+    say(stderr,
+        "steelyard: error: {}/{}: {} by another program{}; it is begun anew, the run goes on and ends with exit code "
+        "5\n",
+        path_, name, damage, there ? ", what is there now is put aside into " + aside_.folder() : "");
+}
+
+OutputError RunDirectory::cannot_write(const std::string& name) const {
+    return OutputError(
+        fmt::format("{}: cannot write {}; check that the directory is writable and not full, or choose another with "
+                    "--out",
+                    path_, name));
 }
 
 bool RunDirectory::finished(const CheckpointInfo& info) const {

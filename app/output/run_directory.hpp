@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "app/common/errors.hpp"
 #include "app/output/lineage.hpp"
 #include "app/output/restart.hpp"
+#include "app/output/result_files.hpp"
 #include "comm/communicator.hpp"
-#include "comm/file/posix_file.hpp"
+#include "comm/file/directory_lock.hpp"
 
 namespace app {
 
@@ -28,8 +30,13 @@ public:
     /// Makes the directory, locks it for the life of this object, and looks what it holds. Collective. Throws
     /// OutputError; UsageError when another run has the lock.
     RunDirectory(std::string path, const comm::Communicator& comm);
+    /// A directory that was made for a run that has not come to prepare() is removed.
+    ~RunDirectory();
+    RunDirectory(const RunDirectory&) = delete;
+    RunDirectory& operator=(const RunDirectory&) = delete;
 
     const std::string& path() const { return path_; }
+    const comm::Communicator& comm() const { return comm_; }
 
     /// `--restart auto`: the latest moment of the directory's run of which there is a valid checkpoint; those that are
     /// damaged, or of another run, are passed with a warning. Empty where the directory holds no results. Collective.
@@ -49,11 +56,25 @@ public:
     bool finished(const CheckpointInfo& info) const;
 
     // After prepare():
-    /// Moves a result that this run can't go on with into previous_<n>/. Collective. Throws OutputError.
-    void put_aside(const std::string& name);
+    /// Whether there is a file of this name. Collective.
+    bool has(const std::string& name) const;
+    /// Whether no file was lost(). Collective.
+    bool whole() const;
     const Lineage& lineage() const { return lineage_; }
     bool continued() const { return continued_; }                      ///< CSV files hold this run's past
     std::vector<std::int64_t>& checkpoints() { return checkpoints_; }  ///< steps of this run's checkpoints, ascending
+
+    // After prepare(), on rank 0 alone, inside on_rank_0():
+    /// Throws OutputError where the directory is no longer the one that this run has locked, or another run has it.
+    void require_ours();
+    /// Moves a result that this run can't go on with into previous_<n>/, and says so. why: "names other columns".
+    void put_aside(const std::string& name, const std::string& why);
+    /// Says that a file, which this run was to go on with, is begun anew because it is not there.
+    void note_missing(const std::string& name) const;
+    /// Takes note that another program has done something to a file that the run is writing ("was removed"), says so,
+    /// and puts aside what has its name now; the run begins the file anew, goes on, and ends with exit code 5.
+    void lost(const std::string& name, const std::string& damage);
+    OutputError cannot_write(const std::string& name) const;
 
 private:
     void make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
@@ -68,7 +89,9 @@ private:
     Lineage lineage_;
     std::vector<std::int64_t> checkpoints_;
     Trajectory trajectory_;  // of the run that wrote last
-    bool continued_ = false, has_results_ = false;
+    Aside aside_;
+    bool made_ = false, prepared_ = false, continued_ = false, has_results_ = false;
+    bool lost_ = false;  // rank 0
 };
 
 /// Name of a checkpoint, without its directory.

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "app/output/h5md.hpp"
+#include "app/output/run_directory.hpp"
+#include "app/output/series.hpp"
 #include "md/initial.hpp"
 
 namespace app {
@@ -48,6 +50,27 @@ CellFields cell_fields(std::int64_t step, double time, const Engine& engine, con
     fields.integers.push_back({"owner", std::move(owner)});
     if (balancer.has_load()) fields.numbers = {{"load", balancer.load(engine), balancer.load_step()}};
     return fields;
+}
+
+namespace {
+
+class FieldSeries final : public Series {
+public:
+    explicit FieldSeries(const SeriesContext& c) : files_(c.results) {
+        if (c.results.continued()) files_.go_on(c.first_step);
+    }
+    void write(const Moment& now) override { files_.write(cell_fields(now.step, now.time, now.engine, now.balancer)); }
+
+private:
+    FieldFiles files_;
+};
+
+}  // namespace
+
+SeriesKind fields_series() {
+    return {{"fields.xdmf", "fields_*.h5", "fields_*.xdmf"},
+            [](const Deck&) { return Needs{.cells = true}; },
+            started<FieldSeries>};
 }
 
 void write_particles(comm::FileWriter& file, std::int64_t step, double time, const Engine& engine,

@@ -11,13 +11,17 @@
 #include <optional>
 #include <span>
 
+#include "app/common/errors.hpp"
 #include "app/output/h5md.hpp"
+#include "app/output/run_directory.hpp"
 #include "balance/grid/grid.hpp"
 #include "comm/file/durable.hpp"
 #include "md/initial.hpp"
 
 namespace app {
 namespace {
+
+constexpr const char* file_name = "trajectory.h5";
 
 // Datasets in the order of describe().
 enum Place : std::size_t { place_step, place_time, place_edges, place_id, first_column };
@@ -50,19 +54,30 @@ std::vector<std::int64_t> trajectory_steps(const std::string& path) {
     return {};
 }
 
-TrajectoryFile::TrajectoryFile(const std::string& directory, const Deck& deck, std::int64_t particles,
-                               const md::Domain& domain, const comm::Communicator& comm)
-    : path_(directory + "/trajectory.h5"),
-      comm_(comm),
-      columns_(deck.output.trajectory_columns),
-      every_(deck.output.trajectory_every),
-      last_step_(deck.run.steps),
-      particles_(particles),
-      box_{domain.axis[0].real_length(), domain.axis[1].real_length()},
-      periodic_{domain.axis[0].periodic, domain.axis[1].periodic},
-      file_(path_, comm, [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
+SeriesKind trajectory_series() {
+    return {{file_name},
+            [](const Deck& deck) {
+                const std::vector<Column>& columns = deck.output.trajectory_columns;
+                return Needs{.forces = std::find(columns.begin(), columns.end(), Column::force) != columns.end()};
+            },
+            started<TrajectoryFile>};
+}
+
+TrajectoryFile::TrajectoryFile(const SeriesContext& c)
+    : results_(c.results),
+      path_(c.results.path() + "/" + file_name),
+      comm_(c.results.comm()),
+      columns_(c.deck.output.trajectory_columns),
+      every_(c.deck.output.interval("trajectory")),
+      last_step_(c.deck.run.steps),
+      particles_(c.particles),
+      box_{c.domain.axis[0].real_length(), c.domain.axis[1].real_length()},
+      periodic_{c.domain.axis[0].periodic, c.domain.axis[1].periodic},
+      file_(path_, comm_, [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
           return describe(file, frames, capacity);
-      }) {}
+      }) {
+    if (results_.continued()) go_on(c.first_step, c.expected);
+}
 
 std::vector<comm::FramePlace> TrajectoryFile::describe(comm::FileWriter& file, std::int64_t frames,
                                                        std::int64_t capacity) const {
@@ -92,7 +107,7 @@ std::int64_t TrajectoryFile::room_for(std::int64_t frames) const {
     return std::min(frames, std::max<std::int64_t>(1, most_bytes / frame_bytes));
 }
 
-void TrajectoryFile::go_on(std::int64_t step, const std::function<void()>& put_aside) {
+void TrajectoryFile::go_on(std::int64_t step, bool expected) {
     std::array<std::int64_t, 4> found{};  // is there a file, frames in it, frames that stay, capacity
     if (comm_.rank() == 0) {
         const std::vector<std::int64_t> steps = trajectory_steps(path_);
@@ -102,22 +117,41 @@ void TrajectoryFile::go_on(std::int64_t step, const std::function<void()>& put_a
     }
     comm_.broadcast(found);
     const auto [exists, frames, stay, capacity] = found;
+    if (!exists && expected) on_rank_0(comm_, [&] { results_.note_missing(file_name); });
     if (!exists || (every_ == 0 && frames == stay)) return;
-    if (stay == 0 || !file_.open(frames, capacity)) return put_aside();
+    if (stay == 0 || !file_.open(frames, capacity))
+        return on_rank_0(comm_, [&] { results_.put_aside(file_name, "holds no frames that this run can go on with"); });
     file_.keep(stay);
     if (every_ == 0) return;
     const std::int64_t needed = stay + last_step_ / every_ - step / every_;
     if (needed > capacity) file_.grow(std::max(stay + 1, room_for(needed)));
 }
 
-void TrajectoryFile::write(std::int64_t step, double time, const Engine& engine) {
-    const std::int64_t frame = file_.frames();
+// Another program may have removed it.
+void TrajectoryFile::forget_if_damaged() {
+    std::int64_t damaged = 0;
+    on_rank_0(comm_, [&] {
+        const std::string damage = file_.damage();
+        if (!damage.empty()) results_.lost(file_name, damage), damaged = 1;
+    });
+    comm_.broadcast(std::span(&damaged, 1));
+    if (damaged) file_.forget();
+}
+
+void TrajectoryFile::flush() {
+    forget_if_damaged();
+    file_.flush();
+}
+
+void TrajectoryFile::write(const Moment& now) {
+    forget_if_damaged();
+    const std::int64_t step = now.step, frame = file_.frames();
     if (file_.capacity() == 0) file_.create(room_for(1 + last_step_ / every_ - step / every_));
     else if (frame == file_.capacity()) file_.grow(2 * frame);
     if (comm_.rank() == 0) {
         const std::array<double, 9> edges{box_[0], 0, 0, 0, box_[1], 0, 0, 0, 1};
         file_.write(place_step, frame, 0, &step, 1);
-        file_.write(place_time, frame, 0, &time, 1);
+        file_.write(place_time, frame, 0, &now.time, 1);
         file_.write(place_edges, frame, 0, edges.data(), 3);
     }
     if (frame == 0) {
@@ -126,7 +160,7 @@ void TrajectoryFile::write(std::int64_t step, double time, const Engine& engine)
         std::iota(ids.begin(), ids.end(), mine.begin);
         file_.write(place_id, 0, mine.begin, ids.data(), mine.size());
     }
-    write_in_order(frame, engine);
+    write_in_order(frame, now.engine);
     file_.commit();
 }
 

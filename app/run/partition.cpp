@@ -30,8 +30,7 @@ int partition(const Options& options, const comm::Communicator& comm) {
         return DeckError(fmt::format("machine.nodes: {} for {}; use fewer nodes or more cells", counted(nodes, "node"),
                                      counted(field.grid.box().cells(), "cell")));
     });
-    // From here on files are written; whatever can be refused has been looked at.
-    directory.prepare(std::nullopt, old_results(options), deck, options.deck);
+    directory.require_room(old_results(options), options.deck);
     const comm::Ranks team(comm);
     const balance::NestedOptions& nested = deck.balance.nested;
     PartitionReport report{.deck = deck.name, .grid = field.grid, .machine = machine, .options = nested};
@@ -45,6 +44,8 @@ int partition(const Options& options, const comm::Communicator& comm) {
     report.unit = field.unit;
     report.unit_name = field.what;
 
+    // From here on files are written; whatever can be refused has been looked at.
+    directory.prepare(std::nullopt, old_results(options), deck, options.deck);
     const std::string& path = directory.path();
     const bool good = comm.rank() != 0 || (comm::replace_file(path + "/deck.yaml", to_yaml(deck)) &&
                                            comm::replace_file(path + "/partition.json", to_json(report)));
@@ -55,7 +56,7 @@ int partition(const Options& options, const comm::Communicator& comm) {
                         "--out",
                         path));
     });
-    if (field.grid.cells[2] == 1) FieldFiles(path, comm).write(cell_fields(report, field.load, field.box, comm));
+    if (field.grid.cells[2] == 1) FieldFiles(directory).write(cell_fields(report, field.load, field.box, comm));
     if (comm.rank() == 0 && !options.quiet) say_partition(report, path);
     return 0;
 }

@@ -23,6 +23,7 @@
 #include "app/output/message_trace.hpp"
 #include "app/output/output.hpp"
 #include "app/output/restart.hpp"
+#include "app/output/run_context.hpp"
 #include "app/run/network.hpp"
 #include "app/run/start.hpp"
 #include "app/run/step.hpp"
@@ -51,6 +52,7 @@ int default_threads(const comm::Topology& topology, const Accelerators& accelera
 }
 
 constexpr int stopped_early = 75;  // EX_TEMPFAIL: try again, with --restart
+constexpr int files_lost = 5;      // the run has done all steps, but not all of its results are there
 
 std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int ranks) {
     const std::int64_t processes = deck.balance.processes.value_or(ranks);
@@ -170,6 +172,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
         });
     }
 
+    if (!restart) directory.require_room(old, options.deck);
     if (restart && restart->step == deck.run.steps && !options.force && directory.finished(*restart)) {
         if (comm.rank() == 0 && !options.quiet)
             say(stdout, "{}: the run has reached its last step, {}; there is nothing to do\n", directory.path(),
@@ -191,7 +194,9 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
         setup.on_plan = [&trace](std::string_view kind, auto sent) { trace->add(kind, sent); };
     }
     RunContext context{deck,
+                       options.deck,
                        restart,
+                       automatic && restart ? OldResults::refuse : old,
                        omp_get_max_threads() > 1 && !own_units && threads_wait_actively(),
                        std::move(notes),
                        topology,
@@ -202,8 +207,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
                        trace ? &*trace : nullptr,
                        std::nullopt};
     if (!options.prediction.empty())
-        context.prediction =
-            read_prediction(options.prediction, comm.size(), restart ? restart->particles : particle_count(deck), comm);
+        context.prediction = read_prediction(options.prediction, comm.size(), context.particles(), comm);
     Timers timers;
     LoadBalancer balancer(deck, grid, processes, comm, timers,
                           {static_cast<int>(setup.accelerators.devices.size()), setup.halo});
@@ -221,17 +225,15 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     else engine.fill(deck);
     owners.reset();  // it knows the boxes of all processes, which a run does not need
 
-    // From here on files are written; whatever can be refused has been looked at.
-    directory.prepare(restart, automatic && restart ? OldResults::refuse : old, deck, options.deck);
-    if (trace) trace->open();
+    // Files are written from the first result on: a run that fails before leaves the directory as it was.
     Output output(directory, context, setup.domain, comm, timers, balancer);
-    output.header(engine, restart ? restart->particles : particle_count(deck));
-    const std::int64_t reached = run_steps(engine, balancer, restart ? restart->step : 0, deck.run.steps, output);
-    output.finish(reached, engine);
+    output.header(engine);
+    const std::int64_t reached = run_steps(engine, balancer, context.first_step(), deck.run.steps, output);
+    const bool whole = output.finish(reached, engine);
     // A signal may have reached some ranks only.
     std::int64_t signal = signal_seen();
     comm.max(std::span(&signal, 1));
-    if (reached == deck.run.steps) return {};
+    if (reached == deck.run.steps) return {whole ? 0 : files_lost};
     if (comm.rank() == 0)
         say(stderr, "steelyard: stopped early at step {} of {}, with a checkpoint; go on with --restart auto\n",
             reached, deck.run.steps);

@@ -51,7 +51,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             const bool balance = balancer.due(step, engine.displaced()) && balancer.collect_times(step, engine);
             std::optional<balance::Infeasible> dead_end;
             const bool border = balancer.border_due(step, engine.displaced());
-            if (engine.displaced() || due.fields || balance || border) {
+            if (engine.displaced() || due.cells || balance || border) {
                 observer.rebuilding(step);
                 engine.rebin();
                 if (balance) dead_end = try_to_balance(step, balancer, engine);  // load model, partition, migration
@@ -63,7 +63,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             if (dead_end && !started) stop_at_limit(step, *dead_end, false, engine.comm());
             const bool leaving = stopping || dead_end, final = step == last || leaving;
             due.checkpoint |= leaving;
-            const bool whole = due.state || due.fields || due.checkpoint || final;
+            const bool whole = due.series || due.cells || due.checkpoint || final;
             if (whole) {
                 engine.force_pass({started ? md::Kick::last : md::Kick::none, due.sums, due.forces}, stop);
             } else {
@@ -71,8 +71,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
                 engine.force_pass({kick, due.sums}, stop);  // ghosts, forces, kick, drift
             }
             if (due.sums) observer.sums(step, engine);
-            if (due.fields) observer.fields(step, engine);
-            if (due.state) observer.state(step, engine);
+            if (due.series || due.cells) observer.series(step, engine);
             if (due.checkpoint) observer.checkpoint(step, engine);
             if (dead_end && step != last) stop_at_limit(step, *dead_end, true, engine.comm());
             if (final) return step;

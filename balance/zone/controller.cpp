@@ -67,6 +67,8 @@ const Controller& controller(std::string_view name) {
     throw std::invalid_argument("there is no controller " + std::string(name));
 }
 
+bool is_controller_memory(std::span<const double> values) { return values.empty() || possible(values); }
+
 BorderStep next_share(const Controller& controller, const ZoneTimes& times, ControllerState& state) {
     RelativeSpeed speed;
     std::vector<double> own = controller.memory;

@@ -67,6 +67,9 @@ struct ControllerState {
     friend bool operator==(const ControllerState&, const ControllerState&) = default;
 };
 
+/// Whether a controller can have remembered these numbers; none at all are the start.
+bool is_controller_memory(std::span<const double> values);
+
 /// The next share. Times of zones that are empty, and values that can't be (zero or negative seconds, not finite), tell
 /// nothing; where nothing is known the border is kept. The rules and why: docs/zones.md.
 BorderStep next_share(const Controller& controller, const ZoneTimes& times, ControllerState& state);

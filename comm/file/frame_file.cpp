@@ -58,7 +58,7 @@ bool FrameFile::open(std::int64_t frames, std::int64_t capacity) {
     if (!comm_.all_agree(same)) return false;
     data_ = Descriptor(path_, O_RDWR | O_NOFOLLOW);
     check(data_.good());
-    frames_ = frames, capacity_ = capacity;
+    frames_ = frames, capacity_ = capacity, size_ = file_size(path_);
     return true;
 }
 
@@ -66,7 +66,7 @@ void FrameFile::create(std::int64_t capacity) {
     places_ = build(unfinished(path_), 1, capacity);
     data_ = Descriptor(unfinished(path_), O_RDWR | O_NOFOLLOW);
     check(data_.good());
-    frames_ = 0, capacity_ = capacity, good_ = true;
+    frames_ = 0, capacity_ = capacity, size_ = file_size(unfinished(path_)), good_ = true;
 }
 
 void FrameFile::write(std::size_t dataset, std::int64_t frame, std::int64_t row, const void* data, std::int64_t rows) {
@@ -137,7 +137,12 @@ void FrameFile::grow(std::int64_t capacity) {
     check(good);
     check(publish(path_, false, comm_));
     data_ = std::move(fresh);
-    capacity_ = capacity;
+    capacity_ = capacity, size_ = file_size(path_);
+}
+
+void FrameFile::forget() {
+    data_ = Descriptor();
+    frames_ = capacity_ = 0;
 }
 
 void FrameFile::flush() { check(frames_ == 0 || comm::flush(path_, comm_)); }

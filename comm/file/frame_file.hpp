@@ -45,6 +45,11 @@ public:
     void keep(std::int64_t frames);
     /// Brings it to the disk.
     void flush();
+    /// Leaves the file as it is and forgets it: create() may follow.
+    void forget();
+
+    /// See damage_of(); empty before the first commit(). Rank 0 only.
+    std::string damage() const { return frames_ == 0 ? "" : damage_of(path_, data_, size_); }
 
     /// Writes rows of this rank into a dataset (by its number in what describe() returned). Not collective; an error is
     /// told by commit().
@@ -60,7 +65,7 @@ private:
     const Communicator& comm_;
     Describe describe_;
     std::vector<FramePlace> places_;
-    std::int64_t frames_ = 0, capacity_ = 0;
+    std::int64_t frames_ = 0, capacity_ = 0, size_ = 0;  // size: bytes, on rank 0
     Descriptor data_;
     bool good_ = true;
 };

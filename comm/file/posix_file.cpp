@@ -3,12 +3,10 @@
 #include "comm/file/posix_file.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <vector>
@@ -46,6 +44,13 @@ Descriptor create_new(const std::string& path) {
     return Descriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
 }
 
+bool same_file(int fd, const std::string& path) {
+    struct stat open {
+    }, named{};
+    return fstat(fd, &open) == 0 && (S_ISDIR(open.st_mode) ? stat : lstat)(path.c_str(), &named) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
 std::string read_text(const std::string& path) {
     const Descriptor file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     struct stat s {};
@@ -54,10 +59,22 @@ std::string read_text(const std::string& path) {
     return read_at(file, text.data(), s.st_size, 0) ? text : std::string();
 }
 
+int read_input(const std::string& path, std::size_t most, std::string& text) {
+    struct stat s {};
+    if (stat(path.c_str(), &s) != 0) return errno;
+    if (!S_ISREG(s.st_mode)) return no_regular_file;  // opening a device may have effects
+    const Descriptor file(path, O_RDONLY | O_NONBLOCK);
+    if (!file.good() || fstat(file, &s) != 0) return errno;
+    if (!S_ISREG(s.st_mode)) return no_regular_file;  // it has taken the place of a file since
+    text.resize(std::min(most, static_cast<std::size_t>(s.st_size)));
+    return read_at(file, text.data(), static_cast<std::int64_t>(text.size()), 0) ? 0 : EIO;
+}
+
 bool replace_file(const std::string& path, const std::string& text) { return TextFile().start(path, text); }
 
 bool TextFile::start(const std::string& path, const std::string& text) {
     const std::string fresh = unfinished(path);
+    path_ = path;
     file_ = create_new(fresh);
     size_ = 0;
     return file_.good() && append(text) && std::rename(fresh.c_str(), path.c_str()) == 0;
@@ -69,6 +86,14 @@ bool TextFile::append(const std::string& text, const std::string& end) {
     if (!write_at(file_, all.data(), size, from)) return false;
     size_ = from + size;
     return true;
+}
+
+std::string damage_of(const std::string& path, int fd, std::int64_t size) {
+    struct stat named {
+    }, open{};
+    if (lstat(path.c_str(), &named) != 0) return "was removed";
+    if (!same_file(fd, path) || fstat(fd, &open) != 0) return "was replaced";
+    return open.st_size == size ? "" : "was changed";
 }
 
 bool copy_file(const std::string& from, const std::string& to) {
@@ -89,36 +114,6 @@ bool copy_file(const std::string& from, const std::string& to) {
         at = end;
     }
     return out.close();
-}
-
-std::string DirectoryLock::take(const std::string& directory) {
-    const std::string name = directory + "/.steelyard.lock";
-    file_ = Descriptor(name, O_RDWR | O_CREAT | O_NOFOLLOW);
-    if (!file_.good() && errno == ELOOP) return "nobody that it could name, for its .steelyard.lock is a symbolic link";
-    if (!file_.good() && errno == EACCES) {  // of another user: a lock needs no right to write
-        file_ = Descriptor(name, O_RDONLY | O_NOFOLLOW);
-        if (!file_.good() && errno == EACCES) return "somebody whose .steelyard.lock can't be opened";
-    }
-    if (!file_.good()) return {};  // what is wrong with the directory shows when a result is written
-    constexpr int tries = 60, pause_microseconds = 50000;
-    for (int i = 0; flock(file_, LOCK_EX | LOCK_NB) != 0; ++i) {
-        if (errno != EWOULDBLOCK && errno != EINTR) return {};  // no locks on this file system
-        if (i == tries) {
-            std::array<char, 256> owner{};
-            const ssize_t n = pread(file_, owner.data(), owner.size(), 0);
-            file_.close();
-            return n > 0 ? std::string(owner.data(), n) : "another process";
-        }
-        usleep(pause_microseconds);
-    }
-    struct stat s {};
-    if (fstat(file_, &s) != 0 || s.st_nlink != 1) return {};  // also some other file: nothing is written to it
-    std::array<char, 128> host{"?"};
-    gethostname(host.data(), host.size() - 1);
-    const std::string owner = "process " + std::to_string(getpid()) + " on " + host.data();
-    [[maybe_unused]] const bool written =
-        ftruncate(file_, 0) == 0 && write_at(file_, owner.data(), static_cast<std::int64_t>(owner.size()), 0);
-    return {};
 }
 
 }  // namespace comm

@@ -43,12 +43,24 @@ inline std::string unfinished(const std::string& path) { return path + ".tmp"; }
 /// What a regular file holds; empty for anything else: a link, a pipe, nothing.
 std::string read_text(const std::string& path);
 
+/// Reads the first `most` bytes of a regular file (links are followed), fewer where it has fewer. Never waits: a pipe
+/// is not read. Returns 0, an error of the system (errno.h), or no_regular_file.
+int read_input(const std::string& path, std::size_t most, std::string& text);
+inline constexpr int no_regular_file = -1;
+
 /// Gives `text` to a file in one piece: the file has its old content or this one, at any moment. Returns success.
 bool replace_file(const std::string& path, const std::string& text);
 
 /// A copy under a new name. Parts of the file that were never written take no space in the copy either. Returns
 /// success.
 bool copy_file(const std::string& from, const std::string& to);
+
+/// Whether `path` leads to the file or directory that is open as `fd`; no symbolic link as the last name is followed.
+bool same_file(int fd, const std::string& path);
+
+/// Empty while the file at `path` is the one that is open as `fd`, of `size` bytes; else what another program has done
+/// to it: "was removed", "was replaced", "was changed".
+std::string damage_of(const std::string& path, int fd, std::int64_t size);
 
 /// A text file that grows.
 class TextFile {
@@ -58,22 +70,13 @@ public:
     /// Adds to its end, or, so that the file has an end at any moment, before the last bytes, which have to be `end`.
     /// Returns success.
     bool append(const std::string& text, const std::string& end = {});
+    /// See damage_of().
+    std::string damage() const { return damage_of(path_, file_, size_); }
 
 private:
+    std::string path_;
     Descriptor file_;
     std::int64_t size_ = 0;
-};
-
-/// Makes one process at a time the owner of a directory; the system lets go of the lock when that process ends, however
-/// it ends.
-class DirectoryLock {
-public:
-    /// Tries for some seconds, since a run that was just killed may not have gone yet. Returns an empty text, or who
-    /// holds the lock. Where the file system has no locks, nobody is kept out.
-    std::string take(const std::string& directory);
-
-private:
-    Descriptor file_;
 };
 
 }  // namespace comm

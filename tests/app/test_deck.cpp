@@ -81,8 +81,7 @@ void check_same(const Deck& a, const Deck& b) {
     CHECK(a.balance.partition == b.balance.partition);
     CHECK(a.balance.constants == b.balance.constants);
     CHECK(a.balance.work == b.balance.work);
-    CHECK((a.output.every == b.output.every && a.output.fields_every == b.output.fields_every));
-    CHECK(a.output.trajectory_every == b.output.trajectory_every);
+    CHECK((a.output.every == b.output.every && a.output.intervals == b.output.intervals));
     const Deck::Machine &m = a.machine, &n = b.machine;
     CHECK((m.nodes == n.nodes && m.cpus_per_node == n.cpus_per_node && m.cores_per_cpu == n.cores_per_cpu));
     CHECK((m.accelerators_per_node == n.accelerators_per_node && m.core_speed == n.core_speed &&
@@ -145,7 +144,7 @@ TEST_CASE("every key is read") {
     CHECK((d.run.dt == 0.0005 && d.run.steps == 2000 && d.run.precision == md::Precision::double_));
     CHECK((d.grid.cell == 2.75 && *d.grid.skin == 0.3 && d.grid.tile == std::array{16, 64}));
     CHECK((d.balance.every == 5 && *d.balance.processes == 2400));
-    CHECK((d.output.every == 50 && d.output.fields_every == 500 && d.output.trajectory_every == 1000));
+    CHECK((d.output.every == 50 && d.output.interval("fields") == 500 && d.output.interval("trajectory") == 1000));
 }
 
 TEST_CASE("a potential's own parameters are read, written and compared") {
@@ -293,7 +292,7 @@ TEST_CASE("settings override, add, and reach into lists, in order") {
     CHECK_FALSE(d.balance.processes);
     CHECK(d.run.steps == 1'000'000);
     CHECK(d.system.box[0] == 800);
-    CHECK((d.output.every == 7 && d.output.fields_every == 0));
+    CHECK((d.output.every == 7 && d.output.interval("fields") == 0));
     CHECK_FALSE(d.grid.skin);
     CHECK(app::parse_deck(minimal, "deck.yaml", {"system.potential.cutoff=3"}).grid.cell == 3);
     CHECK(app::parse_deck(minimal, "deck.yaml", {"balance.partition.kind=none"}).balance.partition.kind == "none");

@@ -24,7 +24,8 @@ struct Record : Observer {
         return {on(sums_every) || s == first || s == last, on(fields_every), on(state_every), false};
     }
     void sums(std::int64_t, const Engine& t) override { rows.push_back(md::thermo(t.sums(), t.setup().domain)); }
-    void fields(std::int64_t, const Engine& t) override {
+    void series(std::int64_t step, const Engine& t) override {
+        if (!due(step).cells) return;
         std::array<std::int64_t, 1> n{0};
         for (const md::Tile& tile : t.tiles())
             for (int x = tile.box().lower[0]; x < tile.box().upper[0]; ++x)

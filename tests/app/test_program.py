@@ -131,7 +131,7 @@ def printed(ranks, *arguments):
 def test_about_itself(tmp):
     version = printed(0, "--version").splitlines()
     said = dict(line.split(maxsplit=1) for line in version[1:])
-    assert version[0] == "steelyard 0.1.0" and list(said) == [
+    assert version[0] == "steelyard 0.2.0" and list(said) == [
         "commit",
         "compiler",
         "MPI",
@@ -150,7 +150,7 @@ def test_about_itself(tmp):
     s = summary(out)
     b = s["build"]
     assert (
-        b["version"] == "0.1.0"
+        b["version"] == "0.2.0"
         and [b["commit"], b["compiler"], b["mpi"], b["hdf5"]]
         == [said[k] for k in ("commit", "compiler", "MPI", "HDF5")]
         and ", ".join(b["kernels"]) == said["kernels"].split(";")[0]

@@ -96,12 +96,12 @@ TEST_CASE("a history survives as numbers, and nonsense is refused") {
     const auto numbers = h.to_numbers();
     CHECK(History::from_numbers(numbers).to_numbers() == numbers);
     CHECK(History::from_numbers(numbers).load_step == 70);
-    CHECK(History::accepts(numbers));
-    CHECK_FALSE(History::accepts(std::span(numbers).first(10)));
+    CHECK(History::accepts(numbers, 2, 70));
+    CHECK_FALSE(History::accepts(std::span(numbers).first(10), 2, 70));
     const auto refused = [&](std::size_t place, double value) {
         auto changed = numbers;
         changed[place] = value;
-        return !History::accepts(changed);
+        return !History::accepts(changed, 2, 70);
     };
     for (std::size_t i = 0; i < numbers.size(); ++i) CHECK((refused(i, -1) && refused(i, NAN) && refused(i, 1e31)));
     CHECK(refused(0, 12.1));  // a mean above its maximum
@@ -110,4 +110,11 @@ TEST_CASE("a history survives as numbers, and nonsense is refused") {
     CHECK(refused(6, 1.1));
     CHECK(refused(8, 10.1));
     CHECK(refused(9, 12.1));
+    CHECK(refused(8, 1e-9));  // the rest then has a larger mean than maximum
+    CHECK(refused(1, 20.1));  // a mean that is less than half the maximum, of two processes
+    CHECK(refused(9, 6.1));   // likewise before the first measured update
+    CHECK(refused(7, 71));    // loads of a step to come
+    CHECK(refused(7, 69.5));
+    CHECK(refused(5, 0.5));
+    CHECK(refused(10, 0.5));
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
+#include "comm/file/directory_lock.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/posix_file.hpp"
@@ -106,6 +111,84 @@ TEST_CASE("a file that is none is refused on all ranks") {
     CHECK_THROWS_AS(comm::FileWriter("/no/such/folder/file.h5", world), comm::WriteError);
     CHECK_FALSE(comm::lack_of_space("/tmp", std::int64_t{1} << 60).empty());
     CHECK(comm::lack_of_space("/tmp", 1).empty());
+}
+
+TEST_CASE("what another program does to a text file is noticed") {
+    const comm::Communicator world;
+    if (world.rank() != 0) return;
+    const std::string name = "/tmp/steelyard_test_file_" + std::to_string(getpid());
+    const auto after = [&](auto damage) {
+        comm::TextFile file;
+        CHECK((file.start(name, "one\n") && file.append("two\n") && file.damage().empty()));
+        damage();
+        return file.damage();
+    };
+    CHECK(after([] {}).empty());
+    CHECK(after([&] { std::filesystem::remove(name); }) == "was removed");
+    CHECK(after([&] { std::filesystem::resize_file(name, 0); }) == "was changed");
+    CHECK(after([&] { std::filesystem::resize_file(name, 100); }) == "was changed");
+    CHECK(after([&] { CHECK(comm::replace_file(name, "one\ntwo\n")); }) == "was replaced");
+    CHECK(after([&] {
+              std::filesystem::rename(name, name + ".other");
+              std::filesystem::create_symlink(name + ".other", name);
+          }) == "was replaced");
+    std::filesystem::remove(name);
+    std::filesystem::remove(name + ".other");
+}
+
+TEST_CASE("a pipe or a device is no input, and nobody waits for it") {
+    const comm::Communicator world;
+    if (world.rank() != 0) return;
+    const std::string name = "/tmp/steelyard_test_input_" + std::to_string(getpid());
+    std::string text;
+    CHECK(comm::read_input(name, 10, text) == ENOENT);
+    CHECK(mkfifo(name.c_str(), 0600) == 0);
+    CHECK(comm::read_input(name, 10, text) == comm::no_regular_file);
+    CHECK(comm::read_input("/dev/null", 10, text) == comm::no_regular_file);
+    CHECK(comm::read_input("/tmp", 10, text) == comm::no_regular_file);
+    std::filesystem::remove(name);
+    CHECK(comm::replace_file(name, "some text"));
+    CHECK((comm::read_input(name, 4, text) == 0 && text == "some"));
+    CHECK((comm::read_input(name, 40, text) == 0 && text == "some text"));
+    std::filesystem::remove(name);
+}
+
+TEST_CASE("a directory has one owner, also where the file of its lock is removed") {
+    const comm::Communicator world;
+    if (world.rank() != 0) return;
+    namespace fs = std::filesystem;
+    const fs::path folder = "/tmp/steelyard_test_lock_" + std::to_string(getpid()), lock = folder / ".steelyard.lock";
+    fs::create_directory(folder);
+    {
+        comm::DirectoryLock first;
+        CHECK(first.take(folder).empty());
+        CHECK(comm::DirectoryLock().take(folder).find("process") == 0);
+        CHECK(first.lost().empty());
+        fs::remove(lock);
+        CHECK_FALSE(comm::DirectoryLock().take(folder).empty());
+        CHECK(first.lost().empty());
+        CHECK(fs::exists(lock));  // again
+        // Another program has the file of the lock, as on a file system that has no locks of directories.
+        fs::remove(lock);
+        const comm::Descriptor other(lock, O_RDWR | O_CREAT);
+        CHECK(flock(other, LOCK_EX) == 0);
+        CHECK(first.lost().find("another run") != std::string::npos);
+        fs::rename(folder, folder.string() + "_away");
+        CHECK(first.lost().find("was removed") == 0);
+        fs::create_directory(folder);
+        CHECK(first.lost().find("was removed") == 0);
+    }
+    fs::remove_all(folder.string() + "_away");
+    {
+        comm::DirectoryLock again;
+        CHECK(again.take(folder).empty());
+        CHECK(comm::replace_file(folder / "mine", "text"));
+        again.remove_if_empty();
+        CHECK((fs::exists(lock) && fs::exists(folder / "mine")));
+        fs::remove(folder / "mine");
+        again.remove_if_empty();
+        CHECK_FALSE(fs::exists(folder));
+    }
 }
 
 TEST_CASE("a text file takes its name when it is whole, and no link is followed") {

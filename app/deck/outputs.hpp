@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// What a run writes at intervals of its own, by name. To add one: a line here, and a file in app/output that defines
+// `SeriesKind NAME_series()` (app/output/series.hpp, docs/extend.md).
+#pragma once
+
+/// add(name, meaning of the deck's key output.NAME_every)
+#define STEELYARD_OUTPUTS(add)                                  \
+    add(fields, "steps between files of cell fields; 0: never") \
+        add(trajectory, "steps between frames of particles; 0: never")

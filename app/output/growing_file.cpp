@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "app/output/growing_file.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "app/common/errors.hpp"
+#include "app/output/csv_rows.hpp"
+#include "comm/file/durable.hpp"
+
+namespace app {
+
+GrowingFile::GrowingFile(RunDirectory& results, std::string name, std::string head, const Past& past)
+    : results_(results), name_(std::move(name)), head_(std::move(head)) {
+    on_rank_0(results_.comm(), [&] {
+        std::string rows;
+        if (const std::string path = results_.path() + "/" + name_; results_.continued()) {
+            if (comm::file_size(path) >= 0) {
+                CsvPast found = csv_past(comm::read_text(path), head_, past.end);
+                if (!found.obstacle.empty()) results_.put_aside(name_, found.obstacle);
+                rows = std::move(found.rows);
+            } else if (past.expected) {
+                results_.note_missing(name_);
+            }
+        }
+        if (!rows.empty()) {
+            const std::size_t begin = rows.rfind('\n', rows.size() - 2) + 1;  // 0 for the only one
+            last_past_row_ = rows.substr(begin, rows.size() - 1 - begin);
+        }
+        require(file_.start(results_.path() + "/" + name_, head_ + "\n" + rows));
+    });
+}
+
+void GrowingFile::append(const std::string& rows) {
+    on_rank_0(results_.comm(), [&] {
+        if (rows.empty()) return;
+        results_.require_ours();
+        if (const std::string damage = file_.damage(); !damage.empty()) {
+            results_.lost(name_, damage);
+            require(file_.start(results_.path() + "/" + name_, head_ + "\n"));
+        }
+        require(file_.append(rows));
+    });
+}
+
+void GrowingFile::require(bool good) const {
+    if (!good) throw results_.cannot_write(name_);
+}
+
+}  // namespace app

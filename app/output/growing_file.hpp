@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// A CSV file that grows while the run goes on. Rank 0 writes it.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "app/output/run_directory.hpp"
+#include "comm/file/posix_file.hpp"
+
+namespace app {
+
+class GrowingFile {
+public:
+    /// What stays of an earlier start of the run.
+    struct Past {
+        std::int64_t end = 0;   ///< rows of earlier steps stay
+        bool expected = false;  ///< the earlier start has written such a file: a note says where it is missing
+    };
+    /// Begins the file `name` with the line `head`. Where the directory holds this run's past, earlier rows stay; a
+    /// file that cannot be continued is put aside, with a note. results: prepared. Collective. Throws OutputError.
+    GrowingFile(RunDirectory& results, std::string name, std::string head, const Past& past);
+
+    /// Adds rows of rank 0 (nothing where `rows` is empty there). A file that another program has removed, replaced or
+    /// changed since is begun anew (RunDirectory::lost). Collective. Throws OutputError.
+    void append(const std::string& rows);
+
+    /// Whether this rank writes.
+    bool writes() const { return results_.comm().rank() == 0; }
+    /// On rank 0: the last row that was there before; empty where there was none.
+    const std::string& last_past_row() const { return last_past_row_; }
+
+private:
+    void require(bool good) const;
+
+    RunDirectory& results_;
+    std::string name_, head_, last_past_row_;
+    comm::TextFile file_;  // rank 0
+};
+
+}  // namespace app

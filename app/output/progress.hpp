@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a run says on the terminal until it has ended: the header and a line of progress now and then.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "app/engine/engine.hpp"
+#include "app/output/run_context.hpp"
+#include "md/observables.hpp"
+
+namespace app {
+
+class Progress {
+public:
+    /// directory: of the output; run: lives as long as this.
+    Progress(const RunContext& run, std::string directory, const comm::Communicator& comm);
+
+    /// What the run is, before the first step. Collective.
+    void header(const Engine& engine) const;
+    /// Where the run stands, unless the last line was a moment ago.
+    void line(std::int64_t step, std::int64_t particles, const md::Thermo& now);
+    /// Nothing is said on this rank.
+    bool quiet() const { return quiet_; }
+
+private:
+    void say_what_changes() const;
+
+    const RunContext& run_;
+    std::string directory_;
+    const comm::Communicator& comm_;
+    bool quiet_, terminal_;
+    double last_line_ = 0;
+};
+
+}  // namespace app

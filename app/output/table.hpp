@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// CSV files by their columns. Each file has one list of {name, unit, value, meaning}; its first line, its rows and, by
+// a test, its table in docs/output.md follow from that list.
+#pragma once
+#include <fmt/format.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/output/growing_file.hpp"
+
+namespace app {
+
+template <class Row>
+struct TableColumn {
+    std::string name, unit;                       ///< unit: empty for a number or a word
+    std::function<std::string(const Row&)> text;  ///< of its value
+    std::string meaning;                          ///< as docs/output.md has it
+};
+template <class Row>
+using Columns = std::vector<TableColumn<Row>>;
+
+/// value: a member of Row, or a function of a row. format: of the value, by fmt.
+template <class Row, class Value>
+TableColumn<Row> column(const char* name, const char* unit, Value value, const char* meaning,
+                        const char* format = "{}") {
+    return {name, unit,
+            [value, format](const Row& row) { return fmt::format(fmt::runtime(format), std::invoke(value, row)); },
+            meaning};
+}
+
+/// The first line of the file, without its line feed.
+template <class Row>
+std::string head_of(const Columns<Row>& columns) {
+    std::string head;
+    for (const TableColumn<Row>& c : columns) head += (head.empty() ? "" : ",") + c.name;
+    return head;
+}
+
+template <class Row>
+class Table {
+public:
+    /// As GrowingFile; columns: live as long as this.
+    Table(RunDirectory& results, const std::string& name, const Columns<Row>& columns, const GrowingFile::Past& past)
+        : columns_(columns), file_(results, name, head_of(columns), past) {}
+
+    /// Adds rows; those of rank 0 count. Collective. Throws OutputError.
+    void add(std::span<const Row> rows) {
+        std::string text;
+        if (file_.writes())
+            for (const Row& row : rows)
+                for (const TableColumn<Row>& c : columns_) {
+                    text += c.text(row);
+                    text += &c == &columns_.back() ? '\n' : ',';
+                }
+        file_.append(text);
+    }
+    /// The last row that was there when this start of the run began, on rank 0; empty where there was none.
+    const std::string& last_past_row() const { return file_.last_past_row(); }
+
+private:
+    const Columns<Row>& columns_;
+    GrowingFile file_;
+};
+
+}  // namespace app

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// A column's place in its list is its place in the file; a new one goes to the end, so that readers by place go on
+// working. A restart cannot continue a file of other columns: it puts it aside.
+#include "app/output/tables.hpp"
+
+namespace app {
+namespace {
+
+// A number of ThermoRow::values.
+template <class Value>
+auto of_values(Value value) {
+    return [value](const ThermoRow& row) { return std::invoke(value, row.values); };
+}
+
+}  // namespace
+
+const Columns<ThermoRow>& thermo_columns() {
+    static const Columns<ThermoRow> columns{
+        column<ThermoRow>("step", "", &ThermoRow::step, "step number"),
+        column<ThermoRow>("time", "tau", &ThermoRow::time, "physical time"),
+        column<ThermoRow>("particles", "", &ThermoRow::particles, "number of particles"),
+        column<ThermoRow>("kinetic", "epsilon", of_values(&md::Thermo::kinetic), "kinetic energy of the whole system"),
+        column<ThermoRow>("potential", "epsilon", of_values(&md::Thermo::potential),
+                          "potential energy of the whole system"),
+        column<ThermoRow>("total", "epsilon", of_values(&md::Thermo::total), "their sum"),
+        column<ThermoRow>(
+            "momentum_x", "m sigma / tau", [](const ThermoRow& r) { return r.values.momentum[0]; },
+            "momentum of the whole system along x"),
+        column<ThermoRow>(
+            "momentum_y", "m sigma / tau", [](const ThermoRow& r) { return r.values.momentum[1]; },
+            "momentum of the whole system along y"),
+        column<ThermoRow>("temperature", "epsilon", of_values(&md::Thermo::temperature),
+                          "K' / (n - 1), K' the kinetic energy in the frame of the centre of mass, n the particles"),
+        column<ThermoRow>("pressure", "epsilon / sigma^2", of_values(&md::Thermo::pressure),
+                          "(K' + W / 2) / area, W the sum over all pairs of distance times force")};
+    return columns;
+}
+
+const Columns<TimingRow>& timing_columns() {
+    static const Columns<TimingRow> columns{
+        column<TimingRow>("step", "", &TimingRow::step, "step number"),
+        column<TimingRow>("wall_seconds", "s", &TimingRow::wall_seconds,
+                          "wall time since the start; a restart goes on counting", "{:.6f}"),
+        column<TimingRow>("cpu_seconds", "s", &TimingRow::cpu_seconds,
+                          "CPU time of all ranks and threads since the start", "{:.6f}")};
+    return columns;
+}
+
+const Columns<BalanceRow>& balance_columns() {
+    using R = BalanceRow;
+    static const Columns<R> columns{
+        column<R>("step", "", &R::step, "step number"),
+        column<R>("model", "", &R::model,
+                  "load model; `none` if the driver's partition never changes (`partition.kind: none`)"),
+        column<R>(
+            "driver", "", [](const R& r) { return r.driver ? 1 : 0; },
+            "1 for the model that decides for the run, 0 for those in `compare`"),
+        column<R>("lbe", "0 to 1", &R::lbe, "mean over largest time, of the partition in use before this row"),
+        column<R>("lbe_model", "0 to 1", &R::lbe_model,
+                  "LBE_m of the partition in use from this row on, by the loads of `load_step`"),
+        column<R>("mean_seconds", "s per step", &R::mean_seconds,
+                  "mean time of a process. By the wall clock: thread time since the last balancing over its steps. By "
+                  "counted work: of the state at this step"),
+        column<R>("max_seconds", "s per step", &R::max_seconds, "largest time of a process, likewise"),
+        column<R>("model_seconds", "s", &R::model_seconds, "wall time of the model on rank 0; 0 if it did not run",
+                  "{:.6f}"),
+        column<R>("partition_seconds", "s", &R::partition_seconds,
+                  "wall time of the partitioner on rank 0; 0 if it did not run", "{:.6f}"),
+        column<R>("migrate_seconds", "s", &R::migrate_seconds,
+                  "wall time of the migration and the new tiles on rank 0 (driver only)", "{:.6f}"),
+        column<R>(
+            "cells_moved", "", [](const R& r) { return r.moved.cells; },
+            "cells that changed their process; for compared models, those that would have"),
+        column<R>(
+            "particles_moved", "", [](const R& r) { return r.moved.particles; }, "particles, likewise"),
+        column<R>("ghost_cells", "", &R::ghost_cells,
+                  "ghost cells of all processes, one cell wide, in the partition in use from this row on"),
+        column<R>("lbe_observed", "0 to 1", &R::lbe_observed,
+                  "LBE of the times that the model saw: differs from `lbe` with `balance.noise` only"),
+        column<R>(
+            "decision", "", [](const R& r) { return balance::word_of(r.decision); }, "see below"),
+        column<R>("lost_seconds", "s", &R::lost_seconds,
+                  "what the slowest process lost since the last migration (`migrate: gain`)"),
+        column<R>("move_seconds", "s", &R::move_seconds,
+                  "cost of a migration, with which it was compared (`migrate: gain`)"),
+        column<R>("lbe_reachable", "0 to 1", &R::lbe_reachable,
+                  "LBE_m of the partition that was computed last before this row, taken or not; the loss is measured "
+                  "against it"),
+        column<R>("load_step", "", &R::load_step, "step of whose loads `lbe_model` is")};
+    return columns;
+}
+
+const Columns<ResourceRow>& resource_columns() {
+    using R = ResourceRow;
+    static const Columns<R> columns{
+        column<R>("step", "", &R::step, "step number"),
+        column<R>("resource", "", &R::resource, "number of the process"),
+        column<R>("speed", "mean 1", &R::speed,
+                  "speed as found so far, relative to the mean of all processes; how: [models.md](models.md#speeds)",
+                  "{:.6g}"),
+        column<R>("load", "mean 1", &R::load, "of the partition in use from this row on, as the driver models it",
+                  "{:.6g}"),
+        column<R>("seconds", "s per step", &R::seconds,
+                  "time that the process took in the partition before, as the models saw it", "{:.6g}")};
+    return columns;
+}
+
+const Columns<ZoneRow>& zone_columns() {
+    using R = ZoneRow;
+    static const Columns<R> columns{
+        column<R>("step", "", &R::step, "step number"),
+        column<R>("rank", "", &R::rank, "rank"),
+        column<R>(
+            "share", "0 to 1", &R::share,
+            "part of the rank's load on its accelerators up to this check. A cell's load is its counted work with "
+            "`balance.clock: work`, else what a cell of so many particles usually costs "
+            "(`balance.constants.costs`)",
+            "{:.6g}"),
+        column<R>("cpu_load", "0 to 1", &R::cpu_load,
+                  "how busy the CPU was: CPU time of the process / threads / elapsed time. Where threads stand in for "
+                  "accelerators they would count as the CPU, so there it is the time that the other threads computed "
+                  "their cells",
+                  "{:.4f}"),
+        column<R>("cpu_seconds", "s per step", &R::cpu_seconds,
+                  "elapsed time in which the CPU's threads computed the forces of their cells", "{:.6g}"),
+        column<R>("accelerator_seconds", "s per step", &R::accelerator_seconds,
+                  "the same, of the accelerator that worked longest", "{:.6g}"),
+        column<R>(
+            "decision", "", [](const R& r) { return balance::word_of(r.decision); },
+            "`kept`, `cpu grows`, `accelerator grows`; where the correction is smaller than half a strip of "
+            "cells, the border does not move yet"),
+        column<R>("next_share", "0 to 1", &R::next_share, "share from this check on", "{:.6g}"),
+        column<R>("most_share", "0 to 1", &R::most_share, "the most that the cells away from other ranks allow",
+                  "{:.6g}"),
+        column<R>("speed", "", &R::speed,
+                  "of the rank's accelerators together, relative to its CPU, as found so far; 0: not found", "{:.6g}")};
+    return columns;
+}
+
+}  // namespace app

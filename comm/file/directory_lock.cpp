@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// The directory's own lock is the one that counts on a local file system: no name leads to it that could be removed.
+#include "comm/file/directory_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+namespace comm {
+namespace {
+
+// Takes the lock; false where another process has it. A file system without locks keeps nobody out.
+bool taken(int fd) {
+    int result = 0;
+    do result = flock(fd, LOCK_EX | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    return result == 0 || errno != EWOULDBLOCK;
+}
+
+void write_owner(int fd) {
+    struct stat s {};
+    if (fstat(fd, &s) != 0 || s.st_nlink != 1) return;  // also some other file: nothing is written to it
+    std::array<char, 128> host{"?"};
+    gethostname(host.data(), host.size() - 1);
+    const std::string owner = "process " + std::to_string(getpid()) + " on " + host.data();
+    [[maybe_unused]] const bool written =
+        ftruncate(fd, 0) == 0 && write_at(fd, owner.data(), static_cast<std::int64_t>(owner.size()), 0);
+}
+
+}  // namespace
+
+std::string DirectoryLock::owner() const {
+    std::array<char, 256> text{};
+    const ssize_t n = file_.good() ? pread(file_, text.data(), text.size(), 0) : 0;
+    return n > 0 ? std::string(text.data(), n) : "another process";
+}
+
+DirectoryLock::Held DirectoryLock::lock_both() {
+    folder_ = Descriptor(directory_, O_RDONLY | O_DIRECTORY);
+    if (folder_.good() && !taken(folder_)) {
+        file_ = Descriptor(lock_name(), O_RDONLY | O_NOFOLLOW);  // says who; it is left to its owner
+        return Held::by_another;
+    }
+    if (!folder_.good()) folder_ = Descriptor(directory_, O_PATH | O_DIRECTORY);  // tells which directory it is
+    file_ = Descriptor(lock_name(), O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (!file_.good() && errno == ELOOP) return Held::cannot;
+    if (!file_.good() && errno == EACCES) {  // of another user: a lock needs no right to write
+        file_ = Descriptor(lock_name(), O_RDONLY | O_NOFOLLOW);
+        if (!file_.good() && errno == EACCES) return Held::cannot;
+    }
+    // Where there is no such file at all, what is wrong with the directory shows when a result is written.
+    const bool ours = !file_.good() || (taken(file_) && same_file(file_, lock_name()));
+    return ours ? Held::yes : Held::by_another;
+}
+
+std::string DirectoryLock::take(const std::string& directory) {
+    directory_ = directory;
+    constexpr int tries = 60, pause_microseconds = 50000;
+    for (int i = 0;; ++i) {
+        const Held held = lock_both();
+        if (held == Held::yes) break;
+        std::string who =
+            held == Held::cannot ? "somebody whose .steelyard.lock is a symbolic link or can't be opened" : owner();
+        file_ = Descriptor(), folder_ = Descriptor();
+        if (held == Held::cannot || i == tries) return who;
+        usleep(pause_microseconds);
+    }
+    if (file_.good()) write_owner(file_);
+    return {};
+}
+
+std::string DirectoryLock::lost() {
+    if (!folder_.good()) return {};
+    if (!same_file(folder_, directory_)) return "was removed or replaced while the run wrote to it";
+    if (!file_.good() || same_file(file_, lock_name())) return {};
+    Descriptor again(lock_name(), O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (!again.good()) return {};
+    const bool ours = taken(again);
+    file_ = std::move(again);
+    if (!ours) return "its .steelyard.lock was removed and is now held by another run, " + owner();
+    write_owner(file_);
+    return {};
+}
+
+void DirectoryLock::remove_if_empty() {
+    if (!folder_.good() || !file_.good() || !same_file(folder_, directory_)) return;
+    std::error_code error;
+    const auto entries = std::filesystem::directory_iterator(directory_, error);
+    if (error || std::distance(begin(entries), end(entries)) != 1) return;
+    // The name goes while the lock is held: who waits for it finds another file under that name, or none.
+    if (unlink(lock_name().c_str()) == 0) rmdir(directory_.c_str());
+}
+
+}  // namespace comm
