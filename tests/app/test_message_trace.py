@@ -197,7 +197,7 @@ def test_replay(tmp):
         (ranks, broken, (), 3, "broken.csv:3"),
         (ranks, os.path.join(tmp, "nothing"), (), 3, "cannot be read"),
         (ranks, file, ("--kind", "gosts"), 2, "no plan gosts"),
-        (ranks, file, ("--aggregate", "all"), 2, "all is unknown; choose auto, node, none, process"),
+        (ranks, file, ("--aggregate", "all"), 2, "all is unknown; choose none, process, node, auto"),
         (ranks, file, ("--round", "3"), 2, "command line"),
     ):
         got, text = replayed(n, path, *more)
