@@ -290,5 +290,5 @@ TEST_CASE("loads of cells that cost 1000 seconds each can still be summed") {
     b.zones.check(0, b.owners(), b.cells);
     CHECK(b.zones.share() > 0.2);  // a sum that has wrapped around gives any share, or none
     CHECK(b.zones.share() <= b.zones.most_share());
-    CHECK(b.zones.most_share() < 1);
+    CHECK(b.zones.share() < 0.8);
 }
