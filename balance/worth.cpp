@@ -66,4 +66,43 @@ Verdict verdict_of(const Worth& w, double other_seconds) {
     return v;
 }
 
+void Stages::add(std::int64_t step, bool rebuilt, bool is_due, bool balancing, double seconds,
+                 double balancing_seconds) {
+    const bool first = usual + balanced == 0;
+    if (balancing) {
+        const double rebuild = seconds - balancing_seconds;
+        if (rebuilt) least_rebuild = balanced == 0 ? rebuild : std::min(least_rebuild, rebuild);
+        balanced += rebuilt;
+        balanced_seconds += seconds;
+    } else {
+        ++usual;
+        usual_seconds += seconds;
+    }
+    if (!rebuilt) return;
+    if (is_due && !first) {
+        ++due;
+        steps_to_due += step - last_rebuild;
+    }
+    last_rebuild = step;
+}
+
+double Stages::extra_seconds(std::int64_t steps) const {
+    const double usual_rebuild = usual > 0 ? usual_seconds / static_cast<double>(usual) : least_rebuild;
+    // One at the start, and then one after as many steps as it took where nothing came before.
+    double needed = static_cast<double>(balanced);
+    if (due > 0)
+        needed = std::clamp(1 +
+                                static_cast<double>(steps) * static_cast<double>(due) /
+                                    static_cast<double>(std::max<std::int64_t>(1, steps_to_due)) -
+                                static_cast<double>(usual),
+                            0.0, static_cast<double>(balanced));
+    return std::max(0.0, balanced_seconds - needed * usual_rebuild);
+}
+
+Net net_of(const Worth& w, double seconds, double measured_seconds, double balancing_seconds) {
+    Net n{seconds, seconds - balancing_seconds, balancing_seconds};
+    if (w.measured > 0) n.without_seconds += measured_seconds * (w.even / w.measured - 1);
+    return n;
+}
+
 }  // namespace balance

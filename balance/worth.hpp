@@ -48,4 +48,31 @@ struct Verdict {
 /// processes' times count.
 Verdict verdict_of(const Worth& worth, double other_seconds);
 
+/// The stages between two steps in which neighbour lists were rebuilt: a run rebuilds them whenever a particle has
+/// moved too far, and also wherever it balances.
+struct Stages {
+    std::int64_t usual = 0, balanced = 0;            ///< without a balancing, and with one
+    double usual_seconds = 0, balanced_seconds = 0;  ///< what they took in all
+    double least_rebuild = 0;                        ///< the shortest rebuild among those with a balancing, seconds
+    std::int64_t due = 0, steps_to_due = 0;          ///< rebuilds that were due, and the steps before them
+    std::int64_t last_rebuild = 0;
+
+    /// A stage at `step`. rebuilt: the lists are new; due: they would be without a balancing, too; balancing: it has
+    /// one, which took balancing_seconds of its `seconds`.
+    void add(std::int64_t step, bool rebuilt, bool due, bool balancing, double seconds, double balancing_seconds);
+    /// What balancing took in `steps` steps: all stages with a balancing, without the rebuilds that the same steps
+    /// would have needed anyway. Where none was ever due, as many as there were count as needed.
+    double extra_seconds(std::int64_t steps) const;
+};
+
+/// The time of a run with balancing, and what it would have been with the partition that it starts from and none.
+struct Net {
+    double seconds = 0, without_seconds = 0;
+    double balancing_seconds = 0;  ///< of `seconds`: what balancing itself took
+    /// Part of the time without balancing; negative: balancing made the run longer.
+    double saved() const { return without_seconds > 0 ? 1 - seconds / without_seconds : 0; }
+};
+/// measured_seconds: of `seconds`, what worth.measured stands for.
+Net net_of(const Worth& worth, double seconds, double measured_seconds, double balancing_seconds);
+
 }  // namespace balance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All JSON that a run writes or reads back: here alone, because the library's templates take seconds to compile.
-// Functions by topic, so that summary.json keeps its order of keys, which people read from top to bottom.
+// All JSON that a run writes or reads back, since the library takes seconds to compile. Functions by topic, in the
+// order of the keys of summary.json, which people read from top to bottom.
 #include "app/output/json_text.hpp"
 
 #include <fmt/format.h>
@@ -75,11 +75,9 @@ void add_balancing(Json& j, const Summary& s) {
     if (s.balancer.finds_speeds()) j["speeds"] = s.balancer.speeds().relative();
     for (const ZoneSummary& z : s.zones)
         j["accelerator"]["zones"].push_back({{"share", z.share}, {"most_share", z.most_share}, {"speed", z.speed}});
-    if (!s.zones.empty()) {
-        const bool host = s.deck.accelerator.backend == AcceleratorBackend::host;
-        j["accelerator"]["backend"] = balance::word_of(s.deck.accelerator.backend);
-        j["accelerator"]["stands_in"] = host;  // threads of this processor in the place of a device
-    }
+    const AcceleratorBackend backend = s.deck.accelerator.backend;  // host: threads that stand in for a device
+    if (!s.zones.empty()) j["accelerator"]["backend"] = balance::word_of(backend);
+    if (!s.zones.empty()) j["accelerator"]["stands_in"] = backend == AcceleratorBackend::host;
     j["balance_bytes"] = s.spreads.balance_bytes.max;  // of a rank
     j["balancing"] = {{"balancings", s.balancing.balancings},
                       {"migrations", s.balancing.migrations},
@@ -105,6 +103,12 @@ void add_efficiency(Json& j, const Summary& s) {
                       {"most_lbe", v->most_lbe},
                       {"saved", v->saved},
                       {"cost", s.balancing_cost()}};
+    if (const std::optional<balance::Net> n = s.net())
+        j["worth"]["net"] = {{"of", s.net_of() == Summary::NetOf::run ? "run" : "virtual processes"},
+                             {"seconds", n->seconds},
+                             {"without_seconds", n->without_seconds},
+                             {"balancing_seconds", n->balancing_seconds},
+                             {"saved", n->saved()}};
 }
 
 Json json_of(const StepSeconds& s) {
@@ -234,8 +238,7 @@ Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64
         const Json j = Json::parse(text);
         if (j.at("particles") != particles)
             throw std::invalid_argument(
-                fmt::format("it is of {} particles, and the run has {}; give the prediction "
-                            "of this deck",
+                fmt::format("it is of {} particles, and the run has {}; give the prediction of this deck",
                             j.at("particles").dump(), particles));
         for (const Json& f : j.at("forecasts")) {
             if (f.at("ranks") != ranks) continue;
@@ -248,8 +251,7 @@ Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64
                 return s;
             };
             const Json& s = f.at("seconds");
-            Prediction p;
-            p.threads = j.value("threads", 0);
+            Prediction p{.file = {}, .threads = j.value("threads", 0)};
             p.seconds = {seconds(f.at("step_seconds")), seconds(s.at("compute")), seconds(s.at("imbalance")),
                          seconds(s.at("rebalancing")), seconds(s.at("communication"))};
             if (p.seconds.step == 0)

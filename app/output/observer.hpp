@@ -19,6 +19,15 @@ struct Due {
     bool checkpoint = false;
 };
 
+/// A stage between two steps in which the neighbour lists were rebuilt, or a balancing was due.
+struct Stage {
+    std::int64_t step = 0;
+    bool rebuilt = false;    ///< the lists are new
+    bool due = false;        ///< and would be without a balancing, too
+    bool balancing = false;  ///< a balancing was due
+    double seconds = 0;
+};
+
 /// Where a run's results go: whoever wants some overrides what tells of them. All calls are collective.
 class Observer {
 public:
@@ -26,6 +35,7 @@ public:
     virtual Due due(std::int64_t /*step*/) const { return {}; }
     /// New plans of messages follow: particles change their tiles, ghosts are exchanged anew.
     virtual void rebuilding(std::int64_t /*step*/) {}
+    virtual void rebuilt(const Stage&) {}
     virtual void sums(std::int64_t /*step*/, const Engine&) {}
     /// Whatever is written at intervals of its own.
     virtual void series(std::int64_t /*step*/, const Engine&) {}

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "app/common/signals.hpp"
 #include "app/output/json_text.hpp"
@@ -121,6 +122,12 @@ Due Output::due(std::int64_t step) const {
     return due;
 }
 
+void Output::rebuilt(const Stage& stage) {
+    const double balancing = timers_.seconds(Phase::balancing);
+    stages_.add(stage.step, stage.rebuilt, stage.due, stage.balancing, stage.seconds,
+                balancing - std::exchange(balancing_before_, balancing));
+}
+
 // Of all ranks and threads since this start of the run.
 double Output::cpu_seconds() const {
     std::vector<md::Int128> cpu{static_cast<md::Int128>((comm::cpu_seconds() - run_.start_cpu_seconds) * 1e9)};
@@ -196,27 +203,28 @@ std::int64_t Output::stop_wanted() const {
 bool Output::finish(std::int64_t step, const Engine& engine) {
     files();
     const double wall = comm::now() - run_.start_seconds;
-    Summary summary{.deck = run_.deck,
-                    .engine = engine,
-                    .balancer = balancer_,
-                    .topology = run_.topology,
-                    .command_line = run_.command_line,
-                    .ranks = comm_.size(),
-                    .particles = particles_,
-                    .step = step,
-                    .first_step = run_.first_step(),
-                    .wall_seconds = wall,
-                    .cpu_seconds = cpu_seconds(),
-                    .state_hash = engine.state_hash(),
-                    .energy_first = energy_first_,
-                    .energy_last = std::nullopt,
-                    .energy_drift = std::nullopt,
-                    .checkpoints = checkpoints_,
-                    .balancing = balancing_,
-                    .zones = zones_of(balancer_),
-                    .spreads = spreads_of(comm_, timers_, engine, balancer_, wall),
-                    .balancing_traffic = timers_.traffic(Phase::balancing),
-                    .prediction = run_.prediction};
+    Summary summary{
+        .deck = run_.deck,
+        .engine = engine,
+        .balancer = balancer_,
+        .topology = run_.topology,
+        .command_line = run_.command_line,
+        .ranks = comm_.size(),
+        .particles = particles_,
+        .step = step,
+        .first_step = run_.first_step(),
+        .wall_seconds = wall,
+        .cpu_seconds = cpu_seconds(),
+        .state_hash = engine.state_hash(),
+        .energy_first = energy_first_,
+        .energy_last = std::nullopt,
+        .energy_drift = std::nullopt,
+        .checkpoints = checkpoints_,
+        .balancing = balancing_,
+        .zones = zones_of(balancer_),
+        .spreads = spreads_of(comm_, timers_, engine, balancer_, wall, stages_.extra_seconds(step - run_.first_step())),
+        .balancing_traffic = timers_.traffic(Phase::balancing),
+        .prediction = run_.prediction};
     if (last_) {  // else the run has stopped before its first output step
         summary.energy_last = last_->total();
         const double change = last_->total() - energy_first_.value_or(last_->total());

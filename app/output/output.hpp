@@ -28,6 +28,7 @@ public:
     void rebuilding(std::int64_t step) override {
         if (run_.trace) run_.trace->set_step(step);
     }
+    void rebuilt(const Stage& stage) override;
     void sums(std::int64_t step, const Engine& engine) override;
     void series(std::int64_t step, const Engine& engine) override;
     void checkpoint(std::int64_t step, const Engine& engine) override;
@@ -61,6 +62,8 @@ private:
     double largest_kinetic_ = 0;
     CheckpointCost checkpoints_;
     BalancingCost balancing_;
+    balance::Stages stages_;       // of this rank
+    double balancing_before_ = 0;  // seconds of its phase up to the last stage
 };
 
 }  // namespace app

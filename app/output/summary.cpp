@@ -41,7 +41,7 @@ void say_speeds(const Summary& s) {
     for (std::size_t p = 0; p < speeds.size(); ++p)
         if (speeds[p] != 1) unequal.push_back(p);
     std::ranges::stable_sort(unequal, {}, [&](std::size_t p) { return speeds[p]; });
-    const char* one = s.engine.tiles().hosts().processes() == s.ranks ? "rank" : "process";
+    const char* one = s.processes() == s.ranks ? "rank" : "process";
     if (unequal.empty()) say(stdout, "  speeds: no {} was found to be slower or faster than the others\n", one);
     constexpr std::size_t most = 5;
     for (std::size_t i = 0; i < std::min(most, unequal.size()); ++i)
@@ -73,30 +73,6 @@ void say_balancing(const Summary& s) {
         say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe,
             o.measured ? fmt::format("{:.2f} %", 100 * *o.measured) : "-");
     if (s.balancer.finds_speeds()) say_speeds(s);
-}
-
-// Where nothing was balanced the first line is all there is to say.
-void say_worth(const Summary& s) {
-    if (s.wall_seconds > 0 && s.spreads.useful_seconds.max > 0)
-        say(stdout, "  parallel efficiency {:.1f} % = load balance {:.1f} % x communication {:.1f} %\n",
-            100 * s.spreads.useful_seconds.mean / s.wall_seconds,
-            100 * s.spreads.useful_seconds.mean / s.spreads.useful_seconds.max,
-            100 * s.spreads.useful_seconds.max / s.wall_seconds);
-    const std::optional<balance::Verdict> v = s.verdict();
-    if (!v) return;
-    say(stdout, "  perfect balance would have taken {:.1f} % less {}\n", 100 * v->perfect_saves,
-        s.verdict_of_run() ? "time" : "compute time");
-    say(stdout, "  the dearest cell allows an LBE of at most {:.1f} %\n", 100 * v->most_lbe);
-    if (!balance::kind_of(s.deck.balance.partition).follows_loads) return;
-    const char* time = s.verdict_of_run() ? "time" : "compute time";
-    constexpr double shown = 0.0005;                                    // less is 0.0 %
-    const double lost = v->saved < 0 ? -v->saved / (1 - v->saved) : 0;  // of the time with it
-    say(stdout, "{}",
-        lines_of(
-            {lost < shown
-                 ? fmt::format("balancing saved {:.1f} % of the {} without it", 100 * std::max(0.0, v->saved), time)
-                 : fmt::format("without balancing it would have taken {:.1f} % less {}", 100 * lost, time),
-             fmt::format("balancing cost {:.1f} % of the time", 100 * s.balancing_cost())}));
 }
 
 void say_prediction(const Summary& s) {
@@ -143,42 +119,33 @@ void say_zones(const Summary& s) {
 std::string phase_name(std::size_t i) { return i < phase_names.size() ? std::string(phase_names[i]) : "other"; }
 
 RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, const Engine& engine,
-                       const LoadBalancer& balancer, double wall) {
+                       const LoadBalancer& balancer, double wall, double balancing) {
+    const struct {
+        comm::Spread RankSpreads::*spread;
+        double mine;
+    } values[] = {
+        {&RankSpreads::peak_resident_bytes, peak_resident_bytes(comm.size())},
+        {&RankSpreads::particle_bytes, static_cast<double>(engine.bytes())},
+        {&RankSpreads::particles, static_cast<double>(engine.particles())},
+        {&RankSpreads::balance_bytes, static_cast<double>(balancer.bytes())},
+        {&RankSpreads::ownership_bytes, static_cast<double>(engine.ownership_bytes() + balancer.ownership_bytes())},
+        {&RankSpreads::useful_seconds, timers.seconds(Phase::forces) + timers.seconds(Phase::neighbours)},
+        {&RankSpreads::messages, static_cast<double>(engine.traffic().messages)},
+        {&RankSpreads::message_bytes, static_cast<double>(engine.traffic().bytes)},
+        {&RankSpreads::covered_seconds, engine.travel_seconds().computed},
+        {&RankSpreads::wait_seconds, engine.travel_seconds().waited},
+        {&RankSpreads::balancing_seconds, balancing},
+    };
     std::vector<double> mine(timers.all().begin(), timers.all().end());
     mine.push_back(wall - std::accumulate(mine.begin(), mine.end(), 0.0));
-    const std::size_t phases = mine.size();
-    mine.push_back(peak_resident_bytes(comm.size()));
-    mine.push_back(static_cast<double>(engine.bytes()));
-    mine.push_back(static_cast<double>(engine.particles()));
-    mine.push_back(static_cast<double>(balancer.bytes()));
-    mine.push_back(static_cast<double>(engine.ownership_bytes() + balancer.ownership_bytes()));
-    mine.push_back(timers.seconds(Phase::forces) + timers.seconds(Phase::neighbours));
-    mine.push_back(static_cast<double>(engine.traffic().messages));
-    mine.push_back(static_cast<double>(engine.traffic().bytes));
-    mine.push_back(engine.travel_seconds().computed);
-    mine.push_back(engine.travel_seconds().waited);
+    const auto phases = static_cast<std::ptrdiff_t>(mine.size());
+    for (const auto& v : values) mine.push_back(v.mine);
     const std::vector<comm::Spread> all = comm.spread(mine);
-    return {{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(phases)},
-            all[phases],
-            all[phases + 1],
-            all[phases + 2],
-            all[phases + 3],
-            all[phases + 4],
-            all[phases + 5],
-            all[phases + 6],
-            all[phases + 7],
-            all[phases + 8],
-            all[phases + 9]};
-}
-
-std::optional<balance::Verdict> Summary::verdict() const {
-    std::optional<balance::Worth> w = balancer.worth();
-    if (!w) return std::nullopt;
-    if (!verdict_of_run()) return verdict_of(*w, 0);
-    // Of threads, up to the last balancing: to elapsed time of the whole run.
-    const double whole = static_cast<double>(step - first_step) / w->steps / omp_get_max_threads();
-    for (double* seconds : {&w->measured, &w->perfect, &w->possible, &w->even}) *seconds *= whole;
-    return verdict_of(*w, std::max(0.0, wall_seconds - w->measured));
+    RankSpreads s;
+    s.phases.assign(all.begin(), all.begin() + phases);
+    auto next = all.begin() + phases;
+    for (const auto& v : values) s.*v.spread = *next++;
+    return s;
 }
 
 StepSeconds Summary::step_seconds() const {

@@ -12,6 +12,7 @@
 #include "app/engine/engine.hpp"
 #include "app/output/checkpoint.hpp"
 #include "app/output/prediction.hpp"
+#include "balance/worth.hpp"
 #include "comm/communicator.hpp"
 #include "comm/machine/topology.hpp"
 #include "comm/simulation.hpp"
@@ -31,15 +32,16 @@ struct RankSpreads {
     comm::Spread useful_seconds;                 ///< in which a rank computed: forces, neighbour lists
     comm::Spread messages, message_bytes;        ///< that a rank has sent: ghosts, particles that left their tiles
     comm::Spread covered_seconds, wait_seconds;  ///< while ghosts were on their way, with comm.overlap: full
+    comm::Spread balancing_seconds;              ///< what the run took longer because of balancing itself
     /// Part of that time in which ranks computed; empty where none were on their way.
     std::optional<double> overlap_efficiency() const {
         const double all = covered_seconds.mean + wait_seconds.mean;
         return all > 0 ? std::optional(covered_seconds.mean / all) : std::nullopt;
     }
 };
-/// Collective. wall: seconds of the run.
+/// Collective. wall: seconds of the run, of which `balancing` would not have gone by without balancing.
 RankSpreads spreads_of(const comm::Communicator& comm, const Timers& timers, const Engine& engine,
-                       const LoadBalancer& balancer, double wall);
+                       const LoadBalancer& balancer, double wall, double balancing);
 
 /// Where the border of one rank stood in the end.
 struct ZoneSummary {
@@ -75,12 +77,20 @@ struct Summary {
     std::optional<balance::Verdict> verdict() const;
     /// verdict() is of the whole run's time; else of the time that the processes computed: by counted work, and where
     /// ranks host several processes.
-    bool verdict_of_run() const {
-        return deck.balance.clock == balance::Clock::wall && engine.tiles().hosts().processes() == ranks;
-    }
+    bool verdict_of_run() const { return deck.balance.clock == balance::Clock::wall && processes() == ranks; }
     /// Part of the run's time that ranks spent balancing and migrating.
     double balancing_cost() const;
 
+    /// What times are compared in net().
+    enum class NetOf {
+        run,        ///< of this run, real or simulated
+        processes,  ///< that the slowest virtual process computes: ranks host several, or the deck slows processes down
+    };
+    NetOf net_of() const;
+    /// The time with balancing and without, on one base; nothing where nothing was measured, or nothing could change.
+    std::optional<balance::Net> net() const;
+
+    std::int64_t processes() const { return engine.tiles().hosts().processes(); }
     double atom_steps() const { return static_cast<double>(particles) * static_cast<double>(step - first_step); }
 };
 
@@ -89,6 +99,9 @@ std::string phase_name(std::size_t i);
 
 /// The clock that times are measured by, for messages.
 std::string clock_name(const Summary& summary);
+
+/// Prints the lines on parallel efficiency, and on what balancing was worth.
+void say_worth(const Summary& summary);
 
 /// Prints the table.
 void say_summary(const Summary& summary);

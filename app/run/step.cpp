@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "app/common/words.hpp"
+#include "comm/clock.hpp"
 
 namespace app {
 namespace {
@@ -48,16 +49,21 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             const std::int64_t stop = observer.stop_wanted();
 
             // Cell fields and balancing count the particles where they are now.
-            const bool balance = balancer.due(step, engine.displaced()) && balancer.collect_times(step, engine);
+            const double begin = comm::now();
+            const bool rebuild_due = engine.displaced(), balancing_due = balancer.due(step, rebuild_due);
+            const bool balance = balancing_due && balancer.collect_times(step, engine);
             std::optional<balance::Infeasible> dead_end;
-            const bool border = balancer.border_due(step, engine.displaced());
-            if (engine.displaced() || due.cells || balance || border) {
+            const bool border = balancer.border_due(step, rebuild_due);
+            const bool rebuild = rebuild_due || due.cells || balance || border;
+            if (rebuild) {
                 observer.rebuilding(step);
                 engine.rebin();
                 if (balance) dead_end = try_to_balance(step, balancer, engine);  // load model, partition, migration
                 if (border) balancer.move_border(step, engine);                  // cells between CPUs and accelerators
                 engine.build_neighbour_lists();
             }
+            if (rebuild || balancing_due)
+                observer.rebuilt({step, rebuild, rebuild_due, balancing_due, comm::now() - begin});
             observer.balanced(balancer.take_rows(), balancer.take_resources());
             if (border) observer.border(balancer.zones().take_rows());
             if (dead_end && !started) stop_at_limit(step, *dead_end, false, engine.comm());

@@ -249,12 +249,12 @@ def test_what_it_prints(tmp):
             ranks or "1 rank x 1 thread," in text and "1 process," in text
         ), text
         assert (ranks > 0) == (
-            re.search(r"balancing saved \d|without balancing it would have taken \d", text) is not None
+            re.search(r"balancing made this run (\d+\.\d % (shorter|longer)|no shorter)", text) is not None
         ), text
     # What made a run longer is not called a saving, and what was not balanced has saved nothing.
     slow = printed(2, "run", DECK, "--out", fresh(out), *settings(**dict(balanced, balance__partition__kind="none")))
     assert "8 measurements of balance, the partition stays, 0 migrations," in slow and "by none" not in slow, slow
-    assert "perfect balance would" in slow and "saved" not in slow and "without balancing" not in slow, slow
+    assert "perfect balance would" in slow and "balancing made" not in slow, slow
     worse = printed(
         2,
         "run",
@@ -263,9 +263,10 @@ def test_what_it_prints(tmp):
         fresh(out),
         *settings(**dict(balanced, balance__compare="[]", balance__processes=4, balance__model="a1", balance__noise=1)),
     )
-    w = summary(out)["worth"]["saved"]
-    said = re.search(r"without balancing it would have taken ([0-9.]+) % less compute time,\s+balancing cost", worse)
-    assert w < -0.01 and said and abs(float(said[1]) / 100 - -w / (1 - w)) < 1e-3, f"saved {w}: {worse}"
+    w = summary(out)["worth"]["net"]
+    said = re.search(r"balancing makes computing ([0-9.]+) % longer for 4 virtual processes,\s+(\S+) s on the", worse)
+    assert w["saved"] < -0.01 and said and abs(float(said[1]) / 100 + w["saved"]) < 1e-3, f"{w}: {worse}"
+    assert said[2] == f"{w['seconds']:.3g}", f"{w}: {worse}"
     # Steps that are too short for the clock are no balancings without a word.
     few = os.path.join(tmp, "few.yaml")
     with open(few, "w") as f:

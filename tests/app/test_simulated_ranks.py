@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -17,11 +18,12 @@ DECKS = {
 pytestmark = built("build-smpi/steelyard")
 
 
-def summary(command, out):
-    done = subprocess.run(command + ["--out", out, "--quiet"], capture_output=True, text=True)
+def summary(command, out, quiet=True):
+    """The summary of a run, and what it has printed."""
+    done = subprocess.run(command + ["--out", out] + ["--quiet"] * quiet, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     with open(os.path.join(out, "summary.json")) as f:
-        return json.load(f)
+        return dict(json.load(f), printed=done.stdout)
 
 
 def test_schedules(tmp):
@@ -50,3 +52,26 @@ def test_same_as_a_real_run(tmp, deck):
     assert simulated["ranks"] == 16 and simulated["wall_seconds"] > 0
     for key in ("state_hash", "overall_lbe", "energy_last", "particles", "steps"):
         assert simulated[key] == real[key], key
+
+
+@pytest.mark.parametrize("deck, ranks", (("strip.yaml", 32), ("strip.yaml", 8), ("tiny.yaml", 8)))
+def test_net_of_balancing(tmp, deck, ranks):
+    """What a run says of the time with balancing and without is what two runs take; time is exact here."""
+    common = dict(run__steps=300, balance__clock="work", grid__skin=0.4)
+    command = [SIMULATE, str(ranks), os.path.join(SOURCE, "inputs", deck)]
+    truth = summary([*command, *settings(**common)], os.path.join(tmp, "without"))["wall_seconds"]
+    balanced = summary([*command, *settings(**common, balance__every=20)], os.path.join(tmp, "with"), quiet=False)
+    net = balanced["worth"]["net"]
+    print(f"{deck}, {ranks} ranks: without {truth:.6f} s, said {net}")
+    assert net["of"] == "run" and net["seconds"] == balanced["wall_seconds"]
+    assert abs(net["without_seconds"] / truth - 1) < 0.08
+    shorter = balanced["wall_seconds"] < truth
+    assert (net["saved"] > 0) == shorter and net["balancing_seconds"] > 0
+    said = re.search(
+        r"balancing made this simulated run (\S+) % (\S+),\s+(\S+) s instead of about (\S+) s without it,"
+        r"\s+of which balancing itself took (\S+) s",
+        balanced["printed"],
+    )
+    assert said and said[2] == ("shorter" if shorter else "longer"), balanced["printed"]
+    shown = [f"{net[key]:.3g}" for key in ("seconds", "without_seconds", "balancing_seconds")]
+    assert [said[1], said[3], said[4], said[5]] == [f"{100 * abs(net['saved']):.1f}", *shown]

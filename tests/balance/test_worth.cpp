@@ -56,3 +56,44 @@ TEST_CASE("verdicts are parts of the whole time") {
     CHECK(verdict_of({10, 80, 60, 75, 40}, 0).saved == -1);  // balancing can lose
     CHECK(verdict_of({}, 1).saved == 0);
 }
+
+TEST_CASE("net: the time of a run, and what it would have been without balancing") {
+    // The slowest process computed 60 s of 100 s, and would have 90 s with the even partition; balancing took 12 s.
+    const Worth w{10, 80, 60, 75, 120};
+    const Net gain = net_of(w, 100, 60, 12);
+    CHECK(gain.seconds == 100);
+    CHECK(gain.without_seconds == Approx(100 - 12 + 30));
+    CHECK(gain.balancing_seconds == 12);
+    CHECK(gain.saved() == Approx(1 - 100.0 / 118));
+    const Net loss = net_of(w, 100, 60, 70);  // what balancing saves is less than what it costs
+    CHECK(loss.without_seconds == Approx(60));
+    CHECK(loss.saved() == Approx(-40.0 / 60));
+    CHECK(net_of({10, 80, 60, 75, 80}, 100, 60, 0).saved() == 0);
+    CHECK(net_of({}, 100, 0, 10).without_seconds == 90);
+}
+
+TEST_CASE("balancing costs what its stages take, without the rebuilds that the run would have needed anyway") {
+    Stages s;
+    s.add(0, true, true, true, 5, 4);  // the start, with the first partition
+    for (int step = 10; step <= 100; step += 10) s.add(step, true, true, false, 1, 0);
+    CHECK(s.extra_seconds(100) == Approx(4));  // the run without has the other 10 rebuilds, too
+    // A rebuild serves 15 steps, and each 20 there is a balancing: 1 + 60 / 15 rebuilds without, 1 + 3 x 2 with it.
+    Stages both;
+    both.add(0, true, true, true, 5, 4);
+    for (int k = 0; k < 3; ++k) {
+        both.add(20 * k + 15, true, true, false, 1, 0);
+        both.add(20 * k + 20, true, false, true, 5, 4);
+    }
+    CHECK(both.usual == 3);
+    CHECK(both.extra_seconds(60) == Approx(4 * 5 - (1 + 60.0 / 15 - 3) * 1));
+    // None was ever due: all count as needed, at what the shortest took.
+    Stages often;
+    for (int step = 0; step <= 40; step += 10) often.add(step, true, step == 0, true, step == 20 ? 4.5 : 5, 4);
+    CHECK(often.extra_seconds(40) == Approx(24.5 - 5 * 0.5));
+    // Times were collected, and the partition kept without a look at the cells: nothing was rebuilt.
+    Stages kept;
+    kept.add(0, true, true, false, 1, 0);
+    kept.add(20, false, false, true, 0.25, 0.25);
+    CHECK(kept.extra_seconds(40) == Approx(0.25));
+    CHECK(Stages{}.extra_seconds(10) == 0);
+}
