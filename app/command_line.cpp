@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <sstream>
 
 #include "app/common/build_info.hpp"
@@ -91,6 +92,16 @@ void add_run(CLI::App& cli, Options& o) {
     add_output(run, o);
 }
 
+// CLI::Range lets nan through.
+std::function<std::string(const std::string&)> number_within(double above, double most) {
+    return [above, most](const std::string& text) {
+        double x = 0;
+        return CLI::detail::lexical_cast(text, x) && x > above && x <= most
+                   ? std::string()
+                   : fmt::format("{} is no number above {:g} and up to {:g}", text, above, most);
+    };
+}
+
 void add_predict(CLI::App& cli, Options& o) {
     CLI::App* predict = cli.add_subcommand("predict",
                                            "predict the time of a step for some numbers of\n"
@@ -113,6 +124,15 @@ void add_predict(CLI::App& cli, Options& o) {
                        ? std::string()
                        : text + " is no number from 1 to 10000";
         });
+    CLI::Option* efficiency =
+        predict->add_option("--efficiency", o.efficiency, "find the most ranks that keep this efficiency")
+            ->check(number_within(0, 1));
+    predict
+        ->add_option("--time", o.seconds,
+                     "find the fewest ranks on which all steps of the\n"
+                     "run take no longer: seconds")
+        ->check(number_within(0, 1e12))
+        ->excludes(efficiency);
     add_output(predict, o);
 }
 

@@ -9,6 +9,7 @@
 
 #include "balance/model/work.hpp"
 #include "balance/partition/plan.hpp"
+#include "balance/partition/quality.hpp"
 #include "comm/message_plan.hpp"
 
 namespace predict {
@@ -120,6 +121,44 @@ RankSteps rank_steps(const CellField& field, const balance::Decomposition& owner
         for (const Message& m : step.sends) result.bytes += m.bytes / ranks;
     }
     return result;
+}
+
+namespace {
+
+std::vector<RankStep> as_steps(const std::map<std::pair<int, int>, double>& bytes, std::int64_t ranks) {
+    std::vector<RankStep> steps(static_cast<std::size_t>(ranks));
+    for (const auto& [pair, sent] : bytes) steps[pair.first].sends.push_back({pair.second, sent});
+    return steps;
+}
+
+}  // namespace
+
+std::vector<RankStep> field_exchange(const balance::Grid& grid, const balance::Partition& partition, double bytes) {
+    const balance::Homes homes{grid, static_cast<int>(partition.processes())};
+    std::map<std::pair<int, int>, double> sent;
+    for (std::int64_t p = 0; p < partition.processes(); ++p)
+        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
+            homes.for_each_in(partition.boxes[b], [&](int home) {
+                if (home == p) return;
+                const balance::Box common = balance::intersection(partition.boxes[b], homes.of(home));
+                sent[{home, static_cast<int>(p)}] += bytes * static_cast<double>(common.cells());
+            });
+    return as_steps(sent, partition.processes());
+}
+
+std::vector<RankStep> migration_exchange(const CellField& field, const balance::Partition& from,
+                                         const balance::Partition& to, double bytes) {
+    const balance::Box all = field.grid.box();
+    const balance::Owners before(field.grid, all, from), after(field.grid, all, to);
+    std::map<std::pair<int, int>, double> sent;
+    for (int x = 0; x < all.upper[0]; ++x)
+        for (int y = 0; y < all.upper[1]; ++y) {
+            const std::int32_t source = before.column(x)[y], target = after.column(x)[y];
+            if (source == target) continue;
+            sent[{source, target}] +=
+                bytes * field.length * field.length * static_cast<double>(field.items[balance::place_in(all, x, y)]);
+        }
+    return as_steps(sent, from.processes());
 }
 
 }  // namespace predict

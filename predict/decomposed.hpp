@@ -34,4 +34,13 @@ struct RankSteps {
 RankSteps rank_steps(const CellField& field, const balance::Decomposition& owners, const comm::NodeMap& nodes,
                      const comm::Schedule& schedule);
 
+/// The exchange by which a field of `bytes` a cell goes from its homes (balance/grid/field.hpp) to the owners of the
+/// cells: one message between two ranks.
+std::vector<RankStep> field_exchange(const balance::Grid& grid, const balance::Partition& partition, double bytes);
+
+/// The exchange by which particles of `bytes` each, items of them in a cell, go from their owners by one partition to
+/// those by another. A process a rank.
+std::vector<RankStep> migration_exchange(const CellField& field, const balance::Partition& from,
+                                         const balance::Partition& to, double bytes);
+
 }  // namespace predict

@@ -9,9 +9,9 @@ namespace predict {
 namespace {
 
 // The ranks of a run, step after step.
-class Course {
+class Ranks {
 public:
-    Course(const RankSteps& ranks, const Conditions& c)
+    Ranks(const RankSteps& ranks, const Conditions& c)
         : ranks_(ranks), c_(c), full_(c.overlap == comm::Overlap::full), at_(ranks.steps.size(), 0.0) {}
 
     void usual_step() {
@@ -75,20 +75,30 @@ Conditions with(Conditions c, comm::Overlap overlap) {
     return c;
 }
 
-}  // namespace
-
-double mean_step_seconds(const RankSteps& ranks, const Conditions& c) {
+// Seconds of a step without a rebuild, and what one adds.
+struct StepTimes {
+    double usual, rebuild;
+};
+StepTimes step_times(const RankSteps& ranks, const Conditions& c) {
     constexpr int settling = 3, measured = 4;  // steps until who waits for whom repeats itself, and those that count
-    Course course(ranks, c);
+    Ranks course(ranks, c);
     for (int i = 0; i < settling; ++i) course.usual_step();
     const double begin = course.end();
     for (int i = 0; i < measured; ++i) course.usual_step();
     const double before = course.end(), usual = (before - begin) / measured;
     course.step_with_rebuild();
     for (int i = 0; i < settling; ++i) course.usual_step();
-    const double rebuild = course.end() - before - settling * usual;
-    return usual + (rebuild - usual) / c.steps_per_rebuild + c.rebalancing_seconds;
+    return {usual, course.end() - before - settling * usual - usual};
 }
+
+}  // namespace
+
+double mean_step_seconds(const RankSteps& ranks, const Conditions& c) {
+    const StepTimes t = step_times(ranks, c);
+    return t.usual + t.rebuild / c.steps_per_rebuild + c.rebalancing_seconds;
+}
+
+double rebuild_seconds(const RankSteps& ranks, const Conditions& c) { return step_times(ranks, c).rebuild; }
 
 Terms terms_of(const RankSteps& ranks, const Conditions& c) {
     Terms t;
@@ -116,9 +126,10 @@ Forecast forecast(const RankSteps& ranks, const Conditions& c) {
     f.bytes = ranks.bytes;
     const double seconds = f.terms.seconds(),
                  compute = c.machine.compute_uncertainty * (seconds - f.terms.communication()),
-                 messages = c.machine.message_uncertainty * f.terms.communication();
-    f.low_seconds = std::max(0.0, seconds - compute - messages);
-    f.high_seconds = seconds + compute + messages;
+                 messages = c.machine.message_uncertainty * f.terms.communication(),
+                 method = (c.rebalancing_seconds > 0 ? method_error_balanced : method_error) * seconds;
+    f.low_seconds = std::max(0.0, seconds - compute - messages - method);
+    f.high_seconds = seconds + compute + messages + method;
     f.balanced_seconds = std::min(seconds, mean_step_seconds(balanced(ranks), c));
     f.fast_network_seconds = mean_step_seconds(ranks, with(c, scaled_network(c.machine, 0.5)));
     f.none_seconds = mean_step_seconds(ranks, with(c, comm::Overlap::none));
@@ -127,19 +138,39 @@ Forecast forecast(const RankSteps& ranks, const Conditions& c) {
     return f;
 }
 
+Forecast mean_of(std::span<const Forecast> forecasts) {
+    Forecast mean = forecasts.front();
+    const auto average = [&](auto value) {
+        double sum = 0;
+        for (const Forecast& f : forecasts) sum += value(f);
+        return sum / static_cast<double>(forecasts.size());
+    };
+    for (double Terms::*term :
+         {&Terms::compute, &Terms::imbalance, &Terms::messages, &Terms::bytes, &Terms::rebalancing})
+        mean.terms.*term = average([&](const Forecast& f) { return f.terms.*term; });
+    for (double Forecast::*number :
+         {&Forecast::lbe, &Forecast::messages, &Forecast::bytes, &Forecast::low_seconds, &Forecast::high_seconds,
+          &Forecast::balanced_seconds, &Forecast::fast_network_seconds, &Forecast::none_seconds,
+          &Forecast::links_seconds, &Forecast::full_seconds})
+        mean.*number = average([&](const Forecast& f) { return f.*number; });
+    mean.lbe = mean.terms.compute > 0 ? mean.terms.compute / (mean.terms.compute + mean.terms.imbalance) : 1;
+    return mean;
+}
+
 const Forecast& best_of(std::span<const Forecast> forecasts) {
     return *std::min_element(forecasts.begin(), forecasts.end(), [](const Forecast& a, const Forecast& b) {
         return a.terms.seconds() < b.terms.seconds();
     });
 }
 
-std::string limiting_term(const Terms& t) {
-    const std::array<std::pair<double, const char*>, 5> named{{{t.compute, "computing itself"},
-                                                               {t.imbalance, "imbalance of the ranks' loads"},
-                                                               {t.messages, "the number of messages and their latency"},
-                                                               {t.bytes, "the bytes that messages carry"},
-                                                               {t.rebalancing, "balancing and migration"}}};
-    return std::max_element(named.begin(), named.end())->second;
+Limit limit_of(const Terms& t) {
+    if (2 * t.compute >= t.seconds()) return {"computing itself", t.compute};
+    const std::array<Limit, 4> losses{{{"imbalance of the ranks' loads", t.imbalance},
+                                       {"the number of messages and their latency", t.messages},
+                                       {"the bytes that messages carry", t.bytes},
+                                       {"balancing and migration", t.rebalancing}}};
+    return *std::max_element(losses.begin(), losses.end(),
+                             [](const Limit& a, const Limit& b) { return a.seconds < b.seconds; });
 }
 
 }  // namespace predict

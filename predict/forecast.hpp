@@ -9,6 +9,10 @@
 
 namespace predict {
 
+/// How far predicted steps were off in comparisons with runs, real and simulated, without balancing and with it
+/// (docs/prediction.md): part of the step.
+inline constexpr double method_error = 0.1, method_error_balanced = 0.15;
+
 /// Seconds of a mean step; they add up to seconds().
 struct Terms {
     double compute = 0;      ///< of the mean rank
@@ -26,7 +30,7 @@ struct Forecast {
     Terms terms;
     double lbe = 1;                            ///< of the partition, by the loads that it was made of
     double messages = 0, bytes = 0;            ///< that a mean rank sends in a step
-    double low_seconds = 0, high_seconds = 0;  ///< with the machine's uncertainties
+    double low_seconds = 0, high_seconds = 0;  ///< with the machine's uncertainties and the method's
     /// Seconds of a step with ...
     double balanced_seconds = 0;      ///< the same load on all ranks
     double fast_network_seconds = 0;  ///< half the latency, half the cost of a message, twice the bandwidths
@@ -51,10 +55,20 @@ Terms terms_of(const RankSteps& ranks, const Conditions& conditions);
 /// Terms, and the other times of a Forecast.
 Forecast forecast(const RankSteps& ranks, const Conditions& conditions);
 
+/// What a rebuild of the neighbour lists adds to a step.
+double rebuild_seconds(const RankSteps& ranks, const Conditions& conditions);
+
+/// The mean of forecasts for the same ranks, number by number. At least one.
+Forecast mean_of(std::span<const Forecast> forecasts);
+
 /// The forecast with the shortest step. forecasts: at least one.
 const Forecast& best_of(std::span<const Forecast> forecasts);
 
-/// What limits it, in words: the largest of its terms.
-std::string limiting_term(const Terms& terms);
+/// What limits a step: computing where it is at least half of it, else the largest of the other terms.
+struct Limit {
+    std::string name;  ///< in words
+    double seconds = 0;
+};
+Limit limit_of(const Terms& terms);
 
 }  // namespace predict

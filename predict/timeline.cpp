@@ -185,4 +185,34 @@ std::vector<double> reduction_ends(std::span<const double> begins, const comm::N
     return reduction.at;
 }
 
+namespace {
+
+// Of a round in which every other of the ranks that take part hands bytes to the one `step` further: the slowest pair.
+double slowest_way(int step, const comm::NodeMap& nodes, const Machine& machine, double bytes) {
+    double slowest = 0;
+    for (int r = 0; r + step < nodes.ranks(); r += 2 * step)
+        slowest = std::max(
+            slowest, latency(r, r + step, nodes, machine) + bytes / link(r, r + step, nodes, machine).bytes_per_second);
+    return slowest;
+}
+
+}  // namespace
+
+double broadcast_seconds(const comm::NodeMap& nodes, const Machine& machine, double bytes) {
+    double seconds = 0;
+    for (int step = 1; step < nodes.ranks(); step *= 2)
+        seconds += slowest_way(step, nodes, machine, bytes) + core_seconds({0, bytes}, machine);
+    return seconds;
+}
+
+double gather_seconds(const comm::NodeMap& nodes, const Machine& machine, double bytes) {
+    double seconds = 0;
+    for (int step = 1; step < nodes.ranks(); step *= 2) {
+        const double handed = bytes * step / nodes.ranks();
+        seconds += slowest_way(step, nodes, machine, 0) + slowest_way(step, nodes, machine, handed) +
+                   core_seconds({0, 0}, machine) + core_seconds({0, handed}, machine);
+    }
+    return seconds;
+}
+
 }  // namespace predict

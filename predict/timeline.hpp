@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps on all ranks: who sends when, when it arrives, who computes meanwhile. The generalisation of T, T1 and T2 of
-// Shu et al. (data_parallel.hpp) to ranks that differ in work, neighbours and messages. Ranks begin when they can, so
-// what one of them waits for another may not notice.
+// Shu et al. (data_parallel.hpp) to ranks that differ in work, neighbours and messages. Each rank begins a step when it
+// can: a rank that waits in one step may have caught up in the next.
 #pragma once
 #include <span>
 #include <vector>
@@ -44,5 +44,11 @@ std::vector<double> step_ends(std::span<const RankStep> ranks, std::span<const d
 /// are not a power of two, those beyond it hand their numbers to another one first, and get the result from it. Source:
 /// Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005, section 4.5.
 std::vector<double> reduction_ends(std::span<const double> begins, const comm::NodeMap& nodes, const Machine& machine);
+
+/// Seconds until all ranks have the bytes of rank 0, which go along a binomial tree of the ranks.
+double broadcast_seconds(const comm::NodeMap& nodes, const Machine& machine, double bytes);
+
+/// Seconds until rank 0 has what all ranks give, `bytes` in all: along the same tree, the size before the bytes.
+double gather_seconds(const comm::NodeMap& nodes, const Machine& machine, double bytes);
 
 }  // namespace predict

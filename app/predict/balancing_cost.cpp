@@ -1,18 +1,58 @@
 // SPDX-License-Identifier: MIT
+// The list follows app/balancing/load_balancer.cpp: what each part charges to a simulated clock, and how often all
+// ranks reduce, spread, collect or exchange something in it.
 #include "app/predict/balancing_cost.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <vector>
 
 #include "app/balancing/simulated_cost.hpp"
+#include "predict/timeline.hpp"
 
 namespace app {
 namespace {
 
-// Of the particles, in one migration: the README's studies of sticky and other partitions of 240 processes.
-constexpr double moved_if_sticky = 0.12, moved_else = 0.42;
-// Of the balancings, with migrate: gain: 4 of 14 of inputs/quickstart.yaml on two ranks.
-constexpr double worth_it = 0.3;
+// How often something is done in a part of a balancing.
+struct Messages {
+    double reductions = 0, broadcasts = 0, gathers = 0, exchanges = 0;
+    double gathered_bytes = 0;  ///< of all ranks
+};
+
+class Prices {
+public:
+    Prices(const balance::Grid& grid, const balance::Partition& partition, double cells,
+           const predict::Conditions& conditions)
+        : ranks_(static_cast<double>(partition.processes())), cells_(cells), conditions_(conditions) {
+        const std::vector<double> begins(partition.processes(), 0.0);
+        reduction_ = largest(predict::reduction_ends(begins, conditions.nodes, conditions.machine));
+        constexpr double number = 8;  // bytes
+        exchange_ = largest(predict::step_ends(
+            predict::field_exchange(grid, partition, number * cells / static_cast<double>(grid.box().cells())), begins,
+            conditions.nodes, conditions.machine, comm::Overlap::links));
+    }
+    double of(const Messages& m) const {
+        const predict::Machine& machine = conditions_.machine;
+        const double numbers = 8 * ranks_;  // of each process
+        return m.reductions * (reduction_ + 2 * numbers / machine.between.bytes_per_second) +
+               m.broadcasts * broadcast_seconds(conditions_.nodes, machine, numbers) +
+               (m.gathers > 0 ? m.gathers * gather_seconds(conditions_.nodes, machine, m.gathered_bytes / m.gathers)
+                              : 0) +
+               m.exchanges * exchange_;
+    }
+    double whole(const PartCost& c) const { return part(c, cells_); }
+    double home(const PartCost& c) const { return part(c, cells_ / ranks_); }
+    double part(const PartCost& c, double cells) const { return c.once + c.process * ranks_ + c.cell * cells; }
+    double ranks() const { return ranks_; }
+
+private:
+    static double largest(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
+
+    double ranks_, cells_;
+    const predict::Conditions& conditions_;
+    double reduction_ = 0, exchange_ = 0;
+};
 
 // Pieces between which the chain may be cut, of which the rates' chain has as many as there are cells.
 double chain_items(const balance::PartitionOptions& options, double ranks, double cells) {
@@ -21,36 +61,58 @@ double chain_items(const balance::PartitionOptions& options, double ranks, doubl
     return options.cut == balance::CutAt::cells ? cells : std::sqrt(cells * patches);  // strips of squares
 }
 
-// The arithmetic of one balancing on the rank that does most.
-double arithmetic_seconds(const balance::PartitionOptions& options, double ranks, double cells) {
-    const auto part = [&](const PartCost& c, double of) { return c.once + c.process * ranks + c.cell * of; };
-    double seconds = 0;
-    for (const PartCost& c : {cost::tiles, cost::tiles, cost::bisection}) seconds += part(c, cells);
-    seconds += part(cost::chain, chain_items(options, ranks, cells));
-    for (const PartCost& c : {cost::gathered, cost::fields, cost::fields, cost::fields, cost::owners, cost::owners,
-                              cost::owners, cost::quality, cost::counted, cost::model})
-        seconds += part(c, cells / ranks);
-    return seconds;
+double look_seconds(const Prices& price, bool counted_work, double boxes) {
+    if (!counted_work) return price.of({.reductions = 1});  // times alone
+    double seconds = price.home(cost::even);
+    for (const PartCost& c : {cost::fields, cost::fields, cost::counted, cost::owners, cost::owners, cost::gathered})
+        seconds += price.home(c);
+    // The partition in use, on all ranks; counts and neighbours go home; times, and those of the even partition.
+    constexpr double corners = 24;
+    return seconds + price.whole(cost::tiles) +
+           price.of(
+               {.reductions = 4, .broadcasts = 2, .gathers = 1, .exchanges = 2, .gathered_bytes = corners * boxes});
 }
 
-// Simulated balancings of 24, 96, 384 and 2400 ranks sent 95, 155, 169 and 140 messages a rank, and 0.4, 0.7, 0.7 and
-// 2.0 MB; some of the messages wait for one another.
-double message_seconds(double ranks, const predict::Machine& machine) {
-    const double doublings = std::log2(ranks), messages = 60 + 12 * doublings, bytes = 0.4e6 + 650 * ranks;
-    return messages * (machine.message_seconds + machine.between.latency_seconds) +
-           bytes / machine.copy_bytes_per_second;
+double partition_seconds(const Deck::Balance& balance, const Prices& price, bool counted_work, double boxes,
+                         double cells) {
+    const double ranks = price.ranks(), items = chain_items(balance.partition, ranks, cells);
+    double seconds = price.whole(cost::bisection) + price.part(cost::chain, items);
+    for (const PartCost& c : {cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
+        seconds += price.home(c);
+    constexpr double corners = 24, split = 8, cut = 12, model = 40, block = 24;
+    // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
+    // partition in use and of the next one.
+    Messages m{.reductions = 7, .broadcasts = 4, .gathers = 2, .exchanges = 4, .gathered_bytes = model * ranks};
+    // The bisection: a reduction a level, until there are boxes for all; then its cuts, and what it remembers.
+    m.reductions += std::ceil(std::log2(std::min(32.0, std::max(1.0, boxes))));
+    m.broadcasts += 4, m.gathers += 2, m.exchanges += 1;
+    m.gathered_bytes += (2 * split + cut) * boxes;
+    if (balance::kind_of(balance.partition).chained) {
+        m.broadcasts += 2, m.gathers += 2, m.exchanges += 1;
+        m.gathered_bytes += 8 * items;
+    }
+    if (balance.speeds == balance::SpeedSource::measured) {
+        constexpr double blocks_a_process = 64;
+        m.reductions += 3, m.broadcasts += 2, m.gathers += 1;
+        m.gathered_bytes += block * std::min(cells, blocks_a_process * ranks);
+    }
+    if (!counted_work) {  // only now, as counted work has before
+        seconds += price.whole(cost::tiles) + price.home(cost::gathered) + price.home(cost::fields);
+        m.reductions += 1, m.broadcasts += 2, m.gathers += 1, m.exchanges += 1;
+        m.gathered_bytes += corners * boxes;
+    }
+    return seconds + price.of(m);
 }
 
 }  // namespace
 
-double rebalancing_seconds(const Deck::Balance& balance, std::int64_t ranks, double cells, double particles,
-                           const predict::Machine& machine) {
-    if (balance.every == 0 || ranks == 1) return 0;
-    const auto p = static_cast<double>(ranks);
-    const double moved = (balance.partition.sticky ? moved_if_sticky : moved_else) * particles / p;
-    const double each =
-        arithmetic_seconds(balance.partition, p, cells) + message_seconds(p, machine) + moved * machine.move_seconds;
-    return each * (balance.migrate == balance::Migrate::gain ? worth_it : 1) / static_cast<double>(balance.every);
+BalancingCost balancing_cost(const Deck::Balance& balance, double cells, const balance::Grid& grid,
+                             const balance::Partition& partition, const predict::Conditions& conditions) {
+    const Prices price(grid, partition, cells, conditions);
+    const bool counted_work = balance.clock == balance::Clock::work;
+    const auto boxes = static_cast<double>(partition.boxes.size());
+    return {look_seconds(price, counted_work, boxes), partition_seconds(balance, price, counted_work, boxes, cells),
+            price.whole(cost::tiles)};
 }
 
 }  // namespace app

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT
-// What balancing takes, for predictions.
+// What balancing takes, for predictions: the arithmetic at the rates that simulated runs are charged, and the messages
+// that app/balancing sends, one by one.
 #pragma once
 #include <cstdint>
 
 #include "app/deck/deck.hpp"
-#include "predict/machine.hpp"
+#include "predict/decomposed.hpp"
+#include "predict/forecast.hpp"
 
 namespace app {
 
-/// Seconds of a step that go into balancing and migration, of a run with one process a rank: those of one balancing
-/// over the steps between two. Estimated: the arithmetic at the rates of app/balancing/simulated_cost.hpp, which were
-/// measured on one core of one machine; messages as many and as large as a fit to simulated ranks has it; moved
-/// particles, and how many balancings migrate, as in a few runs (docs/prediction.md). cells, particles: of the whole
-/// system.
-double rebalancing_seconds(const Deck::Balance& balance, std::int64_t ranks, double cells, double particles,
-                           const predict::Machine& machine);
+/// Seconds of the parts of one balancing.
+struct BalancingCost {
+    double look = 0;       ///< to measure, and to decide whether to partition
+    double partition = 0;  ///< to model the loads, to partition, and to decide whether to migrate
+    double migration = 0;  ///< to lay out the new tiles and their halos; without what it takes to move particles
+};
+
+/// With one process a rank. cells: of the whole system. partition: one that such a run has. conditions: its machine.
+BalancingCost balancing_cost(const Deck::Balance& balance, double cells, const balance::Grid& grid,
+                             const balance::Partition& partition, const predict::Conditions& conditions);
 
 }  // namespace app

@@ -146,9 +146,10 @@ std::optional<DataParallelProgram> data_parallel_in(const std::string& text, con
     read_tree(root, keys, keys, shown);
     if (program.counts.empty())
         throw DeckError(shown + ": data_parallel.counts is empty; give at least one number, as in [1, 2, 4]");
-    if (!options.machine.empty() || !options.processes.empty() || options.length != 1)
-        throw UsageError("command line: --machine, --processes and --scale are for decks; " + shown +
-                         " itself says what a data-parallel program costs, and for which counts");
+    if (!options.machine.empty() || !options.processes.empty() || options.length != 1 || options.efficiency > 0 ||
+        options.seconds > 0)
+        throw UsageError("command line: --machine, --processes, --scale, --efficiency and --time are for decks; " +
+                         shown + " itself says what a data-parallel program costs, and for which counts");
     program.name = std::filesystem::path(options.deck).stem().string();
     return program;
 }

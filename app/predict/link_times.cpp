@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
+#include "balance/model/median.hpp"
 #include "comm/clock.hpp"
 #include "comm/exchange.hpp"
 
 namespace app {
 namespace {
+
+using balance::median;
 
 constexpr std::size_t burst = 17, short_bytes = 8, page_bytes = 2048, long_bytes = std::size_t{1} << 20;
 
@@ -33,15 +37,9 @@ std::vector<double> exchange_seconds(const comm::Communicator& comm, const comm:
             exchange.finish();
             seconds.push_back(comm::now() - start);
         }
-        std::sort(seconds.begin(), seconds.end());
-        medians.push_back(seconds.empty() ? 0 : seconds[inside / 2]);
+        medians.push_back(median(std::move(seconds)));
     }
     return medians;
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
 }
 
 }  // namespace

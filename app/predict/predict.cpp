@@ -4,6 +4,7 @@
 #include "app/predict/predict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -16,35 +17,35 @@
 #include "app/common/words.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/output/run_directory.hpp"
-#include "app/predict/balancing_cost.hpp"
 #include "app/predict/data_parallel_file.hpp"
+#include "app/predict/forecaster.hpp"
 #include "app/predict/link_times.hpp"
 #include "app/predict/placement.hpp"
 #include "app/predict/report.hpp"
 #include "app/predict/sample.hpp"
-#include "app/run/network.hpp"
 #include "app/run/start.hpp"
-#include "balance/partition/bisection.hpp"
-#include "balance/partition/chain.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
-#include "predict/forecast.hpp"
+#include "predict/choice.hpp"
 
 namespace app {
 namespace {
 
-// Ranks that a grid can have, by default.
-std::vector<std::int64_t> usual_counts(const balance::Grid& grid) {
-    std::vector<std::int64_t> counts;
-    for (std::int64_t p = 1; p <= 256 && p * 16 <= grid.box().cells(); p *= 2) counts.push_back(p);
+// Particles times steps that are run to see how loads change: a second or so.
+constexpr double most_particle_steps = 1e7;
+// For more ranks a forecast may take minutes, and searches stop.
+constexpr std::int64_t many_ranks = 1024;
+
+// The default: so many ranks as have 16 cells each.
+std::vector<std::int64_t> usual_counts(std::int64_t cells, std::int64_t most) {
+    std::vector<std::int64_t> counts{1};
+    for (std::int64_t p = 2; p <= std::min<std::int64_t>(256, most) && p * 16 <= cells; p *= 2) counts.push_back(p);
     return counts;
 }
 
-std::vector<std::int64_t> checked_counts(const Options& options, const Deck& deck, const balance::Grid& grid) {
-    std::vector<std::int64_t> counts = options.processes.empty() ? usual_counts(grid) : process_list(options.processes);
-    const std::int64_t most = deck.balance.every > 0 && balance::kind_of(deck.balance.partition).follows_loads
-                                  ? balance::capacity(grid.box(), deck.balance.partition.min_width)
-                                  : grid.box().cells();
+std::vector<std::int64_t> counts_of(const Options& options, const balance::Grid& grid, std::int64_t most) {
+    if (options.processes.empty()) return usual_counts(grid.box().cells(), most);
+    const std::vector<std::int64_t> counts = process_list(options.processes);
     if (counts.back() > most)
         throw UsageError(fmt::format("command line: --processes: {} x {} cells hold at most {}, not {}; use fewer",
                                      grid.cells[0], grid.cells[1], counted(most, "process"), counts.back()));
@@ -55,12 +56,14 @@ std::vector<std::int64_t> checked_counts(const Options& options, const Deck& dec
 void calibrate(Sample& sample, const comm::Communicator& comm, PredictReport& report) {
     const MeasuredCosts mine = agreed(comm, [&] { return sample.measure(); });
     report.fitted = mine.fitted;
-    report.machine.name = comm::detect(comm).cpu_model;
+    const comm::Topology topology = comm::detect(comm);
+    report.machine.name = topology.cpu_model;
+    report.cores = topology.cores_available;
     report.calibrated = true;
     // All ranks measure at the same time, as they would compute; the mean of their speeds counts.
     const std::vector<comm::Spread> steps = comm.spread(std::vector<double>{mine.step_seconds});
     const double to_mean = steps[0].mean / mine.step_seconds;
-    const predict::FitRow& s = mine.seconds;
+    const balance::Unknowns& s = mine.seconds;
     report.machine.compute = {s[0] * to_mean, s[1] * to_mean, s[2] * to_mean, s[3] * to_mean};
     report.machine.steps_per_rebuild = mine.steps_per_rebuild;
     const auto [low, high] = std::minmax_element(mine.batches.begin(), mine.batches.end());
@@ -69,67 +72,39 @@ void calibrate(Sample& sample, const comm::Communicator& comm, PredictReport& re
     report.messages_how = measure_messages(report.machine, comm);
 }
 
-predict::CellField loads_of(const CountedField& counted, const PredictReport& report) {
-    predict::CellField field{counted.grid, counted.work, counted.particles, counted.halo};
-    field.length = report.length;
+// A machine that did other work meanwhile may hide what pairs cost behind what it took from us.
+void note_doubtful(const PredictReport& report) {
     const predict::ComputeCosts& c = report.machine.compute;
-    const std::array<double, 4> costs{c.cell, c.particle, c.candidate, c.pair};
-    for (std::size_t i = 0; i < field.load.size(); ++i) {
-        double seconds = 0;
-        for (std::size_t k = 0; k < costs.size(); ++k) seconds += counted.counts[i][k] * costs[k];
-        if (!report.machine.deck_costs) field.load[i] = balance::to_ticks(seconds);
-        if (report.machine.accelerator_speed > 0)
-            field.load[i] =
-                static_cast<std::int64_t>(static_cast<double>(field.load[i]) / (1 + report.machine.accelerator_speed));
-    }
-    return field;
+    std::vector<std::string> unknown;
+    for (const auto& [cost, name] : {std::pair{c.candidate, "candidates"}, {c.pair, "pairs"}})
+        if (cost == 0) unknown.emplace_back(name);
+    constexpr double doubtful = 0.3;
+    if (unknown.empty() && report.machine.compute_uncertainty < doubtful) return;
+    say(stderr,
+        "steelyard: note: the measured times of this machine scatter by {:.0f} %{}; predict again when nothing else "
+        "runs\n",
+        100 * report.machine.compute_uncertainty,
+        unknown.empty() ? ""
+                        : fmt::format(", and {} seem to cost nothing, which the costs of particles stand for",
+                                      fmt::join(unknown, " and ")));
 }
 
-balance::Partition partition_for(const Deck& deck, const predict::CellField& field, std::int64_t ranks,
-                                 std::span<const std::int64_t> targets) {
-    if (deck.balance.every == 0 || !balance::kind_of(deck.balance.partition).follows_loads)
-        return balance::one_box_each(balance::even_partition(field.grid, ranks));
-    balance::PartitionOptions options = deck.balance.partition;
-    options.processes = ranks;
-    const double particles = field.length * field.length;  // that one of the field stands for
-    if (options.max_size > 0)
-        options.max_size =
-            std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(options.max_size) / particles));
-    std::vector<balance::Split> memory;
-    const balance::SerialTeam team;
-    try {
-        return balance::make_partition({team, field.grid, field.load, field.items, targets}, options, memory);
-    } catch (const balance::Infeasible& e) {
-        throw DeckError(fmt::format(
-            "balance.partition.max_particles_per_process: no cut keeps {} within {}; the smallest limit that works is "
-            "{}; use it, or predict for more",
-            counted(ranks, "process"), counted(deck.balance.partition.max_size, "particle"),
-            std::llround(std::ceil(static_cast<double>(e.smallest) * particles))));
-    }
-}
-
-predict::Forecast forecast_for(const Deck& deck, const predict::CellField& field, const md::Domain& domain,
-                               const PredictReport& report, std::int64_t ranks) {
-    const predict::Machine& machine = report.machine;
-    const Placement placement = placement_of(report.nodes, machine, deck.comm.ranks_per_node, ranks);
-    const std::vector<std::int64_t> targets =
-        deck.balance.speeds == balance::SpeedSource::off ? std::vector<std::int64_t>() : placement.targets();
-    const balance::Decomposition owners(field.grid, partition_for(deck, field, ranks, targets),
-                                        {ranks, static_cast<int>(ranks)},
-                                        tile_shape(deck, domain, ranks * omp_get_max_threads()));
-    predict::Conditions conditions;
-    conditions.nodes = comm::NodeMap(placement.node, static_cast<int>(machine.nodes_per_switch));
-    conditions.machine = machine;
-    conditions.overlap = deck.comm.overlap;
-    conditions.steps_per_rebuild = report.steps_per_rebuild;
-    conditions.rebalancing_seconds = rebalancing_seconds(
-        deck.balance, ranks, static_cast<double>(field.grid.box().cells()) * report.length * report.length,
-        static_cast<double>(report.particles), machine);
-    const comm::Schedule schedule = schedule_of(
-        deck.comm, [&](std::size_t most) { return std::min(most, static_cast<std::size_t>(machine.eager_bytes)); });
-    predict::RankSteps steps = rank_steps(field, owners, conditions.nodes, schedule);
-    placement.slow_down(steps.steps);
-    return forecast(steps, conditions);
+// Forecasts for all that is asked for, ascending. Rank 0 alone.
+void forecast_all(const Options& options, const Deck& deck, const Forecaster& forecaster, std::int64_t most,
+                  const std::vector<std::int64_t>& counts, PredictReport& report) {
+    const auto make = [&](std::int64_t ranks) {
+        if (ranks >= many_ranks && !options.quiet)
+            say(stderr, "steelyard: predicts for {}; this may take minutes\n", counted(ranks, "rank"));
+        return forecaster(ranks);
+    };
+    predict::Forecasts forecasts(make, std::min(most, std::max(many_ranks, counts.back())));
+    forecasts.of(1);  // to compare with
+    for (const std::int64_t n : counts) forecasts.of(n);
+    if (report.calibrated) forecasts.of(std::min<std::int64_t>(report.cores, most));
+    if (options.efficiency > 0) report.answer = forecasts.most_with_efficiency(options.efficiency);
+    if (options.seconds > 0)
+        report.answer = forecasts.fewest_within(options.seconds / static_cast<double>(deck.run.steps)).value_or(0);
+    for (const auto& [ranks, f] : forecasts.all()) report.forecasts.push_back(f);
 }
 
 void write(const RunDirectory& directory, const std::vector<std::pair<std::string, std::string>>& files,
@@ -166,34 +141,46 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     if (deck.load.kind == LoadKind::slabs) agreed(comm, [&] { return check_start(deck, setup); });
     const balance::Grid grid = setup.domain.grid();
-    std::vector<std::int64_t> counts = agreed(comm, [&] { return checked_counts(options, deck, grid); });
-    if (const auto most = most_ranks_on(report.nodes, report.machine, deck.comm.ranks_per_node);
-        most && options.processes.empty())
-        std::erase_if(counts, [&](std::int64_t n) { return n > *most; });
+    std::int64_t most = most_ranks(deck, grid);
+    std::vector<std::int64_t> counts = agreed(comm, [&] {
+        if (options.seconds > 0 && deck.run.steps == 0)
+            throw UsageError("command line: --time: the deck makes no steps; give it some with --set run.steps=...");
+        return counts_of(options, grid, most);
+    });
+    if (const auto on_nodes = most_ranks_on(report.nodes, report.machine, deck.comm.ranks_per_node)) {
+        if (options.processes.empty()) std::erase_if(counts, [&](std::int64_t n) { return n > *on_nodes; });
+        most = std::min(most, *on_nodes);
+    }
+    report.efficiency = options.efficiency;
+    report.run_seconds = options.seconds;
+    report.run_steps = deck.run.steps;
     RunDirectory directory(output_path(options, deck, comm), comm);
     directory.require_room(old_results(options), options.deck);
 
     // Each rank runs an engine of its own, for as many steps as its clock gives it. What goes wrong there goes wrong on
     // some ranks, or at another step on each: they find out together after each part.
     const comm::Communicator alone = comm.split(comm.rank());
-    const auto own = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
-    Sample& sample = *own;
-    const CountedField counted = agreed(comm, [&] { return sample.count(); });
-    if (options.machine.empty()) calibrate(sample, comm, report);
+    if (options.machine.empty()) {
+        const auto measured = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
+        calibrate(*measured, comm, report);
+    }
+    const auto sample = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
+    const SampledCourse sampled = agreed(comm, [&] { return sample->course(most_particle_steps); });
     report.steps_per_rebuild = agreed(comm, [&] {
-        return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild : sample.steps_per_rebuild();
+        return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild
+               : sampled.steps_per_rebuild > 0      ? sampled.steps_per_rebuild
+                                                    : sample->steps_per_rebuild();
     });
     const double area = options.length * options.length;
-    for (const std::int64_t n : counted.particles) report.particles += n;
+    for (const std::int64_t n : sampled.fields.front().particles) report.particles += n;
     report.particles = std::llround(static_cast<double>(report.particles) * area);
     report.cells = std::llround(static_cast<double>(grid.box().cells()) * area);
+    report.sampled_steps = sampled.fields.back().step;
     on_rank_0(comm, [&] {
-        const predict::CellField field = loads_of(counted, report);
-        Deck unlimited = deck;  // one rank is there to compare with
-        unlimited.balance.partition.max_size = 0;
-        if (counts.front() != 1) report.forecasts.push_back(forecast_for(unlimited, field, setup.domain, report, 1));
-        for (const std::int64_t n : counts)
-            report.forecasts.push_back(forecast_for(deck, field, setup.domain, report, n));
+        const Forecaster forecaster(deck, setup.domain, report.nodes, report.machine, sampled, report.steps_per_rebuild,
+                                    options.length);
+        forecast_all(options, deck, forecaster, most, counts, report);
+        if (report.calibrated && !options.quiet) note_doubtful(report);
     });
     std::vector<std::pair<std::string, std::string>> files;
     if (comm.rank() == 0)

@@ -12,6 +12,7 @@
 #include "app/common/build_info.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "predict/choice.hpp"
 
 namespace app {
 namespace {
@@ -30,10 +31,53 @@ double speed_up(const PredictReport& report, const Forecast& f) {
     return report.forecasts.front().terms.seconds() / f.terms.seconds();
 }
 
+double efficiency(const PredictReport& report, const Forecast& f) {
+    return speed_up(report, f) / static_cast<double>(f.ranks);
+}
+
+constexpr double good_efficiency = 0.7;  // more ranks are a waste for most
+
 double uncertainty(const Forecast& f) { return (f.high_seconds - f.low_seconds) / 2 / f.terms.seconds(); }
 
 // How much shorter a step gets.
 double gain(const Forecast& f, double seconds) { return std::max(0.0, 1 - seconds / f.terms.seconds()); }
+
+const Forecast& of_ranks(const PredictReport& report, std::int64_t ranks) {
+    for (const Forecast& f : report.forecasts)
+        if (f.ranks == ranks) return f;
+    return report.forecasts.front();
+}
+
+std::string in_words(const PredictReport& report, const Forecast& f) {
+    return fmt::format("{}, {:.4g} s a step, efficiency {:.2f}", counted(f.ranks, "rank"), f.terms.seconds(),
+                       efficiency(report, f));
+}
+
+void say_uncertainty(const PredictReport& report) {
+    std::vector<std::string> parts{
+        fmt::format("+-: {:.0f} %, as far as predictions were off in tests ({:.0f} % where runs balance)",
+                    100 * predict::method_error, 100 * predict::method_error_balanced)};
+    if (report.calibrated) parts.push_back("and the scatter of the times that were measured now");
+    say(stdout, "{}", lines_of(parts));
+}
+
+// The number of ranks that was asked for, or that seems sensible.
+void say_ranks(const PredictReport& report, const Forecast& best) {
+    say(stdout, "\n  shortest step of these: {}\n{}", in_words(report, best),
+        best.ranks == report.forecasts.back().ranks && best.ranks > 1 ? "  (more ranks might be faster still)\n" : "");
+    const std::string in_time = fmt::format("{} in {:g} s", counted(report.run_steps, "step"), report.run_seconds);
+    if (report.efficiency > 0)
+        say(stdout, "  for an efficiency of {:g}: {}\n", report.efficiency,
+            in_words(report, of_ranks(report, report.answer)));
+    if (report.run_seconds > 0 && report.answer > 0)
+        say(stdout, "  for {}: {}\n", in_time, in_words(report, of_ranks(report, report.answer)));
+    if (report.run_seconds > 0 && report.answer == 0) say(stdout, "  no number of ranks makes {}\n", in_time);
+    const Forecast& recommended = predict::most_with_efficiency(report.forecasts, good_efficiency);
+    say(stdout, "  recommended: {} ({:g} or more)\n", in_words(report, recommended), good_efficiency);
+    if (report.calibrated)
+        say(stdout, "  the {} that are here: {}\n", counted(report.cores, "core"),
+            in_words(report, of_ranks(report, std::min<std::int64_t>(report.cores, report.forecasts.back().ranks))));
+}
 
 }  // namespace
 
@@ -43,6 +87,8 @@ void say_prediction(const PredictReport& report, const std::string& directory) {
                                    fmt::format("machine {}", report.machine.name),
                                    fmt::format("costs of messages {}", report.messages_how),
                                    fmt::format("neighbour lists serve {:.3g} steps", report.steps_per_rebuild)};
+    if (report.sampled_steps > 0)
+        facts.push_back(fmt::format("mean of the first {}", counted(report.sampled_steps, "step")));
     if (report.length != 1) facts.push_back(fmt::format("all lengths times {:g}", report.length));
     say(stdout, "{}", lines_of(facts));
     say(stdout, "\n  predicted, not measured; shares of a step in %\n");
@@ -57,10 +103,14 @@ void say_prediction(const PredictReport& report, const std::string& directory) {
             row += fmt::format("{:>{}.1f}", 100 * (f.terms.*term_names[i].second) / all, widths[i]);
         say(stdout, "{}\n", row);
     }
+    say_uncertainty(report);
     const Forecast& best = best_of(report.forecasts);
-    say(stdout, "\n  best of these: {}{}\n", counted(best.ranks, "rank"),
-        &best == &report.forecasts.back() ? "; more might be faster still" : "");
-    say(stdout, "  it is limited by {}\n", limiting_term(best.terms));
+    say_ranks(report, best);
+    const predict::Limit limit = limit_of(best.terms);
+    say(stdout, "{}",
+        lines_of({fmt::format("on {} it is limited by {}", counted(best.ranks, "rank"), limit.name),
+                  fmt::format("{:.1f} % of a step", 100 * limit.seconds / best.terms.seconds()),
+                  fmt::format("computing is {:.1f} %", 100 * best.terms.compute / best.terms.seconds())}));
     say(stdout, "{}",
         lines_of({"a step would be shorter",
                   fmt::format("by {:.1f} % with equal loads", 100 * gain(best, best.balanced_seconds)),
@@ -85,10 +135,17 @@ std::string to_json(const PredictReport& report) {
     j["cells"] = report.cells;
     j["length"] = report.length;
     j["steps_per_rebuild"] = report.steps_per_rebuild;
+    j["sampled_steps"] = report.sampled_steps;
     j["overlap"] = balance::word_of(report.overlap);
     const Forecast& best = best_of(report.forecasts);
     j["best_ranks"] = best.ranks;
-    j["limited_by"] = limiting_term(best.terms);
+    j["recommended_ranks"] = predict::most_with_efficiency(report.forecasts, good_efficiency).ranks;
+    if (report.calibrated) j["cores"] = report.cores;
+    if (report.efficiency > 0) j["asked"] = {{"efficiency", report.efficiency}, {"ranks", report.answer}};
+    if (report.run_seconds > 0)
+        j["asked"] = {{"seconds", report.run_seconds},
+                      {"ranks", report.answer > 0 ? Json(report.answer) : Json(nullptr)}};
+    j["limited_by"] = limit_of(best.terms).name;
     for (const Forecast& f : report.forecasts) {
         Json row = {
             {"ranks", f.ranks},
@@ -96,7 +153,7 @@ std::string to_json(const PredictReport& report) {
             {"low_seconds", f.low_seconds},
             {"high_seconds", f.high_seconds},
             {"speed_up", speed_up(report, f)},
-            {"efficiency", speed_up(report, f) / static_cast<double>(f.ranks)},
+            {"efficiency", efficiency(report, f)},
             {"lbe", f.lbe},
             {"messages_a_rank", f.messages},
             {"bytes_a_rank", f.bytes},

@@ -20,6 +20,10 @@ struct PredictReport {
     double fitted = 1;         ///< calibrated: see MeasuredCosts
     std::int64_t particles = 0, cells = 0;
     double steps_per_rebuild = 1, length = 1;
+    std::int64_t run_steps = 0, sampled_steps = 0;  ///< of the run; of them, those whose mean is predicted
+    int cores = 1;                                  ///< calibrated: that are here
+    double efficiency = 0, run_seconds = 0;         ///< what a number of ranks is wanted for; 0: not asked for
+    std::int64_t answer = 0;                        ///< that number; 0: none
     comm::Overlap overlap = comm::Overlap::full;
     std::vector<predict::Forecast> forecasts;
 };

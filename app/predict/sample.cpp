@@ -12,6 +12,7 @@
 #include "app/balancing/measure.hpp"
 #include "app/run/load_field.hpp"
 #include "app/run/network.hpp"
+#include "balance/model/median.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
@@ -84,10 +85,10 @@ CountedField Sample::count() {
     balance::Counting counting{deck_.balance.work,
                                {setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()}};
     const balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
-    CountedField field{
-        owners_.grid(), own_setup_.halo, std::vector<predict::FitRow>(cells.counts.size()), {}, cells.work};
+    CountedField field{0,  owners_.grid(), own_setup_.halo, std::vector<balance::Unknowns>(cells.counts.size()),
+                       {}, cells.work};
     for (const balance::CellCounts& c : cells.counts) field.particles.push_back(c.n);
-    for (int k = 0; k < predict::fit_unknowns; ++k) {
+    for (int k = 0; k < balance::unknowns; ++k) {
         balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
         (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;
         counting.work = unit;
@@ -98,15 +99,41 @@ CountedField Sample::count() {
     return field;
 }
 
+SampledCourse Sample::course(double most_particle_steps) {
+    constexpr std::int64_t most_times = 40, times_without_balancing = 4;
+    const auto particles = static_cast<double>(std::max<std::int64_t>(1, walk_.engine().particles()));
+    const std::int64_t last =
+        std::min(own_.run.steps, std::max<std::int64_t>(1, static_cast<std::int64_t>(most_particle_steps / particles)));
+    const std::int64_t wanted = own_.balance.every > 0 ? own_.balance.every : last / times_without_balancing;
+    const std::int64_t spacing = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, last));
+    SampledCourse course;
+    course.fields.push_back(count());
+    std::int64_t due = 0, steps_to_due = 0;
+    for (std::int64_t k = 1; k <= std::min(most_times, last / spacing); ++k) {
+        std::int64_t since = 0;  // the last rebuild: to count is one
+        for (std::int64_t step = 0; step < spacing; ++step, ++since) {
+            const std::int64_t before = walk_.engine().rebuilds();
+            walk_.advance(1);
+            if (walk_.engine().rebuilds() == before) continue;
+            ++due;
+            steps_to_due += std::exchange(since, 0);
+        }
+        course.fields.push_back(count());
+        course.fields.back().step = k * spacing;
+    }
+    if (due > 0) course.steps_per_rebuild = static_cast<double>(steps_to_due) / static_cast<double>(due);
+    return course;
+}
+
 // Adds up what each process holds. Particles move on meanwhile, so before and after a measurement.
-std::vector<predict::FitRow> Sample::counts_of_processes() {
+std::vector<balance::Unknowns> Sample::counts_of_processes() {
     const CountedField field = count();
-    std::vector<predict::FitRow> counts(owners_.processes());
+    std::vector<balance::Unknowns> counts(owners_.processes());
     for (std::size_t t = 0; t < walk_.engine().tiles().size(); ++t) {
         const balance::Box& box = walk_.engine().tiles()[t].box();
         for (int x = box.lower[0]; x < box.upper[0]; ++x)
             for (int y = box.lower[1]; y < box.upper[1]; ++y)
-                for (int k = 0; k < predict::fit_unknowns; ++k)
+                for (int k = 0; k < balance::unknowns; ++k)
                     counts[walk_.engine().tiles().process_of(t)][k] +=
                         field.counts[balance::place_in(field.grid.box(), x, y)][k];
     }
@@ -119,7 +146,7 @@ MeasuredCosts Sample::measure() {
     double spent = advance_both(few_steps);
     for (std::int64_t steps = few_steps; steps < most_tuning_steps && spent < tuning_seconds; steps += few_steps)
         spent += advance_both(few_steps);  // the skin is being tuned
-    std::vector<predict::FitRow> counts = counts_of_processes();
+    std::vector<balance::Unknowns> counts = counts_of_processes();
     advance_both(few_steps);
     walk_.engine().take_tile_seconds();
     MeasuredCosts costs;
@@ -132,17 +159,17 @@ MeasuredCosts Sample::measure() {
     costs.steps_per_rebuild = double{batches * batch_steps} /
                               static_cast<double>(std::max<std::int64_t>(1, own.engine().rebuilds() - rebuilds));
     const std::vector<double> tile_seconds = walk_.engine().take_tile_seconds();
-    const std::vector<predict::FitRow> later = counts_of_processes();
+    const std::vector<balance::Unknowns> later = counts_of_processes();
     std::vector<double> seconds(owners_.processes(), 0.0);
     for (std::size_t t = 0; t < tile_seconds.size(); ++t)
         seconds[walk_.engine().tiles().process_of(t)] +=
             tile_seconds[t] / (batches * batch_steps) / omp_get_max_threads();
-    predict::FitRow all{};
+    balance::Unknowns all{};
     for (std::size_t p = 0; p < counts.size(); ++p)
-        for (int k = 0; k < predict::fit_unknowns; ++k)
+        for (int k = 0; k < balance::unknowns; ++k)
             counts[p][k] = (counts[p][k] + later[p][k]) / 2, all[k] += counts[p][k];
 
-    costs.seconds = predict::fit_nonnegative(counts, seconds);
+    costs.seconds = balance::least_squares(counts, seconds);
     const double tiles = std::accumulate(seconds.begin(), seconds.end(), 0.0);
     costs.fitted = std::inner_product(all.begin(), all.end(), costs.seconds.begin(), 0.0) / tiles;
     // What tiles do not show, as sorting and the particles that cross their borders, goes with the particles. Then all
@@ -150,9 +177,7 @@ MeasuredCosts Sample::measure() {
     // stands for all.
     for (double& s : costs.seconds) s *= std::min(tiles, mean) / (costs.fitted * tiles);
     costs.seconds[1] += std::max(0.0, mean - tiles) / all[1];
-    std::vector<double> sorted = costs.batches;
-    std::sort(sorted.begin(), sorted.end());
-    costs.step_seconds = sorted[sorted.size() / 2];
+    costs.step_seconds = balance::median(costs.batches);
     for (double& s : costs.seconds) s *= costs.step_seconds / mean;
     return costs;
 }

@@ -8,24 +8,31 @@
 #include "app/deck/deck.hpp"
 #include "app/engine/engine.hpp"
 #include "balance/grid/grid.hpp"
+#include "balance/model/least_squares.hpp"
 #include "comm/communicator.hpp"
 #include "comm/team.hpp"
-#include "predict/fit.hpp"
 
 namespace app {
 
 /// What the cells hold that costs time: 1 for the cell, particles, candidates, pairs (balance::WorkCosts). All cells of
 /// the grid, column by column.
 struct CountedField {
+    std::int64_t step = 0;  ///< after so many steps
     balance::Grid grid;
     int halo = 1;  ///< width of a run's ghosts, cells
-    std::vector<predict::FitRow> counts;
+    std::vector<balance::Unknowns> counts;
     std::vector<std::int64_t> particles, work;  ///< work: ticks a step by the deck's balance.work
+};
+
+/// What the cells hold as the deck's first steps go by.
+struct SampledCourse {
+    std::vector<CountedField> fields{};  ///< the first one of the state that it starts with
+    double steps_per_rebuild = 0;        ///< of the neighbour lists; 0: no rebuild was due
 };
 
 /// Measured by running the deck's first steps.
 struct MeasuredCosts {
-    predict::FitRow seconds{};      ///< for each thing counted, on a rank with its threads
+    balance::Unknowns seconds{};    ///< for each thing counted, on a rank with its threads
     double step_seconds = 0;        ///< wall time of a mean step
     std::vector<double> batches{};  ///< the same, of several batches of steps
     double steps_per_rebuild = 1;
@@ -53,6 +60,9 @@ public:
     Sample(const Deck& deck, const comm::Communicator& alone);
 
     CountedField count();
+    /// Counts now and at the balancings of the deck's first steps (without balancing: some times), as far as
+    /// most_particle_steps steps of particles reach, and at least one step far, if the deck has one.
+    SampledCourse course(double most_particle_steps);
     /// Runs until the skin is tuned, a second at most, and then some batches of steps, which are timed: in tiles of
     /// virtual processes, which tells what costs how much, and as a run on one rank does, which tells how much it is in
     /// all. Holds all particles twice meanwhile.
@@ -62,7 +72,7 @@ public:
     double steps_per_rebuild();
 
 private:
-    std::vector<predict::FitRow> counts_of_processes();
+    std::vector<balance::Unknowns> counts_of_processes();
 
     const comm::Communicator& comm_;
     Deck own_, deck_;  ///< as it is, and with what counting needs

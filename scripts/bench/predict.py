@@ -4,8 +4,8 @@
 
 On this machine: each deck on 1 and 2 ranks of one thread, prediction and run in turns, medians. A run is repeated where
 other programs were at work. With --simulated: on ranks of the simulated cluster tianhe1a, with its machine file, even
-partition, with and without overlap. With --overlap: on 2 ranks here, steps with and without overlap of a small liquid
-in many messages.
+partition, with and without overlap. With --balancing: on the same cluster, with balancing and without. With --overlap:
+on 2 ranks here, steps with and without overlap of a small liquid in many messages.
 """
 import argparse
 import csv
@@ -24,6 +24,9 @@ SIMULATED_STEPS = (
     1,
     6,
 )  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
+# With --balancing: a run of so many steps with a balancing every so many, and one without.
+BALANCING = {"inputs/strip.yaml": [8, 16, 32], "inputs/tiny.yaml": [8, 16, 32]}
+BALANCING_STEPS, BALANCING_EVERY = 300, 20
 OVERLAP_DECK, OVERLAP_STEPS = "inputs/liquid.yaml", 1000
 OVERLAP = [
     ["grid.skin=0.4", "system.slabs.0.cells=[120,68]", "comm.aggregate=none", f"grid.tile=[{n},{n}]"] for n in (4, 8)
@@ -65,7 +68,7 @@ def real(arguments):
             start = mpiexec(ranks)
 
             def predict():
-                return {"seconds": predicted(deck, [ranks], [], start)[ranks]["step_seconds"]}
+                return {"seconds": predicted(deck, [ranks], [f"run.steps={steps}"], start)[ranks]["step_seconds"]}
 
             def measure():
                 call(
@@ -115,7 +118,7 @@ def overlap(arguments):
     for settings in OVERLAP:
         rows = []
         for _ in range(arguments.rounds):
-            forecast = predicted(deck, [2], settings, start)[2]["overlap_seconds"]
+            forecast = predicted(deck, [2], settings + [f"run.steps={steps}"], start)[2]["overlap_seconds"]
             row = {"predicted_none": forecast["none"], "predicted_full": forecast["full"]}
             for value in ("none", "full"):
 
@@ -190,7 +193,8 @@ def simulated():
     for deck, counts in SIMULATED.items():
         for overlap in ("full", "none"):
             settings = ["balance.every=0", "balance.clock=work", "grid.skin=0.4", f"comm.overlap={overlap}"]
-            forecasts = predicted(deck, counts, settings, machine=["--machine", f"{OUT}/tianhe1a.yaml"])
+            same_steps = [f"run.steps={SIMULATED_STEPS[1]}"]
+            forecasts = predicted(deck, counts, settings + same_steps, machine=["--machine", f"{OUT}/tianhe1a.yaml"])
             for ranks in counts:
                 # What a run does once, at its start and its end, is in both runs.
                 (start, start_forces), (wall, forces) = (
@@ -231,17 +235,61 @@ def simulated():
     return cases
 
 
+def balancing():
+    """A step with balancing and without, on simulated ranks: what a run takes beyond the start of one without."""
+    cases = []
+    call(["scripts/simulate/machine.py", "tianhe1a", f"{OUT}/tianhe1a.yaml"])
+    for deck, counts in BALANCING.items():
+        common = ["balance.clock=work", "grid.skin=0.4", f"run.steps={BALANCING_STEPS}"]
+        ways = {"balanced": [f"balance.every={BALANCING_EVERY}"], "without": ["balance.every=0"]}
+        forecasts = {
+            way: predicted(deck, counts, common + more, machine=["--machine", f"{OUT}/tianhe1a.yaml"])
+            for way, more in ways.items()
+        }
+        for ranks in counts:
+            case = {"deck": deck, "ranks": ranks, "steps": BALANCING_STEPS, "every": BALANCING_EVERY}
+            start, _ = simulated_run(ranks, deck, common + ways["without"], 1)
+            for way, more in ways.items():
+                wall, _ = simulated_run(ranks, deck, common + more, BALANCING_STEPS)
+                case[f"predicted_{way}_seconds"] = forecasts[way][ranks]["step_seconds"]
+                case[f"predicted_{way}"] = forecasts[way][ranks]["seconds"]
+                case[f"simulated_{way}_seconds"] = (wall - start) / (BALANCING_STEPS - 1)
+                case[f"ratio_{way}"] = case[f"predicted_{way}_seconds"] / case[f"simulated_{way}_seconds"]
+            predicted_gain, simulated_gain = (
+                case[f"{k}_without_seconds"] - case[f"{k}_balanced_seconds"] for k in ("predicted", "simulated")
+            )
+            case["sign_right"] = (predicted_gain > 0) == (simulated_gain > 0)
+            cases.append(case)
+            print(
+                f"{deck:<20}{ranks:>4} ranks, us a step: balanced"
+                f" {1e6 * case['predicted_balanced_seconds']:.2f} predicted,"
+                f" {1e6 * case['simulated_balanced_seconds']:.2f} simulated, ratio {case['ratio_balanced']:.3f};"
+                f" without {1e6 * case['predicted_without_seconds']:.2f},"
+                f" {1e6 * case['simulated_without_seconds']:.2f}, {case['ratio_without']:.3f};"
+                f" the sign of the gain is {'right' if case['sign_right'] else 'WRONG'}",
+                flush=True,
+            )
+    return cases
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulated", action="store_true", help="on simulated ranks (docs/simulation.md)")
     parser.add_argument(
         "--overlap", action="store_true", help="what comm.overlap wins on 2 ranks, in decks of many messages"
     )
+    parser.add_argument(
+        "--balancing", action="store_true", help="on simulated ranks: steps of runs that balance, and of those without"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="predictions and runs of each case (default: 5)")
     arguments = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)
-    cases = simulated() if arguments.simulated else overlap(arguments) if arguments.overlap else real(arguments)
-    write_json(f"{OUT}/summary.json", {"simulated": arguments.simulated, "cases": cases})
+    if arguments.simulated or arguments.balancing:
+        cases = balancing() if arguments.balancing else simulated()
+    else:
+        cases = overlap(arguments) if arguments.overlap else real(arguments)
+    is_simulated = arguments.simulated or arguments.balancing
+    write_json(f"{OUT}/summary.json", {"simulated": is_simulated, "cases": cases})
 
 
 if __name__ == "__main__":

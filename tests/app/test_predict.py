@@ -39,7 +39,9 @@ def check_consistent(p):
         assert f["low_seconds"] <= f["step_seconds"] <= f["high_seconds"], f"bounds {f}"
         assert abs(f["lbe"] - s["compute"] / (s["compute"] + s["imbalance"])) < 1e-9, "lbe"
         o = f["overlap_seconds"]
-        assert o["none"] >= o["links"] >= o["full"] > 0 and o[p["overlap"]] == f["step_seconds"], f"overlaps {o}"
+        more = 1 + 1e-12  # means of some forecasts, rounded
+        assert o["none"] * more >= o["links"] and o["links"] * more >= o["full"] > 0, f"overlaps {o}"
+        assert abs(o[p["overlap"]] / f["step_seconds"] - 1) < 1e-9, f"overlaps {o}"
     best = min(p["forecasts"], key=lambda f: f["step_seconds"])
     assert p["best_ranks"] == best["ranks"], "the best"
 
@@ -97,12 +99,50 @@ def test_predict_results(tmp):
     ), "scaled work"
     assert abs(large["forecasts"][3]["bytes_a_rank"] / p["forecasts"][3]["bytes_a_rank"] - 10) < 0.01, "scaled bytes"
     assert large["forecasts"][3]["efficiency"] > p["forecasts"][3]["efficiency"], "a larger problem scales better"
+    asked(other, given, keys)
+    # A grid of fewer than 16 cells, with the default numbers of ranks: one.
+    few = os.path.join(tmp, "few.yaml")
+    with open(few, "w") as f:
+        f.write(
+            "system: {box: [8, 8], slabs: [{lower: [1, 1], upper: [7, 7], lattice: hexagonal, density: 0.3}]}\n"
+            "run: {dt: 0.001, steps: 5}\n"
+        )
+    small = predict(other, "--machine", machine, deck=few)
+    assert small["cells"] < 16 and [f["ranks"] for f in small["forecasts"]] == [1], small
+    # Patches that are so wide that only few ranks have one: the default list ends there, and nobody is blamed.
+    wide = predict(
+        other, "--machine", machine, **dict(keys, balance__partition__min_width=16, balance__partition__kind="rcb")
+    )
+    assert 1 < wide["forecasts"][-1]["ranks"] < 32, wide
     # This machine, measured.
     here = predict(other, "--processes", "2", ranks=2)
     assert here["calibrated"] and 0.5 < here["fitted"] < 2, f"calibration: {here['fitted']}"
     assert "measured inside a node" in here["messages"], here["messages"]
     check_consistent(here)
     assert 0 < here["forecasts"][1]["seconds"]["communication"] < here["forecasts"][1]["step_seconds"], "communication"
+
+
+def asked(out, given, keys):
+    """Numbers of ranks for an efficiency and for a time, recommended ones, and the method's error."""
+
+    def of(p, ranks):
+        return [f for f in p["forecasts"] if f["ranks"] == ranks][0]
+
+    p = predict(out, *given, "--efficiency", "0.7", **keys)
+    found = p["asked"]["ranks"]
+    assert p["asked"]["efficiency"] == 0.7 and of(p, found)["efficiency"] >= 0.7, p["asked"]
+    assert all(f["efficiency"] < 0.7 for f in p["forecasts"] if f["ranks"] >= 2 * found), p["forecasts"]
+    assert of(p, p["recommended_ranks"])["efficiency"] >= 0.7, p["recommended_ranks"]
+    steps = 300
+    seconds = steps * of(p, found)["step_seconds"] * 1.0001
+    t = predict(out, *given, "--time", seconds, **keys)
+    assert 1 < t["asked"]["ranks"] <= found and of(t, t["asked"]["ranks"])["step_seconds"] * steps <= seconds, t
+    assert predict(out, *given, "--time", "1e-9", **keys)["asked"]["ranks"] is None, "a time that nothing reaches"
+    for f in p["forecasts"]:
+        error = (f["high_seconds"] - f["low_seconds"]) / 2 / f["step_seconds"]
+        assert abs(error - (0.15 if f["seconds"]["rebalancing"] > 0 else 0.1)) < 1e-9, f"the method's error: {error}"
+    code, _ = run(0, "predict", DECK, "--out", fresh(out), *given, *settings(**keys))
+    assert code == 0, "a prediction with its table"
 
 
 def test_predict_programs(tmp):
@@ -278,6 +318,12 @@ def test_predict_errors(tmp):
         ((DECK, "--processes", "2,x"), 2, "--processes"),
         ((DECK, "--processes", "1000000"), 2, "use fewer"),
         ((DECK, "--scale", "0.5"), 2, "--scale"),
+        ((DECK, "--efficiency", "0"), 2, "--efficiency"),
+        ((DECK, "--efficiency", "1.1"), 2, "--efficiency"),
+        ((DECK, "--efficiency", "nan"), 2, "--efficiency"),
+        ((DECK, "--time", "-1"), 2, "--time"),
+        ((DECK, "--time", "10", "--efficiency", "0.5"), 2, "--efficiency"),
+        ((DECK, "--time", "10", "--set", "run.steps=0"), 2, "the deck makes no steps"),
         ((DECK, "--scale", "nan"), 2, "--scale"),
         ((DECK, "--machine", os.path.join(tmp, "none.yaml")), 3, "none.yaml"),
         ((DECK, "--machine", machine), 3, "machine.yaml:2:1: unknown key"),
@@ -329,6 +375,7 @@ def test_predict_errors(tmp):
         ((DECK, "--machine", nanoseconds), 3, "compute.pair"),
         ((RESERVOIR, "--set", "data_parallel.counts=[]"), 2, "counts is empty"),
         ((RESERVOIR, "--processes", "2"), 2, "are for decks"),
+        ((RESERVOIR, "--time", "2"), 2, "are for decks"),
         ((RESERVOIR, "--set", "data_parallel.counts=[9]"), 2, "the table does not reach 9"),
         ((RESERVOIR, "--set", "data_parallel.cuts=strips"), 2, "unknown key 'cuts'"),
     ):
@@ -378,7 +425,8 @@ def test_worth(tmp):
         assert abs(none[0]["saved"]) < 1e-12, f"no balancing saved {none[0]['saved']}"
         for model in ("a1", "particle_count"):
             said, slowest = of(model, run__dt=dt, balance__model=model)
-            assert said["of"] == "compute", said
+            assert said["of"] == "compute" and said["net"]["of"] == "virtual processes", said
+            assert abs(said["net"]["saved"] - said["saved"]) < 1e-9, f"net of virtual processes: {said}"
             assert (
                 abs(said["saved"] - (1 - slowest / none[1])) < 1e-9
             ), f"{model} dt {dt}: saved {said['saved']}, truly {1 - slowest / none[1]}"

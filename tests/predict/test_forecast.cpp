@@ -10,7 +10,6 @@
 #include "balance/partition/plan.hpp"
 #include "predict/data_parallel.hpp"
 #include "predict/decomposed.hpp"
-#include "predict/fit.hpp"
 #include "predict/forecast.hpp"
 #include "predict/timeline.hpp"
 
@@ -357,32 +356,13 @@ TEST_CASE("forecasts: terms add up, overlap and better machines never harm, the 
         for (const Forecast& f : all) CHECK(best_of(all).terms.seconds() <= f.terms.seconds());
         CHECK(all.front().terms.compute == Approx(32 * all.back().terms.compute));
     }
-    CHECK(limiting_term({1, 2, 0, 0, 0}) == "imbalance of the ranks' loads");
-    CHECK(limiting_term({1, 0, 0, 0, 2}) == "balancing and migration");
 }
 
-TEST_CASE("the fit finds what a combination is made of, and nothing negative") {
-    std::mt19937_64 random(7);
-    std::uniform_real_distribution<double> up_to_one(0, 1);
-    for (int i = 0; i < 200; ++i) {
-        FitRow truth{};
-        for (double& t : truth) t = random() % 3 == 0 ? 0 : 1e-9 * up_to_one(random);
-        std::vector<FitRow> rows;
-        std::vector<double> values;
-        for (int r = 0; r < 12; ++r) {
-            rows.push_back(
-                {1e3 * up_to_one(random), 1e4 * up_to_one(random), 1e6 * up_to_one(random), 1e5 * up_to_one(random)});
-            values.push_back(0);
-            for (int k = 0; k < fit_unknowns; ++k) values.back() += rows.back()[k] * truth[k];
-        }
-        const FitRow found = fit_nonnegative(rows, values);
-        for (int k = 0; k < fit_unknowns; ++k) CHECK(found[k] == Approx(truth[k]).margin(1e-15));
-        for (double& v : values) v *= up_to_one(random);  // what no combination makes
-        for (const double x : fit_nonnegative(rows, values)) CHECK(x >= 0);
-    }
-    // Columns that are multiples of each other: one of them stands for both.
-    const std::vector<FitRow> same{{1, 2, 0, 0}, {2, 4, 0, 0}};
-    const std::vector<double> values{3, 6};
-    const FitRow found = fit_nonnegative(same, values);
-    CHECK(found[0] + 2 * found[1] == Approx(3));
+TEST_CASE("what limits a step is its largest part: computing, or most of what is lost") {
+    CHECK(limit_of({1, 2, 0, 0, 0}).name == "imbalance of the ranks' loads");
+    CHECK(limit_of({1, 0, 0, 0, 2}).name == "balancing and migration");
+    CHECK(limit_of({6, 3, 1, 0, 0}).name == "computing itself");
+    const Limit most_is_lost = limit_of({35.8, 27.3, 30.0, 4.9, 2.0});
+    CHECK(most_is_lost.name == "the number of messages and their latency");
+    CHECK(most_is_lost.seconds == 30.0);
 }

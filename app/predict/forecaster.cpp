@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "app/predict/forecaster.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/common/words.hpp"
+#include "app/predict/balancing_cost.hpp"
+#include "app/run/network.hpp"
+#include "balance/partition/bisection.hpp"
+#include "balance/partition/chain.hpp"
+
+namespace app {
+namespace {
+
+constexpr std::size_t most_forecasts = 6;  // of so many stretches of steps a mean is made
+
+predict::CellField loads_of(const CountedField& counted, const predict::Machine& machine, double length) {
+    predict::CellField field{counted.grid, counted.work, counted.particles, counted.halo};
+    field.length = length;
+    const predict::ComputeCosts& c = machine.compute;
+    const balance::Unknowns costs{c.cell, c.particle, c.candidate, c.pair};
+    for (std::size_t i = 0; i < field.load.size(); ++i) {
+        if (!machine.deck_costs) field.load[i] = balance::to_ticks(balance::dot(counted.counts[i], costs));
+        if (machine.accelerator_speed > 0)
+            field.load[i] =
+                static_cast<std::int64_t>(static_cast<double>(field.load[i]) / (1 + machine.accelerator_speed));
+    }
+    return field;
+}
+
+double last_end(const std::vector<predict::RankStep>& exchange, const predict::Conditions& c) {
+    const std::vector<double> begins(exchange.size(), 0.0),
+        ends = predict::step_ends(exchange, begins, c.nodes, c.machine, comm::Overlap::links);
+    return *std::max_element(ends.begin(), ends.end());
+}
+
+bool balances(const Deck& deck) {
+    return deck.balance.every > 0 && balance::kind_of(deck.balance.partition).follows_loads;
+}
+
+}  // namespace
+
+std::int64_t most_ranks(const Deck& deck, const balance::Grid& grid) {
+    return balances(deck) ? balance::capacity(grid.box(), deck.balance.partition.min_width) : grid.box().cells();
+}
+
+Forecaster::Forecaster(const Deck& deck, const md::Domain& domain, const Deck::Machine& nodes,
+                       const predict::Machine& machine, const SampledCourse& sampled, double steps_per_rebuild,
+                       double length)
+    : deck_(deck),
+      domain_(domain),
+      nodes_(nodes),
+      machine_(machine),
+      steps_per_rebuild_(steps_per_rebuild),
+      length_(length) {
+    for (const CountedField& f : sampled.fields) snapshots_.push_back({f.step, loads_of(f, machine, length)});
+}
+
+balance::Partition Forecaster::partition(const predict::CellField& field, const Placement& placement,
+                                         std::vector<balance::Split>& memory) const {
+    balance::PartitionOptions options = deck_.balance.partition;
+    const auto ranks = static_cast<std::int64_t>(placement.node.size());
+    options.processes = ranks;
+    const std::vector<std::int64_t> targets =
+        deck_.balance.speeds == balance::SpeedSource::off ? std::vector<std::int64_t>() : placement.targets();
+    const double particles = length_ * length_;  // that one of the field stands for
+    if (ranks == 1) options.max_size = 0;
+    if (options.max_size > 0)
+        options.max_size =
+            std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(options.max_size) / particles));
+    const balance::SerialTeam team;
+    try {
+        return balance::make_partition({team, field.grid, field.load, field.items, targets}, options, memory);
+    } catch (const balance::Infeasible& e) {
+        throw DeckError(fmt::format(
+            "balance.partition.max_particles_per_process: no cut keeps {} within {}; the smallest limit that works is "
+            "{}; use it, or predict for more",
+            counted(ranks, "process"), counted(deck_.balance.partition.max_size, "particle"),
+            std::llround(std::ceil(static_cast<double>(e.smallest) * particles))));
+    }
+}
+
+predict::Conditions Forecaster::conditions_for(const Placement& placement) const {
+    predict::Conditions conditions;
+    conditions.nodes = comm::NodeMap(placement.node, static_cast<int>(machine_.nodes_per_switch));
+    conditions.machine = machine_;
+    conditions.overlap = deck_.comm.overlap;
+    conditions.steps_per_rebuild = steps_per_rebuild_;
+    return conditions;
+}
+
+predict::RankSteps Forecaster::steps_of(const predict::CellField& field, const balance::Partition& partition,
+                                        const Placement& placement, const predict::Conditions& conditions) const {
+    const std::int64_t ranks = partition.processes();
+    const balance::Decomposition owners(field.grid, partition, {ranks, static_cast<int>(ranks)},
+                                        tile_shape(deck_, domain_, ranks * omp_get_max_threads()));
+    const comm::Schedule schedule = schedule_of(
+        deck_.comm, [&](std::size_t most) { return std::min(most, static_cast<std::size_t>(machine_.eager_bytes)); });
+    predict::RankSteps steps = rank_steps(field, owners, conditions.nodes, schedule);
+    placement.slow_down(steps.steps);
+    return steps;
+}
+
+// The partitions of a run that balances, and what balancing takes of a mean step: the first partition, over all steps
+// of the run, and the balancings between the snapshots.
+predict::Course Forecaster::course_of(const Placement& placement, predict::Conditions& conditions) const {
+    const auto ranks = static_cast<std::int64_t>(placement.node.size());
+    const Deck::Balance& b = deck_.balance;
+    predict::Rules rules;
+    rules.clock = b.clock;
+    rules.migrate = b.migrate;
+    rules.move_seconds = b.work.move;
+    rules.speeds = placement.speed;
+    rules.partition = [&](const predict::CellField& field, auto& memory) {
+        return partition(field, placement, memory);
+    };
+    const bool counted_work = b.clock == balance::Clock::work;
+    const predict::CellField& first = snapshots_.front().field;
+    std::vector<balance::Split> unused;
+    const balance::Partition start = partition(first, placement, unused),
+                             even = balance::one_box_each(balance::even_partition(first.grid, ranks));
+    const BalancingCost cost = balancing_cost(b, static_cast<double>(first.grid.box().cells()) * length_ * length_,
+                                              first.grid, start, conditions);
+    const auto move_seconds = [&](const predict::CellField& field, const balance::Partition& from,
+                                  const balance::Partition& to) {
+        constexpr double particle_bytes = 40;
+        const std::vector<predict::RankStep> exchange = migration_exchange(field, from, to, particle_bytes);
+        double most = 0;  // particles that a rank packs
+        for (const predict::RankStep& r : exchange) {
+            double bytes = 0;
+            for (const predict::Message& m : r.sends) bytes += m.bytes;
+            most = std::max(most, bytes / particle_bytes);
+        }
+        return last_end(exchange, conditions) + (machine_.simulated ? 0 : most * machine_.move_seconds);
+    };
+    const double rebuild = rebuild_seconds(steps_of(first, start, placement, conditions), conditions);
+    const double moving = cost.migration + rebuild;
+    rules.migration_seconds = cost.look + cost.partition + moving;
+    const predict::Course course = follow(snapshots_, ranks, rules);
+
+    double seconds =
+        static_cast<double>(course.kept + course.partitioned) * (cost.look + (counted_work ? rebuild : 0)) +
+        static_cast<double>(course.partitioned) * cost.partition +
+        static_cast<double>(course.migrations.size()) * moving;
+    for (const std::size_t k : course.migrations) {
+        const balance::Partition& before = course.stretches[k - 1].partition;
+        const bool last = k == course.stretches.size();  // what it moved to was used by no stretch
+        seconds += move_seconds(snapshots_[k].field, before, last ? before : course.stretches[k].partition);
+    }
+    if (snapshots_.size() > 1)
+        conditions.rebalancing_seconds =
+            seconds / static_cast<double>(b.every * static_cast<std::int64_t>(snapshots_.size() - 1));
+    const double once = cost.look + cost.partition + moving + move_seconds(first, even, start);
+    conditions.rebalancing_seconds += once / static_cast<double>(std::max(deck_.run.steps, b.every));
+    // By counted work a balancing rebuilds the neighbour lists, and their steps begin anew.
+    if (counted_work) {
+        const auto usual = static_cast<double>(b.every);
+        const double between = std::ceil(usual / steps_per_rebuild_) - 1;
+        conditions.steps_per_rebuild = between > 0 ? usual / between : 1e300;
+    } else if (b.migrate == balance::Migrate::gain) {  // at the next rebuild that is due
+        const auto every = static_cast<double>(b.every);
+        conditions.rebalancing_seconds *= every / (every + std::min(every, steps_per_rebuild_ / 2));
+    }
+    return course;
+}
+
+predict::Forecast Forecaster::operator()(std::int64_t ranks) const {
+    const Placement placement = placement_of(nodes_, machine_, deck_.comm.ranks_per_node, ranks);
+    predict::Conditions conditions = conditions_for(placement);
+    const bool balanced = balances(deck_) && ranks > 1;
+    const balance::Partition even =
+        balance::one_box_each(balance::even_partition(snapshots_.front().field.grid, ranks));
+    predict::Course course;
+    if (balanced) course = course_of(placement, conditions);
+    else
+        for (std::size_t k = 0; k < std::max<std::size_t>(1, snapshots_.size() - 1); ++k)
+            course.stretches.push_back({k, even});
+    std::vector<predict::Forecast> forecasts;
+    const std::size_t count = course.stretches.size(), wanted = std::min(count, most_forecasts);
+    for (std::size_t i = 0; i < wanted; ++i) {
+        const predict::Stretch& s = course.stretches[(2 * i + 1) * count / (2 * wanted)];  // evenly among them
+        const predict::CellField& from = snapshots_[s.snapshot].field;
+        const bool alone = snapshots_.size() == 1;
+        forecasts.push_back(
+            forecast(steps_of(alone ? from : between(snapshots_[s.snapshot], snapshots_[s.snapshot + 1]), s.partition,
+                              placement, conditions),
+                     conditions));
+    }
+    return mean_of(forecasts);
+}
+
+}  // namespace app

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What the library predict is asked for a deck: a partition and the steps of its ranks, over the first steps of the
+// run.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "app/deck/deck.hpp"
+#include "app/predict/placement.hpp"
+#include "app/predict/sample.hpp"
+#include "md/domain.hpp"
+#include "predict/course.hpp"
+#include "predict/forecast.hpp"
+
+namespace app {
+
+/// Most ranks that the deck's grid can have.
+std::int64_t most_ranks(const Deck& deck, const balance::Grid& grid);
+
+class Forecaster {
+public:
+    /// sampled: some steps of the deck on one rank. length: all lengths of the deck are taken so many times as large.
+    /// nodes: that the ranks are on.
+    Forecaster(const Deck& deck, const md::Domain& domain, const Deck::Machine& nodes, const predict::Machine& machine,
+               const SampledCourse& sampled, double steps_per_rebuild, double length);
+
+    /// Of a mean step among those that were sampled. Throws DeckError where no partition keeps the deck's limit; for
+    /// one rank, which is there to be compared with, there is none.
+    predict::Forecast operator()(std::int64_t ranks) const;
+
+private:
+    predict::Conditions conditions_for(const Placement& placement) const;
+    predict::RankSteps steps_of(const predict::CellField& field, const balance::Partition& partition,
+                                const Placement& placement, const predict::Conditions& conditions) const;
+    balance::Partition partition(const predict::CellField& field, const Placement& placement,
+                                 std::vector<balance::Split>& memory) const;
+    predict::Course course_of(const Placement& placement, predict::Conditions& conditions) const;
+
+    const Deck& deck_;
+    const md::Domain& domain_;
+    const Deck::Machine& nodes_;
+    const predict::Machine& machine_;
+    double steps_per_rebuild_, length_;
+    std::vector<predict::Snapshot> snapshots_;
+};
+
+}  // namespace app

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Linear least squares with four unknowns that are not negative: the costs of what is counted in cells.
+#pragma once
+#include <array>
+#include <span>
+
+namespace balance {
+
+inline constexpr int unknowns = 4;
+using Unknowns = std::array<double, unknowns>;
+using Normal = std::array<Unknowns, unknowns>;
+
+double dot(const Unknowns& a, const Unknowns& b);
+
+/// The x >= 0 with the smallest x^T a x - 2 b^T x: the best of the solutions of a x = b that each choice of unknowns
+/// gives when the others are 0. a: symmetric normal equations, scaled to about 1 on the diagonal. 0 where none is
+/// better.
+Unknowns least_squares(const Normal& a, const Unknowns& b);
+
+/// The x >= 0 with the least sum over rows of (row . x - value)^2. As many values as rows, at least one.
+Unknowns least_squares(std::span<const Unknowns> rows, std::span<const double> values);
+
+}  // namespace balance

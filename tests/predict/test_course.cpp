@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// What balancing does as a run goes on, and how many ranks are wanted: on loads and times that can be followed by hand.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "balance/model/work.hpp"
+#include "predict/choice.hpp"
+#include "predict/course.hpp"
+#include "predict/timeline.hpp"
+
+using namespace predict;
+
+namespace {
+
+// A row of 8 cells; `dear` of them cost ten times as much as the others, one second.
+Snapshot row_at(std::int64_t step, std::vector<int> dear) {
+    Snapshot s{step,
+               {{{8, 1, 1}, {false, false, false}}, std::vector<std::int64_t>(8), std::vector<std::int64_t>(8, 2)}};
+    for (int c = 0; c < 8; ++c) s.field.load[c] = balance::to_ticks(0.1);
+    for (const int c : dear) s.field.load[c] = balance::to_ticks(1);
+    return s;
+}
+
+Rules rules_of(balance::Migrate migrate, double move_seconds) {
+    Rules rules;
+    rules.migrate = migrate;
+    rules.move_seconds = move_seconds;
+    rules.partition = [](const CellField& field, std::vector<balance::Split>& memory) {
+        const balance::SerialTeam team;
+        balance::PartitionOptions options;
+        options.kind = "rcb";
+        options.processes = 2;
+        options.sticky = false;
+        return balance::make_partition({team, field.grid, field.load, field.items, {}}, options, memory);
+    };
+    return rules;
+}
+
+int cells_of_first(const balance::Partition& p) { return p.boxes[0].extent(0); }
+
+Forecast forecast_of(std::int64_t ranks, double seconds) {
+    Forecast f;
+    f.ranks = ranks;
+    f.terms.compute = seconds;
+    return f;
+}
+
+}  // namespace
+
+TEST_CASE("a run that always migrates follows its loads; one that stays where it is has nothing to move") {
+    const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {7})};
+    const Course course = follow(moving, 2, rules_of(balance::Migrate::always, 1));
+    REQUIRE(course.stretches.size() == 2);
+    CHECK(cells_of_first(course.stretches[0].partition) == 1);  // the dear one alone
+    CHECK(cells_of_first(course.stretches[1].partition) == 7);
+    CHECK(course.kept == 0);
+    CHECK(course.partitioned == 2);
+    CHECK(course.migrations == std::vector<std::size_t>{1});  // the last partition is the one before
+}
+
+TEST_CASE("with gain a run migrates when it has lost more than a migration costs") {
+    // Each step of the second snapshot takes 1.6 s on the slower process, and 1 s with the best partition.
+    const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {7}), row_at(30, {7})};
+    const double lost = 10 * (1.6 - 0.85 / 0.85);
+    // 6 cells of 2 particles move, 6 for each of the processes. What was lost before is known, what it costs is found
+    // when the partition is made.
+    const Course cheap = follow(moving, 2, rules_of(balance::Migrate::gain, 0.9 * lost / 6));
+    CHECK(cheap.migrations == std::vector<std::size_t>{1});
+    CHECK(cells_of_first(cheap.stretches[1].partition) == 7);
+    CHECK(cheap.kept == 2);  // nothing is lost any more
+    const Course dear = follow(moving, 2, rules_of(balance::Migrate::gain, 2.5 * lost / 6));
+    CHECK(dear.migrations == std::vector<std::size_t>{3});  // by then it has lost three times as much
+    CHECK(dear.partitioned == 2);                           // at first, when it did not know the costs, and now
+    CHECK(dear.kept == 1);
+    const Course never = follow(moving, 2, rules_of(balance::Migrate::gain, 100 * lost));
+    CHECK(never.migrations.empty());
+    CHECK(cells_of_first(never.stretches.back().partition) == 1);
+    CHECK(follow(std::span(moving).first(1), 2, rules_of(balance::Migrate::gain, 1)).stretches.size() == 1);
+}
+
+TEST_CASE("between two snapshots cells hold the mean") {
+    Snapshot a = row_at(0, {0}), b = row_at(10, {7});
+    b.field.items.assign(8, 5);
+    const CellField mean = between(a, b);
+    CHECK(mean.load[0] == (a.field.load[0] + b.field.load[0]) / 2);
+    CHECK(mean.load[0] == mean.load[7]);
+    CHECK(mean.items[3] == 4);
+}
+
+TEST_CASE("a tree of messages: each round hands on what is there") {
+    Machine m;
+    m.inside = m.between = {0x1p-10, 0x1p20};
+    m.message_seconds = 0x1p-12;
+    m.copy_bytes_per_second = 1e300;
+    const comm::NodeMap one(1), eight(8), nine(9);
+    const double bytes = 1024, round = 0x1p-12 + 0x1p-10 + 1024 * 0x1p-20;
+    CHECK(broadcast_seconds(one, m, bytes) == 0);
+    CHECK(broadcast_seconds(eight, m, bytes) == Approx(3 * round));
+    CHECK(broadcast_seconds(nine, m, bytes) == Approx(4 * round));
+    CHECK(gather_seconds(one, m, bytes) == 0);
+    // Sizes and bytes; an eighth, a quarter and half of all.
+    CHECK(gather_seconds(eight, m, bytes) == Approx(6 * (0x1p-12 + 0x1p-10) + 7.0 / 8 * bytes * 0x1p-20));
+}
+
+TEST_CASE("the most ranks with an efficiency, and the fewest that are fast enough") {
+    // 1 second of work, and a millisecond for each doubling: 1 / (1 + P log2(P) / 1000).
+    int made = 0;
+    const auto make = [&](std::int64_t ranks) {
+        ++made;
+        return forecast_of(ranks, 1.0 / double(ranks) + 1e-3 * std::log2(double(ranks)));
+    };
+    const auto efficiency = [&](double p) { return 1 / (1 + 1e-3 * p * std::log2(p)); };
+    Forecasts forecasts(make, 4096);
+    const std::int64_t found = forecasts.most_with_efficiency(0.7);
+    CHECK(efficiency(double(found)) >= 0.7);
+    CHECK(efficiency(double(found) * 1.04) < 0.7);
+    CHECK(made < 20);
+    const std::optional<std::int64_t> fewest = forecasts.fewest_within(0.05);
+    REQUIRE(fewest);
+    CHECK(make(*fewest).terms.seconds() <= 0.05);
+    CHECK(make(*fewest - 1).terms.seconds() > 0.05);
+    CHECK(forecasts.fewest_within(2) == 1);
+    CHECK(!forecasts.fewest_within(1e-3));
+    CHECK(Forecasts(make, 5).most_with_efficiency(0.1) == 5);
+    CHECK(Forecasts(make, 1).most_with_efficiency(0.9) == 1);
+    const std::vector<Forecast> some{make(1), make(2), make(64), make(256)};
+    CHECK(most_with_efficiency(some, 0.7).ranks == 64);
+    CHECK(most_with_efficiency(some, 0.01).ranks == 256);
+    CHECK(most_with_efficiency(some, 0.999).ranks == 1);
+}
