@@ -119,11 +119,8 @@ void write(const RunDirectory& directory, const std::vector<std::pair<std::strin
     });
 }
 
-int predict_deck(const Options& options, const comm::Communicator& comm) {
-    const Deck deck = read_deck(options, comm);
-    comm::require(comm, deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint,
-                  [] { return DeckError("load.kind: a prediction needs particles; write slabs or checkpoint"); });
-    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
+// What is known before anything is measured.
+PredictReport begun(const Options& options, const Deck& deck, const comm::Communicator& comm) {
     PredictReport report;
     report.deck = deck.name;
     report.length = options.length;
@@ -138,6 +135,18 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
         say(stderr,
             "steelyard: note: accelerator.backend does not count in predictions; accelerator_speed in a machine file "
             "does\n");
+    report.efficiency = options.efficiency;
+    report.run_seconds = options.seconds;
+    report.run_steps = deck.run.steps;
+    return report;
+}
+
+int predict_deck(const Options& options, const comm::Communicator& comm) {
+    const Deck deck = read_deck(options, comm);
+    comm::require(comm, deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint,
+                  [] { return DeckError("load.kind: a prediction needs particles; write slabs or checkpoint"); });
+    if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
+    PredictReport report = begun(options, deck, comm);
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     if (deck.load.kind == LoadKind::slabs) agreed(comm, [&] { return check_start(deck, setup); });
     const balance::Grid grid = setup.domain.grid();
@@ -151,9 +160,6 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
         if (options.processes.empty()) std::erase_if(counts, [&](std::int64_t n) { return n > *on_nodes; });
         most = std::min(most, *on_nodes);
     }
-    report.efficiency = options.efficiency;
-    report.run_seconds = options.seconds;
-    report.run_steps = deck.run.steps;
     RunDirectory directory(output_path(options, deck, comm), comm);
     directory.require_room(old_results(options), options.deck);
 

@@ -136,10 +136,14 @@ void refuse_inputs(const Options& options) {
                 fmt::format("--trace-messages: {} is read by this run; choose another name", printable(options.trace)));
 }
 
-}  // namespace
+// What a run has of the machine.
+struct Place {
+    comm::Topology topology;
+    Setup setup;
+    bool own_units;  // each thread has a core of its own
+};
 
-Outcome run(const Options& options, const comm::Communicator& comm) {
-    const Deck deck = read_deck(options, comm);
+Place place_of(const Deck& deck, const comm::Communicator& comm) {
     const comm::Topology topology = comm::detect(comm);
     Setup setup = agreed(comm, [&] {  // nodes may differ in instruction sets and accelerators
         Setup s = make_checked_setup(deck);
@@ -152,76 +156,45 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     // where the threads do not get in each other's way.
     const bool own_units = comm::unit_for_each_thread(topology, omp_get_max_threads(), comm);
     if (own_units) setup.thread_seconds = comm::now;
-    const balance::Grid grid = setup.domain.grid();
-    const std::int64_t processes = agreed(comm, [&] { return process_count(deck, grid, comm.size()); });
-    const OldResults old = old_results(options);
+    return {topology, std::move(setup), own_units};
+}
 
-    std::optional<CheckpointInfo> restart;
-    const bool automatic = options.restart == "auto";
-    if (!automatic && !options.restart.empty()) restart = read_checkpoint(options.restart, comm);
-    std::vector<std::string> notes;
-    if (options.restart.empty())
-        notes = agreed(comm, [&] { return check_start(deck, setup); });  // before there is a directory
-    RunDirectory directory(output_path(options, deck, comm), comm);
-    if (automatic) restart = directory.newest_checkpoint(old);
-    if (restart) {
-        agreed(comm, [&] { require_same_system(deck, *restart); });
-        comm::require(comm, restart->step <= deck.run.steps, [&] {
-            return InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart->path,
-                                          restart->step, deck.run.steps));
-        });
-    }
+// A deck can go on from this checkpoint, or all ranks throw.
+void require_continuable(const Deck& deck, const CheckpointInfo& restart, const comm::Communicator& comm) {
+    agreed(comm, [&] { require_same_system(deck, restart); });
+    comm::require(comm, restart.step <= deck.run.steps, [&] {
+        return InputError(fmt::format("{}: is of step {}, beyond run.steps = {}; give more steps", restart.path,
+                                      restart.step, deck.run.steps));
+    });
+}
 
-    if (!restart) directory.require_room(old, options.deck);
-    if (restart && restart->step == deck.run.steps && !options.force && directory.finished(*restart)) {
-        if (comm.rank() == 0 && !options.quiet)
-            say(stdout, "{}: the run has reached its last step, {}; there is nothing to do\n", directory.path(),
-                restart->step);
-        return {};
-    }
-
-    if (automatic && !restart) notes = agreed(comm, [&] { return check_start(deck, setup); });
-    note_intervals(deck, notes);
+void note_sharing(const comm::Topology& topology, std::vector<std::string>& notes) {
     if (topology.sharing > topology.cores_available && !comm::simulated)
         notes.push_back(
             fmt::format("{} share {}: they take turns, which is slow and makes times mean little; use at most {}",
                         counted(topology.sharing, "rank"), counted(topology.cores_available, "core"),
                         counted(topology.cores_available, "rank")));
-    std::optional<MessageTrace> trace;
-    if (!options.trace.empty()) {
-        on_rank_0(comm, [&] { refuse_inputs(options); });
-        trace.emplace(options.trace, old, setup.network.nodes, restart ? restart->step : 0, comm);
-        setup.on_plan = [&trace](std::string_view kind, auto sent) { trace->add(kind, sent); };
-    }
-    RunContext context{deck,
-                       options.deck,
-                       restart,
-                       automatic && restart ? OldResults::refuse : old,
-                       omp_get_max_threads() > 1 && !own_units && threads_wait_actively(),
-                       std::move(notes),
-                       topology,
-                       comm::now(),
-                       comm::cpu_seconds(),
-                       options.quiet,
-                       options.command_line,
-                       trace ? &*trace : nullptr,
-                       std::nullopt};
-    if (!options.prediction.empty())
-        context.prediction = read_prediction(options.prediction, comm.size(), context.particles(), comm);
+}
+
+// From the first step of this run to its last, or to where a signal or a limit of time stops it.
+Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& directory, std::int64_t processes,
+                 const comm::Communicator& comm) {
+    const Deck& deck = context.deck;
     Timers timers;
-    LoadBalancer balancer(deck, grid, processes, comm, timers,
+    LoadBalancer balancer(deck, setup.domain.grid(), processes, comm, timers,
                           {static_cast<int>(setup.accelerators.devices.size()), setup.halo});
 #ifdef __GLIBC__
     // Keep 16 MiB at the top of the heap, so that the temporary fields of a balancing use pages that are mapped
     // already; without it half of a balancing's time goes into page faults.
     if (balancer.on()) mallopt(M_TOP_PAD, 16 << 20);
 #endif
-    if (restart)
-        for (std::string& note : load_balance(*restart, balancer, comm)) context.notes.push_back(std::move(note));
+    if (context.restart)
+        for (std::string& note : load_balance(*context.restart, balancer, comm))
+            context.notes.push_back(std::move(note));
     const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
     std::optional owners = balancer.decomposition(tile);
     Engine engine(setup, *owners, comm, timers);
-    if (restart) load_particles(*restart, engine, *owners, comm);
+    if (context.restart) load_particles(*context.restart, engine, *owners, comm);
     else engine.fill(deck);
     owners.reset();  // it knows the boxes of all processes, which a run does not need
 
@@ -240,22 +213,57 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     return {stopped_early, signal != 0};
 }
 
-int info(const Options& options, const comm::Communicator& comm) {
-    const CheckpointInfo c = read_checkpoint(options.deck, comm);
-    const std::vector<SavedBalancing> balancing = saved_balancing(c, comm);
-    if (comm.rank() != 0) return 0;
-    say(stdout, "{}\n  step {}, time {:.10g}, {}, state hash {:016x}; every byte verified\n", c.path, c.step,
-        c.clock.at(c.step), counted(c.particles, "particle"), c.state_hash);
-    say(stdout, "  of a run to step {}\n", c.deck.run.steps);
-    std::vector<std::string> models;
-    for (const SavedBalancing& b : balancing)
-        models.push_back(fmt::format("{} ({})", b.model, counted(b.processes, "process")));
-    if (balancing.empty()) say(stdout, "  holds nothing of balancing\n");
-    else
-        say(stdout, "  balanced last at step {}; holds what was learnt by\n{}", balancing[0].last_step,
-            lines_of(models, ",", "    "));
-    if (!options.brief) say(stdout, "\n{}", to_yaml(c.deck));
-    return 0;
+}  // namespace
+
+Outcome run(const Options& options, const comm::Communicator& comm) {
+    const Deck deck = read_deck(options, comm);
+    Place place = place_of(deck, comm);
+    Setup& setup = place.setup;
+    const std::int64_t processes = agreed(comm, [&] { return process_count(deck, setup.domain.grid(), comm.size()); });
+    const OldResults old = old_results(options);
+
+    std::optional<CheckpointInfo> restart;
+    const bool automatic = options.restart == "auto";
+    if (!automatic && !options.restart.empty()) restart = read_checkpoint(options.restart, comm);
+    std::vector<std::string> notes;
+    if (options.restart.empty())
+        notes = agreed(comm, [&] { return check_start(deck, setup); });  // before there is a directory
+    RunDirectory directory(output_path(options, deck, comm), comm);
+    if (automatic) restart = directory.newest_checkpoint(old);
+    if (restart) require_continuable(deck, *restart, comm);
+    else directory.require_room(old, options.deck);
+    if (restart && restart->step == deck.run.steps && !options.force && directory.finished(*restart)) {
+        if (comm.rank() == 0 && !options.quiet)
+            say(stdout, "{}: the run has reached its last step, {}; there is nothing to do\n", directory.path(),
+                restart->step);
+        return {};
+    }
+
+    if (automatic && !restart) notes = agreed(comm, [&] { return check_start(deck, setup); });
+    note_intervals(deck, notes);
+    note_sharing(place.topology, notes);
+    std::optional<MessageTrace> trace;
+    if (!options.trace.empty()) {
+        on_rank_0(comm, [&] { refuse_inputs(options); });
+        trace.emplace(options.trace, old, setup.network.nodes, restart ? restart->step : 0, comm);
+        setup.on_plan = [&trace](std::string_view kind, auto sent) { trace->add(kind, sent); };
+    }
+    RunContext context{deck,
+                       options.deck,
+                       restart,
+                       automatic && restart ? OldResults::refuse : old,
+                       omp_get_max_threads() > 1 && !place.own_units && threads_wait_actively(),
+                       std::move(notes),
+                       place.topology,
+                       comm::now(),
+                       comm::cpu_seconds(),
+                       options.quiet,
+                       options.command_line,
+                       trace ? &*trace : nullptr,
+                       std::nullopt};
+    if (!options.prediction.empty())
+        context.prediction = read_prediction(options.prediction, comm.size(), context.particles(), comm);
+    return simulate(context, setup, directory, processes, comm);
 }
 
 int check(const Options& options, const comm::Communicator& comm) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// What the load balancer takes over from a checkpoint, each record checked for sense before it is believed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/common/words.hpp"
+#include "app/output/checkpoint_front.hpp"
+#include "app/output/restart.hpp"
+#include "balance/grid/field.hpp"
+#include "comm/file/file.hpp"
+
+namespace app {
+namespace {
+
+constexpr int box_columns = 4;
+constexpr const char* remedy = "use another checkpoint";
+
+// What a checkpoint holds of one model.
+struct SavedModel {
+    balance::Partition partition;
+    std::vector<balance::Split> splits;
+    std::vector<double> memory, record, state;  // state: of this rank's home
+};
+
+SavedModel read_model(comm::FileReader& file, const std::string& path, const LoadBalancer& balancer,
+                      const comm::Communicator& comm) {
+    SavedModel s;
+    s.partition.first = file.all<std::int64_t>(path + "/first");
+    const std::vector<std::int64_t> boxes = file.all<std::int64_t>(path + "/boxes"),
+                                    splits = file.all<std::int64_t>(path + "/splits");
+    const auto to_int = [](std::int64_t n) {
+        return static_cast<int>(std::clamp<std::int64_t>(n, -1, INT32_MAX));
+    };  // what it cuts is no number of a cell
+    for (std::size_t i = 0; i + box_columns <= boxes.size(); i += box_columns)
+        s.partition.boxes.push_back(
+            {{to_int(boxes[i]), to_int(boxes[i + 1]), 0}, {to_int(boxes[i + 2]), to_int(boxes[i + 3]), 1}});
+    if (boxes.size() % box_columns != 0) s.partition.boxes.clear();
+    if (splits.size() % 2 != 0) s.splits.push_back({-1, -1});  // half a split: refused
+    for (std::size_t i = 0; i + 2 <= splits.size(); i += 2)
+        s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
+    s.memory = file.all<double>(path + "/memory");
+    s.record = file.all<double>(path + "/record");
+    if (file.row_count<double>(path + "/state") == balancer.grid().box().cells()) {
+        const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
+        const std::vector<double> state =
+            file.rows<double>(path + "/state", comm.exclusive_sum(file_order.cells()), file_order.cells());
+        s.state.resize(balancer.home_cells());
+        file_order.to_home(std::span<const double>(state), std::span(s.state));
+    }
+    return s;
+}
+
+// Could a partitioner with these options have left as many splits?
+bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
+          const balance::PartitionOptions& options) {
+    const auto boxes = balance::kind_of(options).bisected_boxes;
+    return !boxes ||
+           static_cast<std::int64_t>(splits.size()) == std::max<std::int64_t>(0, 2 * boxes(grid, options) - 1);
+}
+
+// Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.
+std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::PartitionOptions options,
+                        std::int64_t step, const LoadBalancer& balancer, const comm::Communicator& comm) {
+    const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
+                       std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
+    const bool splits = std::all_of(s.splits.begin(), s.splits.end(),
+                                    [](const balance::Split& x) { return x.axis >= -1 && x.axis <= 1 && x.left >= 0; });
+    // One rank looks at what all have read: with thousands of processes it takes a while.
+    if (!comm.all_agree(comm.rank() != 0 || balance::is_partition_of(s.partition, balancer.grid()))) return "boxes";
+    options.processes = s.partition.processes();
+    if (!splits || !(s.splits.empty() || fits(s.splits, balancer.grid(), options))) return "splits";
+    if (!b.model->accepts_memory(s.memory)) return "memory";
+    if (!balance::History::accepts(s.record, s.partition.processes(), step)) return "record";
+    return comm.all_agree(state) ? "" : "state";
+}
+
+// processes: of the run that saved them.
+void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t processes, LoadBalancer& balancer,
+                 std::vector<std::string>& notes, const comm::Communicator& comm) {
+    if (!file.has("/balance/speeds")) return;  // they were off, or the version knew none
+    std::vector<double> found = file.all<double>("/balance/speeds/found");
+    if (processes != balancer.hosts().processes() && processes == static_cast<std::int64_t>(found.size())) {
+        notes.push_back(fmt::format("the speeds of {} are dropped", counted(processes, "process")));
+        return;
+    }
+    const bool good =
+        balancer.speeds().restore(balancer.team(), std::move(found), file.all<double>("/balance/speeds/memory"));
+    comm::require(comm, good, [&] {
+        return InputError(
+            fmt::format("{}: /balance/speeds makes no sense; {}, or restart with balance.speeds = off", path, remedy));
+    });
+}
+
+}  // namespace
+
+std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& balancer,
+                                      const comm::Communicator& comm) {
+    std::vector<std::string> notes;
+    const Deck::Balance& old = info.deck.balance;
+    std::vector<std::string> dropped;  // models of the checkpoint that this run doesn't have
+    if (old.every > 0) {
+        dropped = old.compare;
+        dropped.insert(dropped.begin(), old.model);
+    }
+    std::int64_t processes = 0;
+    try {
+        comm::FileReader file(info.path, comm);
+        for (BalancedModel& b : balancer.models()) {
+            if (!balancer.on()) break;
+            std::erase(dropped, b.name);
+            const std::string path = "/balance/" + b.name;
+            if (!file.has(path)) {
+                notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", b.name));
+                continue;
+            }
+            SavedModel saved = read_model(file, path, balancer, comm);
+            const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
+            std::string wrong = nonsense_in(saved, b, old.partition, info.step, balancer, comm);
+            if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
+            comm::require(comm, wrong.empty(), [&] {
+                return InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0",
+                                              info.path, path, wrong, remedy));
+            });
+            b.state = std::move(saved.state);
+            b.model->set_memory(saved.memory);
+            if (saved.partition.processes() != balancer.hosts().processes()) {
+                notes.push_back(fmt::format(
+                    "{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}", b.name,
+                    counted(saved.partition.processes(), "process"), balancer.hosts().processes()));
+                continue;
+            }
+            b.partition = {balancer.team(), saved.partition, balancer.hosts()};
+            if (fits(saved.splits, balancer.grid(), balancer.partition_options()))
+                b.splits = {balancer.team(), saved.splits};  // else the partition is of another kind now
+            b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
+            if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
+        }
+        if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))
+            processes = file.row_count<std::int64_t>(first) - 1;
+        if (balancer.finds_speeds()) load_speeds(file, info.path, processes, balancer, notes, comm);
+        if (balancer.zones().learns() && file.has("/zones")) {
+            const bool good = balancer.zones().restore(file.all<double>("/zones/of_ranks"));
+            comm::require(comm, good, [&] {
+                return InputError(fmt::format(
+                    "{}: /zones makes no sense; {}, or restart with accelerator.backend = none", info.path, remedy));
+            });
+        }
+    } catch (const comm::ReadError& e) {
+        comm::throw_in_place_of(e, InputError(e.what()));
+    }
+    for (const std::string& name : dropped) notes.push_back(fmt::format("what {} had learnt is dropped", name));
+    return notes;
+}
+
+}  // namespace app
