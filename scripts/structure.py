@@ -5,7 +5,7 @@
   returns    calls from app/balancing into the library balance in one balancing: each is a way down and back up again.
              Counted in the text: functions that balance/ defines in a .cpp, where the functions of load_balancer.cpp
              and measure.cpp call them that LoadBalancer::collect_times() and ::balance() reach
-  members    data members of the classes with the most; records (structs without functions of their own) apart
+  members    data members of the classes with the most; records (structs, whose members are there for all) apart
   files      C++ files of over 300 lines
   functions  of over 60 lines
 
@@ -54,15 +54,14 @@ def tags(root, files):
 
 
 def members(found):
-    """Data members by class, and whether it has functions of its own."""
-    count, functions = collections.Counter(), set()
+    """Data members by class, and which names are classes, not structs."""
+    count, classes = collections.Counter(), set()
     for name, kind, file, _, _, scope, text in found:
-        owner = (scope.split(":", 1)[-1], file) if scope else None
-        if kind == "member" and owner and not re.search(r"\bstatic\b|\bconstexpr\b", text.split(';"')[0]):
-            count[owner] += 1
-        if kind == "function" and scope:
-            functions.add(scope.split(":", 1)[-1])
-    return count, functions
+        if kind == "member" and scope and not re.search(r"\bstatic\b|\bconstexpr\b", text.split(';"')[0]):
+            count[(scope.split(":", 1)[-1], file)] += 1
+            if scope.startswith("class:"):
+                classes.add(scope.split(":", 1)[-1])
+    return count, classes
 
 
 def body(root, file, first, last):
@@ -107,9 +106,9 @@ def main():
     found = list(tags(root, files))
     calls = returns(root, found)
     print(f"returns from balance/ in one balancing: {len(calls)} ({', '.join(calls)})")
-    count, functions = members(found)
+    count, classes = members(found)
     for what, wanted in (("classes", True), ("records", False)):
-        largest = [(n, owner, f) for (owner, f), n in count.most_common() if (owner in functions) == wanted]
+        largest = [(n, owner, f) for (owner, f), n in count.most_common() if (owner in classes) == wanted]
         print(f"{what} with the most members:")
         for n, owner, file in largest[: options.largest]:
             print(f"  {n:3} {owner}  {file}")

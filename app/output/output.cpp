@@ -86,8 +86,8 @@ Output::Output(RunDirectory& directory, const RunContext& run, const md::Domain&
       clock_{0, 0, run.deck.run.dt},
       particles_(run.particles()) {
     if (const std::optional<CheckpointInfo>& restart = run_.restart) {
-        energy_first_ = restart->energy_first;
-        largest_kinetic_ = restart->largest_kinetic;
+        energies_.first = restart->energy_first;
+        energies_.largest_kinetic = restart->largest_kinetic;
         clock_ = restart->clock;
         if (clock_.dt != run_.deck.run.dt) clock_ = {restart->step, clock_.at(restart->step), run_.deck.run.dt};
     }
@@ -140,10 +140,10 @@ void Output::sums(std::int64_t step, const Engine& engine) {
     const md::SystemSums totals = engine.sums();
     const md::Thermo now = md::thermo(totals, engine.setup().domain);
     const double cpu = cpu_seconds();
-    if (!energy_first_) energy_first_ = now.total();
-    last_ = now;
+    if (!energies_.first) energies_.first = now.total();
+    energies_.last = now;
     particles_ = totals.particles;
-    largest_kinetic_ = std::max(largest_kinetic_, now.kinetic);
+    energies_.largest_kinetic = std::max(energies_.largest_kinetic, now.kinetic);
     Files& f = files();
     f.thermo.add(std::array{ThermoRow{step, clock_.at(step), totals.particles, now}});
     f.timing.add(std::array{TimingRow{step, f.wall_before + comm::now() - run_.start_seconds, f.cpu_before + cpu}});
@@ -165,8 +165,8 @@ void Output::checkpoint(std::int64_t step, const Engine& engine) {
     for (const Files::Running& r : f.series) r.series->flush();
     CheckpointInfo info;
     info.step = step;
-    info.energy_first = energy_first_.value_or(0);
-    info.largest_kinetic = largest_kinetic_;
+    info.energy_first = energies_.first.value_or(0);
+    info.largest_kinetic = energies_.largest_kinetic;
     info.clock = clock_;
     info.lineage = results_.lineage();
     info.deck = run_.deck;
@@ -216,7 +216,7 @@ bool Output::finish(std::int64_t step, const Engine& engine) {
         .wall_seconds = wall,
         .cpu_seconds = cpu_seconds(),
         .state_hash = engine.state_hash(),
-        .energy_first = energy_first_,
+        .energy_first = energies_.first,
         .energy_last = std::nullopt,
         .energy_drift = std::nullopt,
         .checkpoints = checkpoints_,
@@ -225,10 +225,10 @@ bool Output::finish(std::int64_t step, const Engine& engine) {
         .spreads = spreads_of(comm_, timers_, engine, balancer_, wall, stages_.extra_seconds(step - run_.first_step())),
         .balancing_traffic = timers_.traffic(Phase::balancing),
         .prediction = run_.prediction};
-    if (last_) {  // else the run has stopped before its first output step
-        summary.energy_last = last_->total();
-        const double change = last_->total() - energy_first_.value_or(last_->total());
-        summary.energy_drift = largest_kinetic_ > 0 ? change / largest_kinetic_ : 0.0;
+    if (energies_.last) {  // else the run has stopped before its first output step
+        summary.energy_last = energies_.last->total();
+        const double change = energies_.last->total() - energies_.first.value_or(energies_.last->total());
+        summary.energy_drift = energies_.largest_kinetic > 0 ? change / energies_.largest_kinetic : 0.0;
     }
     on_rank_0(comm_, [&] {
         results_.require_ours();

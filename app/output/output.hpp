@@ -57,9 +57,11 @@ private:
     std::unique_ptr<Files> files_;
     Clock clock_;
     std::int64_t particles_ = 0;
-    std::optional<double> energy_first_;
-    std::optional<md::Thermo> last_;  // of the last output step of this run
-    double largest_kinetic_ = 0;
+    struct {
+        std::optional<double> first;
+        std::optional<md::Thermo> last;  // of the last output step of this run
+        double largest_kinetic = 0;
+    } energies_;
     CheckpointCost checkpoints_;
     BalancingCost balancing_;
     balance::Stages stages_;       // of this rank
