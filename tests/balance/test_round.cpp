@@ -374,6 +374,22 @@ TEST_CASE("teams of 2 to 64 tell the same story as one member, to the last bit")
     }
 }
 
+TEST_CASE("resources say what each process has from now on") {
+    Case c = cases()[1];  // always
+    c.models = {"hybrid"};
+    c.policy.speeds = SpeedSource::measured;
+    int moved = 0;
+    for (const Told& told : play(SerialTeam{}, c)) {
+        if (told.rows.empty()) continue;
+        REQUIRE(told.resources.size() == processes);
+        double largest = 0;
+        for (const ResourceRow& r : told.resources) largest = std::max(largest, r.load / r.speed);
+        CHECK(largest * told.rows[0].lbe_model == Approx(1).epsilon(1e-9));
+        moved += told.rows[0].decision == Decision::moved;
+    }
+    CHECK(moved > 2);
+}
+
 TEST_CASE("times that come from elsewhere take the place of counted ones, for the driver alone") {
     Case c = cases()[1];  // always
     const SerialTeam team;
