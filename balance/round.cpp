@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "balance/zone/sides.hpp"
+#include "balance/sides.hpp"
 
 namespace balance {
 namespace {

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "comm/mpi/tags.hpp"
+#include "comm/tags.hpp"
 
 namespace comm {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "balance/grid/field.hpp"
-#include "balance/zone/sides.hpp"
+#include "balance/sides.hpp"
 #include "comm/clock.hpp"
 
 namespace app {

@@ -9,8 +9,8 @@
 #include "comm/mpi/from_mpi.hpp"
 #include "comm/mpi/mpi_check.hpp"
 #include "comm/mpi/pieces.hpp"
-#include "comm/mpi/tags.hpp"
 #include "comm/simulation.hpp"
+#include "comm/tags.hpp"
 
 namespace comm {
 namespace {

@@ -6,8 +6,8 @@
 #include "comm/clock.hpp"
 #include "comm/exchange.hpp"
 #include "comm/mpi/mpi_check.hpp"
-#include "comm/mpi/tags.hpp"
 #include "comm/simulation.hpp"
+#include "comm/tags.hpp"
 #include "comm/team.hpp"
 
 namespace comm {

@@ -436,4 +436,16 @@ TEST_CASE("by the wall clock an observation can end the round, and says why") {
     CHECK(uneven.row.decision == Decision::none);
     CHECK(uneven.row.lost_seconds > 0);
     CHECK(uneven.times == std::vector<double>{1, 1, 1, 1, 1, 7});
+
+    // The rest of the round is of the driver alone: the times of another model's partition cannot be measured.
+    Balancing two = make_balancing(setting, {}, std::vector<std::string>{"time_average", "particle_count"});
+    HomeCells cells;
+    for (int x = 0; x < grid.cells[0]; ++x)
+        for (int y = 0; y < grid.cells[1]; ++y) cells.counts.push_back(counts_at(x, y, 1));
+    Measured measured;
+    measured.moment = {20, 15, {}};
+    measured.observed = uneven;
+    const Partition even_boxes = two.models[0].partition.whole(team);
+    CHECK(rebalance(setting, even_boxes, std::move(cells), measured, two).rows.size() == 1);
+    CHECK(two.models[1].history.updates == 0);
 }

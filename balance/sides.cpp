@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "balance/zone/sides.hpp"
+#include "balance/sides.hpp"
 
 #include <algorithm>
 
