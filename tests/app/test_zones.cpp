@@ -186,12 +186,13 @@ TEST_CASE(
     Run r(collision, {zone_of(0.3)});
     ZoneBalancer& zones = r.balancer.zones();
     std::vector<double> memory;
-    for (int k = 0; k < world().size(); ++k) memory.insert(memory.end(), {0.5 / (k + 1), 2, 7.0 + k, 8});
+    for (int k = 0; k < world().size(); ++k)
+        memory.insert(memory.end(), {0.5 / (k + 1), 6, 0.1 * k, 1, 0.005, 0.1 * k, 0, 0});
     REQUIRE(zones.restore(memory));
     CHECK(zones.memory() == memory);
     memory.insert(memory.end(), {1.0, 0});  // of one more rank
     double mean = 0;
-    for (std::size_t k = 0; k < memory.size(); k += 4) mean += memory[k] / (world().size() + 1);
+    for (std::size_t k = 0; k < memory.size(); k += 8) mean += memory[k] / (world().size() + 1);
     Run other(collision, {zone_of(0.3)});
     REQUIRE(other.balancer.zones().restore(memory));
     std::vector<double> expected;
@@ -209,7 +210,8 @@ TEST_CASE(
                                            {-0.1, 0},
                                            {NAN, 0},
                                            {0.5, NAN},
-                                           {0.5, 0, 0.5}})
+                                           {0.5, 0, 0.5},
+                                           {0.5, 2, 7, 8}})
         CHECK_FALSE(zones.restore(bad));
     CHECK(zones.memory() == before);
 }
