@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What one rank meets ends the job.
 
-Groups: parents, unlike_ranks, agreed_errors (--tool COMPILER). docs/reliability.md lists what each part covers.
+Groups: parents, unlike_ranks, agreed_errors (--tool COMPILER), faults (--binary steelyard_faults).
+docs/reliability.md lists what each part covers.
 """
+import glob
 import os
 import re
 import shutil
@@ -297,3 +299,167 @@ def test_agreed_errors(tmp):
     for number, line in enumerate(claims, start=1):
         refused = re.search(rf"source\.cpp:{number}:\d+: error: .*private", said)
         assert refused is not None, f"this compiles, or fails for another reason: {line}\n{said}"
+
+
+# ---- faults ----
+
+# Functions of comm/ that act on a communicator: members of these classes, and whatever is given one.
+COLLECTIVE = re.compile(
+    r"^comm::(Communicator|Reduction|Exchange|FileReader|FileWriter|FrameFile)::|Communicator const&"
+)
+# Those that must not throw, or that no command of the program calls.
+EXEMPT = {
+    r"::~": "destructors do not throw",
+    r"^comm::Reduction::Reduction\(comm::Reduction&&\)$": "does not throw",
+    r"^comm::(Descriptor::close|Session::end)\(": "destructors call them",
+    r"^comm::FrameFile::forget\(": "of a file that vanished; nothing collective is in it",
+    r"::in_pieces_of\(": "a copy, for tests; the compiler sees that it does not throw",
+    r"^comm::(Session::Session|launched)\(": "before MPI there is no job to end",
+    r"^comm::from_mpi\(": "for programs that bring an MPI communicator",
+    r"^comm::(fatal|print_error|end_job|thrown_by_all)\(": "the ways out",
+    r"^comm::(now|cpu_seconds|thread_cpu_seconds|thread_clock_resolution|simulated_\w+|compute)\(": "clocks",
+}
+
+
+def symbols(*more):
+    return subprocess.run(
+        ["nm", "--defined-only", *more, options.binary], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.splitlines()
+
+
+def functions_of_comm():
+    """The functions that comm/ defines: names by symbols. Of several symbols for one (constructors), the first."""
+    found, places = {}, set()
+    for plain, shown in zip(symbols(), symbols("-C")):
+        place, kind, symbol = plain.split()
+        name = shown.split(maxsplit=2)[2]
+        if kind == "T" and name.startswith("comm::") and place not in places:
+            places.add(place)
+            found[symbol] = name
+    return found
+
+
+def scenarios(tmp):
+    """Commands that together call all of comm/: name -> arguments. Each has a directory of its own."""
+    first, trace = os.path.join(tmp, "first"), os.path.join(tmp, "trace.csv")
+    base = [
+        *SMALL,
+        *settings(
+            run__steps=8,
+            output__every=4,
+            output__trajectory_every=2,
+            output__fields_every=4,
+            checkpoint__every=4,
+            balance__every=4,
+            balance__clock="work",
+            balance__migrate="always",
+            balance__speeds="measured",
+            comm__aggregate="node",
+        ),
+    ]
+    machine = os.path.join(tmp, "machine.yaml")
+    with open(machine, "w") as f:
+        f.write("costs: deck\n")
+    return {
+        "run": ["run", DECK, *base, "--trace-messages", trace, "--force"],
+        "restart": ["run", DECK, *base, *settings(run__steps=12), "--restart", "auto"],
+        "partition": [
+            "partition",
+            DECK,
+            *SMALL,
+            "--force",
+            *settings(load__kind="dataset", load__file=f"{first}/fields_4.h5", load__dataset="/particles"),
+        ],
+        "predict": ["predict", DECK, *SMALL, "--machine", machine, "--force"],
+        "measure": ["predict", DECK, *SMALL, "--force"],
+    }
+
+
+def start_with(variables, arguments):
+    return subprocess.Popen(
+        command(2, *arguments),
+        env=dict(environment(), **variables),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def calls_of(tmp, name, arguments):
+    """Of each symbol that a command calls: a rank (1, or else 0), how often it does, the first call from each place."""
+    log = os.path.join(tmp, f"calls_{name}")
+    process = start_with({"CALLS": log}, arguments)
+    text = ended(process, 60, name)
+    assert process.returncode == 0, f"{name} without a fault: {process.returncode} {text!r}"
+    names = dict(line.split()[::-2] for line in symbols())  # symbol -> place; the system may name another of them
+    first = {place: symbol for symbol, place in reversed(names.items())}
+    calls = {}
+    for rank in (0, 1):
+        with open(f"{log}.{rank}") as f:
+            calls |= {first[names[words[0]]]: [rank, *map(int, words[1:])] for words in map(str.split, f)}
+    return calls
+
+
+def fault(tmp, arguments, rank, symbol, call, kind, what):
+    """This call on a rank throws: the job is gone within 10 s, with one line and the code of that error."""
+    mark = os.path.join(tmp, "mark")
+    if os.path.exists(mark):
+        os.remove(mark)
+    process = start_with({"FAULT": f"{rank} {symbol} {call} {kind} {mark}"}, arguments)
+    wait_until(lambda: os.path.exists(mark) or process.poll() is not None, 60)
+    text = ended(process, 10, what)
+    assert os.path.exists(mark), f"{what}: the fault was not made"
+    code = 4 if kind == "memory" else 1
+    one_line(process.returncode, text, code, what, "memory: not enough" if kind == "memory" else "on purpose")
+    return text
+
+
+def test_faults(tmp):
+    names = functions_of_comm()
+    wanted = {s: n for s, n in names.items() if options.full or COLLECTIVE.search(n)}
+    for pattern in EXEMPT:
+        wanted = {s: n for s, n in wanted.items() if not re.search(pattern, n)}
+    assert len(wanted) > 30, f"functions of comm/ are not found: {sorted(wanted.values())}"
+    out, first, commands, calls = os.path.join(tmp, "out"), os.path.join(tmp, "first"), scenarios(tmp), {}
+
+    def prepared(name):
+        fresh(out)
+        for trace in glob.glob(os.path.join(tmp, "*.csv")):
+            os.remove(trace)
+        if name == "restart":
+            shutil.copytree(first, out)
+        return [*commands[name], "--out", out, "--quiet"]
+
+    for name in commands:
+        calls[name] = calls_of(tmp, name, prepared(name))
+        if name == "run":
+            shutil.copytree(out, first)
+    done, slowest = 0, 0.0
+    for i, (symbol, function) in enumerate(sorted(wanted.items())):
+        name = next((n for n in commands if symbol in calls[n]), None)
+        missing = f"no command here calls {function}: add one, or say in EXEMPT why not"
+        assert name is not None or not COLLECTIVE.search(function), missing
+        if name is None:
+            continue
+        rank, count, *places = calls[name][symbol]
+        for call in places if options.full else [(count + 1) // 2]:
+            kind = "memory" if (i + call) % 2 else "error"
+            begin = time.monotonic()
+            fault(
+                tmp, prepared(name), rank, symbol, call, kind, f"{name}: call {call} of {count} of {function}, {kind}"
+            )
+            slowest = max(slowest, time.monotonic() - begin)
+            done += 1
+    print(f"{done} faults in {len(wanted)} functions; the slowest job took {slowest:.1f} s")
+
+
+@pytest.mark.group("faults")
+def test_a_sample_fails(tmp):
+    """What goes wrong in the engine that a rank of `steelyard predict` runs alone is known to all."""
+    arguments = scenarios(tmp)["predict"]
+    symbol = next(s for s, name in functions_of_comm().items() if name.startswith("comm::Exchange::start("))
+    for kind in ("memory", "error"):
+        out = fresh(os.path.join(tmp, "out"))
+        text = fault(tmp, [*arguments, "--out", out, "--quiet"], 1, symbol, 1, kind, f"a sample that fails, {kind}")
+        assert "error: rank 1: " in text, f"the rank that failed is not named: {text!r}"
