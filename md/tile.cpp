@@ -35,7 +35,7 @@ namespace {
 
 // Is a coordinate (2^-40) outside the cells with these edges (2^-26)?
 bool outside(std::int64_t at, const std::vector<std::int64_t>& edges) {
-    return (at < edges.front() << edge_shift) | (at >= edges.back() << edge_shift);
+    return (int{at < edges.front() << edge_shift} | int{at >= edges.back() << edge_shift}) != 0;
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
     // The kernels would write the bin of a particle that is elsewhere outside of their array.
     bool lost = false;
     for (std::size_t i = 0; i < n; ++i)
-        lost |= outside(particles_.x[i], cells_.edges[0]) | outside(particles_.y[i], cells_.edges[1]);
+        lost |= (int{outside(particles_.x[i], cells_.edges[0])} | int{outside(particles_.y[i], cells_.edges[1])}) != 0;
     for (std::size_t i = 0; lost && i < n; ++i)
         if (outside(particles_.x[i], cells_.edges[0]) || outside(particles_.y[i], cells_.edges[1]))
             throw_lost(particles_.id[i], particles_.x[i], particles_.y[i], "it is outside the tile that holds it");

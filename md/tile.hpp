@@ -67,7 +67,8 @@ public:
         const auto inside = [this](std::int64_t i) {
             const std::int64_t x = particles_.x[i] >> edge_shift, y = particles_.y[i] >> edge_shift;
             const std::vector<std::int64_t>&along_x = cells_.edges[0], &along_y = cells_.edges[1];
-            return (x >= along_x.front()) & (x < along_x.back()) & (y >= along_y.front()) & (y < along_y.back());
+            return (int{x >= along_x.front()} & int{x < along_x.back()} & int{y >= along_y.front()} &
+                    int{y < along_y.back()}) != 0;
         };
         sorted_ = false;
         std::int64_t kept = 0;

@@ -19,7 +19,7 @@ namespace {
 // OpenMP may bind the first thread of a program to one core before main() begins, when its library is loaded, and new
 // threads would be bound there too. What stands in this section runs before.
 cpu_set_t processors_at_start;
-[[gnu::no_sanitize("address", "undefined", "thread")]] void read_processors() {
+__attribute__((no_sanitize("address", "undefined", "thread"))) void read_processors() {
     sched_getaffinity(0, sizeof processors_at_start, &processors_at_start);
 }
 #ifdef STEELYARD_SIMULATED  // a library, which may not have that section
