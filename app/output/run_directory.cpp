@@ -245,6 +245,7 @@ void RunDirectory::note_missing(const std::string& name) const {
 }
 
 void RunDirectory::lost(const std::string& name, const std::string& damage) {
+    require_ours();  // a directory that is gone takes its files with it
     lost_ = true;
     std::error_code error;
     const bool there = fs::exists(fs::symlink_status(path_ + "/" + name, error));

@@ -72,7 +72,8 @@ public:
     /// Says that a file, which this run was to go on with, is begun anew because it is not there.
     void note_missing(const std::string& name) const;
     /// Takes note that another program has done something to a file that the run is writing ("was removed"), says so,
-    /// and puts aside what has its name now; the run begins the file anew, goes on, and ends with exit code 5.
+    /// and puts aside what has its name now; the run begins the file anew, goes on, and ends with exit code 5. Throws
+    /// as require_ours().
     void lost(const std::string& name, const std::string& damage);
     OutputError cannot_write(const std::string& name) const;
 
