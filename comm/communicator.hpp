@@ -64,7 +64,7 @@ private:
     std::shared_ptr<const Handle> handle_;
     int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
     bool oversubscribed_ = false;
-    std::size_t piece_ = std::size_t{1} << 30;
+    [[maybe_unused]] std::size_t piece_ = std::size_t{1} << 30;
 };
 
 /// The largest of the ranks' values, element by element, which are on their way. Other calls may come in between; all
