@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# ci.sh [PART ...]: what must pass before a change lands; all parts in this order, or those that are named:
+# ci.sh [PART ...]: checks of a change, all parts in this order or those that are named; .ci/run runs the first:
 #   tests   scripts/test.sh: format, build with g++ (and nvcc, where it is) and all tests but slow, gpu and smpi ones
 #   clang   compiles the program, its tools and examples with clang, without optimisation, warnings as errors
 #   smpi    compiles the program for simulated ranks and runs a few steps on 16 of them
 #   asan    the unit tests of balance/, comm/ and md/ under AddressSanitizer and UndefinedBehaviorSanitizer
 # Says what each part took and what ctest found. A part that fails does not stop the others; the exit code is then 1.
-# Installs the packages that are missing, as setup.sh does. On two cores with nothing compiled before: half an hour.
+# Installs the packages that are missing, as setup.sh does.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,9s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }

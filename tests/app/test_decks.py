@@ -112,8 +112,8 @@ def test_a_hot_start_is_noted_and_runs(tmp):
 
 
 @pytest.mark.group("starts")
-def test_a_start_that_fails_otherwise_does_not_name_dt(tmp):
-    """A particle in the middle of many: each pair is in range, their sum is not."""
+def test_a_failure_after_the_start_names_dt(tmp):
+    """Steps that are far too long: the start is fine, and what helps is a smaller dt."""
     code, text = run(0, "run", DECK, "--out", os.path.join(tmp, "out"), *settings(run__dt=0.03, run__steps=50))
     assert code == 4 and "dt" in text, text
 
