@@ -13,6 +13,12 @@ namespace md {
 
 std::int64_t particle_count(const Slab& slab) { return Lattice(slab).sites(); }
 
+std::int64_t particle_count(const System& system) {
+    std::int64_t n = 0;
+    for (const Slab& slab : system.slabs) n += particle_count(slab);
+    return n;
+}
+
 void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_id, std::uint64_t seed,
                     const balance::Box& cells, std::vector<Particle>& out) {
     const double thermal = std::sqrt(slab.temperature) / velocity_unit;

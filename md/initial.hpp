@@ -9,6 +9,7 @@
 #include "balance/grid/box.hpp"
 #include "md/domain.hpp"
 #include "md/slab.hpp"
+#include "md/system.hpp"
 #include "md/tile.hpp"
 
 namespace md {

@@ -1,70 +1,89 @@
 // SPDX-License-Identifier: MIT
 #include "predict/course.hpp"
 
+#include <array>
+#include <optional>
+#include <string>
 #include <utility>
-
-#include "balance/model/work.hpp"
-#include "balance/partition/quality.hpp"
 
 namespace predict {
 namespace {
 
-const balance::SerialTeam alone;
+using balance::Clock;
 
-// Seconds a step of each process.
-std::vector<double> times_of(const CellField& field, const balance::Owners& owners, std::int64_t ranks,
-                             std::span<const double> speeds) {
-    std::vector<double> times;
-    for (const std::int64_t ticks : balance::sums_by_process(alone, owners, field.load, ranks))
-        times.push_back(balance::to_seconds(ticks) * field.length * field.length);
-    for (std::size_t p = 0; p < speeds.size(); ++p) times[p] /= speeds[p];
-    return times;
-}
+// What a balancing did.
+struct Balanced {
+    bool partitioned, moved;
+};
 
 // A run that balances: its partition, and what it remembers.
 class Follower {
 public:
     Follower(std::int64_t ranks, const Rules& rules, const CellField& first)
-        : ranks_(ranks), rules_(rules), partition_(balance::one_box_each(balance::even_partition(first.grid, ranks))) {}
+        : rules_(rules),
+          setting_{alone_, first.grid, {ranks, 1}, rules.policy, quiet_},
+          state_(balance::make_balancing(setting_, {}, std::array<std::string, 1>{"exact"})),
+          partition_(balance::one_box_each(balance::even_partition(first.grid, ranks))) {
+        if (!rules.speeds.empty() && rules.policy.speeds != balance::SpeedSource::off) state_.speeds.set(rules.speeds);
+    }
 
     const balance::Partition& partition() const { return partition_; }
 
-    void start(const CellField& field) {
-        partition_ = rules_.partition(field, memory_);
-        history_.lbe_reachable = balance::efficiency(
-            times_of(field, balance::Owners(field.grid, field.grid.box(), partition_), ranks_, rules_.speeds));
+    void start(const Snapshot& s) {
+        balance::Measured nothing;
+        nothing.moment = {s.step, s.step};
+        nothing.first = true;
+        take(balance::rebalance(setting_, partition_, cells_of(s.field), nothing, state_));
     }
 
-    // One balancing: kept at once, kept after a partition was made, or moved.
-    balance::Decision balance(const CellField& field, double steps) {
-        const balance::Owners before(field.grid, field.grid.box(), partition_);
-        const std::vector<double> times = times_of(field, before, ranks_, rules_.speeds);
-        balance::account(history_, spent_, times, steps, rules_.clock, rules_.migrate);
-        if (rules_.migrate == balance::Migrate::gain && !history_.migration_pays()) return balance::Decision::none;
-        history_.updates += 1;
-        balance::Partition next = rules_.partition(field, memory_);
-        const balance::Owners after(field.grid, field.grid.box(), next);
-        const balance::Moved moved = balance::moved_between(before, after, field.items);
-        history_.lbe_reachable = balance::efficiency(times_of(field, after, ranks_, rules_.speeds));
-        if (rules_.clock == balance::Clock::work)
-            history_.move_seconds = rules_.move_seconds * static_cast<double>(moved.particles) * field.length *
-                                    field.length / static_cast<double>(ranks_);
-        const balance::Decision decision = balance::decide(history_, rules_.migrate, true, moved);
-        if (decision == balance::Decision::kept_gain) return decision;
-        history_.lost_seconds = 0;
-        spent_.clear();
-        if (decision == balance::Decision::moved) partition_ = std::move(next);
-        if (rules_.clock == balance::Clock::wall) history_.move_seconds = rules_.migration_seconds;
-        return decision;
+    Balanced balance(const Snapshot& s, std::int64_t last_step) {
+        balance::Measured measured;
+        measured.moment = {s.step, last_step};
+        if (setting_.policy.clock == Clock::work) measured.driver_times = times_of(s.field);
+        else
+            measured.observed = balance::observe(setting_.policy, measured.moment,
+                                                 balance::MeasuredTimes{times_of(s.field), {}}, state_);
+        if (measured.observed && measured.observed->row.decision != balance::Decision::none) return {false, false};
+        const double updates = driver().history.updates;
+        const bool moved = take(balance::rebalance(setting_, partition_, cells_of(s.field), measured, state_));
+        if (moved && setting_.policy.clock == Clock::wall) driver().history.move_seconds = rules_.migration_seconds;
+        return {driver().history.updates > updates, moved};
     }
 
 private:
-    std::int64_t ranks_;
+    balance::BalancedModel& driver() { return state_.models.front(); }
+
+    bool take(balance::Outcome outcome) {
+        if (outcome.dead_end) throw *outcome.dead_end;
+        if (!outcome.next) return false;
+        partition_ = std::move(*outcome.next);
+        return true;
+    }
+
+    static balance::HomeCells cells_of(const CellField& field) {
+        balance::HomeCells cells;
+        for (const std::int64_t n : field.items) cells.counts.push_back({static_cast<std::int32_t>(n)});
+        cells.work = field.load;
+        return cells;
+    }
+
+    // Seconds a step of each process.
+    std::vector<double> times_of(const CellField& field) const {
+        const balance::Owners owners(field.grid, field.grid.box(), partition_);
+        std::vector<double> times = balance::counted_times(alone_, owners, field.load, setting_.hosts.processes());
+        for (std::size_t p = 0; p < times.size(); ++p) {
+            times[p] *= field.length * field.length;
+            if (!rules_.speeds.empty()) times[p] /= rules_.speeds[p];
+        }
+        return times;
+    }
+
+    balance::SerialTeam alone_;
+    balance::Meter quiet_;
     const Rules& rules_;
+    balance::Setting setting_;
+    balance::Balancing state_;
     balance::Partition partition_;
-    std::vector<balance::Split> memory_;
-    std::vector<double> spent_;
-    balance::History history_;
 };
 
 }  // namespace
@@ -72,13 +91,12 @@ private:
 Course follow(std::span<const Snapshot> snapshots, std::int64_t ranks, const Rules& rules) {
     Course course;
     Follower run(ranks, rules, snapshots.front().field);
-    run.start(snapshots.front().field);
+    run.start(snapshots.front());
     course.stretches.push_back({0, run.partition()});
     for (std::size_t k = 1; k < snapshots.size(); ++k) {
-        const Snapshot& s = snapshots[k];
-        const balance::Decision decision = run.balance(s.field, static_cast<double>(s.step - snapshots[k - 1].step));
-        ++(decision == balance::Decision::none ? course.kept : course.partitioned);
-        if (decision == balance::Decision::moved) course.migrations.push_back(k);
+        const Balanced done = run.balance(snapshots[k], snapshots[k - 1].step);
+        ++(done.partitioned ? course.partitioned : course.kept);
+        if (done.moved) course.migrations.push_back(k);
         if (k + 1 < snapshots.size()) course.stretches.push_back({k, run.partition()});
     }
     return course;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What balancing does as a run goes on: the same decisions that a run makes (balance/decision.hpp), on loads of some of
-// its steps. Models are taken to know the loads exactly.
+// What balancing does as a run goes on: the rounds of a run (balance/round.hpp), on loads of some of its steps. Models
+// are taken to know the loads exactly.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
-#include "balance/decision.hpp"
-#include "balance/partition/partition.hpp"
+#include "balance/round.hpp"
 #include "predict/decomposed.hpp"
 
 namespace predict {
@@ -19,15 +17,11 @@ struct Snapshot {
     CellField field;
 };
 
-/// When a run balances, and by what it decides.
+/// How a run balances, and what it costs.
 struct Rules {
-    balance::Clock clock = balance::Clock::work;
-    balance::Migrate migrate = balance::Migrate::gain;
-    double move_seconds = 0;       ///< by counted work: for each particle of a mean process
-    std::vector<double> speeds{};  ///< of each rank, where they differ
+    balance::Policy policy{};      ///< its costs and limits are of the field's particles and loads
+    std::vector<double> speeds{};  ///< of each rank, where they differ; known from the start but for SpeedSource::off
     double migration_seconds = 0;  ///< by the wall clock: a balancing with a migration
-    /// The deck's partitioner. memory: see balance::make_partition().
-    std::function<balance::Partition(const CellField&, std::vector<balance::Split>& memory)> partition;
 };
 
 /// Steps with one partition, from one snapshot to the next.
@@ -44,7 +38,8 @@ struct Course {
 };
 
 /// A balancing at each snapshot, from an even partition on, with one process a rank; the first one, of which no time is
-/// known, always takes its new partition and is not counted. snapshots: at least one.
+/// known, partitions by the policy's start and is not counted. snapshots: at least one. Throws balance::Infeasible
+/// where a partition cannot keep the policy's limit, which ends a run, too.
 Course follow(std::span<const Snapshot> snapshots, std::int64_t ranks, const Rules& rules);
 
 /// Halfway between two snapshots: the mean of each cell's.

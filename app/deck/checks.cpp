@@ -66,7 +66,7 @@ void fit_box(Deck& deck, const Where& where) {
         fail(where("system.slabs.0.lower"), "box: fit needs a slab with cells",
              "write cells: [nx, ny] in place of lower and upper");
     for (int a = 0; a < 2; ++a)
-        if (s.boundary[a] != Boundary::periodic)
+        if (s.boundary[a] != md::Boundary::periodic)
             fail(where(fmt::format("system.boundary.{}", a)), "box: fit needs periodic boundaries",
                  "write periodic, or give the box's lengths");
     s.box = md::fitted_box(slab);
@@ -146,7 +146,7 @@ void check_grid(const Deck& deck, const Where& where) {
         if (length < cell)
             fail(where(axis_path(deck, a)), fmt::format("{}, shorter than a cell of {}", along, cell),
                  axis_remedy(deck, "the cell smaller"));
-        if (deck.system.boundary[a] == Boundary::periodic && length < 2 * reach)
+        if (deck.system.boundary[a] == md::Boundary::periodic && length < 2 * reach)
             fail(where(axis_path(deck, a)),
                  fmt::format("{}, too short for a periodic axis with cutoff + skin = {:.6g}", along, reach),
                  axis_remedy(deck, "the cutoff or skin smaller"));

@@ -20,16 +20,10 @@
 #include "balance/words.hpp"
 #include "balance/zone/controller.hpp"
 #include "comm/schedule.hpp"
-#include "md/potential_spec.hpp"
-#include "md/slab.hpp"
+#include "md/system.hpp"
 
 namespace app {
 
-enum class Boundary { periodic, reflecting };
-constexpr auto words_of(Boundary) {
-    return std::to_array<balance::Word<Boundary>>(
-        {{Boundary::periodic, "periodic"}, {Boundary::reflecting, "reflecting"}});
-}
 /// What a trajectory holds of each particle.
 enum class Column { position, velocity, force };
 constexpr auto words_of(Column) {
@@ -53,13 +47,8 @@ constexpr auto words_of(LoadKind) {
 
 struct Deck {
     std::string name;  ///< file name without folder and extension
-    struct System {
-        bool box_fit = false;             ///< box: fit (then one slab with `cells` and periodic boundaries)
-        std::array<double, 2> box{0, 0};  ///< lengths; with box_fit the fitted ones
-        std::array<Boundary, 2> boundary{Boundary::periodic, Boundary::periodic};
-        std::uint64_t seed = 1;
-        md::PotentialSpec potential;
-        std::vector<md::Slab> slabs;
+    struct System : md::System {
+        bool box_fit = false;  ///< box: fit (then one slab with `cells` and periodic boundaries): `box` holds what fits
     } system;
     struct Run {
         double dt = 0.001;

@@ -99,7 +99,7 @@ std::vector<Key> system_keys(Deck::System& s) {
     Key seed{"seed", "of the thermal velocities", "a whole number from 0 to 2^64 - 1"};
     seed.read = [&s](const Node& node, const std::string& path) { s.seed = to_unsigned(node, path); };
     seed.text = [&s] { return std::to_string(s.seed); };
-    const auto boundary = [](Boundary& b) { return word("", b, ""); };
+    const auto boundary = [](md::Boundary& b) { return word("", b, ""); };
     return {
         box_key(s),
         list("boundary", s.boundary, boundary, "[periodic, reflecting]", "each axis: periodic or reflecting"),

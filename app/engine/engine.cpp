@@ -37,8 +37,8 @@ Engine::Engine(const Setup& setup, const balance::Decomposition& decomposition, 
     assign_to_threads();
 }
 
-void Engine::fill(const Deck& deck) {
-    tiles_.fill(deck);
+void Engine::fill(const md::System& system) {
+    tiles_.fill(system);
     stage_ = Stage::scattered;
     agreement_.set_displaced();
 }

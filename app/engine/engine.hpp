@@ -40,8 +40,8 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// Makes the deck's particles.
-    void fill(const Deck& deck);
+    /// Makes the system's particles.
+    void fill(const md::System& system);
     /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells by `owners`, the
     /// decomposition in use.
     void distribute(const std::vector<md::Particle>& particles, const balance::Decomposition& owners);

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
-// What follows from a deck before any particle exists: the fixed-point domain, the skin, the width of the halo, force
+// What follows from a system before any particle exists: the fixed-point domain, the skin, the width of the halo, force
 // limits.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/deck/deck.hpp"
 #include "balance/model/work.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/clock.hpp"
 #include "comm/exchange.hpp"
+#include "comm/schedule.hpp"
 #include "gpu/zone.hpp"
 #include "md/domain.hpp"
 #include "md/kernels/kernels.hpp"
+#include "md/system.hpp"
 
 namespace app {
 
@@ -53,18 +57,24 @@ struct Setup {
     double radius() const { return potential.cutoff + skin; }
 };
 
-/// kernels: name of a kernel table or empty for the best. Throws DeckError when the deck's geometry cannot work,
-/// std::invalid_argument for the kernels.
-Setup make_setup(const Deck& deck, const std::string& kernels);
+/// How an engine computes a system.
+struct Method {
+    double dt = 0;
+    md::Precision precision = md::Precision::mixed;
+    double cell = 0;             ///< smallest side of a cell, lengths; 0: the cutoff
+    std::optional<double> skin;  ///< lengths; empty: guessed, then tuned
+    bool modelled = false;       ///< load models look at the cells: ghosts are two cells wide
+    bool time_tiles = false;     ///< as in Setup
+    comm::Overlap overlap = comm::Overlap::full;
+    balance::WorkCosts work{};
+    std::string kernels;  ///< name of a kernel table; empty: the best
+};
 
-/// As the deck says, or chosen for so many threads of all ranks.
-balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::int64_t threads);
-
-/// Gives a rank its accelerators. node_rank, node_size: its place among the ranks of its node. Throws DeckError, the
-/// same on all ranks of a node, where there are none.
-void add_accelerators(Setup& setup, const Deck& deck, int node_rank, int node_size);
-
-/// Number of particles of all slabs.
-std::int64_t particle_count(const Deck& deck);
+/// Cells, skin and box that do not go together; says what to change.
+struct GeometryError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+/// Throws GeometryError, and std::invalid_argument for kernels that are not here.
+Setup make_setup(const md::System& system, const Method& method);
 
 }  // namespace app

@@ -91,17 +91,16 @@ void Tiles::reshape_zones(const balance::Decomposition& next) {
     for (std::size_t a = 0; a < blocks.size(); ++a) zones_[a]->set_block(blocks[a], {});
 }
 
-void Tiles::fill(const Deck& deck) {
-    const std::size_t slabs = deck.system.slabs.size();
+void Tiles::fill(const md::System& system) {
+    const std::size_t slabs = system.slabs.size();
     std::vector<std::int64_t> first_id{0};
-    for (const md::Slab& slab : deck.system.slabs) first_id.push_back(first_id.back() + md::particle_count(slab));
+    for (const md::Slab& slab : system.slabs) first_id.push_back(first_id.back() + md::particle_count(slab));
     std::vector<md::Int128> sums(2 * slabs, 0);
     parallel_for(tiles_.size(), [&](std::size_t t) {
         std::vector<md::Particle> made;
         for (std::size_t s = 0; s < slabs; ++s) {
             const std::size_t begin = made.size();
-            md::make_particles(setup_.domain, deck.system.slabs[s], first_id[s], deck.system.seed, tiles_[t].box(),
-                               made);
+            md::make_particles(setup_.domain, system.slabs[s], first_id[s], system.seed, tiles_[t].box(), made);
             md::Int128 sum_x = 0, sum_y = 0;
             for (std::size_t i = begin; i < made.size(); ++i) sum_x += made[i].vx, sum_y += made[i].vy;
 #pragma omp critical(steelyard_sums)
@@ -118,7 +117,7 @@ void Tiles::fill(const Deck& deck) {
     for (std::size_t s = 0; s < slabs; ++s)
         for (int a = 0; a < 2; ++a) {
             const std::int64_t n = std::max<std::int64_t>(1, first_id[s + 1] - first_id[s]);
-            change[s][a] = std::llrint(deck.system.slabs[s].velocity[a] / md::velocity_unit) -
+            change[s][a] = std::llrint(system.slabs[s].velocity[a] / md::velocity_unit) -
                            static_cast<std::int64_t>(sums[2 * s + a] / n);
         }
     parallel_for(tiles_.size(), [&](std::size_t t) {

@@ -63,8 +63,8 @@ public:
     /// the old tiles, of which those that were kept are hollow.
     std::vector<md::Tile> replace(const balance::Decomposition& next);
 
-    /// Makes the deck's particles that lie in this rank's cells. Collective.
-    void fill(const Deck& deck);
+    /// Makes the system's particles that lie in this rank's cells. Collective.
+    void fill(const md::System& system);
     /// Reverses all velocities.
     void reverse();
 

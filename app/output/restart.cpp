@@ -140,7 +140,7 @@ CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator
         });
         const std::vector<std::uint8_t> text = file.all<std::uint8_t>("/exact/deck");
         info.deck = agreed(comm, [&] { return deck_in(std::string(text.begin(), text.end()), path); });
-        comm::require(comm, particle_count(info.deck) == front.particles, [&] {
+        comm::require(comm, md::particle_count(info.deck.system) == front.particles, [&] {
             return InputError(fmt::format("{}: holds another number of particles than its deck; {}", path, remedy));
         });
         read_history(file, info, comm);

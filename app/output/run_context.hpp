@@ -11,6 +11,7 @@
 #include "app/output/prediction.hpp"
 #include "app/output/run_directory.hpp"
 #include "comm/machine/topology.hpp"
+#include "md/system.hpp"
 
 namespace app {
 
@@ -29,7 +30,7 @@ struct RunContext {
     std::optional<Prediction> prediction;
 
     std::int64_t first_step() const { return restart ? restart->step : 0; }
-    std::int64_t particles() const { return restart ? restart->particles : particle_count(deck); }
+    std::int64_t particles() const { return restart ? restart->particles : md::particle_count(deck.system); }
 };
 
 }  // namespace app

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/common/words.hpp"
+#include "app/deck/setup.hpp"
 #include "app/predict/balancing_cost.hpp"
 #include "app/run/network.hpp"
 #include "balance/partition/bisection.hpp"
@@ -60,27 +61,35 @@ Forecaster::Forecaster(const Deck& deck, const md::Domain& domain, const Deck::M
     for (const CountedField& f : sampled.fields) snapshots_.push_back({f.step, loads_of(f, machine, length)});
 }
 
-balance::Partition Forecaster::partition(const predict::CellField& field, const Placement& placement,
-                                         std::vector<balance::Split>& memory) const {
-    balance::PartitionOptions options = deck_.balance.partition;
-    const auto ranks = static_cast<std::int64_t>(placement.node.size());
-    options.processes = ranks;
-    const std::vector<std::int64_t> targets =
-        deck_.balance.speeds == balance::SpeedSource::off ? std::vector<std::int64_t>() : placement.targets();
+// How a run of the deck balances, in particles of the field.
+predict::Rules Forecaster::rules_for(const Placement& placement) const {
+    const Deck::Balance& b = deck_.balance;
     const double particles = length_ * length_;  // that one of the field stands for
-    if (ranks == 1) options.max_size = 0;
-    if (options.max_size > 0)
-        options.max_size =
-            std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(options.max_size) / particles));
-    const balance::SerialTeam team;
+    predict::Rules rules;
+    balance::Policy& policy = rules.policy;
+    policy.clock = b.clock;
+    policy.migrate = b.migrate;
+    policy.speeds = b.speeds == balance::SpeedSource::off ? b.speeds : balance::SpeedSource::given;
+    policy.partition = b.partition;
+    policy.partition.processes = static_cast<std::int64_t>(placement.node.size());
+    std::int64_t& limit = policy.partition.max_size;
+    if (limit > 0) limit = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(limit) / particles));
+    policy.start = b.constants.start;
+    policy.counting.work.move = b.work.move * particles;
+    rules.speeds = placement.speed;
+    return rules;
+}
+
+predict::Course Forecaster::follow(std::span<const predict::Snapshot> snapshots, const predict::Rules& rules) const {
+    const std::int64_t ranks = rules.policy.partition.processes;
     try {
-        return balance::make_partition({team, field.grid, field.load, field.items, targets}, options, memory);
+        return predict::follow(snapshots, ranks, rules);
     } catch (const balance::Infeasible& e) {
         throw DeckError(fmt::format(
             "balance.partition.max_particles_per_process: no cut keeps {} within {}; the smallest limit that works is "
             "{}; use it, or predict for more",
             counted(ranks, "process"), counted(deck_.balance.partition.max_size, "particle"),
-            std::llround(std::ceil(static_cast<double>(e.smallest) * particles))));
+            std::llround(std::ceil(static_cast<double>(e.smallest) * length_ * length_))));
     }
 }
 
@@ -110,18 +119,11 @@ predict::RankSteps Forecaster::steps_of(const predict::CellField& field, const b
 predict::Course Forecaster::course_of(const Placement& placement, predict::Conditions& conditions) const {
     const auto ranks = static_cast<std::int64_t>(placement.node.size());
     const Deck::Balance& b = deck_.balance;
-    predict::Rules rules;
-    rules.clock = b.clock;
-    rules.migrate = b.migrate;
-    rules.move_seconds = b.work.move;
-    rules.speeds = placement.speed;
-    rules.partition = [&](const predict::CellField& field, auto& memory) {
-        return partition(field, placement, memory);
-    };
+    predict::Rules rules = rules_for(placement);
     const bool counted_work = b.clock == balance::Clock::work;
+    const std::span<const predict::Snapshot> snapshots(snapshots_);
     const predict::CellField& first = snapshots_.front().field;
-    std::vector<balance::Split> unused;
-    const balance::Partition start = partition(first, placement, unused),
+    const balance::Partition start = follow(snapshots.first(1), rules).stretches.front().partition,
                              even = balance::one_box_each(balance::even_partition(first.grid, ranks));
     const BalancingCost cost = balancing_cost(b, static_cast<double>(first.grid.box().cells()) * length_ * length_,
                                               first.grid, start, conditions);
@@ -140,7 +142,7 @@ predict::Course Forecaster::course_of(const Placement& placement, predict::Condi
     const double rebuild = rebuild_seconds(steps_of(first, start, placement, conditions), conditions);
     const double moving = cost.migration + rebuild;
     rules.migration_seconds = cost.look + cost.partition + moving;
-    const predict::Course course = follow(snapshots_, ranks, rules);
+    const predict::Course course = follow(snapshots, rules);
 
     double seconds =
         static_cast<double>(course.kept + course.partitioned) * (cost.look + (counted_work ? rebuild : 0)) +

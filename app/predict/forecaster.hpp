@@ -3,6 +3,7 @@
 // run.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "app/deck/deck.hpp"
@@ -32,8 +33,9 @@ private:
     predict::Conditions conditions_for(const Placement& placement) const;
     predict::RankSteps steps_of(const predict::CellField& field, const balance::Partition& partition,
                                 const Placement& placement, const predict::Conditions& conditions) const;
-    balance::Partition partition(const predict::CellField& field, const Placement& placement,
-                                 std::vector<balance::Split>& memory) const;
+    predict::Rules rules_for(const Placement& placement) const;
+    /// predict::follow() for this deck.
+    predict::Course follow(std::span<const predict::Snapshot> snapshots, const predict::Rules& rules) const;
     predict::Course course_of(const Placement& placement, predict::Conditions& conditions) const;
 
     const Deck& deck_;

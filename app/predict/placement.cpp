@@ -27,15 +27,6 @@ double speed_of(const Machine& m, std::int64_t node) {
 
 }  // namespace
 
-std::vector<std::int64_t> Placement::targets() const {
-    const double fastest = *std::max_element(speed.begin(), speed.end());
-    if (std::all_of(speed.begin(), speed.end(), [fastest](double s) { return s == fastest; })) return {};
-    constexpr double most = 1 << 30;
-    std::vector<std::int64_t> targets;
-    for (const double s : speed) targets.push_back(std::max<std::int64_t>(1, std::llround(s / fastest * most)));
-    return targets;
-}
-
 void Placement::slow_down(std::vector<predict::RankStep>& steps) const {
     for (std::size_t r = 0; r < steps.size(); ++r) {
         steps[r].inner_seconds /= speed[r];

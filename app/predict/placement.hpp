@@ -15,8 +15,6 @@ struct Placement {
     std::vector<int> node;      ///< of each rank
     std::vector<double> speed;  ///< of each rank, relative to one that the machine's costs are of
 
-    /// What each rank should get, for a partition; empty where all are alike.
-    std::vector<std::int64_t> targets() const;
     /// Makes the computing of each rank take the time that it takes at its speed.
     void slow_down(std::vector<predict::RankStep>& steps) const;
 };

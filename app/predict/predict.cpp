@@ -16,6 +16,7 @@
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/machine_file.hpp"
+#include "app/deck/setup.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/predict/data_parallel_file.hpp"
 #include "app/predict/forecaster.hpp"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/balancing/measure.hpp"
+#include "app/deck/setup.hpp"
 #include "app/run/load_field.hpp"
 #include "app/run/network.hpp"
 #include "balance/model/median.hpp"

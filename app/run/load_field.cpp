@@ -13,6 +13,7 @@
 #include "app/balancing/measure.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/compare.hpp"
+#include "app/deck/setup.hpp"
 #include "app/engine/engine.hpp"
 #include "app/output/restart.hpp"
 #include "balance/grid/field.hpp"
@@ -52,7 +53,7 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
 }
 
 balance::Grid grid_of(const Deck& deck, const std::array<int, 3>& cells) {
-    const auto periodic = [&](int axis) { return deck.system.boundary[axis] == Boundary::periodic; };
+    const auto periodic = [&](int axis) { return deck.system.boundary[axis] == md::Boundary::periodic; };
     return {cells, {periodic(0), periodic(1), false}};
 }
 
@@ -95,7 +96,7 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
 }  // namespace
 
 void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm) {
-    if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck);
+    if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck.system);
     const CheckpointInfo checkpoint = read_checkpoint(deck.load.file, comm);
     for (const DeckChange& c : changes(checkpoint.deck, deck))
         comm::require(comm, c.key != "system.box" && c.key != "system.boundary", [&] {

@@ -18,8 +18,8 @@
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/deck.hpp"
+#include "app/deck/setup.hpp"
 #include "app/deck/wording.hpp"
-#include "app/engine/setup.hpp"
 #include "app/output/message_trace.hpp"
 #include "app/output/output.hpp"
 #include "app/output/restart.hpp"
@@ -195,7 +195,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     std::optional owners = balancer.decomposition(tile);
     Engine engine(setup, *owners, comm, timers);
     if (context.restart) load_particles(*context.restart, engine, *owners, comm);
-    else engine.fill(deck);
+    else engine.fill(deck.system);
     owners.reset();  // it knows the boxes of all processes, which a run does not need
 
     // Files are written from the first result on: a run that fails before leaves the directory as it was.
@@ -271,7 +271,7 @@ int check(const Options& options, const comm::Communicator& comm) {
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
     const balance::Grid grid = setup.domain.grid();
     const std::int64_t processes = agreed(comm, [&] { return process_count(deck, grid, comm.size()); });
-    const std::int64_t particles = particle_count(deck);
+    const std::int64_t particles = md::particle_count(deck.system);
     std::vector<std::string> notes = agreed(comm, [&] { return check_start(deck, setup); });
     note_intervals(deck, notes);
     if (comm.rank() != 0) return 0;

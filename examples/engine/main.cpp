@@ -9,41 +9,40 @@
 #include "app/engine/engine.hpp"
 
 int main() {
-    app::Deck deck;  // the values of a deck, filled in by hand
-    deck.name = "tiny";
-    deck.system.box = {260.0, 140.0};
-    deck.system.seed = 7;
+    md::System system;
+    system.box = {260.0, 140.0};
+    system.seed = 7;
     md::Slab left, right;
     left.lower = {30, 20}, left.upper = {129, 120}, left.velocity = {10, 1};
     right.lower = {131, 20}, right.upper = {232, 120}, right.velocity = {-10, 0};
     left.temperature = right.temperature = 0.05;
-    deck.system.slabs = {left, right};
-    deck.grid.cell = deck.system.potential.cutoff;
-    deck.run.dt = 0.0005;
-    deck.run.steps = 300;
+    system.slabs = {left, right};
+    app::Method method;
+    method.dt = 0.0005;
+    constexpr std::int64_t last_step = 300;
 
     const comm::Communicator alone;  // with comm_serial: one rank
-    const app::Setup setup = app::make_setup(deck, "");
+    const app::Setup setup = app::make_setup(system, method);
     const balance::Grid grid = setup.domain.grid();
-    const balance::Decomposition owners(grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
-                                        balance::choose_tile(grid, deck.grid.cell, omp_get_max_threads()));
+    const balance::Decomposition owners(
+        grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
+        balance::choose_tile(grid, setup.domain.axis[1].cell_width(), omp_get_max_threads()));
     app::Timers timers;
     app::Engine engine(setup, owners, alone, timers);
-    engine.fill(deck);
+    engine.fill(system);
 
     const double start = comm::now();
-    for (std::int64_t step = 0; step <= deck.run.steps; ++step) {
+    for (std::int64_t step = 0; step <= last_step; ++step) {
         if (engine.displaced()) {
             engine.rebin();
             engine.build_neighbour_lists();
         }
-        const bool first = step == 0, last = step == deck.run.steps;
+        const bool first = step == 0, last = step == last_step;
         engine.force_pass({first ? md::Kick::first : last ? md::Kick::last : md::Kick::middle});
     }
     const double seconds = comm::now() - start;
     std::printf("%" PRId64 " particles, %" PRId64 " steps, %.2f M atom-steps/s with %d threads and %s kernels\n",
-                engine.particles(), deck.run.steps,
-                static_cast<double>(engine.particles() * deck.run.steps) / seconds * 1e-6, omp_get_max_threads(),
-                setup.kernels->isa);
+                engine.particles(), last_step, static_cast<double>(engine.particles() * last_step) / seconds * 1e-6,
+                omp_get_max_threads(), setup.kernels->isa);
     std::printf("state hash %016" PRIx64 "\n", engine.state_hash());
 }

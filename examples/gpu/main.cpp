@@ -29,27 +29,25 @@ namespace {
 using Particles = std::vector<md::Particle>;
 
 // The liquid of inputs/liquid.yaml.
-app::Deck liquid(double particles) {
-    app::Deck deck;
-    deck.name = "liquid";
+Problem liquid(double particles) {
+    Problem problem{"liquid"};
     md::Slab slab;
     slab.density = 0.9;
     slab.temperature = 1.0;
     const auto rows = std::llround(std::sqrt(particles / 2 / std::sqrt(3.0)));
     slab.cells = {{std::llround(particles / 2 / static_cast<double>(rows)), rows}};
     const double a = md::lattice_constant(slab.density);
-    deck.system.box = {static_cast<double>((*slab.cells)[0]) * a,
-                       static_cast<double>((*slab.cells)[1]) * a * std::sqrt(3.0)};
-    deck.system.potential.shift = md::Shift::none;
-    deck.system.slabs = {slab};
-    deck.grid.cell = deck.system.potential.cutoff;
-    deck.run.dt = 0.005;
-    return deck;
+    problem.system.box = {static_cast<double>((*slab.cells)[0]) * a,
+                          static_cast<double>((*slab.cells)[1]) * a * std::sqrt(3.0)};
+    problem.system.potential.shift = md::Shift::none;
+    problem.system.slabs = {slab};
+    problem.method.dt = 0.005;
+    return problem;
 }
 
-// Calls use(particles) for all particles of the deck, some columns of cells at a time.
+// Calls use(particles) for all particles of the system, some columns of cells at a time.
 template <class Use>
-void make_particles(const app::Deck& deck, const md::Domain& domain, Use use) {
+void make_particles(const md::System& system, const md::Domain& domain, Use use) {
     constexpr int columns = 64;
     const balance::Box all = domain.grid().box();
     for (int x = 0; x < all.upper[0]; x += columns) {
@@ -57,9 +55,9 @@ void make_particles(const app::Deck& deck, const md::Domain& domain, Use use) {
         cells.lower[0] = x;
         cells.upper[0] = std::min(x + columns, all.upper[0]);
         std::int64_t first = 0;
-        for (const md::Slab& slab : deck.system.slabs) {
+        for (const md::Slab& slab : system.slabs) {
             Particles made;
-            md::make_particles(domain, slab, first, static_cast<std::uint64_t>(deck.system.seed), cells, made);
+            md::make_particles(domain, slab, first, system.seed, cells, made);
             for (md::Particle& p : made) {
                 p.vx += std::llrint(slab.velocity[0] / md::velocity_unit);
                 p.vy += std::llrint(slab.velocity[1] / md::velocity_unit);
@@ -73,14 +71,14 @@ void make_particles(const app::Deck& deck, const md::Domain& domain, Use use) {
 // A zone that is the whole box: its ghosts are images of its own particles.
 class WholeBox {
 public:
-    WholeBox(const app::Deck& deck, gpu::Backend backend, int threads)
-        : setup_(app::make_setup(deck, "")),
+    WholeBox(const Problem& problem, gpu::Backend backend, int threads)
+        : setup_(app::make_setup(problem.system, problem.method)),
           zone_(gpu::make_zone(
               backend, 0, threads,
               {setup_.domain, setup_.halo, setup_.potential, setup_.precision, setup_.limits, setup_.dt})),
           skins_(setup_.potential.cutoff, setup_.skin, setup_.widest_skin) {
         zone_->set_block(setup_.domain.grid().box(), images());
-        make_particles(deck, setup_.domain, [&](const Particles& some) { zone_->insert(some); });
+        make_particles(problem.system, setup_.domain, [&](const Particles& some) { zone_->insert(some); });
     }
 
     const app::Setup& setup() const { return setup_; }
@@ -173,16 +171,18 @@ private:
     bool displaced_ = true;
 };
 
-std::uint64_t engine_hash(const app::Deck& deck, int steps) {
+std::uint64_t engine_hash(const Problem& problem, int steps) {
     const comm::Communicator alone;
-    const app::Setup setup = app::make_setup(deck, "");
+    const app::Setup setup = app::make_setup(problem.system, problem.method);
     const balance::Grid grid = setup.domain.grid();
-    const balance::Decomposition owners(grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
-                                        balance::choose_tile(grid, deck.grid.cell, omp_get_max_threads()));
+    const balance::Decomposition owners(
+        grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
+        balance::choose_tile(grid, setup.domain.axis[1].cell_width(), omp_get_max_threads()));
     app::Timers timers;
     app::Engine engine(setup, owners, alone, timers);
     Particles all;
-    make_particles(deck, setup.domain, [&](const Particles& some) { all.insert(all.end(), some.begin(), some.end()); });
+    make_particles(problem.system, setup.domain,
+                   [&](const Particles& some) { all.insert(all.end(), some.begin(), some.end()); });
     engine.distribute(all, owners);
     for (int step = 0; step < steps; ++step) {
         if (engine.displaced()) {
@@ -194,18 +194,18 @@ std::uint64_t engine_hash(const app::Deck& deck, int steps) {
     return engine.state_hash();
 }
 
-bool same_bits(const app::Deck& deck, gpu::Backend backend, int threads, int steps) {
-    WholeBox zone(deck, backend, threads);
+bool same_bits(const Problem& problem, gpu::Backend backend, int threads, int steps) {
+    WholeBox zone(problem, backend, threads);
     for (int step = 0; step < steps; ++step) zone.step(step == 0 ? md::Kick::first : md::Kick::middle);
-    const std::uint64_t mine = zone.state_hash(), expected = engine_hash(deck, steps);
+    const std::uint64_t mine = zone.state_hash(), expected = engine_hash(problem, steps);
     std::printf("%s, %s, %" PRId64 " particles, %d steps: state %016" PRIx64 ", the engine's %016" PRIx64 "\n",
-                deck.name.c_str(), balance::word_of(deck.run.precision).data(), zone.size(), steps, mine, expected);
+                problem.name, balance::word_of(problem.method.precision).data(), zone.size(), steps, mine, expected);
     return mine == expected;
 }
 
 // Atom-steps a second, rebuilds included.
-double rate(const app::Deck& deck, gpu::Backend backend, int threads, double least_seconds) {
-    WholeBox zone(deck, backend, threads);
+double rate(const Problem& problem, gpu::Backend backend, int threads, double least_seconds) {
+    WholeBox zone(problem, backend, threads);
     zone.step(md::Kick::first);
     for (int k = 0; k < 20; ++k) zone.step(md::Kick::middle);
     const auto start = std::chrono::steady_clock::now();
@@ -219,7 +219,7 @@ double rate(const app::Deck& deck, gpu::Backend backend, int threads, double lea
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
     const double r = static_cast<double>(zone.size() * steps) / seconds;
-    std::printf("%-7s %11" PRId64 " %9.2f %9.2f %8.1f %8.2f %7.2f\n", deck.name.c_str(), zone.size(), r * 1e-6,
+    std::printf("%-7s %11" PRId64 " %9.2f %9.2f %8.1f %8.2f %7.2f\n", problem.name, zone.size(), r * 1e-6,
                 1e9 * (zone.seconds() - at_work) / static_cast<double>(zone.size() * steps),
                 static_cast<double>(steps) / static_cast<double>(std::max<std::int64_t>(zone.rebuilds() - rebuilds, 1)),
                 zone.skin(), static_cast<double>(zone.bytes()) / static_cast<double>(zone.size()));
@@ -242,10 +242,10 @@ int main(int argc, char** argv) {
     if (!device) std::printf("no device was seen; these are rates of the host stand-in\n");
     try {
         bool equal = true;
-        for (const app::Deck& deck : {slabs(20000), liquid(20000)})
+        for (const Problem& problem : {slabs(20000), liquid(20000)})
             for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_}) {
-                app::Deck of = deck;
-                of.run.precision = precision;
+                Problem of = problem;
+                of.method.precision = precision;
                 equal = same_bits(of, backend, threads, 300) && equal;
             }
         if (argc > 2 && !std::strcmp(argv[2], "check")) return equal ? 0 : 1;

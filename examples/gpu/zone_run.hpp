@@ -23,12 +23,12 @@ struct Way {
 /// A run on one rank whose border a controller moves.
 class ZoneRun {
 public:
-    ZoneRun(const app::Setup& setup, const app::Deck& deck, double share)
+    ZoneRun(const app::Setup& setup, const md::System& system, double share)
         : grid_(setup.domain.grid()),
           tile_(balance::choose_tile(grid_, setup.domain.axis[1].cell_width(), omp_get_max_threads())),
           engine_(setup, decomposition(), alone_, timers_),
           share_(share) {
-        engine_.fill(deck);
+        engine_.fill(system);
     }
 
     /// Steps up to `last`; controller: who moves the border. Checks come every so many steps. Returns the seconds that

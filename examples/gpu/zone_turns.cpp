@@ -42,15 +42,14 @@ double median_of_turns(Ratio ratio) {
 }
 
 void take_turns(std::vector<Case>& cases, double particles) {
-    app::Deck deck = slabs(particles);
-    deck.accelerator.backend = app::AcceleratorBackend::host;
-    app::Setup setup = app::make_setup(deck, "");
-    app::add_accelerators(setup, deck, 0, 1);
-    setup.accelerators.devices.resize(1);
+    Problem problem = slabs(particles);
+    problem.method.modelled = problem.method.time_tiles = true;
+    app::Setup setup = app::make_setup(problem.system, problem.method);
+    setup.accelerators.devices = {0};  // the host's stand-in
     setup.accelerators.threads = omp_get_max_threads();
     std::vector<Case*> order;
     for (Case& c : cases) {
-        c.run = std::make_unique<ZoneRun>(setup, deck, c.share);
+        c.run = std::make_unique<ZoneRun>(setup, problem.system, c.share);
         c.run->steps(warm, c.controller, every);
         order.push_back(&c);
     }

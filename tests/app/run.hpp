@@ -8,6 +8,7 @@
 
 #include "app/balancing/load_balancer.hpp"
 #include "app/deck/deck.hpp"
+#include "app/deck/setup.hpp"
 #include "app/engine/engine.hpp"
 #include "app/run/step.hpp"
 #include "comm/communicator.hpp"
@@ -51,7 +52,7 @@ struct Run {
         : deck(app::parse_deck(text, "test.yaml", settings)),
           engine(make_engine(c)),
           balancer(deck, engine.setup().domain.grid(), engine.tiles().hosts().processes(), world(), timers) {
-        engine.fill(deck);
+        engine.fill(deck.system);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
         app::run_steps(engine, balancer, first, last, record);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "app/deck/setup.hpp"
 #include "app/output/checkpoint.hpp"
 #include "app/output/restart.hpp"
 #include "app/output/run_directory.hpp"
@@ -45,7 +46,7 @@ struct Fixture {
         if (world.rank() == 0) std::filesystem::create_directories(directory);
         world.barrier();
         Engine t = make();
-        t.fill(deck);
+        t.fill(deck.system);
         hash = t.state_hash();
         CheckpointInfo info;
         info.step = 7;

@@ -110,7 +110,7 @@ TEST_CASE("a minimal deck has every default") {
     CHECK(d.name == "small");
     CHECK_FALSE(d.system.box_fit);
     CHECK(d.system.box == std::array<double, 2>{100, 50});
-    CHECK(d.system.boundary[1] == app::Boundary::periodic);
+    CHECK(d.system.boundary[1] == md::Boundary::periodic);
     CHECK(d.system.seed == 1);
     CHECK(d.system.potential.kind == "lennard_jones");
     CHECK(d.system.potential.cutoff == 2.5);
@@ -134,7 +134,7 @@ TEST_CASE("a minimal deck has every default") {
 TEST_CASE("every key is read") {
     const Deck d = app::parse_deck(full, "full.yaml");
     CHECK(d.system.seed == UINT64_MAX);
-    CHECK(d.system.boundary == std::array{app::Boundary::periodic, app::Boundary::reflecting});
+    CHECK(d.system.boundary == std::array{md::Boundary::periodic, md::Boundary::reflecting});
     const md::PotentialSpec& p = d.system.potential;
     CHECK(p.kind == "soft_sphere");
     CHECK((p.epsilon == 1.5 && p.sigma == 1.1 && p.cutoff == 2.5 && p.softening == 0.1 && p.shift == md::Shift::force));

@@ -177,7 +177,7 @@ run: {dt: 0.01, steps: 300}
 )";
         try {
             Run r(deck);
-            REQUIRE(particle_count(r.deck) == 3);
+            REQUIRE(md::particle_count(r.deck.system) == 3);
             r.steps(0, 300);
         } catch (const md::SimulationError& e) {
             CHECK(comm::thrown_by_all(e, world()));

@@ -8,6 +8,11 @@
 #include "balance/transfer.hpp"
 #include "comm/exchange.hpp"
 
+#ifdef __has_feature  // clang
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__  // as g++ says it
+#endif
+#endif
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 using LeaksOnPurpose = __lsan::ScopedDisabler;

@@ -22,18 +22,16 @@ Snapshot row_at(std::int64_t step, std::vector<int> dear) {
     return s;
 }
 
-Rules rules_of(balance::Migrate migrate, double move_seconds) {
+Rules rules_of(balance::Migrate migrate, double move_seconds, balance::Clock clock = balance::Clock::work) {
     Rules rules;
-    rules.migrate = migrate;
-    rules.move_seconds = move_seconds;
-    rules.partition = [](const CellField& field, std::vector<balance::Split>& memory) {
-        const balance::SerialTeam team;
-        balance::PartitionOptions options;
-        options.kind = "rcb";
-        options.processes = 2;
-        options.sticky = false;
-        return balance::make_partition({team, field.grid, field.load, field.items, {}}, options, memory);
-    };
+    rules.policy.clock = clock;
+    rules.policy.migrate = migrate;
+    rules.policy.speeds = balance::SpeedSource::given;
+    rules.policy.partition.kind = "rcb";
+    rules.policy.partition.processes = 2;
+    rules.policy.partition.sticky = false;
+    rules.policy.counting.work.move = move_seconds;
+    rules.migration_seconds = move_seconds;
     return rules;
 }
 
@@ -52,31 +50,60 @@ TEST_CASE("a run that always migrates follows its loads; one that stays where it
     const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {7})};
     const Course course = follow(moving, 2, rules_of(balance::Migrate::always, 1));
     REQUIRE(course.stretches.size() == 2);
-    CHECK(cells_of_first(course.stretches[0].partition) == 1);  // the dear one alone
-    CHECK(cells_of_first(course.stretches[1].partition) == 7);
+    CHECK(cells_of_first(course.stretches[0].partition) == 4);  // by particles, of which all cells have 2
+    CHECK(cells_of_first(course.stretches[1].partition) == 7);  // the dear one is alone
     CHECK(course.kept == 0);
     CHECK(course.partitioned == 2);
     CHECK(course.migrations == std::vector<std::size_t>{1});  // the last partition is the one before
 }
 
 TEST_CASE("with gain a run migrates when it has lost more than a migration costs") {
-    // Each step of the second snapshot takes 1.6 s on the slower process, and 1 s with the best partition.
+    // Each step of the second snapshot takes 1.3 s on the slower process, 0.85 s if all were possible, and 1 s with the
+    // best partition, of which the run knows from the first balancing on.
     const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {7}), row_at(30, {7})};
-    const double lost = 10 * (1.6 - 0.85 / 0.85);
-    // 6 cells of 2 particles move, 6 for each of the processes. What was lost before is known, what it costs is found
+    const double lost = 10 * (1.3 - 0.85);
+    // 3 cells of 2 particles move, 3 for each of the processes. What was lost before is known, what it costs is found
     // when the partition is made.
-    const Course cheap = follow(moving, 2, rules_of(balance::Migrate::gain, 0.9 * lost / 6));
+    const Course cheap = follow(moving, 2, rules_of(balance::Migrate::gain, 0.9 * lost / 3));
     CHECK(cheap.migrations == std::vector<std::size_t>{1});
     CHECK(cells_of_first(cheap.stretches[1].partition) == 7);
     CHECK(cheap.kept == 2);  // nothing is lost any more
-    const Course dear = follow(moving, 2, rules_of(balance::Migrate::gain, 2.5 * lost / 6));
-    CHECK(dear.migrations == std::vector<std::size_t>{3});  // by then it has lost three times as much
+    const Course dear = follow(moving, 2, rules_of(balance::Migrate::gain, 2 * lost / 3));
+    CHECK(dear.migrations == std::vector<std::size_t>{3});  // by then it has lost 10.5 s
     CHECK(dear.partitioned == 2);                           // at first, when it did not know the costs, and now
     CHECK(dear.kept == 1);
     const Course never = follow(moving, 2, rules_of(balance::Migrate::gain, 100 * lost));
     CHECK(never.migrations.empty());
-    CHECK(cells_of_first(never.stretches.back().partition) == 1);
+    CHECK(cells_of_first(never.stretches.back().partition) == 4);
     CHECK(follow(std::span(moving).first(1), 2, rules_of(balance::Migrate::gain, 1)).stretches.size() == 1);
+}
+
+TEST_CASE("by the wall clock a migration costs what the last one did; before it, nothing is known to be too dear") {
+    const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {0}), row_at(30, {0})};
+    // With the dear cell back, the slower process takes 1.6 s a step, 6 s more in 10 steps than the best partition.
+    const Course run = follow(moving, 2, rules_of(balance::Migrate::gain, 7, balance::Clock::wall));
+    CHECK(run.migrations == std::vector<std::size_t>{1, 3});
+    CHECK(run.kept == 1);
+    CHECK(run.partitioned == 2);
+}
+
+TEST_CASE("ranks get cells by their speeds, unless the run is told to look away from them") {
+    std::vector<Snapshot> even{row_at(0, {}), row_at(10, {}), row_at(20, {})};
+    Rules rules = rules_of(balance::Migrate::always, 0);
+    rules.speeds = {3, 1};
+    CHECK(cells_of_first(follow(even, 2, rules).stretches[0].partition) == 6);
+    rules.policy.speeds = balance::SpeedSource::off;
+    const Course blind = follow(even, 2, rules);
+    CHECK(cells_of_first(blind.stretches[0].partition) == 4);
+    CHECK(cells_of_first(blind.stretches[1].partition) > 4);  // the slow rank's cells look dear
+}
+
+TEST_CASE("where no partition keeps the limit, a course ends as the run does") {
+    const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7})};
+    Rules rules = rules_of(balance::Migrate::always, 1);
+    rules.policy.partition.kind = "chain";
+    rules.policy.partition.max_size = 7;  // of 16 particles on 2 ranks
+    CHECK_THROWS_AS(follow(moving, 2, rules), balance::Infeasible);
 }
 
 TEST_CASE("between two snapshots cells hold the mean") {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "app/deck/setup.hpp"
+
+#include <algorithm>
+
+namespace app {
+
+Setup make_setup(const Deck& deck, const std::string& kernels) {
+    Method method;
+    method.dt = deck.run.dt;
+    method.precision = deck.run.precision;
+    method.cell = deck.grid.cell;
+    method.skin = deck.grid.skin;
+    method.modelled = deck.balance.every > 0 || deck.accelerator.backend != AcceleratorBackend::none;
+    method.time_tiles = deck.balance.every > 0 && deck.balance.clock == balance::Clock::wall;
+    method.overlap = deck.comm.overlap;
+    method.work = deck.balance.work;
+    method.kernels = kernels;
+    try {
+        return make_setup(deck.system, method);
+    } catch (const GeometryError& e) {
+        throw DeckError(deck.name + ".yaml: " + e.what());
+    }
+}
+
+balance::TileShape tile_shape(const Deck& deck, const md::Domain& domain, std::int64_t threads) {
+    return deck.grid.tile.value_or(balance::choose_tile(domain.grid(), domain.axis[1].cell_width(), threads));
+}
+
+void add_accelerators(Setup& setup, const Deck& deck, int node_rank, int node_size) {
+    const Deck::Accelerator& a = deck.accelerator;
+    if (a.backend == AcceleratorBackend::none) return;
+    setup.time_tiles = true;
+    Accelerators& mine = setup.accelerators;
+    mine.threads = static_cast<int>(a.threads);
+    if (a.backend == AcceleratorBackend::host) {
+        mine.devices.assign(a.devices.value_or(1), 0);
+        return;
+    }
+    mine.backend = gpu::Backend::cuda;
+    const int found = gpu::accelerator_count(mine.backend);
+    if (found == 0)
+        throw DeckError("accelerator.backend: cuda: " + gpu::why_no_cuda() +
+                        "; write host or none, or use a machine with a GPU");
+    // Devices are dealt to the ranks of a node: several to each where there are more, else round-robin.
+    const int each = static_cast<int>(a.devices.value_or(std::max(1, found / node_size)));
+    for (int d = 0; d < each; ++d) mine.devices.push_back((node_rank * each + d) % found);
+}
+
+}  // namespace app
