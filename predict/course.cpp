@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "predict/course.hpp"
 
-#include <array>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace predict {
@@ -22,7 +20,7 @@ public:
     Follower(std::int64_t ranks, const Rules& rules, const CellField& first)
         : rules_(rules),
           setting_{alone_, first.grid, {ranks, 1}, rules.policy, quiet_},
-          state_(balance::make_balancing(setting_, {}, std::array<std::string, 1>{"exact"})),
+          state_(balance::make_balancing(setting_, rules.constants, std::span(&rules.model, 1))),
           partition_(balance::one_box_each(balance::even_partition(first.grid, ranks))) {
         if (!rules.speeds.empty() && rules.policy.speeds != balance::SpeedSource::off) state_.speeds.set(rules.speeds);
     }
@@ -33,7 +31,7 @@ public:
         balance::Measured nothing;
         nothing.moment = {s.step, s.step};
         nothing.first = true;
-        take(balance::rebalance(setting_, partition_, cells_of(s.field), nothing, state_));
+        take(balance::rebalance(setting_, partition_, cells_of(s), nothing, state_));
     }
 
     Balanced balance(const Snapshot& s, std::int64_t last_step) {
@@ -45,7 +43,7 @@ public:
                                                  balance::MeasuredTimes{times_of(s.field), {}}, state_);
         if (measured.observed && measured.observed->row.decision != balance::Decision::none) return {false, false};
         const double updates = driver().history.updates;
-        const bool moved = take(balance::rebalance(setting_, partition_, cells_of(s.field), measured, state_));
+        const bool moved = take(balance::rebalance(setting_, partition_, cells_of(s), measured, state_));
         if (moved && setting_.policy.clock == Clock::wall) driver().history.move_seconds = rules_.migration_seconds;
         return {driver().history.updates > updates, moved};
     }
@@ -60,12 +58,7 @@ private:
         return true;
     }
 
-    static balance::HomeCells cells_of(const CellField& field) {
-        balance::HomeCells cells;
-        for (const std::int64_t n : field.items) cells.counts.push_back({static_cast<std::int32_t>(n)});
-        cells.work = field.load;
-        return cells;
-    }
+    static balance::HomeCells cells_of(const Snapshot& s) { return {s.counts, s.field.load}; }
 
     // Seconds a step of each process.
     std::vector<double> times_of(const CellField& field) const {

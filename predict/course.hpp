@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What balancing does as a run goes on: the rounds of a run (balance/round.hpp), on loads of some of its steps. Models
-// are taken to know the loads exactly.
+// What balancing does as a run goes on: the rounds of a run (balance/round.hpp), on loads of some of its steps.
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "balance/round.hpp"
@@ -14,11 +14,14 @@ namespace predict {
 /// What the cells hold at a step.
 struct Snapshot {
     std::int64_t step = 0;
-    CellField field;
+    CellField field{};
+    std::vector<balance::CellCounts> counts{};  ///< what load models see of each cell, in the order of the field
 };
 
 /// How a run balances, and what it costs.
 struct Rules {
+    std::string model = "exact";  ///< load model
+    balance::ModelConstants constants{};
     balance::Policy policy{};      ///< its costs and limits are of the field's particles and loads
     std::vector<double> speeds{};  ///< of each rank, where they differ; known from the start but for SpeedSource::off
     double migration_seconds = 0;  ///< by the wall clock: a balancing with a migration

@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t most_forecasts = 6;  // of so many stretches of steps a mean is made
 
 predict::CellField loads_of(const CountedField& counted, const predict::Machine& machine, double length) {
-    predict::CellField field{counted.grid, counted.work, counted.particles, counted.halo};
+    predict::CellField field{counted.grid, counted.work, {}, counted.halo};
+    for (const balance::CellCounts& cell : counted.cells) field.items.push_back(cell.n);
     field.length = length;
     const predict::ComputeCosts& c = machine.compute;
     const balance::Unknowns costs{c.cell, c.particle, c.candidate, c.pair};
@@ -58,7 +59,7 @@ Forecaster::Forecaster(const Deck& deck, const md::Domain& domain, const Deck::M
       machine_(machine),
       steps_per_rebuild_(steps_per_rebuild),
       length_(length) {
-    for (const CountedField& f : sampled.fields) snapshots_.push_back({f.step, loads_of(f, machine, length)});
+    for (const CountedField& f : sampled.fields) snapshots_.push_back({f.step, loads_of(f, machine, length), f.cells});
 }
 
 // How a run of the deck balances, in particles of the field.
@@ -66,6 +67,8 @@ predict::Rules Forecaster::rules_for(const Placement& placement) const {
     const Deck::Balance& b = deck_.balance;
     const double particles = length_ * length_;  // that one of the field stands for
     predict::Rules rules;
+    rules.model = b.model;
+    rules.constants = b.constants;
     balance::Policy& policy = rules.policy;
     policy.clock = b.clock;
     policy.migrate = b.migrate;

@@ -179,7 +179,7 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
                                                     : sample->steps_per_rebuild();
     });
     const double area = options.length * options.length;
-    for (const std::int64_t n : sampled.fields.front().particles) report.particles += n;
+    for (const balance::CellCounts& c : sampled.fields.front().cells) report.particles += c.n;
     report.particles = std::llround(static_cast<double>(report.particles) * area);
     report.cells = std::llround(static_cast<double>(grid.box().cells()) * area);
     report.sampled_steps = sampled.fields.back().step;

@@ -86,9 +86,9 @@ CountedField Sample::count() {
     balance::Counting counting{deck_.balance.work,
                                {setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()}};
     const balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
-    CountedField field{0,  owners_.grid(), own_setup_.halo, std::vector<balance::Unknowns>(cells.counts.size()),
-                       {}, cells.work};
-    for (const balance::CellCounts& c : cells.counts) field.particles.push_back(c.n);
+    CountedField field{
+        0,         owners_.grid(), own_setup_.halo, std::vector<balance::Unknowns>(cells.counts.size()), cells.counts,
+        cells.work};
     for (int k = 0; k < balance::unknowns; ++k) {
         balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
         (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;

@@ -9,6 +9,7 @@
 #include "app/engine/engine.hpp"
 #include "balance/grid/grid.hpp"
 #include "balance/model/least_squares.hpp"
+#include "balance/model/load_model.hpp"
 #include "comm/communicator.hpp"
 #include "comm/team.hpp"
 
@@ -21,7 +22,8 @@ struct CountedField {
     balance::Grid grid;
     int halo = 1;  ///< width of a run's ghosts, cells
     std::vector<balance::Unknowns> counts;
-    std::vector<std::int64_t> particles, work;  ///< work: ticks a step by the deck's balance.work
+    std::vector<balance::CellCounts> cells;  ///< particles, in the cell and around it
+    std::vector<std::int64_t> work;          ///< ticks a step by the deck's balance.work
 };
 
 /// What the cells hold as the deck's first steps go by.

@@ -10,6 +10,7 @@ on 2 ranks here, steps with and without overlap of a small liquid in many messag
 import argparse
 import csv
 import os
+import shutil
 import statistics
 import sys
 
@@ -35,22 +36,9 @@ OUT = "results/predict"
 
 
 def predicted(deck, ranks, settings, start=(), machine=()):
-    call(
-        [
-            *start,
-            "build/steelyard",
-            "predict",
-            deck,
-            "--out",
-            f"{OUT}/predicted",
-            "--force",
-            "--quiet",
-            "--processes",
-            ",".join(map(str, ranks)),
-            *machine,
-            *words(settings),
-        ]
-    )
+    shutil.rmtree(f"{OUT}/predicted", ignore_errors=True)
+    out = ["--out", f"{OUT}/predicted", "--quiet", "--processes", ",".join(map(str, ranks))]
+    call([*start, "build/steelyard", "predict", deck, *out, *machine, *words(settings)])
     return {f["ranks"]: f for f in read_json(f"{OUT}/predicted/predict.json")["forecasts"]}
 
 
@@ -59,6 +47,14 @@ def step_seconds(out, steps):
     with open(f"{out}/timing.csv") as f:
         first, last = list(csv.DictReader(f))
     return (float(last["wall_seconds"]) - float(first["wall_seconds"])) / steps
+
+
+def measured(deck, settings, start, steps):
+    """Seconds of a mean step of a run here."""
+    shutil.rmtree(f"{OUT}/run", ignore_errors=True)
+    settings = [*settings, f"run.steps={steps}", "output.every=0", "output.fields_every=0"]
+    call([*start, "build/steelyard", "run", deck, "--out", f"{OUT}/run", "--quiet", *words(settings)])
+    return {"seconds": step_seconds(f"{OUT}/run", steps)}
 
 
 def real(arguments):
@@ -71,20 +67,7 @@ def real(arguments):
                 return {"seconds": predicted(deck, [ranks], [f"run.steps={steps}"], start)[ranks]["step_seconds"]}
 
             def measure():
-                call(
-                    [
-                        *start,
-                        "build/steelyard",
-                        "run",
-                        deck,
-                        "--out",
-                        f"{OUT}/run",
-                        "--force",
-                        "--quiet",
-                        *words([f"run.steps={steps}", "output.every=0", "output.fields_every=0"]),
-                    ]
-                )
-                return {"seconds": step_seconds(f"{OUT}/run", steps)}
+                return measured(deck, [], start, steps)
 
             pairs = [(quiet(predict), quiet(measure)) for _ in range(arguments.rounds)]
             case = {
@@ -123,28 +106,7 @@ def overlap(arguments):
             for value in ("none", "full"):
 
                 def measure():
-                    call(
-                        [
-                            *start,
-                            "build/steelyard",
-                            "run",
-                            deck,
-                            "--out",
-                            f"{OUT}/run",
-                            "--force",
-                            "--quiet",
-                            *words(
-                                settings
-                                + [
-                                    f"comm.overlap={value}",
-                                    f"run.steps={steps}",
-                                    "output.every=0",
-                                    "output.fields_every=0",
-                                ]
-                            ),
-                        ]
-                    )
-                    return {"seconds": step_seconds(f"{OUT}/run", steps)}
+                    return measured(deck, [*settings, f"comm.overlap={value}"], start, steps)
 
                 row[f"measured_{value}"] = quiet(measure)["seconds"]
             rows.append(row)
@@ -181,8 +143,9 @@ def overlap(arguments):
 def simulated_run(ranks, deck, settings, steps):
     """Seconds of the run, and of force passes of the busiest rank."""
     out = f"{OUT}/simulated"
+    shutil.rmtree(out, ignore_errors=True)
     more = [f"balance.processes={ranks}", f"run.steps={steps}", f"output.every={steps}"]
-    call(["scripts/simulate.sh", str(ranks), deck, "--out", out, "--force", "--quiet", *words(settings + more)])
+    call(["scripts/simulate.sh", str(ranks), deck, "--out", out, "--quiet", *words(settings + more)])
     summary = read_json(f"{out}/summary.json")
     return summary["wall_seconds"], summary["seconds"]["forces"]["max"]
 
@@ -272,6 +235,41 @@ def balancing():
     return cases
 
 
+def balancing_here(arguments):
+    """The same by the wall clock on two ranks of this machine: prediction and both runs in turns, medians."""
+    start, cases = mpiexec(2), []
+    for deck in BALANCING:
+        common = [f"run.steps={BALANCING_STEPS}"]
+        ways = {"balanced": [f"balance.every={BALANCING_EVERY}"], "without": ["balance.every=0"]}
+        times = {f"{kind}_{way}": [] for kind in ("predicted", "measured") for way in ways}
+        for _ in range(arguments.rounds):
+            for way, more in ways.items():
+                settings = [*common, "balance.clock=wall", *more]
+                forecast = predicted(deck, [2], settings, start)[2]["step_seconds"]
+                times[f"predicted_{way}"].append(forecast)
+                times[f"measured_{way}"].append(
+                    quiet(lambda: measured(deck, settings, start, BALANCING_STEPS))["seconds"]
+                )
+        case = {"deck": deck, "ranks": 2, "steps": BALANCING_STEPS, "every": BALANCING_EVERY, "rounds": times}
+        case.update({f"{k}_seconds": statistics.median(v) for k, v in times.items()})
+        for way in ways:
+            case[f"ratio_{way}"] = case[f"predicted_{way}_seconds"] / case[f"measured_{way}_seconds"]
+        gains = [case[f"{k}_without_seconds"] - case[f"{k}_balanced_seconds"] for k in ("predicted", "measured")]
+        case["sign_right"] = (gains[0] > 0) == (gains[1] > 0)
+        cases.append(case)
+        print(
+            f"{deck:<20}   2 ranks here, us a step: "
+            + "; ".join(
+                f"{way} {1e6 * case[f'predicted_{way}_seconds']:.1f} predicted,"
+                f" {1e6 * case[f'measured_{way}_seconds']:.1f} measured, ratio {case[f'ratio_{way}']:.3f}"
+                for way in ways
+            )
+            + f"; the sign of the gain is {'right' if case['sign_right'] else 'WRONG'}",
+            flush=True,
+        )
+    return cases
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulated", action="store_true", help="on simulated ranks (docs/simulation.md)")
@@ -281,14 +279,17 @@ def main():
     parser.add_argument(
         "--balancing", action="store_true", help="on simulated ranks: steps of runs that balance, and of those without"
     )
+    parser.add_argument("--here", action="store_true", help="with --balancing: on two ranks of this machine instead")
     parser.add_argument("--rounds", type=int, default=5, help="predictions and runs of each case (default: 5)")
     arguments = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)
-    if arguments.simulated or arguments.balancing:
-        cases = balancing() if arguments.balancing else simulated()
+    if arguments.balancing:
+        cases = balancing_here(arguments) if arguments.here else balancing()
+    elif arguments.simulated:
+        cases = simulated()
     else:
         cases = overlap(arguments) if arguments.overlap else real(arguments)
-    is_simulated = arguments.simulated or arguments.balancing
+    is_simulated = arguments.simulated or (arguments.balancing and not arguments.here)
     write_json(f"{OUT}/summary.json", {"simulated": is_simulated, "cases": cases})
 
 

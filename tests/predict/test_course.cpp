@@ -16,7 +16,8 @@ namespace {
 // A row of 8 cells; `dear` of them cost ten times as much as the others, one second.
 Snapshot row_at(std::int64_t step, std::vector<int> dear) {
     Snapshot s{step,
-               {{{8, 1, 1}, {false, false, false}}, std::vector<std::int64_t>(8), std::vector<std::int64_t>(8, 2)}};
+               {{{8, 1, 1}, {false, false, false}}, std::vector<std::int64_t>(8), std::vector<std::int64_t>(8, 2)},
+               std::vector<balance::CellCounts>(8, {2, 6, 10})};
     for (int c = 0; c < 8; ++c) s.field.load[c] = balance::to_ticks(0.1);
     for (const int c : dear) s.field.load[c] = balance::to_ticks(1);
     return s;
