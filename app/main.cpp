@@ -21,12 +21,25 @@
 #include "app/predict/predict.hpp"
 #include "app/run/partition.hpp"
 #include "app/run/run.hpp"
+#include "comm/agreed.hpp"
 #include "comm/communicator.hpp"
 #include "comm/session.hpp"
 
 namespace {
 
+// A launcher can give each rank a command line of its own; then ranks would wait for each other in different places.
+void require_one_command(int argc, char** argv, const comm::Communicator& comm) {
+    std::string mine;
+    for (int i = 1; i < argc; ++i) mine += std::string(argv[i]) + '\n';
+    std::string first = mine;
+    comm.broadcast(first);
+    comm::require(comm, mine == first, [] {
+        return app::UsageError("command line: it is not the same on all ranks; start all of them with the same one");
+    });
+}
+
 app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
+    require_one_command(argc, argv, comm);
     const app::CommandLine line = app::agreed(comm, [&] {
         app::CommandLine read = app::read_command_line(argc, argv);
         if (!read.error.empty()) throw app::UsageError(read.error);

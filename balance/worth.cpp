@@ -74,6 +74,7 @@ void Stages::add(std::int64_t step, bool rebuilt, bool is_due, bool balancing, d
         if (rebuilt) least_rebuild = balanced == 0 ? rebuild : std::min(least_rebuild, rebuild);
         balanced += rebuilt;
         balanced_seconds += seconds;
+        alone_seconds += balancing_seconds;
     } else {
         ++usual;
         usual_seconds += seconds;
@@ -96,7 +97,7 @@ double Stages::extra_seconds(std::int64_t steps) const {
                                     static_cast<double>(std::max<std::int64_t>(1, steps_to_due)) -
                                 static_cast<double>(usual),
                             0.0, static_cast<double>(balanced));
-    return std::max(0.0, balanced_seconds - needed * usual_rebuild);
+    return alone_seconds + std::max(0.0, balanced_seconds - alone_seconds - needed * usual_rebuild);
 }
 
 Net net_of(const Worth& w, double seconds, double measured_seconds, double balancing_seconds) {

@@ -53,6 +53,7 @@ Verdict verdict_of(const Worth& worth, double other_seconds);
 struct Stages {
     std::int64_t usual = 0, balanced = 0;            ///< without a balancing, and with one
     double usual_seconds = 0, balanced_seconds = 0;  ///< what they took in all
+    double alone_seconds = 0;                        ///< of those with a balancing, what it took without the rebuild
     double least_rebuild = 0;                        ///< the shortest rebuild among those with a balancing, seconds
     std::int64_t due = 0, steps_to_due = 0;          ///< rebuilds that were due, and the steps before them
     std::int64_t last_rebuild = 0;
@@ -60,8 +61,8 @@ struct Stages {
     /// A stage at `step`. rebuilt: the lists are new; due: they would be without a balancing, too; balancing: it has
     /// one, which took balancing_seconds of its `seconds`.
     void add(std::int64_t step, bool rebuilt, bool due, bool balancing, double seconds, double balancing_seconds);
-    /// What balancing took in `steps` steps: all stages with a balancing, without the rebuilds that the same steps
-    /// would have needed anyway. Where none was ever due, as many as there were count as needed.
+    /// What balancing took in `steps` steps: balancing itself, and what its stages rebuilt beyond what the same steps
+    /// would have needed anyway. Where no rebuild was ever due, as many as there were count as needed.
     double extra_seconds(std::int64_t steps) const;
 };
 

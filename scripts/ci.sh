@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# ci.sh [PART ...]: checks of a change, all parts in this order or those that are named; .ci/run runs the first:
+# ci.sh [PART ...]: checks of a change, all parts in this order or those that are named; .ci/run runs all:
 #   tests   scripts/test.sh: format, build with g++ (and nvcc, where it is) and all tests but slow, gpu and smpi ones
 #   clang   compiles the program, its tools and examples with clang, without optimisation, warnings as errors
 #   smpi    compiles the program for simulated ranks and runs a few steps on 16 of them

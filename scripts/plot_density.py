@@ -3,7 +3,9 @@
 """Density map and profile of a run: plot_density.py OUTDIR [--steps N ...] [--output FILE]
 
 Reads fields_<step>.h5 (particles per cell) and draws the number density for each step, and below it the mean density
-along x inside the material, relative to its median at the start. Writes OUTDIR/density.png.
+along x inside the material, relative to its median at the start. Both are smoothed, since a cell holds only a few
+particles: the density is the mean of 3 x 3 cells, so it reaches a cell beyond the particles, and the profile that of 3
+columns. Writes OUTDIR/density.png.
 """
 import argparse
 import os
@@ -24,16 +26,36 @@ def profile(density, rows, wraps):
     return smoothed(density[rows].mean(axis=0), wraps[:1])
 
 
+def evenly(steps):
+    """All of up to four steps; of more, four or three from the first to the last that are equally far apart, and where
+    there are no such, the nearest to four."""
+    if len(steps) <= 4:
+        return steps
+    for number in (4, 3):
+        wanted = np.linspace(steps[0], steps[-1], number)
+        if set(wanted) <= set(steps):
+            return [int(step) for step in wanted]
+    return sorted({min(steps, key=lambda s: abs(s - w)) for w in np.linspace(steps[0], steps[-1], 4)})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outdir")
-    parser.add_argument("--steps", type=int, nargs="*", help="steps to draw (default: up to four, evenly)")
+    parser.add_argument(
+        "--steps",
+        type=int,
+        nargs="*",
+        help="steps to draw (default: up to four, equally far apart where there are such)",
+    )
     parser.add_argument("--output", help="picture (default: OUTDIR/density.png)")
     arguments = parser.parse_args()
     found, wraps = field_files(arguments.outdir), periodic(arguments.outdir)
-    steps = sorted(arguments.steps or found)
-    if not arguments.steps and len(steps) > 4:
-        steps = [steps[i] for i in np.linspace(0, len(steps) - 1, 4).round().astype(int)]
+    steps = sorted(arguments.steps or evenly(list(found)))
+    if not arguments.steps and len(steps) < len(found) and len(set(np.diff(steps))) > 1:
+        print(
+            f"Of {len(found)} frames no three or four from the first to the last are equally far apart:"
+            f" drawn are {steps}; --steps chooses others."
+        )
     missing = [s for s in steps if s not in found]
     if missing:
         fail(f"no fields of step {missing[0]}; there are {sorted(found)}")
@@ -82,11 +104,11 @@ def main():
         below.set_xlabel("x / sigma")
         if column == 0:
             axis.set_ylabel("y / sigma")
-            below.set_ylabel("density / initial")
+            below.set_ylabel("density / initial,\nmean of 3 columns")
         else:
             axis.tick_params(labelleft=False)
             below.tick_params(labelleft=False)
-    figure.colorbar(image, ax=axes[0], label="density / initial", shrink=0.85, pad=0.01)
+    figure.colorbar(image, ax=axes[0], label="density / initial,\nmean of 3 x 3 cells", shrink=0.85, pad=0.01)
     path = arguments.output or os.path.join(arguments.outdir, "density.png")
     save(figure, path)
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Partition over the density, and the load field: plot_partition.py OUTDIR [--step N] [--output FILE]
 
-Reads fields_<step>.h5 (particles, owner, load). Left: density with the borders between processes; middle: the same
-around the most expensive cells; right: load of each cell there, by the model that drove the run. Writes
-OUTDIR/partition.png.
+Reads fields_<step>.h5 (particles, owner, load). Left: density, as the mean of 3 x 3 cells, with the borders between
+processes; middle: the same around the most expensive cells; right: load of each cell there, by the model that drove the
+run. Writes OUTDIR/partition.png.
 """
 import argparse
 import os
@@ -57,7 +57,13 @@ def main():
     whole = (0, nx, 0, ny)
     top = np.percentile(density, 99.9)
     draw(
-        axes[0], density, whole, "magma_r", f"density, {len(np.unique(owner))} processes, step {step}", vmin=0, vmax=top
+        axes[0],
+        density,
+        whole,
+        "magma_r",
+        f"density (mean of 3 x 3 cells), {len(np.unique(owner))} processes, step {step}",
+        vmin=0,
+        vmax=top,
     )
     axes[0].add_collection(LineCollection(borders(owner), colors="#1d6fa5", linewidths=0.15))
     axes[0].set_ylabel("cell in y")

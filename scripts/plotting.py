@@ -10,8 +10,8 @@ from common import fail, reason
 
 def with_debians_python(error):
     """Where this Python lacks what plots need and Debian's own has it, the script goes on with that one."""
-    debians, script = "/usr/bin/python3", os.path.abspath(sys.argv[0])
-    ours = script.startswith(os.path.dirname(os.path.abspath(__file__)) + os.sep)
+    debians, script = "/usr/bin/python3", os.path.realpath(sys.argv[0])
+    ours = script.startswith(os.path.dirname(os.path.realpath(__file__)) + os.sep)
     if ours and os.path.exists(debians) and not os.environ.get("STEELYARD_DEBIANS_PYTHON"):
         os.environ["STEELYARD_DEBIANS_PYTHON"] = "tried"
         os.execv(debians, [debians, *sys.argv])

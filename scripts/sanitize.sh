@@ -25,10 +25,12 @@ scripts/setup.sh --sanitize || exit 1
 mpiexec=$(command -v mpiexec.mpich || command -v mpiexec)
 archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | sort -V | tail -n 1)
 work=$(mktemp -d)
-count=0 findings=0
+verdicts=$work/verdicts  # a line for each run and for each control that failed
+touch "$verdicts"
 
+findings() { grep -cv '^clean$' "$verdicts"; }
 finish() {
-    if [[ $findings -gt 0 || -n ${KEEP:-} ]]; then echo "outputs are kept in $work"; else rm -rf "$work"; fi
+    if [[ $(findings) -gt 0 || -n ${KEEP:-} ]]; then echo "outputs are kept in $work"; else rm -rf "$work"; fi
 }
 trap finish EXIT
 
@@ -58,8 +60,7 @@ check() {
     elif [[ $code -ne $expected ]]; then
         verdict="FINDING: exit code $code, not $expected: $(tail -n 1 "$log")"
     fi
-    count=$((count + 1))
-    [[ $verdict == clean ]] || findings=$((findings + 1))
+    echo "$verdict" >>"$verdicts"
     printf '%-44s %4d s  %s\n' "$name" $((SECONDS - start)) "$verdict"
 }
 
@@ -69,7 +70,7 @@ reported() {
     shift 2
     ("$@"; true) >"$work/$name.log" 2>&1  # a shell of its own, which says there that the command aborted
     grep -qE "$pattern" "$work/$name.log" && return
-    findings=$((findings + 1))
+    echo FINDING >>"$verdicts"
     echo "$name: FINDING: the sanitizer does not report a fault made on purpose; its other silence means nothing"
 }
 
@@ -113,8 +114,10 @@ asan_tests() {
         [[ -n $(source_of "$test" "$@") ]] || continue
         local options=$asan_options
         [[ $test == test_deck ]] && options=$ASAN_OPTIONS
-        OMP_NUM_THREADS=2 ASAN_OPTIONS=$options check "asan_$test" 0 "$(find build-asan/tests -type f -name "$test")"
+        [[ $(jobs -rp | wc -l) -lt 2 ]] || wait -n  # two at a time
+        OMP_NUM_THREADS=2 ASAN_OPTIONS=$options check "asan_$test" 0 "$(find build-asan/tests -type f -name "$test")" &
     done
+    wait
     for test in $(ctest --test-dir build-asan -N -L mpi | sed -n 's/.*: \(test_[a-z_]*_[124]\)$/\1/p'); do
         [[ -n $(source_of "${test%_*}" "$@") ]] || continue
         threads=1
@@ -123,7 +126,8 @@ asan_tests() {
             "$mpiexec" -n "${test##*_}" "$(find build-asan/tests -type f -name "${test%_*}")"
     done
 
-    [[ $count -gt 20 ]] || { echo "sanitize.sh: ctest lists no tests in build-asan" >&2; findings=1; exit 1; }
+    [[ $(wc -l <"$verdicts") -gt 20 ]] ||
+        { echo "sanitize.sh: ctest lists no tests in build-asan" >&2; echo FINDING >>"$verdicts"; exit 1; }
 }
 
 # source_of TEST FOLDER...: its source, where it is in one of these folders of tests/.
@@ -257,9 +261,9 @@ for preset in "${presets[@]}"; do
         TARGET=$(cd tests && grep -hoP 'add_(unit|mpi)_test\(\K\w+' {balance,comm,md}/CMakeLists.txt | tr '\n' ' ')
     fi
     scripts/build.sh "${preset/unit/asan}" >"$work/build_$preset.log" 2>&1 || { tail -n 30 "$work/build_$preset.log" >&2; \
-        findings=1; exit 1; }
+        echo FINDING >>"$verdicts"; exit 1; }
     printf '%-44s %4d s  built\n' "$preset" $((SECONDS - start))
     "${preset}_runs"
 done
-echo "$count runs, $findings findings"
-[[ $findings -eq 0 ]]
+echo "$(wc -l <"$verdicts") runs, $(findings) findings"
+[[ $(findings) -eq 0 ]]

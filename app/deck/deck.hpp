@@ -94,6 +94,7 @@ struct Deck {
         std::vector<std::int64_t> cpus_per_node, cores_per_cpu;  ///< empty: as found
         std::vector<std::int64_t> accelerators_per_node{0};
         std::vector<double> core_speed{1}, accelerator_speed{12};
+        friend bool operator==(const Machine&, const Machine&) = default;
 
         /// Of one node.
         template <class T>

@@ -111,6 +111,9 @@ MachineFile read_machine(const std::string& path, const comm::Communicator& comm
                      "give the machine.yaml of a prediction, or write one (docs/prediction.md)");
             read_tree(root, keys, keys, shown);
             check(machine, root, shown);
+            machine.has_nodes = machine.nodes != Deck::Machine();  // also a measured file has all keys
+            machine.has_compute = has_any(root, {"costs", "compute"});
+            machine.has_messages = has_any(root, {"inside", "between", "message_seconds"});
         } catch (const DeckError& e) {
             throw InputError(e.what());
         }

@@ -14,6 +14,9 @@ namespace app {
 struct MachineFile {
     Deck::Machine nodes;
     predict::Machine costs;
+    /// Whether the file says anything of its nodes, of what computing costs, of what messages cost: else there are
+    /// defaults.
+    bool has_nodes = false, has_compute = false, has_messages = false;
 };
 
 /// Collective. Throws InputError naming file, line, key and remedy.

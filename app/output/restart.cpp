@@ -42,6 +42,11 @@ Front verified_front(const std::string& path, const comm::Communicator& comm) {
     });
     comm.broadcast(text);
     const Front front = *parse_front(text);
+    agreed(comm, [&] {
+        if (comm::file_size(path) != front.bytes)
+            throw InputError(
+                path + ": this rank sees no such file, or another one than rank 0; put it where all nodes see it");
+    });
     comm::require(comm, comm::file_digest(path, front_bytes, front.bytes, comm) == front.body,
                   [&] { return InputError(path + ": is damaged: its bytes don't match its digest; " + remedy); });
     return front;

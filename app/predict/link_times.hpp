@@ -12,7 +12,7 @@ struct LinkTimes {
     predict::Link link;
     double message_seconds = 0;        ///< of a core, for each message
     double copy_bytes_per_second = 0;  ///< of messages shorter than the eager limit
-    double spread = 0;                 ///< relative, of repeated measurements
+    double spread = 0;                 ///< relative, of repeated measurements; 1 where longer messages seemed faster
 };
 
 /// Messages between ranks a and b, in both directions at once, as halos are: one or a burst, short and long. The same

@@ -17,6 +17,7 @@
 #include "app/common/words.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/deck/setup.hpp"
+#include "app/deck/wording.hpp"
 #include "app/output/run_directory.hpp"
 #include "app/predict/data_parallel_file.hpp"
 #include "app/predict/forecaster.hpp"
@@ -80,11 +81,12 @@ void note_doubtful(const PredictReport& report) {
     for (const auto& [cost, name] : {std::pair{c.candidate, "candidates"}, {c.pair, "pairs"}})
         if (cost == 0) unknown.emplace_back(name);
     constexpr double doubtful = 0.3;
-    if (unknown.empty() && report.machine.compute_uncertainty < doubtful) return;
+    const double scatter = std::max(report.machine.compute_uncertainty, report.machine.message_uncertainty);
+    if (unknown.empty() && scatter < doubtful) return;
     say(stderr,
         "steelyard: note: the measured times of this machine scatter by {:.0f} %{}; predict again when nothing else "
         "runs\n",
-        100 * report.machine.compute_uncertainty,
+        100 * scatter,
         unknown.empty() ? ""
                         : fmt::format(", and {} seem to cost nothing, which the costs of particles stand for",
                                       fmt::join(unknown, " and ")));
@@ -98,7 +100,9 @@ void forecast_all(const Options& options, const Deck& deck, const Forecaster& fo
             say(stderr, "steelyard: predicts for {}; this may take minutes\n", counted(ranks, "rank"));
         return forecaster(ranks);
     };
-    predict::Forecasts forecasts(make, std::min(most, std::max(many_ranks, counts.back())));
+    report.most_ranks = most;
+    report.most_tried = std::min(most, std::max(many_ranks, counts.back()));
+    predict::Forecasts forecasts(make, report.most_tried);
     forecasts.of(1);  // to compare with
     for (const std::int64_t n : counts) forecasts.of(n);
     if (report.calibrated) forecasts.of(std::min<std::int64_t>(report.cores, most));
@@ -124,13 +128,18 @@ void write(const RunDirectory& directory, const std::vector<std::pair<std::strin
 PredictReport begun(const Options& options, const Deck& deck, const comm::Communicator& comm) {
     PredictReport report;
     report.deck = deck.name;
+    report.nodes = deck.machine;
     report.length = options.length;
     report.overlap = deck.comm.overlap;
     if (!options.machine.empty()) {
         const MachineFile file = read_machine(options.machine, comm);
         report.machine = file.costs;
-        report.nodes = file.nodes;
-        report.messages_how = "as in the machine file";
+        report.messages_how = file.has_messages ? "as in the machine file" : "assumed";
+        // Nobody knows how far off assumed costs are.
+        if (!file.has_compute) report.machine.compute_uncertainty = 1;
+        if (!file.has_messages) report.machine.message_uncertainty = 1;
+        if (!file.has_compute) report.assumed.emplace_back("computing");
+        if (!file.has_messages) report.assumed.emplace_back("messages");
     }
     if (deck.accelerator.backend != AcceleratorBackend::none && comm.rank() == 0)
         say(stderr,
@@ -188,6 +197,11 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
                                     options.length);
         forecast_all(options, deck, forecaster, most, counts, report);
         if (report.calibrated && !options.quiet) note_doubtful(report);
+        if (!report.assumed.empty() && !options.quiet)
+            say(stderr,
+                "steelyard: note: {}: it has no costs of {}; those of some processor are assumed, and nobody knows how "
+                "far they are off: take them from the machine.yaml of a prediction that has measured them\n",
+                printable(options.machine), fmt::join(report.assumed, " and "));
     });
     std::vector<std::pair<std::string, std::string>> files;
     if (comm.rank() == 0)

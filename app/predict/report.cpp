@@ -49,7 +49,12 @@ const Forecast& of_ranks(const PredictReport& report, std::int64_t ranks) {
 }
 
 std::string in_words(const PredictReport& report, const Forecast& f) {
-    return fmt::format("{}, {:.4g} s a step, efficiency {:.2f}", counted(f.ranks, "rank"), f.terms.seconds(),
+    const std::string all =
+        report.run_steps > 0
+            ? fmt::format(" ({:.3g} s for {})", f.terms.seconds() * static_cast<double>(report.run_steps),
+                          counted(report.run_steps, "step"))
+            : "";
+    return fmt::format("{}, {:.4g} s a step{}, efficiency {:.2f}", counted(f.ranks, "rank"), f.terms.seconds(), all,
                        efficiency(report, f));
 }
 
@@ -58,22 +63,29 @@ void say_uncertainty(const PredictReport& report) {
         fmt::format("+-: {:.0f} %, as far as predictions were off in tests ({:.0f} % where runs balance)",
                     100 * predict::method_error, 100 * predict::method_error_balanced)};
     if (report.calibrated) parts.push_back("and the scatter of the times that were measured now");
+    else if (report.machine.compute_uncertainty + report.machine.message_uncertainty > 0)
+        parts.push_back(fmt::format("and {:.0f} % of computing and {:.0f} % of messages, the machine's uncertainties",
+                                    100 * report.machine.compute_uncertainty,
+                                    100 * report.machine.message_uncertainty));
     say(stdout, "{}", lines_of(parts));
 }
 
 // The number of ranks that was asked for, or that seems sensible.
 void say_ranks(const PredictReport& report, const Forecast& best) {
+    const bool might_be_faster =
+        best.ranks == report.forecasts.back().ranks && best.ranks > 1 && best.ranks < report.most_ranks;
     say(stdout, "\n  shortest step of these: {}\n{}", in_words(report, best),
-        best.ranks == report.forecasts.back().ranks && best.ranks > 1 ? "  (more ranks might be faster still)\n" : "");
-    const std::string in_time = fmt::format("{} in {:g} s", counted(report.run_steps, "step"), report.run_seconds);
+        might_be_faster ? "  (more ranks might be faster still)\n" : "");
     if (report.efficiency > 0)
         say(stdout, "  for an efficiency of {:g}: {}\n", report.efficiency,
             in_words(report, of_ranks(report, report.answer)));
-    if (report.run_seconds > 0 && report.answer > 0)
-        say(stdout, "  for {}: {}\n", in_time, in_words(report, of_ranks(report, report.answer)));
-    if (report.run_seconds > 0 && report.answer == 0) say(stdout, "  no number of ranks makes {}\n", in_time);
-    const Forecast& recommended = predict::most_with_efficiency(report.forecasts, good_efficiency);
-    say(stdout, "  recommended: {} ({:g} or more)\n", in_words(report, recommended), good_efficiency);
+    if (report.run_seconds > 0)
+        say(stdout, "  for {} in {:g} s: {}\n", counted(report.run_steps, "step"), report.run_seconds,
+            report.answer > 0 ? in_words(report, of_ranks(report, report.answer))
+                              : fmt::format("no number of ranks up to {} is enough", report.most_tried));
+    if (report.efficiency == 0 && report.run_seconds == 0)
+        say(stdout, "  recommended: {} ({:g} or more)\n",
+            in_words(report, predict::most_with_efficiency(report.forecasts, good_efficiency)), good_efficiency);
     if (report.calibrated)
         say(stdout, "  the {} that are here: {}\n", counted(report.cores, "core"),
             in_words(report, of_ranks(report, std::min<std::int64_t>(report.cores, report.forecasts.back().ranks))));
@@ -107,10 +119,11 @@ void say_prediction(const PredictReport& report, const std::string& directory) {
     const Forecast& best = best_of(report.forecasts);
     say_ranks(report, best);
     const predict::Limit limit = limit_of(best.terms);
-    say(stdout, "{}",
-        lines_of({fmt::format("on {} it is limited by {}", counted(best.ranks, "rank"), limit.name),
-                  fmt::format("{:.1f} % of a step", 100 * limit.seconds / best.terms.seconds()),
-                  fmt::format("computing is {:.1f} %", 100 * best.terms.compute / best.terms.seconds())}));
+    std::vector<std::string> limits{fmt::format("on {} it is limited by {}", counted(best.ranks, "rank"), limit.name),
+                                    fmt::format("{:.1f} % of a step", 100 * limit.seconds / best.terms.seconds())};
+    if (limit.seconds != best.terms.compute)
+        limits.push_back(fmt::format("computing is {:.1f} %", 100 * best.terms.compute / best.terms.seconds()));
+    say(stdout, "{}", lines_of(limits));
     say(stdout, "{}",
         lines_of({"a step would be shorter",
                   fmt::format("by {:.1f} % with equal loads", 100 * gain(best, best.balanced_seconds)),

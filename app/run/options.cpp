@@ -15,7 +15,8 @@ Deck read_deck(const Options& options, const comm::Communicator& comm) {
     comm.broadcast(text);
     comm.broadcast(path);
     Deck deck = agreed(comm, [&] { return parse_deck(text, path, options.settings); });
-    if (!options.machine.empty()) deck.machine = read_machine(options.machine, comm).nodes;
+    if (!options.machine.empty())
+        if (const MachineFile file = read_machine(options.machine, comm); file.has_nodes) deck.machine = file.nodes;
     return deck;
 }
 

@@ -108,6 +108,37 @@ double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape t
     return state + packed * with_ghosts + cell * with_ghosts * cells_each + neighbour * neighbours / particles;
 }
 
+// Bytes on a rank, before the slabs meet.
+struct Memory {
+    double particles = 0, cells = 0;
+};
+Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, int ranks) {
+    const std::int64_t particles = md::particle_count(deck.system);
+    // Empty cells cost what is counted in them; a balancing keeps and passes on counts, loads, owners of all of them.
+    constexpr double empty_cell = 11, balanced_cell = 70;
+    const auto cells = static_cast<double>(setup.domain.grid().box().cells());
+    double filled = 0;
+    for (const md::Slab& slab : deck.system.slabs)
+        filled += static_cast<double>(md::particle_count(slab)) / slab.density;
+    filled /= setup.domain.axis[0].cell_width() * setup.domain.axis[1].cell_width();
+    return {
+        particle_bytes(deck, setup, tile) * static_cast<double>(particles) / ranks,
+        (empty_cell * std::max(0.0, cells - filled) + (deck.balance.every > 0 ? balanced_cell * cells : 0)) / ranks};
+}
+
+// Otherwise the system ends one of the processes, without a word. A node that lets ranks use less is not known.
+void require_memory(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
+    const Memory each = memory_of(deck, setup, tile_shape(deck, setup.domain, comm.size()), comm.size());
+    const double needed = (each.particles + each.cells) * comm.node_size(), there = comm::memory_bytes();
+    if (needed <= there) return;
+    const balance::Grid grid = setup.domain.grid();
+    throw DeckError(fmt::format(
+        "{}: {} x {} cells and {} need about {:.1f} GB for {} on one node, which has {:.1f} GB; use {}, or more nodes",
+        each.cells > each.particles ? "system.box" : "system.slabs", grid.cells[0], grid.cells[1],
+        counted(md::particle_count(deck.system), "particle"), needed * 1e-9, counted(comm.node_size(), "rank"),
+        there * 1e-9, each.cells > each.particles ? "a smaller box, a larger grid.cell" : "fewer particles"));
+}
+
 void note_intervals(const Deck& deck, std::vector<std::string>& notes) {
     if (deck.balance.every > deck.run.steps && deck.run.steps > 0)
         notes.push_back(fmt::format("balance.every is {}, beyond run.steps = {}: nothing is balanced after the start",
@@ -228,6 +259,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     std::vector<std::string> notes;
     if (options.restart.empty())
         notes = agreed(comm, [&] { return check_start(deck, setup); });  // before there is a directory
+    agreed(comm, [&] { require_memory(deck, setup, comm); });
     RunDirectory directory(output_path(options, deck, comm), comm);
     if (automatic) restart = directory.newest_checkpoint(old);
     if (restart) require_continuable(deck, *restart, comm);
@@ -276,14 +308,15 @@ int check(const Options& options, const comm::Communicator& comm) {
     note_intervals(deck, notes);
     if (comm.rank() != 0) return 0;
     const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());
-    const double tiles = particle_bytes(deck, setup, tile) * static_cast<double>(particles) / comm.size();
+    const Memory memory = memory_of(deck, setup, tile, comm.size());
     say(stdout, "{}", to_yaml(deck));
     say(stdout, "{}",
         lines_of({counted(particles, "particle"), fmt::format("{} x {} cells", grid.cells[0], grid.cells[1]),
                   fmt::format("{} on {}", counted(processes, "process"), counted(comm.size(), "rank")),
                   fmt::format("skin {:.4g}", setup.skin),
-                  fmt::format("about {:.1f} MB per rank for particles", tiles * 1e-6),
-                  fmt::format("{:.0f} MB with the program", tiles * 1e-6 + program_megabytes)},
+                  fmt::format("about {:.1f} MB per rank for particles", memory.particles * 1e-6),
+                  fmt::format("{:.0f} MB with cells and the program",
+                              (memory.particles + memory.cells) * 1e-6 + program_megabytes)},
                  ",", "# "));
     for (const std::string& note : notes) say(stdout, "{}", wrapped(note, "# "));
     return 0;

@@ -14,6 +14,10 @@
 
 namespace comm {
 
+double memory_bytes() {
+    return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
 Topology detect(const Communicator& comm) {
     Topology t;
     char host[256] = "unknown";

@@ -21,6 +21,9 @@ struct Topology {
 /// Collective.
 Topology detect(const Communicator& comm);
 
+/// Of this node, whoever may use it.
+double memory_bytes();
+
 /// What a node has, whoever may use it.
 struct NodeShape {
     std::int64_t sockets = 1, cores = 1;

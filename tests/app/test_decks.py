@@ -209,9 +209,14 @@ def test_one_machine_file_serves_all_commands(tmp):
     assert run(0, *predict, first, "--machine", machine) == (0, "")
     wrote = os.path.join(first, "machine.yaml")
     assert run(0, *predict, second, "--machine", wrote) == (0, "")
-    for name in ("machine.yaml", "predict.json"):
-        with open(os.path.join(first, name)) as f, open(os.path.join(second, name)) as g:
-            assert f.read() == g.read(), name
+    with open(os.path.join(first, "machine.yaml")) as f, open(os.path.join(second, "machine.yaml")) as g:
+        assert f.read() == g.read()
+    with open(os.path.join(first, "predict.json")) as f, open(os.path.join(second, "predict.json")) as g:
+        predictions = [json.load(f), json.load(g)]
+    # The first file says nothing of costs, the one that was written has those that were assumed.
+    assert [p.pop("messages") for p in predictions] == ["assumed", "as in the machine file"]
+    assert predictions[0] == predictions[1]
+    assert predictions[0]["forecasts"][0]["high_seconds"] > 2 * predictions[0]["forecasts"][0]["step_seconds"]
     with open(wrote) as f:
         assert "accelerator_speed: [1, 6, 3]" in f.read()
     assert run(0, "partition", DECK, "--out", fresh(out), "--quiet", "--machine", wrote) == (0, "")
@@ -274,11 +279,11 @@ move_seconds: 0
 """
 
 
-def forecast(tmp, ranks, cores="4", speed="1", accelerators="", **keys):
+def forecast(tmp, ranks, cores="4", speed="1", accelerators="", template=None, **keys):
     machine, out = os.path.join(tmp, "machine.yaml"), os.path.join(tmp, "out")
     with open(machine, "w") as f:
         has = f"accelerators_per_node: {accelerators}\naccelerator_speed: 2" if accelerators else ""
-        f.write(NODES.format(cores=cores, speed=speed, accelerators=has))
+        f.write((template or NODES).format(cores=cores, speed=speed, accelerators=has))
     given = settings(balance__every=5, balance__clock="work", balance__partition__cut="cells", **keys)
     code, text = run(
         0, "predict", DECK, "--out", fresh(out), "--quiet", "--machine", machine, "--processes", ranks, *given
@@ -294,9 +299,16 @@ def forecast(tmp, ranks, cores="4", speed="1", accelerators="", **keys):
 @pytest.mark.group("machines")
 def test_predictions_for_nodes_that_differ(tmp):
     alike = forecast(tmp, 8)
-    # Half of the cores are half as fast: 6 cores' worth of speed, if loads follow speeds; else all wait for the slow.
+    # Half of the cores are half as fast: 6 cores' worth of speed, if loads follow speeds. Where speeds do not count
+    # and a model looks at particles alone, all wait for the slow.
     assert forecast(tmp, 8, speed="[1, 0.5]") == pytest.approx(alike * 8 / 6, rel=0.08)
-    assert forecast(tmp, 8, speed="[1, 0.5]", balance__speeds="off") == pytest.approx(alike * 2, rel=0.05)
+    blind = dict(balance__speeds="off", balance__model="particle_count")
+    assert forecast(tmp, 8, speed="[1, 0.5]", **blind) == pytest.approx(forecast(tmp, 8, **blind) * 2, rel=0.01)
+    # A machine file that says nothing of nodes leaves them to the deck.
+    nodes = dict(machine__nodes=2, machine__cpus_per_node=1, machine__cores_per_cpu=4, machine__core_speed="[1,0.5]")
+    assert forecast(tmp, 8, template=NODES[NODES.index("inside") :], **nodes) == pytest.approx(
+        forecast(tmp, 8, speed="[1, 0.5]"), rel=1e-9
+    )
     # Ranks fill the nodes in order, one for each core: the slow node has two of eight.
     assert forecast(tmp, 8, cores="[6, 2]", speed="[1, 0.5]") == pytest.approx(alike * 8 / 7, rel=0.08)
     # Four cores with two accelerators of twice their speed are as fast as eight.

@@ -211,7 +211,7 @@ def test_unlike_ranks(tmp):
             "run: a restart file that rank 1 cannot see",
             elsewhere,
             3,
-            ["here.h5"],
+            ["rank 1: here.h5: this rank sees no such file"],
             ["run", small, "--restart", "here.h5"],
         ),
         (
@@ -226,6 +226,30 @@ def test_unlike_ranks(tmp):
             process = start_apart(tmp, rank_1, ranks, *arguments, "--out", fresh(os.path.join(tmp, "out")), "--quiet")
             text = ended(process, 60, what)
             one_line(process.returncode, text, code, f"{what}, {ranks} ranks", *words)
+
+
+def test_unlike_commands(tmp):
+    """A launcher can give each rank a command line of its own: one line, no hang, no result of two decks."""
+    out = os.path.join(tmp, "out")
+    common = ["run", DECK, "--out", out, "--quiet", *SMALL]
+    for other in (
+        [*common, *settings(run__steps=7)],
+        [*common, *settings(system__seed=9)],
+        ["check", DECK],
+        ["--help"],
+    ):
+        parts = [[options.mpiexec, "-n", "1", options.binary, *common], [":", "-n", "1", options.binary, *other]]
+        process = subprocess.Popen(
+            [str(word) for part in parts for word in part],
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        text = ended(process, 60, f"beside {other}")
+        one_line(process.returncode, text, 2, f"beside {other}", "command line: it is not the same on all ranks")
+        assert not os.path.exists(out)
 
 
 # ---- agreed_errors ----

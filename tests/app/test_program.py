@@ -96,7 +96,9 @@ def test_expected_memory(tmp, deck, ranks):
     ).stdout
     particles, whole = map(
         float,
-        re.search(r"about ([0-9.]+) MB per rank for particles,\s+(?:# )?([0-9.]+) MB with the program", said).groups(),
+        re.search(
+            r"about ([0-9.]+) MB per rank for particles,\s+(?:# )?([0-9.]+) MB with cells and the program", said
+        ).groups(),
     )
     assert (
         run(ranks, "run", path, "--out", out, "--quiet", *settings(run__steps=40, output__fields_every=0))[0] == 0
@@ -107,6 +109,25 @@ def test_expected_memory(tmp, deck, ranks):
         assert (
             abs(megabytes / got - 1) < most
         ), f"check says {megabytes} MB of {name} for {deck} on {ranks} ranks, a run needs {got:.1f}"
+
+
+@pytest.mark.group("command_line")
+@pytest.mark.parametrize("balancing, ranks", (({}, 1), ({}, 2), (dict(balance__every=2, balance__clock="work"), 1)))
+def test_expected_memory_of_cells(tmp, balancing, ranks):
+    """Empty cells count, too; a box whose cells no node holds is refused before anything is done."""
+    given = settings(system__box="[6000,6000]", run__steps=4, output__fields_every=0, **balancing)
+    said = subprocess.run(
+        command(ranks, "check", DECK, *given), env=environment(), capture_output=True, text=True, timeout=60
+    ).stdout
+    expected = float(re.search(r"([0-9.]+) MB with cells and the program", said).group(1))
+    out = os.path.join(tmp, "out")
+    assert run(ranks, "run", DECK, "--out", out, "--quiet", *given)[0] == 0
+    got = summary(out)["peak_resident_bytes"]["mean"] * 1e-6
+    assert abs(expected / got - 1) < 0.25, f"check says {expected} MB, a run needs {got:.1f}"
+    out = os.path.join(tmp, "huge")
+    code, text = run(ranks, "run", DECK, "--out", out, *settings(system__box="[1e6,1e6]", **balancing))
+    assert code == 2 and text.count("\n") == 1 and "400000 x 400000 cells" in text, f"{code} {text!r}"
+    assert not os.path.exists(out)
 
 
 @pytest.mark.group("command_line")

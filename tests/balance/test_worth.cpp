@@ -95,5 +95,11 @@ TEST_CASE("balancing costs what its stages take, without the rebuilds that the r
     kept.add(0, true, true, false, 1, 0);
     kept.add(20, false, false, true, 0.25, 0.25);
     CHECK(kept.extra_seconds(40) == Approx(0.25));
+    // Other programs were at work when lists were rebuilt without a balancing: balancing itself took its time all the
+    // same.
+    Stages disturbed;
+    disturbed.add(0, true, true, true, 5, 4);
+    for (int step = 10; step <= 100; step += 10) disturbed.add(step, true, true, step % 20 == 0, step % 20 ? 9 : 5, 4);
+    CHECK(disturbed.extra_seconds(100) == Approx(6 * 4));
     CHECK(Stages{}.extra_seconds(10) == 0);
 }

@@ -5,10 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import plot_balancing
+import plot_density
+import plot_partition
+import plot_prediction
 import plotting
 from program import DECK, SOURCE, run, settings
 
@@ -92,6 +97,154 @@ def test_pictures(runs):
     assert {f[5:-3] for f in os.listdir(os.path.join(SOURCE, "scripts")) if f.startswith("plot_")} == set(PICTURES)
 
 
+def texts(monkeypatch, script, *arguments):
+    """What is written in the picture that a script draws."""
+    figures = []
+    monkeypatch.setattr(sys, "argv", [script.__file__, *map(str, arguments)])
+    monkeypatch.setattr(script, "save", lambda figure, path, **options: figures.append(figure))
+    script.main()
+    return " ".join(text.get_text() for text in figures[0].findobj(plotting.matplotlib.text.Text))
+
+
+@pytest.mark.group("pictures")
+def test_pictures_say_that_density_is_smoothed(runs, monkeypatch):
+    for drawing in (plot_density, plot_partition):
+        assert "mean of 3 x 3 cells" in texts(monkeypatch, drawing, runs / "with")
+    assert "mean of 3 columns" in texts(monkeypatch, plot_density, runs / "with")
+    assert "mean of 3 x 3 cells" in texts(monkeypatch, plot_balancing, runs / "none", runs / "with")
+    for name in ("balancing", "density", "partition"):
+        assert "mean of 3 x 3 cells" in script(f"plot_{name}.py", "--help").stdout, name
+
+
+@pytest.mark.group("pictures")
+@pytest.mark.parametrize(
+    "steps, chosen",
+    [
+        ([0, 7, 8], [0, 7, 8]),
+        ([0, 1500, 3000, 4500], [0, 1500, 3000, 4500]),
+        ([0, 1500, 3000, 4500, 6000], [0, 3000, 6000]),
+        ([0, 20, 40, 60, 80, 100, 120], [0, 40, 80, 120]),
+        ([0, 20, 40, 60, 80, 100], [0, 40, 60, 100]),  # none are evenly apart
+        ([0, 1500, 3000, 4500, 6000, 6010], [0, 1500, 4500, 6010]),
+        ([0, 1, 2, 3, 100], [0, 3, 100]),
+    ],
+)
+def test_frames_are_equally_far_apart(steps, chosen):
+    assert plot_density.evenly(steps) == chosen
+
+
+@pytest.mark.group("pictures")
+def test_frames_that_cannot_be_equally_far_apart_are_named(runs, tmp):
+    for step, of in ((0, 0), (20, 20), (40, 10), (60, 10), (80, 10), (100, 20)):
+        shutil.copy(runs / f"with/fields_{of}.h5", os.path.join(tmp, f"fields_{step}.h5"))
+    shutil.copy(runs / "with/deck.yaml", tmp)
+    assert "drawn are [0, 40, 60, 100]; --steps" in script("plot_density.py", tmp).stdout
+    os.remove(os.path.join(tmp, "fields_100.h5"))
+    assert script("plot_density.py", tmp).stdout == f"wrote {tmp}/density.png\n"
+
+
+@pytest.mark.group("pictures")
+def test_virtual_processes_are_named(runs, monkeypatch):
+    """And nothing is said of the speed that balancing would give them."""
+    assert "6 processes on 2 ranks" in texts(monkeypatch, plot_balancing, runs / "none", runs / "with")
+    assert plot_balancing.place(dict(processes=2, ranks=2)) == "2 ranks"
+    said = script("plot_balancing.py", runs / "none", runs / "with").stdout
+    assert "mean compute time of the processes" in said and "6 processes on 2 ranks" in said, said
+    assert "their speed is not known" in said and " s." not in said, said
+
+
+def result(lbe, seconds, **more):
+    """What plot_balancing.py reads of a run."""
+    summary = {key: 2 for key in plot_balancing.SAME} | {"wall_seconds": seconds} | more
+    models = {"none"} if lbe == 50 else {"r1"}
+    return SimpleNamespace(outdir=f"lbe_{lbe}", summary=summary, models=models, lbe=lbe, step=2)
+
+
+@pytest.mark.group("pictures")
+@pytest.mark.parametrize(
+    "lbe, seconds, said",
+    [
+        (
+            75,
+            20,
+            "raised the load balance efficiency (mean compute time of the ranks over the largest) from 50.0 to 75.0 %",
+        ),
+        (
+            40,
+            20,
+            "lowered the load balance efficiency (mean compute time of the ranks over the largest) from 50.0 to 40.0 %",
+        ),
+        (50.01, 20, "left the load balance efficiency (mean compute time of the ranks over the largest) at 50.0 %"),
+        (75, 20, "and raised the speed by 50 %: 20.0 instead of 30.0 s."),
+        (75, 45, "and lowered the speed by 33 %: 45.0 instead of 30.0 s."),
+        (75, 30.01, "and left the speed as it was: 30.0 instead of 30.0 s."),
+    ],
+)
+def test_gain_and_loss_are_called_so(lbe, seconds, said):
+    assert said in plot_balancing.gain(result(50, 30), result(lbe, seconds))
+
+
+@pytest.mark.group("refusals")
+def test_runs_that_cannot_be_compared(runs, tmp):
+    """Balancing must be their only difference, and the run without it comes first."""
+    without, balanced = result(50, 30), result(75, 20)
+    assert plot_balancing.refusal(without, balanced) is None
+    for key, what in plot_balancing.SAME.items():
+        line = plot_balancing.refusal(without, result(75, 20, **{key: 3}))
+        assert f"lbe_50 and lbe_75 differ in {what} (2 and 3); give two" in line
+    assert "one output.fields_every" in plot_balancing.refusal(
+        without, SimpleNamespace(**{**vars(balanced), "step": 1})
+    )
+    assert plot_balancing.refusal(balanced, without).startswith("lbe_75 balances, by r1; give the run with ")
+    assert plot_balancing.refusal(without, without).startswith("lbe_50 does not balance; give the run with ")
+    restarted = SimpleNamespace(**{**vars(without), "models": {"none", "r1"}})
+    assert plot_balancing.refusal(restarted, balanced) and plot_balancing.refusal(without, restarted)
+    shutil.copytree(runs / "none", os.path.join(tmp, "other"))
+    with open(os.path.join(tmp, "other/summary.json"), "r+") as f:
+        summary = dict(json.load(f), state_hash="0123456789abcdef")
+        f.seek(0)
+        json.dump(summary, f)
+        f.truncate()
+    for one, other in (("with", "none"), ("none", "none"), (os.path.join(tmp, "other"), "with")):
+        done = script("plot_balancing.py", runs / one, runs / other)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout, done.stderr
+        assert str(runs / one) in done.stderr and "balance.partition.kind" in done.stderr, done.stderr
+
+
+@pytest.mark.group("refusals")
+def test_a_first_run_without_balance_csv(runs, tmp):
+    for file in ("fields_20.h5", "deck.yaml", "summary.json"):
+        shutil.copy(runs / "none" / file, tmp)
+    done = script("plot_balancing.py", tmp, runs / "with")
+    assert done.returncode == 2 and "balance.every > 0 and balance.partition.kind=none\n" in done.stderr, done.stderr
+    done = script("plot_balancing.py", runs / "none", tmp)
+    assert done.returncode == 2 and "with balance.every > 0\n" in done.stderr, done.stderr
+
+
+@pytest.mark.group("pictures")
+def test_ranks_of_a_prediction_are_named():
+    assert plot_prediction.ticks([1, 2, 8, 64]) == [1, 2, 8, 64]
+    assert plot_prediction.ticks([2**n for n in range(13)]) == [2**n for n in range(13)]
+    assert plot_prediction.ticks([*range(1, 17), 1024, 4096]) == [1, 2, 4, 8, 16, 1024, 4096]
+    assert plot_prediction.ticks([1]) == [1]
+
+
+@pytest.mark.group("pictures")
+def test_predicted_speed_ups(tmp, monkeypatch):
+    """That of one rank is 1 by definition; it has no upper bound where the time may be 0."""
+    times = [(1, 8, 4, 16), (2, 4, 0, 8), (8, 1, 0.5, 2), (64, 0.5, 0.25, 1)]
+    terms = dict.fromkeys(plot_prediction.TERMS, 0)
+    forecasts = [
+        dict(ranks=n, step_seconds=s, low_seconds=a, high_seconds=b, speed_up=8 / s, seconds=terms)
+        for n, s, a, b in times
+    ]
+    assert plot_prediction.speed_ups(forecasts) == ([1, 1, 4, 8], [1, float("inf"), 16, 32])
+    with open(os.path.join(tmp, "predict.json"), "w") as f:
+        json.dump(dict(deck="deck", machine="machine", best_ranks=64, forecasts=forecasts), f)
+    drawn("plot_prediction.py", os.path.join(tmp, "prediction.png"), tmp)
+    assert {"1", "2", "8", "64"} <= set(texts(monkeypatch, plot_prediction, tmp).split())
+
+
 @pytest.mark.group("refusals")
 @pytest.mark.parametrize("name", PICTURES)
 def test_wrong_files(tmp, name):
@@ -143,6 +296,20 @@ def test_python_without_libraries(tmp):
     done = script("plot_density.py", tmp, env=environment)
     assert done.returncode == 2 and "No module named numpy" in done.stderr and "docs/install.md" in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.group("refusals")
+def test_debians_python_through_links(tmp):
+    """Debian's Python goes on also where scripts/, or the script, is a symbolic link."""
+    with open(os.path.join(tmp, "h5py.py"), "w") as f:
+        f.write("import os\nraise ImportError('h5py, Debian: ' + os.environ.get('STEELYARD_DEBIANS_PYTHON', 'no'))\n")
+    os.symlink(os.path.join(SOURCE, "scripts"), os.path.join(tmp, "scripts"))
+    os.symlink(os.path.join(SOURCE, "scripts/plot_lbe.py"), os.path.join(tmp, "plot_lbe.py"))
+    environment = dict(os.environ, PYTHONPATH=tmp)
+    environment.pop("STEELYARD_DEBIANS_PYTHON", None)
+    for path in (os.path.join(tmp, "scripts/plot_lbe.py"), os.path.join(tmp, "plot_lbe.py")):
+        done = subprocess.run([sys.executable, path, tmp], capture_output=True, text=True, timeout=60, env=environment)
+        assert done.returncode == 2 and "h5py, Debian: tried" in done.stderr, done.stderr
 
 
 @pytest.mark.group("refusals")
