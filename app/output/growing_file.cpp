@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/common/errors.hpp"
-#include "app/output/csv_rows.hpp"
 #include "comm/file/durable.hpp"
 
 namespace app {
@@ -17,8 +16,9 @@ GrowingFile::GrowingFile(RunDirectory& results, std::string name, std::string he
         std::string rows;
         if (const std::string path = results_.path() + "/" + name_; results_.continued()) {
             if (comm::file_size(path) >= 0) {
-                CsvPast found = csv_past(comm::read_text(path), head_, past.end);
+                CsvPast found = csv_past(comm::read_text(path), head_, past.end, past.rules);
                 if (!found.obstacle.empty()) results_.put_aside(name_, found.obstacle);
+                if (found.gap) results_.note_gap(name_, *found.gap);
                 rows = std::move(found.rows);
             } else if (past.expected) {
                 results_.note_missing(name_);

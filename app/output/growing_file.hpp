@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "app/output/csv_rows.hpp"
 #include "app/output/run_directory.hpp"
 #include "comm/file/posix_file.hpp"
 
@@ -15,6 +16,7 @@ public:
     struct Past {
         std::int64_t end = 0;   ///< rows of earlier steps stay
         bool expected = false;  ///< the earlier start has written such a file: a note says where it is missing
+        CsvRules rules = {};    ///< as it has written it: a note says which rows are missing
     };
     /// Begins the file `name` with the line `head`. Where the directory holds this run's past, earlier rows stay; a
     /// file that cannot be continued is put aside, with a note. results: prepared. Collective. Throws OutputError.

@@ -44,13 +44,27 @@ struct Output::Files {
     double wall_before = 0, cpu_before = 0;  // of the run that is continued; on rank 0
 };
 
+namespace {
+
+// Of a table with one row each output.every steps.
+GrowingFile::Past steady_past(const RunDirectory& results, const RunContext& run) {
+    GrowingFile::Past past{run.first_step(), run.restart.has_value(), {.one_row_a_step = true}};
+    if (run.restart && !run.restart->lineage.empty() && results.has_written_checkpoint()) {
+        past.rules.begin = run.restart->lineage.back().step;  // earlier starts may have had another interval
+        past.rules.every = run.restart->deck.output.every;
+    }
+    return past;
+}
+
+}  // namespace
+
 Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Domain& domain)
-    : thermo(results, "thermo.csv", thermo_columns(), {run.first_step(), run.restart.has_value()}),
-      timing(results, "timing.csv", timing_columns(), {run.first_step(), run.restart.has_value()}) {
+    : thermo(results, "thermo.csv", thermo_columns(), steady_past(results, run)),
+      timing(results, "timing.csv", timing_columns(), steady_past(results, run)) {
     // A file of an earlier start has to lose its later rows also where this one writes none.
     const auto wanted = [&](const char* name, bool on) { return on || (results.continued() && results.has(name)); };
     const auto past = [&](auto writes) {  // a balancing comes before the checkpoint of its step
-        return GrowingFile::Past{run.first_step() + 1, run.restart && writes(run.restart->deck)};
+        return GrowingFile::Past{run.first_step() + 1, run.restart && writes(run.restart->deck), {}};
     };
     const auto balances = [](const Deck& deck) { return deck.balance.every > 0; };
     const auto accelerates = [](const Deck& deck) { return deck.accelerator.backend != AcceleratorBackend::none; };
@@ -234,6 +248,7 @@ bool Output::finish(std::int64_t step, const Engine& engine) {
         results_.require_ours();
         if (!comm::replace_file(results_.path() + "/summary.json", to_json(summary)))
             throw results_.cannot_write("summary.json");
+        results_.forget_summary_before();
     });
     if (!progress_.quiet()) say_summary(summary);
     return results_.whole() && (!run_.trace || run_.trace->whole());

@@ -3,11 +3,13 @@
 #include "app/output/result_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "app/common/errors.hpp"
@@ -24,8 +26,8 @@ namespace {
 
 // Beside the files of series (series.hpp).
 constexpr auto single_results = std::to_array<std::string_view>(
-    {"zones.csv", "resources.csv", "deck.yaml", "thermo.csv", "timing.csv", "balance.csv", "summary.json", "run.json",
-     "partition.json", "predict.json", "machine.yaml", "extrap.jsonl"});
+    {"zones.csv", "resources.csv", "deck.yaml", "thermo.csv", "timing.csv", "balance.csv", "summary.json",
+     "summary_before.json", "run.json", "partition.json", "predict.json", "machine.yaml", "extrap.jsonl"});
 
 // The step of a file `<kind>_<step><ending>`, empty for any other name.
 std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {
@@ -116,6 +118,30 @@ void Aside::check(const std::string& what) const {
     if (error_)
         throw OutputError(fmt::format("{}: cannot put {} aside: {}; choose another directory with --out", directory_,
                                       what, error_.message()));
+}
+
+std::string why_no_file(const std::string& directory, const std::string& name) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(directory + "/" + name, error);
+    if (fs::is_regular_file(status)) return {};
+    if (fs::is_directory(status)) return "directories are no files of a run";
+    if (!fs::is_symlink(status)) return "only regular files are continued";
+    // A checkpoint is never written again: it may lie elsewhere.
+    return checkpoint_step(name) && fs::is_regular_file(fs::status(directory + "/" + name, error))
+               ? ""
+               : "symbolic links are not followed";
+}
+
+void Aside::move_no_files(const std::vector<std::string>& names) {
+    std::map<std::string, std::vector<std::string>> by_kind;
+    for (const std::string& name : names) by_kind[why_no_file(directory_, name)].push_back(name);
+    for (const auto& [what, alike] : by_kind) {
+        for (const std::string& name : alike) move(name);
+        const auto shown = std::min<std::size_t>(alike.size(), 3);  // there may be one for each step
+        const std::string more = shown < alike.size() ? fmt::format(" and {} more", alike.size() - shown) : "";
+        say(stderr, "steelyard: note: {}: {}{}: {}; put aside into {}, and begun anew where the run writes it\n",
+            directory_, fmt::join(alike.begin(), alike.begin() + shown, ", "), more, what, folder_);
+    }
 }
 
 }  // namespace app

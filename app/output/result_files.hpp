@@ -25,6 +25,9 @@ struct Contents {
 /// Throws OutputError when the directory cannot be read.
 Contents contents_of(const std::string& directory);
 
+/// Empty for a file that a run can go on with; else why it is none.
+std::string why_no_file(const std::string& directory, const std::string& name);
+
 /// Moves (or copies) files into a new previous_<n>/; the first file makes it, and a file whose name is there already
 /// makes the next. Throws OutputError.
 class Aside {
@@ -32,6 +35,8 @@ public:
     explicit Aside(const std::string& directory) : directory_(directory) {}
     void move(const std::string& name);
     void copy(const std::string& name);
+    /// Moves what is no file, and says why.
+    void move_no_files(const std::vector<std::string>& names);
     void report(const char* why) const;
     const std::string& folder() const { return folder_; }  ///< empty as long as nothing was put aside
 

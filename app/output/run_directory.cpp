@@ -15,7 +15,6 @@
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
-#include "app/output/csv_rows.hpp"
 #include "app/output/json_text.hpp"
 #include "app/output/trajectory.hpp"
 #include "comm/file/durable.hpp"
@@ -38,6 +37,8 @@ bool has_words_of_its_own(const std::string& path) {
         return true;
     }
 }
+
+constexpr const char* summary_before = "/summary_before.json";
 
 std::uint64_t new_id() {
     std::random_device random;
@@ -78,9 +79,12 @@ RunDirectory::~RunDirectory() {
 bool RunDirectory::holds(const CheckpointInfo& info) const {
     if (!lineage_.empty() && !info.lineage.empty()) return is_moment_of(info.lineage, info.step, lineage_);
     // Where one side has no lineage, the place tells, and that the directory's run began no earlier.
+    return (lineage_.empty() || info.step <= lineage_.front().step) && lies_here(info);
+}
+
+bool RunDirectory::lies_here(const CheckpointInfo& info) const {
     std::error_code error;
-    return (lineage_.empty() || info.step <= lineage_.front().step) &&
-           fs::equivalent(path_, fs::absolute(info.path).parent_path(), error) && !error;
+    return fs::equivalent(path_, fs::absolute(info.path).parent_path(), error) && !error;
 }
 
 std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) const {
@@ -155,7 +159,10 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
     continued_ = restart && has_results_ && old == OldResults::refuse && holds(*restart);
     if (continued_) {
         const std::int64_t step = restart->step;
-        const Contents contents = contents_of(path_);
+        written_here_ = lies_here(*restart);
+        std::vector<std::string> names, no_files;
+        for (const std::string& name : contents_of(path_).results)
+            (why_no_file(path_, name).empty() ? names : no_files).push_back(name);
         // What was written of later steps comes again bit by bit where the last start went through this state and did
         // what this one does.
         const bool again = !lineage_.empty() && lineage_.back().step <= step && trajectory_ == trajectory_of(deck);
@@ -167,10 +174,8 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
         };
         const auto in_the_way = [&](const std::string& name) {
             const auto frame = frame_step(name), checkpoint = checkpoint_step(name);
-            return (checkpoint && *checkpoint > step) || (frame && *frame > step && !again) ||
-                   fs::is_symlink(fs::symlink_status(path_ + "/" + name, error));
+            return (checkpoint && *checkpoint > step) || (frame && *frame > step && !again);
         };
-        const auto& names = contents.results;
         const bool lossy = std::any_of(names.begin(), names.end(),
                                        [&](const std::string& n) { return in_the_way(n) || (later_row(n) && !again); });
         const bool own_deck = fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error &&
@@ -182,6 +187,7 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
         for (const std::string& name : names)
             if (in_the_way(name)) aside_.move(name);
         aside_.report("of later steps");
+        aside_.move_no_files(no_files);
     } else {
         if (!restart) refuse_results(old, deck_path);
         for (const std::string& name : contents_of(path_).results) aside_.move(name);
@@ -193,7 +199,16 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
     lineage_.push_back({new_id(), restart ? restart->step : 0});
     if (!comm::replace_file(path_ + "/run.json", text_of(lineage_, trajectory_of(deck))))
         throw cannot_write("run.json");
-    fs::remove(path_ + "/summary.json", error);  // of a run that is no longer finished
+    // Of a run that is no longer finished: whoever waits for the file must not find it. It stays until the next one.
+    if (fs::exists(path_ + "/summary.json", error)) {
+        fs::rename(path_ + "/summary.json", path_ + summary_before, error);
+        if (error) throw cannot_write("summary_before.json");
+    }
+}
+
+void RunDirectory::forget_summary_before() const {
+    std::error_code error;
+    fs::remove(path_ + summary_before, error);
 }
 
 // Of the names there, those whose files are of this run: the others are somebody's, and never removed.
@@ -241,7 +256,14 @@ void RunDirectory::put_aside(const std::string& name, const std::string& why) {
 }
 
 void RunDirectory::note_missing(const std::string& name) const {
+    std::error_code error;
+    if (!aside_.folder().empty() && fs::exists(fs::symlink_status(aside_.folder() + "/" + name, error))) return;
     say(stderr, "steelyard: note: {}: {} of the run that is continued is missing, so it is begun anew\n", path_, name);
+}
+
+void RunDirectory::note_gap(const std::string& name, const CsvGap& gap) const {
+    say(stderr, "steelyard: note: {}: {} has lost {}; the run goes on and does not write them again\n", path_, name,
+        in_words(gap));
 }
 
 void RunDirectory::lost(const std::string& name, const std::string& damage) {

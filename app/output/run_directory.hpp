@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/common/errors.hpp"
+#include "app/output/csv_rows.hpp"
 #include "app/output/lineage.hpp"
 #include "app/output/restart.hpp"
 #include "app/output/result_files.hpp"
@@ -69,8 +70,15 @@ public:
     void require_ours();
     /// Moves a result that this run can't go on with into previous_<n>/, and says so. why: "names other columns".
     void put_aside(const std::string& name, const std::string& why);
-    /// Says that a file, which this run was to go on with, is begun anew because it is not there.
+    /// Says that a file, which this run was to go on with, is begun anew because it is not there; nothing where it was
+    /// put aside, which has been said.
     void note_missing(const std::string& name) const;
+    /// Says which rows a file lacks that this run goes on with.
+    void note_gap(const std::string& name, const CsvGap& gap) const;
+    /// Whether the checkpoint from which the run goes on was written here, by the last of the starts that it knows.
+    bool has_written_checkpoint() const { return written_here_; }
+    /// Removes the summary of an earlier start, in whose place there is a new one.
+    void forget_summary_before() const;
     /// Takes note that another program has done something to a file that the run is writing ("was removed"), says so,
     /// and puts aside what has its name now; the run begins the file anew, goes on, and ends with exit code 5. Throws
     /// as require_ours().
@@ -82,6 +90,7 @@ private:
                    const std::string& deck_path);
     void refuse_results(OldResults old, const std::string& deck_path) const;
     bool holds(const CheckpointInfo& info) const;
+    bool lies_here(const CheckpointInfo& info) const;
     void keep_own_checkpoints(std::int64_t last);
 
     std::string path_;
@@ -92,7 +101,7 @@ private:
     Trajectory trajectory_;  // of the run that wrote last
     Aside aside_;
     bool made_ = false, prepared_ = false, continued_ = false, has_results_ = false;
-    bool lost_ = false;  // rank 0
+    bool written_here_ = false, lost_ = false;  // rank 0
 };
 
 /// Name of a checkpoint, without its directory.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "app/output/growing_file.hpp"
@@ -18,6 +19,7 @@ struct TableColumn {
     std::string name, unit;                       ///< unit: empty for a number or a word
     std::function<std::string(const Row&)> text;  ///< of its value
     std::string meaning;                          ///< as docs/output.md has it
+    bool word = false;                            ///< else its values are numbers
 };
 template <class Row>
 using Columns = std::vector<TableColumn<Row>>;
@@ -28,7 +30,7 @@ TableColumn<Row> column(const char* name, const char* unit, Value value, const c
                         const char* format = "{}") {
     return {name, unit,
             [value, format](const Row& row) { return fmt::format(fmt::runtime(format), std::invoke(value, row)); },
-            meaning};
+            meaning, !std::is_arithmetic_v<std::decay_t<std::invoke_result_t<Value&, const Row&>>>};
 }
 
 /// The first line of the file, without its line feed.
@@ -39,12 +41,19 @@ std::string head_of(const Columns<Row>& columns) {
     return head;
 }
 
+/// What stays of a file of these columns.
+template <class Row>
+GrowingFile::Past past_of(const Columns<Row>& columns, GrowingFile::Past past) {
+    for (const TableColumn<Row>& c : columns) past.rules.words.push_back(c.word);
+    return past;
+}
+
 template <class Row>
 class Table {
 public:
     /// As GrowingFile; columns: live as long as this.
     Table(RunDirectory& results, const std::string& name, const Columns<Row>& columns, const GrowingFile::Past& past)
-        : columns_(columns), file_(results, name, head_of(columns), past) {}
+        : columns_(columns), file_(results, name, head_of(columns), past_of(columns, past)) {}
 
     /// Adds rows; those of rank 0 count. Collective. Throws OutputError.
     void add(std::span<const Row> rows) {

@@ -127,8 +127,8 @@ void TrajectoryFile::go_on(std::int64_t step, bool expected) {
     if (needed > capacity) file_.grow(std::max(stay + 1, room_for(needed)));
 }
 
-// Another program may have removed it.
-void TrajectoryFile::forget_if_damaged() {
+// Another program may have removed it: then it is begun anew with the next frame. Returns whether it has.
+bool TrajectoryFile::forget_if_damaged() {
     std::int64_t damaged = 0;
     on_rank_0(comm_, [&] {
         const std::string damage = file_.damage();
@@ -136,15 +136,31 @@ void TrajectoryFile::forget_if_damaged() {
     });
     comm_.broadcast(std::span(&damaged, 1));
     if (damaged) file_.forget();
+    return damaged != 0;
+}
+
+// Does something with the file. False where another program has taken it meanwhile.
+template <class Body>
+bool TrajectoryFile::unless_damaged(Body body) {
+    forget_if_damaged();
+    try {
+        body();
+    } catch (const comm::Agreed<comm::WriteError>&) {
+        if (!forget_if_damaged()) throw;
+        return false;
+    }
+    return true;
 }
 
 void TrajectoryFile::flush() {
-    forget_if_damaged();
-    file_.flush();
+    unless_damaged([&] { file_.flush(); });
 }
 
 void TrajectoryFile::write(const Moment& now) {
-    forget_if_damaged();
+    if (!unless_damaged([&] { add_frame(now); })) add_frame(now);
+}
+
+void TrajectoryFile::add_frame(const Moment& now) {
     const std::int64_t step = now.step, frame = file_.frames();
     if (file_.capacity() == 0) file_.create(room_for(1 + last_step_ / every_ - step / every_));
     else if (frame == file_.capacity()) file_.grow(2 * frame);

@@ -29,7 +29,10 @@ public:
 
 private:
     void go_on(std::int64_t step, bool expected);
-    void forget_if_damaged();
+    bool forget_if_damaged();
+    void add_frame(const Moment& now);
+    template <class Body>
+    bool unless_damaged(Body body);
     std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) const;
     std::int64_t room_for(std::int64_t frames) const;
     void write_in_order(std::int64_t frame, const Engine& engine);

@@ -75,7 +75,13 @@ void calibrate(Sample& sample, const comm::Communicator& comm, PredictReport& re
 }
 
 // A machine that did other work meanwhile may hide what pairs cost behind what it took from us.
-void note_doubtful(const PredictReport& report) {
+void note_doubtful(const PredictReport& report, const std::string& machine_file) {
+    if (!report.assumed.empty())
+        say(stderr,
+            "steelyard: note: {}: it has no costs of {}; those of some processor are assumed, and nobody knows how far "
+            "they are off: take them from the machine.yaml of a prediction that has measured them\n",
+            printable(machine_file), fmt::join(report.assumed, " and "));
+    if (!report.calibrated) return;
     const predict::ComputeCosts& c = report.machine.compute;
     std::vector<std::string> unknown;
     for (const auto& [cost, name] : {std::pair{c.candidate, "candidates"}, {c.pair, "pairs"}})
@@ -196,12 +202,7 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
         const Forecaster forecaster(deck, setup.domain, report.nodes, report.machine, sampled, report.steps_per_rebuild,
                                     options.length);
         forecast_all(options, deck, forecaster, most, counts, report);
-        if (report.calibrated && !options.quiet) note_doubtful(report);
-        if (!report.assumed.empty() && !options.quiet)
-            say(stderr,
-                "steelyard: note: {}: it has no costs of {}; those of some processor are assumed, and nobody knows how "
-                "far they are off: take them from the machine.yaml of a prediction that has measured them\n",
-                printable(options.machine), fmt::join(report.assumed, " and "));
+        if (!options.quiet) note_doubtful(report, options.machine);
     });
     std::vector<std::pair<std::string, std::string>> files;
     if (comm.rank() == 0)

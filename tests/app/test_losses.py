@@ -95,7 +95,7 @@ def test_csv_restarts(tmp):
         "blank lines at the end": lambda d: d + b"\n \r\n\n",
         "a byte order mark": lambda d: b"\xef\xbb\xbf" + d,
         "no last line feed": lambda d: d[:-1],
-        "half a row at the end": lambda d: d + b"118,0.1",
+        "half a row at the end": lambda d: d + b"128,0.1",
         "all of them": lambda d: b"\xef\xbb\xbf\r\n" + d.replace(b"\n", b"\r\n\r\n")[:-4],
     }
     unreadable = {
@@ -166,6 +166,159 @@ def test_csv_restarts(tmp):
         go(ranks, y, "--restart", "auto", run__steps=220, output__every=10)
         assert not os.path.exists(os.path.join(y, "previous_2")), f"balancing switched off: {os.listdir(y)}"
     print(tried, "changed files")
+    rows_that_are_gone(tmp)
+    rows_of_others(tmp)
+    no_files(tmp)
+
+
+def lines_of(text):
+    return [line for line in text.splitlines() if line.startswith("steelyard:")]
+
+
+def rows_that_are_gone(tmp):
+    """A table that was cut is continued, and one note says which rows are missing; none does where all are there."""
+    base, x = os.path.join(tmp, "cut"), os.path.join(tmp, "cut_x")
+    keys = dict(output__every=10, checkpoint__every=40, balance__every=10, balance__clock="work")
+    go(1, base, run__steps=80, **keys)
+    whole = {n: read(base, n).splitlines(keepends=True) for n in ("thermo.csv", "timing.csv", "balance.csv")}
+
+    def steps_of(name):
+        return [int(line.split(b",")[0]) for line in read(x, name).splitlines()[1:]]
+
+    def restarted(name, data, out=x, **more):
+        shutil.rmtree(x, ignore_errors=True)
+        shutil.copytree(base, x)
+        write(data, x, name)
+        return go(2, x, "--restart", "auto", **dict(keys, run__steps=120, **more))
+
+    for name in ("thermo.csv", "timing.csv"):
+        r = whole[name]  # the first line, then steps 0 to 80
+        for what, data, left, said in (
+            ("cut in the row of step 40", b"".join(r[:5]) + r[5][:9], [0, 10, 20, 30], ("4 rows", 40, 70, 30)),
+            ("cut after the step of a row", b"".join(r[:5]) + b"4", [0, 10, 20, 30], ("4 rows", 40, 70, 30)),
+            ("cut in the last number of a row", b"".join(r[:6])[:-2], [0, 10, 20, 30], ("4 rows", 40, 70, 30)),
+            ("only the first line", r[0], [], ("8 rows", 0, 70)),
+            ("without its tail", b"".join(r[:8]), [0, 10, 20, 30, 40, 50, 60], ("the row of step 70", 60)),
+            ("without one row", b"".join(r[:3] + r[4:]), [0, 10, 30, 40, 50, 60, 70], ("the row of step 20", 10)),
+            ("without its first rows", b"".join(r[:1] + r[3:]), [20, 30, 40, 50, 60, 70], ("2 rows", 0, 10)),
+        ):
+            text = restarted(name, data)
+            assert len(lines_of(text)) == 1 and f" {name} has lost " in text, f"{name} {what}: {text!r}"
+            assert all(str(s) in text.split(name)[1] for s in said), f"{name} {what}: {text!r} does not say {said}"
+            assert steps_of(name) == left + [80, 90, 100, 110, 120], f"{name} {what}: {steps_of(name)}"
+            # It is said once.
+            text = go(2, x, "--restart", "auto", **dict(keys, run__steps=140))
+            assert not text, f"{name} {what}, the second restart: {text!r}"
+    r = whole["balance.csv"]
+    text = restarted("balance.csv", b"".join(r[:5]) + r[5][:9])
+    assert len(lines_of(text)) == 1 and "balance.csv has lost the row of step 50, after" in text, text
+    # Rows that are there, or that this run has never written here.
+    for every in (7, 20, 90):
+        name = "thermo.csv"
+        text = restarted(name, b"".join(whole[name]), output__every=every)
+        assert not text, f"another interval, {every}: {text!r}"
+        for steps, now in ((130, every), (150, 10)):
+            text = go(1, x, "--restart", "auto", **dict(keys, run__steps=steps, output__every=now))
+            assert not text, f"intervals of 10, {every} and {now}: {text!r} {steps_of(name)}"
+    text = go(1, base, "--restart", os.path.join(base, "checkpoint_40.h5"), **dict(keys, run__steps=60))
+    assert "has lost" not in text, f"back to an older checkpoint: {text!r}"
+    for killed in (False, True):  # begins elsewhere; a run that was killed early is started by the same command
+        there = os.path.join(tmp, "cut_there")
+        if killed:
+            write(whole["thermo.csv"][0], there, "thermo.csv")
+            for name in ("checkpoint_80.h5", "checkpoint_120.h5", "summary.json"):
+                os.remove(os.path.join(there, name))
+        text = go(
+            1, there, "--restart", os.path.join(base, "checkpoint_40.h5"), **dict(keys, run__steps=120, output__every=9)
+        )
+        assert not text, f"begun from another directory: {text!r}"
+    text = go(1, there, "--restart", "auto", **dict(keys, run__steps=140))
+    assert not text, f"begun from another directory, and continued: {text!r}"
+
+
+def rows_of_others(tmp):
+    """Rows that no run writes make a table one that is put aside."""
+    base, x = os.path.join(tmp, "others"), os.path.join(tmp, "others_x")
+    keys = dict(
+        output__every=10,
+        checkpoint__every=40,
+        balance__every=10,
+        balance__clock="work",
+        accelerator__backend="host",
+        accelerator__controller="fixed",
+    )
+    go(2, base, run__steps=80, **keys)
+
+    def cell(row, column, value):
+        def change(lines):
+            cells = lines[row].rstrip(b"\n").split(b",")
+            cells[column] = value
+            return lines[:row] + [b",".join(cells) + b"\n"] + lines[row + 1 :]
+
+        return change
+
+    def twice(lines):
+        return lines[:4] + lines[3:]
+
+    strange = [(name, f"{column}: {value}", cell(3, column, value)) for name, column, value in (
+        ("thermo.csv", 3, b"nan"),
+        ("thermo.csv", 9, b"inf"),
+        ("thermo.csv", 4, b"abc"),
+        ("thermo.csv", 4, b""),
+        ("thermo.csv", 9, b""),
+        ("thermo.csv", 5, b"1.5x"),
+        ("thermo.csv", 0, b"020"),
+        ("thermo.csv", 0, b"+20"),
+        ("timing.csv", 1, b"soon"),
+        ("timing.csv", 2, b"-nan"),
+        ("balance.csv", 3, b"abc"),
+        ("balance.csv", 1, b""),
+        ("balance.csv", 14, b""),
+        ("zones.csv", 2, b""),
+    )]  # fmt: skip
+    strange += [(name, "a row twice", twice) for name in ("thermo.csv", "timing.csv")]
+    for name, what, change in strange:
+        shutil.rmtree(x, ignore_errors=True)
+        shutil.copytree(base, x)
+        data = b"".join(change(read(x, name).splitlines(keepends=True)))
+        write(data, x, name)
+        text = go(2, x, "--restart", "auto", run__steps=90, **keys)
+        assert (
+            len(lines_of(text)) == 1 and f" {name} has no " in text and read(x, "previous_1", name) == data
+        ), f"{name} with {what}: {text!r} {aside(x)}"
+
+
+def no_files(tmp):
+    """What has the name of a result and is no file is put aside, alone, with its true reason."""
+    base, x, away = (os.path.join(tmp, n) for n in ("no_files", "no_files_x", "no_files_away"))
+    go(1, base, run__steps=80, **EVERYTHING)
+    os.mkdir(away)
+    for name in ("thermo.csv", "balance.csv", "run.json", "deck.yaml", "trajectory.h5", "fields.xdmf", "summary.json"):
+        for kind, reason in (("directory", "directories are no"), ("symbolic link", "symbolic links are not followed")):
+            shutil.rmtree(x, ignore_errors=True)
+            shutil.copytree(base, x)
+            there, kept = os.path.join(x, name), read(x, name)
+            os.rename(there, os.path.join(away, name))
+            if kind == "directory":
+                os.mkdir(there)
+                write(b"mine", there, "mine")
+            else:
+                os.symlink(os.path.join(away, name), there)
+            text = go(2, x, "--restart", "auto", run__steps=120, **EVERYTHING)
+            what = f"a {kind} at {name}"
+            assert (
+                len(lines_of(text)) == 1 and f" {name}: {reason}" in text and "missing" not in text
+            ), f"{what}: {text!r}"
+            assert aside(x) == [name] and os.path.isfile(there) and not os.path.islink(there), f"{what}: {aside(x)}"
+            assert read(away, name) == kept, f"{what}: it was followed"
+            assert summary(x)["steps"] == 120, f"{what}: {summary(x)['steps']}"
+    # A checkpoint is never written again, so it may lie elsewhere.
+    shutil.rmtree(x)
+    shutil.copytree(base, x)
+    os.rename(os.path.join(x, "checkpoint_80.h5"), os.path.join(away, "checkpoint_80.h5"))
+    os.symlink(os.path.join(away, "checkpoint_80.h5"), os.path.join(x, "checkpoint_80.h5"))
+    text = go(2, x, "--restart", "auto", run__steps=120, **EVERYTHING)
+    assert not text and not aside(x) and checkpoints(x) == [80, 100, 120][-2:], f"{text!r} {os.listdir(x)}"
 
 
 def test_pipes(tmp):
@@ -303,7 +456,10 @@ def test_damaged_files(tmp):
             text = go(
                 ranks, out, "--restart", "auto", run__steps=2100, **dict(EVERYTHING, output__trajectory_every=100)
             )
-            assert not text, f"{what}: the restart says {text!r}"
+            # But of a table with a row at each interval it says which ones are gone.
+            gone = name in ("thermo.csv", "timing.csv")
+            assert len(lines_of(text)) == gone, f"{what}: the restart says {text!r}"
+            assert not gone or f"{name} has lost" in text and "the first of step 0 " in text, f"{what}: {text!r}"
     # A trace of messages, which lies outside.
     out, trace = os.path.join(tmp, "traced"), os.path.join(tmp, "trace.csv")
     process = start(
@@ -325,6 +481,24 @@ def test_damaged_files(tmp):
     assert (
         read(trace).startswith(b"plan,kind,step,") and read(trace).count(b"\n") > 2
     ), f"a trace: {read(trace)[:100]!r}"
+    # A trajectory that goes between the look whether it is there and the writing: when its new structure is made.
+    for ranks in (1, 2):
+        out = os.path.join(tmp, f"race{ranks}")
+        keys = dict(run__steps=600, output__trajectory_every=2, checkpoint__every=100)
+        process = start(ranks, "run", DECK, "--out", out, "--quiet", *QUICK, *settings(**keys))
+        path, removed = os.path.join(out, "trajectory.h5"), 0
+        while process.poll() is None:
+            if os.path.exists(path + ".tmp"):
+                try:
+                    os.remove(path)
+                    removed += 1
+                except OSError:
+                    pass
+        text = process.communicate()[1]
+        what = f"a trajectory that goes while it is written, on {ranks} ranks"
+        said = lines_of(text)  # "was replaced" where it goes between two looks at it
+        assert said and all("/trajectory.h5: was re" in t for t in said), f"{what}: {removed} times, {text!r}"
+        assert process.returncode == 5 and summary(out)["steps"] == 600, f"{what}: {process.returncode}"
     # A run that is told to stop keeps the code that makes a job go on.
     out = os.path.join(tmp, "stopped")
     process = under_way(2, out)
@@ -421,6 +595,28 @@ def test_killed_early(tmp):
             assert os.listdir(out).count("previous_1") == 1 and "previous_2" not in os.listdir(out), os.listdir(out)
             assert (text.count("put aside") == 1) == (steps == 40), text
         assert checkpoints(out) == [40, 80] and rows(out).splitlines()[1].startswith("0,"), os.listdir(out)
+        # A finished run that goes on and is killed keeps its summary, under a name that says it is an earlier one.
+        kept = read(out, "summary.json")
+        process = start(
+            ranks,
+            "run",
+            DECK,
+            "--out",
+            out,
+            "--quiet",
+            "--restart",
+            "auto",
+            *QUICK,
+            *settings(run__steps=10000000, output__every=10),
+        )
+        assert wait_for_rows(out, 12, process), "the restart does not start"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert not os.path.exists(os.path.join(out, "summary.json")), "an old summary passes for that of a killed run"
+        before = os.path.join(out, "summary_before.json")
+        assert os.path.exists(before) and read(before) == kept, f"the summary is lost: {os.listdir(out)}"
+        go(ranks, out, "--restart", "auto", run__steps=120, checkpoint__every=40)
+        assert summary(out)["steps"] == 120 and not os.path.exists(before), os.listdir(out)
 
 
 def test_old_checkpoints(tmp):
