@@ -15,6 +15,8 @@ import os
 from common import fail, read_json
 from plotting import LineCollection, borders, matplotlib, np, plt, read_fields, save
 
+from matplotlib.patheffects import withStroke  # after plotting, which looks for a Python that has it
+
 ACCELERATORS = ["#e6550d", "#fd8d3c", "#fdae6b", "#d94801", "#f16913", "#a63603"]
 CPUS = ["Blues", "Greens", "Purples", "Greys"]
 LOADS = {"uniform": "uniform load", "slabs": "slab collision"}
@@ -102,7 +104,10 @@ def whole(axis, partition, owner, node, load):
     for n in range(nodes if 1 < nodes <= 64 else 0):
         ys, xs = np.nonzero(node == n)
         if len(xs):
-            axis.text(np.median(xs), np.median(ys), str(n), ha="center", va="center", fontsize=7, color="#0b3c5d")
+            number = axis.text(
+                np.median(xs), np.median(ys), str(n), ha="center", va="center", fontsize=11, weight="bold"
+            )
+            number.set(color="#0b3c5d", path_effects=[withStroke(linewidth=3, foreground="white")])
 
 
 def shares(axis, resources):

@@ -81,7 +81,9 @@ std::string closest(std::string_view word, const std::vector<std::string>& candi
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
     const std::string best = closest(word, candidates);
     if (!best.empty()) return fmt::format("did you mean '{}'?", best);
-    return fmt::format("use {}{}", candidates.size() > 1 ? "one of " : "", fmt::join(candidates, ", "));
+    std::vector<std::string> once = candidates;  // a key may stand for two that exclude one another
+    once.erase(std::unique(once.begin(), once.end()), once.end());
+    return fmt::format("use {}{}", once.size() > 1 ? "one of " : "", fmt::join(once, ", "));
 }
 
 }  // namespace app

@@ -21,7 +21,7 @@ struct Topology {
 /// Collective.
 Topology detect(const Communicator& comm);
 
-/// Of this node, whoever may use it.
+/// Of this node, whoever may use it; infinite on a simulated cluster.
 double memory_bytes();
 
 /// What a node has, whoever may use it.

@@ -2,6 +2,8 @@
 // The nodes of a simulated cluster: each rank has a core of its own.
 #include "comm/machine/topology.hpp"
 
+#include <limits>
+
 #include "comm/mpi/mpi_check.hpp"
 #include "comm/team.hpp"
 
@@ -17,6 +19,9 @@ Topology detect(const Communicator&) {
     t.binding = "one core of a simulated cluster for each rank";
     return t;
 }
+
+// Of a node of the cluster nothing is known.
+double memory_bytes() { return std::numeric_limits<double>::infinity(); }
 
 std::vector<NodeShape> detect_nodes(const Communicator& comm) {
     std::vector<NodeShape> mine;

@@ -228,6 +228,7 @@ def test_unlike_ranks(tmp):
             one_line(process.returncode, text, code, f"{what}, {ranks} ranks", *words)
 
 
+@pytest.mark.group("unlike_ranks")
 def test_unlike_commands(tmp):
     """A launcher can give each rank a command line of its own: one line, no hang, no result of two decks."""
     out = os.path.join(tmp, "out")
