@@ -48,9 +48,9 @@ def ended(process, seconds, what):
     try:
         return process.communicate(timeout=seconds)[1]
     except subprocess.TimeoutExpired:
-        assert False, f"{what}: it still runs after {seconds} s"
         os.killpg(process.pid, signal.SIGKILL)
-        return process.communicate()[1]
+        process.communicate()
+        raise AssertionError(f"{what}: it still runs after {seconds} s") from None
 
 
 def one_line(code, text, expected, what, *words):

@@ -63,9 +63,9 @@ def finished_within(process, seconds, what):
     try:
         text = process.communicate(timeout=seconds)[1]
     except subprocess.TimeoutExpired:
-        assert False, f"{what}: it still runs after {seconds} s"
         os.killpg(process.pid, signal.SIGKILL)
-        return process.communicate()[1], time.monotonic() - begin
+        process.communicate()
+        raise AssertionError(f"{what}: it still runs after {seconds} s") from None
     return text, time.monotonic() - begin
 
 
