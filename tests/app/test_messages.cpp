@@ -9,7 +9,7 @@ using namespace app;
 
 namespace {
 
-constexpr std::int64_t steps = 60;
+constexpr std::int64_t steps = 30;
 
 struct Looks : Observer {
     Due due(std::int64_t step) const override { return {step % 7 == 0, step == steps, false, false}; }
@@ -22,7 +22,7 @@ system:
   slabs:
     - {lower: [4, 6], upper: [38, 45], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [12.0, 1.0]}
     - {lower: [40, 10], upper: [76, 55], lattice: hexagonal, density: 1.0, temperature: 0.3, velocity: [-12.0, 0.0]}
-run: {dt: 0.0005, steps: 60}
+run: {dt: 0.0005, steps: 30}
 grid: {tile: 6}
 balance: {every: 9, clock: work, migrate: always}
 )";
