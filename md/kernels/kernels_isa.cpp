@@ -409,8 +409,7 @@ HD std::int32_t deal_to_neighbourhoods(const RowsArgs& a, int real, int used, co
     std::int32_t hoods = 0, rows_used = 0;
     int taken[lanes] = {};
     for (int h = 0; h <= steps; ++h) {
-        const int from = steps ? h * (used - windows) / steps : 0,
-                  next = h < steps ? (h + 1) * (used - windows) / steps : 0;
+        const int from = steps ? h * (used - windows) / steps : 0, next = steps ? (h + 1) * (used - windows) / steps : 0;
         int length = 0, count[lanes];
         for (int l = 0; l < lanes; ++l) {
             const std::int32_t* row = a.lane_rows + l * a.stride;
