@@ -8,35 +8,47 @@
 
 namespace md {
 
-namespace scalar {
-const Kernels& kernels();
-}
-#ifdef STEELYARD_X86
-namespace avx2 {
-const Kernels& kernels();
-}
+// One of these for each object library of md/CMakeLists.txt.
 namespace avx512 {
 const Kernels& kernels();
 }
-#endif
+namespace avx2 {
+const Kernels& kernels();
+}
+namespace neon {
+const Kernels& kernels();
+}
+namespace portable {
+const Kernels& kernels();
+}
+namespace scalar {
+const Kernels& kernels();
+}
 
 std::vector<std::string> built_kernels() {
-#ifdef STEELYARD_X86
-    return {"avx512", "avx2", "scalar"};
+#if defined(STEELYARD_X86)
+    return {"avx512", "avx2", "portable", "scalar"};
+#elif defined(STEELYARD_NEON)
+    return {"neon", "scalar"};
 #else
-    return {"scalar"};
+    return {"portable", "scalar"};
 #endif
 }
 
 std::vector<const Kernels*> available_kernels() {
     std::vector<const Kernels*> found;
-#ifdef STEELYARD_X86
+#if defined(STEELYARD_X86)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2"))
         found.push_back(&avx512::kernels());
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
         found.push_back(&avx2::kernels());
+    if (__builtin_cpu_supports("avx") && __builtin_cpu_supports("fma")) found.push_back(&portable::kernels());
+#elif defined(STEELYARD_NEON)
+    found.push_back(&neon::kernels());
+#else
+    found.push_back(&portable::kernels());
 #endif
     found.push_back(&scalar::kernels());
     return found;

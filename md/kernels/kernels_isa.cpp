@@ -12,11 +12,7 @@
 namespace md::STEELYARD_ISA_NAME {
 namespace {
 
-HD std::int64_t lane_of(I64 a, int l) {
-    alignas(64) std::int64_t t[8];
-    store_first(t, a, 8);
-    return t[l];
-}
+HD std::int64_t lane_of(I64 a, int l) { return static_cast<std::int64_t>(a.v[l]); }
 
 HD void record(Fault& fault, FaultKind kind, const std::int64_t* id, unsigned lanes) {
     for (; lanes; lanes &= lanes - 1) {
@@ -44,50 +40,73 @@ HD void prefetch_near(const Neighbourhood& hood, const std::uint64_t* base, cons
     __builtin_prefetch(&hood + clusters_ahead + 1);
 }
 
-// Calls body(positions of the lanes' k-th neighbours) for all k and returns how many k there were. Picks them a row
-// ahead: instructions that wait for others fill the processor's queues.
-template <class Body>
-HD int for_each_neighbour(const ListView& tile, const Cluster& cluster, NearBuffer& buffer, Body body) {
+// Shows each part of a cluster its neighbours: `width` lanes, which stay in registers while their rows last. A Part is
+// copied and has these members:
+//   pair(positions)       begins the work on the lanes' next neighbours, as far as their distances, and returns it
+//   add(pair)             does the rest
+// Returns how many rows there were. What a row begins is finished a row later, and its neighbours are picked a row
+// before: instructions that wait for others fill the processor's queues.
+template <class Part>
+HD int for_each_row(const ListView& tile, const Cluster& cluster, Near& near, Part (&part)[parts]) {
     int length = 0;
     for (std::int32_t h = cluster.first; h != cluster.last; ++h) {
         const Neighbourhood& hood = tile.neighbourhoods[h];
         const std::uint64_t* base = tile.packed + cluster.base;
-        const std::uint8_t* row = tile.rows + hood.row;
-        prefetch_near(hood, base, row);
-        const Near near = load_near(base, hood.start, cluster.far_x, buffer);
-        Positions16 next = pick(near, row);
-        for (const std::uint8_t* end = row + std::int64_t{hood.length} * lanes; row != end;) {
-            row += lanes;
-            const Positions16 there = next;
-            next = pick(near, row);  // there is room behind the last row
-            body(there);
+        const std::uint8_t* rows = tile.rows + hood.row;
+        prefetch_near(hood, base, rows);
+        load_near(near, base, hood.start, cluster.far_x);
+#pragma GCC unroll 1
+        for (int p = 0; p < parts; ++p) {
+            Part mine = part[p];
+            const std::uint8_t *row = rows + p * width, *last = row + std::int64_t{hood.length - 1} * lanes;
+            auto begun = mine.pair(pick(near, row));
+            Positions next = pick(near, row + lanes);  // there is room behind the last row
+            for (; row != last; row += lanes) {
+                const Positions there = next;
+                const auto before = begun;
+                next = pick(near, row + 2 * lanes);
+                begun = mine.pair(there);
+                mine.add(before);
+            }
+            mine.add(begun);
+            part[p] = mine;
         }
         length += hood.length;
     }
     return length;
 }
 
+// Positions of a cluster's particles, part by part.
+HD Positions own_positions(const ListView& tile, const Cluster& cluster, int part) {
+    return load_positions(tile.packed + cluster.slot + part * width);
+}
+
 // Force sums of a cluster, quanta, in the order of lanes. They wait for the next cluster's pairs before they are
 // integrated: by then nothing waits for them.
 struct Sums {
     const Cluster* cluster;
-    I64 x_lo, x_hi, y_lo, y_hi;
+    I64 x[2 * parts], y[2 * parts];
+
+    HD void set(int part, WideI fx, WideI fy) {
+        x[2 * part] = fx.low, x[2 * part + 1] = fx.high;
+        y[2 * part] = fy.low, y[2 * part + 1] = fy.high;
+    }
 };
 
-// Up to eight particles of a tile, as Integration sees them.
-struct Eight {
+// Up to `wide_width` particles of a tile, as Integration sees them.
+struct Some {
     const TileView& tile;
     const StepArgs& args;
     StepResult& result;
     F32& farthest;
     int own, slot, n;
 
-    HD I64 x() const { return load_i64(tile.x + own); }
-    HD I64 y() const { return load_i64(tile.y + own); }
-    HD I64 vx() const { return load_i64(tile.vx + own); }
-    HD I64 vy() const { return load_i64(tile.vy + own); }
+    HD I64 x() const { return load<std::uint64_t>(tile.x + own); }
+    HD I64 y() const { return load<std::uint64_t>(tile.y + own); }
+    HD I64 vx() const { return load<std::uint64_t>(tile.vx + own); }
+    HD I64 vy() const { return load<std::uint64_t>(tile.vy + own); }
     HD void fault(FaultKind kind, unsigned bad) {
-        bad &= n >= 8 ? 0xffu : (1u << n) - 1;
+        bad &= (1u << n) - 1;
         if (bad) record(result.fault, kind, tile.id + own, bad);
     }
     HD void whole_step(I64 vx, I64 vy) {
@@ -124,22 +143,21 @@ struct Integrate {
 
     HD void inlined(const Sums& f) {
         const Cluster& c = *f.cluster;
-        const I64 x[2] = {f.x_lo, f.x_hi}, y[2] = {f.y_lo, f.y_hi};
-#pragma GCC unroll 1  // as fast as two copies, and half the time of a build
-        for (int half = 0; half < 2; ++half) {
-            const int n = c.count - 8 * half;
+#pragma GCC unroll 1  // as fast as copies, and half the time of a build
+        for (int i = 0; i < 2 * parts; ++i) {
+            const int first = i * wide_width, n = c.count - first < wide_width ? c.count - first : wide_width;
             if (n <= 0) break;
-            eight(c.own + 8 * half, c.slot + 8 * half, n < 8 ? n : 8, x[half], y[half]);
+            some(c.own + first, c.slot + first, n, f.x[i], f.y[i]);
         }
     }
     [[gnu::noinline]] void called(const Sums& f) { inlined(f); }
 
-    HD void eight(int own, int slot, int n, I64 fx, I64 fy) {
+    HD void some(int own, int slot, int n, I64 fx, I64 fy) {
         if (args.force_x) {
             store_first(args.force_x + own, fx, n);
             store_first(args.force_y + own, fy, n);
         }
-        Eight particles{tile, args, result, farthest, own, slot, n};
+        Some particles{tile, args, result, farthest, own, slot, n};
         step(particles, fx, fy);
     }
 
@@ -155,154 +173,245 @@ HD void integrate_in_loop(Integrate& integrate, const Sums& f) {
     else integrate.called(f);
 }
 
+// A displacement in floats and its square.
+struct Distance {
+    F32 dx, dy, s;
+};
+HD Distance distance(Positions here, Positions there) {
+    const F32 dx = to_f32(here.x - there.x), dy = to_f32(here.y - there.y);
+    return {dx, dy, square_of(dx, dy)};
+}
+
+// Parts of a cluster whose forces are computed in floats and summed in 32-bit integers.
+template <class Force>
+struct NarrowSums {
+    const Force* force;
+    Positions here;
+    I32 x{0}, y{0};
+    F32 square{0.0f};  // sum of (F/r)^2
+
+    HD Distance pair(Positions there) const { return distance(here, there); }
+    HD void add(const Distance& d) {
+        const auto p = (*force)(d.dx, d.dy, d.s);
+        square = fma(p.g, p.g, square);
+        x = x + to_i32(p.fx);
+        y = y + to_i32(p.fy);
+    }
+};
+
+// The same with sums of 64 bits, for close pairs.
+template <class Force>
+struct WideSums {
+    const Force* force;
+    Positions here;
+    F32 closest;
+    WideI x{0, 0}, y{0, 0};
+
+    HD Distance pair(Positions there) const { return distance(here, there); }
+    HD void add(const Distance& d) {
+        const auto p = (*force)(d.dx, d.dy, d.s);
+        closest = min(closest, p.s);
+        const WideI fx = to_wide_integers(p.fx), fy = to_wide_integers(p.fy);
+        x = {x.low + fx.low, x.high + fx.high};
+        y = {y.low + fy.low, y.high + fy.high};
+    }
+};
+template <class Force>
+[[gnu::noinline]] Sums sum_wide(const TileView& tile, const Cluster& cluster, const Force& force, Fault& fault) {
+    Near near;
+    WideSums<Force> part[parts];
+    for (int p = 0; p < parts; ++p) part[p] = {&force, own_positions(tile, cluster, p), F32(force.cutoff2)};
+    for_each_row(tile, cluster, near, part);
+    Sums sums;
+    sums.cluster = &cluster;
+    unsigned bad = 0;
+    for (int p = 0; p < parts; ++p) {
+        sums.set(p, part[p].x, part[p].y);
+        bad |= bits(less(part[p].closest, F32(force.safe2))) << p * width;
+    }
+    bad &= (1u << cluster.count) - 1;
+    if (bad) record(fault, FaultKind::force_range, tile.id + cluster.own, bad);
+    return sums;
+}
+
 // Pair arithmetic in floats, force sums in 32-bit integers, or in 64-bit ones where a close pair could overflow those.
 template <template <class, bool> class P, bool softened>
 void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) {
-    const MixedForce<P, softened> force(*args.potential, args.safe_r2, tile.packed_bits);
+    using Force = MixedForce<P, softened>;
+    const Force force(*args.potential, args.safe_r2, tile.packed_bits);
     Integrate integrate(tile, args, result, Precision::mixed);
-    NearBuffer buffer{};
-    Sums before{nullptr, i64(0), i64(0), i64(0), i64(0)};
+    Near near;
+    Sums before;
+    before.cluster = nullptr;
 
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
         prefetch_own(tile, cluster);
-        const Positions16 here = load_positions16(tile.packed + cluster.slot);
-        const auto pair = [&](Positions16 there) __attribute__((always_inline)) {
-            return force(to_f32(here.x - there.x), to_f32(here.y - there.y));
-        };
-        I32 sum_x = i32(0), sum_y = i32(0);
-        F32 square(0.0f);
-        const int length = for_each_neighbour(
-            tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
-                const auto p = pair(there);
-                square = fma(p.g, p.g, square);
-                sum_x = sum_x + to_i32(p.fx);
-                sum_y = sum_y + to_i32(p.fy);
-            });
-        I64 x_lo = low_half(sum_x), x_hi = high_half(sum_x), y_lo = low_half(sum_y), y_hi = high_half(sum_y);
+        NarrowSums<Force> part[parts];
+        for (int p = 0; p < parts; ++p) part[p] = {&force, own_positions(tile, cluster, p)};
+        const int length = for_each_row(tile, cluster, near, part);
         const F32 narrow(force.narrow_g2(args.narrow_g2, length));
-        const unsigned valid = (1u << cluster.count) - 1;
-        if (~bits(less(square, narrow)) & valid) [[unlikely]] {
-            F32 closest(force.cutoff2);
-            x_lo = x_hi = y_lo = y_hi = i64(0);
-            for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
-                const auto p = pair(there);
-                closest = min(closest, p.s);
-                x_lo = x_lo + low_to_i64(p.fx), x_hi = x_hi + high_to_i64(p.fx);
-                y_lo = y_lo + low_to_i64(p.fy), y_hi = y_hi + high_to_i64(p.fy);
-            });
-            const unsigned bad = bits(less(closest, F32(force.safe2))) & valid;
-            if (bad) record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
+        Sums sums;
+        sums.cluster = &cluster;
+        unsigned safe = 0;
+        for (int p = 0; p < parts; ++p) {
+            sums.set(p, wide(part[p].x), wide(part[p].y));
+            safe |= bits(less(part[p].square, narrow)) << p * width;
         }
+        if (~safe & ((1u << cluster.count) - 1)) [[unlikely]]
+            sums = sum_wide(tile, cluster, force, result.fault);
         if (before.cluster) integrate_in_loop<P>(integrate, before);
-        before = {&cluster, x_lo, x_hi, y_lo, y_hi};
+        before = sums;
     }
     if (before.cluster) integrate.called(before);
     integrate.finish();
 }
 
-// Pair arithmetic in doubles, force sums in 64-bit integers.
+// A displacement in doubles and its square, in the order of differences().
+struct WideDistance {
+    WideF dx, dy, s;
+};
+HD WideDistance wide_distance(Positions here, Positions there) {
+    const WideF dx = differences(here.x - there.x), dy = differences(here.y - there.y);
+    return {dx, dy, {square_of(dx.low, dy.low), square_of(dx.high, dy.high)}};
+}
+HD WideI plus(WideI a, I64 low, I64 high) { return {a.low + low, a.high + high}; }
+
+// Parts of a cluster whose forces are computed in doubles and summed in 64-bit integers.
+template <class Force>
+struct DoubleSums {
+    const Force* force;
+    Positions here;
+    WideF closest;
+    WideI x{0, 0}, y{0, 0};
+
+    HD WideDistance pair(Positions there) const { return wide_distance(here, there); }
+    HD void add(const WideDistance& d) {
+        const auto a = (*force)(d.dx.low, d.dy.low, d.s.low), b = (*force)(d.dx.high, d.dy.high, d.s.high);
+        closest = {min(closest.low, a.s), min(closest.high, b.s)};
+        x = plus(x, a.fx, b.fx);
+        y = plus(y, a.fy, b.fy);
+    }
+};
+
 template <template <class, bool> class P, bool softened>
 void step_double(const TileView& tile, const StepArgs& args, StepResult& result) {
-    const DoubleForce<P, softened> force(*args.potential, args.safe_r2, tile.packed_bits + difference_shift);
-    const F64 safe2(force.safe2);
+    using Force = DoubleForce<P, softened>;
+    const Force force(*args.potential, args.safe_r2, tile.packed_bits + difference_shift);
+    const F64 safe2(force.safe2), cutoff2(force.cutoff2);
     Integrate integrate(tile, args, result, Precision::double_);
-    NearBuffer buffer{};
-    Sums before{nullptr, i64(0), i64(0), i64(0), i64(0)};
+    Near near;
+    Sums before;
+    before.cluster = nullptr;
 
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
         prefetch_own(tile, cluster);
-        const Positions16 here = load_positions16(tile.packed + cluster.slot);
-        I64 x_0 = i64(0), x_1 = i64(0), y_0 = i64(0), y_1 = i64(0);
-        F64 closest_0(force.cutoff2), closest_1(force.cutoff2);
-        const auto pair = [&](F64 dx, F64 dy, F64 & closest, I64 & x, I64 & y) __attribute__((always_inline)) {
-            const auto p = force(dx, dy);
-            closest = min(closest, p.s);
-            x = x + p.fx;
-            y = y + p.fy;
-        };
-        const int length = for_each_neighbour(
-            tile, cluster, buffer, [&](Positions16 there) __attribute__((always_inline)) {
-                const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
-                pair(dx.a, dy.a, closest_0, x_0, y_0);
-                pair(dx.b, dy.b, closest_1, x_1, y_1);
-            });
-        const unsigned bad =
-            bits_in_order(less(closest_0, safe2), less(closest_1, safe2)) & ((1u << cluster.count) - 1);
+        DoubleSums<Force> part[parts];
+        for (int p = 0; p < parts; ++p) part[p] = {&force, own_positions(tile, cluster, p), {cutoff2, cutoff2}};
+        const I64 bias(biases(for_each_row(tile, cluster, near, part)));
+        Sums sums;
+        sums.cluster = &cluster;
+        unsigned bad = 0;
+        for (int p = 0; p < parts; ++p) {
+            const DoubleSums<Force>& f = part[p];
+            bad |= bits_in_order(less(f.closest.low, safe2), less(f.closest.high, safe2)) << p * width;
+            sums.set(p, in_order({f.x.low - bias, f.x.high - bias}), in_order({f.y.low - bias, f.y.high - bias}));
+        }
+        bad &= (1u << cluster.count) - 1;
         if (bad) [[unlikely]]
             record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
-        in_order(x_0, x_1);
-        in_order(y_0, y_1);
         if (before.cluster) integrate_in_loop<P>(integrate, before);
-        const I64 bias = i64(static_cast<std::int64_t>(biases(length)));
-        before = {&cluster, x_0 - bias, x_1 - bias, y_0 - bias, y_1 - bias};
+        before = sums;
     }
     if (before.cluster) integrate.called(before);
     integrate.finish();
 }
+
+// Parts of a cluster whose pairs' energies and virials are summed.
+template <class Energy>
+struct EnergySums {
+    const Energy* pair_energy;
+    Positions here;
+    unsigned valid;
+    WideI energy{0, 0}, virial{0, 0};
+    int pairs = 0;
+
+    HD WideDistance pair(Positions there) const { return wide_distance(here, there); }
+    HD void add(const WideDistance& d) {
+        const auto a = (*pair_energy)(d.dx.low, d.dy.low), b = (*pair_energy)(d.dx.high, d.dy.high);
+        energy = plus(energy, a.energy, b.energy);
+        virial = plus(virial, a.virial, b.virial);
+        pairs += __builtin_popcount(bits_in_order(a.near, b.near) & valid);
+    }
+};
 
 template <template <class, bool> class P>
 void pair_sums(const ListView& tile, const PotentialSpec& spec, PairSums& out) {
-    const PairEnergy<P> pair_energy(spec, tile.packed_bits + difference_shift);
-    NearBuffer buffer{};
+    using Energy = PairEnergy<P>;
+    const Energy pair_energy(spec, tile.packed_bits + difference_shift);
+    Near near;
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
-        const Positions16 here = load_positions16(tile.packed + cluster.slot);
-        const unsigned valid = (1u << cluster.count) - 1;
-        I64 energy[2] = {i64(0), i64(0)}, virial[2] = {i64(0), i64(0)};
-        const auto pair = [&](F64 dx, F64 dy, int half) {
-            const auto p = pair_energy(dx, dy);
-            energy[half] = energy[half] + p.energy;
-            virial[half] = virial[half] + p.virial;
-            return p.near;
+        EnergySums<Energy> part[parts];
+        for (int p = 0; p < parts; ++p)
+            part[p] = {&pair_energy, own_positions(tile, cluster, p), ((1u << cluster.count) - 1) >> p * width};
+        const std::uint64_t bias = biases(for_each_row(tile, cluster, near, part));
+        const auto sum = [&](WideI f, int first) {
+            const WideI ordered = in_order(f);
+            std::int64_t r = 0;
+            for (int l = 0; l < width && first + l < cluster.count; ++l)
+                r += lane_of((l < wide_width ? ordered.low : ordered.high) - I64(bias), l % wide_width);
+            return r;
         };
-        const int length = for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
-            const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
-            const M8 near_0 = pair(dx.a, dy.a, 0), near_1 = pair(dx.b, dy.b, 1);
-            out.pairs += __builtin_popcount(bits_in_order(near_0, near_1) & valid);
-        });
-        in_order(energy[0], energy[1]);
-        in_order(virial[0], virial[1]);
-        const std::uint64_t bias = biases(length);
-        for (int l = 0; l < cluster.count; ++l) {
-            out.energy += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(energy[l / 8], l % 8)) - bias);
-            out.virial += static_cast<std::int64_t>(static_cast<std::uint64_t>(lane_of(virial[l / 8], l % 8)) - bias);
+        for (int p = 0; p < parts; ++p) {
+            out.energy += sum(part[p].energy, p * width);
+            out.virial += sum(part[p].virial, p * width);
+            out.pairs += part[p].pairs;
         }
     }
 }
 
+// Parts of a cluster whose neighbours within the cutoff are counted.
+struct NeighbourCounts {
+    F64 cutoff2;
+    Positions here;
+    std::int32_t count[width] = {};
+
+    HD WideDistance pair(Positions there) const { return wide_distance(here, there); }
+    HD void add(const WideDistance& d) {
+        const unsigned near = bits_in_order(less(d.s.low, cutoff2), less(d.s.high, cutoff2));
+        for (int l = 0; l < width; ++l) count[l] += near >> l & 1;
+    }
+};
+
 void count_neighbours(const ListView& tile, double cutoff, std::int32_t* within) {
     const F64 cutoff2(cutoff * cutoff * two_to(2 * (tile.packed_bits + difference_shift)));
-    NearBuffer buffer{};
+    Near near;
     for (std::int32_t c = 0; c < tile.cluster_count; ++c) {
         const Cluster& cluster = tile.clusters[c];
-        const Positions16 here = load_positions16(tile.packed + cluster.slot);
-        std::int32_t count[lanes] = {};
-        for_each_neighbour(tile, cluster, buffer, [&](Positions16 there) {
-            const Halves dx = to_halves(here.x - there.x), dy = to_halves(here.y - there.y);
-            const unsigned near =
-                bits_in_order(less(square_of(dx.a, dy.a), cutoff2), less(square_of(dx.b, dy.b), cutoff2));
-            for (int l = 0; l < lanes; ++l) count[l] += near >> l & 1;
-        });
-        for (int l = 0; l < cluster.count; ++l) within[cluster.own + l] = count[l];
+        NeighbourCounts part[parts];
+        for (int p = 0; p < parts; ++p) part[p] = {cutoff2, own_positions(tile, cluster, p)};
+        for_each_row(tile, cluster, near, part);
+        for (int l = 0; l < cluster.count; ++l) within[cluster.own + l] = part[l / width].count[l % width];
     }
 }
 
 // Close to an edge, the exact cells decide.
 void sorting_keys(const KeysArgs& a) {
-    const I64 front_x = i64(a.edges[0][0] << edge_shift), front_y = i64(a.edges[1][0] << edge_shift);
+    const auto front = [&](int axis) { return I64(static_cast<std::uint64_t>(a.edges[axis][0]) << edge_shift); };
+    const I64 front_x = front(0), front_y = front(1);
     const F64 scale_x(a.per_cell[0] / (1 << edge_shift)), scale_y(a.per_cell[1] / (1 << edge_shift));
     const F64 half(0.5), close(1e-6), far(1 - 1e-6), slices(a.slices),
         column(static_cast<double>(a.cells[1]) * a.slices);
-    for (std::int64_t i = 0; i < a.count; i += 8) {
-        const int n = a.count - i < 8 ? static_cast<int>(a.count - i) : 8;
-        const F64 x = to_f64(load_i64(a.x + i) - front_x) * scale_x, y = to_f64(load_i64(a.y + i) - front_y) * scale_y;
+    for (std::int64_t i = 0; i < a.count; i += wide_width) {
+        const int n = a.count - i < wide_width ? static_cast<int>(a.count - i) : wide_width;
+        const F64 x = to_f64(load<std::uint64_t>(a.x + i) - front_x) * scale_x, y = to_f64(load<std::uint64_t>(a.y + i) - front_y) * scale_y;
         const F64 cx = to_f64(to_i64(x - half)),
                   cy = to_f64(to_i64(y - half));  // nearest: the cell, but close to an edge
         const F64 in_x = x - cx, in_y = y - cy;
-        alignas(64) std::int64_t key[8];
-        store_first(key, to_i64(fma(cx, column, to_f64(to_i64(y * slices - half)))), 8);
+        std::int64_t key[wide_width];
+        store(key, to_i64(fma(cx, column, to_f64(to_i64(y * slices - half)))));
         unsigned edge =
             bits(less(in_x, close)) | bits(not_below(in_x, far)) | bits(less(in_y, close)) | bits(not_below(in_y, far));
         for (edge &= (1u << n) - 1; edge; edge &= edge - 1) {
@@ -324,26 +433,32 @@ struct ClusterBox {
     alignas(64) float lane_x[16], lane_y[16];
 };
 ClusterBox cluster_box(const RowsArgs& a) {
-    const Positions16 own = load_positions16(a.packed + a.slot);
-    const auto first = [](I32 v) { return static_cast<std::int32_t>(lane_of(low_half(v), 0)); };
-    const I32 x0 = i32(first(own.x)), y0 = i32(first(own.y));
-    const M16 filled = first_of_16(a.count);
-    const F32 x = keep(filled, to_f32(own.x - x0)), y = keep(filled, to_f32(own.y - y0));  // 0 is the first particle's
-    const F32 zero(0.0f);
-    const float low_x = -reduce_max(zero - x), high_x = reduce_max(x), low_y = -reduce_max(zero - y),
-                high_y = reduce_max(y);
-    const auto mid_x = static_cast<std::int32_t>((low_x + high_x) / 2),
-               mid_y = static_cast<std::int32_t>((low_y + high_y) / 2);
+    Positions own[parts];
+    for (int p = 0; p < parts; ++p) own[p] = load_positions(a.packed + a.slot + p * width);
+    const I32 first_x(own[0].x.v[0]), first_y(own[0].y.v[0]);
+    const F32 zero(0.0f);  // the first particle's place
+    F32 x[parts], y[parts], low_x = zero, high_x = zero, low_y = zero, high_y = zero;
+    for (int p = 0; p < parts; ++p) {
+        const M32 filled = first_lanes(a.count - p * width);
+        x[p] = keep(filled, to_f32(own[p].x - first_x)), y[p] = keep(filled, to_f32(own[p].y - first_y));
+        low_x = min(low_x, x[p]), high_x = max(high_x, x[p]), low_y = min(low_y, y[p]), high_y = max(high_y, y[p]);
+    }
+    const float left = -reduce_max(zero - low_x), right = reduce_max(high_x), bottom = -reduce_max(zero - low_y),
+                top = reduce_max(high_y);
+    const auto mid_x = static_cast<std::int32_t>((left + right) / 2),
+               mid_y = static_cast<std::int32_t>((bottom + top) / 2);
     const double radius = searched_radius(a.radius) * two_to(a.packed_bits);
-    ClusterBox box{x0 + i32(mid_x),
-                   y0 + i32(mid_y),
-                   F32((high_x - low_x) / 2),
-                   F32((high_y - low_y) / 2),
+    ClusterBox box{first_x + I32(static_cast<std::uint32_t>(mid_x)),
+                   first_y + I32(static_cast<std::uint32_t>(mid_y)),
+                   F32((right - left) / 2),
+                   F32((top - bottom) / 2),
                    F32(static_cast<float>(radius * radius)),
                    {},
                    {}};
-    store_f32(box.lane_x, x - F32(static_cast<float>(mid_x)));
-    store_f32(box.lane_y, y - F32(static_cast<float>(mid_y)));
+    for (int p = 0; p < parts; ++p) {
+        store(box.lane_x + p * width, x[p] - F32(static_cast<float>(mid_x)));
+        store(box.lane_y + p * width, y[p] - F32(static_cast<float>(mid_y)));
+    }
     return box;
 }
 
@@ -359,11 +474,11 @@ Survivors filter_candidates(const RowsArgs& a, const ClusterBox& box) {
     for (int r = 0; r < a.range_count; ++r) {
         const int begin = a.ranges[2 * r], end = a.ranges[2 * r + 1];
         int first = -1, shift = 0;
-        for (int j = begin; j < end; j += 16) {
-            const Positions16 p = load_positions16(a.packed + j);
+        for (int j = begin; j < end; j += width) {
+            const Positions p = load_positions(a.packed + j);
             const F32 x = to_f32(p.x - box.x0), y = to_f32(p.y - box.y0);
             const F32 dx = max(abs(x) - box.half_x, zero), dy = max(abs(y) - box.half_y, zero);
-            const M16 near = less(first_of_16(end - j), square_of(dx, dy), box.radius2);
+            const M32 near = less(first_lanes(end - j), square_of(dx, dy), box.radius2);
             if (bits(near) == 0) continue;
             if (first < 0) first = j + __builtin_ctz(bits(near)), shift = s.used * window - first;
             compress(a.x + s.candidates, near, x);
@@ -375,7 +490,7 @@ Survivors filter_candidates(const RowsArgs& a, const ClusterBox& box) {
         for (const int last = a.place[s.candidates - 1]; s.used * window <= last; ++s.used)
             a.start[s.used] = s.used * window - shift - a.base;
     }
-    store_f32(a.x + s.candidates, F32(1e30f));  // what follows in the last vector is out of reach
+    store(a.x + s.candidates, F32(1e30f));  // what follows in the last vector is out of reach
     return s;
 }
 
@@ -383,12 +498,12 @@ Survivors filter_candidates(const RowsArgs& a, const ClusterBox& box) {
 void list_lanes(const RowsArgs& a, const ClusterBox& box, const Survivors& s, int (&lengths)[lanes]) {
     for (int l = 0; l < a.count; l += 2) {  // two at a time: each vector of candidates is loaded once
         const F32 x_0(box.lane_x[l]), y_0(box.lane_y[l]), x_1(box.lane_x[l + 1]), y_1(box.lane_y[l + 1]);
-        const I32 self_0 = i32(s.self + l), self_1 = i32(s.self + l + 1);
+        const I32 self_0(static_cast<std::uint32_t>(s.self + l)), self_1 = self_0 + I32(1);
         std::int32_t *row_0 = a.lane_rows + l * a.stride, *row_1 = row_0 + a.stride;
         int n_0 = 0, n_1 = 0;
-        for (int j = 0; j < s.candidates; j += 16) {
-            const F32 cx = load_f32(a.x + j), cy = load_f32(a.y + j);
-            const I32 place = load_i32(a.place + j);
+        for (int j = 0; j < s.candidates; j += width) {
+            const F32 cx = load<float>(a.x + j), cy = load<float>(a.y + j);
+            const I32 place = load<std::uint32_t>(a.place + j);
             const F32 dx_0 = cx - x_0, dy_0 = cy - y_0, dx_1 = cx - x_1, dy_1 = cy - y_1;
             n_0 += compress(row_0 + n_0, less(differs(place, self_0), square_of(dx_0, dy_0), box.radius2), place);
             n_1 += compress(row_1 + n_1, less(differs(place, self_1), square_of(dx_1, dy_1), box.radius2), place);

@@ -77,7 +77,12 @@ struct MixedForce : ForceOverR<P, float, softened> {
     };
     template <class F32>
     HD Pair<F32> operator()(F32 dx, F32 dy) const {
-        const F32 s = square_of(dx, dy), g = this->at(s);
+        return (*this)(dx, dy, square_of(dx, dy));
+    }
+    /// Of a displacement whose square is known.
+    template <class F32>
+    HD Pair<F32> operator()(F32 dx, F32 dy, F32 s) const {
+        const F32 g = this->at(s);
         return {s, g, g * dx, g * dy};
     }
     /// While the sum of so many pairs' g^2 is below this, sums of their quanta don't leave 32 bits.
@@ -100,7 +105,12 @@ struct DoubleForce : ForceOverR<P, double, softened> {
     };
     template <class F64>
     HD auto operator()(F64 dx, F64 dy) const {
-        const F64 s = square_of(dx, dy), g = this->at(s);
+        return (*this)(dx, dy, square_of(dx, dy));
+    }
+    /// Of a displacement whose square is known.
+    template <class F64>
+    HD auto operator()(F64 dx, F64 dy, F64 s) const {
+        const F64 g = this->at(s);
         return Pair<F64, decltype(bits_of(s))>{s, biased_integer(g, dx), biased_integer(g, dy)};
     }
 };

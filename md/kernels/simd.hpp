@@ -1,40 +1,146 @@
 // SPDX-License-Identifier: MIT
-// Vectors of 16 floats or 8 doubles for the kernels, the same names and the same bits for AVX-512, AVX2 and plain
-// loops. Included by kernels_isa.cpp only, which is compiled once for each STEELYARD_ISA (512, 2, 0). Every operation
-// is correctly rounded or exact; conversions round to nearest even and want their argument in range (ints: 31 bits,
-// int64: 51 bits).
+// Vectors for the kernels, in the compiler's own vector types: one text for every instruction set, and the same bits
+// everywhere. Included by kernels_isa.cpp only, which is compiled once for each STEELYARD_ISA:
+//   512  AVX-512 (F, DQ, BW, VL), 64 bytes     1  NEON, or whatever vectors the compiler finds, 16 bytes
+//   2    AVX2 with FMA, 32 bytes               0  the plain reference, 8 bytes: one double at a time
+// What a set does better than the compiler stands in a file of its own, as functions of the same names. Every operation
+// is correctly rounded or exact. Conversions round to nearest even and want their argument in range: of 32-bit integers
+// 31 bits, of 64-bit integers 51 bits.
 #pragma once
-#include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "md/kernels/hd.hpp"
 
 #ifndef STEELYARD_ISA
-#error "define STEELYARD_ISA as 512, 2 or 0"
-#endif
-
-#if STEELYARD_ISA != 512
-#include "md/kernels/simd_near.hpp"
-#endif
-#if STEELYARD_ISA == 512
-#include "md/kernels/simd_avx512.hpp"
-#elif STEELYARD_ISA == 2
-#include "md/kernels/simd_avx2.hpp"
-#else
-#include "md/kernels/simd_scalar.hpp"
+#error "define STEELYARD_ISA as 512, 2, 1 or 0"
 #endif
 
 namespace md::STEELYARD_ISA_NAME {
 
+inline constexpr int vector_bytes = STEELYARD_ISA == 512 ? 64 : STEELYARD_ISA == 2 ? 32 : STEELYARD_ISA == 1 ? 16 : 8;
+inline constexpr int width = vector_bytes / 4;       ///< lanes of F32 and I32
+inline constexpr int wide_width = vector_bytes / 8;  ///< lanes of F64 and I64
+inline constexpr int parts = lanes / width;          ///< vectors for the particles of a cluster
+
+template <class T>
+struct RawOf {
+    typedef T type __attribute__((vector_size(vector_bytes)));
+};
+template <class T>
+using Raw = typename RawOf<T>::type;
+
+/// Floats, doubles, or unsigned integers: their sums and differences wrap, and conversions read them in two's
+/// complement.
+template <class T>
+struct Vector {
+    Raw<T> v;
+    Vector() = default;
+    // Compilers copy structures of vectors in pieces, which stalls the loads that follow; but not what has these.
+    HD Vector(const Vector& a) : v(a.v) {}
+    HD Vector& operator=(const Vector& a) {
+        v = a.v;
+        return *this;
+    }
+    HD Vector(Raw<T> a) : v(a) {}
+    HD Vector(T a) : v(a - Raw<T>{}) {}  // in all lanes; -0 less 0 is -0
+    HD friend Vector operator+(Vector a, Vector b) { return a.v + b.v; }
+    HD friend Vector operator-(Vector a, Vector b) { return a.v - b.v; }
+    HD friend Vector operator*(Vector a, Vector b) { return a.v * b.v; }
+    HD friend Vector operator/(Vector a, Vector b) { return a.v / b.v; }
+};
+using F32 = Vector<float>;
+using F64 = Vector<double>;
+using I32 = Vector<std::uint32_t>;
+using I64 = Vector<std::uint64_t>;
+
+template <class To, class From>
+HD To same_bits(From a) {
+    return __builtin_bit_cast(To, a);
+}
+template <class T>
+HD Vector<T> load(const void* p) {
+    Raw<T> v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class T>
+HD void store(void* p, Vector<T> a) {
+    __builtin_memcpy(p, &a.v, sizeof a.v);
+}
+/// Lane i of the result is lane from(i) of a and b, one after the other.
+template <auto from, class R>
+HD R shuffled(R a, R b) {
+    return [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, from(i)...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof(R) / sizeof(a[0]))>());
+}
+HD I32 counting_from(int a) {
+    Raw<std::uint32_t> v{};
+    for (int l = 0; l < width; ++l) v[l] = static_cast<std::uint32_t>(a + l);
+    return v;
+}
+
+/// Packed positions, taken apart.
+struct Positions {
+    I32 x, y;
+};
+/// As many lanes as those of F32 and I32, but twice as wide.
+struct WideI {
+    I64 low, high;
+};
+struct WideF {
+    F64 low, high;
+};
+
+}  // namespace md::STEELYARD_ISA_NAME
+
+#if STEELYARD_ISA == 512
+#include "md/kernels/simd_avx512.hpp"
+#else
+#include "md/kernels/simd_masks.hpp"
+#endif
+
+namespace md::STEELYARD_ISA_NAME {
+
+HD F32 abs(F32 a) { return same_bits<Raw<float>>(same_bits<Raw<std::uint32_t>>(a.v) & 0x7fffffffu); }
+HD F64 abs(F64 a) { return same_bits<Raw<double>>(same_bits<Raw<std::uint64_t>>(a.v) & ~(std::uint64_t{1} << 63)); }
+HD I64 bits_of(F64 a) { return same_bits<Raw<std::uint64_t>>(a.v); }
+HD F32 to_f32(I32 a) { return __builtin_convertvector(same_bits<Raw<std::int32_t>>(a.v), Raw<float>); }
+
+/// The largest lane.
+template <int step = width / 2>
+HD float reduce_max(F32 a) {
+    const F32 most = max(a, F32(shuffled<[](int i) { return i ^ step; }>(a.v, a.v)));
+    if constexpr (step == 1) return most.v[0];
+    else return reduce_max<step / 2>(most);
+}
+
+/// Packed positions (md::pack) from those of 2^-40, `shift` bits coarser.
+HD I64 pack_positions(I64 x, I64 y, int shift) {
+    return ((x.v >> shift) & 0xffffffffu) | ((y.v >> shift) << 32);
+}
+/// Squared distances between the first n packed positions and theirs in `reference`, in floats of squared packed units:
+/// each distance stands in two neighbouring floats; those beyond the n-th are 0.
+HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {
+    const F32 f = to_f32(same_bits<Raw<std::uint32_t>>(a.v) - load<std::uint32_t>(reference).v), q = f * f;
+    return keep(first_lanes(2 * n), q + F32(shuffled<[](int i) { return i ^ 1; }>(q.v, q.v)));
+}
+
+/// Positions of `width` particles in a row.
+HD Positions load_positions(const std::uint64_t* p) {
+    const Raw<std::uint32_t> a = load<std::uint32_t>(p).v, b = load<std::uint32_t>(p + wide_width).v;
+    return {shuffled<[](int i) { return 2 * i; }>(a, b), shuffled<[](int i) { return 2 * i + 1; }>(a, b)};
+}
+
 /// Lets f change the lanes of a and b, pair by pair: f(lane of a, lane of b).
 template <class F>
 HD void for_each_lane(I64& a, I64& b, F f) {
-    alignas(64) std::uint64_t s[8], t[8];
-    store_first(s, a, 8);
-    store_first(t, b, 8);
-    for (int l = 0; l < 8; ++l) f(s[l], t[l]);
-    a = load_i64(reinterpret_cast<const std::int64_t*>(s));
-    b = load_i64(reinterpret_cast<const std::int64_t*>(t));
+    for (int l = 0; l < wide_width; ++l) {
+        std::uint64_t s = a.v[l], t = b.v[l];
+        f(s, t);
+        a.v[l] = s, b.v[l] = t;
+    }
 }
 
 }  // namespace md::STEELYARD_ISA_NAME

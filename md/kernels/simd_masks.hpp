@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// What is the same for all instruction sets whose masks are vectors, all ones in the lanes that are meant, and whose
+// registers cannot hold a neighbourhood: NEON, AVX2 (simd_avx2.hpp has some of its own) and the plain reference.
+#pragma once
+#if STEELYARD_ISA == 2
+#include <immintrin.h>
+#endif
+
+namespace md::STEELYARD_ISA_NAME {
+
+struct M32 {
+    Raw<std::int32_t> v;
+};
+struct M64 {
+    Raw<std::int64_t> v;
+};
+HD M32 first_lanes(int n) { return {same_bits<Raw<std::int32_t>>(counting_from(0).v) < n}; }
+HD M32 less(F32 a, F32 b) { return {a.v < b.v}; }
+HD M32 less(M32 among, F32 a, F32 b) { return {among.v & (a.v < b.v)}; }
+HD M32 differs(I32 a, I32 b) { return {a.v != b.v}; }
+HD M64 less(F64 a, F64 b) { return {a.v < b.v}; }
+HD M64 not_below(F64 a, F64 b) { return {~(a.v < b.v)}; }
+HD F32 keep(M32 m, F32 a) { return same_bits<Raw<float>>(m.v & same_bits<Raw<std::int32_t>>(a.v)); }
+HD F64 keep(M64 m, F64 a) { return same_bits<Raw<double>>(m.v & same_bits<Raw<std::int64_t>>(a.v)); }
+HD F32 min(F32 a, F32 b) { return a.v < b.v ? a.v : b.v; }
+HD F32 max(F32 a, F32 b) { return a.v > b.v ? a.v : b.v; }
+HD F64 min(F64 a, F64 b) { return a.v < b.v ? a.v : b.v; }
+HD F64 max(F64 a, F64 b) { return a.v > b.v ? a.v : b.v; }
+
+#if STEELYARD_ISA == 2
+HD F32 fma(F32 a, F32 b, F32 c) { return _mm256_fmadd_ps(a.v, b.v, c.v); }
+HD F64 fma(F64 a, F64 b, F64 c) { return _mm256_fmadd_pd(a.v, b.v, c.v); }
+HD I32 to_i32(F32 a) { return same_bits<Raw<std::uint32_t>>(_mm256_cvtps_epi32(a.v)); }
+HD unsigned bits(M32 m) { return static_cast<unsigned>(_mm256_movemask_ps(same_bits<__m256>(m.v))); }
+HD unsigned bits(M64 m) { return static_cast<unsigned>(_mm256_movemask_pd(same_bits<__m256d>(m.v))); }
+#else
+// The compiler makes one instruction of each of these loops where there is one.
+HD F32 fma(F32 a, F32 b, F32 c) {
+    for (int l = 0; l < width; ++l) c.v[l] = __builtin_fmaf(a.v[l], b.v[l], c.v[l]);
+    return c;
+}
+HD F64 fma(F64 a, F64 b, F64 c) {
+    for (int l = 0; l < wide_width; ++l) c.v[l] = __builtin_fma(a.v[l], b.v[l], c.v[l]);
+    return c;
+}
+HD I32 to_i32(F32 a) {
+    for (int l = 0; l < width; ++l) a.v[l] = __builtin_rintf(a.v[l]);
+    return same_bits<Raw<std::uint32_t>>(__builtin_convertvector(a.v, Raw<std::int32_t>));
+}
+HD unsigned bits(M32 m) {
+    unsigned r = 0;
+    for (int l = 0; l < width; ++l) r |= (m.v[l] & 1u) << l;
+    return r;
+}
+HD unsigned bits(M64 m) {
+    unsigned r = 0;
+    for (int l = 0; l < wide_width; ++l) r |= static_cast<unsigned>(m.v[l] & 1) << l;
+    return r;
+}
+#endif
+
+// Adding 1.5 * 2^52 lines up the bits of any |a| < 2^51, exactly.
+inline constexpr double aligning = 6755399441055744.0;
+HD F64 to_f64(I64 a) {
+    const F64 c(aligning);
+    return F64(same_bits<Raw<double>>(a.v + same_bits<Raw<std::uint64_t>>(c.v))) - c;
+}
+HD I64 to_i64(F64 a) {
+    const F64 c(aligning);
+    return same_bits<Raw<std::uint64_t>>((a + c).v) - same_bits<Raw<std::uint64_t>>(c.v);
+}
+/// Lanes where a or b is not in [-2^51, 2^51).
+HD M64 beyond_51_bits(I64 a, I64 b) {
+    constexpr std::uint64_t half = std::uint64_t{1} << 51;
+    return {(((a.v + half) | (b.v + half)) >> 52) != 0};
+}
+
+#if STEELYARD_ISA == 2
+HD WideI wide(I32 a) {
+    const auto v = same_bits<__m256i>(a.v);
+    return {same_bits<Raw<std::uint64_t>>(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(v))),
+            same_bits<Raw<std::uint64_t>>(_mm256_cvtepi32_epi64(_mm256_extracti128_si256(v, 1)))};
+}
+HD WideF differences(I32 a) {
+    const auto v = same_bits<__m256i>(a.v);
+    return {F64(_mm256_cvtepi32_pd(_mm256_castsi256_si128(v))),
+            F64(_mm256_cvtepi32_pd(_mm256_extracti128_si256(v, 1)))};
+}
+#else
+HD WideI wide(I32 a) {
+    const auto sign = same_bits<Raw<std::uint32_t>>(same_bits<Raw<std::int32_t>>(a.v) < 0);
+    return {same_bits<Raw<std::uint64_t>>(shuffled<[](int i) { return i % 2 * width + i / 2; }>(a.v, sign)),
+            same_bits<Raw<std::uint64_t>>(
+                shuffled<[](int i) { return i % 2 * width + (width + i) / 2; }>(a.v, sign))};
+}
+/// Differences of packed positions as doubles, times 2^difference_shift, in the order that in_order() and
+/// bits_in_order() know.
+HD WideF differences(I32 a) {
+    const WideI w = wide(a);
+    return {to_f64(w.low), to_f64(w.high)};
+}
+#endif
+inline constexpr int difference_shift = 0;
+HD WideI in_order(WideI a) { return a; }
+HD unsigned bits_in_order(M64 low, M64 high) { return bits(low) | bits(high) << wide_width; }
+
+/// Nearest integers.
+HD WideI to_wide_integers(F32 a) {
+    F64 low, high;
+    for (int l = 0; l < wide_width; ++l) low.v[l] = a.v[l], high.v[l] = a.v[l + wide_width];
+    return {to_i64(low), to_i64(high)};
+}
+
+HD void store_first(void* p, I64 a, int n) {
+    if (n >= wide_width) return store(p, a);
+    for (int l = 0; l < n; ++l) static_cast<std::uint64_t*>(p)[l] = a.v[l];
+}
+
+/// How many of the first n are below the limit; reads whole vectors.
+HD int count_below(const std::int32_t* p, int n, int limit) {
+    Raw<std::int32_t> minus{};
+    for (int k = 0; k < n; k += width)
+        minus += (same_bits<Raw<std::int32_t>>(load<std::uint32_t>(p + k).v) < limit) & first_lanes(n - k).v;
+    int count = 0;
+    for (int l = 0; l < width; ++l) count -= minus[l];
+    return count;
+}
+
+#if STEELYARD_ISA == 2
+/// For each mask of eight lanes: which lanes it has, one after the other.
+struct LanesOf {
+    std::uint64_t lanes[256];
+    constexpr LanesOf() : lanes{} {
+        for (int m = 0; m < 256; ++m)
+            for (int l = 7; l >= 0; --l)
+                if (m >> l & 1) lanes[m] = lanes[m] << 8 | static_cast<unsigned>(l);
+    }
+};
+inline constexpr LanesOf lanes_of;
+#endif
+/// Writes the lanes of m one after the other; may write a whole vector. Returns how many count.
+template <class T>
+HD int compress(void* out, M32 m, Vector<T> a) {
+#if STEELYARD_ISA == 2
+    const unsigned chosen = bits(m);
+    const __m256i from = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(lanes_of.lanes[chosen])));
+    store(out, F32(_mm256_permutevar8x32_ps(same_bits<__m256>(a.v), from)));
+    return __builtin_popcount(chosen);
+#else
+    int n = 0;
+    for (int l = 0; l < width; ++l) {
+        static_cast<T*>(out)[n] = a.v[l];
+        n -= m.v[l];
+    }
+    return n;
+#endif
+}
+
+/// Positions of a neighbourhood side by side in memory.
+struct Near {
+    std::uint64_t packed[near_places];
+};
+HD void load_near(Near& near, const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x) {
+    for (int w = 0; w < windows; ++w)
+        __builtin_memcpy(near.packed + w * window, base + start[w], window * sizeof *base);
+    near.packed[far_place] = far_x;
+}
+/// Of the particles at `width` places. They are loaded one by one, which is faster than instructions that gather, into
+/// two vectors, each 16 bytes of which hold two positions: in this order no instruction crosses 16 bytes.
+HD Positions pick(const Near& near, const std::uint8_t* places) {
+    const auto at = [&](int lane) { return near.packed[places[lane]]; };
+#if STEELYARD_ISA == 0
+    const std::uint64_t p = at(0), q = at(1);
+    const auto both = [](std::uint64_t a, std::uint64_t b) {
+        return I32(Raw<std::uint32_t>{static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)});
+    };
+    return {both(p, q), both(p >> 32, q >> 32)};
+#else
+    const auto half = [&]<int... i>(int first, std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+        return same_bits<Raw<float>>(Raw<std::uint64_t>{at(i / 2 * 4 + i % 2 + first)...});
+    };
+    const auto all = std::make_integer_sequence<int, wide_width>();
+    const Raw<float> a = half(0, all), b = half(2, all);
+    // Lane i stands in vector i % 4 / 2, as position 2 * (i / 4) + i % 2 of it.
+    constexpr auto x = [](int i) { return i % 4 / 2 * width + 2 * (2 * (i / 4) + i % 2); };
+    constexpr auto y = [](int i) { return i % 4 / 2 * width + 2 * (2 * (i / 4) + i % 2) + 1; };
+    return {same_bits<Raw<std::uint32_t>>(shuffled<x>(a, b)), same_bits<Raw<std::uint32_t>>(shuffled<y>(a, b))};
+#endif
+}
+
+}  // namespace md::STEELYARD_ISA_NAME
