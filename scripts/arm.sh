@@ -3,8 +3,8 @@
 # arm.sh --setup [CMAKE OPTIONS]: cross-compiles the program for 64-bit Arm processors (aarch64) into build-arm/, on a
 # Debian machine with another processor. Installs the compiler and the emulator QEMU if they are missing, and unpacks
 # Debian's arm64 libraries into build-arm/sysroot; nothing else of the machine changes.
-# arm.sh ARGUMENTS: runs that program, build-arm/steelyard, under QEMU, as in: arm.sh run inputs/tiny.yaml --out out/arm
-# (on one rank; several: mpiexec.mpich -n 2 scripts/arm.sh run ...). QEMU is slow; times in the results mean nothing.
+# arm.sh ARGUMENTS: runs that program, build-arm/steelyard, under QEMU: arm.sh run DECK --out DIR --set run.steps=20.
+# Several ranks: mpiexec.mpich -n 2 scripts/arm.sh run ... QEMU is slow, and times in the results mean nothing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 program=$root/build-arm/steelyard
@@ -30,7 +30,7 @@ make_sysroot() {
     mapfile -t libraries < <("$root/scripts/setup.sh" --libraries)
     arm64 apt-get update >"$log" 2>&1 || true  # sources without arm64 do no harm if another one has the libraries
     arm64 apt-get install --simulate --no-install-recommends "${libraries[@]}" >"$folder/needed" 2>>"$log" ||
-        stop "apt finds no arm64 packages of all of ${libraries[*]}; the log is $log" 1
+        stop "the package sources of this machine lack arm64, or cannot be reached (${libraries[*]}); the log is $log" 1
     mapfile -t needed < <(sed -n 's/^Inst \([^ ]*\) .*/\1/p' "$folder/needed")
     # Of these, what programs load: of the section libs, in which there are no compilers and headers.
     mapfile -t needed < <(arm64 apt-cache show "${needed[@]}" |
