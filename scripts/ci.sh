@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # ci.sh [PART ...]: checks of a change, all parts in this order or those that are named; .ci/run runs all:
-#   tests   scripts/test.sh: format, build with g++ (and nvcc, where it is) and all tests but slow, gpu and smpi ones
+#   tests   scripts/test.sh: format, build with g++ (and nvcc, where it is) and all tests but slow, gpu, smpi and arm ones
 #   clang   compiles the program, its tools and examples with clang, without optimisation, warnings as errors
 #   smpi    compiles the program for simulated ranks and runs a few steps on 16 of them
 #   asan    the unit tests of balance/, comm/ and md/ under AddressSanitizer and UndefinedBehaviorSanitizer

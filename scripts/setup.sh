@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that are missing: what a build and the tests need, with --bench also LAMMPS, with --format
 # also what format.sh runs, with --slow also what the slow tests read our files with, with --slurm also Slurm, with
-# --sanitize also what sanitize.sh builds with, with --simulate also what simulate.sh runs on. Does nothing, quickly,
-# when all are there. Without apt-get, without root, or with STEELYARD_SETUP=skip it leaves that to you: docs/install.md.
+# --sanitize also what sanitize.sh builds with, with --simulate also what simulate.sh runs on, with --arm also what
+# arm.sh needs. Does nothing, quickly, when all are there. Without apt-get, without root, or with STEELYARD_SETUP=skip it
+# leaves that to you: docs/install.md. --libraries only names the packages of libraries that the program is built with.
 set -euo pipefail
 
-packages=(cmake ninja-build g++ pkg-config mpich libmpich-dev libhdf5-dev libyaml-cpp-dev catch2 libcli11-dev libfmt-dev
-    nlohmann-json3-dev libxxhash-dev libhwloc-dev python3 python3-numpy python3-matplotlib python3-h5py
-    python3-pytest)
+libraries=(libmpich-dev libhdf5-dev libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libhwloc-dev)
+packages=(cmake ninja-build g++ pkg-config mpich "${libraries[@]}" catch2 python3 python3-numpy python3-matplotlib
+    python3-h5py python3-pytest)
 for option in "$@"; do
     case $option in
         --bench) packages+=(lammps) ;;
@@ -17,7 +18,9 @@ for option in "$@"; do
         --slurm) packages+=(munge slurmctld slurmd slurm-client) ;;
         --sanitize) packages+=(clang libclang-rt-dev libomp-dev llvm) ;;  # llvm: names and lines in reports
         --simulate) packages+=(libsimgrid-dev) ;;
-        -h | --help) sed -n '3,6s/^# //p' "$0"; exit 0 ;;
+        --arm) packages+=(g++-aarch64-linux-gnu qemu-user-static) ;;
+        --libraries) printf '%s\n' "${libraries[@]}"; exit 0 ;;
+        -h | --help) sed -n '3,7s/^# //p' "$0"; exit 0 ;;
         *) echo "setup.sh: unknown option $option; see --help" >&2; exit 2 ;;
     esac
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# test.sh [CTEST OPTIONS]: sets up, builds with warnings as errors, and runs all tests not labelled slow, gpu or smpi.
+# test.sh [CTEST OPTIONS]: sets up, builds with warnings as errors, runs all tests not labelled slow, gpu, smpi or arm.
 # `scripts/test.sh -L slow` runs the slow ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --format
 scripts/format.sh --check
 scripts/build.sh default -DSTEELYARD_WERROR=ON
-labels=(-LE 'slow|gpu|smpi')
+labels=(-LE 'slow|gpu|smpi|arm')
 if [[ " $* " == *" -L slow "* ]]; then
     labels=()
     scripts/setup.sh --slow --slurm

@@ -145,10 +145,10 @@ def processes_of(binary_marker):
     return found
 
 
-def built(*programs):
-    """A mark that skips tests where a program of another build is missing."""
+def built(*programs, page="docs/simulation.md"):
+    """A mark that skips tests where a program of another build is missing, which this page says how to make."""
     missing = [p for p in programs if not os.access(os.path.join(SOURCE, p), os.X_OK)]
-    return pytest.mark.skipif(bool(missing), reason=f"there is no {missing}; docs/simulation.md says how to build it")
+    return pytest.mark.skipif(bool(missing), reason=f"there is no {missing}; {page} says how to build it")
 
 
 def fresh(out):

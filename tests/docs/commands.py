@@ -75,6 +75,11 @@ COMMANDS = [
     ("elsewhere", "module load |export CMAKE_PREFIX_PATH=", "modules and folders of a cluster, which are not here"),
     ("elsewhere", r"cmake -S \. -B build -D|cmake --build build ", "scripts/build.sh does the same"),
     ("elsewhere", "srun ", "Slurm is not here; mpiexec starts the same program in other commands"),
+    (
+        "elsewhere",
+        r"scripts/arm\.sh |cd build && ctest -L arm$|mpiexec\.mpich -n 2 scripts/arm\.sh ",
+        "QEMU need not be here; the tests arm_states, arm_restarts and arm_ranks run the script where it is",
+    ),
     # docs/reliability.md
     ("elsewhere", r"scripts/tests/slurm_local\.sh$", "the test slurm_local, under the label slow"),
     ("elsewhere", "export OMPI_", "settings for Open MPI; the tests use the MPI of the build"),
