@@ -75,7 +75,7 @@ reported() {
 }
 
 # program NAME RANKS THREADS ISA EXIT_CODE DECK [key=value | --option value]...: the program with outputs in a directory
-# of its own, $work/NAME. ISA: scalar, avx2, avx512, or any (the best of this processor).
+# of its own, $work/NAME. ISA: scalar, portable, avx2, avx512, or any (the best of this processor).
 program() {
     local name=$1 ranks=$2 threads=$3 isa=$4 expected=$5 deck=$6 arguments=()
     shift 6

@@ -40,7 +40,7 @@ Setup make_checked_setup(const Deck& deck) {
     try {
         return make_setup(deck, isa ? isa : "");
     } catch (const std::invalid_argument& e) {
-        throw UsageError(fmt::format("STEELYARD_ISA: {}; unset it, or choose avx512, avx2 or scalar", e.what()));
+        throw UsageError(fmt::format("STEELYARD_ISA: {}, or unset it", e.what()));
     }
 }
 

@@ -73,7 +73,8 @@ template <auto from, class R>
 HD R shuffled(R a, R b) {
     return [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
         return __builtin_shufflevector(a, b, from(i)...);
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof(R) / sizeof(a[0]))>());
+    }
+    (std::make_integer_sequence<int, static_cast<int>(sizeof(R) / sizeof(a[0]))>());
 }
 HD I32 counting_from(int a) {
     Raw<std::uint32_t> v{};
@@ -117,9 +118,7 @@ HD float reduce_max(F32 a) {
 }
 
 /// Packed positions (md::pack) from those of 2^-40, `shift` bits coarser.
-HD I64 pack_positions(I64 x, I64 y, int shift) {
-    return ((x.v >> shift) & 0xffffffffu) | ((y.v >> shift) << 32);
-}
+HD I64 pack_positions(I64 x, I64 y, int shift) { return ((x.v >> shift) & 0xffffffffu) | ((y.v >> shift) << 32); }
 /// Squared distances between the first n packed positions and theirs in `reference`, in floats of squared packed units:
 /// each distance stands in two neighbouring floats; those beyond the n-th are 0.
 HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {

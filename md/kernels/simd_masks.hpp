@@ -90,8 +90,7 @@ HD WideF differences(I32 a) {
 HD WideI wide(I32 a) {
     const auto sign = same_bits<Raw<std::uint32_t>>(same_bits<Raw<std::int32_t>>(a.v) < 0);
     return {same_bits<Raw<std::uint64_t>>(shuffled<[](int i) { return i % 2 * width + i / 2; }>(a.v, sign)),
-            same_bits<Raw<std::uint64_t>>(
-                shuffled<[](int i) { return i % 2 * width + (width + i) / 2; }>(a.v, sign))};
+            same_bits<Raw<std::uint64_t>>(shuffled<[](int i) { return i % 2 * width + (width + i) / 2; }>(a.v, sign))};
 }
 /// Differences of packed positions as doubles, times 2^difference_shift, in the order that in_order() and
 /// bits_in_order() know.

@@ -440,7 +440,7 @@ def test_one_hash(tmp):
             keys = dict(grid__tile=tile, grid__skin=skin, output__every=every)
             one(ranks, threads, **(dict(keys, balance__processes=processes) if processes else keys))
         for binary in [options.binary] + options.other:
-            for isa in ("scalar", "avx2", "avx512"):
+            for isa in ("scalar", "portable", "avx2", "avx512"):
                 if (
                     isa == "scalar"
                     or run(
