@@ -172,10 +172,12 @@ struct Kernels {
 /// The instruction sets of this program's tables, best first, whether this processor can run them or not.
 std::vector<std::string> built_kernels();
 
-/// The tables this processor can run, best first ("avx512", "avx2", "scalar").
+/// The tables this processor can run, those of wider vectors first: "avx512", "avx2", "portable" and "scalar" on
+/// x86-64, "neon" and "scalar" on 64-bit Arm, "portable" and "scalar" on others.
 std::vector<const Kernels*> available_kernels();
 
-/// The best table, or the one named. Throws std::invalid_argument when this processor can't run it or there is none.
+/// The first table, or the one named: nothing is measured at the start (docs/architecture.md, "Vectors"). Throws
+/// std::invalid_argument when this processor can't run it or there is none.
 const Kernels& choose_kernels(const std::string& name = "");
 
 }  // namespace md

@@ -358,7 +358,7 @@ void pair_sums(const ListView& tile, const PotentialSpec& spec, PairSums& out) {
         const std::uint64_t bias = biases(for_each_row(tile, cluster, near, part));
         const auto sum = [&](WideI f, int first) {
             const WideI ordered = in_order(f);
-            std::int64_t r = 0;
+            Int128 r = 0;
             for (int l = 0; l < width && first + l < cluster.count; ++l)
                 r += lane_of((l < wide_width ? ordered.low : ordered.high) - I64(bias), l % wide_width);
             return r;

@@ -3,8 +3,8 @@
 // everywhere. Included by kernels_isa.cpp only, which is compiled once for each STEELYARD_ISA:
 //   512  AVX-512 (F, DQ, BW, VL), 64 bytes     1  NEON, or whatever vectors the compiler finds, 16 bytes
 //   2    AVX2 with FMA, 32 bytes               0  the plain reference, 8 bytes: one double at a time
-// What a set does better than the compiler stands in a file of its own, as functions of the same names. Every operation
-// is correctly rounded or exact. Conversions round to nearest even and want their argument in range: of 32-bit integers
+// Masks, and what a set does better than the compiler, follow in simd_avx512.hpp and simd_masks.hpp. Every operation is
+// correctly rounded or exact. Conversions round to nearest even and want their argument in range: of 32-bit integers
 // 31 bits, of 64-bit integers 51 bits.
 #pragma once
 #include <cstdint>

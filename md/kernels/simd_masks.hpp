@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is the same for all instruction sets whose masks are vectors, all ones in the lanes that are meant, and whose
-// registers cannot hold a neighbourhood: NEON, AVX2 (simd_avx2.hpp has some of its own) and the plain reference.
+// The sets whose masks are vectors, all ones in the lanes that are meant, and whose registers cannot hold a
+// neighbourhood: NEON, AVX2, the portable one and the plain reference. Where AVX2 has an instruction that the compiler
+// does not find, it stands beside the general text.
 #pragma once
 #if STEELYARD_ISA == 2
 #include <immintrin.h>

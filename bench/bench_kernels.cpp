@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// bench_kernels: what a force pass takes for each set of kernels that this processor has, with all data in the caches.
+// A tile of liquid (density 0.9, Lennard-Jones, cutoff 2.5) is passed with a narrow and a wide skin. The clusters are
+// the same, and have more rows of neighbours with the wide one: so the two times tell what a row takes and what a
+// cluster takes besides. Each time is the least of many. Nanoseconds; multiply by the clock rate in GHz for cycles.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "tests/md/one_tile.hpp"
+
+namespace {
+
+constexpr int side = 64;
+
+double least_nanoseconds(const auto& work) {
+    double least = 1e30;
+    for (int i = 0; i < 200; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        work();
+        least =
+            std::min(least, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
+    }
+    return least;
+}
+
+struct Measured {
+    double pass, rebuild;  // of the whole tile
+    double clusters = 0, rows = 0;
+};
+Measured measure(test::OneTile& t, double skin) {
+    t.skin = skin;
+    t.rebuild();
+    Measured m{};
+    const md::ListView lists = t.tile.lists();
+    m.clusters = lists.cluster_count;
+    for (int c = 0; c < lists.cluster_count; ++c)
+        for (int h = lists.clusters[c].first; h < lists.clusters[c].last; ++h) m.rows += lists.neighbourhoods[h].length;
+    const md::StepArgs a = test::step_arguments(t.domain, t.potential, t.limits, md::Kick::middle, 0.0, false);
+    const md::Kernels::Step step = t.kernels.step_for(t.potential, t.precision);
+    m.pass = least_nanoseconds([&] {
+        md::StepResult r;
+        step(t.tile.view(), a, r);
+    });
+    m.rebuild =
+        least_nanoseconds([&] { t.tile.build_neighbour_lists(t.kernels, t.potential.cutoff + skin, t.scratch); });
+    return m;
+}
+
+}  // namespace
+
+int main() {
+    const auto particles = test::jittered(side, 1.054, 0.1, 6.0, 1.0);
+    std::printf("%-10s %-9s %12s %10s %12s %16s\n", "kernels", "precision", "ns/particle", "ns/row", "ns/cluster",
+                "lists, ns/particle");
+    for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_})
+        for (const md::Kernels* kernels : md::available_kernels()) {
+            md::PotentialSpec potential;
+            potential.shift = md::Shift::none;
+            test::OneTile t(test::walled_box(side * 1.054 + 12, 3.6), potential, precision, *kernels, particles);
+            const Measured wide = measure(t, 1.0), narrow = measure(t, 0.0), usual = measure(t, 0.35);
+            const double row = (wide.pass - narrow.pass) / (wide.rows - narrow.rows),
+                         cluster = (usual.pass - row * usual.rows) / usual.clusters;
+            const double count = static_cast<double>(t.tile.size());
+            std::printf("%-10s %-9s %12.2f %10.2f %12.1f %16.1f\n", kernels->isa,
+                        precision == md::Precision::mixed ? "mixed" : "double", usual.pass / count, row, cluster,
+                        usual.rebuild / count);
+        }
+}
