@@ -136,7 +136,7 @@ struct LanesOf {
                 if (m >> l & 1) lanes[m] = lanes[m] << 8 | static_cast<unsigned>(l);
     }
 };
-inline constexpr LanesOf lanes_of;
+constexpr LanesOf lanes_of;  // not inline: a table for each set, which the linker does not share
 #endif
 /// Writes the lanes of m one after the other; may write a whole vector. Returns how many count.
 template <class T>
