@@ -163,12 +163,15 @@ struct Integrate {
     HD void finish() { result.displacement2 = reduce_max(farthest); }
 };
 
-// In the loop over clusters a call costs 2 % of a step, and inlining it in the loops of all potentials would double the
-// time of a build. So it is inlined for the potential that most decks have.
+// The potential that most decks have gets loops of its own where that is worth the time of a build: with vectors. It
+// alone is compiled without softening too (adding a softening of zero changes no bit and costs 2 to 5 % of a step).
 template <template <class, bool> class P>
+constexpr bool usual = STEELYARD_ISA != 0 && std::is_same_v<P<double, true>, LennardJones<double, true>>;
+
+// In the loop over clusters a call costs 2 % of a step; inlined in all loops it would double the time of a build.
+template <bool inlined>
 HD void integrate_in_loop(Integrate& integrate, const Sums& f) {
-    if constexpr (STEELYARD_ISA != 0 && std::is_same_v<P<double, true>, LennardJones<double, true>>)
-        integrate.inlined(f);
+    if constexpr (inlined) integrate.inlined(f);
     else integrate.called(f);
 }
 
@@ -259,7 +262,7 @@ void step_mixed(const TileView& tile, const StepArgs& args, StepResult& result) 
         }
         if (~safe & ((1u << cluster.count) - 1)) [[unlikely]]
             sums = sum_wide(tile, cluster, force, result.fault);
-        if (before.cluster) integrate_in_loop<P>(integrate, before);
+        if (before.cluster) integrate_in_loop<usual<P>>(integrate, before);
         before = sums;
     }
     if (before.cluster) integrate.called(before);
@@ -320,7 +323,7 @@ void step_double(const TileView& tile, const StepArgs& args, StepResult& result)
         bad &= (1u << cluster.count) - 1;
         if (bad) [[unlikely]]
             record(result.fault, FaultKind::force_range, tile.id + cluster.own, bad);
-        if (before.cluster) integrate_in_loop<P>(integrate, before);
+        if (before.cluster) integrate_in_loop<usual<P> && !softened>(integrate, before);
         before = sums;
     }
     if (before.cluster) integrate.called(before);
@@ -406,9 +409,9 @@ constexpr Kernels table(const char* isa, std::tuple<T...>*) {
     k.neighbours = count_neighbours;
     int i = 0;
     const auto add = [&]<template <class, bool> class P>(P<double, true>*) {
-        k.step[i][0][0] = step_mixed<P, false>;
+        k.step[i][0][0] = step_mixed<P, !usual<P>>;
         k.step[i][0][1] = step_mixed<P, true>;
-        k.step[i][1][0] = step_double<P, false>;
+        k.step[i][1][0] = step_double<P, !usual<P>>;
         k.step[i][1][1] = step_double<P, true>;
         k.pair_sums[i] = pair_sums<P>;
         ++i;
