@@ -42,7 +42,7 @@ public:
 /// How the work of cells is counted.
 struct Counting {
     WorkCosts work;
-    std::array<double, 2> cell_width{};  ///< lengths
+    std::array<double, 3> cell_width{};  ///< lengths
 };
 
 /// What decides in all rounds of a run.

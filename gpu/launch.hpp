@@ -34,6 +34,7 @@ public:
     static_assert(std::is_trivially_copyable_v<T>);
     explicit Array(On& on) : on_(&on) {}
     ~Array() { release(); }
+    Array(Array&& other) noexcept : on_(other.on_) { swap(other); }
     Array(const Array&) = delete;
     Array& operator=(const Array&) = delete;
 

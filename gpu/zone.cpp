@@ -19,10 +19,13 @@ std::string accelerator_name(Backend backend, int accelerator, int threads) {
            " of this processor, in the place of a device";
 }
 
-std::unique_ptr<Zone> make_zone(Backend backend, int accelerator, int threads, const ZoneSetup& setup,
-                                std::uint64_t shuffle) {
-    if (backend == Backend::cuda) return cuda::make_zone(accelerator, setup);
-    return std::make_unique<ZoneOn<Host>>(std::make_unique<Host>(threads, shuffle), setup);
+template <int D>
+std::unique_ptr<Zone<D>> make_zone(Backend backend, int accelerator, int threads, const ZoneSetup& setup,
+                                   std::uint64_t shuffle) {
+    if (backend == Backend::cuda) return cuda::make_zone<D>(accelerator, setup);
+    return std::make_unique<ZoneOn<D, Host>>(std::make_unique<Host>(threads, shuffle), setup);
 }
+template std::unique_ptr<Zone<2>> make_zone(Backend, int, int, const ZoneSetup&, std::uint64_t);
+template std::unique_ptr<Zone<3>> make_zone(Backend, int, int, const ZoneSetup&, std::uint64_t);
 
 }  // namespace gpu

@@ -36,13 +36,14 @@ struct ZoneSetup {
 };
 
 /// What a block shares with what lies around it. All boxes are disjoint within their list.
+template <int D>
 struct Border {
     /// Cells of the block whose particles others see.
     std::vector<balance::Box> outgoing;
     /// Cells of the block's halo that others fill, in the block's coordinates (beyond the grid for images).
     struct Incoming {
         balance::Box box;
-        std::uint32_t dx, dy;  ///< what to add to the packed positions that come
+        md::Packed<D> shift;  ///< what to add to the packed positions that come
     };
     std::vector<Incoming> incoming;
     /// Cells of the halo that are images of cells of the block itself: box is the image, `from` its lower corner's
@@ -50,13 +51,27 @@ struct Border {
     struct Image {
         balance::Box box;
         std::array<int, 3> from;
-        std::uint32_t dx, dy;
+        md::Packed<D> shift;
     };
     std::vector<Image> images;
 };
 
+/// What a pass over the particles of a zone does.
+struct ZonePassOptions {
+    md::Kick kick = md::Kick::none;
+    bool sums = false;         ///< also energies and momenta
+    bool keep_forces = false;  ///< for forces()
+};
+/// What comes of it.
+struct ZoneResult {
+    md::StepResult step;
+    md::PairSums pairs;  ///< with ZonePassOptions::sums
+    double seconds = 0;  ///< that the accelerator was at work: timed by itself
+};
+
 /// Throws gpu::Error (an accelerator that fails, or memory that does not suffice) and md::SimulationError as md::Tile
 /// does. Not copied.
+template <int D>
 class Zone {
 public:
     virtual ~Zone() = default;
@@ -64,11 +79,11 @@ public:
     // --- the block and its particles
     /// Changes the block and its border; an empty block is allowed. Particles that lie in the new block stay; the
     /// others are taken out and returned. Positions must lie in the box (as after sort()).
-    virtual std::vector<md::Particle> set_block(const balance::Box& block, const Border& border) = 0;
+    virtual std::vector<md::Particle<D>> set_block(const balance::Box& block, const Border<D>& border) = 0;
     /// Adds particles that lie in the block's cells.
-    virtual void insert(std::span<const md::Particle> particles) = 0;
+    virtual void insert(std::span<const md::Particle<D>> particles) = 0;
     /// Takes out every particle that is no longer in the block's cells; positions as they are, perhaps beyond the box.
-    virtual std::vector<md::Particle> take_emigrants() = 0;
+    virtual std::vector<md::Particle<D>> take_emigrants() = 0;
     virtual std::int64_t size() const = 0;
 
     // --- a rebuild
@@ -86,30 +101,20 @@ public:
     // --- a step
     /// Packed positions as of now: of the particles in the outgoing boxes, box after box, column after column, upwards;
     /// valid until the next start() or rebuild.
-    virtual std::span<const std::uint64_t> outgoing() const = 0;
+    virtual std::span<const md::Packed<D>> outgoing() const = 0;
     /// Where the positions of the particles in the incoming boxes go, in the same order, before start(). They are the
-    /// owner's: the zone adds dx and dy.
-    virtual std::span<std::uint64_t> incoming() = 0;
-    struct Pass {
-        md::Kick kick = md::Kick::none;
-        bool sums = false;         ///< also energies and momenta
-        bool keep_forces = false;  ///< for forces()
-    };
+    /// owner's: the zone adds the shift.
+    virtual std::span<md::Packed<D>> incoming() = 0;
     /// Starts a pass over all particles (forces, kick, drift) and returns at once.
-    virtual void start(const Pass& pass) = 0;
-    struct Result {
-        md::StepResult step;
-        md::PairSums pairs;  ///< with Pass::sums
-        double seconds = 0;  ///< that the accelerator was at work: timed by itself
-    };
+    virtual void start(const ZonePassOptions& pass) = 0;
     /// Waits, asleep, for the end of the pass. After a drift, outgoing() holds the positions after it.
-    virtual Result finish() = 0;
+    virtual ZoneResult finish() = 0;
 
     // --- what is read from time to time
     /// All particles, in the order of cells.
-    virtual std::vector<md::Particle> particles() = 0;
-    /// Force quanta of the last pass with keep_forces, in the order of particles().
-    virtual void forces(std::vector<std::int64_t>& x, std::vector<std::int64_t>& y) = 0;
+    virtual std::vector<md::Particle<D>> particles() = 0;
+    /// Force quanta along an axis of the last pass with keep_forces, in the order of particles().
+    virtual std::vector<std::int64_t> forces(int axis) = 0;
     /// Particles in each cell of the block with its halo, column by column. After lay_slots().
     virtual std::vector<std::int32_t> counts() = 0;
     /// Directed pairs within the cutoff of each cell's particles, column by column. After build_neighbour_lists().
@@ -140,7 +145,8 @@ std::string accelerator_name(Backend backend, int accelerator, int threads);
 /// An empty zone. accelerator: number of the device (cuda). threads: of its own (host), which compute while the
 /// caller's threads go on. shuffle: not 0: the host backend takes blocks and threads of each launch in a random order
 /// with this seed (tests).
-std::unique_ptr<Zone> make_zone(Backend backend, int accelerator, int threads, const ZoneSetup& setup,
-                                std::uint64_t shuffle = 0);
+template <int D>
+std::unique_ptr<Zone<D>> make_zone(Backend backend, int accelerator, int threads, const ZoneSetup& setup,
+                                   std::uint64_t shuffle = 0);
 
 }  // namespace gpu

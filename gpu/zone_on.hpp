@@ -18,8 +18,8 @@
 
 namespace gpu {
 
-template <class On>
-class ZoneOn final : public Zone {
+template <int D, class On>
+class ZoneOn final : public Zone<D> {
 public:
     /// on: whose memory and threads the zone uses; it is the zone's own.
     ZoneOn(std::unique_ptr<On> on, const ZoneSetup& setup) : on_(std::move(on)), setup_(setup) {
@@ -32,13 +32,13 @@ public:
         }
     }
 
-    std::vector<md::Particle> set_block(const balance::Box& block, const Border& border) override {
+    std::vector<md::Particle<D>> set_block(const balance::Box& block, const Border<D>& border) override {
         cells_.set_block(block);
         border_.set(border, cells_);
         return take_emigrants();
     }
-    void insert(std::span<const md::Particle> particles) override { particles_.insert(particles); }
-    std::vector<md::Particle> take_emigrants() override { return particles_.take_outside(cells_.extent()); }
+    void insert(std::span<const md::Particle<D>> particles) override { particles_.insert(particles); }
+    std::vector<md::Particle<D>> take_emigrants() override { return particles_.take_outside(cells_.extent()); }
     std::int64_t size() const override { return particles_.size(); }
 
     void sort() override {
@@ -49,16 +49,13 @@ public:
     void lay_slots(std::span<const std::int32_t> counts) override;
     void build_neighbour_lists(double radius) override;
 
-    std::span<const std::uint64_t> outgoing() const override { return border_.outgoing(); }
-    std::span<std::uint64_t> incoming() override { return border_.incoming(); }
-    void start(const Pass& pass) override;
-    Result finish() override;
+    std::span<const md::Packed<D>> outgoing() const override { return border_.outgoing(); }
+    std::span<md::Packed<D>> incoming() override { return border_.incoming(); }
+    void start(const ZonePassOptions& pass) override;
+    ZoneResult finish() override;
 
-    std::vector<md::Particle> particles() override { return particles_.read(); }
-    void forces(std::vector<std::int64_t>& x, std::vector<std::int64_t>& y) override {
-        x = download(*on_, pass_.force(0));
-        y = download(*on_, pass_.force(1));
-    }
+    std::vector<md::Particle<D>> particles() override { return particles_.read(); }
+    std::vector<std::int64_t> forces(int axis) override { return download(*on_, pass_.force(axis)); }
     std::vector<std::int32_t> counts() override { return download(*on_, cells_.counts()); }
     std::vector<std::int64_t> cell_neighbours() override;
     std::int64_t bytes() const override { return on_->bytes(); }
@@ -68,16 +65,16 @@ private:
 
     std::unique_ptr<On> on_;  // destroyed after all that has memory of it
     ZoneSetup setup_;
-    ZoneParticles<On> particles_{*on_};
-    ZoneCells<On> cells_{*on_, setup_.domain, setup_.halo};
-    ZoneBorder<On> border_{*on_};
-    ZoneLists<On> lists_{*on_};
-    ZonePass<On> pass_{*on_, setup_};
+    ZoneParticles<D, On> particles_{*on_};
+    ZoneCells<D, On> cells_{*on_, setup_.domain, setup_.halo};
+    ZoneBorder<D, On> border_{*on_};
+    ZoneLists<D, On> lists_{*on_};
+    ZonePass<D, On> pass_{*on_, setup_};
     bool ghosts_current_ = false;  // ghosts are where their owners are
 };
 
-template <class On>
-void ZoneOn<On>::lay_slots(std::span<const std::int32_t> counts) {
+template <int D, class On>
+void ZoneOn<D, On>::lay_slots(std::span<const std::int32_t> counts) {
     const std::int64_t slots = size() + border_.ghosts(counts);
     if (slots > INT32_MAX / 2)
         throw md::SimulationError("an accelerator's zone holds over 2^30 particles",
@@ -91,30 +88,30 @@ void ZoneOn<On>::lay_slots(std::span<const std::int32_t> counts) {
     ghosts_current_ = false;
 }
 
-template <class On>
-void ZoneOn<On>::build_neighbour_lists(double radius) {
+template <int D, class On>
+void ZoneOn<D, On>::build_neighbour_lists(double radius) {
     fill_ghosts();
     const double searched = md::searched_radius(radius), packed = searched * md::two_to(setup_.domain.packed_bits);
-    lists_.build({cells_.cells(),
-                  {cells_.edges(0), cells_.edges(1)},
-                  md::to_edge_units(searched) + 1,
-                  static_cast<float>(packed * packed),
-                  pass_.packed(),
-                  particles_.views().x,
-                  particles_.views().y,
-                  cells_.first_slot(),
-                  cells_.slot(),
-                  cells_.cell_of()},
-                 size());
+    Search<D> search{cells_.cells(),
+                     {},
+                     md::to_edge_units(searched) + 1,
+                     static_cast<float>(packed * packed),
+                     pass_.packed(),
+                     {},
+                     cells_.first_slot(),
+                     cells_.slot(),
+                     cells_.cell_of()};
+    for (int a = 0; a < D; ++a) search.edges[a] = cells_.edges(a), search.x[a] = particles_.views().x[a];
+    lists_.build(search, size());
 }
 
-template <class On>
-void ZoneOn<On>::fill_ghosts() {
+template <int D, class On>
+void ZoneOn<D, On>::fill_ghosts() {
     if (!std::exchange(ghosts_current_, true)) border_.fill_ghosts(pass_.packed());
 }
 
-template <class On>
-void ZoneOn<On>::start(const Pass& pass) {
+template <int D, class On>
+void ZoneOn<D, On>::start(const ZonePassOptions& pass) {
     on_->start_clock();
     fill_ghosts();
     pass_.start(pass, particles_.views(), size(), cells_, lists_.rows());
@@ -126,23 +123,23 @@ void ZoneOn<On>::start(const Pass& pass) {
     on_->stop_clock();
 }
 
-template <class On>
-Zone::Result ZoneOn<On>::finish() {
+template <int D, class On>
+ZoneResult ZoneOn<D, On>::finish() {
     on_->wait();
-    Result r = pass_.result();
+    ZoneResult r = pass_.result();
     r.seconds = on_->seconds();
     return r;
 }
 
-template <class On>
-std::vector<std::int64_t> ZoneOn<On>::cell_neighbours() {
+template <int D, class On>
+std::vector<std::int64_t> ZoneOn<D, On>::cell_neighbours() {
     Array<On, std::int64_t> pairs(*on_);
     pairs.resize(static_cast<std::size_t>(cells_.cells().count()));
     const double cutoff2 =
         setup_.potential.cutoff * setup_.potential.cutoff * md::two_to(2 * setup_.domain.packed_bits);
     launch(*on_, cells_.cells().count(),
-           CountPairs{pass_.view({}, particles_.views(), cells_.slot(), lists_.rows()), cells_.bins(),
-                      md::slices_of_cell, cutoff2, pairs.data()});
+           CountPairs<D>{pass_.view({}, particles_.views(), cells_.slot(), lists_.rows()), cells_.bins(),
+                         md::slices_of_cell, cutoff2, pairs.data()});
     return download(*on_, pairs);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "md/kernels/kernels.hpp"
@@ -34,10 +35,21 @@ std::int64_t bytes_of(const std::vector<T>& v) {
 struct TileScratch {
     std::vector<std::uint32_t> key, order, bin;
     std::vector<std::int64_t> values, edges;
-    std::vector<float> x, y;
-    std::vector<std::uint8_t> rows;
-    std::vector<Neighbourhood> hoods;
+    std::vector<float> x[3];
     std::vector<std::int32_t> place, start, lane_rows, ranges;
+
+    template <int D>
+    std::vector<Neighbourhood<D>>& hoods() {
+        return std::get<D - 2>(hoods_);
+    }
+    template <int D>
+    std::vector<Place<D>>& rows() {
+        return std::get<D - 2>(rows_);
+    }
+
+private:
+    std::tuple<std::vector<Neighbourhood<2>>, std::vector<Neighbourhood<3>>> hoods_;
+    std::tuple<std::vector<Place<2>>, std::vector<Place<3>>> rows_;
 };
 
 }  // namespace md

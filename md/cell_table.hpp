@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The cells of a tile with the halo around them, and which slots the particles in them have. Cells go by columns; slots
-// run up each column, cell by cell, so that the particles of any box of cells are one contiguous run a column.
+// The cells of a tile with the halo around them, and which slots the particles in them have. Cells go by columns, which
+// run along the last axis; slots run up each column, cell by cell, so that the particles of any box of cells are one
+// contiguous run a column.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,53 +13,94 @@
 
 namespace md {
 
+using CellIndex = std::array<int, 3>;  ///< of a cell of the grid, or beyond it; in two dimensions z is 0
+
+/// Calls use(cell) with the lowest cell of each column of a box, in the order of their slots.
+template <int D, class Use>
+void for_each_column(const balance::Box& box, Use use) {
+    if constexpr (D == 2) {
+        for (int x = box.lower[0]; x < box.upper[0]; ++x) use(CellIndex{x, box.lower[1], 0});
+    } else {
+        for (int x = box.lower[0]; x < box.upper[0]; ++x)
+            for (int y = box.lower[1]; y < box.upper[1]; ++y) use(CellIndex{x, y, box.lower[2]});
+    }
+}
+
+/// Calls use(cell) for each cell of a box, in the order of their slots.
+template <int D, class Use>
+void for_each_cell(const balance::Box& box, Use use) {
+    for_each_column<D>(box, [&](CellIndex c) {
+        for (; c[D - 1] < box.upper[D - 1]; ++c[D - 1]) use(c);
+    });
+}
+
+template <int D>
 struct CellTable {
+    static constexpr int up = D - 1;  ///< the axis along which columns run
+    /// In front of each layer of columns (those of one x) stands a slot for a position that is out of reach of all its
+    /// particles. In two dimensions the kernels make one up.
+    static constexpr int far_slots = D == 2 ? 0 : 1;
+
     balance::Box box;                                ///< the tile's own cells, without the halo
     int halo;                                        ///< its width in cells
-    int columns, rows;                               ///< of the box with its halo
-    std::array<std::vector<std::int64_t>, 2> edges;  ///< of own cells, 2^-26; one more than cells
+    balance::Box all;                                ///< the box with its halo
+    std::array<std::vector<std::int64_t>, D> edges;  ///< of own cells, 2^-26; one more than cells
     std::vector<std::int32_t> counts;                ///< particles by cell
     std::vector<std::int32_t> first;                 ///< slot by cell; one more at the end of each column
 
-    CellTable(const std::array<Axis, 2>& axis, const balance::Box& own, int halo_width)
-        : box(own),
-          halo(halo_width),
-          columns(own.extent(0) + 2 * halo_width),
-          rows(own.extent(1) + 2 * halo_width),
-          counts(static_cast<std::size_t>(columns) * rows, 0),
-          first(static_cast<std::size_t>(columns) * (rows + 1), 0) {
-        for (int a = 0; a < 2; ++a)
+    CellTable(const std::array<Axis, 3>& axis, const balance::Box& own, int halo_width)
+        : box(own), halo(halo_width), all(balance::with_halo(own, {halo_width, halo_width, D == 2 ? 0 : halo_width})) {
+        counts.resize(static_cast<std::size_t>(all.cells()), 0);
+        first.resize(static_cast<std::size_t>(all.cells() / rows() * (rows() + 1)), 0);
+        for (int a = 0; a < D; ++a)
             for (int c = own.lower[a]; c <= own.upper[a]; ++c) edges[a].push_back(axis[a].edge(c));
     }
 
+    int rows() const { return all.extent(up); }  ///< cells of a column
+    /// Number of a cell's column among those of the box with its halo.
+    int column(const CellIndex& c) const {
+        int n = c[0] - all.lower[0];
+        if constexpr (D == 3) n = n * all.extent(1) + c[1] - all.lower[1];
+        return n;
+    }
     /// Places in `counts` and `first` of a cell of the box with its halo (grid coordinates of the tile).
-    int cell(int cx, int cy) const { return (cx - box.lower[0] + halo) * rows + (cy - box.lower[1] + halo); }
-    int corner(int cx, int cy) const { return (cx - box.lower[0] + halo) * (rows + 1) + (cy - box.lower[1] + halo); }
+    std::size_t cell(const CellIndex& c) const {
+        return static_cast<std::size_t>(column(c)) * rows() + (c[up] - all.lower[up]);
+    }
+    std::size_t corner(const CellIndex& c) const {
+        return static_cast<std::size_t>(column(c)) * (rows() + 1) + (c[up] - all.lower[up]);
+    }
+    /// First slot of the columns from x on, and the far slot of those of x.
+    std::int32_t layer(int x) const { return first[corner({x, all.lower[1], D == 2 ? 0 : all.lower[2]})] - far_slots; }
+    /// The slot behind those of the columns of x.
+    std::int32_t layer_end(int x) const {
+        CellIndex last{x, all.upper[1] - 1, all.upper[2] - 1};
+        last[up] = all.upper[up];
+        return first[corner(last)];
+    }
 
-    /// First and last column and row of the box with its halo.
-    std::array<int, 2> lowest() const { return {box.lower[0] - halo, box.lower[1] - halo}; }
-    std::array<int, 2> highest() const { return {box.upper[0] + halo, box.upper[1] + halo}; }
-
-    /// The run of slots of cells [y0, y1) in column x: first slot and number.
+    /// The run of slots of `height` cells from `low` upwards: first slot and number.
     struct Run {
         std::int32_t begin, size;
     };
-    Run run(int x, int y0, int y1) const {
-        const std::int32_t begin = first[corner(x, y0)];
-        return {begin, first[corner(x, y1)] - begin};
+    Run run(const CellIndex& low, int height) const {
+        const std::int32_t* begin = &first[corner(low)];
+        return {*begin, begin[height] - *begin};
     }
 
     /// Lays the slots out from the counts; returns how many there are.
     std::int64_t lay_slots() {
         std::int64_t next = 0;
-        for (int c = 0; c < columns; ++c) {
-            std::int32_t* slot = &first[static_cast<std::size_t>(c) * (rows + 1)];
-            for (int r = 0; r < rows; ++r) {
-                slot[r] = static_cast<std::int32_t>(next);
-                next += counts[static_cast<std::size_t>(c) * rows + r];
+        const std::int32_t* count = counts.data();
+        std::int32_t* slot = first.data();
+        for_each_column<D>(all, [&](const CellIndex& c) {
+            if (D == 2 || c[1] == all.lower[1]) next += far_slots;
+            for (int r = 0; r < rows(); ++r) {
+                *slot++ = static_cast<std::int32_t>(next);
+                next += *count++;
             }
-            slot[rows] = static_cast<std::int32_t>(next);
-        }
+            *slot++ = static_cast<std::int32_t>(next);
+        });
         return next;
     }
 

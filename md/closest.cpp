@@ -13,24 +13,22 @@
 namespace md {
 namespace {
 
-using Point = std::array<std::int64_t, 2>;  // 2^-40 lengths
-
 double distance(const Point& a, const Point& b) {
-    return std::hypot(static_cast<double>(a[0] - b[0]), static_cast<double>(a[1] - b[1])) * position_unit;
+    return std::hypot(static_cast<double>(a[0] - b[0]), static_cast<double>(a[1] - b[1]),
+                      static_cast<double>(a[2] - b[2])) *
+           position_unit;
 }
 
 // The slab's particles in [lower, upper) (lengths), sorted along an axis.
-std::vector<Point> particles_in(const Domain& domain, const Slab& slab, const std::array<double, 2>& lower,
-                                const std::array<double, 2>& upper, int along) {
+std::vector<Point> particles_in(const Domain& domain, const Slab& slab, const std::array<double, 3>& lower,
+                                const std::array<double, 3>& upper, int along) {
     Point low{}, high{};
-    for (int a = 0; a < 2; ++a) {
+    for (int a = 0; a < domain.dimensions; ++a) {
         low[a] = static_cast<std::int64_t>(std::floor(lower[a] / position_unit));
         high[a] = static_cast<std::int64_t>(std::ceil(upper[a] / position_unit)) + 1;
     }
     std::vector<Point> found;
-    Lattice(slab).for_each_in(domain, low, high, [&](std::int64_t, std::int64_t x, std::int64_t y) {
-        found.push_back({x, y});
-    });
+    Lattice(slab).for_each_in(domain, low, high, [&](std::int64_t, const Point& at) { found.push_back(at); });
     std::sort(found.begin(), found.end(), [along](const Point& a, const Point& b) { return a[along] < b[along]; });
     return found;
 }
@@ -38,26 +36,28 @@ std::vector<Point> particles_in(const Domain& domain, const Slab& slab, const st
 // What two slabs have closest, the second one moved by `shift` boxes.
 class Border {
 public:
-    Border(const Domain& domain, const Slab& a, const Slab& b, const std::array<int, 2>& shift, double radius)
+    Border(const Domain& domain, const Slab& a, const Slab& b, const std::array<int, 3>& shift, double radius)
         : domain_(domain), a_(a), b_(b), radius_(radius) {
-        for (int k = 0; k < 2; ++k) {
+        for (int k = 0; k < domain.dimensions; ++k) {
             shift_[k] = shift[k] * domain.axis[k].fixed_length();
             moved_[k] = static_cast<double>(shift_[k]) * position_unit;
             lower_[k] = std::max(a.lower[k], b.lower[k] + moved_[k]) - radius;
             upper_[k] = std::min(a.upper[k], b.upper[k] + moved_[k]) + radius;
         }
     }
-    bool empty() const { return lower_[0] > upper_[0] || lower_[1] > upper_[1]; }
+    bool empty() const { return lower_[0] > upper_[0] || lower_[1] > upper_[1] || lower_[2] > upper_[2]; }
 
     template <class Use>
     void for_each_pair(Use use) const {
-        const int along = upper_[0] - lower_[0] > upper_[1] - lower_[1] ? 0 : 1;
-        std::array<double, 2> lower = lower_, upper = upper_;
+        int along = domain_.dimensions - 1;  // the longest
+        for (int k = along; k >= 0; --k)
+            if (upper_[k] - lower_[k] > upper_[along] - lower_[along]) along = k;
+        std::array<double, 3> lower = lower_, upper = upper_;
         const std::vector<Point> as = particles_in(domain_, a_, lower, upper, along);
-        for (int k = 0; k < 2; ++k) lower[k] -= moved_[k], upper[k] -= moved_[k];
+        for (int k = 0; k < 3; ++k) lower[k] -= moved_[k], upper[k] -= moved_[k];
         std::vector<Point> bs = particles_in(domain_, b_, lower, upper, along);
         for (Point& p : bs)
-            for (int k = 0; k < 2; ++k) p[k] += shift_[k];
+            for (int k = 0; k < 3; ++k) p[k] += shift_[k];
         const auto reach = static_cast<std::int64_t>(radius_ / position_unit) + 1;
         auto first = bs.begin();
         for (const Point& p : as) {
@@ -71,16 +71,27 @@ private:
     const Slab &a_, &b_;
     const double radius_;
     Point shift_{};
-    std::array<double, 2> moved_{}, lower_{}, upper_{};  // lower_, upper_: where both may be
+    std::array<double, 3> moved_{}, lower_{}, upper_{};  // lower_, upper_: where both may be
 };
 
 std::optional<ClosePair> too_dense(std::span<const Slab> slabs, double radius) {
-    const auto densest = std::max_element(slabs.begin(), slabs.end(),
-                                          [](const Slab& a, const Slab& b) { return a.density < b.density; });
-    if (densest == slabs.end() || !(lattice_constant(densest->density) < radius) || !Lattice(*densest).has_neighbours())
+    const auto constant = [](const Slab& s) { return lattice_constant(s.lattice, s.density); };
+    const auto densest = std::min_element(slabs.begin(), slabs.end(),
+                                          [&](const Slab& a, const Slab& b) { return constant(a) < constant(b); });
+    if (densest == slabs.end() || !(constant(*densest) < radius) || !Lattice(*densest).has_neighbours())
         return std::nullopt;
     const auto i = static_cast<std::size_t>(densest - slabs.begin());
-    return ClosePair{{i, i}, densest->lower, lattice_constant(densest->density), true};
+    return ClosePair{{i, i}, densest->lower, constant(*densest), true};
+}
+
+// Calls use(shift) for the box itself and its periodic images, those that are mirrored through it before it.
+template <class Use>
+void for_each_image(const Domain& domain, Use use) {
+    std::array<int, 3> images{};
+    for (int a = 0; a < domain.dimensions; ++a) images[a] = domain.axis[a].periodic;
+    for (int x = -images[0]; x <= images[0]; ++x)
+        for (int y = -images[1]; y <= images[1]; ++y)
+            for (int z = -images[2]; z <= images[2]; ++z) use(std::array<int, 3>{x, y, z});
 }
 
 }  // namespace
@@ -88,23 +99,19 @@ std::optional<ClosePair> too_dense(std::span<const Slab> slabs, double radius) {
 std::optional<ClosePair> closest_pair(const Domain& domain, std::span<const Slab> slabs, double radius) {
     if (const std::optional<ClosePair> dense = too_dense(slabs, radius)) return dense;
     std::optional<ClosePair> closest;
-    const int images_x = domain.axis[0].periodic, images_y = domain.axis[1].periodic;
+    constexpr std::array<int, 3> here{};
     for (std::size_t i = 0; i < slabs.size(); ++i)
         for (std::size_t j = i; j < slabs.size(); ++j)
-            for (int x = -images_x; x <= images_x; ++x)
-                for (int y = -images_y; y <= images_y; ++y) {
-                    const bool image = x != 0 || y != 0;
-                    if (i == j && (slabs[i].cells || x < 0 || (x == 0 && y <= 0))) continue;  // each pair once
-                    const Border border(domain, slabs[i], slabs[j], {x, y}, radius);
-                    if (border.empty()) continue;
-                    border.for_each_pair([&](const Point& p, double d) {
-                        if (d >= (closest ? closest->distance : radius)) return;
-                        const auto length = [](std::int64_t quanta) {
-                            return static_cast<double>(quanta) * position_unit;
-                        };
-                        closest = {{i, j}, {length(p[0]), length(p[1])}, d, false, image};
-                    });
-                }
+            for_each_image(domain, [&](const std::array<int, 3>& image) {
+                if (i == j && (slabs[i].cells || image <= here)) return;  // each pair once
+                const Border border(domain, slabs[i], slabs[j], image, radius);
+                if (border.empty()) return;
+                border.for_each_pair([&](const Point& p, double d) {
+                    if (d >= (closest ? closest->distance : radius)) return;
+                    const auto length = [](std::int64_t quanta) { return static_cast<double>(quanta) * position_unit; };
+                    closest = {{i, j}, {length(p[0]), length(p[1]), length(p[2])}, d, false, image != here};
+                });
+            });
     return closest;
 }
 

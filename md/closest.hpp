@@ -15,7 +15,7 @@ namespace md {
 
 struct ClosePair {
     std::array<std::size_t, 2> slab;  ///< their numbers, the lower one first; the same where one meets itself
-    std::array<double, 2> at;         ///< position of the first slab's particle, lengths
+    std::array<double, 3> at;         ///< position of the first slab's particle, lengths
     double distance;                  ///< lengths
     bool in_lattice = false;          ///< neighbours on a slab's lattice, which is too dense
     bool across_box = false;          ///< one of them is a periodic image

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Fixed-point space. A position is a 64-bit integer of 2^-40 lengths on the global grid; the kernels see 32 bits of it,
-// packed for x and y in 8 bytes: in 2^-26 lengths, or in up to 2^-28 where pairs are computed in doubles. Differences
-// of packed positions wrap exactly, so a pair's displacement is the same wherever and from whichever side it is
-// computed. Box sides are whole numbers of 2^-26, so that a periodic image is an exact shift in all.
+// Fixed-point space. A coordinate is a 64-bit integer of 2^-40 lengths on the global grid; the kernels see 32 bits of
+// it: in 2^-26 lengths, or in up to 2^-28 where pairs are computed in doubles. Differences of packed positions wrap
+// exactly, so a pair's displacement is the same wherever and from whichever side it is computed. Box sides are whole
+// numbers of 2^-26, so that a periodic image is an exact shift in all.
+//
+// What goes through particles takes the number of dimensions D, 2 or 3, as a template parameter. What describes the
+// box has three axes, the last of which is one cell deep in two dimensions, and knows the number at run time.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "balance/grid/grid.hpp"
 #include "md/kernels/hd.hpp"
@@ -54,38 +58,62 @@ struct Axis {
 
 /// The periodic or walled box and its uniform grid of cells.
 struct Domain {
-    std::array<Axis, 2> axis;
+    int dimensions = 2;
+    std::array<Axis, 3> axis{Axis{}, Axis{}, Axis{0, 1, false}};  ///< those from `dimensions` on are not used
     int packed_bits = edge_bits;  ///< packed positions are in 2^-packed_bits lengths, edge_bits .. finest_packed_bits
 
+    std::span<Axis> axes() { return {axis.data(), static_cast<std::size_t>(dimensions)}; }
+    std::span<const Axis> axes() const { return {axis.data(), static_cast<std::size_t>(dimensions)}; }
     int packed_shift() const { return position_bits - packed_bits; }
     double packed_unit() const { return 1.0 / (std::int64_t{1} << packed_bits); }
     balance::Grid grid() const {
-        return {{axis[0].cells, axis[1].cells, 1}, {axis[0].periodic, axis[1].periodic, false}};
+        balance::Grid grid{{1, 1, 1}, {false, false, false}, dimensions};
+        for (int a = 0; a < dimensions; ++a) grid.cells[a] = axis[a].cells, grid.periodic[a] = axis[a].periodic;
+        return grid;
     }
     /// Which walls particles of a box of cells can reach before the next rebuild: those within the halo's width of it.
     /// wall: [axis][lower, upper end], false for periodic axes.
-    void walls_near(const balance::Box& box, int halo, bool (&wall)[2][2]) const {
-        for (int a = 0; a < 2; ++a) {
+    void walls_near(const balance::Box& box, int halo, bool (&wall)[3][2]) const {
+        for (int a = 0; a < dimensions; ++a) {
             wall[a][0] = !axis[a].periodic && box.lower[a] < halo;
             wall[a][1] = !axis[a].periodic && box.upper[a] > axis[a].cells - halo;
         }
     }
-    double area() const { return axis[0].real_length() * axis[1].real_length(); }
+    /// Widths of a cell along each axis, lengths; 1 along those that are not there.
+    std::array<double, 3> cell_widths() const {
+        std::array<double, 3> width{1, 1, 1};
+        for (int a = 0; a < dimensions; ++a) width[a] = axis[a].cell_width();
+        return width;
+    }
+    /// In two dimensions the area.
+    double volume() const {
+        double v = 1;
+        for (const Axis& a : axes()) v *= a.real_length();
+        return v;
+    }
 };
 
 /// A whole number of 2^-26 next to `length` (lengths), as the box sides are.
 inline std::int64_t to_edge_units(double length) { return std::llround(std::ldexp(length, edge_bits)); }
 
-/// A packed position, or a shift of one: x in the low, y in the high 32 bits.
-HD std::uint64_t joined(std::uint32_t x, std::uint32_t y) { return x | static_cast<std::uint64_t>(y) << 32; }
-/// Packs a position (2^-40) for the kernels, both coordinates shifted right.
-HD std::uint64_t pack(std::int64_t x, std::int64_t y, int shift) {
-    return joined(static_cast<std::uint32_t>(x >> shift), static_cast<std::uint32_t>(y >> shift));
+/// A position as the kernels see it, or a shift of one. Each coordinate wraps on its own.
+template <int D>
+struct alignas(D == 2 ? 8 : 4) Packed {
+    std::uint32_t at[D];
+    friend bool operator==(const Packed&, const Packed&) = default;
+};
+/// Packs a position (2^-40): its coordinates shifted right.
+template <int D>
+HD Packed<D> pack(const std::int64_t (&x)[D], int shift) {
+    Packed<D> p;
+    for (int a = 0; a < D; ++a) p.at[a] = static_cast<std::uint32_t>(x[a] >> shift);
+    return p;
 }
-/// Adds a shift to a packed position; each coordinate wraps on its own.
-HD std::uint64_t shifted(std::uint64_t packed, std::uint64_t shift) {
-    return joined(static_cast<std::uint32_t>(packed) + static_cast<std::uint32_t>(shift),
-                  static_cast<std::uint32_t>(packed >> 32) + static_cast<std::uint32_t>(shift >> 32));
+/// Adds a shift to a packed position.
+template <int D>
+HD Packed<D> shifted(Packed<D> p, const Packed<D>& shift) {
+    for (int a = 0; a < D; ++a) p.at[a] += shift.at[a];
+    return p;
 }
 
 /// The radius (lengths) that a search for neighbours within `radius` takes: floats of packed lengths round by at most
@@ -102,8 +130,8 @@ inline bool fits_before_wrap(int packed_bits, double radius, double cell) {
     return cell * (1 + cells_within(radius, cell)) <= wrap - radius && cell <= wrap / 2;
 }
 
-/// Largest y extent of a cluster (2^-26 lengths) for which packed distances to all its candidates are unambiguous; see
-/// fits_before_wrap().
+/// Largest extent of a cluster along its column (2^-26 lengths) for which packed distances to all its candidates are
+/// unambiguous; see fits_before_wrap().
 inline std::int64_t most_extent(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
     return to_edge_units(std::min(wrap - 2 * radius - cell, wrap / 2)) - 2;

@@ -19,23 +19,37 @@ std::int64_t particle_count(const System& system) {
     return n;
 }
 
+template <int D>
 void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_id, std::uint64_t seed,
-                    const balance::Box& cells, std::vector<Particle>& out) {
+                    const balance::Box& cells, std::vector<Particle<D>>& out) {
     const double thermal = std::sqrt(slab.temperature) / velocity_unit;
     const auto edges = [&](const auto& corner) {
-        std::array<std::int64_t, 2> at{};
-        for (int a = 0; a < 2; ++a) at[a] = domain.axis[a].edge(corner[a]) << edge_shift;
+        Point at{};
+        for (int a = 0; a < D; ++a) at[a] = domain.axis[a].edge(corner[a]) << edge_shift;
         return at;
     };
-    const auto add = [&](std::int64_t site, std::int64_t x, std::int64_t y) {
-        const std::int64_t id = first_id + site;
-        const std::array<double, 2> v = normal_pair(seed, id);
-        out.push_back({id, x, y, std::llrint(thermal * v[0]), std::llrint(thermal * v[1])});
+    const auto add = [&](std::int64_t site, const Point& at) {
+        Particle<D> p{first_id + site, {}, {}};
+        const std::array<double, 2> in_plane = normal_pair(seed, p.id);
+        for (int a = 0; a < D; ++a) {
+            p.x[a] = at[a];
+            p.v[a] = std::llrint(thermal * (a < 2 ? in_plane[a] : normal_pair(mix(seed), p.id)[0]));
+        }
+        out.push_back(p);
     };
     Lattice(slab).for_each_in(domain, edges(cells.lower), edges(cells.upper), add);
 }
+template void make_particles(const Domain&, const Slab&, std::int64_t, std::uint64_t, const balance::Box&,
+                             std::vector<Particle<2>>&);
+template void make_particles(const Domain&, const Slab&, std::int64_t, std::uint64_t, const balance::Box&,
+                             std::vector<Particle<3>>&);
 
-std::uint64_t particle_hash(const Particle& p) { return XXH64(&p, sizeof p, 0); }
+template <int D>
+std::uint64_t particle_hash(const Particle<D>& p) {
+    return XXH64(&p, sizeof p, 0);
+}
+template std::uint64_t particle_hash(const Particle<2>&);
+template std::uint64_t particle_hash(const Particle<3>&);
 
 std::int64_t wrapped(std::int64_t position, const Axis& axis) {
     if (!axis.periodic) return position;

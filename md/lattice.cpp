@@ -19,39 +19,116 @@ std::int64_t inside(const Axis& axis, double quanta) {
     return std::min<std::int64_t>(std::llrint(quanta), axis.fixed_length() - 1);
 }
 
+// Places of the sites in a cell of the lattice, in twelfths of its sides.
+std::vector<std::array<int, 3>> places_of(LatticeKind kind) {
+    switch (kind) {
+        case LatticeKind::hexagonal: return {{0, 0, 0}, {6, 6, 0}};
+        case LatticeKind::sc: return {{0, 0, 0}};
+        case LatticeKind::bcc: return {{0, 0, 0}, {6, 6, 6}};
+        case LatticeKind::fcc: return {{0, 0, 0}, {6, 6, 0}, {6, 0, 6}, {0, 6, 6}};
+        case LatticeKind::hcp: return {{0, 0, 0}, {6, 6, 0}, {6, 10, 6}, {0, 4, 6}};
+    }
+    return {};
+}
+
+// By Newton's method from above, until rounding stops it: std::cbrt isn't the same on all machines.
+double cube_root(double x) {
+    double root = std::max(x, 1.0);
+    for (double next = root;; root = next) {
+        next = root - (root - x / (root * root)) / 3;
+        if (!(next < root)) return root;
+    }
+}
+
+// Volume (in two dimensions area) of each particle where neighbours lie 1 apart, and sides of a cell.
+double packing(LatticeKind kind) {
+    switch (kind) {
+        case LatticeKind::hexagonal: return std::sqrt(3.0) / 2;
+        case LatticeKind::sc: return 1;
+        case LatticeKind::bcc: return 4 / (3 * std::sqrt(3.0));
+        case LatticeKind::fcc:
+        case LatticeKind::hcp: return 1 / std::sqrt(2.0);
+    }
+    return 1;
+}
+std::array<double, 3> sides_of(LatticeKind kind, double constant) {
+    switch (kind) {
+        case LatticeKind::hexagonal: return {constant, constant * std::sqrt(3.0), 0};
+        case LatticeKind::sc: return {constant, constant, constant};
+        case LatticeKind::bcc: constant *= 2 / std::sqrt(3.0); return {constant, constant, constant};
+        case LatticeKind::fcc: constant *= std::sqrt(2.0); return {constant, constant, constant};
+        case LatticeKind::hcp: return {constant, constant * std::sqrt(3.0), constant * std::sqrt(8.0 / 3)};
+    }
+    return {};
+}
+
 }  // namespace
 
-double lattice_constant(double density) { return std::sqrt(2.0 / (std::sqrt(3.0) * density)); }
+double lattice_constant(LatticeKind kind, double density) {
+    if (kind == LatticeKind::hexagonal) return std::sqrt(2.0 / (std::sqrt(3.0) * density));
+    return cube_root(1 / (density * packing(kind)));
+}
 
-std::array<double, 2> fitted_box(const Slab& slab) {
-    const double a = lattice_constant(slab.density);
-    return {static_cast<double>((*slab.cells)[0]) * a, static_cast<double>((*slab.cells)[1]) * a * std::sqrt(3.0)};
+double lattice_density(LatticeKind kind, double a) {
+    return 1 / (packing(kind) * (dimensions_of(kind) == 2 ? a * a : a * a * a));
+}
+
+int sites_of_cell(LatticeKind kind) { return static_cast<int>(places_of(kind).size()); }
+
+std::array<double, 3> fitted_box(const Slab& slab) {
+    std::array<double, 3> box = sides_of(slab.lattice, lattice_constant(slab.lattice, slab.density));
+    for (int a = 0; a < 3; ++a) box[a] *= static_cast<double>((*slab.cells)[a]);
+    return box;
 }
 
 Lattice::Lattice(const Slab& slab)
-    : slab_(slab), spacing_(lattice_constant(slab.density)), height_(spacing_ * std::sqrt(3.0) / 2) {
-    if (slab.cells) {
-        rows_ = 2 * (*slab.cells)[1];
-        sites_ = {(*slab.cells)[0], (*slab.cells)[0]};
+    : slab_(slab),
+      dimensions_(dimensions_of(slab.lattice)),
+      side_(sides_of(slab.lattice, lattice_constant(slab.lattice, slab.density))) {
+    for (const std::array<int, 3>& place : places_of(slab.lattice)) {
+        for (int a = 0; a < 3; ++a) from_edge_[a] = std::min(from_edge_[a], 11 - place[a]);
+        Train t{place, {1, 1, 1}};
+        for (int a = 0; a < dimensions_; ++a)
+            t.count[a] =
+                slab.cells ? (*slab.cells)[a] : sites_below(slab.lower[a], slab.upper[a], side_[a], place[a] / 12.0);
+        trains_.push_back(t);
+    }
+    if (dimensions_ == 2) {  // row by row
+        const std::int64_t row = trains_[0].count[0], two_rows = row + trains_[1].count[0];
+        trains_[0].next = trains_[1].next = {1, two_rows, 0};
+        trains_[1].first = row;
         return;
     }
-    rows_ = sites_below(slab.lower[1], slab.upper[1], height_, 0);
-    sites_ = {sites_below(slab.lower[0], slab.upper[0], spacing_, 0),
-              sites_below(slab.lower[0], slab.upper[0], spacing_, 0.5)};
+    for (std::int64_t first = 0; Train & t : trains_) {
+        t.first = first;
+        t.next = {1, t.count[0], t.count[0] * t.count[1]};
+        first += t.sites();
+    }
 }
 
-std::int64_t Lattice::x(const Domain& domain, std::int64_t row, std::int64_t i) const {
-    if (slab_.cells)  // a quarter of a site from the edge, exact fractions of the box: no seam
-        return static_cast<std::int64_t>(Int128{4 * i + 1 + 2 * (row % 2)} * domain.axis[0].fixed_length() /
-                                         (4 * (*slab_.cells)[0]));
-    const double place = static_cast<double>(i) + (row % 2 ? 0.5 : 0.0);
-    return inside(domain.axis[0], (slab_.lower[0] + place * spacing_) / position_unit);
+std::int64_t Lattice::sites() const {
+    std::int64_t n = 0;
+    for (const Train& t : trains_) n += t.sites();
+    return n;
 }
 
-std::int64_t Lattice::y(const Domain& domain, std::int64_t row) const {
-    if (slab_.cells)
-        return static_cast<std::int64_t>(Int128{2 * row + 1} * domain.axis[1].fixed_length() / (4 * (*slab_.cells)[1]));
-    return inside(domain.axis[1], (slab_.lower[1] + static_cast<double>(row) * height_) / position_unit);
+bool Lattice::has_neighbours() const {
+    int filled = 0;
+    bool along_axis = false;
+    for (const Train& t : trains_) {
+        filled += t.sites() > 0;
+        along_axis =
+            along_axis || (t.sites() > 0 && (t.count[0] > 1 || (slab_.lattice == LatticeKind::sc && t.sites() > 1)));
+    }
+    return filled > 1 || (along_axis && slab_.lattice != LatticeKind::bcc && slab_.lattice != LatticeKind::fcc);
+}
+
+std::int64_t Lattice::position(const Domain& domain, const Train& t, int axis, std::int64_t i) const {
+    if (slab_.cells)  // away from the edges, at exact fractions of the box: no seam
+        return static_cast<std::int64_t>(Int128{12 * i + t.place[axis] + from_edge_[axis]} *
+                                         domain.axis[axis].fixed_length() / (12 * (*slab_.cells)[axis]));
+    const double place = static_cast<double>(i) + t.place[axis] / 12.0;
+    return inside(domain.axis[axis], (slab_.lower[axis] + place * side_[axis]) / position_unit);
 }
 
 }  // namespace md

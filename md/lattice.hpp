@@ -1,52 +1,80 @@
 // SPDX-License-Identifier: MIT
-// The sites of a slab's hexagonal lattice: rows along x, every other one shifted by half a lattice constant. A site
-// follows from its number alone.
+// The sites of a slab's lattice. A site follows from its number alone. Cells of the lattice are boxes that repeat along
+// all axes; each has the same few sites.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "md/domain.hpp"
 #include "md/slab.hpp"
 
 namespace md {
 
-/// Lattice constant of a hexagonal lattice of `density` particles per area: a = sqrt(2 / (sqrt(3) density)).
-double lattice_constant(double density);
+using Point = std::array<std::int64_t, 3>;  ///< 2^-40 lengths; in two dimensions z is 0
+
+/// Distance of neighbours on a lattice of this density (per area, or per volume), lengths.
+double lattice_constant(LatticeKind kind, double density);
+
+/// Density of the lattice whose neighbours lie this far apart.
+double lattice_density(LatticeKind kind, double constant);
 
 /// Sides of the periodic box that a slab with `cells` fills without a seam, lengths.
-std::array<double, 2> fitted_box(const Slab& slab);
+std::array<double, 3> fitted_box(const Slab& slab);
+
+/// Sites of a cell of the lattice.
+int sites_of_cell(LatticeKind kind);
+
+/// Of which lattices slabs can be.
+inline int dimensions_of(LatticeKind kind) { return kind == LatticeKind::hexagonal ? 2 : 3; }
 
 class Lattice {
 public:
     /// slab: must outlive the lattice.
     explicit Lattice(const Slab& slab);
 
-    std::int64_t sites() const { return first_site(rows_); }
+    std::int64_t sites() const;
     /// Do any two sites lie a lattice constant apart?
-    bool has_neighbours() const { return sites_[0] > 1 || (rows_ > 1 && sites_[1] > 0); }
+    bool has_neighbours() const;
 
-    /// Calls use(site, x, y) for each site with lower <= position < upper, row by row; positions in 2^-40 lengths.
+    /// Calls use(site, position) for each site with lower <= position < upper; positions in 2^-40 lengths.
     template <class Use>
-    void for_each_in(const Domain& domain, const std::array<std::int64_t, 2>& lower,
-                     const std::array<std::int64_t, 2>& upper, Use use) const {
-        const auto y_of = [&](std::int64_t row) { return y(domain, row); };
-        const std::int64_t row_end = first_from(rows_, upper[1], y_of);
-        for (std::int64_t row = first_from(rows_, lower[1], y_of); row < row_end; ++row) {
-            const auto x_of = [&](std::int64_t i) { return x(domain, row, i); };
-            const std::int64_t n = sites_[row % 2], end = first_from(n, upper[0], x_of);
-            for (std::int64_t i = first_from(n, lower[0], x_of); i < end; ++i)
-                use(first_site(row) + i, x_of(i), y_of(row));
+    void for_each_in(const Domain& domain, const Point& lower, const Point& upper, Use use) const {
+        for (const Train& t : trains_) {
+            Point begin{}, end{1, 1, 1};
+            for (int a = 0; a < dimensions_; ++a) {
+                const auto at = [&](std::int64_t i) { return position(domain, t, a, i); };
+                begin[a] = first_from(t.count[a], lower[a], at);
+                end[a] = first_from(t.count[a], upper[a], at);
+            }
+            for_each_index(begin, end, [&](const Point& i) {
+                Point at{};
+                for (int a = 0; a < dimensions_; ++a) at[a] = position(domain, t, a, i[a]);
+                use(t.number(i), at);
+            });
         }
     }
 
 private:
-    std::int64_t first_site(std::int64_t row) const {
-        return row / 2 * (sites_[0] + sites_[1]) + (row % 2 ? sites_[0] : 0);
-    }
-    std::int64_t x(const Domain& domain, std::int64_t row, std::int64_t i) const;
-    std::int64_t y(const Domain& domain, std::int64_t row) const;
+    /// The sites that stand at the same place of all cells: their number along each axis.
+    struct Train {
+        std::array<int, 3> place;            ///< in the cell, in twelfths of its sides
+        std::array<std::int64_t, 3> count;   ///< along each axis
+        std::int64_t first = 0;              ///< number of its first site
+        std::array<std::int64_t, 3> next{};  ///< from a site's number to that of the next one along each axis
 
+        std::int64_t sites() const { return count[0] * count[1] * count[2]; }
+        std::int64_t number(const Point& i) const { return first + i[0] * next[0] + i[1] * next[1] + i[2] * next[2]; }
+    };
+    std::int64_t position(const Domain& domain, const Train& train, int axis, std::int64_t i) const;
+
+    template <class Use>
+    static void for_each_index(const Point& begin, const Point& end, Use use) {
+        for (std::int64_t z = begin[2]; z < end[2]; ++z)
+            for (std::int64_t y = begin[1]; y < end[1]; ++y)
+                for (std::int64_t x = begin[0]; x < end[0]; ++x) use(Point{x, y, z});
+    }
     // First index in [0, n) whose position is not below `edge` (positions ascend).
     template <class Position>
     static std::int64_t first_from(std::int64_t n, std::int64_t edge, Position position) {
@@ -60,9 +88,10 @@ private:
     }
 
     const Slab& slab_;
-    double spacing_, height_;  // of sites in a row, of rows
-    std::int64_t rows_ = 0;
-    std::array<std::int64_t, 2> sites_{0, 0};  // in even and odd rows
+    int dimensions_;
+    std::array<double, 3> side_;             // of a cell of the lattice
+    std::array<int, 3> from_edge_{3, 3, 3};  // of the first site with `cells`, in twelfths of a side
+    std::vector<Train> trains_;
 };
 
 }  // namespace md

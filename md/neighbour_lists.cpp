@@ -17,173 +17,187 @@ T* aligned(T* p) {
     return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(p) + 63) / 64 * 64);
 }
 
+template <int D>
 class ListBuilder {
 public:
-    ListBuilder(NeighbourLists& lists, const SearchedTile& tile, const Kernels& kernels, double radius,
+    ListBuilder(NeighbourLists<D>& lists, const SearchedTile<D>& tile, const Kernels& kernels, double radius,
                 TileScratch& scratch)
         : lists_(lists),
           tile_(tile),
-          kernels_(kernels),
+          kernels_(kernels_of<D>(kernels)),
           scratch_(scratch),
+          hoods_(scratch.hoods<D>()),
+          rows_(scratch.rows<D>()),
           radius_(radius),
-          reach_y_(to_edge_units(searched_radius(radius)) + 1),
-          most_apart_(most_extent(tile.packed_bits, radius, tile.axis[1].cell_width())),
-          slice_(tile.axis[1].length / tile.axis[1].cells / slices_of_cell + 16) {}
+          reach_up_(to_edge_units(searched_radius(radius)) + 1),
+          most_apart_(most_extent(tile.packed_bits, radius, tile.axis[up].cell_width())),
+          slice_(tile.axis[up].length / tile.axis[up].cells / slices_of_cell + 16) {}
 
     void build();
 
 private:
+    static constexpr int up = D - 1;
     struct Extent {
         std::int32_t size;
         std::int64_t lowest, highest;  // 2^-26
     };
-    void begin_column(int x);
+    void begin_column(const CellIndex& lowest);
     Extent cluster_extent(std::int64_t own, std::int32_t left) const;
     std::size_t find_candidates(const Extent& cluster);
-    RowsArgs rows_arguments(std::size_t candidates);
+    RowsArgs<D> rows_arguments(std::size_t candidates);
     std::int32_t append_cluster(std::int64_t own, std::int32_t slot, std::int32_t left);
 
-    NeighbourLists& lists_;
-    const SearchedTile& tile_;
-    const Kernels& kernels_;
+    NeighbourLists<D>& lists_;
+    const SearchedTile<D>& tile_;
+    const KernelsOf<D>& kernels_;
     TileScratch& scratch_;
+    std::vector<Neighbourhood<D>>& hoods_;  // of a cluster
+    std::vector<Place<D>>& rows_;           // of all clusters
     const double radius_;
-    const std::int64_t reach_y_, most_apart_;  // 2^-26: of a neighbour up and down; of the particles of one cluster
-    const std::int64_t slice_;                 // 2^-26: particles are sorted by slices of this height
-    std::size_t rows_used_ = 0;                // elements of scratch.rows
-    struct Column {                            // the one that is being built
-        int x0 = 0, x1 = 0;                    // columns of cells in reach
-        int y0 = 0, y1 = 0;                    // cells in reach of the last cluster
-        std::int32_t base = 0;                 // first slot of these columns
-        std::uint32_t far_x = 0;               // packed, out of reach
+    const std::int64_t reach_up_, most_apart_;  // 2^-26: of a neighbour up and down; of the particles of one cluster
+    const std::int64_t slice_;                  // 2^-26: particles are sorted by slices of this height
+    std::size_t rows_used_ = 0;
+    struct Column {                  // the one that is being built
+        balance::Box near;           // cells in reach: of the columns around it, as high as the last cluster's
+        std::int32_t base = 0;       // first slot of the layers in reach
+        std::uint32_t far_x = 0;     // packed, out of reach
+        std::int32_t far_place = 0;  // of a slot that is out of reach, from the base (in three dimensions)
     } column_;
 };
 
-void ListBuilder::build() {
-    const int low = tile_.cells.lowest()[1], high = tile_.cells.highest()[1];
+template <int D>
+void ListBuilder<D>::build() {
+    const balance::Box &box = tile_.cells.box, &all = tile_.cells.all;
     scratch_.edges.clear();
-    for (int r = low; r <= high; ++r) scratch_.edges.push_back(tile_.axis[1].edge(r));
+    for (int r = all.lower[up]; r <= all.upper[up]; ++r) scratch_.edges.push_back(tile_.axis[up].edge(r));
     lists_.clusters.clear();
     lists_.neighbourhoods.clear();
-    const balance::Box& box = tile_.cells.box;
     std::int64_t own = 0;
-    for (int x = box.lower[0]; x < box.upper[0]; ++x) {
-        begin_column(x);
-        const CellTable::Run mine = tile_.cells.run(x, box.lower[1], box.upper[1]);
+    for_each_column<D>(box, [&](const CellIndex& lowest) {
+        begin_column(lowest);
+        const auto mine = tile_.cells.run(lowest, box.extent(up));
         for (std::int32_t done = 0; done < mine.size;) {
             const std::int32_t size = append_cluster(own, mine.begin + done, mine.size - done);
             done += size;
             own += size;
         }
-    }
+    });
     fit(lists_.rows, rows_used_ + padding);
-    std::copy_n(scratch_.rows.begin(), rows_used_, lists_.rows.begin());
+    std::copy_n(rows_.begin(), rows_used_, lists_.rows.begin());
+    std::fill(lists_.rows.begin() + static_cast<std::ptrdiff_t>(rows_used_), lists_.rows.end(), Place<D>{0});
 }
 
-void ListBuilder::begin_column(int x) {
-    const CellTable& cells = tile_.cells;
-    const Axis& axis = tile_.axis[0];
-    const int reach = cells_within(radius_, axis.least_width());
-    const int low = cells.lowest()[1], high = cells.highest()[1];
+template <int D>
+void ListBuilder<D>::begin_column(const CellIndex& lowest) {
+    const CellTable<D>& cells = tile_.cells;
     Column& c = column_;
-    c.x0 = std::max(x - reach, cells.lowest()[0]);
-    c.x1 = std::min(x + reach + 1, cells.highest()[0]);
-    c.y0 = c.y1 = low;
-    c.base = cells.first[cells.corner(c.x0, low)];
-    const std::int32_t end = cells.first[cells.corner(c.x1 - 1, high)];
+    c.near = {cells.all.lower, cells.all.upper};
+    for (int a = 0; a < up; ++a) {
+        const int reach = cells_within(radius_, tile_.axis[a].least_width());
+        c.near.lower[a] = std::max(lowest[a] - reach, cells.all.lower[a]);
+        c.near.upper[a] = std::min(lowest[a] + reach + 1, cells.all.upper[a]);
+    }
+    c.near.upper[up] = c.near.lower[up];
+    c.base = cells.layer(c.near.lower[0]);
+    const std::int32_t end = cells.layer_end(c.near.upper[0] - 1);
     if (end - c.base > UINT16_MAX)
-        throw SimulationError(std::to_string(end - c.base) + " particles in " + std::to_string(c.x1 - c.x0) +
-                                  " columns of a tile exceed 16-bit neighbour indices",
+        throw SimulationError(std::to_string(end - c.base) + " particles in " + std::to_string(c.near.extent(0)) +
+                                  " layers of a tile exceed 16-bit neighbour indices",
                               "make grid.tile smaller");
-    const std::int64_t middle = (axis.edge(x) + axis.length / axis.cells / 2) << edge_shift;
-    c.far_x = static_cast<std::uint32_t>((middle >> (position_bits - tile_.packed_bits)) +
-                                         (std::int64_t{1} << 31));  // half way round
+    c.far_x = far_x(tile_.axis[0], lowest[0], tile_.packed_bits);
+    c.far_place = cells.layer(lowest[0]) - c.base;
 }
 
 // How many of the next particles make a cluster, and between which heights they lie: as many as fit, unless they are so
 // far apart that packed distances to their candidates would be ambiguous.
-ListBuilder::Extent ListBuilder::cluster_extent(std::int64_t own, std::int32_t left) const {
-    const auto y = [&](std::int32_t k) { return tile_.y[own + k] >> edge_shift; };
+template <int D>
+typename ListBuilder<D>::Extent ListBuilder<D>::cluster_extent(std::int64_t own, std::int32_t left) const {
+    const auto height = [&](std::int32_t k) { return tile_.heights[own + k] >> edge_shift; };
     Extent c{std::min(std::int32_t{lanes}, left), 0, 0};
-    c.lowest = y(0) - slice_;
-    c.highest = y(c.size - 1) + slice_;
+    c.lowest = height(0) - slice_;
+    c.highest = height(c.size - 1) + slice_;
     if (c.highest - c.lowest <= most_apart_) return c;
-    c.lowest = c.highest = y(0);
+    c.lowest = c.highest = height(0);
     for (std::int32_t k = 1; k < c.size; ++k) {
-        const std::int64_t down = std::min(c.lowest, y(k)), up = std::max(c.highest, y(k));
-        if (up - down > most_apart_) {
+        const std::int64_t lowest = std::min(c.lowest, height(k)), highest = std::max(c.highest, height(k));
+        if (highest - lowest > most_apart_) {
             c.size = k;
             break;
         }
-        c.lowest = down;
-        c.highest = up;
+        c.lowest = lowest;
+        c.highest = highest;
     }
     return c;
 }
 
 // The runs of slots that hold all neighbours of a cluster, into scratch.ranges; the number of slots.
-std::size_t ListBuilder::find_candidates(const Extent& cluster) {
-    const int low = tile_.cells.lowest()[1], high = tile_.cells.highest()[1];
+template <int D>
+std::size_t ListBuilder<D>::find_candidates(const Extent& cluster) {
+    const balance::Box& all = tile_.cells.all;
+    const int low = all.lower[up], high = all.upper[up];
     const std::int64_t* edge = scratch_.edges.data() - low;
-    Column& c = column_;
-    while (c.y0 > low && edge[c.y0] > cluster.lowest - reach_y_) --c.y0;
-    while (c.y0 + 1 < high && edge[c.y0 + 1] <= cluster.lowest - reach_y_) ++c.y0;
-    while (c.y1 > low + 1 && edge[c.y1 - 1] > cluster.highest + reach_y_) --c.y1;
-    while (c.y1 < high && edge[c.y1] <= cluster.highest + reach_y_) ++c.y1;
+    int &from = column_.near.lower[up], &to = column_.near.upper[up];
+    while (from > low && edge[from] > cluster.lowest - reach_up_) --from;
+    while (from + 1 < high && edge[from + 1] <= cluster.lowest - reach_up_) ++from;
+    while (to > low + 1 && edge[to - 1] > cluster.highest + reach_up_) --to;
+    while (to < high && edge[to] <= cluster.highest + reach_up_) ++to;
     scratch_.ranges.clear();
     std::size_t candidates = 0;
-    for (int cx = c.x0; cx < c.x1; ++cx) {
-        const CellTable::Run r = tile_.cells.run(cx, c.y0, c.y1);
-        if (r.size == 0) continue;
+    for_each_column<D>(column_.near, [&](const CellIndex& c) {
+        const auto r = tile_.cells.run(c, to - from);
+        if (r.size == 0) return;
         scratch_.ranges.push_back(r.begin);
         scratch_.ranges.push_back(r.begin + r.size);
         candidates += r.size;
-    }
+    });
     return candidates;
 }
 
 // Room for the rows of a cluster whose candidates are in scratch.ranges.
-RowsArgs ListBuilder::rows_arguments(std::size_t candidates) {
+template <int D>
+RowsArgs<D> ListBuilder<D>::rows_arguments(std::size_t candidates) {
     TileScratch& s = scratch_;
     const std::size_t runs = s.ranges.size() / 2, room = (candidates + 3 * padding) / 16 * 16;
-    at_least(s.x, room + 16);
-    at_least(s.y, room + 16);
+    RowsArgs<D> args{};
+    for (int a = 0; a < D; ++a) {
+        at_least(s.x[a], room + 16);
+        args.x[a] = aligned(s.x[a].data());
+    }
     at_least(s.lane_rows, 16 * room + 32);
     at_least(s.place, room + 16);
     at_least(s.start, room);
-    at_least(s.hoods, most_neighbourhoods(runs, candidates));
-    at_least(s.rows, rows_used_ + most_row_elements(candidates));
-    RowsArgs args{};
+    at_least(hoods_, most_neighbourhoods<D>(runs, candidates));
+    at_least(rows_, rows_used_ + most_row_elements(candidates));
     args.packed = tile_.packed;
     args.ranges = s.ranges.data();
     args.range_count = static_cast<std::int32_t>(runs);
     args.base = column_.base;
+    args.far_place = column_.far_place;
     args.radius = radius_;
     args.packed_bits = tile_.packed_bits;
-    args.x = aligned(s.x.data());
-    args.y = aligned(s.y.data());
     args.place = aligned(s.place.data());
     args.start = s.start.data();
     args.lane_rows = aligned(s.lane_rows.data());
     args.stride = static_cast<std::int32_t>(room);
-    args.neighbourhoods = s.hoods.data();
-    args.neighbourhoods_room = static_cast<std::int32_t>(most_neighbourhoods(runs, candidates));
-    args.rows = s.rows.data() + rows_used_;
+    args.neighbourhoods = hoods_.data();
+    args.neighbourhoods_room = static_cast<std::int32_t>(most_neighbourhoods<D>(runs, candidates));
+    args.rows = rows_.data() + rows_used_;
     args.rows_room = static_cast<std::int64_t>(most_row_elements(candidates));
     return args;
 }
 
 // Builds the lists of the next cluster, which begins with particle `own` in `slot`; left: particles up to the end of
 // the column. Returns how many it took.
-std::int32_t ListBuilder::append_cluster(std::int64_t own, std::int32_t slot, std::int32_t left) {
+template <int D>
+std::int32_t ListBuilder<D>::append_cluster(std::int64_t own, std::int32_t slot, std::int32_t left) {
     const Extent cluster = cluster_extent(own, left);
-    RowsArgs args = rows_arguments(find_candidates(cluster));
+    RowsArgs<D> args = rows_arguments(find_candidates(cluster));
     args.slot = slot;
     args.count = cluster.size;
     const std::int32_t hoods = kernels_.rows(args), first = static_cast<std::int32_t>(lists_.neighbourhoods.size());
     if (hoods < 0) throw std::logic_error("the neighbours of a cluster exceed the room that was made for them");
     for (std::int32_t h = 0; h < hoods; ++h) {
-        Neighbourhood hood = scratch_.hoods[h];
+        Neighbourhood<D> hood = hoods_[h];
         hood.row = static_cast<std::int32_t>(rows_used_);
         lists_.neighbourhoods.push_back(hood);
         rows_used_ += static_cast<std::size_t>(hood.length) * lanes;
@@ -197,16 +211,28 @@ std::int32_t ListBuilder::append_cluster(std::int64_t own, std::int32_t slot, st
 
 }  // namespace
 
-std::int64_t NeighbourLists::length() const {
+std::uint32_t far_x(const Axis& axis, int x, int packed_bits) {
+    const std::int64_t middle = (axis.edge(x) + axis.length / axis.cells / 2) << edge_shift;
+    return static_cast<std::uint32_t>((middle >> (position_bits - packed_bits)) + (std::int64_t{1} << 31));
+}
+
+template <int D>
+std::int64_t NeighbourLists<D>::length() const {
     std::int64_t n = 0;
     for (const Cluster& c : clusters)
         for (std::int32_t k = c.first; k < c.last; ++k) n += neighbourhoods[k].length;
     return n;
 }
 
-void build_lists(NeighbourLists& lists, const SearchedTile& tile, const Kernels& kernels, double radius,
+template <int D>
+void build_lists(NeighbourLists<D>& lists, const SearchedTile<D>& tile, const Kernels& kernels, double radius,
                  TileScratch& scratch) {
-    ListBuilder(lists, tile, kernels, radius, scratch).build();
+    ListBuilder<D>(lists, tile, kernels, radius, scratch).build();
 }
+
+template struct NeighbourLists<2>;
+template struct NeighbourLists<3>;
+template void build_lists(NeighbourLists<2>&, const SearchedTile<2>&, const Kernels&, double, TileScratch&);
+template void build_lists(NeighbourLists<3>&, const SearchedTile<3>&, const Kernels&, double, TileScratch&);
 
 }  // namespace md

@@ -13,10 +13,11 @@
 
 namespace md {
 
+template <int D>
 struct NeighbourLists {
     std::vector<Cluster> clusters;
-    std::vector<Neighbourhood> neighbourhoods;
-    std::vector<std::uint8_t> rows;
+    std::vector<Neighbourhood<D>> neighbourhoods;
+    std::vector<Place<D>> rows;
 
     /// Elements of the rows, which the kernels go through, of one lane.
     std::int64_t length() const;
@@ -24,17 +25,22 @@ struct NeighbourLists {
 };
 
 /// A tile in which neighbours are searched: sorted, its slots laid out and filled, those of the ghosts too.
+template <int D>
 struct SearchedTile {
-    const std::array<Axis, 2>& axis;
+    const std::array<Axis, 3>& axis;
     int packed_bits;  ///< see Domain
-    const CellTable& cells;
-    const std::uint64_t* packed;  ///< by slot
-    const std::int64_t* y;        ///< own order, 2^-40
+    const CellTable<D>& cells;
+    const Packed<D>* packed;      ///< by slot
+    const std::int64_t* heights;  ///< along the columns, own order, 2^-40
 };
+
+/// Packed x that is out of reach of all particles in the columns of cells at x: half way round.
+std::uint32_t far_x(const Axis& axis, int x, int packed_bits);
 
 /// Builds the lists of all own particles for `radius` = cutoff + skin (lengths). Throws SimulationError where the tile
 /// holds too many particles for them.
-void build_lists(NeighbourLists& lists, const SearchedTile& tile, const Kernels& kernels, double radius,
+template <int D>
+void build_lists(NeighbourLists<D>& lists, const SearchedTile<D>& tile, const Kernels& kernels, double radius,
                  TileScratch& scratch);
 
 }  // namespace md

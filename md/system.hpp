@@ -18,8 +18,9 @@ constexpr auto words_of(Boundary) {
 }
 
 struct System {
-    std::array<double, 2> box{0, 0};  ///< lengths, from the origin on
-    std::array<Boundary, 2> boundary{Boundary::periodic, Boundary::periodic};
+    int dimensions = 2;
+    std::array<double, 3> box{0, 0, 0};  ///< lengths, from the origin on
+    std::array<Boundary, 3> boundary{Boundary::periodic, Boundary::periodic, Boundary::periodic};
     std::uint64_t seed = 1;  ///< of the thermal velocities
     PotentialSpec potential;
     std::vector<Slab> slabs;

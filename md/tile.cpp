@@ -3,34 +3,41 @@
 #include "md/tile.hpp"
 
 #include <algorithm>
-#include <cinttypes>
 #include <cstdio>
+#include <string>
 
 namespace md {
 
-Tile::Tile(const Domain& domain, balance::Box box, int halo)
+template <int D>
+Tile<D>::Tile(const Domain& domain, balance::Box box, int halo)
     : axis_(domain.axis), packed_bits_(domain.packed_bits), cells_(axis_, box, halo) {
     particles_.resize(0);
 }
 
-std::int64_t Tile::bytes() const {
+template <int D>
+std::int64_t Tile<D>::bytes() const {
     return particles_.bytes() + bytes_of(reference_) + 2 * bytes_of(packed_[0]) + cells_.bytes() + lists_.bytes();
 }
 
-void Tile::insert(std::span<const Particle> particles) {
+template <int D>
+void Tile<D>::insert(std::span<const Particle<D>> particles) {
     sorted_ = false;
     std::int64_t i = size();
     particles_.resize(size() + static_cast<std::int64_t>(particles.size()));
-    for (const Particle& p : particles) particles_.set(i++, p);
+    for (const Particle<D>& p : particles) particles_.set(i++, p);
 }
 
 namespace {
 
-[[noreturn]] void throw_lost(std::int64_t id, std::int64_t x, std::int64_t y, const char* where) {
-    char text[160];
-    std::snprintf(text, sizeof text, "particle %" PRId64 " at (%.6g, %.6g) is lost: %s", id,
-                  static_cast<double>(x) * position_unit, static_cast<double>(y) * position_unit, where);
-    throw SimulationError(text);
+template <int D>
+[[noreturn]] void throw_lost(const Particle<D>& p, const char* where) {
+    std::string at;
+    for (int a = 0; a < D; ++a) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%s%.6g", a ? ", " : "", static_cast<double>(p.x[a]) * position_unit);
+        at += text;
+    }
+    throw SimulationError("particle " + std::to_string(p.id) + " at (" + at + ") is lost: " + where);
 }
 
 // Is a coordinate (2^-40) outside the cells with these edges (2^-26)?
@@ -40,43 +47,55 @@ bool outside(std::int64_t at, const std::vector<std::int64_t>& edges) {
 
 }  // namespace
 
-int holder_of(const Particle& p, std::span<const HaloBox> boxes, const std::array<Axis, 2>& axis) {
-    const std::array<int, 3> cell{axis[0].cell_of(p.x), axis[1].cell_of(p.y), 0};
+template <int D>
+int holder_of(const Particle<D>& p, std::span<const HaloBox> boxes, const std::array<Axis, 3>& axis) {
+    CellIndex cell{};
+    for (int a = 0; a < D; ++a) cell[a] = axis[a].cell_of(p.x[a]);
     for (std::size_t k = 0; k < boxes.size(); ++k)
         if (boxes[k].box.contains(cell)) return static_cast<int>(k);
-    throw_lost(p.id, p.x, p.y, "it left the cells around its own");
+    throw_lost(p, "it left the cells around its own");
 }
 
-void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
+template <int D>
+void Tile<D>::sort(const Kernels& kernels, TileScratch& scratch) {
     if (sorted_) return;
     sorted_ = true;
     const auto n = static_cast<std::size_t>(size());
+    const auto is_outside = [this](std::size_t i) {
+        int any = 0;
+        for (int a = 0; a < D; ++a) any |= int{outside(particles_.x[a][i], cells_.edges[a])};
+        return any;
+    };
     // The kernels would write the bin of a particle that is elsewhere outside of their array.
-    bool lost = false;
-    for (std::size_t i = 0; i < n; ++i)
-        lost |= (int{outside(particles_.x[i], cells_.edges[0])} | int{outside(particles_.y[i], cells_.edges[1])}) != 0;
+    int lost = 0;
+    for (std::size_t i = 0; i < n; ++i) lost |= is_outside(i);
     for (std::size_t i = 0; lost && i < n; ++i)
-        if (outside(particles_.x[i], cells_.edges[0]) || outside(particles_.y[i], cells_.edges[1]))
-            throw_lost(particles_.id[i], particles_.x[i], particles_.y[i], "it is outside the tile that holds it");
+        if (is_outside(i)) throw_lost(particle(static_cast<std::int64_t>(i)), "it is outside the tile that holds it");
     const balance::Box& box = cells_.box;
-    const std::size_t bins = static_cast<std::size_t>(box.extent(0)) * box.extent(1) * slices_of_cell;
+    const std::size_t bins = static_cast<std::size_t>(box.cells()) * slices_of_cell;
     at_least(scratch.key, n);
     at_least(scratch.order, n);
     at_least(scratch.values, n);
     scratch.bin.assign(bins + 1, 0);
-    KeysArgs args{particles_.x.data(), particles_.y.data(), size(), {}, {}, {}, slices_of_cell,
-                  scratch.key.data(),  scratch.bin.data()};
-    for (int a = 0; a < 2; ++a) {
+    KeysArgs<D> args{};
+    args.count = size();
+    args.slices = slices_of_cell;
+    args.key = scratch.key.data();
+    args.bin = scratch.bin.data();
+    for (int a = 0; a < D; ++a) {
+        args.x[a] = particles_.x[a].data();
         args.edges[a] = cells_.edges[a].data();
         args.cells[a] = box.extent(a);
         args.per_cell[a] = axis_[a].cells / static_cast<double>(axis_[a].length);
     }
-    kernels.keys(args);
+    kernels_of<D>(kernels).keys(args);
     for (std::size_t b = 0; b < bins; ++b) scratch.bin[b + 1] += scratch.bin[b];
     std::size_t b = 0;
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y, b += slices_of_cell)
-            count(x, y) = static_cast<std::int32_t>(scratch.bin[b + slices_of_cell] - scratch.bin[b]);
+    for_each_column<D>(box, [&](const CellIndex& c) {
+        std::int32_t* counts = &count(c);
+        for (int r = 0; r < box.extent(D - 1); ++r, b += slices_of_cell)
+            counts[r] = static_cast<std::int32_t>(scratch.bin[b + slices_of_cell] - scratch.bin[b]);
+    });
     for (std::size_t i = 0; i < n; ++i) scratch.order[scratch.bin[scratch.key[i]]++] = static_cast<std::uint32_t>(i);
     for (auto* v : particles_.arrays()) {
         for (std::size_t i = 0; i < n; ++i) scratch.values[i] = (*v)[scratch.order[i]];
@@ -84,25 +103,31 @@ void Tile::sort(const Kernels& kernels, TileScratch& scratch) {
     }
 }
 
-void Tile::lay_slots() {
+template <int D>
+void Tile<D>::lay_slots() {
     const std::int64_t slots = cells_.lay_slots();
     if (slots > INT32_MAX / 2) throw SimulationError("a tile holds over 2^30 particles", "make grid.tile smaller");
     for (auto& p : packed_) fit(p, slots + padding);
     fit(reference_, size() + padding);
     const int shift = position_bits - packed_bits_;
+    if constexpr (CellTable<D>::far_slots > 0)
+        for (int x = cells_.all.lower[0]; x < cells_.all.upper[0]; ++x)
+            for (auto& p : packed_) p[cells_.layer(x)] = {far_x(axis_[0], x, packed_bits_)};
     std::int64_t own = 0;
-    for (int x = box().lower[0]; x < box().upper[0]; ++x) {
-        const Run mine = run(x, box().lower[1], box().upper[1]);
+    for_each_run(box(), [&](const Run& mine) {
         for (std::int32_t k = 0; k < mine.size; ++k, ++own)
-            packed_[current_][mine.begin + k] = reference_[own] = pack(particles_.x[own], particles_.y[own], shift);
-    }
+            packed_[current_][mine.begin + k] = reference_[own] = pack(particles_.get(own).x, shift);
+    });
 }
 
-void Tile::build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch) {
-    build_lists(lists_, {axis_, packed_bits_, cells_, packed(), particles_.y.data()}, kernels, radius, scratch);
+template <int D>
+void Tile<D>::build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch) {
+    build_lists<D>(lists_, {axis_, packed_bits_, cells_, packed(), particles_.x[D - 1].data()}, kernels, radius,
+                   scratch);
 }
 
-ListView Tile::lists() const {
+template <int D>
+ListView<D> Tile<D>::lists() const {
     return {packed(),
             lists_.clusters.data(),
             static_cast<std::int32_t>(lists_.clusters.size()),
@@ -111,15 +136,16 @@ ListView Tile::lists() const {
             packed_bits_};
 }
 
-TileView Tile::view() {
-    return {lists(),
-            packed_[1 - current_].data(),
-            particles_.x.data(),
-            particles_.y.data(),
-            particles_.vx.data(),
-            particles_.vy.data(),
-            particles_.id.data(),
-            reference_.data()};
+template <int D>
+TileView<D> Tile<D>::view() {
+    TileView<D> view{lists(), packed_[1 - current_].data(), {}, {}, particles_.id.data(), reference_.data()};
+    for (int a = 0; a < D; ++a) view.x[a] = particles_.x[a].data(), view.v[a] = particles_.v[a].data();
+    return view;
 }
+
+template class Tile<2>;
+template class Tile<3>;
+template int holder_of(const Particle<2>&, std::span<const HaloBox>, const std::array<Axis, 3>&);
+template int holder_of(const Particle<3>&, std::span<const HaloBox>, const std::array<Axis, 3>&);
 
 }  // namespace md

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A tile: the particles of a small box of cells, the ghosts in the halo around it, and its neighbour lists.
 //
-// Storage is by columns of cells. A *slot* holds a packed position; slots run up each column of the box with its halo,
-// cell by cell, so that the particles of any box of cells are one contiguous run a column: ghosts, messages and
-// candidates are such runs. The other arrays hold own particles only (*own* order: the same order without ghosts).
+// Storage is by columns of cells, which run along the last axis. A *slot* holds a packed position; slots run up each
+// column of the box with its halo, cell by cell, so that the particles of any box of cells are one contiguous run a
+// column: ghosts, messages and candidates are such runs. The other arrays hold own particles only (*own* order: the
+// same order without ghosts).
 #pragma once
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "balance/grid/box.hpp"
@@ -25,13 +27,15 @@ namespace md {
 /// to see them here, 2^-40.
 struct HaloBox {
     balance::Box box;  ///< in this tile's cells, beyond the grid for images
-    std::array<std::int64_t, 2> shift;
+    std::array<std::int64_t, 3> shift;
 };
 
 /// The box that holds a particle which has left its tile, as an index into `boxes`. Throws SimulationError for one that
 /// is in none of them: it moved further than the halo, or left the simulated box.
-int holder_of(const Particle& particle, std::span<const HaloBox> boxes, const std::array<Axis, 2>& axis);
+template <int D>
+int holder_of(const Particle<D>& particle, std::span<const HaloBox> boxes, const std::array<Axis, 3>& axis);
 
+template <int D>
 class Tile {
 public:
     /// box: own cells; halo: width of the halo in cells.
@@ -41,21 +45,20 @@ public:
     int halo() const { return cells_.halo; }
     std::int64_t size() const { return particles_.size; }
     std::int64_t id(std::int64_t own) const { return particles_.id[own]; }
-    Particle particle(std::int64_t own) const { return particles_.get(own); }
+    Particle<D> particle(std::int64_t own) const { return particles_.get(own); }
     std::int64_t bytes() const;
 
     /// Adds particles (unsorted until sort()).
-    void insert(std::span<const Particle> particles);
+    void insert(std::span<const Particle<D>> particles);
     /// Takes out all particles.
     void clear() { particles_.resize(0); }
 
-    /// Adds dv[0], dv[1] to the velocity of every particle p; dv = change(p).
+    /// Adds dv[axis] to the velocity of every particle p; dv = change(p).
     template <class Change>
     void change_velocities(Change change) {
         for (std::int64_t i = 0; i < size(); ++i) {
-            const std::array<std::int64_t, 2> dv = change(particle(i));
-            particles_.vx[i] += dv[0];
-            particles_.vy[i] += dv[1];
+            const auto dv = change(particle(i));
+            for (int a = 0; a < D; ++a) particles_.v[a][i] += dv[a];
         }
     }
 
@@ -65,10 +68,12 @@ public:
     template <class Leave>
     void remove_emigrants(std::span<const HaloBox> halo_boxes, Leave leave) {
         const auto inside = [this](std::int64_t i) {
-            const std::int64_t x = particles_.x[i] >> edge_shift, y = particles_.y[i] >> edge_shift;
-            const std::vector<std::int64_t>&along_x = cells_.edges[0], &along_y = cells_.edges[1];
-            return (int{x >= along_x.front()} & int{x < along_x.back()} & int{y >= along_y.front()} &
-                    int{y < along_y.back()}) != 0;
+            int all = 1;
+            for (int a = 0; a < D; ++a) {
+                const std::int64_t x = particles_.x[a][i] >> edge_shift;
+                all &= int{x >= cells_.edges[a].front()} & int{x < cells_.edges[a].back()};
+            }
+            return all != 0;
         };
         sorted_ = false;
         std::int64_t kept = 0;
@@ -77,10 +82,9 @@ public:
                 particles_.move(i, kept++);
                 continue;
             }
-            Particle p = particle(i);
+            Particle<D> p = particle(i);
             const int k = holder_of(p, halo_boxes, axis_);
-            p.x -= halo_boxes[k].shift[0];
-            p.y -= halo_boxes[k].shift[1];
+            for (int a = 0; a < D; ++a) p.x[a] -= halo_boxes[k].shift[a];
             leave(p, k);
         }
         particles_.resize(kept);
@@ -91,29 +95,33 @@ public:
     void sort(const Kernels& kernels, TileScratch& scratch);
     bool sorted() const { return sorted_; }
 
-    /// Number of particles in a cell of the box with its halo (grid coordinates of this tile).
-    std::int32_t& count(int cx, int cy) { return cells_.counts[cells_.cell(cx, cy)]; }
-    std::int32_t count(int cx, int cy) const { return cells_.counts[cells_.cell(cx, cy)]; }
-    /// The counts from a cell on upwards.
-    const std::int32_t* column(int cx, int cy) const { return &cells_.counts[cells_.cell(cx, cy)]; }
+    /// Number of particles in a cell of the box with its halo (grid coordinates of this tile); those of the cells above
+    /// it in its column follow.
+    std::int32_t& count(const CellIndex& c) { return cells_.counts[cells_.cell(c)]; }
+    const std::int32_t& count(const CellIndex& c) const { return cells_.counts[cells_.cell(c)]; }
 
     /// Elements of the neighbour lists' rows, which the kernels go through; those of the last lists that were built.
     std::int64_t list_length() const { return lists_.length(); }
 
-    /// Calls use(n, n3, n5) for each own cell, column by column: particles in it, in the 3 x 3 and in the 5 x 5 cells
-    /// around it. The counts of the halo must be there, and it at least two cells wide.
+    /// Calls use(n, n3, n5) for each own cell, column by column: particles in it, in the box of 3 and in that of 5
+    /// cells a side around it. The counts of the halo must be there, and it at least two cells wide.
     template <class Use>
     void for_each_cell_count(Use use) const;
 
     /// Lays out the slots from the counts of all cells and writes own positions.
     void lay_slots();
 
-    /// The run of slots of cells [y0, y1) in column x: first slot and number.
-    using Run = CellTable::Run;
-    Run run(int x, int y0, int y1) const { return cells_.run(x, y0, y1); }
+    /// The run of slots of `height` cells from `low` upwards in its column: first slot and number.
+    using Run = typename CellTable<D>::Run;
+    Run run(const CellIndex& low, int height) const { return cells_.run(low, height); }
+    /// Calls use(run) for each column of a box of cells: what a plan moves, in its order.
+    template <class Use>
+    void for_each_run(const balance::Box& cells, Use use) const {
+        for_each_column<D>(cells, [&](const CellIndex& c) { use(run(c, cells.extent(D - 1))); });
+    }
     /// Packed positions by slot, as they are now.
-    std::uint64_t* packed() { return packed_[current_].data(); }
-    const std::uint64_t* packed() const { return packed_[current_].data(); }
+    Packed<D>* packed() { return packed_[current_].data(); }
+    const Packed<D>* packed() const { return packed_[current_].data(); }
     /// After a kernel has moved the own particles: the positions that it wrote are those of now, and the particles may
     /// have left their cells.
     void flip() {
@@ -125,43 +133,56 @@ public:
     void build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch);
 
     /// What the kernels of a step see; they read the positions of now and write the next ones.
-    TileView view();
+    TileView<D> view();
     /// What kernels see that only read positions and neighbour lists.
-    ListView lists() const;
+    ListView<D> lists() const;
 
 private:
-    std::array<Axis, 2> axis_;
+    std::array<Axis, 3> axis_;
     int packed_bits_;
-    CellTable cells_;
-    ParticleArrays particles_;  // own order
+    CellTable<D> cells_;
+    ParticleArrays<D> particles_;  // own order
     bool sorted_ = false;
-    std::vector<std::uint64_t> reference_;              // packed positions at the last rebuild, own order
-    std::array<std::vector<std::uint64_t>, 2> packed_;  // by slot: positions of now and the next ones
-    int current_ = 0;                                   // which of them are those of now
-    NeighbourLists lists_;
+    std::vector<Packed<D>> reference_;              // packed positions at the last rebuild, own order
+    std::array<std::vector<Packed<D>>, 2> packed_;  // by slot: positions of now and the next ones
+    int current_ = 0;                               // which of them are those of now
+    NeighbourLists<D> lists_;
 };
 
-template <class Use>
-void Tile::for_each_cell_count(Use use) const {
-    const balance::Box& b = box();
-    const int nx = b.extent(0), ny = b.extent(1);
-    // Sums of 3 and 5 cells up each column, then of 3 and 5 columns.
-    std::vector<std::int32_t> of3(static_cast<std::size_t>(nx + 4) * ny), of5(of3.size());
-    for (int x = -2; x < nx + 2; ++x) {
-        const std::int32_t* n = column(b.lower[0] + x, b.lower[1] - 2);
-        const std::size_t at = static_cast<std::size_t>(x + 2) * ny;
-        for (int y = 0; y < ny; ++y) {
-            of3[at + y] = n[y + 1] + n[y + 2] + n[y + 3];
-            of5[at + y] = n[y] + of3[at + y] + n[y + 4];
+/// Replaces each of a box's numbers, which lie in the order of cells, by the sum of `wide` that follow each other along
+/// an axis, itself and those behind it: that axis becomes shorter by wide - 1.
+inline std::vector<std::int32_t> summed_along(int axis, int wide, std::vector<std::int32_t> values,
+                                              std::array<int, 3>& extent) {
+    std::size_t inner = 1, outer = 1;
+    for (int a = 0; a < 3; ++a) (a < axis ? outer : inner) *= a == axis ? 1 : static_cast<std::size_t>(extent[a]);
+    const auto from = static_cast<std::size_t>(extent[axis]), to = from - static_cast<std::size_t>(wide - 1);
+    extent[axis] = static_cast<int>(to);
+    std::vector<std::int32_t> sums(outer * to * inner);
+    for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t k = 0; k < to * inner; ++k) {
+            std::int32_t sum = 0;
+            for (std::size_t w = 0; w < static_cast<std::size_t>(wide); ++w)
+                sum += values[o * from * inner + k + w * inner];
+            sums[o * to * inner + k] = sum;
         }
-    }
-    for (int x = 0; x < nx; ++x) {
-        const std::int32_t* n = column(b.lower[0] + x, b.lower[1]);
-        const std::int32_t *a = &of3[static_cast<std::size_t>(x + 1) * ny], *c = &of5[static_cast<std::size_t>(x) * ny];
-        for (int y = 0; y < ny; ++y)
-            use(n[y], a[y] + a[y + ny] + a[y + 2 * ny],
-                c[y] + c[y + ny] + c[y + 2 * ny] + c[y + 3 * ny] + c[y + 4 * ny]);
-    }
+    return sums;
+}
+
+template <int D>
+template <class Use>
+void Tile<D>::for_each_cell_count(Use use) const {
+    // Counts of the own cells with `beyond` more on each side, summed over boxes of so many cells a side.
+    const auto around = [this](int beyond) {
+        const balance::Box box = balance::with_halo(cells_.box, {beyond, beyond, D == 2 ? 0 : beyond});
+        std::vector<std::int32_t> counts;
+        for_each_column<D>(
+            box, [&](const CellIndex& c) { counts.insert(counts.end(), &count(c), &count(c) + box.extent(D - 1)); });
+        std::array<int, 3> extent{box.extent(0), box.extent(1), box.extent(2)};
+        for (int a = D - 1; a >= 0; --a) counts = summed_along(a, 2 * beyond + 1, std::move(counts), extent);
+        return counts;
+    };
+    const std::vector<std::int32_t> n = around(0), n3 = around(1), n5 = around(2);
+    for (std::size_t i = 0; i < n.size(); ++i) use(n[i], n3[i], n5[i]);
 }
 
 }  // namespace md

@@ -152,12 +152,13 @@ std::vector<RankStep> migration_exchange(const CellField& field, const balance::
     const balance::Owners before(field.grid, all, from), after(field.grid, all, to);
     std::map<std::pair<int, int>, double> sent;
     for (int x = 0; x < all.upper[0]; ++x)
-        for (int y = 0; y < all.upper[1]; ++y) {
-            const std::int32_t source = before.column(x)[y], target = after.column(x)[y];
-            if (source == target) continue;
-            sent[{source, target}] +=
-                bytes * field.length * field.length * static_cast<double>(field.items[balance::place_in(all, x, y)]);
-        }
+        for (int y = 0; y < all.upper[1]; ++y)
+            for (int z = 0; z < all.upper[2]; ++z) {
+                const std::int32_t source = before.at(x, y, z), target = after.at(x, y, z);
+                if (source == target) continue;
+                sent[{source, target}] += bytes * field.length * field.length *
+                                          static_cast<double>(field.items[balance::place_in(all, x, y, z)]);
+            }
     return as_steps(sent, from.processes());
 }
 

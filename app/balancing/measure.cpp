@@ -63,16 +63,16 @@ ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, std:
     return taken;
 }
 
-std::vector<std::int64_t> evenly_owned(const Tiles& tiles, std::span<const double> times, const balance::Grid& grid,
+std::vector<std::int64_t> evenly_owned(const TileSet& tiles, std::span<const double> times, const balance::Grid& grid,
                                        std::span<const double> costs) {
     constexpr double nothing = 1e-300;  // where nothing costs anything, tiles and cells count alike
     std::vector<std::int64_t> sums(times.size(), 0);
     if (tiles.size() == 0) return sums;
-    balance::Box mine = tiles[0].box();
+    balance::Box mine = tiles.box(0);
     std::vector<double> lists(tiles.size()), of_process(times.size(), 0.0);
     for (std::size_t t = 0; t < tiles.size(); ++t) {
-        mine = around(mine, tiles[t].box());
-        lists[t] = nothing + static_cast<double>(tiles[t].list_length());
+        mine = around(mine, tiles.box(t));
+        lists[t] = nothing + static_cast<double>(tiles.list_length(t));
         of_process[tiles.process_of(t)] += lists[t];
     }
     std::vector<std::pair<std::int64_t, balance::Box>> near;  // no other process owns a cell here
@@ -81,7 +81,7 @@ std::vector<std::int64_t> evenly_owned(const Tiles& tiles, std::span<const doubl
         near.emplace_back(p, balance::even_part(grid.box(), processes, p));
     });
     for (std::size_t t = 0; t < tiles.size(); ++t) {
-        const balance::Box& tile = tiles[t].box();
+        const balance::Box& tile = tiles.box(t);
         const double time = times[tiles.process_of(t)] * lists[t] / of_process[tiles.process_of(t)];
         std::vector<double> loads;  // of its cells
         double all = 0;
@@ -93,14 +93,15 @@ std::vector<std::int64_t> evenly_owned(const Tiles& tiles, std::span<const doubl
                 break;
             }
             if (loads.empty())
-                tiles[t].for_each_cell_count([&](auto n, auto n3, auto n5) {
-                    loads.push_back(nothing + costs[0] + n * (costs[1] + costs[2] * n3 + costs[3] * n5));
+                for (const balance::CellCounts& n : tiles.cell_counts_of(t)) {
+                    loads.push_back(nothing + costs[0] + n.n * (costs[1] + costs[2] * n.n3 + costs[3] * n.n5));
                     all += loads.back();
-                });
+                }
             double part = 0;
             for (int x = shared.lower[0]; x < shared.upper[0]; ++x)
                 for (int y = shared.lower[1]; y < shared.upper[1]; ++y)
-                    part += loads[static_cast<std::size_t>(x - tile.lower[0]) * tile.extent(1) + y - tile.lower[1]];
+                    for (int z = shared.lower[2]; z < shared.upper[2]; ++z)
+                        part += loads[balance::place_in(tile, x, y, z)];
             sums[process] += std::llround(time * part / all);
         }
     }

@@ -52,7 +52,7 @@ ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, std:
 /// of each process. A process's time is shared by what its tiles' neighbour lists hold, and that of a tile that several
 /// would own like the loads that cells with so many particles usually have: costs[0] + n (costs[1] + costs[2] n3 +
 /// costs[3] n5). tiles: without blocks of accelerators.
-std::vector<std::int64_t> evenly_owned(const Tiles& tiles, std::span<const double> times, const balance::Grid& grid,
+std::vector<std::int64_t> evenly_owned(const TileSet& tiles, std::span<const double> times, const balance::Grid& grid,
                                        std::span<const double> costs);
 
 }  // namespace app

@@ -200,13 +200,15 @@ balance::Zones ZoneBalancer::zones() const {
     balance::Zones zones;
     if (!on()) return zones;
     std::vector<std::int32_t> mine{static_cast<std::int32_t>(border_.blocks().size())};
-    for (const balance::Box& b : border_.blocks())
-        mine.insert(mine.end(), {b.lower[0], b.lower[1], b.upper[0], b.upper[1]});
+    for (const balance::Box& b : border_.blocks()) {
+        mine.insert(mine.end(), b.lower.begin(), b.lower.end());
+        mine.insert(mine.end(), b.upper.begin(), b.upper.end());
+    }
     const std::vector<std::int32_t> all = balance::all_gather<std::int32_t>(setting_.team, mine);
     zones.first.push_back(0);
     for (auto next = all.begin(); next != all.end();) {
-        for (std::int32_t n = *next++; n > 0; --n, next += 4)
-            zones.blocks.push_back({{next[0], next[1], 0}, {next[2], next[3], 1}});
+        for (std::int32_t n = *next++; n > 0; --n, next += 6)
+            zones.blocks.push_back({{next[0], next[1], next[2]}, {next[3], next[4], next[5]}});
         zones.first.push_back(static_cast<std::int64_t>(zones.blocks.size()));
     }
     return zones;

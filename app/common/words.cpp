@@ -42,4 +42,10 @@ std::string wrapped(std::string_view sentence, std::string_view indent) {
     return lines_of(words, "", indent);
 }
 
+std::string along_axes(const std::array<int, 3>& n, int dimensions) {
+    std::string text = std::to_string(n[0]);
+    for (int a = 1; a < dimensions; ++a) text += " x " + std::to_string(n[a]);
+    return text;
+}
+
 }  // namespace app

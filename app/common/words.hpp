@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The wording of what the program prints: counts with their nouns, lines that a terminal of 80 columns doesn't wrap.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@ namespace app {
 
 /// A number with its noun: "1 rank", "2 ranks", "0 processes".
 std::string counted(std::int64_t n, std::string_view noun);
+
+/// So many along each axis: "12 x 8", in three dimensions "12 x 8 x 4".
+std::string along_axes(const std::array<int, 3>& n, int dimensions);
 
 inline constexpr std::size_t line_width = 79;
 

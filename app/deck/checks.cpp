@@ -35,7 +35,32 @@ std::string axis_remedy(const Deck& deck, const char* change) {
     return fmt::format("{} {}", deck.system.box_fit ? "use more cells or" : "make the box longer or", change);
 }
 
-// The potential's own parameters get their defaults, the cell gets the cutoff.
+// The box says how many dimensions there are, or the cells that it fits; all else must agree.
+void count_dimensions(Deck& deck, const Where& where) {
+    Deck::System& s = deck.system;
+    const std::string from = s.box_fit ? slab_path(0, "cells") : "system.box";
+    if (const auto found = s.given.find(from); found != s.given.end()) s.dimensions = found->second;
+    for (const auto& [path, n] : s.given)
+        if (n > 1 && n != s.dimensions)
+            fail(where(path + (n == 3 ? ".2" : "")),
+                 fmt::format("{} has {} values, and {} has {}", path, n, from, s.dimensions),
+                 fmt::format("give {}, one for each axis", s.dimensions));
+    for (std::size_t i = 0; i < s.slabs.size(); ++i) {
+        md::Slab& slab = s.slabs[i];
+        const std::string path = slab_path(i, "lattice");
+        if (!s.given.contains(path))
+            slab.lattice = s.dimensions == 2 ? md::LatticeKind::hexagonal : md::LatticeKind::fcc;
+        if (md::dimensions_of(slab.lattice) != s.dimensions)
+            fail(where(path),
+                 fmt::format("{} is a lattice of {} dimensions", balance::word_of(slab.lattice),
+                             s.dimensions == 2 ? "three" : "two"),
+                 s.dimensions == 2 ? "write hexagonal" : "write sc, bcc, fcc or hcp");
+    }
+    if (deck.grid.tile && s.dimensions == 2) (*deck.grid.tile)[2] = 1;
+}
+
+// The potential's own parameters get their defaults, the cell gets the cutoff, or in three dimensions a skin more:
+// then neighbours lie in the 27 cells around.
 void complete(Deck& deck, const Where& where) {
     md::PotentialSpec& p = deck.system.potential;
     std::string given = "system.potential";  // the last parameter that the deck gives
@@ -46,7 +71,7 @@ void complete(Deck& deck, const Where& where) {
     }
     if (const std::string conflict = md::conflict(p); !conflict.empty())
         fail(where(given), "system.potential: " + conflict, "change one of them");
-    if (deck.grid.cell == 0) deck.grid.cell = p.cutoff;
+    if (deck.grid.cell == 0) deck.grid.cell = deck.system.dimensions == 2 ? p.cutoff : 1.2 * p.cutoff;
 }
 
 void fit_box(Deck& deck, const Where& where) {
@@ -64,13 +89,13 @@ void fit_box(Deck& deck, const Where& where) {
     md::Slab& slab = s.slabs[0];
     if (!slab.cells)
         fail(where("system.slabs.0.lower"), "box: fit needs a slab with cells",
-             "write cells: [nx, ny] in place of lower and upper");
-    for (int a = 0; a < 2; ++a)
+             "write cells: [nx, ny] or [nx, ny, nz] in place of lower and upper");
+    for (int a = 0; a < s.dimensions; ++a)
         if (s.boundary[a] != md::Boundary::periodic)
             fail(where(fmt::format("system.boundary.{}", a)), "box: fit needs periodic boundaries",
                  "write periodic, or give the box's lengths");
     s.box = md::fitted_box(slab);
-    slab.lower = {0, 0};
+    slab.lower = {0, 0, 0};
     slab.upper = s.box;
 }
 
@@ -78,17 +103,17 @@ void fit_box(Deck& deck, const Where& where) {
 void round_box(Deck& deck, const Where& where) {
     Deck::System& s = deck.system;
     for (std::size_t i = 0; i < s.slabs.size(); ++i)
-        for (int a = 0; a < 2; ++a) {
+        for (int a = 0; a < s.dimensions; ++a) {
             if (s.slabs[i].lower[a] < 0)
                 fail(where(fmt::format("{}.{}", slab_path(i, "lower"), a)),
-                     fmt::format("slab {} begins outside the box, at {} = {}", i, "xy"[a], s.slabs[i].lower[a]),
+                     fmt::format("slab {} begins outside the box, at {} = {}", i, "xyz"[a], s.slabs[i].lower[a]),
                      "use at least 0");
             if (s.slabs[i].upper[a] > s.box[a])
                 fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
-                     fmt::format("slab {} ends outside the box, at {} = {}", i, "xy"[a], s.slabs[i].upper[a]),
+                     fmt::format("slab {} ends outside the box, at {} = {}", i, "xyz"[a], s.slabs[i].upper[a]),
                      fmt::format("use at most {}", s.box[a]));
         }
-    for (int a = 0; a < 2; ++a) {
+    for (int a = 0; a < s.dimensions; ++a) {
         s.box[a] = static_cast<double>(md::to_edge_units(s.box[a])) * md::edge_unit;  // periodic images are exact
         for (md::Slab& slab : s.slabs)
             if (slab.cells || slab.upper[a] > s.box[a]) slab.upper[a] = s.box[a];
@@ -100,25 +125,29 @@ void check_slabs(const Deck& deck, const Where& where) {
     double particles = 0;
     for (std::size_t i = 0; i < slabs.size(); ++i) {
         const md::Slab& s = slabs[i];
-        for (int a = 0; a < 2; ++a)
+        for (int a = 0; a < deck.system.dimensions; ++a)
             if (!(s.lower[a] < s.upper[a]))
                 fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
-                     fmt::format("slab {} has no width along {}", i, "xy"[a]),
+                     fmt::format("slab {} has no width along {}", i, "xyz"[a]),
                      fmt::format("use more than {}, its lower corner", s.lower[a]));
         for (std::size_t j = 0; j < i; ++j) {
             const md::Slab& t = slabs[j];
-            if (s.lower[0] < t.upper[0] && t.lower[0] < s.upper[0] && s.lower[1] < t.upper[1] &&
-                t.lower[1] < s.upper[1])
+            bool apart = false;
+            for (int a = 0; a < deck.system.dimensions; ++a)
+                apart = apart || s.lower[a] >= t.upper[a] || t.lower[a] >= s.upper[a];
+            if (!apart)
                 fail(where(slab_path(i, "lower")), fmt::format("slab {} overlaps slab {}", i, j),
                      "move or shrink one of them");
         }
-        particles += s.cells ? 2.0 * static_cast<double>((*s.cells)[0]) * static_cast<double>((*s.cells)[1])
-                             : s.density * (s.upper[0] - s.lower[0]) * (s.upper[1] - s.lower[1]);
+        double more = s.cells ? md::sites_of_cell(s.lattice) : s.density;
+        for (int a = 0; a < deck.system.dimensions; ++a)
+            more *= s.cells ? static_cast<double>((*s.cells)[a]) : s.upper[a] - s.lower[a];
+        particles += more;
         if (particles > most_particles)
             fail(where(slab_path(i, s.cells ? "cells" : "density")),
                  fmt::format("about {:.3g} particles, more than 2^40", particles),
                  "use a lower density or smaller slabs");
-        const double speed = std::hypot(s.velocity[0], s.velocity[1]),
+        const double speed = std::hypot(s.velocity[0], s.velocity[1], s.velocity[2]),
                      thermal = thermal_widths * std::sqrt(s.temperature);
         if ((speed + thermal) * deck.run.dt >= deck.grid.cell)
             fail(where(slab_path(i, speed >= thermal ? "velocity" : "temperature")),
@@ -139,9 +168,9 @@ void check_grid(const Deck& deck, const Where& where) {
              "use a thinner skin or auto");
     const double reach = deck.grid.skin ? cutoff + *deck.grid.skin : cutoff * auto_skin_ratio;
     double cells = 1;
-    for (int a = 0; a < 2; ++a) {
+    for (int a = 0; a < deck.system.dimensions; ++a) {
         const double length = deck.system.box[a];
-        const std::string along = fmt::format("the box is {} long along {}", length, "xy"[a]);
+        const std::string along = fmt::format("the box is {} long along {}", length, "xyz"[a]);
         if (length > longest_side) fail(where(axis_path(deck, a)), along + ", more than 2^20", "make it shorter");
         if (length < cell)
             fail(where(axis_path(deck, a)), fmt::format("{}, shorter than a cell of {}", along, cell),
@@ -152,7 +181,7 @@ void check_grid(const Deck& deck, const Where& where) {
                  axis_remedy(deck, "the cutoff or skin smaller"));
         const double n = std::floor(length / cell);
         if (n > most_cells_along)
-            fail(where("grid.cell"), fmt::format("{:.0f} cells along {}, more than 2^20", n, "xy"[a]),
+            fail(where("grid.cell"), fmt::format("{:.0f} cells along {}, more than 2^20", n, "xyz"[a]),
                  "use wider cells");
         cells *= n;
     }
@@ -228,6 +257,7 @@ void complete_output(Deck::Output& output, const Where& where) {
 }  // namespace
 
 void complete_and_check(Deck& deck, const Where& where) {
+    count_dimensions(deck, where);
     complete(deck, where);
     fit_box(deck, where);
     round_box(deck, where);

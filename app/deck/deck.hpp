@@ -49,6 +49,7 @@ struct Deck {
     std::string name;  ///< file name without folder and extension
     struct System : md::System {
         bool box_fit = false;  ///< box: fit (then one slab with `cells` and periodic boundaries): `box` holds what fits
+        std::map<std::string, int> given;  ///< by path: values that the deck gives for axes, 2 or 3; or a lattice, 1
     } system;
     struct Run {
         double dt = 0.001;
@@ -58,7 +59,7 @@ struct Deck {
     struct Grid {
         double cell = 0;                         ///< smallest side of a cell; 0 until the deck is complete: the cutoff
         std::optional<double> skin;              ///< empty: auto
-        std::optional<balance::TileShape> tile;  ///< cells along x and y; empty: auto
+        std::optional<balance::TileShape> tile;  ///< cells along each axis; empty: auto
     } grid;
     struct Balance {
         std::int64_t every = 0;                 ///< steps; 0: never

@@ -144,18 +144,42 @@ Key numbers(const char* name, Numbers& xs, const NumberRange& range, const char*
         name, xs, [range](double& x) { return number("", x, range, ""); }, example, meaning);
 }
 
-/// Two whole numbers; no such key where there are none.
-template <class Pair>
-Key integer_pair(const char* name, std::optional<Pair>& x, std::int64_t low, std::int64_t high, const char* meaning) {
-    Key key{name, meaning, "a list of 2, each " + allowed(low, high)};
-    key.read = [&x, low, high](const Node& node, const std::string& path) {
-        const std::vector<Node>& items = to_list(node, path, 2, "[100, 200]");
-        const std::int64_t first = to_integer(items[0], path + ".0", low, high);
-        using Integer = typename Pair::value_type;
-        x = Pair{static_cast<Integer>(first), static_cast<Integer>(to_integer(items[1], path + ".1", low, high))};
+/// A value for each axis: two or three of them, which `system.given` notes until the whole deck has been read. item:
+/// describes one, of T; xs: their array, or an optional of one (no such key where there is none).
+template <class T, class Xs, class Item>
+Key per_axis(std::string name, Xs& xs, Deck::System& system, Item item, const std::string& example,
+             std::string meaning) {
+    T shape{};
+    Key key{std::move(name), std::move(meaning), "a list of 2 or 3, each " + item(shape).allowed};
+    key.read = [&xs, &system, item, example](const Node& node, const std::string& path) {
+        const std::size_t n = node.kind == Node::Kind::list && node.items.size() == 3 ? 3 : 2;
+        to_list(node, path, n, example);
+        std::array<T, 3> values = std::optional<std::array<T, 3>>(xs).value_or(std::array<T, 3>{});
+        for (std::size_t i = 0; i < n; ++i) item(values[i]).read(node.items[i], below(path, std::to_string(i)));
+        xs = values;
+        system.given[path] = static_cast<int>(n);
     };
-    key.text = [&x] { return x ? fmt::format("[{}, {}]", (*x)[0], (*x)[1]) : std::string(); };
+    key.text = [&xs, &system, item]() -> std::string {
+        std::optional<std::array<T, 3>> values = xs;
+        if (!values) return "";
+        std::vector<std::string> texts;
+        for (int a = 0; a < system.dimensions; ++a) texts.push_back(item((*values)[a]).text());
+        return fmt::format("[{}]", fmt::join(texts, ", "));
+    };
     return key;
+}
+template <class Xs>
+Key numbers_per_axis(const char* name, Xs& xs, Deck::System& system, const NumberRange& range, const char* example,
+                     const char* meaning) {
+    const auto item = [range](double& x) { return number("", x, range, ""); };
+    return per_axis<double>(name, xs, system, item, example, meaning);
+}
+/// T: of the array in xs.
+template <class T>
+Key integers_per_axis(const char* name, std::optional<std::array<T, 3>>& xs, Deck::System& system, std::int64_t low,
+                      std::int64_t high, const char* meaning) {
+    const auto item = [low, high](T& x) { return integer("", x, low, high, ""); };
+    return per_axis<T>(name, xs, system, item, "[100, 200]", meaning);
 }
 
 /// Values that item describes, each at most once.

@@ -9,14 +9,15 @@
 namespace app {
 namespace {
 
-Key tile_key(std::optional<balance::TileShape>& tile) {
+Key tile_key(std::optional<balance::TileShape>& tile, Deck::System& system) {
     constexpr std::int64_t least = 4, most = 512;
-    Key key = integer_pair("tile", tile, least, most, "cells of a tile along x and y; auto: by cells and threads");
-    key.allowed += ", or one for both";
+    Key key = integers_per_axis("tile", tile, system, least, most,
+                                "cells of a tile along each axis; auto: by cells and threads");
+    key.allowed += ", or one for all";
     key.read = [&tile, read = std::move(key.read)](const Node& node, const std::string& path) {
         if (node.kind != Node::Kind::scalar) return read(node, path);
         const int side = static_cast<int>(to_integer(node, path, least, most));
-        tile = {side, side};
+        tile = {side, side, side};
     };
     return or_other(std::move(key), "auto", tile);
 }
@@ -30,14 +31,14 @@ std::vector<Key> run_keys(Deck::Run& run) {
     };
 }
 
-std::vector<Key> grid_keys(Deck::Grid& grid) {
+std::vector<Key> grid_keys(Deck::Grid& grid, Deck::System& system) {
     Key cell = number("cell", grid.cell, {0, 10, true}, "smallest side of a cell, sigma, at least the cutoff");
-    cell.standard = "the cutoff";
+    cell.standard = "the cutoff; in three dimensions 1.2 times it";
     const char* skin = "sigma; auto: guessed from speeds and dt, then tuned; 0: rebuild every step";
     return {
         std::move(cell),
         may_change(number("skin", grid.skin, {0, 10}, skin, "auto")),  // only the time of a run depends on it
-        tile_key(grid.tile),
+        tile_key(grid.tile, system),
     };
 }
 
@@ -149,7 +150,7 @@ std::vector<Key> deck_keys(Deck& deck) {
     return {
         required(section("system", "", system_keys(deck.system)), "add a section system"),
         required(may_change(section("run", "", run_keys(deck.run))), "add a section run"),
-        section("grid", "", grid_keys(deck.grid)),
+        section("grid", "", grid_keys(deck.grid, deck.system)),
         may_change(section("balance", "", balance_keys(deck.balance))),
         may_change(section("output", "", output_keys(deck.output))),
         may_change(section("checkpoint", "", checkpoint_keys(deck.checkpoint))),

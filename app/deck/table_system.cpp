@@ -13,8 +13,9 @@ namespace {
 constexpr NumberRange anywhere{-longest_side, longest_side};
 
 Key box_key(Deck::System& s) {
-    const char *example = "[700.0, 300.0]", *meaning = "lengths, sigma, multiples of 2^-26; or the word fit";
-    Key key = numbers("box", s.box, {0, longest_side, true}, example, meaning);
+    const char *example = "[700.0, 300.0]",
+               *meaning = "lengths, sigma, multiples of 2^-26: two, or three for three dimensions; or the word fit";
+    Key key = numbers_per_axis("box", s.box, s, {0, longest_side, true}, example, meaning);
     key.allowed += ", or fit";
     if (s.box_fit) key.meaning = fmt::format("to the slab's cells: {} sigma", key.text());
     key.text = [&s, text = std::move(key.text)] { return s.box_fit ? "fit" : text(); };
@@ -23,9 +24,7 @@ Key box_key(Deck::System& s) {
         if (s.box_fit) return;
         if (node.kind == Node::Kind::scalar)
             fail(node.where, fmt::format("{} can't be {}", path, quote(node.text)),
-                 fmt::format("write two lengths as in {}, or fit", example));
-        if (node.kind == Node::Kind::list && node.items.size() == 3)
-            fail(node.items[2].where, "a third dimension is not in this version yet", "give two lengths");
+                 fmt::format("write two or three lengths as in {}, or fit", example));
         read(node, path);
     };
     return required(std::move(key), "give its lengths, as in box: [700.0, 300.0], or box: fit");
@@ -57,25 +56,33 @@ std::vector<Key> potential_keys(md::PotentialSpec& p) {
     return keys;
 }
 
-std::vector<Key> slab_keys(md::Slab& s) {
+std::vector<Key> slab_keys(md::Slab& s, Deck::System& system) {
     const auto without_cells = [&s](Key key) {
         return unless(
-            required(std::move(key), "give lower and upper as [x, y], or cells with box: fit"),
+            required(std::move(key), "give lower and upper as [x, y] or [x, y, z], or cells with box: fit"),
             [&s] { return s.cells ? "beside cells" : ""; }, "remove one: cells fill the whole box");
     };
-    static std::string only_lattice = "hexagonal";  // a key for decks to come
+    Key lattice = word("lattice", s.lattice, "hexagonal in two dimensions; sc, bcc, fcc, hcp in three");
+    lattice.standard = "hexagonal; in three dimensions fcc";
+    lattice.read = [&system, read = std::move(lattice.read)](const Node& node, const std::string& path) {
+        read(node, path);
+        system.given[path] = 1;
+    };
     return {
-        integer_pair("cells", s.cells, 1, std::int64_t{1} << 24, "lattice cells along x and y, two particles each"),
-        without_cells(numbers("lower", s.lower, anywhere, "[10.0, 20.0]", "corner, sigma; without cells")),
-        without_cells(numbers("upper", s.upper, anywhere, "[10.0, 20.0]", "opposite corner, sigma; without cells")),
-        word("lattice", only_lattice, {"hexagonal"}, "the only one"),
-        number("density", s.density, {0, densest, true}, "particles / sigma^2"),
+        integers_per_axis("cells", s.cells, system, 1, std::int64_t{1} << 24,
+                          "of the lattice along each axis: hexagonal 2 particles each, sc 1, bcc 2, fcc 4, hcp 4"),
+        without_cells(
+            numbers_per_axis("lower", s.lower, system, anywhere, "[10.0, 20.0]", "corner, sigma; without cells")),
+        without_cells(numbers_per_axis("upper", s.upper, system, anywhere, "[10.0, 20.0]",
+                                       "opposite corner, sigma; without cells")),
+        std::move(lattice),
+        number("density", s.density, {0, densest, true}, "particles / sigma^2; in three dimensions / sigma^3"),
         number("temperature", s.temperature, {0, hottest}, "epsilon / k"),
-        numbers("velocity", s.velocity, {-fastest, fastest}, "[10.0, 20.0]", "drift, sigma / tau"),
+        numbers_per_axis("velocity", s.velocity, system, {-fastest, fastest}, "[10.0, 20.0]", "drift, sigma / tau"),
     };
 }
 
-Key slabs_key(std::vector<md::Slab>& slabs) {
+Key slabs_key(std::vector<md::Slab>& slabs, Deck::System& system) {
     Key key{"slabs", "each by its corners, with a gap of about sigma to the next one, or by cells with box: fit",
             fmt::format("a list of 1 to {} slabs", most_slabs)};
     key.read = [&slabs](const Node& node, const std::string& path) {
@@ -85,9 +92,9 @@ Key slabs_key(std::vector<md::Slab>& slabs) {
             fail(node.items[most_slabs].where, fmt::format("more than {} slabs", most_slabs), "merge some of them");
         slabs.resize(n);
     };
-    key.elements = [&slabs] {
+    key.elements = [&slabs, &system] {
         std::vector<std::vector<Key>> all;
-        for (md::Slab& slab : slabs) all.push_back(slab_keys(slab));
+        for (md::Slab& slab : slabs) all.push_back(slab_keys(slab, system));
         return all;
     };
     return required(std::move(key), "give a list of slabs");
@@ -102,10 +109,11 @@ std::vector<Key> system_keys(Deck::System& s) {
     const auto boundary = [](md::Boundary& b) { return word("", b, ""); };
     return {
         box_key(s),
-        list("boundary", s.boundary, boundary, "[periodic, reflecting]", "each axis: periodic or reflecting"),
+        per_axis<md::Boundary>("boundary", s.boundary, s, boundary, "[periodic, reflecting]",
+                               "each axis: periodic or reflecting"),
         std::move(seed),
         section("potential", "", potential_keys(s.potential)),
-        slabs_key(s.slabs),
+        slabs_key(s.slabs, s),
     };
 }
 

@@ -11,18 +11,22 @@
 namespace app {
 
 /// A move as its target sees it: cells, and what to add to packed positions.
+template <int D>
 struct TargetView {
     balance::Box box;
-    std::uint32_t dx, dy;
+    md::Packed<D> shift;
 };
-TargetView in_target_coordinates(const md::Domain& domain, const balance::Move& move);
+template <int D>
+TargetView<D> in_target_coordinates(const md::Domain& domain, const balance::Move& move);
 
-/// Copies packed positions, to which the target adds dx and dy.
-void copy_shifted(const std::uint64_t* from, std::int64_t n, std::uint64_t* to, std::uint32_t dx, std::uint32_t dy);
+/// Copies packed positions, to which the target adds a shift.
+template <int D>
+void copy_shifted(const md::Packed<D>* from, std::int64_t n, md::Packed<D>* to, const md::Packed<D>& shift);
 
+template <int D>
 class Border {
 public:
-    Border(const Setup& setup, Tiles& tiles) : setup_(setup), tiles_(tiles) {}
+    Border(const Setup& setup, Tiles<D>& tiles) : setup_(setup), tiles_(tiles) {}
 
     /// moves: those of the halo plan that have a block as source or target.
     void plan(const std::vector<balance::Move>& moves);
@@ -40,7 +44,7 @@ public:
 private:
     struct Crossing {
         balance::Move move;
-        TargetView to;
+        TargetView<D> to;
         std::size_t source, target;                // places
         std::int64_t cells_out, cells_in;          // before it, among the cells that a block shows and sees
         std::int64_t positions_out, positions_in;  // the same of particles
@@ -48,7 +52,7 @@ private:
     bool is_block(std::size_t place) const { return place >= tiles_.on_cpu(); }
 
     const Setup& setup_;
-    Tiles& tiles_;
+    Tiles<D>& tiles_;
     std::vector<Crossing> crossings_;
     std::vector<std::vector<std::int32_t>> incoming_;  // by block: counts of the cells that it sees
 };

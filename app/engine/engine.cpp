@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The order of things is held here: each stage checks that the one before was reached, and whatever moves particles
 // falls back to an earlier stage.
-#include "app/engine/engine.hpp"
-
 #include <omp.h>
 
 #include <future>
@@ -11,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/engine/engine_of.hpp"
 #include "app/engine/migration.hpp"
 #include "app/engine/thread_schedule.hpp"
 
@@ -23,33 +22,43 @@ void require(bool good, const char* otherwise) {
 
 }  // namespace
 
-Engine::Engine(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm,
-               Timers& timers)
-    : setup_(setup),
+template <int D>
+EngineOf<D>::EngineOf(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm,
+                      Timers& timers)
+    : Engine(setup, comm),
       timers_(timers),
       tiles_(setup_, decomposition, comm),
       halo_(setup_, tiles_, decomposition),
       stopwatch_(setup_, tiles_),
       forces_(setup_, tiles_),
       scratch_(omp_get_max_threads()),
-      agreement_(comm, setup.overlap == comm::Overlap::full),
       skin_(setup_, comm, timers) {
     assign_to_threads();
 }
 
-void Engine::fill(const md::System& system) {
+template <int D>
+void EngineOf<D>::fill(const md::System& system) {
     tiles_.fill(system);
     stage_ = Stage::scattered;
     agreement_.set_displaced();
 }
 
-void Engine::distribute(const std::vector<md::Particle>& particles, const balance::Decomposition& owners) {
-    app::distribute(tiles_, setup_, owners, particles);
+template <int D>
+void EngineOf<D>::distribute(const std::vector<md::Particle<3>>& particles, const balance::Decomposition& owners) {
+    std::vector<md::Particle<D>> mine;
+    mine.reserve(particles.size());
+    for (const md::Particle<3>& p : particles) {
+        md::Particle<D> q{p.id, {}, {}};
+        for (int a = 0; a < D; ++a) q.x[a] = p.x[a], q.v[a] = p.v[a];
+        mine.push_back(q);
+    }
+    app::distribute(tiles_, setup_, owners, mine);
     stage_ = Stage::scattered;
     agreement_.set_displaced();
 }
 
-void Engine::rebin() {
+template <int D>
+void EngineOf<D>::rebin() {
     agreement_.finish();
     skin_.rebuilding(displaced());
     {
@@ -59,7 +68,8 @@ void Engine::rebin() {
     sort();
 }
 
-void Engine::repartition(const balance::Decomposition& old, const balance::Decomposition& next) {
+template <int D>
+void EngineOf<D>::repartition(const balance::Decomposition& old, const balance::Decomposition& next) {
     require(stage_ != Stage::scattered, "particles change owners before they were sorted");
     {
         const Timed phase(timers_, Phase::migration);
@@ -72,10 +82,11 @@ void Engine::repartition(const balance::Decomposition& old, const balance::Decom
     sort();  // tiles that stayed as they were are sorted already
 }
 
-void Engine::sort() {
+template <int D>
+void EngineOf<D>::sort() {
     {
         const Timed phase(timers_, Phase::neighbours);
-        at_the_same_time([](gpu::Zone& zone) { zone.sort(); },
+        at_the_same_time([](gpu::Zone<D>& zone) { zone.sort(); },
                          [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
     }
     assign_to_threads();
@@ -86,8 +97,9 @@ void Engine::sort() {
 
 // blocks(zone) for each block, by a thread that only waits for its accelerator, while the CPU's threads do tiles(t) for
 // each tile.
-template <class Blocks, class Tiles>
-void Engine::at_the_same_time(Blocks blocks, Tiles tiles) {
+template <int D>
+template <class Blocks, class OnTiles>
+void EngineOf<D>::at_the_same_time(Blocks blocks, OnTiles tiles) {
     const double start = comm::now();
     std::vector<std::future<void>> waiting;
     try {
@@ -103,12 +115,14 @@ void Engine::at_the_same_time(Blocks blocks, Tiles tiles) {
 }
 
 // Tiles go to threads by the particles that they hold now; cells cost a little too.
-ThreadSchedule Engine::to_threads(std::vector<std::size_t> tiles) const {
-    const auto weight = [this](std::size_t t) { return 8 * tiles_[t].size() + tiles_[t].box().cells(); };
+template <int D>
+ThreadSchedule EngineOf<D>::to_threads(std::vector<std::size_t> tiles) const {
+    const auto weight = [this](std::size_t t) { return 8 * tiles_[t].size() + tiles_.box(t).cells(); };
     return split_by_weight(std::move(tiles), static_cast<std::size_t>(omp_get_max_threads()), weight);
 }
 
-void Engine::assign_to_threads() {
+template <int D>
+void EngineOf<D>::assign_to_threads() {
     std::vector<std::size_t> all, inner;
     on_threads_.rim.clear();
     for (std::size_t t = 0; t < tiles_.on_cpu(); ++t) {
@@ -119,7 +133,8 @@ void Engine::assign_to_threads() {
     on_threads_.inner = to_threads(std::move(inner));
 }
 
-void Engine::refill_ghosts() {
+template <int D>
+void EngineOf<D>::refill_ghosts() {
     const Timed phase(timers_, Phase::ghosts);
     halo_.lay_slots();
     halo_.start();
@@ -129,13 +144,14 @@ void Engine::refill_ghosts() {
     ghosts_current_ = true;
 }
 
-void Engine::build_neighbour_lists() {
+template <int D>
+void EngineOf<D>::build_neighbour_lists() {
     require(stage_ != Stage::scattered, "neighbour lists are built before the particles were sorted");
     if (stage_ == Stage::listed) return;
     refill_ghosts();
     const Timed phase(timers_, Phase::neighbours);
     const double radius = setup_.potential.cutoff + skin();
-    at_the_same_time([radius](gpu::Zone& zone) { zone.build_neighbour_lists(radius); },
+    at_the_same_time([radius](gpu::Zone<D>& zone) { zone.build_neighbour_lists(radius); },
                      [&](std::size_t t) {
                          tiles_[t].build_neighbour_lists(*setup_.kernels, radius, scratch_[omp_get_thread_num()]);
                      });
@@ -145,7 +161,8 @@ void Engine::build_neighbour_lists() {
     ++rebuilds_;
 }
 
-void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
+template <int D>
+void EngineOf<D>::force_pass(const PassOptions& options, std::int64_t stop) {
     require(stage_ == Stage::listed, "forces are computed before the neighbour lists were built");
     const bool travel = !ghosts_current_;
     const auto compute = [&](const ThreadSchedule& schedule) {
@@ -189,8 +206,9 @@ void Engine::force_pass(const ForcePass::Options& options, std::int64_t stop) {
 
 // Computes the inner tiles while ghosts are on their way, then the tiles at the rim as their ghosts arrive, a batch
 // whenever there are enough of them for all threads.
+template <int D>
 template <class Compute>
-void Engine::compute_with_ghosts(Compute compute) {
+void EngineOf<D>::compute_with_ghosts(Compute compute) {
     const double start = comm::now();
     double computed = 0;
     const auto compute_some = [&](const ThreadSchedule& schedule) {
@@ -223,10 +241,17 @@ void Engine::compute_with_ghosts(Compute compute) {
     seconds_.travel.waited += end - start - computed;
 }
 
-ZoneSeconds Engine::take_zone_seconds() {
+template <int D>
+ZoneSeconds EngineOf<D>::take_zone_seconds() {
     seconds_.zones.cpu_busy = stopwatch_.take_busy();
     seconds_.zones.accelerator = forces_.take_block_seconds();
     return std::exchange(seconds_.zones, {});
+}
+
+std::unique_ptr<Engine> make_engine(const Setup& setup, const balance::Decomposition& decomposition,
+                                    const comm::Communicator& comm, Timers& timers) {
+    if (setup.domain.dimensions == 2) return std::make_unique<EngineOf<2>>(setup, decomposition, comm, timers);
+    return std::make_unique<EngineOf<3>>(setup, decomposition, comm, timers);
 }
 
 }  // namespace app

@@ -5,17 +5,17 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "app/common/timers.hpp"
 #include "app/engine/agreement.hpp"
-#include "app/engine/force_pass.hpp"
-#include "app/engine/halo.hpp"
+#include "app/engine/pass_options.hpp"
 #include "app/engine/setup.hpp"
-#include "app/engine/skin_tuning.hpp"
-#include "app/engine/stopwatch.hpp"
-#include "app/engine/tiles.hpp"
+#include "app/engine/tile_set.hpp"
+#include "comm/exchange.hpp"
 #include "md/observables.hpp"
+#include "md/particles.hpp"
 
 namespace app {
 
@@ -32,40 +32,39 @@ struct TravelSeconds {
     double computed = 0, waited = 0;
 };
 
-/// All functions that change something are collective.
+/// In any number of dimensions; that of the setup's domain. All functions that change something are collective.
 class Engine {
 public:
-    Engine(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm,
-           Timers& timers);
+    virtual ~Engine() = default;
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
     /// Makes the system's particles.
-    void fill(const md::System& system);
+    virtual void fill(const md::System& system) = 0;
     /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells by `owners`, the
-    /// decomposition in use.
-    void distribute(const std::vector<md::Particle>& particles, const balance::Decomposition& owners);
+    /// decomposition in use. In two dimensions z is not looked at.
+    virtual void distribute(const std::vector<md::Particle<3>>& particles, const balance::Decomposition& owners) = 0;
     /// Reverses all velocities.
-    void reverse() { tiles_.reverse(); }
+    virtual void reverse() = 0;
 
     /// True when a particle has moved further than half the skin since the neighbour lists were built, or they never
     /// were. The same on all ranks.
     bool displaced() const { return agreement_.displaced(); }
     /// First half of a rebuild: takes particles to the tiles that own their cells, sorts them into cells and counts.
-    void rebin();
+    virtual void rebin() = 0;
     /// Changes owners from those of `old`, the decomposition in use, to those of `next`, and takes the particles there.
     /// After rebin().
-    void repartition(const balance::Decomposition& old, const balance::Decomposition& next);
+    virtual void repartition(const balance::Decomposition& old, const balance::Decomposition& next) = 0;
     /// Second half of a rebuild: ghosts and neighbour lists; nothing where they are those of the particles as they
     /// lie. After rebin().
-    void build_neighbour_lists();
+    virtual void build_neighbour_lists() = 0;
 
     /// Forces and half-kicks (md::Kick) of every particle; ghosts travel while tiles without remote neighbours are
     /// computed (Overlap::full), and accelerators compute their blocks at the same time as the threads their tiles.
     /// stop: this rank's wish to stop; stop_wanted() is then the largest of all ranks'. With Overlap::full displaced(),
     /// stop_wanted() and errors may come one pass late (agreement.hpp); never displaced() when it matters, nor anything
     /// after a pass that moves no particle. Throws md::SimulationError.
-    void force_pass(const ForcePass::Options& options, std::int64_t stop = 0);
+    virtual void force_pass(const PassOptions& options, std::int64_t stop = 0) = 0;
     std::int64_t stop_wanted() const { return agreement_.stop(); }
     const Agreement& agreement() const { return agreement_; }
     const comm::Communicator& comm() const { return agreement_.comm(); }
@@ -74,65 +73,41 @@ public:
     void finish_agreement() { agreement_.finish(); }
 
     /// The sums of the last force_pass with `sums`, over all ranks.
-    md::SystemSums sums() const { return forces_.sums(); }
-    /// Force on a particle of a tile after a force_pass with `keep_forces`, own order.
-    std::array<double, 2> force(std::size_t tile, std::int64_t own) const { return forces_.force(tile, own); }
-    std::uint64_t state_hash() const { return tiles_.state_hash(); }
+    virtual md::SystemSums sums() const = 0;
+    /// Force on a particle of a tile after a force_pass with `keep_forces`, own order. In two dimensions z is 0.
+    virtual std::array<double, 3> force(std::size_t tile, std::int64_t own) const = 0;
+    std::uint64_t state_hash() const { return tiles().state_hash(); }
 
     /// Directed pairs within the cutoff of each cell's particles, tile by tile. After build_neighbour_lists().
-    std::vector<std::int64_t> cell_neighbours() { return tiles_.cell_neighbours(); }
+    virtual std::vector<std::int64_t> cell_neighbours() = 0;
     /// See Stopwatch.
-    std::vector<double> take_tile_seconds() { return stopwatch_.take_tile_seconds(); }
+    virtual std::vector<double> take_tile_seconds() = 0;
 
     /// See Halo::traffic().
-    const comm::Traffic& traffic() const { return halo_.traffic(); }
+    virtual const comm::Traffic& traffic() const = 0;
     /// Seconds in which ghosts were on their way to this rank, so far.
-    const TravelSeconds& travel_seconds() const { return seconds_.travel; }
-
+    virtual const TravelSeconds& travel_seconds() const = 0;
     /// Of this rank, since the last call. All zero without accelerators.
-    ZoneSeconds take_zone_seconds();
+    virtual ZoneSeconds take_zone_seconds() = 0;
 
-    const Tiles& tiles() const { return tiles_; }
+    virtual const TileSet& tiles() const = 0;
     const Setup& setup() const { return setup_; }
-    double skin() const { return skin_.skin(); }                           ///< in use, lengths
-    std::int64_t rebuilds() const { return rebuilds_; }                    ///< of the neighbour lists
-    std::int64_t particles() const { return tiles_.particles(); }          ///< on this rank
-    std::int64_t bytes() const { return tiles_.bytes() + halo_.bytes(); }  ///< held by tiles and buffers of this rank
-    std::int64_t ownership_bytes() const { return tiles_.ownership_bytes() + halo_.plan_bytes(); }
+    virtual double skin() const = 0;                                ///< in use, lengths
+    virtual std::int64_t rebuilds() const = 0;                      ///< of the neighbour lists
+    std::int64_t particles() const { return tiles().particles(); }  ///< on this rank
+    virtual std::int64_t bytes() const = 0;                         ///< held by tiles and buffers of this rank
+    virtual std::int64_t ownership_bytes() const = 0;
 
-private:
-    /// What the tiles are ready for: each stage needs the one before.
-    enum class Stage { scattered, binned, listed };
-
-    void sort();
-    template <class Blocks, class Tiles>
-    void at_the_same_time(Blocks blocks, Tiles tiles);
-    void assign_to_threads();
-    void refill_ghosts();
-    template <class Compute>
-    void compute_with_ghosts(Compute compute);
-    ThreadSchedule to_threads(std::vector<std::size_t> tiles) const;
+protected:
+    Engine(const Setup& setup, const comm::Communicator& comm)
+        : setup_(setup), agreement_(comm, setup.overlap == comm::Overlap::full) {}
 
     const Setup setup_;
-    Timers& timers_;
-    Tiles tiles_;
-    Halo halo_;
-    Stopwatch stopwatch_;
-    ForcePass forces_;
-    struct {
-        ThreadSchedule all, inner;     // all tiles; those without ghosts from other ranks
-        std::vector<std::size_t> rim;  // the others
-    } on_threads_;
-    std::vector<md::TileScratch> scratch_;  // by thread
-    Stage stage_ = Stage::scattered;
     Agreement agreement_;
-    bool ghosts_current_ = false;  // they are where their owners are
-    std::int64_t rebuilds_ = 0;
-    struct {
-        TravelSeconds travel;
-        ZoneSeconds zones;
-    } seconds_;
-    SkinTuning skin_;
 };
+
+/// timers and comm must stay.
+std::unique_ptr<Engine> make_engine(const Setup& setup, const balance::Decomposition& decomposition,
+                                    const comm::Communicator& comm, Timers& timers);
 
 }  // namespace app

@@ -5,30 +5,27 @@
 #include <cstdint>
 #include <vector>
 
+#include "app/engine/pass_options.hpp"
 #include "app/engine/stopwatch.hpp"
 #include "app/engine/tiles.hpp"
 #include "md/observables.hpp"
 
 namespace app {
 
+template <int D>
 class ForcePass {
 public:
-    ForcePass(const Setup& setup, Tiles& tiles) : setup_(setup), tiles_(tiles) { resize(); }
+    ForcePass(const Setup& setup, Tiles<D>& tiles) : setup_(setup), tiles_(tiles) { resize(); }
 
     /// After the tiles have been replaced.
     void resize();
     /// After the neighbour lists were built: counts what passes take on a simulated cluster.
     void count_work();
 
-    struct Options {
-        md::Kick kick = md::Kick::none;
-        bool sums = false;         ///< also add up energies and momenta at this whole step
-        bool keep_forces = false;  ///< for force()
-    };
     /// Computes the tiles of a schedule; before(tile) runs just before each.
     template <class Before>
-    void compute(const ThreadSchedule& schedule, const Options& options, Stopwatch& stopwatch, Before before) {
-        const auto step = setup_.kernels->step_for(setup_.potential, setup_.precision);
+    void compute(const ThreadSchedule& schedule, const PassOptions& options, Stopwatch& stopwatch, Before before) {
+        const auto step = md::kernels_of<D>(*setup_.kernels).step_for(setup_.potential, setup_.precision);
         const md::StepArgs args = arguments(options);
         stopwatch.timed_for(schedule, [&](std::size_t t) {
             before(t);
@@ -37,7 +34,7 @@ public:
     }
 
     /// Has the accelerators start a pass over their blocks, and waits for it.
-    void start_blocks(const Options& options);
+    void start_blocks(const PassOptions& options);
     void finish_blocks();
     /// Seconds since the last call that the accelerator that worked longest was at work.
     double take_block_seconds();
@@ -46,21 +43,22 @@ public:
     md::StepResult worst() const;
     /// The sums of the last pass with `sums`, over all ranks. Collective.
     md::SystemSums sums() const;
-    /// Force on a particle after a pass with `keep_forces`; own order of the tile.
-    std::array<double, 2> force(std::size_t tile, std::int64_t own) const;
+    /// Force on a particle after a pass with `keep_forces`; own order of the tile. In two dimensions z is 0.
+    std::array<double, 3> force(std::size_t tile, std::int64_t own) const;
 
 private:
-    md::StepArgs arguments(const Options& options) const;
-    void compute_tile(std::size_t t, md::Kernels::Step step, md::StepArgs args, const Options& options);
+    md::StepArgs arguments(const PassOptions& options) const;
+    void compute_tile(std::size_t t, typename md::KernelsOf<D>::Step step, md::StepArgs args,
+                      const PassOptions& options);
 
     const Setup& setup_;
-    Tiles& tiles_;
+    Tiles<D>& tiles_;
     std::vector<md::StepResult> results_;  // by tile, as the others
     std::vector<md::PairSums> pair_sums_;
-    std::vector<std::vector<std::int64_t>> force_x_, force_y_;
-    std::vector<double> block_seconds_;  // by block
-    std::vector<double> work_seconds_;   // by tile
-    bool keeping_forces_ = false;        // of the blocks at work
+    std::array<std::vector<std::vector<std::int64_t>>, D> force_;  // quanta, by axis
+    std::vector<double> block_seconds_;                            // by block
+    std::vector<double> work_seconds_;                             // by tile
+    bool keeping_forces_ = false;                                  // of the blocks at work
 };
 
 }  // namespace app

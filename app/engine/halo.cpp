@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -21,16 +22,20 @@ using balance::Move;
 std::size_t cells_of(const Move& m) { return static_cast<std::size_t>(m.box.cells()); }
 
 // Particles in a box of a tile's cells or halo.
-std::size_t particles_in(const md::Tile& tile, const balance::Box& box) {
-    std::size_t n = 0;
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y) n += tile.count(x, y);
-    return n;
+template <int D>
+std::size_t particles_in(const md::Tile<D>& tile, const balance::Box& box) {
+    std::int64_t n = 0;
+    md::for_each_column<D>(box, [&](const md::CellIndex& c) {
+        const std::int32_t* counts = &tile.count(c);
+        n += std::accumulate(counts, counts + box.extent(D - 1), std::int64_t{0});
+    });
+    return static_cast<std::size_t>(n);
 }
 
 }  // namespace
 
-Halo::Halo(const Setup& setup, Tiles& tiles, const balance::Decomposition& decomposition)
+template <int D>
+Halo<D>::Halo(const Setup& setup, Tiles<D>& tiles, const balance::Decomposition& decomposition)
     : setup_(setup),
       tiles_(tiles),
       border_(setup, tiles),
@@ -39,7 +44,8 @@ Halo::Halo(const Setup& setup, Tiles& tiles, const balance::Decomposition& decom
     plan(decomposition);
 }
 
-void Halo::plan(const balance::Decomposition& decomposition) {
+template <int D>
+void Halo<D>::plan(const balance::Decomposition& decomposition) {
     balance::Plan plan = balance::halo_plan(decomposition, tiles_.comm().rank(), setup_.halo);
     local_.assign(tiles_.size(), {});
     halo_boxes_.assign(tiles_.size(), {});
@@ -47,8 +53,9 @@ void Halo::plan(const balance::Decomposition& decomposition) {
     remote_.assign(tiles_.size(), false);
     const auto add_owner = [&](const Move& m) {
         const std::size_t t = tiles_.place_of(m.target);
-        const auto shift = [&](int a) { return m.image[a] * setup_.domain.axis[a].fixed_length(); };
-        halo_boxes_[t].push_back({in_target_coordinates(setup_.domain, m).box, {shift(0), shift(1)}});
+        md::HaloBox halo{in_target_coordinates<D>(setup_.domain, m).box, {}};
+        for (int a = 0; a < D; ++a) halo.shift[a] = m.image[a] * setup_.domain.axis[a].fixed_length();
+        halo_boxes_[t].push_back(halo);
         halo_owners_[t].push_back(m.source);
         return t;
     };
@@ -69,7 +76,8 @@ void Halo::plan(const balance::Decomposition& decomposition) {
     counts_.lay_out(std::span(std::as_const(links_)), cells_of, cells_of);
 }
 
-std::int64_t Halo::plan_bytes() const {
+template <int D>
+std::int64_t Halo<D>::plan_bytes() const {
     const auto of = [](const auto& list) { return static_cast<std::int64_t>(list.capacity() * sizeof(list[0])); };
     std::int64_t n = of(links_) + of(local_) + of(halo_boxes_) + of(halo_owners_) + of(remote_) + border_.plan_bytes();
     for (const balance::Link<Move>& link : links_) n += of(link.outgoing) + of(link.incoming);
@@ -77,14 +85,15 @@ std::int64_t Halo::plan_bytes() const {
     return n;
 }
 
-void Halo::emigrate() {
+template <int D>
+void Halo<D>::emigrate() {
     struct Emigrant {
         balance::TileId target;
-        md::Particle particle;
+        md::Particle<D> particle;
     };
     std::vector<std::vector<Emigrant>> emigrants(tiles_.size());
     parallel_for(tiles_.on_cpu(), [&](std::size_t t) {
-        tiles_[t].remove_emigrants(halo_boxes_[t], [&](const md::Particle& p, int k) {
+        tiles_[t].remove_emigrants(halo_boxes_[t], [&](const md::Particle<D>& p, int k) {
             emigrants[t].push_back({halo_owners_[t][k], p});
         });
     });
@@ -100,7 +109,7 @@ void Halo::emigrate() {
         to_rank[links_[l].member] = &parcels[l];
         links.push_back({links_[l].member, {&parcels[l]}, {&parcels[l]}});
     }
-    std::vector<std::vector<md::Particle>> to_blocks(tiles_.size() - tiles_.on_cpu());
+    std::vector<std::vector<md::Particle<D>>> to_blocks(tiles_.size() - tiles_.on_cpu());
     for (const auto& of_tile : emigrants)
         for (const Emigrant& e : of_tile) {
             const int rank = tiles_.hosts().member_of(e.target.process);
@@ -129,12 +138,12 @@ void Halo::emigrate() {
 }
 
 // Their particles stay on this rank: blocks lie inside its cells. to_blocks: what comes to each from the tiles.
-void Halo::emigrate_from_blocks(std::vector<std::vector<md::Particle>>& to_blocks) {
+template <int D>
+void Halo<D>::emigrate_from_blocks(std::vector<std::vector<md::Particle<D>>>& to_blocks) {
     for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
-        for (md::Particle p : tiles_.zone(t).take_emigrants()) {
+        for (md::Particle<D> p : tiles_.zone(t).take_emigrants()) {
             const int k = md::holder_of(p, halo_boxes_[t], setup_.domain.axis);
-            p.x -= halo_boxes_[t][k].shift[0];
-            p.y -= halo_boxes_[t][k].shift[1];
+            for (int a = 0; a < D; ++a) p.x[a] -= halo_boxes_[t][k].shift[a];
             const std::size_t target = tiles_.place_of(halo_owners_[t][k]);
             if (target < tiles_.on_cpu()) tiles_[target].insert({&p, 1});
             else to_blocks[target - tiles_.on_cpu()].push_back(p);
@@ -142,32 +151,39 @@ void Halo::emigrate_from_blocks(std::vector<std::vector<md::Particle>>& to_block
     for (std::size_t b = 0; b < to_blocks.size(); ++b) tiles_.insert(tiles_.on_cpu() + b, to_blocks[b]);
 }
 
-void Halo::lay_slots() {
+template <int D>
+void Halo<D>::lay_slots() {
     border_.lay_slots();
     parallel_for(tiles_.on_cpu(), [&](std::size_t t) { tiles_[t].lay_slots(); });
 }
 
-void Halo::exchange_counts() {
+template <int D>
+void Halo<D>::exchange_counts() {
+    constexpr int up = D - 1;
     counts_.start(on_all_threads, [&](const Move& m, std::int32_t* to) {
-        const md::Tile& source = tiles_[tiles_.place_of(m.source)];
-        for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x)
-            to = std::copy_n(source.column(x, m.box.lower[1]), m.box.extent(1), to);
+        const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
+        md::for_each_column<D>(
+            m.box, [&](const md::CellIndex& c) { to = std::copy_n(&source.count(c), m.box.extent(up), to); });
     });
     parallel_for(tiles_.on_cpu(), [&](std::size_t t) {
         for (const Move& m : local_[t]) {
-            const md::Tile& source = tiles_[tiles_.place_of(m.source)];
-            const balance::Box to = in_target_coordinates(setup_.domain, m).box;
-            for (int x = 0; x < to.extent(0); ++x)
-                std::copy_n(source.column(m.box.lower[0] + x, m.box.lower[1]), to.extent(1),
-                            &tiles_[t].count(to.lower[0] + x, to.lower[1]));
+            const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
+            const balance::Box to = in_target_coordinates<D>(setup_.domain, m).box;
+            md::for_each_column<D>(m.box, [&](const md::CellIndex& from) {
+                md::CellIndex into = from;
+                for (int a = 0; a < D; ++a) into[a] += to.lower[a] - m.box.lower[a];
+                std::copy_n(&source.count(from), m.box.extent(up), &tiles_[t].count(into));
+            });
         }
     });
     border_.exchange_counts();
     counts_.finish(on_all_threads, [&](const Move& m, const std::int32_t* from) {
-        md::Tile& target = tiles_[tiles_.place_of(m.target)];
-        const balance::Box to = in_target_coordinates(setup_.domain, m).box;
-        for (int x = to.lower[0]; x < to.upper[0]; ++x, from += to.extent(1))
-            std::copy_n(from, to.extent(1), &target.count(x, to.lower[1]));
+        md::Tile<D>& target = tiles_[tiles_.place_of(m.target)];
+        const balance::Box to = in_target_coordinates<D>(setup_.domain, m).box;
+        md::for_each_column<D>(to, [&](const md::CellIndex& c) {
+            std::copy_n(from, to.extent(up), &target.count(c));
+            from += to.extent(up);
+        });
     });
     due_.assign(tiles_.size(), 0);
     positions_.lay_out(
@@ -175,64 +191,72 @@ void Halo::exchange_counts() {
         [&](const Move& m) { return particles_in(tiles_[tiles_.place_of(m.source)], m.box); },
         [&](const Move& m) {
             const std::size_t t = tiles_.place_of(m.target);
-            const std::size_t n = particles_in(tiles_[t], in_target_coordinates(setup_.domain, m).box);
+            const std::size_t n = particles_in(tiles_[t], in_target_coordinates<D>(setup_.domain, m).box);
             due_[t] += n > 0;
             return n;
         });
 }
 
-void Halo::start() {
+template <int D>
+void Halo<D>::start() {
     missing_ = due_;
-    positions_.start(on_all_threads, [&](const Move& m, std::uint64_t* to) {
-        const md::Tile& source = tiles_[tiles_.place_of(m.source)];
-        for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x) {
-            const md::Tile::Run run = source.run(x, m.box.lower[1], m.box.upper[1]);
-            to = std::copy_n(source.packed() + run.begin, run.size, to);
-        }
+    positions_.start(on_all_threads, [&](const Move& m, md::Packed<D>* to) {
+        const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
+        source.for_each_run(m.box,
+                            [&](const auto& run) { to = std::copy_n(source.packed() + run.begin, run.size, to); });
     });
 }
 
-void Halo::unpack(const Move& m, const std::uint64_t* from) {
-    md::Tile& target = tiles_[tiles_.place_of(m.target)];
-    const TargetView to = in_target_coordinates(setup_.domain, m);
-    for (int x = to.box.lower[0]; x < to.box.upper[0]; ++x) {
-        const md::Tile::Run run = target.run(x, to.box.lower[1], to.box.upper[1]);
-        copy_shifted(from, run.size, target.packed() + run.begin, to.dx, to.dy);
+template <int D>
+void Halo<D>::unpack(const Move& m, const md::Packed<D>* from) {
+    md::Tile<D>& target = tiles_[tiles_.place_of(m.target)];
+    const TargetView<D> to = in_target_coordinates<D>(setup_.domain, m);
+    target.for_each_run(to.box, [&](const auto& run) {
+        copy_shifted(from, run.size, target.packed() + run.begin, to.shift);
         from += run.size;
-    }
+    });
 }
 
-void Halo::finish() {
-    positions_.finish(on_all_threads, [&](const Move& m, const std::uint64_t* from) { unpack(m, from); });
+template <int D>
+void Halo<D>::finish() {
+    positions_.finish(on_all_threads, [&](const Move& m, const md::Packed<D>* from) { unpack(m, from); });
 }
 
-std::vector<std::size_t> Halo::complete() const {
+template <int D>
+std::vector<std::size_t> Halo<D>::complete() const {
     std::vector<std::size_t> tiles;
     for (std::size_t t = 0; t < tiles_.on_cpu(); ++t)
         if (remote_[t] && due_[t] == 0) tiles.push_back(t);
     return tiles;
 }
 
-bool Halo::finish_some(std::vector<std::size_t>& tiles) {
+template <int D>
+bool Halo<D>::finish_some(std::vector<std::size_t>& tiles) {
     return positions_.finish_some(
-        on_all_threads, [&](const Move& m, const std::uint64_t* from) { unpack(m, from); },
+        on_all_threads, [&](const Move& m, const md::Packed<D>* from) { unpack(m, from); },
         [&](const Move& m) {
             const std::size_t t = tiles_.place_of(m.target);
             if (--missing_[t] == 0) tiles.push_back(t);
         });
 }
 
-void Halo::fill_from_this_rank(std::size_t t) {
-    md::Tile& target = tiles_[t];
+template <int D>
+void Halo<D>::fill_from_this_rank(std::size_t t) {
+    md::Tile<D>& target = tiles_[t];
     for (const Move& m : local_[t]) {
-        const md::Tile& source = tiles_[tiles_.place_of(m.source)];
-        const TargetView to = in_target_coordinates(setup_.domain, m);
-        for (int x = 0; x < to.box.extent(0); ++x) {
-            const md::Tile::Run from = source.run(m.box.lower[0] + x, m.box.lower[1], m.box.upper[1]);
-            const md::Tile::Run into = target.run(to.box.lower[0] + x, to.box.lower[1], to.box.upper[1]);
-            copy_shifted(source.packed() + from.begin, from.size, target.packed() + into.begin, to.dx, to.dy);
-        }
+        const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
+        const TargetView<D> to = in_target_coordinates<D>(setup_.domain, m);
+        const int height = m.box.extent(D - 1);
+        md::for_each_column<D>(m.box, [&](const md::CellIndex& c) {
+            md::CellIndex there = c;
+            for (int a = 0; a < D; ++a) there[a] += to.box.lower[a] - m.box.lower[a];
+            const auto from = source.run(c, height), into = target.run(there, height);
+            copy_shifted(source.packed() + from.begin, from.size, target.packed() + into.begin, to.shift);
+        });
     }
 }
+
+template class Halo<2>;
+template class Halo<3>;
 
 }  // namespace app

@@ -15,10 +15,11 @@
 
 namespace app {
 
+template <int D>
 class Halo {
 public:
     /// decomposition: that of the tiles.
-    Halo(const Setup& setup, Tiles& tiles, const balance::Decomposition& decomposition);
+    Halo(const Setup& setup, Tiles<D>& tiles, const balance::Decomposition& decomposition);
 
     /// After the tiles have been replaced by those of this decomposition: plans anew.
     void plan(const balance::Decomposition& decomposition);
@@ -55,11 +56,11 @@ public:
     std::int64_t plan_bytes() const;  ///< of what this rank knows of the tiles around its own
 
 private:
-    void unpack(const balance::Move& m, const std::uint64_t* from);
-    void emigrate_from_blocks(std::vector<std::vector<md::Particle>>& to_blocks);
+    void unpack(const balance::Move& m, const md::Packed<D>* from);
+    void emigrate_from_blocks(std::vector<std::vector<md::Particle<D>>>& to_blocks);
 
     const Setup& setup_;
-    Tiles& tiles_;
+    Tiles<D>& tiles_;
     std::vector<balance::Link<balance::Move>> links_;        // with other ranks
     std::vector<std::vector<balance::Move>> local_;          // by target tile, sources are tiles of this rank
     std::vector<std::vector<md::HaloBox>> halo_boxes_;       // by tile: the parts of its halo
@@ -67,10 +68,10 @@ private:
     std::vector<char> remote_;
     std::vector<std::int32_t> due_;      // by tile: moves that bring ghosts from other ranks
     std::vector<std::int32_t> missing_;  // which of them have not arrived
-    Border border_;
+    Border<D> border_;
     comm::Traffic traffic_;
     balance::Transfer<balance::Move, std::int32_t> counts_;
-    balance::Transfer<balance::Move, std::uint64_t> positions_;
+    balance::Transfer<balance::Move, md::Packed<D>> positions_;
 };
 
 }  // namespace app

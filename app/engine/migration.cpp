@@ -11,6 +11,7 @@
 
 #include "app/engine/channel.hpp"
 #include "app/engine/thread_schedule.hpp"
+#include "balance/grid/field.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/transfer.hpp"
 
@@ -19,39 +20,35 @@ namespace {
 
 using balance::Move;
 
-// Particles of a sorted tile that lie in a box of its cells, in the order of the cells: calls use(first, number) for
-// each column.
-template <class Use>
-void for_each_run(const md::Tile& tile, const std::vector<std::int64_t>& before, const balance::Box& box, Use use) {
-    const balance::Box& own = tile.box();
-    for (int x = box.lower[0]; x < box.upper[0]; ++x) {
-        const std::int64_t column = std::int64_t{x - own.lower[0]} * own.extent(1);
-        const std::int64_t begin = before[column + box.lower[1] - own.lower[1]],
-                           end = before[column + box.upper[1] - own.lower[1]];
-        use(begin, end - begin);
-    }
+// Particles in the cells before each cell of a sorted tile, column by column; one more at the end.
+std::vector<std::int64_t> particles_before_cells(const std::vector<std::int32_t>& counts) {
+    std::vector<std::int64_t> before{0};
+    before.reserve(counts.size() + 1);
+    for (const std::int32_t n : counts) before.push_back(before.back() + n);
+    return before;
 }
 
-// Particles in the cells before each cell of a sorted tile, column by column; one more at the end.
-std::vector<std::int64_t> particles_before_cells(const md::Tile& tile) {
-    const balance::Box& b = tile.box();
-    std::vector<std::int64_t> before{0};
-    before.reserve(b.cells() + 1);
-    for (int x = b.lower[0]; x < b.upper[0]; ++x)
-        for (int y = b.lower[1]; y < b.upper[1]; ++y) before.push_back(before.back() + tile.count(x, y));
-    return before;
+// Particles of a sorted tile that lie in a box of its cells, in the order of the cells: calls use(first, number) for
+// each column. before: of the tile's cells.
+template <int D, class Use>
+void for_each_run(const balance::Box& tile, const std::vector<std::int64_t>& before, const balance::Box& box, Use use) {
+    md::for_each_column<D>(box, [&](const md::CellIndex& c) {
+        const std::int64_t low = balance::place_in(tile, c[0], c[1], c[2]);
+        use(before[low], before[low + box.extent(D - 1)] - before[low]);
+    });
 }
 
 }  // namespace
 
-void repartition(Tiles& tiles, const Setup& setup, const balance::Decomposition& old,
+template <int D>
+void repartition(Tiles<D>& tiles, const Setup& setup, const balance::Decomposition& old,
                  const balance::Decomposition& next) {
     const int rank = tiles.comm().rank();
     const balance::Plan plan = balance::move_plan(old, next, rank);
     tiles.reshape_zones(next);
     std::vector<std::vector<std::int64_t>> before(tiles.size());
-    parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles[t]); });
-    const std::vector<md::Tile> sources = tiles.replace(next);
+    parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles.counts(t)); });
+    const std::vector<md::Tile<D>> sources = tiles.replace(next);
     const balance::Range mine = old.processes_of(rank);
     std::vector<std::size_t> first{0};  // place of a process's first tile among the sources
     for (std::int64_t p = mine.begin; p < mine.end; ++p) first.push_back(first.back() + old.tiles_of(p).size());
@@ -59,12 +56,12 @@ void repartition(Tiles& tiles, const Setup& setup, const balance::Decomposition&
     const auto size_of = [&](const Move& m) {
         std::int64_t n = 0;
         const std::size_t s = source_of(m);
-        for_each_run(sources[s], before[s], m.box, [&](std::int64_t, std::int64_t size) { n += size; });
+        for_each_run<D>(sources[s].box(), before[s], m.box, [&](std::int64_t, std::int64_t size) { n += size; });
         return n;
     };
-    const auto pack = [&](const Move& m, md::Particle* to) {
+    const auto pack = [&](const Move& m, md::Particle<D>* to) {
         const std::size_t s = source_of(m);
-        for_each_run(sources[s], before[s], m.box, [&](std::int64_t first, std::int64_t size) {
+        for_each_run<D>(sources[s].box(), before[s], m.box, [&](std::int64_t first, std::int64_t size) {
             for (std::int64_t i = first; i < first + size; ++i) *to++ = sources[s].particle(i);
         });
     };
@@ -76,47 +73,49 @@ void repartition(Tiles& tiles, const Setup& setup, const balance::Decomposition&
     sizes.lay_out(std::span(plan.links), one, one);
     sizes.start(on_all_threads, [&](const Move& m, std::int64_t* to) { *to = size_of(m); });
     sizes.finish(balance::SerialLoop{}, [&](const Move& m, const std::int64_t* from) { received[m] = *from; });
-    balance::Transfer<Move, md::Particle> particles(make_channel(setup, tiles.comm(), "migration"));
+    balance::Transfer<Move, md::Particle<D>> particles(make_channel(setup, tiles.comm(), "migration"));
     particles.lay_out(std::span(plan.links), size_of, [&](const Move& m) { return received.at(m); });
     particles.start(on_all_threads, pack);
 
     std::vector<std::vector<Move>> local(tiles.size());
     for (const Move& m : plan.local) local[tiles.place_of(m.target)].push_back(m);
     parallel_for(tiles.size(), [&](std::size_t t) {
-        std::vector<md::Particle> here;
+        std::vector<md::Particle<D>> here;
         for (const Move& m : local[t]) {
             here.resize(size_of(m));
             pack(m, here.data());
             tiles.insert(t, here);
         }
     });
-    std::vector<std::vector<std::span<const md::Particle>>> arrived(tiles.size());
-    particles.finish(balance::SerialLoop{}, [&](const Move& m, const md::Particle* from) {
+    std::vector<std::vector<std::span<const md::Particle<D>>>> arrived(tiles.size());
+    particles.finish(balance::SerialLoop{}, [&](const Move& m, const md::Particle<D>* from) {
         arrived[tiles.place_of(m.target)].push_back({from, static_cast<std::size_t>(received.at(m))});
     });
     parallel_for(tiles.size(), [&](std::size_t t) {
-        for (const std::span<const md::Particle> list : arrived[t]) tiles.insert(t, list);
+        for (const std::span<const md::Particle<D>> list : arrived[t]) tiles.insert(t, list);
     });
 }
 
-void distribute(Tiles& tiles, const Setup& setup, const balance::Decomposition& owners,
-                const std::vector<md::Particle>& particles) {
+template <int D>
+void distribute(Tiles<D>& tiles, const Setup& setup, const balance::Decomposition& owners,
+                const std::vector<md::Particle<D>>& particles) {
     // Consecutive particles mostly lie in one tile: look there first.
     balance::Box known{{0, 0, 0}, {0, 0, 0}};
     balance::TileId id;
-    const auto look_up = [&](const md::Particle& p) {
-        const std::array<int, 3> c{setup.domain.axis[0].cell_of(p.x), setup.domain.axis[1].cell_of(p.y), 0};
+    const auto look_up = [&](const md::Particle<D>& p) {
+        md::CellIndex c{};
+        for (int a = 0; a < D; ++a) c[a] = setup.domain.axis[a].cell_of(p.x[a]);
         if (known.contains(c)) return;
         known = {{0, 0, 0}, {0, 0, 0}};
         owners.for_each_tile_in(
-            {c, {c[0] + 1, c[1] + 1, 1}},
+            {c, {c[0] + 1, c[1] + 1, c[2] + 1}},
             [&](const balance::TileId& owner, const balance::Box& cells) { known = cells, id = owner; });
         if (known.empty()) throw md::SimulationError("particle " + std::to_string(p.id) + " lies outside the box");
     };
     const comm::Communicator& comm = tiles.comm();
     std::vector<std::vector<std::byte>> to_rank(comm.size());
-    std::vector<std::vector<md::Particle>> by_tile(tiles.size());
-    for (const md::Particle& p : particles) {
+    std::vector<std::vector<md::Particle<D>>> by_tile(tiles.size());
+    for (const md::Particle<D>& p : particles) {
         look_up(p);
         const int rank = owners.rank_of(id.process);
         if (rank == comm.rank()) {
@@ -127,8 +126,8 @@ void distribute(Tiles& tiles, const Setup& setup, const balance::Decomposition& 
         }
     }
     const std::vector<std::byte> received = comm.all_to_all(to_rank);
-    for (std::size_t at = 0; at < received.size(); at += sizeof(md::Particle)) {
-        md::Particle p;
+    for (std::size_t at = 0; at < received.size(); at += sizeof(md::Particle<D>)) {
+        md::Particle<D> p;
         std::memcpy(&p, received.data() + at, sizeof p);
         look_up(p);
         by_tile[tiles.place_of(id)].push_back(p);
@@ -137,5 +136,10 @@ void distribute(Tiles& tiles, const Setup& setup, const balance::Decomposition& 
         if (!by_tile[t].empty()) tiles.insert(t, by_tile[t]);
     });
 }
+
+template void repartition(Tiles<2>&, const Setup&, const balance::Decomposition&, const balance::Decomposition&);
+template void repartition(Tiles<3>&, const Setup&, const balance::Decomposition&, const balance::Decomposition&);
+template void distribute(Tiles<2>&, const Setup&, const balance::Decomposition&, const std::vector<md::Particle<2>>&);
+template void distribute(Tiles<3>&, const Setup&, const balance::Decomposition&, const std::vector<md::Particle<3>>&);
 
 }  // namespace app

@@ -10,12 +10,14 @@ namespace app {
 /// Changes owners from those of `old`, which the tiles have, to those of `next`: the particles of each cell go to the
 /// tile that owns it now, along the plan from one decomposition to the other, in messages as the setup says. The
 /// tiles must be sorted, and are not afterwards. Collective.
-void repartition(Tiles& tiles, const Setup& setup, const balance::Decomposition& old,
+template <int D>
+void repartition(Tiles<D>& tiles, const Setup& setup, const balance::Decomposition& old,
                  const balance::Decomposition& next);
 
 /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells by `owners`, the tiles'
 /// decomposition. Collective. Throws md::SimulationError on the rank that has one outside the box.
-void distribute(Tiles& tiles, const Setup& setup, const balance::Decomposition& owners,
-                const std::vector<md::Particle>& particles);
+template <int D>
+void distribute(Tiles<D>& tiles, const Setup& setup, const balance::Decomposition& owners,
+                const std::vector<md::Particle<D>>& particles);
 
 }  // namespace app

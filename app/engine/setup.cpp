@@ -16,7 +16,8 @@ double typical_speed(const md::System& system) {
     // The fastest of many particles, after a collision has turned the slabs' motion into heat.
     double speed = 0.1;
     for (const md::Slab& s : system.slabs)
-        speed = std::max(speed, 1.5 * std::hypot(s.velocity[0], s.velocity[1]) + 4 * std::sqrt(s.temperature));
+        speed = std::max(speed,
+                         1.5 * std::hypot(s.velocity[0], s.velocity[1], s.velocity[2]) + 4 * std::sqrt(s.temperature));
     return speed;
 }
 
@@ -27,7 +28,7 @@ std::string in_words(double x) {
 }
 
 bool fits_before_wrap(int packed_bits, double radius, const md::Domain& domain) {
-    for (const md::Axis& axis : domain.axis)
+    for (const md::Axis& axis : domain.axes())
         if (!md::fits_before_wrap(packed_bits, radius, axis.cell_width())) return false;
     return true;
 }
@@ -36,7 +37,7 @@ bool fits_before_wrap(int packed_bits, double radius, const md::Domain& domain) 
 bool allows(const Setup& s, double skin) {
     const double radius = s.potential.cutoff + skin;
     if (radius > md::longest_reach || !fits_before_wrap(s.domain.packed_bits, radius, s.domain)) return false;
-    for (const md::Axis& axis : s.domain.axis)
+    for (const md::Axis& axis : s.domain.axes())
         if (md::cells_within(radius, axis.least_width()) > md::cells_within(s.radius(), axis.least_width()) ||
             md::cells_within(skin / 2 + axis.cell_width(), axis.least_width()) > s.halo)
             return false;
@@ -62,7 +63,8 @@ Setup make_setup(const md::System& system, const Method& method) {
     s.skin = method.skin ? *method.skin
                          : std::min(md::guess_skin(cutoff, s.dt, typical_speed(system)), md::longest_reach - cutoff);
     const double cell = method.cell > 0 ? method.cell : cutoff;
-    for (int a = 0; a < 2; ++a) {
+    s.domain.dimensions = system.dimensions;
+    for (int a = 0; a < system.dimensions; ++a) {
         md::Axis& axis = s.domain.axis[a];
         axis.length = md::to_edge_units(system.box[a]);
         axis.periodic = system.boundary[a] == md::Boundary::periodic;
@@ -76,12 +78,12 @@ Setup make_setup(const md::System& system, const Method& method) {
     s.time_tiles = method.time_tiles;
     s.halo = method.modelled ? 2 : 1;
     // Between two rebuilds no particle moves further than half the skin and one more step of at most a cell.
-    for (const md::Axis& axis : s.domain.axis)
+    for (const md::Axis& axis : s.domain.axes())
         s.halo = std::max({s.halo, md::cells_within(s.radius(), axis.least_width()),
                            md::cells_within(s.skin / 2 + axis.cell_width(), axis.least_width())});
-    for (int a = 0; a < 2; ++a)
+    for (int a = 0; a < system.dimensions; ++a)
         if (s.domain.axis[a].periodic && s.halo > s.domain.axis[a].cells)
-            throw GeometryError("the box is " + std::to_string(s.domain.axis[a].cells) + " cells along " + "xy"[a] +
+            throw GeometryError("the box is " + std::to_string(s.domain.axis[a].cells) + " cells along " + "xyz"[a] +
                                 " and neighbours reach over " + std::to_string(s.halo) +
                                 "; make the box longer, the cells wider or the skin thinner");
     s.tune_skin = !method.skin;

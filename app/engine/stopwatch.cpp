@@ -5,7 +5,7 @@
 
 namespace app {
 
-Stopwatch::Stopwatch(const Setup& setup, const Tiles& tiles)
+Stopwatch::Stopwatch(const Setup& setup, const TileSet& tiles)
     : setup_(setup), tiles_(tiles), watches_(omp_get_max_threads()), seconds_(tiles.size(), 0.0) {}
 
 void Stopwatch::timed_for(const ThreadSchedule& schedule, const std::function<void(std::size_t)>& body) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/engine/thread_schedule.hpp"
-#include "app/engine/tiles.hpp"
+#include "app/engine/tile_set.hpp"
 
 namespace app {
 
@@ -15,7 +15,7 @@ namespace app {
 /// only where it comes to a tile of another process; the first tile of such a run is booked with the time of all.
 class Stopwatch {
 public:
-    Stopwatch(const Setup& setup, const Tiles& tiles);
+    Stopwatch(const Setup& setup, const TileSet& tiles);
 
     /// After the tiles have been replaced: forgets what was booked.
     void restart() { seconds_.assign(tiles_.size(), 0.0); }
@@ -39,7 +39,7 @@ private:
     void book(Watch& w);
 
     const Setup& setup_;
-    const Tiles& tiles_;
+    const TileSet& tiles_;
     std::vector<Watch> watches_;  // by thread
     std::vector<double> seconds_;
     double busy_ = 0;

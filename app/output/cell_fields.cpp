@@ -14,23 +14,25 @@
 namespace app {
 namespace {
 
-// One step's cell data on a uniform grid, one cell thick, as a collection of one: the form that all of ParaView's XDMF
-// readers take, alone and in a series, and show in the x-y plane.
+// One step's cell data on a uniform grid, in two dimensions one cell thick, as a collection of one: the form that all
+// of ParaView's XDMF readers take, alone and in a series, and show in the x-y plane.
 std::string xdmf_grid(const std::string& data, const CellFields& fields) {
-    const int nx = fields.grid.cells[0], ny = fields.grid.cells[1];
+    const std::array<int, 3>& n = fields.grid.cells;
+    const auto width = [&](int axis) { return fields.box[axis] / n[axis]; };
     std::string text = fmt::format(
         "<Grid Name=\"step\" GridType=\"Collection\" CollectionType=\"Spatial\">\n<Time Value=\"{}\"/>\n"
-        "<Grid Name=\"cells\" GridType=\"Uniform\">\n<Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"2 {} {}\"/>\n"
+        "<Grid Name=\"cells\" GridType=\"Uniform\">\n<Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"{} {} "
+        "{}\"/>\n"
         "<Geometry GeometryType=\"ORIGIN_DXDYDZ\">"
         "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">0 0 0</DataItem>"
-        "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">1 {} "
+        "<DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">{} {} "
         "{}</DataItem></Geometry>\n",
-        fields.time, ny + 1, nx + 1, fields.box[1] / ny, fields.box[0] / nx);
+        fields.time, n[2] + 1, n[1] + 1, n[0] + 1, width(2), width(1), width(0));
     const auto add = [&](const std::string& name, const char* type) {
         text += fmt::format(
             "<Attribute Name=\"{0}\" AttributeType=\"Scalar\" Center=\"Cell\"><DataItem Format=\"HDF\" {1} "
-            "Dimensions=\"1 {2} {3}\">{4}:/{0}</DataItem></Attribute>\n",
-            name, type, ny, nx, data);
+            "Dimensions=\"{2} {3} {4}\">{5}:/{0}</DataItem></Attribute>\n",
+            name, type, n[2], n[1], n[0], data);
     };
     for (const auto& field : fields.integers) add(field.name, "NumberType=\"Int\" Precision=\"4\"");
     for (const auto& field : fields.numbers) add(field.name, "NumberType=\"Float\" Precision=\"8\"");
@@ -69,18 +71,19 @@ void FieldFiles::go_on(std::int64_t step) {
 
 void FieldFiles::write(const CellFields& fields) {
     const std::string path = results_.path() + "/" + fields_name(fields.step) + ".h5";
-    const std::array<int, 3>& cells = fields.grid.cells;
+    const balance::Grid& grid = fields.grid;
     comm::FileWriter file(comm::unfinished(path), results_.comm());
     const auto write_all = [&](const auto& list) {
         for (const auto& field : list) {
-            file.field("/" + field.name, cells[0], cells[1], field.blocks);
+            file.field("/" + field.name, grid, field.blocks);
             if (field.step) file.attribute("/" + field.name, "step", std::array{*field.step}, true);
         }
     };
     write_all(fields.integers);
     write_all(fields.numbers);
-    file.attribute("/", "box", fields.box);
-    file.attribute("/", "cells", std::array<std::int64_t, 2>{cells[0], cells[1]});
+    const std::vector<std::int64_t> cells(grid.cells.begin(), grid.cells.begin() + grid.dimensions);
+    file.attribute("/", "box", std::span(fields.box).first(cells.size()));
+    file.attribute("/", "cells", std::span(cells));
     file.attribute("/", "step", std::array{fields.step}, true);
     file.attribute("/", "time", std::array{fields.time});
     file.close();

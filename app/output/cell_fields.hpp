@@ -17,7 +17,7 @@ namespace app {
 
 class RunDirectory;
 
-/// Cell fields of one step of a 2D grid: this rank's part.
+/// Cell fields of one step: this rank's part.
 struct CellFields {
     template <class T>
     struct Field {
@@ -26,14 +26,15 @@ struct CellFields {
         std::optional<std::int64_t> step = {};  ///< of which the values are, where that may be another one
     };
     balance::Grid grid;
-    std::array<double, 2> box{0, 0};  ///< lengths
+    std::array<double, 3> box{1, 1, 1};  ///< lengths; 1 along z where there are two dimensions
     std::int64_t step = 0;
     double time = 0;
     std::vector<Field<std::int32_t>> integers;
     std::vector<Field<double>> numbers;
 };
 
-/// fields_<step>.h5 holds fields [ny, nx]. For ParaView fields_<step>.xdmf describes one of them, fields.xdmf all.
+/// fields_<step>.h5 holds fields [ny, nx], in three dimensions [nz, ny, nx]. For ParaView fields_<step>.xdmf describes
+/// one of them, fields.xdmf all.
 class FieldFiles {
 public:
     /// results: prepared.

@@ -29,8 +29,11 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
         const std::string path = "/balance/" + b.name;
         const balance::Partition partition = b.partition.whole(balancer.team());
         std::vector<std::int64_t> boxes, splits;
-        for (const balance::Box& box : partition.boxes)
-            boxes.insert(boxes.end(), {box.lower[0], box.lower[1], box.upper[0], box.upper[1]});
+        const int axes = balancer.grid().dimensions;
+        for (const balance::Box& box : partition.boxes) {
+            boxes.insert(boxes.end(), box.lower.begin(), box.lower.begin() + axes);
+            boxes.insert(boxes.end(), box.upper.begin(), box.upper.begin() + axes);
+        }
         for (const balance::Split& s : b.splits.whole(balancer.team())) splits.insert(splits.end(), {s.axis, s.left});
         const std::vector<double> memory = b.model->memory();
         file.dataset(path + "/boxes", std::span<const std::int64_t>(boxes));
@@ -66,10 +69,10 @@ void write_body(const std::string& path, const CheckpointInfo& info, const Engin
 
 // The digest was taken of the file itself; what is left to compare is its front, and the particles with those in
 // memory.
-bool reads_back(const std::string& path, const Front& front, const comm::Communicator& comm) {
+bool reads_back(const std::string& path, const Front& front, int dimensions, const comm::Communicator& comm) {
     const bool good = comm.rank() != 0 || comm::read_front(path, front_bytes) == text_of(front);
     try {
-        return comm.all_agree(good) && hash_in_file(path, front.particles, comm) == front.state_hash;
+        return comm.all_agree(good) && hash_in_file(path, front.particles, dimensions, comm) == front.state_hash;
     } catch (const comm::Agreed<comm::ReadError>&) {
         return false;
     }
@@ -114,7 +117,7 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     front.bytes = cost.bytes = size;
     front.body = comm::file_digest(unfinished, front_bytes, front.bytes, comm);
     check(comm.rank() != 0 || comm::write_front(unfinished, text_of(front)), "cannot write it; check the disk");
-    check(reads_back(unfinished, front, comm),
+    check(reads_back(unfinished, front, engine.setup().domain.dimensions, comm),
           "what was written does not read back the same; check the disk and memory");
     lap(cost.verify_seconds);
 

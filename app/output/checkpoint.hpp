@@ -55,6 +55,7 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
 
 /// Sum over the hashes of the particles in a checkpoint's file: its state hash if it is whole. Collective. Throws
 /// comm::ReadError.
-std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, const comm::Communicator& comm);
+std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, int dimensions,
+                           const comm::Communicator& comm);
 
 }  // namespace app

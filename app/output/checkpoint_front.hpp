@@ -9,7 +9,8 @@
 namespace app {
 
 inline constexpr std::size_t front_bytes = 512;  // the smallest user block of HDF5
-inline constexpr int state_columns = 4;          // of /exact/state: x, y, vx, vy
+/// Columns of /exact/state: the coordinates, then the velocities.
+inline constexpr int state_columns(int dimensions) { return 2 * dimensions; }
 
 struct Front {
     std::int64_t step = 0, particles = 0;

@@ -13,7 +13,7 @@ const char* h5md_unit(Column column) {
     return units[static_cast<std::size_t>(column)];
 }
 
-void describe_h5md(comm::FileWriter& file, const std::array<bool, 2>& periodic) {
+void describe_h5md(comm::FileWriter& file, const md::Domain& domain) {
     file.group("/h5md");
     file.attribute("/h5md", "version", std::array<std::int64_t, 2>{1, 1});
     file.attribute("/h5md", "reduced_units",
@@ -28,9 +28,15 @@ void describe_h5md(comm::FileWriter& file, const std::array<bool, 2>& periodic) 
     file.group(h5md_box);
     file.attribute(h5md_box, "dimension", std::array<std::int64_t, 1>{3}, true);
     std::vector<std::string> boundary;
-    for (const bool p : periodic) boundary.push_back(p ? "periodic" : "none");
-    boundary.push_back("none");  // 2D: z = 0
+    for (const md::Axis& axis : domain.axes()) boundary.push_back(axis.periodic ? "periodic" : "none");
+    boundary.resize(3, "none");
     file.attribute(h5md_box, "boundary", boundary);
+}
+
+std::array<double, 9> h5md_edges(const md::Domain& domain) {
+    std::array<double, 9> edges{1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int a = 0; a < domain.dimensions; ++a) edges[4 * a] = domain.axis[a].real_length();
+    return edges;
 }
 
 }  // namespace app

@@ -9,6 +9,7 @@
 
 #include "app/deck/deck.hpp"
 #include "comm/file/file.hpp"
+#include "md/domain.hpp"
 
 namespace app {
 
@@ -20,6 +21,9 @@ std::string h5md_path(Column column);
 const char* h5md_unit(Column column);
 
 /// Who wrote the file, and the box, without its edges: /h5md, attributes of /particles/all/box.
-void describe_h5md(comm::FileWriter& file, const std::array<bool, 2>& periodic);
+void describe_h5md(comm::FileWriter& file, const md::Domain& domain);
+
+/// The three edge vectors of the box, lengths. In two dimensions z is 1 long and not periodic, and all lies at 0.
+std::array<double, 9> h5md_edges(const md::Domain& domain);
 
 }  // namespace app

@@ -59,7 +59,7 @@ GrowingFile::Past steady_past(const RunDirectory& results, const RunContext& run
 }  // namespace
 
 Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Domain& domain)
-    : thermo(results, "thermo.csv", thermo_columns(), steady_past(results, run)),
+    : thermo(results, "thermo.csv", thermo_columns(domain.dimensions), steady_past(results, run)),
       timing(results, "timing.csv", timing_columns(), steady_past(results, run)) {
     // A file of an earlier start has to lose its later rows also where this one writes none.
     const auto wanted = [&](const char* name, bool on) { return on || (results.continued() && results.has(name)); };

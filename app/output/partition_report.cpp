@@ -13,27 +13,30 @@
 
 namespace app {
 
-CellFields cell_fields(const PartitionReport& report, std::span<const std::int64_t> load, std::array<double, 2> box,
-                       const comm::Communicator& comm) {
+CellFields cell_fields(const PartitionReport& report, std::span<const std::int64_t> load,
+                       const std::array<double, 3>& box, const comm::Communicator& comm) {
     const balance::Box home = balance::Homes{report.grid, comm.size()}.of(comm.rank());
-    const std::int64_t nx = home.extent(0);
     std::vector<std::int32_t> owner(home.cells()), node(home.cells()), kind(home.cells());
     std::vector<double> loads(home.cells());
-    for (int x = home.lower[0]; x < home.upper[0]; ++x)  // rows along x in files, columns along y in homes
-        for (int y = home.lower[1]; y < home.upper[1]; ++y)
-            loads[(y - home.lower[1]) * nx + x - home.lower[0]] =
-                load.empty() ? 1 : static_cast<double>(load[balance::place_in(home, x, y)]) * report.unit;
+    // Calls use(place in the file, place at home) for each cell of a box: files have x fastest, homes z.
+    const auto for_each_cell = [&](const balance::Box& cells, auto use) {
+        for (int x = cells.lower[0]; x < cells.upper[0]; ++x)
+            for (int y = cells.lower[1]; y < cells.upper[1]; ++y)
+                for (int z = cells.lower[2]; z < cells.upper[2]; ++z)
+                    use((std::int64_t{z - home.lower[2]} * home.extent(1) + y - home.lower[1]) * home.extent(0) + x -
+                            home.lower[0],
+                        balance::place_in(home, x, y, z));
+    };
+    for_each_cell(home, [&](std::int64_t at, std::int64_t place) {
+        loads[at] = load.empty() ? 1 : static_cast<double>(load[place]) * report.unit;
+    });
     for (std::size_t r = 0; r < report.resources.size(); ++r)
-        for (std::int64_t b = report.partition.first[r]; b < report.partition.first[r + 1]; ++b) {
-            const balance::Box mine = balance::intersection(report.partition.boxes[b], home);
-            for (int y = mine.lower[1]; y < mine.upper[1]; ++y)
-                for (int x = mine.lower[0]; x < mine.upper[0]; ++x) {
-                    const std::int64_t at = (y - home.lower[1]) * nx + x - home.lower[0];
-                    owner[at] = static_cast<std::int32_t>(r);
-                    node[at] = report.resources[r].node;
-                    kind[at] = report.resources[r].kind == balance::ResourceKind::accelerator;
-                }
-        }
+        for (std::int64_t b = report.partition.first[r]; b < report.partition.first[r + 1]; ++b)
+            for_each_cell(intersection(report.partition.boxes[b], home), [&](std::int64_t at, std::int64_t) {
+                owner[at] = static_cast<std::int32_t>(r);
+                node[at] = report.resources[r].node;
+                kind[at] = report.resources[r].kind == balance::ResourceKind::accelerator;
+            });
     CellFields fields{report.grid, box, 0, 0, {}, {}};
     fields.integers = {{"owner", {{home, owner}}}, {"node", {{home, node}}}, {"kind", {{home, kind}}}};
     fields.numbers = {{"load", {{home, loads}}}};
@@ -69,8 +72,7 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
     std::int64_t remote = 0;
     for (std::size_t r = 0; r < report.resources.size(); ++r)
         if (report.resources[r].kind == balance::ResourceKind::accelerator) remote += q.remote_cells[r];
-    const std::string grid = cells[2] > 1 ? fmt::format("{} x {} x {} cells", cells[0], cells[1], cells[2])
-                                          : fmt::format("{} x {} cells", cells[0], cells[1]);
+    const std::string grid = along_axes(cells, cells[2] > 1 ? 3 : 2) + " cells";
     say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, report.deck);
     say(stdout, "{}",
         lines_of({grid, fmt::format("load {:.6g} ({})", static_cast<double>(total) * report.unit, report.unit_name)}));
@@ -89,7 +91,6 @@ void say_partition(const PartitionReport& report, const std::string& directory) 
     row("distance of nodes that exchange", fmt::format("{:.3f}", report.traffic.node_distance));
     row("shortfalls", shortfall_text(report));
     say(stdout, "  output in {}\n", directory);
-    if (cells[2] > 1) say(stdout, "  without fields for ParaView, which are for two dimensions only\n");
     std::fflush(stdout);
 }
 

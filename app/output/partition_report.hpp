@@ -31,9 +31,9 @@ struct PartitionReport {
 };
 
 /// Of the cells of this rank's home: load (given for each cell, or empty: 1), owner (resource), node, kind (0 core, 1
-/// accelerator). 2D. box: lengths.
-CellFields cell_fields(const PartitionReport& report, std::span<const std::int64_t> load, std::array<double, 2> box,
-                       const comm::Communicator& comm);
+/// accelerator). box: lengths.
+CellFields cell_fields(const PartitionReport& report, std::span<const std::int64_t> load,
+                       const std::array<double, 3>& box, const comm::Communicator& comm);
 
 /// The table on the terminal. directory: where the files are.
 void say_partition(const PartitionReport& report, const std::string& directory);

@@ -62,11 +62,11 @@ void Progress::header(const Engine& engine) const {
     say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, run_.deck.name);
     const auto shape = engine.tiles().shape();
     say(stdout, "{}",
-        lines_of({counted(run_.particles(), "particle"),
-                  fmt::format("box {:.6g} x {:.6g}", s.domain.axis[0].real_length(), s.domain.axis[1].real_length()),
-                  fmt::format("{} x {} cells", grid.cells[0], grid.cells[1]),
-                  counted(engine.tiles().hosts().processes(), "process"),
-                  fmt::format("{} of about {} x {} cells", counted(tile_count[0], "tile"), shape[0], shape[1])}));
+        lines_of(
+            {counted(run_.particles(), "particle"),
+             fmt::format("box {:.6g} x {:.6g}", s.domain.axis[0].real_length(), s.domain.axis[1].real_length()),
+             along_axes(grid.cells, grid.dimensions) + " cells", counted(engine.tiles().hosts().processes(), "process"),
+             fmt::format("{} of about {} cells", counted(tile_count[0], "tile"), along_axes(shape, grid.dimensions))}));
     say(stdout, "{}",
         lines_of({fmt::format("{} precision", balance::word_of(s.precision)), fmt::format("{} kernels", s.kernels->isa),
                   fmt::format("cutoff {:.4g}", s.potential.cutoff),

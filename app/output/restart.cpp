@@ -53,8 +53,8 @@ Front verified_front(const std::string& path, const comm::Communicator& comm) {
 }
 
 // Calls use(particles) for this rank's share of the file, a piece at a time, the same number of pieces on all ranks.
-void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::Communicator& comm,
-                    const std::function<void(std::vector<md::Particle>)>& use) {
+void for_each_piece(comm::FileReader& file, std::int64_t particles, int dimensions, const comm::Communicator& comm,
+                    const std::function<void(std::vector<md::Particle<3>>)>& use) {
     constexpr std::int64_t piece = 1 << 15;
     const balance::Range mine = balance::block(particles, comm.rank(), comm.size());
     const std::int64_t pieces = (particles / comm.size() + piece) / piece;
@@ -62,21 +62,27 @@ void for_each_piece(comm::FileReader& file, std::int64_t particles, const comm::
         const std::int64_t begin = std::min(mine.end, mine.begin + k * piece),
                            n = std::min(mine.end, begin + piece) - begin;
         const std::vector<std::int64_t> id = file.rows<std::int64_t>("/exact/id", begin, n);
-        const std::vector<std::int64_t> state = file.rows<std::int64_t>("/exact/state", begin, n, state_columns);
-        std::vector<md::Particle> list;
+        const int columns = state_columns(dimensions);
+        const std::vector<std::int64_t> state = file.rows<std::int64_t>("/exact/state", begin, n, columns);
+        std::vector<md::Particle<3>> list;
         list.reserve(n);
-        for (std::int64_t i = 0; i < n; ++i)
-            list.push_back({id[i], state[4 * i], state[4 * i + 1], state[4 * i + 2], state[4 * i + 3]});
+        for (std::int64_t i = 0; i < n; ++i) {
+            md::Particle<3> p{id[i], {}, {}};
+            for (int a = 0; a < dimensions; ++a)
+                p.x[a] = state[columns * i + a], p.v[a] = state[columns * i + dimensions + a];
+            list.push_back(p);
+        }
         use(std::move(list));
     }
 }
 
 // Is a particle one that a run can hold? Beyond these velocities sums of integers could overflow.
-bool sensible(const md::Particle& p, const md::Domain& domain) {
+bool sensible(const md::Particle<3>& p, const md::Domain& domain) {
     constexpr std::int64_t fastest = std::int64_t{1} << 61;
-    const auto inside = [](std::int64_t x, const md::Axis& axis) { return x >= 0 && x < axis.fixed_length(); };
-    return inside(p.x, domain.axis[0]) && inside(p.y, domain.axis[1]) && p.vx > -fastest && p.vx < fastest &&
-           p.vy > -fastest && p.vy < fastest;
+    for (int a = 0; a < domain.dimensions; ++a)
+        if (p.x[a] < 0 || p.x[a] >= domain.axis[a].fixed_length() || p.v[a] <= -fastest || p.v[a] >= fastest)
+            return false;
+    return true;
 }
 
 void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Communicator& comm) {
@@ -118,11 +124,14 @@ Deck deck_in(const std::string& text, const std::string& path) {
 
 }  // namespace
 
-std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, const comm::Communicator& comm) {
+std::uint64_t hash_in_file(const std::string& path, std::int64_t particles, int dimensions,
+                           const comm::Communicator& comm) {
     comm::FileReader file(path, comm);
     std::uint64_t mine = 0;
-    for_each_piece(file, particles, comm, [&](std::vector<md::Particle> list) {
-        for (const md::Particle& p : list) mine += md::particle_hash(p);
+    for_each_piece(file, particles, dimensions, comm, [&](std::vector<md::Particle<3>> list) {
+        for (const md::Particle<3>& p : list)
+            mine += dimensions == 3 ? md::particle_hash(p)
+                                    : md::particle_hash(md::Particle<2>{p.id, {p.x[0], p.x[1]}, {p.v[0], p.v[1]}});
     });
     std::array<md::Int128, 1> sum{static_cast<md::Int128>(mine)};
     comm.sum(sum);
@@ -138,13 +147,14 @@ CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator
     info.state_hash = front.state_hash;
     try {
         comm::FileReader file(path, comm);
+        const std::vector<std::uint8_t> text = file.all<std::uint8_t>("/exact/deck");
+        info.deck = agreed(comm, [&] { return deck_in(std::string(text.begin(), text.end()), path); });
+        const int columns = state_columns(info.deck.system.dimensions);
         const bool whole = file.row_count<std::int64_t>("/exact/id") == front.particles &&
-                           file.row_count<std::int64_t>("/exact/state", state_columns) == front.particles;
+                           file.row_count<std::int64_t>("/exact/state", columns) == front.particles;
         comm::require(comm, whole, [&] {
             return InputError(fmt::format("{}: holds another number of particles than it says; {}", path, remedy));
         });
-        const std::vector<std::uint8_t> text = file.all<std::uint8_t>("/exact/deck");
-        info.deck = agreed(comm, [&] { return deck_in(std::string(text.begin(), text.end()), path); });
         comm::require(comm, md::particle_count(info.deck.system) == front.particles, [&] {
             return InputError(fmt::format("{}: holds another number of particles than its deck; {}", path, remedy));
         });
@@ -181,9 +191,9 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const balance::D
     try {
         comm::FileReader file(info.path, comm);
         const md::Domain& domain = engine.setup().domain;
-        for_each_piece(file, info.particles, comm, [&](std::vector<md::Particle> list) {
+        for_each_piece(file, info.particles, domain.dimensions, comm, [&](std::vector<md::Particle<3>> list) {
             const bool good =
-                std::all_of(list.begin(), list.end(), [&](const md::Particle& p) { return sensible(p, domain); });
+                std::all_of(list.begin(), list.end(), [&](const md::Particle<3>& p) { return sensible(p, domain); });
             comm::require(comm, good, [&] {
                 return InputError(fmt::format("{}: holds a particle outside the box, or faster than anything; {}",
                                               info.path, remedy));

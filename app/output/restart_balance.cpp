@@ -15,7 +15,6 @@
 namespace app {
 namespace {
 
-constexpr int box_columns = 4;
 constexpr const char* remedy = "use another checkpoint";
 
 // What a checkpoint holds of one model.
@@ -33,11 +32,15 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Loa
                                     splits = file.all<std::int64_t>(path + "/splits");
     const auto to_int = [](std::int64_t n) {
         return static_cast<int>(std::clamp<std::int64_t>(n, -1, INT32_MAX));
-    };  // what it cuts is no number of a cell
-    for (std::size_t i = 0; i + box_columns <= boxes.size(); i += box_columns)
-        s.partition.boxes.push_back(
-            {{to_int(boxes[i]), to_int(boxes[i + 1]), 0}, {to_int(boxes[i + 2]), to_int(boxes[i + 3]), 1}});
-    if (boxes.size() % box_columns != 0) s.partition.boxes.clear();
+    };                                                                       // what it cuts is no number of a cell
+    const auto axes = static_cast<std::size_t>(balancer.grid().dimensions);  // a box has two corners
+    for (std::size_t i = 0; i + 2 * axes <= boxes.size(); i += 2 * axes) {
+        balance::Box box;
+        for (std::size_t a = 0; a < axes; ++a)
+            box.lower[a] = to_int(boxes[i + a]), box.upper[a] = to_int(boxes[i + axes + a]);
+        s.partition.boxes.push_back(box);
+    }
+    if (boxes.size() % (2 * axes) != 0) s.partition.boxes.clear();
     if (splits.size() % 2 != 0) s.splits.push_back({-1, -1});  // half a split: refused
     for (std::size_t i = 0; i + 2 <= splits.size(); i += 2)
         s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
@@ -66,8 +69,10 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::Pa
                         std::int64_t step, const LoadBalancer& balancer, const comm::Communicator& comm) {
     const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
                        std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
-    const bool splits = std::all_of(s.splits.begin(), s.splits.end(),
-                                    [](const balance::Split& x) { return x.axis >= -1 && x.axis <= 1 && x.left >= 0; });
+    const int axes = balancer.grid().dimensions;
+    const bool splits = std::all_of(s.splits.begin(), s.splits.end(), [axes](const balance::Split& x) {
+        return x.axis >= -1 && x.axis < axes && x.left >= 0;
+    });
     // One rank looks at what all have read: with thousands of processes it takes a while.
     if (!comm.all_agree(comm.rank() != 0 || balance::is_partition_of(s.partition, balancer.grid()))) return "boxes";
     options.processes = s.partition.processes();

@@ -26,11 +26,11 @@ using Columns = std::vector<TableColumn<Row>>;
 
 /// value: a member of Row, or a function of a row. format: of the value, by fmt.
 template <class Row, class Value>
-TableColumn<Row> column(const char* name, const char* unit, Value value, const char* meaning,
+TableColumn<Row> column(std::string name, const char* unit, Value value, std::string meaning,
                         const char* format = "{}") {
-    return {name, unit,
+    return {std::move(name), unit,
             [value, format](const Row& row) { return fmt::format(fmt::runtime(format), std::invoke(value, row)); },
-            meaning, !std::is_arithmetic_v<std::decay_t<std::invoke_result_t<Value&, const Row&>>>};
+            std::move(meaning), !std::is_arithmetic_v<std::decay_t<std::invoke_result_t<Value&, const Row&>>>};
 }
 
 /// The first line of the file, without its line feed.

@@ -14,26 +14,34 @@ auto of_values(Value value) {
 
 }  // namespace
 
-const Columns<ThermoRow>& thermo_columns() {
-    static const Columns<ThermoRow> columns{
-        column<ThermoRow>("step", "", &ThermoRow::step, "step number"),
-        column<ThermoRow>("time", "tau", &ThermoRow::time, "physical time"),
-        column<ThermoRow>("particles", "", &ThermoRow::particles, "number of particles"),
-        column<ThermoRow>("kinetic", "epsilon", of_values(&md::Thermo::kinetic), "kinetic energy of the whole system"),
-        column<ThermoRow>("potential", "epsilon", of_values(&md::Thermo::potential),
-                          "potential energy of the whole system"),
-        column<ThermoRow>("total", "epsilon", of_values(&md::Thermo::total), "their sum"),
-        column<ThermoRow>(
-            "momentum_x", "m sigma / tau", [](const ThermoRow& r) { return r.values.momentum[0]; },
-            "momentum of the whole system along x"),
-        column<ThermoRow>(
-            "momentum_y", "m sigma / tau", [](const ThermoRow& r) { return r.values.momentum[1]; },
-            "momentum of the whole system along y"),
-        column<ThermoRow>("temperature", "epsilon", of_values(&md::Thermo::temperature),
-                          "K' / (n - 1), K' the kinetic energy in the frame of the centre of mass, n the particles"),
-        column<ThermoRow>("pressure", "epsilon / sigma^2", of_values(&md::Thermo::pressure),
-                          "(K' + W / 2) / area, W the sum over all pairs of distance times force")};
-    return columns;
+const Columns<ThermoRow>& thermo_columns(int dimensions) {
+    const auto made = [](int axes) {
+        Columns<ThermoRow> columns{column<ThermoRow>("step", "", &ThermoRow::step, "step number"),
+                                   column<ThermoRow>("time", "tau", &ThermoRow::time, "physical time"),
+                                   column<ThermoRow>("particles", "", &ThermoRow::particles, "number of particles"),
+                                   column<ThermoRow>("kinetic", "epsilon", of_values(&md::Thermo::kinetic),
+                                                     "kinetic energy of the whole system"),
+                                   column<ThermoRow>("potential", "epsilon", of_values(&md::Thermo::potential),
+                                                     "potential energy of the whole system"),
+                                   column<ThermoRow>("total", "epsilon", of_values(&md::Thermo::total), "their sum")};
+        for (int a = 0; a < axes; ++a)
+            columns.push_back(column<ThermoRow>(
+                std::string("momentum_") + "xyz"[a], "m sigma / tau",
+                [a](const ThermoRow& r) { return r.values.momentum[a]; },
+                std::string("momentum of the whole system along ") + "xyz"[a] +
+                    (a == 2 ? "; in three dimensions only" : "")));
+        columns.push_back(column<ThermoRow>(
+            "temperature", "epsilon", of_values(&md::Thermo::temperature),
+            "K' / (n - 1), K' the kinetic energy in the frame of the centre of mass, n the particles; in three "
+            "dimensions 2 K' / (3 (n - 1))"));
+        columns.push_back(column<ThermoRow>("pressure", "epsilon / sigma^2", of_values(&md::Thermo::pressure),
+                                            "(K' + W / 2) / area, W the sum over all pairs of distance times force; in "
+                                            "three dimensions (2 K' + W) / (3 "
+                                            "volume), epsilon / sigma^3"));
+        return columns;
+    };
+    static const Columns<ThermoRow> in_plane = made(2), in_space = made(3);
+    return dimensions == 2 ? in_plane : in_space;
 }
 
 const Columns<TimingRow>& timing_columns() {

@@ -32,17 +32,16 @@ constexpr std::int64_t window_rows = 1 << 16;
 // A particle on its way to the rank that writes its row.
 struct Row {
     std::int64_t id;
-    std::array<double, 2> value;
+    std::array<double, 3> value;
 };
 
-std::array<double, 2> value_of(Column column, const md::Tile& tile, std::int64_t i, const std::array<double, 2>& force,
-                               const md::Domain& domain) {
-    if (column == Column::force) return force;
-    const md::Particle p = tile.particle(i);
-    if (column == Column::velocity)
-        return {static_cast<double>(p.vx) * md::velocity_unit, static_cast<double>(p.vy) * md::velocity_unit};
-    return {static_cast<double>(md::wrapped(p.x, domain.axis[0])) * md::position_unit,
-            static_cast<double>(md::wrapped(p.y, domain.axis[1])) * md::position_unit};
+std::array<double, 3> value_of(Column column, const md::Particle<3>& p, const md::Domain& domain) {
+    std::array<double, 3> value{};
+    for (int a = 0; a < domain.dimensions; ++a)
+        value[a] = column == Column::velocity
+                       ? static_cast<double>(p.v[a]) * md::velocity_unit
+                       : static_cast<double>(md::wrapped(p.x[a], domain.axis[a])) * md::position_unit;
+    return value;
 }
 
 }  // namespace
@@ -71,8 +70,7 @@ TrajectoryFile::TrajectoryFile(const SeriesContext& c)
       every_(c.deck.output.interval("trajectory")),
       last_step_(c.deck.run.steps),
       particles_(c.particles),
-      box_{c.domain.axis[0].real_length(), c.domain.axis[1].real_length()},
-      periodic_{c.domain.axis[0].periodic, c.domain.axis[1].periodic},
+      domain_(c.domain),
       file_(path_, comm_, [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
           return describe(file, frames, capacity);
       }) {
@@ -96,7 +94,7 @@ std::vector<comm::FramePlace> TrajectoryFile::describe(comm::FileWriter& file, s
     for (std::size_t c = 1; c < columns_.size(); ++c)
         for (const char* stamp : {"/step", "/time"}) file.link(h5md_path(columns_[c]) + stamp, first + stamp);
     for (const char* stamp : {"/step", "/time"}) file.link(h5md_box + "/edges" + stamp, first + stamp);
-    describe_h5md(file, periodic_);
+    describe_h5md(file, domain_);
     return places;
 }
 
@@ -165,7 +163,7 @@ void TrajectoryFile::add_frame(const Moment& now) {
     if (file_.capacity() == 0) file_.create(room_for(1 + last_step_ / every_ - step / every_));
     else if (frame == file_.capacity()) file_.grow(2 * frame);
     if (comm_.rank() == 0) {
-        const std::array<double, 9> edges{box_[0], 0, 0, 0, box_[1], 0, 0, 0, 1};
+        const std::array<double, 9> edges = h5md_edges(domain_);
         file_.write(place_step, frame, 0, &step, 1);
         file_.write(place_time, frame, 0, &now.time, 1);
         file_.write(place_edges, frame, 0, edges.data(), 3);
@@ -185,13 +183,13 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
     const std::int64_t window = window_rows * comm_.size(), windows = (particles_ + window - 1) / window;
     std::vector<std::int64_t> begin(engine.tiles().size() + 1,
                                     0);  // of each tile in a list of all of this rank's particles
-    for (std::size_t t = 0; t < engine.tiles().size(); ++t) begin[t + 1] = begin[t] + engine.tiles()[t].size();
+    for (std::size_t t = 0; t < engine.tiles().size(); ++t) begin[t + 1] = begin[t] + engine.tiles().particles(t);
     // Places in that list, window by window.
     std::vector<std::int64_t> first(windows + 1, 0);
     const auto for_each = [&](auto visit) {
         for (std::size_t t = 0; t < engine.tiles().size(); ++t)
-            for (std::int64_t i = 0; i < engine.tiles()[t].size(); ++i)
-                visit(begin[t] + i, engine.tiles()[t].particle(i).id);
+            for (std::int64_t i = begin[t]; i < begin[t + 1]; ++i)
+                visit(i, engine.tiles().particle(t, i - begin[t]).id);
     };
     for_each([&](std::int64_t, std::int64_t id) { ++first[id / window + 1]; });
     std::partial_sum(first.begin(), first.end(), first.begin());
@@ -208,10 +206,9 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
             for (std::int64_t k = first[w]; k < first[w + 1]; ++k) {
                 while (place[k] >= begin[t + 1]) ++t;
                 const std::int64_t i = place[k] - begin[t];
-                const md::Tile& tile = engine.tiles()[t];
-                const std::array<double, 2> force =
-                    columns_[c] == Column::force ? engine.force(t, i) : std::array<double, 2>{};
-                const Row row{tile.particle(i).id, value_of(columns_[c], tile, i, force, engine.setup().domain)};
+                const md::Particle<3> p = engine.tiles().particle(t, i);
+                const Row row{p.id,
+                              columns_[c] == Column::force ? engine.force(t, i) : value_of(columns_[c], p, domain_)};
                 const auto bytes = std::as_bytes(std::span(&row, 1));
                 auto& out = to_rank[row.id % window / window_rows];
                 out.insert(out.end(), bytes.begin(), bytes.end());
@@ -219,7 +216,7 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
             const std::vector<std::byte> in = comm_.all_to_all(to_rank);
             const std::int64_t lowest = w * window + comm_.rank() * window_rows,
                                mine = std::clamp<std::int64_t>(particles_ - lowest, 0, window_rows);
-            rows.assign(3 * mine, 0.0);  // z = 0
+            rows.assign(3 * mine, 0.0);
             for (std::size_t at = 0; at < in.size(); at += sizeof(Row)) {
                 Row row;
                 std::memcpy(&row, &in[at], sizeof row);

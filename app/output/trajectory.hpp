@@ -42,8 +42,7 @@ private:
     const comm::Communicator& comm_;
     std::vector<Column> columns_;
     std::int64_t every_, last_step_, particles_;
-    std::array<double, 2> box_;
-    std::array<bool, 2> periodic_;
+    const md::Domain domain_;
     comm::FrameFile file_;
 };
 

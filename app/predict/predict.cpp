@@ -49,8 +49,8 @@ std::vector<std::int64_t> counts_of(const Options& options, const balance::Grid&
     if (options.processes.empty()) return usual_counts(grid.box().cells(), most);
     const std::vector<std::int64_t> counts = process_list(options.processes);
     if (counts.back() > most)
-        throw UsageError(fmt::format("command line: --processes: {} x {} cells hold at most {}, not {}; use fewer",
-                                     grid.cells[0], grid.cells[1], counted(most, "process"), counts.back()));
+        throw UsageError(fmt::format("command line: --processes: {} cells hold at most {}, not {}; use fewer",
+                                     along_axes(grid.cells, grid.dimensions), counted(most, "process"), counts.back()));
     return counts;
 }
 

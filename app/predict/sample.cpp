@@ -51,7 +51,7 @@ balance::Decomposition owners_of(const Deck& deck, const Setup& setup, std::int6
 }  // namespace
 
 Walk::Walk(const Deck& deck, const Setup& setup, const balance::Decomposition& owners, const comm::Communicator& alone)
-    : engine_(std::make_unique<Engine>(setup, owners, alone, timers_)) {
+    : engine_(make_engine(setup, owners, alone, timers_)) {
     fill_from(deck, *engine_, owners, alone);
 }
 
@@ -83,8 +83,7 @@ CountedField Sample::count() {
     Engine& engine = walk_.engine();
     engine.rebin();
     engine.build_neighbour_lists();
-    balance::Counting counting{deck_.balance.work,
-                               {setup_.domain.axis[0].cell_width(), setup_.domain.axis[1].cell_width()}};
+    balance::Counting counting{deck_.balance.work, setup_.domain.cell_widths()};
     const balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
     CountedField field{
         0,         owners_.grid(), own_setup_.halo, std::vector<balance::Unknowns>(cells.counts.size()), cells.counts,
@@ -131,12 +130,13 @@ std::vector<balance::Unknowns> Sample::counts_of_processes() {
     const CountedField field = count();
     std::vector<balance::Unknowns> counts(owners_.processes());
     for (std::size_t t = 0; t < walk_.engine().tiles().size(); ++t) {
-        const balance::Box& box = walk_.engine().tiles()[t].box();
+        const balance::Box& box = walk_.engine().tiles().box(t);
+        balance::Unknowns& of_process = counts[walk_.engine().tiles().process_of(t)];
         for (int x = box.lower[0]; x < box.upper[0]; ++x)
             for (int y = box.lower[1]; y < box.upper[1]; ++y)
-                for (int k = 0; k < balance::unknowns; ++k)
-                    counts[walk_.engine().tiles().process_of(t)][k] +=
-                        field.counts[balance::place_in(field.grid.box(), x, y)][k];
+                for (int z = box.lower[2]; z < box.upper[2]; ++z)
+                    for (int k = 0; k < balance::unknowns; ++k)
+                        of_process[k] += field.counts[balance::place_in(field.grid.box(), x, y, z)][k];
     }
     return counts;
 }

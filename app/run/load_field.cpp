@@ -39,14 +39,15 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
         grid, balance::one_box_each(balance::even_partition(grid, comm.size())), {comm.size(), comm.size()},
         tile_shape(deck, setup.domain, std::int64_t{comm.size()} * omp_get_max_threads()));
     Timers timers;
-    Engine engine(setup, owners, comm, timers);
+    const std::unique_ptr<Engine> made = make_engine(setup, owners, comm, timers);
+    Engine& engine = *made;
     fill_from(deck, engine, owners, comm);
     engine.rebin();
     engine.build_neighbour_lists();
-    const balance::Counting counting{deck.balance.work,
-                                     {setup.domain.axis[0].cell_width(), setup.domain.axis[1].cell_width()}};
+    const balance::Counting counting{deck.balance.work, setup.domain.cell_widths()};
     const balance::HomeCells cells = count_cells(team, engine, owners, &counting);
-    LoadField field{grid, deck.system.box, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
+    LoadField field{grid, {1, 1, 1}, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
+    std::copy_n(deck.system.box.begin(), grid.dimensions, field.box.begin());
     field.load = cells.work;
     for (const balance::CellCounts& c : cells.counts) field.items.push_back(c.n);
     return field;
@@ -54,12 +55,14 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
 
 balance::Grid grid_of(const Deck& deck, const std::array<int, 3>& cells) {
     const auto periodic = [&](int axis) { return deck.system.boundary[axis] == md::Boundary::periodic; };
-    return {cells, {periodic(0), periodic(1), false}};
+    const int dimensions = cells[2] > 1 ? 3 : deck.system.dimensions;
+    return {
+        cells, {periodic(0), periodic(1), dimensions == 3 && deck.system.dimensions == 3 && periodic(2)}, dimensions};
 }
 
 LoadField uniform_load(const Deck& deck, const comm::Communicator& comm) {
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
-    LoadField field{setup.domain.grid(), {0, 0}, {}, 1, "cells"};
+    LoadField field{setup.domain.grid(), {}, {}, 1, "cells"};
     if (deck.load.cells) {
         std::array<int, 3> cells{1, 1, 1};
         std::copy(deck.load.cells->begin(), deck.load.cells->end(), cells.begin());
@@ -70,7 +73,7 @@ LoadField uniform_load(const Deck& deck, const comm::Communicator& comm) {
 
 LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
     const comm::ReadField read = comm::read_field(deck.load.file, deck.load.dataset, comm);
-    LoadField field{grid_of(deck, read.cells), {0, 0}, {}, 1, "the dataset's unit"};
+    LoadField field{grid_of(deck, read.cells), {}, {}, 1, "the dataset's unit"};
     double largest = 0;
     bool good = true;
     for (const double v : read.values) {
@@ -109,7 +112,7 @@ void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& o
 LoadField load_field(const Deck& deck, const comm::Communicator& comm) {
     if (deck.load.kind == LoadKind::slabs || deck.load.kind == LoadKind::checkpoint) return counted_load(deck, comm);
     LoadField field = deck.load.kind == LoadKind::uniform ? uniform_load(deck, comm) : dataset_load(deck, comm);
-    field.box = {double(field.grid.cells[0]), double(field.grid.cells[1])};
+    for (int a = 0; a < 3; ++a) field.box[a] = field.grid.cells[a];
     field.item_bytes = deck.load.bytes_per_cell;
     return field;
 }

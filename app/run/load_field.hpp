@@ -16,7 +16,7 @@ namespace app {
 /// Of the cells of this rank's home (balance/grid/field.hpp), x slowest, then y, then z.
 struct LoadField {
     balance::Grid grid;
-    std::array<double, 2> box{0, 0};      ///< lengths along x and y; a cell has length 1 where there are no particles
+    std::array<double, 3> box{1, 1, 1};   ///< lengths; a cell has length 1 where there are no particles
     std::vector<std::int64_t> load = {};  ///< in units of `unit`; empty: every cell's is 1
     double unit = 1;
     std::string what = {};                 ///< the unit's name

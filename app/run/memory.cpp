@@ -16,20 +16,27 @@ namespace {
 
 // Bytes of tiles for each particle, before the slabs meet: the state and the position of the last rebuild; two packed
 // positions, for ghosts too; counts and slots of its part of a cell; its neighbours. A neighbour is one byte in a row,
-// and rows of a cluster are as long as its longest: half as much again was measured on liquids and colliding slabs.
+// in three dimensions two, and rows of a cluster are as long as its longest: half as much again was measured on liquids
+// and colliding slabs, in three dimensions a sixth.
 double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape tile) {
-    double particles = 0, neighbours = 0, area = 0;
+    const int axes = setup.domain.dimensions;
+    const double r = setup.radius(),
+                 around = axes == 2 ? std::numbers::pi * r * r : 4.0 / 3 * std::numbers::pi * r * r * r;
+    double particles = 0, neighbours = 0, filled = 0, cell_size = 1, with_ghosts = 1;
     for (const md::Slab& slab : deck.system.slabs) {
         const auto n = static_cast<double>(md::particle_count(slab));
         particles += n;
-        area += n / slab.density;
-        neighbours += n * std::numbers::pi * setup.radius() * setup.radius() * slab.density;
+        filled += n / slab.density;
+        neighbours += n * around * slab.density;
     }
-    constexpr double state = 48, packed = 16, cell = 8, neighbour = 1.5;
-    const double with_ghosts = (1 + 2.0 * setup.halo / tile[0]) * (1 + 2.0 * setup.halo / tile[1]);
-    const double cells_each =
-        area / (setup.domain.axis[0].cell_width() * setup.domain.axis[1].cell_width()) / particles;
-    return state + packed * with_ghosts + cell * with_ghosts * cells_each + neighbour * neighbours / particles;
+    for (int a = 0; a < axes; ++a) {
+        cell_size *= setup.domain.axis[a].cell_width();
+        with_ghosts *= 1 + 2.0 * setup.halo / tile[a];
+    }
+    constexpr double cell = 8;
+    const double state = 8 + 20.0 * axes, packed = 8.0 * axes, neighbour = axes == 2 ? 1.5 : 2.33;
+    return state + packed * with_ghosts + cell * with_ghosts * filled / cell_size / particles +
+           neighbour * neighbours / particles;
 }
 
 }  // namespace
@@ -42,7 +49,7 @@ Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, 
     double filled = 0;
     for (const md::Slab& slab : deck.system.slabs)
         filled += static_cast<double>(md::particle_count(slab)) / slab.density;
-    filled /= setup.domain.axis[0].cell_width() * setup.domain.axis[1].cell_width();
+    for (const md::Axis& axis : setup.domain.axes()) filled /= axis.cell_width();
     return {
         particle_bytes(deck, setup, tile) * static_cast<double>(particles) / ranks,
         (empty_cell * std::max(0.0, cells - filled) + (deck.balance.every > 0 ? balanced_cell * cells : 0)) / ranks};
@@ -54,8 +61,8 @@ void require_memory(const Deck& deck, const Setup& setup, const comm::Communicat
     if (needed <= there) return;
     const balance::Grid grid = setup.domain.grid();
     throw DeckError(fmt::format(
-        "{}: {} x {} cells and {} need about {:.1f} GB for {} on one node, which has {:.1f} GB; use {}, or more nodes",
-        each.cells > each.particles ? "system.box" : "system.slabs", grid.cells[0], grid.cells[1],
+        "{}: {} cells and {} need about {:.1f} GB for {} on one node, which has {:.1f} GB; use {}, or more nodes",
+        each.cells > each.particles ? "system.box" : "system.slabs", along_axes(grid.cells, grid.dimensions),
         counted(md::particle_count(deck.system), "particle"), needed * 1e-9, counted(comm.node_size(), "rank"),
         there * 1e-9, each.cells > each.particles ? "a smaller box, a larger grid.cell" : "fewer particles"));
 }

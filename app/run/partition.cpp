@@ -56,7 +56,7 @@ int partition(const Options& options, const comm::Communicator& comm) {
                         "--out",
                         path));
     });
-    if (field.grid.cells[2] == 1) FieldFiles(directory).write(cell_fields(report, field.load, field.box, comm));
+    FieldFiles(directory).write(cell_fields(report, field.load, field.box, comm));
     if (comm.rank() == 0 && !options.quiet) say_partition(report, path);
     return 0;
 }

@@ -81,9 +81,10 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
     if (deck.balance.every > 0 && balance::kind_of(partition).follows_loads &&
         processes > balance::capacity(grid.box(), partition.min_width))
         throw DeckError(fmt::format(
-            "balance.partition.min_width: {} x {} cells do not hold {} of a width of {}; make it smaller or use fewer "
+            "balance.partition.min_width: {} cells do not hold {} of a width of {}; make it smaller or use fewer "
             "processes",
-            grid.cells[0], grid.cells[1], counted(processes, "patch"), counted(partition.min_width, "cell")));
+            along_axes(grid.cells, grid.dimensions), counted(processes, "patch"),
+            counted(partition.min_width, "cell")));
     return processes;
 }
 
@@ -172,7 +173,8 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
             context.notes.push_back(std::move(note));
     const balance::TileShape tile = tile_shape(deck, setup.domain, thread_count(comm));
     std::optional owners = balancer.decomposition(tile);
-    Engine engine(setup, *owners, comm, timers);
+    const std::unique_ptr<Engine> made = make_engine(setup, *owners, comm, timers);
+    Engine& engine = *made;
     if (context.restart) load_particles(*context.restart, engine, *owners, comm);
     else engine.fill(deck.system);
     owners.reset();  // it knows the boxes of all processes, which a run does not need
@@ -259,7 +261,7 @@ int check(const Options& options, const comm::Communicator& comm) {
     const Memory memory = memory_of(deck, setup, tile, comm.size());
     say(stdout, "{}", to_yaml(deck));
     say(stdout, "{}",
-        lines_of({counted(particles, "particle"), fmt::format("{} x {} cells", grid.cells[0], grid.cells[1]),
+        lines_of({counted(particles, "particle"), along_axes(grid.cells, grid.dimensions) + " cells",
                   fmt::format("{} on {}", counted(processes, "process"), counted(comm.size(), "rank")),
                   fmt::format("skin {:.4g}", setup.skin),
                   fmt::format("about {:.1f} MB per rank for particles", memory.particles * 1e-6),

@@ -29,38 +29,41 @@ std::string what(const md::ClosePair& p, const std::vector<md::Slab>& slabs) {
     if (p.in_lattice)
         return fmt::format("particles of slab {} are {} apart at its density of {}", p.slab[0], number(p.distance),
                            number(slabs[p.slab[0]].density));
-    return fmt::format("{} are {} apart at [{:.6g}, {:.6g}]{}",
+    std::string at = fmt::format("{:.6g}, {:.6g}", p.at[0], p.at[1]);
+    if (md::dimensions_of(slabs[p.slab[0]].lattice) == 3) at += fmt::format(", {:.6g}", p.at[2]);
+    return fmt::format("{} are {} apart at [{}]{}",
                        p.slab[0] == p.slab[1] ? fmt::format("two particles of slab {}", p.slab[0])
                                               : fmt::format("particles of slabs {} and {}", p.slab[0], p.slab[1]),
-                       number(p.distance), p.at[0], p.at[1], p.across_box ? ", across the periodic boundary" : "");
+                       number(p.distance), at, p.across_box ? ", across the periodic boundary" : "");
 }
 
-std::string remedy(const md::ClosePair& p, const md::PotentialSpec& potential) {
-    if (p.in_lattice) {
-        const double a = md::calm_distance(potential);
-        return fmt::format("use a density of at most {}", number(2 / (std::sqrt(3.0) * a * a)));
-    }
+std::string remedy(const md::ClosePair& p, const std::vector<md::Slab>& slabs, const md::PotentialSpec& potential) {
+    if (p.in_lattice)
+        return fmt::format("use a density of at most {}",
+                           number(md::lattice_density(slabs[p.slab[0]].lattice, md::calm_distance(potential))));
     const std::string gap = gap_of(potential);
     if (p.slab[0] != p.slab[1] && !p.across_box) return fmt::format("leave a gap of {} between the slabs", gap);
     return fmt::format("leave a gap of {} at the boundary{}", gap,
                        p.slab[0] == p.slab[1] ? ", or fill the box with cells and box: fit" : "");
 }
 
-// Indices of neighbours count from the first particle of the columns of cells around, which are as high as a tile.
+// Indices of neighbours count from the first particle of the columns of cells around, or in three dimensions of the
+// layers of columns, which are as high and wide as a tile.
 void check_crowd(const Deck& deck, const Setup& setup) {
     constexpr double most = 65535, least_tile = 4;
-    const std::array<md::Axis, 2>& axis = setup.domain.axis;
-    const int columns = 2 * md::cells_within(setup.radius(), axis[0].least_width()) + 1;
+    const std::span<const md::Axis> axes = setup.domain.axes();
+    const int columns = 2 * md::cells_within(setup.radius(), axes[0].least_width()) + 1;
     for (std::size_t i = 0; i < deck.system.slabs.size(); ++i) {
         const md::Slab& slab = deck.system.slabs[i];
-        const double width = std::min(columns * axis[0].cell_width(), slab.upper[0] - slab.lower[0]),
-                     height =
-                         std::min((least_tile + 2 * setup.halo) * axis[1].cell_width(), slab.upper[1] - slab.lower[1]);
-        if (const double crowd = slab.density * width * height; crowd > most)
+        double extent = 1;
+        for (std::size_t a = 0; a < axes.size(); ++a)
+            extent *= std::min((a == 0 ? columns : least_tile + 2 * setup.halo) * axes[a].cell_width(),
+                               slab.upper[a] - slab.lower[a]);
+        if (const double crowd = slab.density * extent; crowd > most)
             throw DeckError(fmt::format(
                 "system.slabs.{}.density: {} puts {} particles into the {} columns of cells around one, more than {}; "
                 "use at most {}{}",
-                i, number(slab.density), number(crowd), columns, most, number(most / (width * height)),
+                i, number(slab.density), number(crowd), columns, most, number(most / extent),
                 deck.grid.cell > setup.potential.cutoff ? ", or a smaller grid.cell" : ""));
     }
 }
@@ -73,14 +76,14 @@ std::vector<std::string> check_start(const Deck& deck, const Setup& setup) {
     const double least = md::least_distance(potential, setup.precision);
     if (const auto close = md::closest_pair(setup.domain, slabs, least))
         throw DeckError(fmt::format("{}: {}, and forces are exact from {} on; {}", where(*close), what(*close, slabs),
-                                    number(least), remedy(*close, potential)));
+                                    number(least), remedy(*close, slabs, potential)));
     check_crowd(deck, setup);
     const double hot = md::distance_of_energy(potential, 100 * potential.epsilon);
     const auto close = md::closest_pair(setup.domain, slabs, hot);
     if (!close || close->in_lattice) return {};  // on a lattice forces cancel
     return {fmt::format("{}: the start releases {} epsilon there; {}", what(*close, slabs),
                         std::llround(md::pair_value(potential, close->distance).energy / potential.epsilon),
-                        remedy(*close, potential))};
+                        remedy(*close, slabs, potential))};
 }
 
 }  // namespace app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Space-filling curves: places of cells along the Morton and the Hilbert curve of the plane.
+// Space-filling curves: places of cells along the Morton and the Hilbert curve of the plane and of space.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -31,6 +32,38 @@ constexpr std::uint64_t hilbert_key(std::uint32_t x, std::uint32_t y) {
         }
     }
     return key;
+}
+
+/// Morton key in space: the bits of x, y and z interleaved, x the highest of each three. Coordinates below 2^21.
+constexpr std::uint64_t morton_key(const std::array<std::uint32_t, 3>& at) {
+    std::uint64_t key = 0;
+    for (int bit = 20; bit >= 0; --bit)
+        for (const std::uint32_t x : at) key = key << 1 | (x >> bit & 1);
+    return key;
+}
+
+/// Place along the Hilbert curve through a cube of 2^21 cells a side (J. Skilling, "Programming the Hilbert curve", AIP
+/// Conference Proceedings 707, 2004).
+constexpr std::uint64_t hilbert_key(std::array<std::uint32_t, 3> at) {
+    constexpr std::uint32_t top = 1u << 20;
+    for (std::uint32_t q = top; q > 1; q >>= 1)  // undo what each level has turned
+        for (std::uint32_t& x : at) {
+            const std::uint32_t low = q - 1;
+            if (x & q) {
+                at[0] ^= low;
+            } else {
+                const std::uint32_t swapped = (at[0] ^ x) & low;
+                at[0] ^= swapped;
+                x ^= swapped;
+            }
+        }
+    at[1] ^= at[0];  // Gray code
+    at[2] ^= at[1];
+    std::uint32_t turned = 0;
+    for (std::uint32_t q = top; q > 1; q >>= 1)
+        if (at[2] & q) turned ^= q - 1;
+    for (std::uint32_t& x : at) x ^= turned;
+    return morton_key(at);
 }
 
 }  // namespace balance

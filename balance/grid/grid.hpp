@@ -9,13 +9,20 @@
 
 namespace balance {
 
-/// The uniform grid: cells along each axis (one along z in 2D) and which axes wrap around.
+/// The uniform grid: cells along each axis and which axes wrap around. In two dimensions there is one cell along z, and
+/// nothing above or below it.
 struct Grid {
     std::array<int, 3> cells{1, 1, 1};
     std::array<bool, 3> periodic{false, false, false};
+    int dimensions = 2;
 
     Box box() const { return {{0, 0, 0}, cells}; }
 };
+
+/// A halo of `width` cells: in two dimensions none along z.
+inline std::array<int, 3> halo_of(const Grid& grid, int width) {
+    return {width, width, grid.dimensions == 3 ? width : 0};
+}
 
 /// A half-open range of indices.
 struct Range {

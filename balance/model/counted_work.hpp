@@ -18,7 +18,7 @@ namespace balance {
 /// What was counted of the cells of a member's home, column by column.
 struct CountedCells {
     Box home;
-    std::array<double, 2> cell_width;  ///< lengths
+    std::array<double, 3> cell_width;  ///< lengths
     std::span<const CellCounts> counts;
     std::span<const std::int64_t> neighbours;  ///< directed pairs within the cutoff of each cell's particles
 };

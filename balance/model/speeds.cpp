@@ -164,21 +164,24 @@ std::vector<BlockShare> Speeds::shares_of(const Team& team, const Grid& grid, co
                                           std::span<const CellCounts> counts, std::span<const double> times) const {
     const auto processes = static_cast<std::int64_t>(processes_);
     const std::int64_t cells = std::max<std::int64_t>(1, grid.box().cells() / (blocks_a_process * processes));
-    const int side = std::max(1, static_cast<int>(std::sqrt(static_cast<double>(cells))));
+    const int side = std::max(1, static_cast<int>(grid.dimensions == 2 ? std::sqrt(static_cast<double>(cells))
+                                                                       : std::cbrt(static_cast<double>(cells)))),
+              layers = (grid.cells[2] + side - 1) / side;
     std::vector<double> costs;
     for (const CellCounts& c : counts) costs.push_back(prior_.cost(features_of(c)));
     const CellLoads cost = as_integers(team, grid, costs);
     std::vector<BlockLoad> loads;
     const Box& home = owners.home();
+    const std::int64_t* load = cost.load.data();
     for (int x = home.lower[0]; x < home.upper[0]; ++x)
-        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
-            const BlockLoad here{owners.column(x)[y - home.lower[1]], x / side, y / side,
-                                 cost.load[place_in(home, x, y)]};
-            if (!loads.empty() && loads.back().process == here.process && loads.back().x == here.x &&
-                loads.back().y == here.y)
-                loads.back().load += here.load;
-            else loads.push_back(here);
-        }
+        for (int y = home.lower[1]; y < home.upper[1]; ++y)
+            for (int z = home.lower[2]; z < home.upper[2]; ++z) {
+                const BlockLoad here{owners.at(x, y, z), x / side, y / side * layers + z / side, *load++};
+                if (!loads.empty() && loads.back().process == here.process && loads.back().x == here.x &&
+                    loads.back().y == here.y)
+                    loads.back().load += here.load;
+                else loads.push_back(here);
+            }
     merge(loads);
     loads = gather<BlockLoad>(team, loads);
     merge(loads);

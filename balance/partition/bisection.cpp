@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "balance/partition/region.hpp"
+
 namespace balance {
 namespace {
 
@@ -119,9 +121,10 @@ public:
          std::span<const double> targets)
         : root_{region, parts, 0, 0}, width_(width), shares_(targets), cuts_(root_.ids()) {
         if (parts < 1 || parts > capacity(region, width))
-            throw std::invalid_argument("cannot split " + std::to_string(region.extent(0)) + " x " +
-                                        std::to_string(region.extent(1)) + " cells into " + std::to_string(parts) +
-                                        " parts at least " + std::to_string(width) + " cells wide");
+            throw std::invalid_argument(
+                "cannot split " + std::to_string(region.extent(0)) + " x " + std::to_string(region.extent(1)) +
+                (region.extent(2) > 1 ? " x " + std::to_string(region.extent(2)) : "") + " cells into " +
+                std::to_string(parts) + " parts at least " + std::to_string(width) + " cells wide");
         if (memory.size() != cuts_.size()) return;
         for (std::size_t i = 0; i < cuts_.size(); ++i) cuts_[i] = {memory[i].axis, memory[i].left, 0};
     }
@@ -196,8 +199,9 @@ private:
     int choose_axis(const Node& node) {
         NodeCut& last = cuts_[node.id];
         if (last.axis >= 0 && can_split(node, last.axis, width_)) return last.axis;
-        const int longer = node.box.extent(1) > node.box.extent(0) ? 1 : 0;
-        const int axis = can_split(node, longer, width_) ? longer : 1 - longer;
+        const std::array<int, 3> axes = axes_by_length(node.box);
+        const auto found = std::find_if(axes.begin(), axes.end(), [&](int a) { return can_split(node, a, width_); });
+        const int axis = found == axes.end() ? axes[1] : *found;
         if (axis != last.axis) last.left = 0;
         return axis;
     }
@@ -243,7 +247,8 @@ std::vector<NodeCut> cut_apart(const Team& team, const Grid& grid, std::span<con
 }  // namespace
 
 std::int64_t capacity(const Box& box, int width) {
-    return std::int64_t{box.extent(0) / width} * (box.extent(1) / width) * box.extent(2);
+    const int deep = box.extent(2) == 1 ? 1 : box.extent(2) / width;  // two dimensions have no width along z
+    return std::int64_t{box.extent(0) / width} * (box.extent(1) / width) * deep;
 }
 
 std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,

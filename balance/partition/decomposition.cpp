@@ -69,27 +69,35 @@ std::vector<Box> joined(std::vector<Box> boxes) {
 
 std::vector<Box> split_into_tiles(const Box& box, TileShape shape) {
     const auto cuts = [&](int axis) {
-        const int lower = box.lower[axis], upper = box.upper[axis], side = shape[axis], half = (side + 1) / 2;
+        const int lower = box.lower[axis], upper = box.upper[axis], side = std::max(1, shape[axis]),
+                  half = (side + 1) / 2;
         std::vector<int> at{lower};
         for (int cut = lower + half; cut <= upper - half; ++cut)
             if (cut % side == 0) at.push_back(cut);
         at.push_back(upper);
         return at;
     };
-    const std::vector<int> x = cuts(0), y = cuts(1);
+    const std::vector<int> x = cuts(0), y = cuts(1), z = cuts(2);
     std::vector<Box> tiles;
     for (std::size_t i = 0; i + 1 < x.size(); ++i)
         for (std::size_t j = 0; j + 1 < y.size(); ++j)
-            tiles.push_back({{x[i], y[j], box.lower[2]}, {x[i + 1], y[j + 1], box.upper[2]}});
+            for (std::size_t k = 0; k + 1 < z.size(); ++k)
+                tiles.push_back({{x[i], y[j], z[k]}, {x[i + 1], y[j + 1], z[k + 1]}});
     return tiles;
 }
 
 TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads) {
     constexpr std::int64_t tiles_a_thread = 8;
     constexpr double usual_height = 2.5;  // of the cells that these were measured with
+    if (grid.dimensions == 3) {
+        int side = 12;
+        while (side > 4 && grid.box().cells() < tiles_a_thread * threads * side * side * side) side -= 2;
+        return {side, side, side};
+    }
     TileShape tile;
     for (const TileShape& measured : {TileShape{24, 192}, {16, 128}, {16, 64}, {16, 32}}) {
-        tile = {measured[0], std::max(16, static_cast<int>(measured[1] * std::min(1.0, usual_height / cell_height)))};
+        tile = {measured[0], std::max(16, static_cast<int>(measured[1] * std::min(1.0, usual_height / cell_height))),
+                0};
         if (grid.box().cells() >= tiles_a_thread * threads * tile[0] * tile[1]) break;
     }
     return tile;
@@ -108,6 +116,16 @@ bool is_partition_of(const Partition& partition, const Grid& grid) {
         if (cells > grid.box().cells()) return false;
     }
     if (cells != grid.box().cells()) return false;
+    if (grid.dimensions == 3) {
+        const BoxIndex index(grid.box(), boxes);
+        for (std::size_t i = 0; i < boxes.size(); ++i) {
+            bool alone = true;
+            index.for_each_in(boxes[i],
+                              [&](std::int32_t k, const Box&) { alone = alone && static_cast<std::size_t>(k) == i; });
+            if (!alone) return false;
+        }
+        return true;
+    }
     // As many cells as the grid: they fill it unless two boxes meet. A line sweeps along x over the boxes that it cuts,
     // which lie side by side along y; at each place boxes end before others begin.
     struct Event {

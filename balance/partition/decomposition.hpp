@@ -45,8 +45,8 @@ Partition one_box_each(std::vector<Box> boxes);
 /// the order of the recursion. Throws std::invalid_argument when there are more processes than cells.
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes);
 
-/// Cells of a tile along x and y.
-using TileShape = std::array<int, 2>;
+/// Cells of a tile along each axis; in two dimensions z means nothing.
+using TileShape = std::array<int, 3>;
 
 /// The same cells in fewer boxes: those that share a whole side become one, as long as there are any.
 std::vector<Box> joined(std::vector<Box> boxes);

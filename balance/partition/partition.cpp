@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "balance/grid/curve.hpp"
+#include "balance/partition/region.hpp"
 
 // One line for each kind of partition: the name `x` for decks, of which partition_x() does the work, and what differs
 // from PartitionKind's defaults.
@@ -32,13 +33,14 @@ namespace {
 using Load = std::span<const std::int64_t>;
 
 // Patches along the curve through their centres.
-std::vector<Box> in_order(std::vector<Box> patches, Order order) {
+std::vector<Box> in_order(std::vector<Box> patches, Order order, int dimensions) {
     if (order == Order::tree) return patches;
     std::vector<std::pair<std::uint64_t, std::size_t>> keys(patches.size());
     for (std::size_t i = 0; i < patches.size(); ++i) {
-        const auto x = static_cast<std::uint32_t>(patches[i].lower[0] + patches[i].upper[0]),
-                   y = static_cast<std::uint32_t>(patches[i].lower[1] + patches[i].upper[1]);
-        keys[i] = {order == Order::morton ? morton_key(x, y) : hilbert_key(x, y), i};
+        std::array<std::uint32_t, 3> at;
+        for (int a = 0; a < 3; ++a) at[a] = static_cast<std::uint32_t>(patches[i].lower[a] + patches[i].upper[a]);
+        if (dimensions == 3) keys[i] = {order == Order::morton ? morton_key(at) : hilbert_key(at), i};
+        else keys[i] = {order == Order::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]), i};
     }
     std::sort(keys.begin(), keys.end());
     std::vector<Box> sorted(patches.size());
@@ -46,62 +48,42 @@ std::vector<Box> in_order(std::vector<Box> patches, Order order) {
     return sorted;
 }
 
-// A patch as a row of items: strips go across its longer side, cells run strip by strip.
-int long_axis(const Box& patch) { return patch.extent(1) > patch.extent(0) ? 1 : 0; }
-std::int64_t items_in(const Box& patch, CutAt cut) {
-    return cut == CutAt::patches ? 1 : cut == CutAt::strips ? patch.extent(long_axis(patch)) : patch.cells();
-}
+// A patch as a row of items. Cells are taken in the order of its sides, along the shortest one fastest; strips are the
+// lines of cells along that one. In two dimensions they go across the longer side; in three they are pencils.
+class Row {
+public:
+    Row(const Box& patch, CutAt cut, int dimensions)
+        : patch_(patch), cut_(cut), axes_(axes_by_length(patch)), line_(patch.extent(axes_[dimensions - 1])) {}
 
-// Sums of a patch's cells (ordered by column) over its items.
-void add_items(const Box& patch, CutAt cut, const std::int64_t* cells, std::vector<std::int64_t>& items) {
-    const int nx = patch.extent(0), ny = patch.extent(1);
-    if (cut == CutAt::patches) {
-        items.push_back(std::accumulate(cells, cells + patch.cells(), std::int64_t{0}));
-    } else if (long_axis(patch) == 0) {
-        for (int x = 0; x < nx; ++x, cells += ny) {
-            if (cut == CutAt::strips) items.push_back(std::accumulate(cells, cells + ny, std::int64_t{0}));
-            else items.insert(items.end(), cells, cells + ny);
-        }
-    } else {
+    std::int64_t items() const {
+        return cut_ == CutAt::patches ? 1 : cut_ == CutAt::strips ? patch_.cells() / line_ : patch_.cells();
+    }
+    // Adds sums of the patch's cells over its items.
+    void add_items(const std::int64_t* cells, std::vector<std::int64_t>& items) const {
         const std::size_t begin = items.size();
-        items.resize(begin + items_in(patch, cut), 0);
-        for (int x = 0; x < nx; ++x)
-            for (int y = 0; y < ny; ++y)
-                items[begin + (cut == CutAt::strips ? y : std::int64_t{y} * nx + x)] += *cells++;
+        items.resize(begin + this->items(), 0);
+        std::array<std::int64_t, 3> step{};  // places of a cell in the row, along each axis
+        step[axes_[2]] = 1;
+        step[axes_[1]] = patch_.extent(axes_[2]);
+        step[axes_[0]] = step[axes_[1]] * patch_.extent(axes_[1]);
+        const std::int64_t each = patch_.cells() / this->items();
+        for (int x = 0; x < patch_.extent(0); ++x)
+            for (int y = 0; y < patch_.extent(1); ++y)
+                for (int z = 0; z < patch_.extent(2); ++z)
+                    items[begin + (x * step[0] + y * step[1] + z * step[2]) / each] += *cells++;
     }
-}
+    // The boxes that hold items [begin, end).
+    void add_boxes(std::int64_t begin, std::int64_t end, std::vector<Box>& boxes) const {
+        const std::int64_t each = patch_.cells() / items();
+        add_cells(patch_, axes_, begin * each, end * each, boxes);
+    }
 
-// The boxes that hold items [begin, end) of a patch: one for strips, up to three for cells.
-void add_boxes(const Box& patch, CutAt cut, std::int64_t begin, std::int64_t end, std::vector<Box>& boxes) {
-    const int axis = long_axis(patch), across = 1 - axis;
-    const std::int64_t width = cut == CutAt::cells ? patch.extent(across) : 1;
-    const auto add = [&](std::int64_t strip, std::int64_t strips, std::int64_t lower, std::int64_t upper) {
-        if (strips <= 0 || lower >= upper) return;
-        Box b = patch;
-        b.lower[axis] = patch.lower[axis] + static_cast<int>(strip);
-        b.upper[axis] = b.lower[axis] + static_cast<int>(strips);
-        if (cut == CutAt::cells) {
-            b.lower[across] = patch.lower[across] + static_cast<int>(lower);
-            b.upper[across] = patch.lower[across] + static_cast<int>(upper);
-        }
-        boxes.push_back(b);
-    };
-    if (cut == CutAt::patches) {
-        boxes.push_back(patch);
-        return;
-    }
-    const std::int64_t first = begin / width, last = end / width;
-    if (begin % width == 0) {
-        add(first, last - first, 0, width);
-    } else if (first == last) {
-        add(first, 1, begin % width, end % width);
-        return;
-    } else {
-        add(first, 1, begin % width, width);
-        add(first + 1, last - first - 1, 0, width);
-    }
-    add(last, 1, 0, end % width);
-}
+private:
+    Box patch_;
+    CutAt cut_;
+    std::array<int, 3> axes_;
+    std::int64_t line_;  // cells of a strip
+};
 
 // As many patches as wanted, or as fit.
 std::int64_t patch_count(const Grid& grid, const PartitionOptions& options) {
@@ -130,7 +112,7 @@ ChainItems items_of_member(const PartitionInput& in, const PartitionOptions& opt
         std::vector<std::int64_t> items;
         const std::int64_t* next = cells.data();
         for (std::int64_t b = sequence.first[in.team.rank()]; b < sequence.first[in.team.rank() + 1]; ++b) {
-            add_items(patches[b], options.cut, next, items);
+            Row(patches[b], options.cut, in.grid.dimensions).add_items(next, items);
             next += patches[b].cells();
         }
         return items;
@@ -164,7 +146,7 @@ std::vector<std::int64_t> cut_together(const PartitionInput& in, const Partition
 // Bisection into patches, the patches along a curve, the curve cut into chains (Liu et al. 2015, with finer cuts).
 Partition partition_chain(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>& memory) {
     const std::vector<Box> patches =
-        in_order(bisected(in, options, patch_count(in.grid, options), memory, {}), options.order);
+        in_order(bisected(in, options, patch_count(in.grid, options), memory, {}), options.order, in.grid.dimensions);
     const std::vector<std::int64_t> cuts = cut_together(in, options, items_of_member(in, options, patches));
 
     Partition result;
@@ -172,10 +154,11 @@ Partition partition_chain(const PartitionInput& in, const PartitionOptions& opti
     for (std::int64_t p = 0; p < options.processes; ++p) {
         result.first.push_back(static_cast<std::int64_t>(result.boxes.size()));
         for (std::int64_t at = cuts[p]; at < cuts[p + 1];) {
-            std::int64_t n = items_in(patches[patch], options.cut);
-            while (at >= patch_begin + n) patch_begin += n, n = items_in(patches[++patch], options.cut);
+            const auto row = [&] { return Row(patches[patch], options.cut, in.grid.dimensions); };
+            std::int64_t n = row().items();
+            while (at >= patch_begin + n) patch_begin += n, ++patch, n = row().items();
             const std::int64_t end = std::min(cuts[p + 1], patch_begin + n);
-            add_boxes(patches[patch], options.cut, at - patch_begin, end - patch_begin, result.boxes);
+            row().add_boxes(at - patch_begin, end - patch_begin, result.boxes);
             at = end;
         }
     }

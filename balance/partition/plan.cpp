@@ -53,7 +53,7 @@ private:
 void add_halo(const Decomposition& decomposition, int rank, int width, TileId id, const Box& cells,
               std::array<int, 3> image, Moves& moves) {
     const Grid& grid = decomposition.grid();
-    const std::array<int, 3> halo{width, width, 0}, mirrored{-image[0], -image[1], 0};
+    const std::array<int, 3> halo = halo_of(grid, width), mirrored{-image[0], -image[1], -image[2]};
     const Box seen = shifted(with_halo(cells, halo), scaled(image, grid, -1));
     decomposition.for_each_tile_in(seen, [&](const TileId& other, const Box& others_cells) {
         if (other == id && image == std::array<int, 3>{}) return;
@@ -71,16 +71,18 @@ void add_halo(const Decomposition& decomposition, int rank, int width, TileId id
 
 Plan halo_plan(const Decomposition& decomposition, int rank, int width) {
     const Grid& grid = decomposition.grid();
-    for (int a = 0; a < 2; ++a)
+    for (int a = 0; a < grid.dimensions; ++a)
         if (grid.periodic[a] && width > grid.cells[a])
             throw std::invalid_argument("a halo of " + std::to_string(width) +
                                         " cells does not fit a periodic axis of " + std::to_string(grid.cells[a]) +
                                         " cells");
-    const int x = grid.periodic[0] ? 1 : 0, y = grid.periodic[1] ? 1 : 0;
+    const std::array<int, 3> images{grid.periodic[0], grid.periodic[1], grid.dimensions == 3 && grid.periodic[2]};
     Moves moves;
     for_each_tile_of(decomposition, rank, [&](TileId id, const Box& cells) {
-        for (int ix = -x; ix <= x; ++ix)
-            for (int iy = -y; iy <= y; ++iy) add_halo(decomposition, rank, width, id, cells, {ix, iy, 0}, moves);
+        for (int x = -images[0]; x <= images[0]; ++x)
+            for (int y = -images[1]; y <= images[1]; ++y)
+                for (int z = -images[2]; z <= images[2]; ++z)
+                    add_halo(decomposition, rank, width, id, cells, {x, y, z}, moves);
     });
     return moves.plan();
 }

@@ -31,7 +31,7 @@ struct Plan {
     std::vector<Link<Move>> links;  ///< with each other rank, in ascending order
 };
 
-/// The plan that fills a halo of `width` cells (x and y) around every tile of `rank` with copies. On a periodic axis
+/// The plan that fills a halo of `width` cells on all axes around every tile of `rank` with copies. On a periodic axis
 /// the halo may hold images; `width` may not exceed the number of cells of a periodic axis. Throws
 /// std::invalid_argument otherwise.
 Plan halo_plan(const Decomposition& decomposition, int rank, int width);

@@ -8,65 +8,74 @@
 
 namespace balance {
 
-Owners::Owners(const Grid& grid, const Box& home, const Partition& partition) : home_(home) {
-    const Box framed = with_halo(home, {1, 1, 0});
-    process_.assign(framed.cells(), -1);
+Owners::Owners(const Grid& grid, const Box& home, const Partition& partition)
+    : home_(home), framed_(with_halo(home, halo_of(grid, 1))) {
+    process_.assign(framed_.cells(), -1);
     if (home.empty()) return;
     // What of all boxes lies in the frame when it is moved by so many cells.
     const auto paint = [&](const std::array<int, 3>& image) {
-        const Box there = shifted(framed, image);
+        const Box there = shifted(framed_, image);
         for (std::int64_t p = 0; p < partition.processes(); ++p)
             for (std::int64_t i = partition.first[p]; i < partition.first[p + 1]; ++i) {
                 if (!meet(partition.boxes[i], there)) continue;
                 const Box b = intersection(partition.boxes[i], there);
+                const bool lines = b.extent(2) == there.extent(2);  // they follow each other
                 for (int x = b.lower[0]; x < b.upper[0]; ++x)
-                    std::fill_n(process_.begin() + place_in(there, x, b.lower[1]), b.extent(1),
-                                static_cast<std::int32_t>(p));
+                    for (int y = b.lower[1]; y < (lines ? b.lower[1] + 1 : b.upper[1]); ++y)
+                        std::fill_n(process_.begin() + place_in(there, x, y, b.lower[2]),
+                                    std::int64_t{lines ? b.extent(1) : 1} * b.extent(2), static_cast<std::int32_t>(p));
             }
     };
     // Images of boxes come into the frame only where it reaches over a periodic boundary.
     const auto images = [&](int axis) {
         std::vector<int> shifts{0};
-        if (grid.periodic[axis] && home.lower[axis] == 0) shifts.push_back(grid.cells[axis]);
-        if (grid.periodic[axis] && home.upper[axis] == grid.cells[axis]) shifts.push_back(-grid.cells[axis]);
+        if (axis >= grid.dimensions || !grid.periodic[axis]) return shifts;
+        if (home.lower[axis] == 0) shifts.push_back(grid.cells[axis]);
+        if (home.upper[axis] == grid.cells[axis]) shifts.push_back(-grid.cells[axis]);
         return shifts;
     };
     for (const int dx : images(0))
-        for (const int dy : images(1)) paint({dx, dy, 0});
+        for (const int dy : images(1))
+            for (const int dz : images(2)) paint({dx, dy, dz});
 }
 
 namespace {
 
-// How many processes other than the owner of this cell own one of its neighbours.
-int processes_around(const std::int32_t* cell, std::int64_t stride) {
-    std::array<std::int32_t, 8> seen{};
+// Whether all processes around a cell are its owner, and how many others there are. line: from a cell's place to that
+// of its neighbour along y; plane: along x. Along z they lie side by side where there are three dimensions.
+template <int D>
+std::int64_t processes_around(const std::int32_t* cell, std::int64_t line, std::int64_t plane) {
+    constexpr int dz = D - 2;
+    std::array<std::int32_t, 26> seen{};
     int n = 0;
     for (int i = -1; i <= 1; ++i)
-        for (int j = -1; j <= 1; ++j) {
-            const std::int32_t q = cell[i * stride + j];
-            if (q == *cell || q < 0 || std::find(seen.begin(), seen.begin() + n, q) != seen.begin() + n) continue;
-            seen[n++] = q;
-        }
+        for (int j = -1; j <= 1; ++j)
+            for (int k = -dz; k <= dz; ++k) {
+                const std::int32_t q = cell[i * plane + j * line + k];
+                if (q == *cell || q < 0 || std::find(seen.begin(), seen.begin() + n, q) != seen.begin() + n) continue;
+                seen[n++] = q;
+            }
     return n;
+}
+
+template <int D>
+std::int64_t ghosts_of(const Owners& owners) {
+    const Box &home = owners.home(), &framed = owners.framed();
+    const std::int64_t line = framed.extent(2), plane = line * framed.extent(1);
+    std::int64_t ghosts = 0;
+    for (int x = home.lower[0]; x < home.upper[0]; ++x)
+        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
+            const std::int32_t* first = &owners.at(x, y, home.lower[2]);
+            for (const std::int32_t* cell = first; cell != first + home.extent(2); ++cell)
+                ghosts += processes_around<D>(cell, line, plane);
+        }
+    return ghosts;
 }
 
 }  // namespace
 
 std::int64_t ghost_cells(const Owners& owners) {
-    const std::int64_t stride = owners.stride();
-    const Box& home = owners.home();
-    std::int64_t ghosts = 0;
-    for (int x = home.lower[0]; x < home.upper[0]; ++x) {
-        const std::int32_t* column = owners.column(x);
-        for (const std::int32_t* cell = column; cell != column + home.extent(1); ++cell) {
-            // Mostly the same process owns all cells around.
-            const auto same = [&](const std::int32_t* three) {
-                return three[-1] == *cell && three[0] == *cell && three[1] == *cell;
-            };
-            if (!same(cell - stride) || !same(cell) || !same(cell + stride)) ghosts += processes_around(cell, stride);
-        }
-    }
-    return ghosts;
+    return owners.framed().extent(2) == 1 ? ghosts_of<2>(owners) : ghosts_of<3>(owners);
 }
 
 double efficiency(std::span<const double> values, std::span<const double> speeds) {
@@ -96,12 +105,14 @@ double predicted_efficiency(const Team& team, const Owners& owners, std::span<co
 
 Moved moved_between(const Owners& before, const Owners& after, std::span<const std::int64_t> particles) {
     Moved moved;
-    for (int x = before.home().lower[0]; x < before.home().upper[0]; ++x) {
-        const std::int32_t *old = before.column(x), *now = after.column(x);
-        const std::int64_t* there = &particles[place_in(before.home(), x, before.home().lower[1])];
-        for (int y = 0; y < before.home().extent(1); ++y)
-            if (now[y] != old[y]) ++moved.cells, moved.particles += there[y];
-    }
+    const Box& home = before.home();
+    std::size_t place = 0;
+    for (int x = home.lower[0]; x < home.upper[0]; ++x)
+        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
+            const std::int32_t *old = &before.at(x, y, home.lower[2]), *now = &after.at(x, y, home.lower[2]);
+            for (int z = 0; z < home.extent(2); ++z, ++place)
+                if (now[z] != old[z]) ++moved.cells, moved.particles += particles[place];
+        }
     return moved;
 }
 

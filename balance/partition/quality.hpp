@@ -18,27 +18,29 @@ public:
     Owners(const Grid& grid, const Box& home, const Partition& partition);
 
     const Box& home() const { return home_; }
-    /// The owners of a column of the home, from its first cell on; so many cells along y lie between columns.
-    const std::int32_t* column(int x) const { return &process_[std::int64_t{x - home_.lower[0] + 1} * stride() + 1]; }
-    std::int64_t stride() const { return home_.extent(1) + 2; }
+    /// The home with its frame, in whose order of cells the owners lie.
+    const Box& framed() const { return framed_; }
+    /// The owner of a cell of the frame; those of its neighbours lie around it.
+    const std::int32_t& at(int x, int y, int z) const { return process_[place_in(framed_, x, y, z)]; }
 
-    /// Calls visit(place, owner) for each cell of the home, in the order of its values.
+    /// Calls visit(place, owner) for each cell of the home, in the order of its values; owner: as of at().
     template <class Visit>
     void for_each(Visit visit) const {
         std::size_t place = 0;
-        for (int x = home_.lower[0]; x < home_.upper[0]; ++x) {
-            const std::int32_t* owner = column(x);
-            for (int y = 0; y < home_.extent(1); ++y) visit(place++, owner[y]);
-        }
+        for (int x = home_.lower[0]; x < home_.upper[0]; ++x)
+            for (int y = home_.lower[1]; y < home_.upper[1]; ++y) {
+                const std::int32_t* owner = &at(x, y, home_.lower[2]);
+                for (int z = 0; z < home_.extent(2); ++z) visit(place++, owner[z]);
+            }
     }
 
 private:
-    Box home_;
+    Box home_, framed_;
     std::vector<std::int32_t> process_;
 };
 
-/// Cells of the home that other processes see, each counted once for each process that owns one of its eight
-/// neighbours.
+/// Cells of the home that other processes see, each counted once for each process that owns one of its neighbours: 8,
+/// or 26 in three dimensions.
 std::int64_t ghost_cells(const Owners& owners);
 
 /// Load balance efficiency: mean over maximum; 1 where nothing was measured. speeds: of each process, where they

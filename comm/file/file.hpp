@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "balance/grid/box.hpp"
+#include "balance/grid/grid.hpp"
 #include "comm/communicator.hpp"
 
 namespace comm {
@@ -42,7 +42,7 @@ constexpr Element element_of() {
     }
 }
 
-/// Cells of a 2D field that this rank owns: values row by row, y slowest.
+/// Cells of a field that this rank owns: values line by line, z slowest, x fastest.
 template <class T>
 struct FieldBlock {
     balance::Box box;
@@ -111,11 +111,11 @@ public:
             return buffer.data();
         });
     }
-    /// A 2D field [ny, nx] from all ranks' blocks.
+    /// A field [ny, nx], in three dimensions [nz, ny, nx], from all ranks' blocks.
     template <class T>
-    void field(const std::string& path, int nx, int ny, const std::vector<FieldBlock<T>>& mine) {
+    void field(const std::string& path, const balance::Grid& grid, const std::vector<FieldBlock<T>>& mine) {
         write_field(
-            path, element_of<T>(), sizeof(T), nx, ny, static_cast<std::int64_t>(mine.size()),
+            path, element_of<T>(), sizeof(T), grid, static_cast<std::int64_t>(mine.size()),
             [&](std::int64_t i) { return std::pair<balance::Box, const void*>(mine[i].box, mine[i].values.data()); });
     }
     /// Closes; the file is complete on return. Throws WriteError when any write of any rank failed: no space, a quota,
@@ -133,7 +133,8 @@ private:
     /// piece(first, n): n of this rank's rows, called in ascending order.
     void write_rows(const std::string& path, const Shape& shape, std::int64_t rows,
                     const std::function<const void*(std::int64_t, std::int64_t)>& piece);
-    void write_field(const std::string& path, Element type, std::size_t size, int nx, int ny, std::int64_t blocks,
+    void write_field(const std::string& path, Element type, std::size_t size, const balance::Grid& grid,
+                     std::int64_t blocks,
                      const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block);
     std::int64_t place_of(const std::string& path, Element type, const std::vector<std::int64_t>& extent);
     struct Handles;

@@ -244,23 +244,28 @@ void FileWriter::write_rows(const std::string& path, const Shape& shape, std::in
 
 // Each rank writes a band of the field's lines, which it collects from the ranks that own the cells: a few long writes
 // instead of one for every line of every block.
-void FileWriter::write_field(const std::string& path, Element type, std::size_t size, int nx, int ny,
+void FileWriter::write_field(const std::string& path, Element type, std::size_t size, const balance::Grid& grid,
                              std::int64_t blocks,
                              const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block) {
+    const int slow = grid.dimensions - 1;
     const auto band = [&](int rank) {
-        const balance::Range lines = balance::block(ny, rank, comm_.size());
-        return balance::Box{{0, static_cast<int>(lines.begin), 0}, {nx, static_cast<int>(lines.end), 1}};
+        const balance::Range lines = balance::block(grid.cells[slow], rank, comm_.size());
+        balance::Box all = grid.box();
+        all.lower[slow] = static_cast<int>(lines.begin);
+        all.upper[slow] = static_cast<int>(lines.end);
+        return all;
     };
     std::vector<std::vector<std::byte>> to_rank(comm_.size());
     for (std::int64_t i = 0; i < blocks; ++i) {
         const auto [box, values] = block(i);
+        const std::size_t layer = static_cast<std::size_t>(box.cells() / box.extent(slow)) * size;
         for (int r = 0; r < comm_.size(); ++r) {
             const balance::Box part = intersection(box, band(r));
             if (part.empty()) continue;
             const auto header = std::as_bytes(std::span(&part, 1));
             to_rank[r].insert(to_rank[r].end(), header.begin(), header.end());
-            const std::byte* first = static_cast<const std::byte*>(values) +
-                                     static_cast<std::size_t>(part.lower[1] - box.lower[1]) * box.extent(0) * size;
+            const std::byte* first =
+                static_cast<const std::byte*>(values) + (part.lower[slow] - box.lower[slow]) * layer;
             to_rank[r].insert(to_rank[r].end(), first, first + part.cells() * size);
         }
     }
@@ -272,12 +277,18 @@ void FileWriter::write_field(const std::string& path, Element type, std::size_t 
         std::memcpy(&part, &in[at], sizeof part);
         at += sizeof part;
         const std::size_t width = part.extent(0) * size;
-        for (int y = part.lower[1]; y < part.upper[1]; ++y, at += width)
-            std::memcpy(&lines[(static_cast<std::size_t>(y - mine.lower[1]) * nx + part.lower[0]) * size], &in[at],
-                        width);
+        for (int z = part.lower[2]; z < part.upper[2]; ++z)
+            for (int y = part.lower[1]; y < part.upper[1]; ++y, at += width) {
+                const std::size_t line =
+                    static_cast<std::size_t>(z - mine.lower[2]) * mine.extent(1) + y - mine.lower[1];
+                std::memcpy(&lines[(line * grid.cells[0] + part.lower[0]) * size], &in[at], width);
+            }
     }
-    const std::int64_t offset = place_of(path, type, {ny, nx}),
-                       from = std::int64_t{mine.lower[1]} * nx * static_cast<std::int64_t>(size);
+    std::vector<std::int64_t> extent{grid.cells[1], grid.cells[0]};
+    if (grid.dimensions == 3) extent.insert(extent.begin(), grid.cells[2]);
+    const std::int64_t offset = place_of(path, type, extent),
+                       from =
+                           mine.lower[slow] * (grid.box().cells() / grid.cells[slow]) * static_cast<std::int64_t>(size);
     if (handles_->good)
         handles_->good = write_at(handles_->data, lines.data(), static_cast<std::int64_t>(lines.size()), offset + from);
 }

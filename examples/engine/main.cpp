@@ -28,21 +28,21 @@ int main() {
         grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
         balance::choose_tile(grid, setup.domain.axis[1].cell_width(), omp_get_max_threads()));
     app::Timers timers;
-    app::Engine engine(setup, owners, alone, timers);
-    engine.fill(system);
+    const std::unique_ptr<app::Engine> engine = app::make_engine(setup, owners, alone, timers);
+    engine->fill(system);
 
     const double start = comm::now();
     for (std::int64_t step = 0; step <= last_step; ++step) {
-        if (engine.displaced()) {
-            engine.rebin();
-            engine.build_neighbour_lists();
+        if (engine->displaced()) {
+            engine->rebin();
+            engine->build_neighbour_lists();
         }
         const bool first = step == 0, last = step == last_step;
-        engine.force_pass({first ? md::Kick::first : last ? md::Kick::last : md::Kick::middle});
+        engine->force_pass({first ? md::Kick::first : last ? md::Kick::last : md::Kick::middle});
     }
     const double seconds = comm::now() - start;
     std::printf("%" PRId64 " particles, %" PRId64 " steps, %.2f M atom-steps/s with %d threads and %s kernels\n",
-                engine.particles(), last_step, static_cast<double>(engine.particles() * last_step) / seconds * 1e-6,
+                engine->particles(), last_step, static_cast<double>(engine->particles() * last_step) / seconds * 1e-6,
                 omp_get_max_threads(), setup.kernels->isa);
-    std::printf("state hash %016" PRIx64 "\n", engine.state_hash());
+    std::printf("state hash %016" PRIx64 "\n", engine->state_hash());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // zone_rates FILE [host | check]: a zone that is the whole periodic box, on a CUDA device if there is one, else (or
 // with `host`) on threads of this processor. First its state after some hundred steps must be the engine's, bit for
-// bit, of a slab collision and of a liquid. Then, but with `check`, its rates with more and more particles, rebuilds
-// included. Prints a table and writes FILE (JSON).
+// bit, of a slab collision and of liquids in the plane and in space. Then, but with `check`, its rates in the plane
+// with more and more particles, rebuilds included. Prints a table and writes FILE (JSON).
 #include <omp.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@
 
 namespace {
 
-using Particles = std::vector<md::Particle>;
+template <int D>
+using Particles = std::vector<md::Particle<D>>;
 
 // The liquid of inputs/liquid.yaml.
 Problem liquid(double particles) {
@@ -35,8 +36,8 @@ Problem liquid(double particles) {
     slab.density = 0.9;
     slab.temperature = 1.0;
     const auto rows = std::llround(std::sqrt(particles / 2 / std::sqrt(3.0)));
-    slab.cells = {{std::llround(particles / 2 / static_cast<double>(rows)), rows}};
-    const double a = md::lattice_constant(slab.density);
+    slab.cells = {{std::llround(particles / 2 / static_cast<double>(rows)), rows, 1}};
+    const double a = md::lattice_constant(slab.lattice, slab.density);
     problem.system.box = {static_cast<double>((*slab.cells)[0]) * a,
                           static_cast<double>((*slab.cells)[1]) * a * std::sqrt(3.0)};
     problem.system.potential.shift = md::Shift::none;
@@ -45,8 +46,24 @@ Problem liquid(double particles) {
     return problem;
 }
 
+// A liquid in a box with three equal sides.
+Problem liquid_in_space(double particles) {
+    Problem problem{"space"};
+    md::Slab slab;
+    slab.lattice = md::LatticeKind::fcc;
+    slab.density = 0.8442;
+    slab.temperature = 1.44;
+    const auto side = std::llround(std::cbrt(particles / md::sites_of_cell(slab.lattice)));
+    slab.cells = {{side, side, side}};
+    problem.system.dimensions = 3;
+    problem.system.box = md::fitted_box(slab);
+    problem.system.slabs = {slab};
+    problem.method.dt = 0.004;
+    return problem;
+}
+
 // Calls use(particles) for all particles of the system, some columns of cells at a time.
-template <class Use>
+template <int D, class Use>
 void make_particles(const md::System& system, const md::Domain& domain, Use use) {
     constexpr int columns = 64;
     const balance::Box all = domain.grid().box();
@@ -56,12 +73,10 @@ void make_particles(const md::System& system, const md::Domain& domain, Use use)
         cells.upper[0] = std::min(x + columns, all.upper[0]);
         std::int64_t first = 0;
         for (const md::Slab& slab : system.slabs) {
-            Particles made;
+            Particles<D> made;
             md::make_particles(domain, slab, first, system.seed, cells, made);
-            for (md::Particle& p : made) {
-                p.vx += std::llrint(slab.velocity[0] / md::velocity_unit);
-                p.vy += std::llrint(slab.velocity[1] / md::velocity_unit);
-            }
+            for (md::Particle<D>& p : made)
+                for (int a = 0; a < D; ++a) p.v[a] += std::llrint(slab.velocity[a] / md::velocity_unit);
             use(made);
             first += md::particle_count(slab);
         }
@@ -69,16 +84,17 @@ void make_particles(const md::System& system, const md::Domain& domain, Use use)
 }
 
 // A zone that is the whole box: its ghosts are images of its own particles.
+template <int D>
 class WholeBox {
 public:
     WholeBox(const Problem& problem, gpu::Backend backend, int threads)
         : setup_(app::make_setup(problem.system, problem.method)),
-          zone_(gpu::make_zone(
+          zone_(gpu::make_zone<D>(
               backend, 0, threads,
               {setup_.domain, setup_.halo, setup_.potential, setup_.precision, setup_.limits, setup_.dt})),
           skins_(setup_.potential.cutoff, setup_.skin, setup_.widest_skin) {
         zone_->set_block(setup_.domain.grid().box(), images());
-        make_particles(problem.system, setup_.domain, [&](const Particles& some) { zone_->insert(some); });
+        make_particles<D>(problem.system, setup_.domain, [&](const Particles<D>& some) { zone_->insert(some); });
     }
 
     const app::Setup& setup() const { return setup_; }
@@ -92,7 +108,7 @@ public:
     void step(md::Kick kick) {
         if (displaced_) rebuild();
         zone_->start({kick, false, false});
-        const gpu::Zone::Result r = zone_->finish();
+        const gpu::ZoneResult r = zone_->finish();
         if (r.step.fault.kind != md::FaultKind::none)
             throw md::SimulationError("particle " + std::to_string(r.step.fault.id) + " has a fault");
         seconds_ += r.seconds;
@@ -102,18 +118,17 @@ public:
     }
     std::uint64_t state_hash() const {
         std::uint64_t sum = 0;
-        for (md::Particle p : zone_->particles()) sum += md::particle_hash(wrapped(p));
+        for (const md::Particle<D>& p : zone_->particles()) sum += md::particle_hash(wrapped(p));
         return sum;
     }
 
 private:
-    md::Particle wrapped(md::Particle p) const {
-        p.x = md::wrapped(p.x, setup_.domain.axis[0]);
-        p.y = md::wrapped(p.y, setup_.domain.axis[1]);
+    md::Particle<D> wrapped(md::Particle<D> p) const {
+        for (int a = 0; a < D; ++a) p.x[a] = md::wrapped(p.x[a], setup_.domain.axis[a]);
         return p;
     }
-    gpu::Border images() const {
-        gpu::Border border;
+    gpu::Border<D> images() const {
+        gpu::Border<D> border;
         const std::array<int, 3> n = setup_.domain.grid().cells;
         const int h = setup_.halo;
         // Of an axis: the cells of the halo below, of the block, of the halo above.
@@ -125,15 +140,18 @@ private:
             return static_cast<std::uint32_t>(side * setup_.domain.axis[a].fixed_length() >>
                                               setup_.domain.packed_shift());
         };
-        for (int x = -1; x <= 1; ++x)
-            for (int y = -1; y <= 1; ++y) {
-                if (x == 0 && y == 0) continue;
-                balance::Box box;
-                part(0, x, box);
-                part(1, y, box);
-                border.images.push_back(
-                    {box, {box.lower[0] - x * n[0], box.lower[1] - y * n[1], 0}, packed(0, x), packed(1, y)});
+        const balance::Box sides =
+            balance::with_halo({{0, 0, 0}, {1, 1, 1}}, balance::halo_of(setup_.domain.grid(), 1));
+        md::for_each_cell<D>(sides, [&](const md::CellIndex& side) {
+            if (side == md::CellIndex{}) return;
+            typename gpu::Border<D>::Image image{};
+            for (int a = 0; a < D; ++a) {
+                part(a, side[a], image.box);
+                image.from[a] = image.box.lower[a] - side[a] * n[a];
+                image.shift.at[a] = packed(a, side[a]);
             }
+            border.images.push_back(image);
+        });
         return border;
     }
     // What a step costs with a skin shows from one rebuild to the next.
@@ -151,8 +169,8 @@ private:
     }
     void rebuild() {
         tune_skin();
-        Particles back = zone_->take_emigrants();
-        for (md::Particle& p : back) p = wrapped(p);
+        Particles<D> back = zone_->take_emigrants();
+        for (md::Particle<D>& p : back) p = wrapped(p);
         zone_->insert(back);
         zone_->sort();
         zone_->lay_slots({});
@@ -163,7 +181,7 @@ private:
     }
 
     app::Setup setup_;
-    std::unique_ptr<gpu::Zone> zone_;
+    std::unique_ptr<gpu::Zone<D>> zone_;
     md::SkinSearch skins_;
     double skin_ = setup_.skin, seconds_ = 0, seconds_before_ = 0;
     std::chrono::steady_clock::time_point rebuilt_;
@@ -171,41 +189,49 @@ private:
     bool displaced_ = true;
 };
 
+template <int D>
 std::uint64_t engine_hash(const Problem& problem, int steps) {
     const comm::Communicator alone;
     const app::Setup setup = app::make_setup(problem.system, problem.method);
     const balance::Grid grid = setup.domain.grid();
     const balance::Decomposition owners(
         grid, balance::one_box_each({grid.box()}), balance::Hosts(1, 1),
-        balance::choose_tile(grid, setup.domain.axis[1].cell_width(), omp_get_max_threads()));
+        balance::choose_tile(grid, setup.domain.axis[D - 1].cell_width(), omp_get_max_threads()));
     app::Timers timers;
-    app::Engine engine(setup, owners, alone, timers);
-    Particles all;
-    make_particles(problem.system, setup.domain,
-                   [&](const Particles& some) { all.insert(all.end(), some.begin(), some.end()); });
-    engine.distribute(all, owners);
-    for (int step = 0; step < steps; ++step) {
-        if (engine.displaced()) {
-            engine.rebin();
-            engine.build_neighbour_lists();
+    const std::unique_ptr<app::Engine> engine = app::make_engine(setup, owners, alone, timers);
+    Particles<3> all;
+    make_particles<D>(problem.system, setup.domain, [&](const Particles<D>& some) {
+        for (const md::Particle<D>& p : some) {
+            md::Particle<3> in_space{p.id, {}, {}};
+            std::copy_n(p.x, D, in_space.x);
+            std::copy_n(p.v, D, in_space.v);
+            all.push_back(in_space);
         }
-        engine.force_pass({step == 0 ? md::Kick::first : md::Kick::middle});
+    });
+    engine->distribute(all, owners);
+    for (int step = 0; step < steps; ++step) {
+        if (engine->displaced()) {
+            engine->rebin();
+            engine->build_neighbour_lists();
+        }
+        engine->force_pass({step == 0 ? md::Kick::first : md::Kick::middle});
     }
-    return engine.state_hash();
+    return engine->state_hash();
 }
 
+template <int D>
 bool same_bits(const Problem& problem, gpu::Backend backend, int threads, int steps) {
-    WholeBox zone(problem, backend, threads);
+    WholeBox<D> zone(problem, backend, threads);
     for (int step = 0; step < steps; ++step) zone.step(step == 0 ? md::Kick::first : md::Kick::middle);
-    const std::uint64_t mine = zone.state_hash(), expected = engine_hash(problem, steps);
+    const std::uint64_t mine = zone.state_hash(), expected = engine_hash<D>(problem, steps);
     std::printf("%s, %s, %" PRId64 " particles, %d steps: state %016" PRIx64 ", the engine's %016" PRIx64 "\n",
                 problem.name, balance::word_of(problem.method.precision).data(), zone.size(), steps, mine, expected);
     return mine == expected;
 }
 
-// Atom-steps a second, rebuilds included.
+// Atom-steps a second in the plane, rebuilds included.
 double rate(const Problem& problem, gpu::Backend backend, int threads, double least_seconds) {
-    WholeBox zone(problem, backend, threads);
+    WholeBox<2> zone(problem, backend, threads);
     zone.step(md::Kick::first);
     for (int k = 0; k < 20; ++k) zone.step(md::Kick::middle);
     const auto start = std::chrono::steady_clock::now();
@@ -242,11 +268,12 @@ int main(int argc, char** argv) {
     if (!device) std::printf("no device was seen; these are rates of the host stand-in\n");
     try {
         bool equal = true;
-        for (const Problem& problem : {slabs(20000), liquid(20000)})
+        for (const Problem& problem : {slabs(20000), liquid(20000), liquid_in_space(20000)})
             for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_}) {
                 Problem of = problem;
                 of.method.precision = precision;
-                equal = same_bits(of, backend, threads, 300) && equal;
+                const auto same = of.system.dimensions == 2 ? same_bits<2> : same_bits<3>;
+                equal = same(of, backend, threads, 300) && equal;
             }
         if (argc > 2 && !std::strcmp(argv[2], "check")) return equal ? 0 : 1;
         std::printf("%-7s %11s %9s %9s %8s %8s %7s\n", "system", "particles", "M/s", "ns pass", "rebuild", "skin",

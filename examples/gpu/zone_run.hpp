@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -20,15 +21,15 @@ struct Way {
     double share, cpu_seconds, accelerator_seconds;
 };
 
-/// A run on one rank whose border a controller moves.
+/// A run in the plane, on one rank, whose border a controller moves.
 class ZoneRun {
 public:
     ZoneRun(const app::Setup& setup, const md::System& system, double share)
         : grid_(setup.domain.grid()),
-          tile_(balance::choose_tile(grid_, setup.domain.axis[1].cell_width(), omp_get_max_threads())),
-          engine_(setup, decomposition(), alone_, timers_),
+          tile_(balance::choose_tile(grid_, setup.domain.axes().back().cell_width(), omp_get_max_threads())),
+          engine_(app::make_engine(setup, decomposition(), alone_, timers_)),
           share_(share) {
-        engine_.fill(system);
+        engine_->fill(system);
     }
 
     /// Steps up to `last`; controller: who moves the border. Checks come every so many steps. Returns the seconds that
@@ -38,24 +39,24 @@ public:
         for (; step_ < last; ++step_) {
             if (step_ == 0 || balance::check_due(step_, every)) {
                 seconds += comm::now() - start;
-                engine_.rebin();
+                engine_->rebin();
                 move_border(controller);
-                engine_.build_neighbour_lists();
+                engine_->build_neighbour_lists();
                 start = comm::now();
-            } else if (engine_.displaced()) {
-                engine_.rebin();
-                engine_.build_neighbour_lists();
+            } else if (engine_->displaced()) {
+                engine_->rebin();
+                engine_->build_neighbour_lists();
             }
-            engine_.force_pass({step_ == 0 ? md::Kick::first : md::Kick::middle});
+            engine_->force_pass({step_ == 0 ? md::Kick::first : md::Kick::middle});
         }
         return seconds + comm::now() - start;
     }
     std::uint64_t finish() {
-        if (engine_.displaced()) engine_.rebin(), engine_.build_neighbour_lists();
-        engine_.force_pass({md::Kick::last});
-        return engine_.state_hash();
+        if (engine_->displaced()) engine_->rebin(), engine_->build_neighbour_lists();
+        engine_->force_pass({md::Kick::last});
+        return engine_->state_hash();
     }
-    std::int64_t particles() const { return engine_.particles(); }
+    std::int64_t particles() const { return engine_->particles(); }
     double share() const { return share_; }
     const std::vector<Way>& way() const { return way_; }
 
@@ -69,13 +70,13 @@ private:
     // What the cells in each strip usually cost.
     void measure() {
         if (!room_)
-            room_ = balance::zone_room(grid_, {grid_.box()}, engine_.setup().halo,
+            room_ = balance::zone_room(grid_, {grid_.box()}, engine_->setup().halo,
                                        [](const balance::Box& b) { return b.cells(); });
         loads_.assign(room_->strips(), 0);
-        const std::vector<balance::CellCounts> counts = engine_.tiles().cell_counts();
+        const std::vector<balance::CellCounts> counts = engine_->tiles().cell_counts();
         const balance::CellCounts* c = counts.data();
-        for (std::size_t t = 0; t < engine_.tiles().size(); ++t) {
-            const balance::Box& b = engine_.tiles()[t].box();
+        for (std::size_t t = 0; t < engine_->tiles().size(); ++t) {
+            const balance::Box& b = engine_->tiles().box(t);
             for (int x = b.lower[0]; x < b.upper[0]; ++x)
                 for (int y = b.lower[1]; y < b.upper[1]; ++y, ++c)
                     loads_[(room_->axis == 0 ? x : y) - room_->block.lower[room_->axis]] +=
@@ -86,7 +87,7 @@ private:
 
     void move_border(std::string_view controller) {
         const balance::Decomposition old = decomposition();
-        const app::ZoneSeconds spent = engine_.take_zone_seconds();
+        const app::ZoneSeconds spent = engine_->take_zone_seconds();
         measure();
         if (step_ > 0) {
             const auto steps = static_cast<double>(step_ - checked_);
@@ -105,7 +106,7 @@ private:
         }
         checked_ = step_;
         border_ = balance::border_at(loads_, total_, share_);
-        engine_.repartition(old, decomposition());
+        engine_->repartition(old, decomposition());
     }
 
     const comm::Communicator alone_;
@@ -116,7 +117,7 @@ private:
     std::vector<std::int64_t> loads_;  // of the strips
     std::int64_t total_ = 0;
     int border_ = 0;
-    app::Engine engine_;
+    std::unique_ptr<app::Engine> engine_;
     double share_;
     balance::ControllerState state_;
     std::int64_t step_ = 0, checked_ = 0;

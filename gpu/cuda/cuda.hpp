@@ -14,6 +14,7 @@ int device_count();
 /// Why there is none, in a line; "" where there is one.
 std::string why_none();
 std::string device_name(int device);
-std::unique_ptr<Zone> make_zone(int device, const ZoneSetup& setup);
+template <int D>
+std::unique_ptr<Zone<D>> make_zone(int device, const ZoneSetup& setup);
 
 }  // namespace gpu::cuda

@@ -37,10 +37,13 @@ std::string device_name(int device) {
     return std::string(properties.name) + ", " + std::to_string(properties.totalGlobalMem >> 30) + " GiB";
 }
 
-std::unique_ptr<Zone> make_zone(int device, const ZoneSetup& setup) {
+template <int D>
+std::unique_ptr<Zone<D>> make_zone(int device, const ZoneSetup& setup) {
     if (const std::string why = why_none(); !why.empty())
         throw Error(why, "choose another accelerator.backend, or a machine with a device");
-    return std::make_unique<ZoneOn<Device>>(std::make_unique<Device>(device), setup);
+    return std::make_unique<ZoneOn<D, Device>>(std::make_unique<Device>(device), setup);
 }
+template std::unique_ptr<Zone<2>> make_zone(int, const ZoneSetup&);
+template std::unique_ptr<Zone<3>> make_zone(int, const ZoneSetup&);
 
 }  // namespace gpu::cuda

@@ -10,7 +10,7 @@ using RunChunk = void (*)(const void* functor, std::int64_t begin, std::int64_t 
 
 /// In the order of AllKernels.
 struct HostTable {
-    RunChunk run[64];
+    RunChunk run[96];
 };
 
 /// The best table that this processor can run.

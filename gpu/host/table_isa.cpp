@@ -15,7 +15,7 @@ void run(const void* functor, std::int64_t begin, std::int64_t end) {
 
 template <class... F>
 constexpr HostTable table_of(List<F...>) {
-    static_assert(sizeof...(F) <= 64, "widen HostTable");
+    static_assert(sizeof...(F) <= 96, "widen HostTable");
     return {{run<F>...}};
 }
 constexpr HostTable all = table_of(AllKernels{});

@@ -27,25 +27,29 @@ constexpr int place_in(List<All...>) {
 template <class... A, class... B>
 List<A..., B...> joined(List<A...>, List<B...>);
 
-template <template <class, bool> class P>
-using OfPotential = List<Step<md::MixedForce<P, false>>, Step<md::MixedForce<P, true>>, Step<md::DoubleForce<P, false>>,
-                         Step<md::DoubleForce<P, true>>, SumPairs<P>>;
+template <int D, template <class, bool> class P>
+using OfPotential = List<Step<D, md::MixedForce<P, false>>, Step<D, md::MixedForce<P, true>>,
+                         Step<D, md::DoubleForce<P, false>>, Step<D, md::DoubleForce<P, true>>, SumPairs<D, P>>;
 
-template <template <class, bool> class P>
-OfPotential<P> of_potential(P<double, true>*);
+template <int D, template <class, bool> class P>
+OfPotential<D, P> of_potential(P<double, true>*);
+template <int D>
 List<> of_potentials(std::tuple<>*);
-template <class First, class... Rest>
+template <int D, class First, class... Rest>
 auto of_potentials(std::tuple<First, Rest...>*) {
-    return decltype(joined(of_potential(static_cast<First*>(nullptr)),
-                           decltype(of_potentials(static_cast<std::tuple<Rest...>*>(nullptr))){})){};
+    return decltype(joined(of_potential<D>(static_cast<First*>(nullptr)),
+                           decltype(of_potentials<D>(static_cast<std::tuple<Rest...>*>(nullptr))){})){};
 }
 
+template <int D>
+using InDimensions =
+    decltype(joined(List<Append<D>, FindOutside<D>, TakeListed<D>, FindMovers<D>, FillHoles<D>, FindBins<D>,
+                         CountCells<D>, LayOwn<D>, PackOwn<D>, ListShifts<D>, TakeOutgoing<D>, PutIncoming<D>,
+                         PutImages<D>, CountRows<D>, FillRows<D>, CountPairs<D>>{},
+                    decltype(of_potentials<D>(static_cast<md::Potentials<double, true>*>(nullptr))){}));
 using CommonKernels =
-    List<Append, FindOutside, TakeListed, FindMovers, FindHoles, FillHoles, FindBins, FindOrder, Reorder, CountCells,
-         Gather, Scatter, LayOwn, PackOwn, ListSlots, ListShifts, TakeOutgoing, PutIncoming, PutImages, CountRows,
-         MeasureGroups, FillRows, CountPairs, SumRuns<std::int32_t>, ScanRuns<std::int32_t>, SumRuns<std::int64_t>,
-         ScanRuns<std::int64_t>>;
-using AllKernels =
-    decltype(joined(CommonKernels{}, decltype(of_potentials(static_cast<md::Potentials<double, true>*>(nullptr))){}));
+    List<FindHoles, FindOrder, Reorder, Gather, Scatter, ListSlots, MeasureGroups, SumRuns<std::int32_t>,
+         ScanRuns<std::int32_t>, SumRuns<std::int64_t>, ScanRuns<std::int64_t>>;
+using AllKernels = decltype(joined(CommonKernels{}, joined(InDimensions<2>{}, InDimensions<3>{})));
 
 }  // namespace gpu

@@ -9,65 +9,71 @@
 namespace gpu {
 
 /// Puts new particles behind the others.
+template <int D>
 struct Append {
-    const md::Particle* from;
-    Particles to;
+    const md::Particle<D>* from;
+    Particles<D> to;
     std::int64_t first;
 
     HD void operator()(std::int64_t i) const {
-        const md::Particle& p = from[i];
-        to.id[first + i] = p.id;
-        to.x[first + i] = p.x;
-        to.y[first + i] = p.y;
-        to.vx[first + i] = p.vx;
-        to.vy[first + i] = p.vy;
+        to.id[first + i] = from[i].id;
+        for (int a = 0; a < D; ++a) to.x[a][first + i] = from[i].x[a], to.v[a][first + i] = from[i].v[a];
     }
 };
 
 /// Ends of the block on each axis, 2^-26: [lower, upper).
+template <int D>
 struct Extent {
-    std::int64_t lower[2], upper[2];
+    std::int64_t lower[D], upper[D];
 
-    HD bool holds(std::int64_t x, std::int64_t y) const {
-        const std::int64_t cx = x >> md::edge_shift, cy = y >> md::edge_shift;
-        return cx >= lower[0] && cx < upper[0] && cy >= lower[1] && cy < upper[1];
+    HD bool holds(const Particles<D>& particles, std::int64_t i) const {
+        bool all = true;
+        for (int a = 0; a < D; ++a) {
+            const std::int64_t x = particles.x[a][i] >> md::edge_shift;
+            all = all && x >= lower[a] && x < upper[a];
+        }
+        return all;
     }
 };
 
 /// Lists the particles that lie outside the block.
+template <int D>
 struct FindOutside {
-    Particles particles;
-    Extent block;
+    Particles<D> particles;
+    Extent<D> block;
     std::int32_t *list, *count;
 
     HD void operator()(std::int64_t i) const {
-        if (!block.holds(particles.x[i], particles.y[i])) list[atomic_next(count)] = static_cast<std::int32_t>(i);
+        if (!block.holds(particles, i)) list[atomic_next(count)] = static_cast<std::int32_t>(i);
     }
 };
 
 /// Copies the listed particles.
+template <int D>
 struct TakeListed {
-    Particles particles;
+    Particles<D> particles;
     const std::int32_t* list;
-    md::Particle* to;
+    md::Particle<D>* to;
 
     HD void operator()(std::int64_t k) const {
         const std::int32_t i = list[k];
-        to[k] = {particles.id[i], particles.x[i], particles.y[i], particles.vx[i], particles.vy[i]};
+        to[k].id = particles.id[i];
+        for (int a = 0; a < D; ++a) to[k].x[a] = particles.x[a][i], to[k].v[a] = particles.v[a][i];
     }
 };
 
 /// Of the particles behind the first `kept`, those that stay; and of the listed ones, the holes among the first. There
 /// are as many of both.
+template <int D>
 struct FindMovers {
-    Particles particles;
-    Extent block;
+    Particles<D> particles;
+    Extent<D> block;
     std::int64_t kept;
     std::int32_t *movers, *count;
 
     HD void operator()(std::int64_t k) const {
         const std::int64_t i = kept + k;
-        if (block.holds(particles.x[i], particles.y[i])) movers[atomic_next(count)] = static_cast<std::int32_t>(i);
+        if (block.holds(particles, i)) movers[atomic_next(count)] = static_cast<std::int32_t>(i);
     }
 };
 struct FindHoles {
@@ -79,33 +85,38 @@ struct FindHoles {
         if (list[k] < kept) holes[atomic_next(count)] = list[k];
     }
 };
+template <int D>
 struct FillHoles {
-    Particles particles;
+    Particles<D> particles;
     const std::int32_t *movers, *holes, *count;
 
     HD void operator()(std::int64_t k) const {
         if (k >= *count) return;
         const std::int32_t from = movers[k], to = holes[k];
         particles.id[to] = particles.id[from];
-        particles.x[to] = particles.x[from];
-        particles.y[to] = particles.y[from];
-        particles.vx[to] = particles.vx[from];
-        particles.vy[to] = particles.vy[from];
+        for (int a = 0; a < D; ++a) {
+            particles.x[a][to] = particles.x[a][from];
+            particles.v[a][to] = particles.v[a][from];
+        }
     }
 };
 
 /// The bin of each particle, and its place there: bins are cells cut into slices, as in a tile. What does not lie in
 /// the block is counted in `lost`.
+template <int D>
 struct FindBins {
-    md::KeysArgs args;  ///< of it only x, y, edges, cells, per_cell and slices
-    Extent block;
+    Particles<D> particles;
+    md::KeysArgs<D> args;  ///< of it only edges, cells, per_cell and slices
+    Extent<D> block;
     std::int32_t *key, *place, *bins;
     std::uint32_t* lost;
 
     HD void operator()(std::int64_t i) const {
-        const bool inside = block.holds(args.x[i], args.y[i]);
+        const bool inside = block.holds(particles, i);
         if (!inside) atomic_max(lost, std::uint32_t{1});
-        key[i] = inside ? static_cast<std::int32_t>(md::sorting_key(args, args.x[i], args.y[i])) : 0;
+        std::int64_t at[D];
+        for (int a = 0; a < D; ++a) at[a] = particles.x[a][i];
+        key[i] = inside ? static_cast<std::int32_t>(md::sorting_key(args, at)) : 0;
         place[i] = atomic_next(bins + key[i]);
     }
 };

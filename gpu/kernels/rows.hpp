@@ -9,28 +9,39 @@
 namespace gpu {
 
 /// Where and how far a particle looks.
+template <int D>
 struct Search {
-    Cells cells;
-    const std::int64_t* edges[2];  ///< of the cells with the halo, 2^-26
+    Cells<D> cells;
+    const std::int64_t* edges[D];  ///< of the cells with the halo, 2^-26
     std::int64_t reach;            ///< 2^-26
     float radius2;                 ///< squared packed units
-    const std::uint64_t* packed;
-    const std::int64_t *x, *y;
+    const md::Packed<D>* packed;
+    const std::int64_t* x[D];
     const std::int32_t *first_slot, *slot, *cell_of;
 
     /// Calls use(begin, end) for the runs of slots that hold all particles near own number i, itself too.
     template <class Use>
     HD void for_each_run(std::int64_t i, Use use) const {
-        const std::int32_t column = cell_of[i] / cells.rows + cells.halo, row = cell_of[i] % cells.rows + cells.halo;
-        std::int32_t low[2], high[2];
-        cells_in_reach(edges[0], x[i] >> md::edge_shift, column, cells.columns_with_halo(), low[0], high[0]);
-        cells_in_reach(edges[1], y[i] >> md::edge_shift, row, cells.rows_with_halo(), low[1], high[1]);
+        std::int32_t place[D], low[D], high[D];
+        cells.places(cell_of[i], place);
+        for (int a = 0; a < D; ++a)
+            cells_in_reach(edges[a], x[a][i] >> md::edge_shift, place[a], cells.with_halo_along(a), low[a], high[a]);
+        const std::int32_t height = high[D - 1] - low[D - 1];
         for (std::int32_t c = low[0]; c < high[0]; ++c) {
-            const std::int32_t* first = first_slot + c * cells.rows_with_halo();
-            use(first[low[1]], first[high[1]]);
+            place[0] = c;
+            place[D - 1] = low[D - 1];
+            if constexpr (D == 2) {
+                const std::int32_t* first = first_slot + cells.number(place);
+                use(first[0], first[height]);
+            } else {
+                for (place[1] = low[1]; place[1] < high[1]; ++place[1]) {
+                    const std::int32_t* first = first_slot + cells.number(place);
+                    use(first[0], first[height]);
+                }
+            }
         }
     }
-    HD bool near(std::uint64_t here, std::int32_t there) const {
+    HD bool near(const md::Packed<D>& here, std::int32_t there) const {
         return md::less(md::distance2(here, packed[there]), radius2);
     }
 
@@ -43,12 +54,13 @@ private:
     }
 };
 
+template <int D>
 struct CountRows {
-    Search search;
+    Search<D> search;
     std::int32_t* length;
 
     HD void operator()(std::int64_t i) const {
-        const std::uint64_t here = search.packed[search.slot[i]];
+        const md::Packed<D> here = search.packed[search.slot[i]];
         std::int32_t n = -1;  // it finds itself too
         search.for_each_run(
             i, [&](std::int32_t begin, std::int32_t end) __attribute__((always_inline)) {
@@ -72,13 +84,14 @@ struct MeasureGroups {
     }
 };
 
+template <int D>
 struct FillRows {
-    Search search;
+    Search<D> search;
     Rows rows;
 
     HD void operator()(std::int64_t i) const {
         const std::int32_t self = search.slot[i];
-        const std::uint64_t here = search.packed[self];
+        const md::Packed<D> here = search.packed[self];
         std::int32_t* next = rows.row(i);
         search.for_each_run(
             i, [&](std::int32_t begin, std::int32_t end) __attribute__((always_inline)) {

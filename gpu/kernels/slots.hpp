@@ -8,8 +8,9 @@
 namespace gpu {
 
 /// Particles in the block's cells, among the counts of the block with its halo. `bins` are scanned.
+template <int D>
 struct CountCells {
-    Cells cells;
+    Cells<D> cells;
     const std::int32_t* bins;
     std::int32_t slices;
     std::int32_t* counts;
@@ -35,8 +36,9 @@ struct Scatter {
 };
 
 /// Slots of own particles, and the block's cell of each.
+template <int D>
 struct LayOwn {
-    Cells cells;
+    Cells<D> cells;
     const std::int32_t* bins;  ///< scanned
     std::int32_t slices;
     const std::int32_t* first_slot;  ///< of the cells with the halo
@@ -53,14 +55,17 @@ struct LayOwn {
 };
 
 /// Packed positions of own particles.
+template <int D>
 struct PackOwn {
-    Particles particles;
+    Particles<D> particles;
     const std::int32_t* slot;
     std::int32_t shift;
-    std::uint64_t *packed, *reference;
+    md::Packed<D>*packed, *reference;
 
     HD void operator()(std::int64_t i) const {
-        packed[slot[i]] = reference[i] = md::pack(particles.x[i], particles.y[i], shift);
+        std::int64_t at[D];
+        for (int a = 0; a < D; ++a) at[a] = particles.x[a][i];
+        packed[slot[i]] = reference[i] = md::pack(at, shift);
     }
 };
 
@@ -77,10 +82,11 @@ struct ListSlots {
     }
 };
 /// What is to be added to the positions of the particles in listed cells.
+template <int D>
 struct ListShifts {
     const std::int32_t *cells, *first, *first_slot;
-    const std::uint64_t* of_cell;
-    std::uint64_t* shifts;
+    const md::Packed<D>* of_cell;
+    md::Packed<D>* shifts;
 
     HD void operator()(std::int64_t k) const {
         const std::int32_t size = first_slot[cells[k] + 1] - first_slot[cells[k]];
@@ -89,28 +95,31 @@ struct ListShifts {
 };
 
 /// Positions of particles that others see.
+template <int D>
 struct TakeOutgoing {
-    const std::uint64_t* packed;
+    const md::Packed<D>* packed;
     const std::int32_t* slots;
-    std::uint64_t* to;
+    md::Packed<D>* to;
 
     HD void operator()(std::int64_t k) const { to[k] = packed[slots[k]]; }
 };
 
 /// Positions of the others' particles, which have come.
+template <int D>
 struct PutIncoming {
-    const std::uint64_t *from, *shifts;
+    const md::Packed<D>*from, *shifts;
     const std::int32_t* slots;
-    std::uint64_t* packed;
+    md::Packed<D>* packed;
 
     HD void operator()(std::int64_t k) const { packed[slots[k]] = md::shifted(from[k], shifts[k]); }
 };
 
 /// Positions of images of own particles.
+template <int D>
 struct PutImages {
     const std::int32_t *sources, *slots;
-    const std::uint64_t* shifts;
-    std::uint64_t* packed;
+    const md::Packed<D>* shifts;
+    md::Packed<D>* packed;
 
     HD void operator()(std::int64_t k) const { packed[slots[k]] = md::shifted(packed[sources[k]], shifts[k]); }
 };

@@ -16,45 +16,44 @@
 namespace gpu {
 
 /// What a pass reads and writes of the particles.
+template <int D>
 struct PassView {
-    Particles particles;
-    const std::uint64_t *packed, *reference;
-    std::uint64_t* next;
+    Particles<D> particles;
+    const md::Packed<D>*packed, *reference;
+    md::Packed<D>* next;
     const std::int32_t* slot;
     Rows rows;
-    std::int64_t *force_x, *force_y;  ///< where to store the force quanta; may be null
+    std::int64_t* force[D];  ///< where to store the force quanta of each axis; may be null
     Totals* totals;
+    std::int32_t packed_shift;
     bool sum_kinetic;
 
-    /// Calls use(x, y) with the packed displacement from each neighbour of own number i; returns how often. The host
-    /// takes them in vectors, the last one filled up with places that are out of every reach: what `use` adds up must
-    /// not notice those.
+    /// Calls use(displacement), packed, for each neighbour of own number i; returns how often. The host takes them in
+    /// vectors, the last one filled up with places that are out of every reach: what `use` adds up must not notice
+    /// those.
     template <class Use>
     HD std::int32_t for_each_pair(std::int64_t i, Use use) const {
-        const md::PackedPosition here = md::unpack(packed[slot[i]]);
+        const md::Packed<D> here = packed[slot[i]];
         const std::int32_t length = rows.length[i];
         const std::int32_t* row = rows.row(i);
 #ifdef __CUDA_ARCH__
-        for (std::int32_t k = 0; k < length; ++k, row += group) {
-            const md::PackedPosition there = md::unpack(packed[*row]);
-            use(here.x - there.x, here.y - there.y);
-        }
+        for (std::int32_t k = 0; k < length; ++k, row += group) use(md::displacement(here, packed[*row]));
         return length;
 #else
         constexpr std::int32_t at_once = 32;
-        std::uint32_t x[at_once], y[at_once];
+        std::uint32_t d[D][at_once];
         std::int32_t done = 0;
         for (; done < length; done += at_once) {
             const std::int32_t n = length - done < at_once ? length - done : at_once;
-            for (std::int32_t k = 0; k < at_once; ++k) x[k] = y[k] = std::uint32_t{1} << 31;
+            for (std::int32_t k = 0; k < at_once; ++k)
+                for (int a = 0; a < D; ++a) d[a][k] = std::uint32_t{1} << 31;
             STEELYARD_NOT_UNROLLED
             for (std::int32_t k = 0; k < n; ++k, row += group) {
-                const md::PackedPosition there = md::unpack(packed[*row]);
-                x[k] = here.x - there.x;
-                y[k] = here.y - there.y;
+                const md::Packed<D> there = packed[*row];
+                for (int a = 0; a < D; ++a) d[a][k] = here.at[a] - there.at[a];
             }
             STEELYARD_NOT_UNROLLED
-            for (std::int32_t k = 0; k < at_once; ++k) use(x[k], y[k]);
+            for (std::int32_t k = 0; k < at_once; ++k) use(md::vec<D>([&](int a) { return d[a][k]; }));
         }
         return done;
 #endif
@@ -65,8 +64,9 @@ struct PassView {
 };
 
 /// Quanta of the force on a particle.
+template <int D>
 struct ForceSum {
-    std::uint64_t x = 0, y = 0;
+    md::Vec<std::uint64_t, D> f{};
     std::uint32_t too_close = 0;  ///< not 0: a pair is out of the exact range
 };
 
@@ -93,13 +93,13 @@ HD float of_size_bits(std::int32_t bits) {
 }
 
 /// In 64 bits, where 32 might not do.
-template <template <class, bool> class P, bool softened>
-HD ForceSum wide_force(const md::MixedForce<P, softened>& force, const PassView& v, std::int64_t i) {
-    ForceSum sum;
+template <int D, template <class, bool> class P, bool softened>
+HD ForceSum<D> wide_force(const md::MixedForce<P, softened>& force, const PassView<D>& v, std::int64_t i) {
+    ForceSum<D> sum;
     v.for_each_pair(
-        i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
-            const auto p = force(md::to_f32(x), md::to_f32(y));
-            sum.x += md::to_i64(p.fx), sum.y += md::to_i64(p.fy);
+        i, [&](const md::Vec<std::uint32_t, D>& d) __attribute__((always_inline)) {
+            const auto p = force(md::to_f32(d));
+            for (int a = 0; a < D; ++a) sum.f[a] += md::to_i64(p.f[a]);
             sum.too_close |= md::bits(md::less(p.s, force.safe2));
         });
     return sum;
@@ -108,102 +108,96 @@ HD ForceSum wide_force(const md::MixedForce<P, softened>& force, const PassView&
 /// narrow_g2: MixedForce::narrow_g2() for each number of pairs. The largest g^2, as often as there are pairs, stands
 /// for the sum of g^2: it is no smaller. So sums that leave 32 bits are always noticed, and so are pairs that are too
 /// close.
-template <template <class, bool> class P, bool softened>
-HD ForceSum force_on(const md::MixedForce<P, softened>& force, const float* narrow_g2, const PassView& v,
-                     std::int64_t i) {
-    std::uint32_t x_sum = 0, y_sum = 0;
+template <int D, template <class, bool> class P, bool softened>
+HD ForceSum<D> force_on(const md::MixedForce<P, softened>& force, const float* narrow_g2, const PassView<D>& v,
+                        std::int64_t i) {
+    md::Vec<std::uint32_t, D> sum{};
     std::int32_t largest = 0;
     v.for_each_pair(
-        i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
-            const auto p = force(md::to_f32(x), md::to_f32(y));
+        i, [&](const md::Vec<std::uint32_t, D>& d) __attribute__((always_inline)) {
+            const auto p = force(md::to_f32(d));
             const std::int32_t g = size_bits(p.g);
             largest = g > largest ? g : largest;
-            x_sum += nearest(p.fx), y_sum += nearest(p.fy);
+            for (int a = 0; a < D; ++a) sum[a] += nearest(p.f[a]);
         });
     const std::int32_t pairs = v.rows.length[i];
     const float g = of_size_bits(largest), narrow = narrow_g2[pairs < md::narrow_rows ? pairs : md::narrow_rows - 1];
     if (!md::less(g * g * static_cast<float>(pairs), narrow)) return wide_force(force, v, i);
-    return {static_cast<std::uint64_t>(static_cast<std::int32_t>(x_sum)),
-            static_cast<std::uint64_t>(static_cast<std::int32_t>(y_sum)), 0};
+    return {md::vec<D>([&](int a) { return static_cast<std::uint64_t>(static_cast<std::int32_t>(sum[a])); }), 0};
 }
 
-template <template <class, bool> class P, bool softened>
-HD ForceSum force_on(const md::DoubleForce<P, softened>& force, const float*, const PassView& v, std::int64_t i) {
-    ForceSum sum;
+template <int D, template <class, bool> class P, bool softened>
+HD ForceSum<D> force_on(const md::DoubleForce<P, softened>& force, const float*, const PassView<D>& v, std::int64_t i) {
+    ForceSum<D> sum;
     const std::int32_t pairs = v.for_each_pair(
-        i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
-            const auto p = force(md::to_f64(x), md::to_f64(y));
-            sum.x += p.fx, sum.y += p.fy;
+        i, [&](const md::Vec<std::uint32_t, D>& d) __attribute__((always_inline)) {
+            const auto p = force(md::to_f64(d));
+            for (int a = 0; a < D; ++a) sum.f[a] += p.f[a];
             sum.too_close |= md::bits(md::less(p.s, force.safe2));
         });
-    return {sum.x - md::biases(pairs), sum.y - md::biases(pairs), sum.too_close};
+    return {md::vec<D>([&](int a) { return sum.f[a] - md::biases(pairs); }), sum.too_close};
 }
 
 /// Own number i, as md::Integration sees it.
+template <int D>
 struct OneParticle {
     using Int = std::uint64_t;
-    const PassView& v;
+    const PassView<D>& v_;
     std::int64_t i;
 
-    HD Int x() const { return static_cast<Int>(v.particles.x[i]); }
-    HD Int y() const { return static_cast<Int>(v.particles.y[i]); }
-    HD Int vx() const { return static_cast<Int>(v.particles.vx[i]); }
-    HD Int vy() const { return static_cast<Int>(v.particles.vy[i]); }
+    HD Int x(int axis) const { return static_cast<Int>(v_.particles.x[axis][i]); }
+    HD Int v(int axis) const { return static_cast<Int>(v_.particles.v[axis][i]); }
     HD void fault(md::FaultKind kind, unsigned bad) const {
-        if (bad) v.record(kind, i);
+        if (bad) v_.record(kind, i);
     }
-    HD void whole_step(Int vx, Int vy) const {
-        if (!v.sum_kinetic) return;
-        v.totals->momentum[0].add(static_cast<std::int64_t>(vx));
-        v.totals->momentum[1].add(static_cast<std::int64_t>(vy));
-        v.totals->kinetic.add(static_cast<std::int64_t>(md::kinetic_energy(vx, vy)));
+    HD void whole_step(const md::Vec<Int, D>& v) const {
+        if (!v_.sum_kinetic) return;
+        for (int a = 0; a < D; ++a) v_.totals->momentum[a].add(static_cast<std::int64_t>(v[a]));
+        v_.totals->kinetic.add(static_cast<std::int64_t>(md::kinetic_energy(v)));
     }
-    HD void set_velocity(Int vx, Int vy) const {
-        v.particles.vx[i] = static_cast<std::int64_t>(vx);
-        v.particles.vy[i] = static_cast<std::int64_t>(vy);
+    HD void set_velocity(const md::Vec<Int, D>& v) const {
+        for (int a = 0; a < D; ++a) v_.particles.v[a][i] = static_cast<std::int64_t>(v[a]);
     }
-    HD void move(Int x, Int y, Int packed) const {
-        v.particles.x[i] = static_cast<std::int64_t>(x);
-        v.particles.y[i] = static_cast<std::int64_t>(y);
-        v.next[v.slot[i]] = packed;
-        const float way = md::distance2(packed, v.reference[i]);
+    HD void move(const md::Vec<Int, D>& x) const {
+        std::int64_t at[D];
+        for (int a = 0; a < D; ++a) v_.particles.x[a][i] = at[a] = static_cast<std::int64_t>(x[a]);
+        const md::Packed<D> packed = md::pack(at, v_.packed_shift);
+        v_.next[v_.slot[i]] = packed;
+        const float way = md::distance2(packed, v_.reference[i]);
         std::uint32_t bits;
         std::memcpy(&bits, &way, sizeof bits);
-        atomic_max(&v.totals->displacement2, bits);
+        atomic_max(&v_.totals->displacement2, bits);
     }
 };
 
 /// Force on own number i, then its half-kicks and drift.
-template <class PairForce>
+template <int D, class PairForce>
 struct Step {
-    PassView v;
+    PassView<D> v;
     PairForce force;
-    md::Integration integration;
+    md::Integration<D> integration;
     const float* narrow_g2;
 
     HD void operator()(std::int64_t i) const {
-        const ForceSum f = force_on(force, narrow_g2, v, i);
-        if (f.too_close) v.record(md::FaultKind::force_range, i);
-        if (v.force_x) {
-            v.force_x[i] = static_cast<std::int64_t>(f.x);
-            v.force_y[i] = static_cast<std::int64_t>(f.y);
-        }
-        OneParticle particle{v, i};
-        integration(particle, f.x, f.y);
+        const ForceSum<D> sum = force_on(force, narrow_g2, v, i);
+        if (sum.too_close) v.record(md::FaultKind::force_range, i);
+        for (int a = 0; v.force[0] && a < D; ++a) v.force[a][i] = static_cast<std::int64_t>(sum.f[a]);
+        OneParticle<D> particle{v, i};
+        integration(particle, sum.f);
     }
 };
 
 /// Energy and virial of own number i's pairs.
-template <template <class, bool> class P>
+template <int D, template <class, bool> class P>
 struct SumPairs {
-    PassView v;
+    PassView<D> v;
     md::PairEnergy<P> pair_energy;
 
     HD void operator()(std::int64_t i) const {
         std::uint64_t energy = 0, virial = 0, near = 0;
         const std::int32_t pairs = v.for_each_pair(
-            i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
-                const auto p = pair_energy(md::to_f64(x), md::to_f64(y));
+            i, [&](const md::Vec<std::uint32_t, D>& d) __attribute__((always_inline)) {
+                const auto p = pair_energy(md::to_f64(d));
                 energy += p.energy;
                 virial += p.virial;
                 near += md::bits(p.near);
@@ -215,8 +209,9 @@ struct SumPairs {
 };
 
 /// Directed pairs within the cutoff of the particles of one of the block's cells.
+template <int D>
 struct CountPairs {
-    PassView v;
+    PassView<D> v;
     const std::int32_t* bins;  ///< scanned
     std::int32_t slices;
     double cutoff2;  ///< squared packed units
@@ -226,9 +221,8 @@ struct CountPairs {
         std::int64_t n = 0;
         for (std::int32_t i = bins[cell * slices]; i < bins[(cell + 1) * slices]; ++i)
             v.for_each_pair(
-                i, [&](std::uint32_t x, std::uint32_t y) __attribute__((always_inline)) {
-                    n += md::less(md::square_of(md::to_f64(x), md::to_f64(y)), cutoff2);
-                });
+                i, [&](const md::Vec<std::uint32_t, D>& d)
+                       __attribute__((always_inline)) { n += md::less(md::square_of(md::to_f64(d)), cutoff2); });
         pairs[cell] = n;
     }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the kernels see of a zone. As in a tile, columns of cells run along y, one after the other; slots count the
-// particles of the block with its halo in that order, own numbers those of the block alone.
+// What the kernels see of a zone. As in a tile, columns of cells run along the last axis, one after the other; slots
+// count the particles of the block with its halo in that order, own numbers those of the block alone.
 #pragma once
 #include <cstdint>
 
@@ -15,21 +15,45 @@ namespace gpu {
 inline constexpr int group = 32;  ///< particles whose rows lie side by side: a warp
 
 /// Particles by own number.
+template <int D>
 struct Particles {
-    std::int64_t *id, *x, *y, *vx, *vy;
+    std::int64_t *id, *x[D], *v[D];
 };
 
 /// The cells of a block, by number: column by column; the same with its halo.
+template <int D>
 struct Cells {
-    std::int32_t columns, rows, halo;
+    std::int32_t along[D], halo;  ///< own cells along each axis; width of the halo around them
 
-    HD std::int64_t count() const { return std::int64_t{columns} * rows; }
-    HD std::int32_t rows_with_halo() const { return rows + 2 * halo; }
-    HD std::int32_t columns_with_halo() const { return columns + 2 * halo; }
-    /// Number among the cells of the block with its halo of the block's cell `cell`.
+    HD std::int64_t count() const {
+        std::int64_t n = 1;
+        for (const std::int32_t k : along) n *= k;
+        return n;
+    }
+    HD std::int32_t with_halo_along(int axis) const { return along[axis] + 2 * halo; }
+    HD std::int64_t count_with_halo() const {
+        std::int64_t n = 1;
+        for (int a = 0; a < D; ++a) n *= with_halo_along(a);
+        return n;
+    }
+    /// Place of own cell `cell` on an axis, counted from the halo's first one.
+    HD void places(std::int64_t cell, std::int32_t (&place)[D]) const {
+        for (int a = D - 1; a >= 0; --a) {
+            place[a] = static_cast<std::int32_t>(cell % along[a]) + halo;
+            cell /= along[a];
+        }
+    }
+    /// Number among the cells of the block with its halo of the cell at these places.
+    HD std::int32_t number(const std::int32_t (&place)[D]) const {
+        std::int32_t n = 0;
+        for (int a = 0; a < D; ++a) n = n * with_halo_along(a) + place[a];
+        return n;
+    }
+    /// The same of the block's cell `cell`.
     HD std::int32_t with_halo(std::int64_t cell) const {
-        const auto column = static_cast<std::int32_t>(cell / rows), row = static_cast<std::int32_t>(cell % rows);
-        return (column + halo) * rows_with_halo() + row + halo;
+        std::int32_t place[D];
+        places(cell, place);
+        return number(place);
     }
 };
 
@@ -52,7 +76,7 @@ struct Totals {
         }
         md::Int128 value() const { return (md::Int128{static_cast<std::int64_t>(high)} << 32) + low; }
     };
-    Sum momentum[2], kinetic, energy, virial;
+    Sum momentum[3], kinetic, energy, virial;
     std::uint64_t pairs;
     std::uint64_t fault;          ///< of the smallest id: larger than all others
     std::uint32_t displacement2;  ///< the bits of a float that is not negative are in the order of its values

@@ -9,14 +9,16 @@
 #include "gpu/launch.hpp"
 #include "gpu/zone/particles.hpp"
 #include "gpu/zone/scan.hpp"
+#include "md/cell_table.hpp"
 #include "md/domain.hpp"
 
 namespace gpu {
 
-template <class On>
+template <int D, class On>
 class ZoneCells {
 public:
     ZoneCells(On& on, const md::Domain& domain, int halo) : on_(on), domain_(domain) {
+        for (int a = 0; a < D; ++a) edges_.emplace_back(on);
         cells_.halo = halo;
         lost_.resize(1);
     }
@@ -24,17 +26,19 @@ public:
     /// An empty block has no cells.
     void set_block(const balance::Box& block);
     /// Sorts the particles into the cells (and by slices of their heights) and counts them. Throws md::SimulationError.
-    void sort(ZoneParticles<On>& particles);
+    void sort(ZoneParticles<D, On>& particles);
     /// The first slot of each cell from the counts of all cells, and the slots of own particles. After sort(), and
     /// after the halo's counts have been filled in.
     void lay_slots(std::int64_t particles);
 
     const balance::Box& block() const { return block_; }
-    const Extent& extent() const { return extent_; }
-    const Cells& cells() const { return cells_; }
+    const Extent<D>& extent() const { return extent_; }
+    const Cells<D>& cells() const { return cells_; }
     /// Number of a cell among those of the block with its halo (grid coordinates of the block).
-    std::int32_t number(int x, int y) const {
-        return (x - block_.lower[0] + cells_.halo) * cells_.rows_with_halo() + (y - block_.lower[1] + cells_.halo);
+    std::int32_t number(const md::CellIndex& c) const {
+        std::int32_t place[D];
+        for (int a = 0; a < D; ++a) place[a] = c[a] - block_.lower[a] + cells_.halo;
+        return cells_.number(place);
     }
     const std::int64_t* edges(int axis) const { return edges_[axis].data(); }  ///< of the cells with the halo, 2^-26
     Array<On, std::int32_t>& counts() { return counts_; }                      ///< by cell of the block with its halo
@@ -47,25 +51,23 @@ private:
     On& on_;
     const md::Domain& domain_;
     balance::Box block_;
-    Cells cells_{};
-    Extent extent_{};
-    Array<On, std::int64_t> edges_[2]{Array<On, std::int64_t>{on_}, Array<On, std::int64_t>{on_}};
-    Array<On, std::int32_t> key_{on_};   // of particles: bin; after lay_slots() cell
-    Array<On, std::int32_t> slot_{on_};  // of particles: slot; while they are sorted the order
+    Cells<D> cells_{};
+    Extent<D> extent_{};
+    std::vector<Array<On, std::int64_t>> edges_;  // by axis
+    Array<On, std::int32_t> key_{on_};            // of particles: bin; after lay_slots() cell
+    Array<On, std::int32_t> slot_{on_};           // of particles: slot; while they are sorted the order
     Array<On, std::int32_t> bins_{on_}, counts_{on_}, first_slot_{on_};
     Array<On, std::uint32_t> lost_{on_};  // not 0: a particle lies outside the block
     Scan<On, std::int32_t> scan_{on_};
 };
 
-template <class On>
-void ZoneCells<On>::set_block(const balance::Box& block) {
+template <int D, class On>
+void ZoneCells<D, On>::set_block(const balance::Box& block) {
     block_ = block;
-    cells_.columns = block.extent(0);
-    cells_.rows = block.extent(1);
-    if (block.empty()) cells_.columns = cells_.rows = 0;
-    for (int a = 0; a < 2; ++a) {
+    for (int a = 0; a < D; ++a) {
+        cells_.along[a] = block.empty() ? 0 : block.extent(a);
         const md::Axis& axis = domain_.axis[a];
-        const int lower = block.lower[a], upper = lower + (a == 0 ? cells_.columns : cells_.rows);
+        const int lower = block.lower[a], upper = lower + cells_.along[a];
         extent_.lower[a] = axis.edge(lower);
         extent_.upper[a] = axis.edge(upper);
         std::vector<std::int64_t> edges;
@@ -74,8 +76,8 @@ void ZoneCells<On>::set_block(const balance::Box& block) {
     }
 }
 
-template <class On>
-void ZoneCells<On>::sort(ZoneParticles<On>& particles) {
+template <int D, class On>
+void ZoneCells<D, On>::sort(ZoneParticles<D, On>& particles) {
     const std::int64_t n = particles.size(), bins = cells_.count() * md::slices_of_cell;
     if (bins > INT32_MAX / 2 || n > INT32_MAX / 2)
         throw md::SimulationError("an accelerator's zone holds over 2^29 cells or 2^30 particles",
@@ -85,37 +87,35 @@ void ZoneCells<On>::sort(ZoneParticles<On>& particles) {
     bins_.resize(static_cast<std::size_t>(bins) + 1);
     on_.clear(bins_.data(), bins_.size() * sizeof(std::int32_t));
     on_.clear(lost_.data(), sizeof(std::uint32_t));
-    md::KeysArgs args{};
-    args.x = particles.views().x;
-    args.y = particles.views().y;
+    md::KeysArgs<D> args{};
     args.slices = md::slices_of_cell;
-    for (int a = 0; a < 2; ++a) {
+    for (int a = 0; a < D; ++a) {
         const md::Axis& axis = domain_.axis[a];
         args.edges[a] = edges_[a].data() + cells_.halo;
-        args.cells[a] = a == 0 ? cells_.columns : cells_.rows;
+        args.cells[a] = cells_.along[a];
         args.per_cell[a] = axis.cells / static_cast<double>(axis.length);
     }
     std::int32_t* place = particles.numbers().data();  // in its bin
-    launch(on_, n, FindBins{args, extent_, key_.data(), place, bins_.data(), lost_.data()});
+    launch(on_, n, FindBins<D>{particles.views(), args, extent_, key_.data(), place, bins_.data(), lost_.data()});
     scan_(bins_.data(), bins + 1);
     launch(on_, n, FindOrder{key_.data(), place, bins_.data(), slot_.data()});
     particles.reorder(slot_.data());
-    counts_.resize(static_cast<std::size_t>(cells_.columns_with_halo()) * cells_.rows_with_halo());
+    counts_.resize(static_cast<std::size_t>(cells_.count_with_halo()));
     on_.clear(counts_.data(), counts_.size() * sizeof(std::int32_t));
-    launch(on_, cells_.count(), CountCells{cells_, bins_.data(), md::slices_of_cell, counts_.data()});
+    launch(on_, cells_.count(), CountCells<D>{cells_, bins_.data(), md::slices_of_cell, counts_.data()});
     if (download(on_, lost_)[0])
         throw md::SimulationError("a particle lies outside the accelerator's zone that holds it");
 }
 
-template <class On>
-void ZoneCells<On>::lay_slots(std::int64_t particles) {
+template <int D, class On>
+void ZoneCells<D, On>::lay_slots(std::int64_t particles) {
     first_slot_.resize(counts_.size() + 1);
     on_.clear(first_slot_.data() + counts_.size(), sizeof(std::int32_t));
     on_.copy(first_slot_.data(), counts_.data(), counts_.size() * sizeof(std::int32_t));
     scan_(first_slot_.data(), static_cast<std::int64_t>(first_slot_.size()));
     slot_.resize(static_cast<std::size_t>(particles));
     launch(on_, cells_.count(),
-           LayOwn{cells_, bins_.data(), md::slices_of_cell, first_slot_.data(), slot_.data(), key_.data()});
+           LayOwn<D>{cells_, bins_.data(), md::slices_of_cell, first_slot_.data(), slot_.data(), key_.data()});
 }
 
 }  // namespace gpu

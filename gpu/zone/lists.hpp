@@ -9,13 +9,13 @@
 
 namespace gpu {
 
-template <class On>
+template <int D, class On>
 class ZoneLists {
 public:
     explicit ZoneLists(On& on) : on_(on) {}
 
     /// Lists what `search` finds for each of so many particles.
-    void build(const Search& search, std::int64_t particles);
+    void build(const Search<D>& search, std::int64_t particles);
     Rows rows() const { return {base_.data(), length_.data(), slots_.data()}; }
 
 private:
@@ -25,20 +25,20 @@ private:
     Scan<On, std::int64_t> scan_{on_};
 };
 
-template <class On>
-void ZoneLists<On>::build(const Search& search, std::int64_t particles) {
+template <int D, class On>
+void ZoneLists<D, On>::build(const Search<D>& search, std::int64_t particles) {
     const std::int64_t groups = (particles + group - 1) / group;
     length_.resize(static_cast<std::size_t>(particles));
     base_.resize(static_cast<std::size_t>(groups) + 1);
     on_.clear(base_.data() + groups, sizeof(std::int64_t));
-    launch(on_, particles, CountRows{search, length_.data()});
+    launch(on_, particles, CountRows<D>{search, length_.data()});
     launch(on_, groups, MeasureGroups{length_.data(), particles, base_.data()});
     scan_(base_.data(), groups + 1);
     std::int64_t elements = 0;
     on_.to_host(&elements, base_.data() + groups, sizeof elements);
     on_.wait();
     slots_.resize(static_cast<std::size_t>(elements) + group);  // empty rows begin somewhere too
-    launch(on_, particles, FillRows{search, rows()});
+    launch(on_, particles, FillRows<D>{search, rows()});
     on_.wait();
 }
 

@@ -16,46 +16,51 @@
 
 namespace gpu {
 
-template <class On>
+template <int D, class On>
 class ZonePass {
 public:
     ZonePass(On& on, const ZoneSetup& setup) : on_(on), setup_(setup) {
+        for (int a = 0; a < D; ++a) force_.emplace_back(on);
         totals_.resize(1);
         result_.resize(1);
         narrow_g2_.resize(md::narrow_rows);
     }
 
     /// Packed positions of now, by slot.
-    std::uint64_t* packed() const { return packed_[current_].data(); }
+    md::Packed<D>* packed() const { return packed_[current_].data(); }
     /// Makes room for so many slots, and puts own particles there.
-    void put_own(const Particles& particles, std::int64_t size, std::int64_t slots, const std::int32_t* slot);
+    void put_own(const Particles<D>& particles, std::int64_t size, std::int64_t slots, const std::int32_t* slot);
 
     /// Starts a pass. flips(): it moves particles, so packed() is then what it writes.
-    void start(const Zone::Pass& pass, const Particles& particles, std::int64_t size, const ZoneCells<On>& cells,
-               const Rows& rows);
-    static bool flips(const Zone::Pass& pass) { return pass.kick == md::Kick::first || pass.kick == md::Kick::middle; }
+    void start(const ZonePassOptions& pass, const Particles<D>& particles, std::int64_t size,
+               const ZoneCells<D, On>& cells, const Rows& rows);
+    static bool flips(const ZonePassOptions& pass) {
+        return pass.kick == md::Kick::first || pass.kick == md::Kick::middle;
+    }
     /// Has the results copied, when the accelerator comes to it.
     void take_results() { on_.to_host(result_.data(), totals_.data(), sizeof(Totals)); }
     /// After the accelerator has come to it.
-    Zone::Result result() const;
+    ZoneResult result() const;
     /// See Zone::forces().
     const Array<On, std::int64_t>& force(int axis) const { return force_[axis]; }
     /// What the functors of a pass see.
-    PassView view(const Zone::Pass& pass, const Particles& particles, const std::int32_t* slot, const Rows& rows) const;
+    PassView<D> view(const ZonePassOptions& pass, const Particles<D>& particles, const std::int32_t* slot,
+                     const Rows& rows) const;
 
 private:
     md::StepArgs arguments(md::Kick kick, const balance::Box& block) const;
     template <class Force>
-    void launch_step(const PassView& view, const Force& force, const md::Integration& integration, std::int64_t size);
+    void launch_step(const PassView<D>& view, const Force& force, const md::Integration<D>& integration,
+                     std::int64_t size);
     template <template <class, bool> class P>
-    void launch_potential(const PassView& view, const md::Integration& integration, std::int64_t size);
+    void launch_potential(const PassView<D>& view, const md::Integration<D>& integration, std::int64_t size);
 
     On& on_;
     const ZoneSetup& setup_;
-    std::array<Array<On, std::uint64_t>, 2> packed_{Array<On, std::uint64_t>{on_}, Array<On, std::uint64_t>{on_}};
+    std::array<Array<On, md::Packed<D>>, 2> packed_{Array<On, md::Packed<D>>{on_}, Array<On, md::Packed<D>>{on_}};
     int current_ = 0;  // which packed positions are those of now
-    Array<On, std::uint64_t> reference_{on_};
-    std::array<Array<On, std::int64_t>, 2> force_{Array<On, std::int64_t>{on_}, Array<On, std::int64_t>{on_}};
+    Array<On, md::Packed<D>> reference_{on_};
+    std::vector<Array<On, std::int64_t>> force_;  // by axis
     Array<On, Totals> totals_{on_};
     Array<On, Totals, true> result_{on_};
     Array<On, float> narrow_g2_{on_};
@@ -63,35 +68,29 @@ private:
     bool summed_ = false;  // the pass that was started adds up energies
 };
 
-template <class On>
-void ZonePass<On>::put_own(const Particles& particles, std::int64_t size, std::int64_t slots,
-                           const std::int32_t* slot) {
+template <int D, class On>
+void ZonePass<D, On>::put_own(const Particles<D>& particles, std::int64_t size, std::int64_t slots,
+                              const std::int32_t* slot) {
     for (auto& p : packed_) p.resize(static_cast<std::size_t>(slots));
     reference_.resize(static_cast<std::size_t>(size));
-    launch(on_, size, PackOwn{particles, slot, setup_.domain.packed_shift(), packed(), reference_.data()});
+    launch(on_, size, PackOwn<D>{particles, slot, setup_.domain.packed_shift(), packed(), reference_.data()});
 }
 
-template <class On>
-PassView ZonePass<On>::view(const Zone::Pass& pass, const Particles& particles, const std::int32_t* slot,
-                            const Rows& rows) const {
-    return {particles,
-            packed(),
-            reference_.data(),
-            packed_[1 - current_].data(),
-            slot,
-            rows,
-            pass.keep_forces ? force_[0].data() : nullptr,
-            pass.keep_forces ? force_[1].data() : nullptr,
-            totals_.data(),
-            pass.sums};
+template <int D, class On>
+PassView<D> ZonePass<D, On>::view(const ZonePassOptions& pass, const Particles<D>& particles, const std::int32_t* slot,
+                                  const Rows& rows) const {
+    PassView<D> v{particles, packed(), reference_.data(), packed_[1 - current_].data(), slot,
+                  rows,      {},       totals_.data(),    setup_.domain.packed_shift(), pass.sums};
+    for (int a = 0; pass.keep_forces && a < D; ++a) v.force[a] = force_[a].data();
+    return v;
 }
 
-template <class On>
-md::StepArgs ZonePass<On>::arguments(md::Kick kick, const balance::Box& block) const {
+template <int D, class On>
+md::StepArgs ZonePass<D, On>::arguments(md::Kick kick, const balance::Box& block) const {
     md::StepArgs args{};
     args.dt = setup_.dt;
     args.kick = kick;
-    for (int a = 0; a < 2; ++a) {
+    for (int a = 0; a < D; ++a) {
         args.cell[a] = setup_.domain.axis[a].cell_width();
         args.length[a] = setup_.domain.axis[a].fixed_length();
     }
@@ -99,10 +98,10 @@ md::StepArgs ZonePass<On>::arguments(md::Kick kick, const balance::Box& block) c
     return args;
 }
 
-template <class On>
+template <int D, class On>
 template <class Force>
-void ZonePass<On>::launch_step(const PassView& view, const Force& force, const md::Integration& integration,
-                               std::int64_t size) {
+void ZonePass<D, On>::launch_step(const PassView<D>& view, const Force& force, const md::Integration<D>& integration,
+                                  std::int64_t size) {
     if constexpr (requires { force.narrow_g2(nullptr, 0); }) {
         if (!narrow_known_) {
             std::vector<float> limits;
@@ -112,12 +111,13 @@ void ZonePass<On>::launch_step(const PassView& view, const Force& force, const m
             narrow_known_ = true;
         }
     }
-    launch(on_, size, Step<Force>{view, force, integration, narrow_g2_.data()});
+    launch(on_, size, Step<D, Force>{view, force, integration, narrow_g2_.data()});
 }
 
-template <class On>
+template <int D, class On>
 template <template <class, bool> class P>
-void ZonePass<On>::launch_potential(const PassView& view, const md::Integration& integration, std::int64_t size) {
+void ZonePass<D, On>::launch_potential(const PassView<D>& view, const md::Integration<D>& integration,
+                                       std::int64_t size) {
     const md::PotentialSpec& spec = setup_.potential;
     const int bits = setup_.domain.packed_bits;
     const double safe_r2 = setup_.limits.safe_r2;
@@ -126,20 +126,20 @@ void ZonePass<On>::launch_potential(const PassView& view, const md::Integration&
             launch_step(view, md::MixedForce<P, softened>(spec, safe_r2, bits), integration, size);
         else launch_step(view, md::DoubleForce<P, softened>(spec, safe_r2, bits), integration, size);
     };
-    if (view.sum_kinetic) launch(on_, size, SumPairs<P>{view, md::PairEnergy<P>(spec, bits)});
+    if (view.sum_kinetic) launch(on_, size, SumPairs<D, P>{view, md::PairEnergy<P>(spec, bits)});
     if (spec.softening == 0.0) with(std::false_type{});
     else with(std::true_type{});
 }
 
-template <class On>
-void ZonePass<On>::start(const Zone::Pass& pass, const Particles& particles, std::int64_t size,
-                         const ZoneCells<On>& cells, const Rows& rows) {
+template <int D, class On>
+void ZonePass<D, On>::start(const ZonePassOptions& pass, const Particles<D>& particles, std::int64_t size,
+                            const ZoneCells<D, On>& cells, const Rows& rows) {
     if (pass.keep_forces)
         for (auto& f : force_) f.resize(static_cast<std::size_t>(size));
     summed_ = pass.sums;
     on_.clear(totals_.data(), sizeof(Totals));
-    const PassView seen = view(pass, particles, cells.slot(), rows);
-    const md::Integration integration(arguments(pass.kick, cells.block()), setup_.precision, setup_.domain.packed_bits);
+    const PassView<D> seen = view(pass, particles, cells.slot(), rows);
+    const md::Integration<D> integration(arguments(pass.kick, cells.block()), setup_.precision);
     int kind = md::potential_index(setup_.potential.kind);
     const auto if_named = [&]<template <class, bool> class P>(P<double, true>*) {
         if (kind-- == 0) launch_potential<P>(seen, integration, size);
@@ -150,12 +150,12 @@ void ZonePass<On>::start(const Zone::Pass& pass, const Particles& particles, std
     if (flips(pass)) current_ = 1 - current_;
 }
 
-template <class On>
-Zone::Result ZonePass<On>::result() const {
+template <int D, class On>
+ZoneResult ZonePass<D, On>::result() const {
     const Totals& t = *result_.data();
-    Zone::Result r;
+    ZoneResult r;
     std::memcpy(&r.step.displacement2, &t.displacement2, sizeof t.displacement2);
-    for (int a = 0; a < 2; ++a) r.step.momentum[a] = t.momentum[a].value();
+    for (int a = 0; a < D; ++a) r.step.momentum[a] = t.momentum[a].value();
     r.step.kinetic = t.kinetic.value();
     r.step.fault = t.first_fault();
     if (summed_) r.pairs = {t.energy.value(), t.virial.value(), static_cast<std::int64_t>(t.pairs)};

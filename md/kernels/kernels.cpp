@@ -68,10 +68,13 @@ ForceLimits force_limits(const PotentialSpec& potential) {
     return out;
 }
 
-Kernels::Step Kernels::step_for(const PotentialSpec& potential, Precision precision) const {
+template <int D>
+typename KernelsOf<D>::Step KernelsOf<D>::step_for(const PotentialSpec& potential, Precision precision) const {
     return step[potential_index(potential.kind)][precision == Precision::mixed ? 0 : 1]
                [potential.softening == 0.0 ? 0 : 1];
 }
+template KernelsOf<2>::Step KernelsOf<2>::step_for(const PotentialSpec&, Precision) const;
+template KernelsOf<3>::Step KernelsOf<3>::step_for(const PotentialSpec&, Precision) const;
 
 const Kernels& choose_kernels(const std::string& name) {
     std::string names;

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "md/domain.hpp"
@@ -19,13 +20,22 @@ inline constexpr int windows = 12;
 inline constexpr int near_places = window * windows;
 inline constexpr int far_place = near_places - 1;  ///< of a particle that is out of reach of all: fills rows up
 
-/// Particles around a cluster, few enough for their positions to stay in registers while rows of neighbours pick from
-/// them. Place p is slot start[p / window] + p % window; far_place holds a position out of the cluster's reach.
+/// In two dimensions the particles around a cluster, few enough for their positions to stay in registers while rows of
+/// neighbours pick from them. Place p is slot start[p / window] + p % window; far_place holds a position out of the
+/// cluster's reach. In three dimensions there are five times as many: all of a cluster's neighbours are in one
+/// neighbourhood, and place p is slot p from the cluster's base.
+template <int D>
 struct Neighbourhood {
-    std::uint16_t start[windows];  ///< first slots, from the cluster's base
     std::int32_t row;  ///< first element of the rows: element [k * lanes + lane] is the place of lane's k-th neighbour
-    std::int32_t length;  ///< longest row; shorter ones are filled with far_place
+    std::int32_t length;  ///< longest row; shorter ones are filled with a far place
 };
+template <>
+struct Neighbourhood<2> {
+    std::uint16_t start[windows];  ///< first slots, from the cluster's base
+    std::int32_t row, length;
+};
+template <int D>
+using Place = std::conditional_t<D == 2, std::uint8_t, std::uint16_t>;
 
 /// Up to `lanes` particles that follow each other in a column, and the neighbourhoods that hold all their neighbours.
 struct Cluster {
@@ -38,22 +48,24 @@ struct Cluster {
 };
 
 /// What kernels see of a tile that only read. Slots hold packed positions of own particles and ghosts.
+template <int D>
 struct ListView {
-    const std::uint64_t* packed;
+    const Packed<D>* packed;
     const Cluster* clusters;
     std::int32_t cluster_count;
-    const Neighbourhood* neighbourhoods;
-    const std::uint8_t* rows;
+    const Neighbourhood<D>* neighbourhoods;
+    const Place<D>* rows;
     std::int32_t packed_bits;  ///< see Domain
 };
 
 /// What the kernels of a step see. The arrays of own particles are in own order and readable up to 16 elements beyond
 /// their end.
-struct TileView : ListView {
-    std::uint64_t* next;  ///< by slot: positions after a drift
-    std::int64_t *x, *y, *vx, *vy;
+template <int D>
+struct TileView : ListView<D> {
+    Packed<D>* next;  ///< by slot: positions after a drift
+    std::int64_t *x[D], *v[D];
     const std::int64_t* id;
-    const std::uint64_t* reference;
+    const Packed<D>* reference;
 };
 
 /// Force sums are exact integers: quanta of 2^-16 (mixed) or 2^-32 (double).
@@ -81,11 +93,11 @@ struct StepArgs {
     double safe_r2;
     double dt;
     Kick kick;
-    bool sum_kinetic;                 ///< add up kinetic energy and momentum at the whole step
-    double cell[2];                   ///< widths of a cell, lengths: no particle may move further in one step
-    bool wall[2][2];                  ///< reflecting wall at the lower, upper end of each axis within this tile's reach
-    std::int64_t length[2];           ///< box, 2^-40
-    std::int64_t *force_x, *force_y;  ///< where to store the force quanta, own order; may be null
+    bool sum_kinetic;        ///< add up kinetic energy and momentum at the whole step
+    double cell[3];          ///< widths of a cell, lengths: no particle may move further in one step
+    bool wall[3][2];         ///< reflecting wall at the lower, upper end of each axis within this tile's reach
+    std::int64_t length[3];  ///< box, 2^-40
+    std::int64_t* force[3];  ///< where to store the force quanta of each axis, own order; may be null
 };
 
 enum class FaultKind : std::int32_t { none, force_range, speed };
@@ -95,9 +107,9 @@ struct Fault {
 };
 
 struct StepResult {
-    float displacement2 = 0;      ///< largest since the last rebuild, squared packed units
-    Int128 momentum[2] = {0, 0};  ///< 2^-40
-    Int128 kinetic = 0;           ///< 2^-28
+    float displacement2 = 0;         ///< largest since the last rebuild, squared packed units
+    Int128 momentum[3] = {0, 0, 0};  ///< 2^-40
+    Int128 kinetic = 0;              ///< 2^-28
     Fault fault;
 };
 
@@ -110,38 +122,43 @@ struct PairSums {
 /// shorter and have fewer candidates.
 inline constexpr int slices_of_cell = 4;
 /// Where to sort particles to: by cells in columns, by slices of a cell's height within each.
+template <int D>
 struct KeysArgs {
-    const std::int64_t *x, *y;
+    const std::int64_t* x[D];
     std::int64_t count;
-    const std::int64_t* edges[2];  ///< of the tile's cells, 2^-26
-    std::int32_t cells[2];
-    double per_cell[2];  ///< cells in 2^-26
+    const std::int64_t* edges[D];  ///< of the tile's cells, 2^-26
+    std::int32_t cells[D];
+    double per_cell[D];  ///< cells in 2^-26
     std::int32_t slices;
-    std::uint32_t* key;  ///< out: (column * cells[1] + cell) * slices + slice
+    std::uint32_t* key;  ///< out: (number of the cell, column by column) * slices + slice
     std::uint32_t* bin;  ///< bin[key + 1] is increased for each particle
 };
 
 /// Neighbourhoods and rows of one cluster.
+template <int D>
 struct RowsArgs {
-    const std::uint64_t* packed;
+    const Packed<D>* packed;
     const std::int32_t* ranges;  ///< [2 * range_count]: runs of candidate slots
     std::int32_t range_count;
     std::int32_t slot, base, count;  ///< as in Cluster
+    std::int32_t far_place;          ///< in three dimensions: of a slot out of reach
     double radius;                   ///< cutoff + skin, lengths
     std::int32_t packed_bits;
-    float *x, *y;                      ///< scratch for all candidates + 32
+    float* x[D];                       ///< scratch for all candidates + 32
     std::int32_t *place, *start;       ///< the same
     std::int32_t* lane_rows;           ///< scratch: 16 rows of `stride`, + 16
     std::int32_t stride;               ///< at least all candidates + 32
-    Neighbourhood* neighbourhoods;     ///< out; `row` counts from `rows`
-    std::uint8_t* rows;                ///< out
+    Neighbourhood<D>* neighbourhoods;  ///< out; `row` counts from `rows`
+    Place<D>* rows;                    ///< out
     std::int32_t neighbourhoods_room;  ///< most_neighbourhoods()
     std::int64_t rows_room;            ///< most_row_elements()
 };
 /// Neighbourhoods of a cluster at most. A run of n candidates lies in up to 1 + (n - 1) / window windows, and one more
 /// may follow for the far place. The first neighbourhood takes `windows` of them, each further one windows - 1, because
 /// it overlaps with the one before.
+template <int D>
 constexpr std::size_t most_neighbourhoods(std::size_t runs, std::size_t candidates) {
+    if (D == 3) return 1;
     const std::size_t used = runs + (candidates - runs) / window;
     return (used + windows - 2) / (windows - 1);
 }
@@ -149,25 +166,38 @@ constexpr std::size_t most_neighbourhoods(std::size_t runs, std::size_t candidat
 /// candidates which the neighbourhood before could not address, and the last one is written in blocks of 16 columns.
 constexpr std::size_t most_row_elements(std::size_t candidates) { return lanes * (candidates + 16); }
 
-struct Kernels {
-    const char* isa;
+/// The kernels for particles in D dimensions.
+template <int D>
+struct KernelsOf {
     /// Forces on all own particles, then the half-kicks and the drift of args.kick, in one pass.
     /// [potential][double][softened].
-    using Step = void (*)(const TileView&, const StepArgs&, StepResult&);
+    using Step = void (*)(const TileView<D>&, const StepArgs&, StepResult&);
     Step step[8][2][2];
     /// Potential energy and virial of all own particles, in double precision.
-    void (*pair_sums[8])(const ListView&, const PotentialSpec&, PairSums&);
+    void (*pair_sums[8])(const ListView<D>&, const PotentialSpec&, PairSums&);
     /// Neighbours within the cutoff (lengths) of each own particle, by the rows.
-    void (*neighbours)(const ListView&, double cutoff, std::int32_t* within);
+    void (*neighbours)(const ListView<D>&, double cutoff, std::int32_t* within);
     /// Sorting keys of particles that lie in the tile's cells.
-    void (*keys)(const KeysArgs&);
+    void (*keys)(const KeysArgs<D>&);
     /// Builds the rows of a cluster, returns the number of its neighbourhoods; -1, having written nothing beyond its
     /// room, where that does not suffice.
-    std::int32_t (*rows)(const RowsArgs&);
+    std::int32_t (*rows)(const RowsArgs<D>&);
 
     /// The step for this potential in this precision.
     Step step_for(const PotentialSpec& potential, Precision precision) const;
 };
+
+struct Kernels {
+    const char* isa;
+    KernelsOf<2> in_plane;
+    KernelsOf<3> in_space;
+};
+
+template <int D>
+const KernelsOf<D>& kernels_of(const Kernels& kernels) {
+    if constexpr (D == 2) return kernels.in_plane;
+    else return kernels.in_space;
+}
 
 /// The instruction sets of this program's tables, best first, whether this processor can run them or not.
 std::vector<std::string> built_kernels();

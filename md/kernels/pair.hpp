@@ -11,6 +11,7 @@
 #include "md/kernels/hd.hpp"
 #include "md/kernels/kernels.hpp"
 #include "md/kernels/scalar.hpp"
+#include "md/kernels/vec.hpp"
 #include "md/potential.hpp"
 
 namespace md {
@@ -34,10 +35,14 @@ HD auto biased_integer(F64 a, F64 b) {
 /// What a sum of `count` biased integers has too much.
 HD std::uint64_t biases(int count) { return bits_of(round_bias) * static_cast<std::uint64_t>(count); }
 
-/// r^2 of a displacement, in its unit squared.
+/// r^2 of a displacement, in its unit squared. Axes without extent leave the bits of the others alone.
 template <class V>
-HD V square_of(V dx, V dy) {
-    return fma(dx, dx, dy * dy);
+HD V square_of(const Vec<V, 2>& d) {
+    return fma(d[0], d[0], d[1] * d[1]);
+}
+template <class V>
+HD V square_of(const Vec<V, 3>& d) {
+    return fma(d[0], d[0], fma(d[1], d[1], d[2] * d[2]));
 }
 
 /// F/r by potential P in arithmetic of T (float: mixed precision, double: double precision). Times a displacement it
@@ -70,20 +75,20 @@ struct MixedForce : ForceOverR<P, float, softened> {
     HD MixedForce(const PotentialSpec& spec, double safe_r2, int difference_bits)
         : ForceOverR<P, float, softened>(spec, safe_r2, difference_bits) {}
 
-    template <class F32>
+    template <class F32, int D>
     struct Pair {
-        F32 s, g;    ///< r^2, F/r
-        F32 fx, fy;  ///< quanta, not rounded yet
+        F32 s, g;       ///< r^2, F/r
+        Vec<F32, D> f;  ///< quanta, not rounded yet
     };
-    template <class F32>
-    HD Pair<F32> operator()(F32 dx, F32 dy) const {
-        return (*this)(dx, dy, square_of(dx, dy));
+    template <class F32, int D>
+    HD Pair<F32, D> operator()(const Vec<F32, D>& d) const {
+        return (*this)(d, square_of(d));
     }
     /// Of a displacement whose square is known.
-    template <class F32>
-    HD Pair<F32> operator()(F32 dx, F32 dy, F32 s) const {
+    template <class F32, int D>
+    HD Pair<F32, D> operator()(const Vec<F32, D>& d, F32 s) const {
         const F32 g = this->at(s);
-        return {s, g, g * dx, g * dy};
+        return {s, g, vec<D>([&](int a) __attribute__((always_inline)) { return g * d[a]; })};
     }
     /// While the sum of so many pairs' g^2 is below this, sums of their quanta don't leave 32 bits.
     HD float narrow_g2(const double* limits, int pairs) const {
@@ -98,20 +103,21 @@ struct DoubleForce : ForceOverR<P, double, softened> {
     HD DoubleForce(const PotentialSpec& spec, double safe_r2, int difference_bits)
         : ForceOverR<P, double, softened>(spec, safe_r2, difference_bits) {}
 
-    template <class F64, class I64>
+    template <class F64, class I64, int D>
     struct Pair {
-        F64 s;       ///< r^2
-        I64 fx, fy;  ///< biased quanta
+        F64 s;          ///< r^2
+        Vec<I64, D> f;  ///< biased quanta
     };
-    template <class F64>
-    HD auto operator()(F64 dx, F64 dy) const {
-        return (*this)(dx, dy, square_of(dx, dy));
+    template <class F64, int D>
+    HD auto operator()(const Vec<F64, D>& d) const {
+        return (*this)(d, square_of(d));
     }
     /// Of a displacement whose square is known.
-    template <class F64>
-    HD auto operator()(F64 dx, F64 dy, F64 s) const {
+    template <class F64, int D>
+    HD auto operator()(const Vec<F64, D>& d, F64 s) const {
         const F64 g = this->at(s);
-        return Pair<F64, decltype(bits_of(s))>{s, biased_integer(g, dx), biased_integer(g, dy)};
+        return Pair<F64, decltype(bits_of(s)), D>{
+            s, vec<D>([&](int a) __attribute__((always_inline)) { return biased_integer(g, d[a]); })};
     }
 };
 
@@ -131,9 +137,9 @@ struct PairEnergy {
         M8 near;             ///< within the cutoff
         I64 energy, virial;  ///< biased
     };
-    template <class F64>
-    HD auto operator()(F64 dx, F64 dy) const {
-        const F64 s = square_of(dx, dy);
+    template <class F64, int D>
+    HD auto operator()(const Vec<F64, D>& d) const {
+        const F64 s = square_of(d);
         const auto near = less(s, F64(cutoff2));
         const auto energy = biased_integer(keep(near, potential.energy(s)), F64(two_to(energy_bits)));
         const auto virial = biased_integer(keep(near, potential.force_over_r(s)) * s, F64(virial_unit));

@@ -11,6 +11,7 @@
 
 #include "md/domain.hpp"
 #include "md/kernels/hd.hpp"
+#include "md/kernels/vec.hpp"
 
 namespace md {
 
@@ -27,10 +28,13 @@ HD double max(double a, double b) { return a > b ? a : b; }
 HD bool less(float a, float b) { return a < b; }
 HD bool less(double a, double b) { return a < b; }
 HD bool not_below(double a, double b) { return !(a < b); }
-/// a or b is not in [-2^51, 2^51).
-HD bool beyond_51_bits(std::uint64_t a, std::uint64_t b) {
+/// Some coordinate is not in [-2^51, 2^51).
+template <int D>
+HD bool beyond_51_bits(const Vec<std::uint64_t, D>& a) {
     constexpr std::uint64_t half = std::uint64_t{1} << 51;
-    return ((a + half) | (b + half)) >> 52 != 0;
+    std::uint64_t any = 0;
+    for (int k = 0; k < D; ++k) any |= a[k] + half;
+    return any >> 52 != 0;
 }
 HD unsigned bits(bool mask) { return mask; }
 HD float keep(bool mask, float a) { return mask ? a : 0.0f; }
@@ -49,21 +53,27 @@ HD std::uint64_t bits_of(double a) {
     return r;
 }
 
-/// The halves of a packed position.
-struct PackedPosition {
-    std::uint32_t x, y;
-};
-HD PackedPosition unpack(std::uint64_t p) {
-    return {static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(p >> 32)};
+/// Displacement between two packed positions, packed units, and its square.
+template <int D>
+HD Vec<std::uint32_t, D> displacement(const Packed<D>& a, const Packed<D>& b) {
+    return vec<D>([&](int k) { return a.at[k] - b.at[k]; });
 }
-HD std::uint64_t pack_positions(std::uint64_t x, std::uint64_t y, int shift) {
-    return pack(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y), shift);
+template <int D>
+HD float distance2(const Packed<D>& a, const Packed<D>& b) {
+    float sum = 0.0f;
+    for (int k = 0; k < D; ++k) {
+        const float d = to_f32(a.at[k] - b.at[k]);
+        sum = sum + d * d;
+    }
+    return sum;
 }
-/// Squared distance between two packed positions, squared packed units.
-HD float distance2(std::uint64_t a, std::uint64_t b) {
-    const PackedPosition p = unpack(a), q = unpack(b);
-    const float dx = to_f32(p.x - q.x), dy = to_f32(p.y - q.y);
-    return dx * dx + dy * dy;
+template <int D>
+HD Vec<float, D> to_f32(const Vec<std::uint32_t, D>& d) {
+    return vec<D>([&](int k) { return to_f32(d[k]); });
+}
+template <int D>
+HD Vec<double, D> to_f64(const Vec<std::uint32_t, D>& d) {
+    return vec<D>([&](int k) { return to_f64(d[k]); });
 }
 
 /// Lets f change the lanes of a and b: f(lane of a, lane of b).

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "md/kernels/hd.hpp"
+#include "md/kernels/vec.hpp"
 
 #ifndef STEELYARD_ISA
 #error "define STEELYARD_ISA as 512, 2, 1 or 0"
@@ -82,10 +83,9 @@ HD I32 counting_from(int a) {
     return v;
 }
 
-/// Packed positions, taken apart.
-struct Positions {
-    I32 x, y;
-};
+/// Packed positions, axis by axis.
+template <int D>
+using Positions = Vec<I32, D>;
 /// As many lanes as those of F32 and I32, but twice as wide.
 struct WideI {
     I64 low, high;
@@ -117,19 +117,70 @@ HD float reduce_max(F32 a) {
     else return reduce_max<step / 2>(most);
 }
 
-/// Packed positions (md::pack) from those of 2^-40, `shift` bits coarser.
-HD I64 pack_positions(I64 x, I64 y, int shift) { return ((x.v >> shift) & 0xffffffffu) | ((y.v >> shift) << 32); }
-/// Squared distances between the first n packed positions and theirs in `reference`, in floats of squared packed units:
-/// each distance stands in two neighbouring floats; those beyond the n-th are 0.
-HD F32 distance2(I64 a, const std::uint64_t* reference, int n) {
-    const F32 f = to_f32(same_bits<Raw<std::uint32_t>>(a.v) - load<std::uint32_t>(reference).v), q = f * f;
+/// Writes the first n positions (2^-40, `shift` bits coarser) to packed ones. Returns floats the largest of which is
+/// the largest squared distance from those in `reference`, squared packed units, as md::distance2() has it.
+HD F32 store_packed(Packed<2>* to, const Packed<2>* reference, const Vec<I64, 2>& x, int n, int shift) {
+    const I64 packed = ((x[0].v >> shift) & 0xffffffffu) | ((x[1].v >> shift) << 32);
+    store_first(to, packed, n);
+    const F32 f = to_f32(same_bits<Raw<std::uint32_t>>(packed.v) - load<std::uint32_t>(reference).v), q = f * f;
     return keep(first_lanes(2 * n), q + F32(shuffled<[](int i) { return i ^ 1; }>(q.v, q.v)));
+}
+HD F32 store_packed(Packed<3>* to, const Packed<3>* reference, const Vec<I64, 3>& x, int n, int shift) {
+    float farthest = 0.0f;
+    for (int l = 0; l < n; ++l) {
+        const std::int64_t at[3] = {static_cast<std::int64_t>(x[0].v[l]), static_cast<std::int64_t>(x[1].v[l]),
+                                    static_cast<std::int64_t>(x[2].v[l])};
+        to[l] = pack(at, shift);
+        farthest = md::max(farthest, distance2(to[l], reference[l]));
+    }
+    return F32(farthest);
 }
 
 /// Positions of `width` particles in a row.
-HD Positions load_positions(const std::uint64_t* p) {
+HD Positions<2> load_positions(const Packed<2>* p) {
     const Raw<std::uint32_t> a = load<std::uint32_t>(p).v, b = load<std::uint32_t>(p + wide_width).v;
     return {shuffled<[](int i) { return 2 * i; }>(a, b), shuffled<[](int i) { return 2 * i + 1; }>(a, b)};
+}
+/// Positions in space of `width` particles; at(lane) points to each. They are loaded whole, with the word behind them.
+template <class At>
+HD Positions<3> gathered(At at) {
+#if STEELYARD_ISA == 0
+    const Packed<3> p = *at(0), q = *at(1);
+    return vec<3>([&](int a) { return I32(Raw<std::uint32_t>{p.at[a], q.at[a]}); });
+#else
+    // Quarter g has lanes g, g + 4, ...: so the 16 bytes of four neighbouring lanes are transposed where they stand.
+    const Raw<float> a = quarter(0, at), b = quarter(1, at), c = quarter(2, at), d = quarter(3, at);
+    constexpr auto xy = [](int i) { return i % 2 * width + i / 4 * 4 + i % 4 / 2; };
+    constexpr auto zw = [](int i) { return i % 2 * width + i / 4 * 4 + i % 4 / 2 + 2; };
+    constexpr auto first = [](int i) { return i % 4 / 2 * width + i / 4 * 4 + i % 2; };
+    constexpr auto second = [](int i) { return i % 4 / 2 * width + i / 4 * 4 + i % 2 + 2; };
+    const Raw<float> xy_0 = shuffled<xy>(a, b), xy_1 = shuffled<xy>(c, d);
+    const Raw<float> z = shuffled<first>(shuffled<zw>(a, b), shuffled<zw>(c, d));
+    const auto words = [](Raw<float> v) __attribute__((always_inline)) {
+        return I32(same_bits<Raw<std::uint32_t>>(v));
+    };
+    return {words(shuffled<first>(xy_0, xy_1)), words(shuffled<second>(xy_0, xy_1)), words(z)};
+#endif
+}
+
+HD Positions<3> load_positions(const Packed<3>* p) {
+    return gathered([p](int lane) { return p + lane; });
+}
+
+/// What picks positions in three dimensions: they stay in memory.
+struct NearInSpace {
+    const Packed<3>* base;
+};
+template <int D>
+using NearOf = std::conditional_t<D == 2, Near, NearInSpace>;
+HD void load_near(Near& near, const Packed<2>* base, const Neighbourhood<2>& hood, std::uint32_t far_x) {
+    load_near(near, base, hood.start, far_x);
+}
+HD void load_near(NearInSpace& near, const Packed<3>* base, const Neighbourhood<3>&, std::uint32_t) {
+    near.base = base;
+}
+HD Positions<3> pick(const NearInSpace& near, const std::uint16_t* places) {
+    return gathered([&](int lane) { return near.base + places[lane]; });
 }
 
 /// Lets f change the lanes of a and b, pair by pair: f(lane of a, lane of b).

@@ -41,10 +41,13 @@ HD M32 differs(I32 a, I32 b) { return {_mm512_cmpneq_epi32_mask(integers(a), int
 HD I32 to_i32(F32 a) { return i32(_mm512_cvtps_epi32(a.v)); }
 HD F64 to_f64(I64 a) { return _mm512_cvtepi64_pd(integers(a)); }
 HD I64 to_i64(F64 a) { return i64(_mm512_cvtpd_epi64(a.v)); }
-HD M64 beyond_51_bits(I64 a, I64 b) {
+template <int D>
+HD M64 beyond_51_bits(const Vec<I64, D>& a) {
     const I64 half(std::uint64_t{1} << 51);
-    const __m512i t = _mm512_srli_epi64(_mm512_or_si512(integers(a + half), integers(b + half)), 52);
-    return {_mm512_test_epi64_mask(t, t)};
+    __m512i any = integers(a[0] + half);
+    for (int k = 1; k < D; ++k) any = _mm512_or_si512(any, integers(a[k] + half));
+    any = _mm512_srli_epi64(any, 52);
+    return {_mm512_test_epi64_mask(any, any)};
 }
 
 HD WideI wide(I32 a) {
@@ -84,10 +87,21 @@ HD int compress(void* out, M32 m, Vector<T> a) {
     return __builtin_popcount(m.m);
 }
 
+/// 16 bytes from each of at(first), at(first + 4), at(first + 8), at(first + 12). Masks, not shuffles, bring them to
+/// their places.
+template <class At>
+HD Raw<float> quarter(int first, At at) {
+    const auto one = [&](int lane) { return _mm_loadu_ps(reinterpret_cast<const float*>(at(lane))); };
+    __m512 v = _mm512_castps128_ps512(one(first));
+    v = _mm512_mask_broadcast_f32x4(v, 0x00f0, one(first + 4));
+    v = _mm512_mask_broadcast_f32x4(v, 0x0f00, one(first + 8));
+    return _mm512_mask_broadcast_f32x4(v, 0xf000, one(first + 12));
+}
+
 struct Near {
     Raw<std::uint32_t> x[windows / 2], y[windows / 2];
 };
-HD void load_near(Near& near, const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x) {
+HD void load_near(Near& near, const Packed<2>* base, const std::uint16_t* start, std::uint32_t far_x) {
     for (int g = 0; g < windows / 2; ++g) {
         const auto a = load<std::uint32_t>(base + start[2 * g]).v, b = load<std::uint32_t>(base + start[2 * g + 1]).v;
         near.x[g] = shuffled<[](int i) { return 2 * i; }>(a, b);
@@ -96,7 +110,7 @@ HD void load_near(Near& near, const std::uint64_t* base, const std::uint16_t* st
     near.x[windows / 2 - 1][15] = far_x;
 }
 /// Each permutation replaces the indices that it serves by what it picks, and leaves the others for the next one.
-HD Positions pick(const Near& near, const std::uint8_t* places) {
+HD Positions<2> pick(const Near& near, const std::uint8_t* places) {
     static_assert(windows == 12, "three permutations, each from two vectors");
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(places));
     const __mmask16 first = _mm_testn_epi8_mask(bytes, _mm_set1_epi8(96)),
@@ -109,7 +123,7 @@ HD Positions pick(const Near& near, const std::uint8_t* places) {
         r = _mm512_mask2_permutex2var_epi32(vector(4), r, third, vector(5));
         return i32(_mm512_mask2_permutex2var_epi32(vector(0), r, first, vector(1)));
     };
-    return {one(near.x), one(near.y)};
+    return {{one(near.x), one(near.y)}};
 }
 
 }  // namespace md::avx512

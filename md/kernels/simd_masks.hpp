@@ -70,10 +70,13 @@ HD I64 to_i64(F64 a) {
     const F64 c(aligning);
     return same_bits<Raw<std::uint64_t>>((a + c).v) - same_bits<Raw<std::uint64_t>>(c.v);
 }
-/// Lanes where a or b is not in [-2^51, 2^51).
-HD M64 beyond_51_bits(I64 a, I64 b) {
+/// Lanes where some coordinate is not in [-2^51, 2^51).
+template <int D>
+HD M64 beyond_51_bits(const Vec<I64, D>& a) {
     constexpr std::uint64_t half = std::uint64_t{1} << 51;
-    return {(((a.v + half) | (b.v + half)) >> 52) != 0};
+    auto any = a[0].v + half;
+    for (int k = 1; k < D; ++k) any |= a[k].v + half;
+    return {(any >> 52) != 0};
 }
 
 #if STEELYARD_ISA == 2
@@ -156,18 +159,29 @@ HD int compress(void* out, M32 m, Vector<T> a) {
 #endif
 }
 
+/// 16 bytes from each of at(first), at(first + 4), ...
+template <class At>
+HD Raw<float> quarter(int first, At at) {
+#if STEELYARD_ISA == 2
+    const auto one = [&](int lane) { return _mm_loadu_ps(reinterpret_cast<const float*>(at(lane))); };
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(one(first)), one(first + 4), 1);
+#else
+    return load<float>(at(first)).v;
+#endif
+}
+
 /// Positions of a neighbourhood side by side in memory.
 struct Near {
     std::uint64_t packed[near_places];
 };
-HD void load_near(Near& near, const std::uint64_t* base, const std::uint16_t* start, std::uint32_t far_x) {
+HD void load_near(Near& near, const Packed<2>* base, const std::uint16_t* start, std::uint32_t far_x) {
     for (int w = 0; w < windows; ++w)
         __builtin_memcpy(near.packed + w * window, base + start[w], window * sizeof *base);
     near.packed[far_place] = far_x;
 }
 /// Of the particles at `width` places. They are loaded one by one, which is faster than instructions that gather, into
 /// two vectors, each 16 bytes of which hold two positions: in this order no instruction crosses 16 bytes.
-HD Positions pick(const Near& near, const std::uint8_t* places) {
+HD Positions<2> pick(const Near& near, const std::uint8_t* places) {
     const auto at = [&](int lane) { return near.packed[places[lane]]; };
 #if STEELYARD_ISA == 0
     const std::uint64_t p = at(0), q = at(1);

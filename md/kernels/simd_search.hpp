@@ -13,26 +13,33 @@ namespace md::STEELYARD_ISA_NAME {
 namespace {
 
 // Close to an edge, the exact cells decide.
-void sorting_keys(const KeysArgs& a) {
-    const auto front = [&](int axis) { return I64(static_cast<std::uint64_t>(a.edges[axis][0]) << edge_shift); };
-    const I64 front_x = front(0), front_y = front(1);
-    const F64 scale_x(a.per_cell[0] / (1 << edge_shift)), scale_y(a.per_cell[1] / (1 << edge_shift));
-    const F64 half(0.5), close(1e-6), far(1 - 1e-6), slices(a.slices),
-        column(static_cast<double>(a.cells[1]) * a.slices);
+template <int D>
+void sorting_keys(const KeysArgs<D>& a) {
+    constexpr int up = D - 1;
+    const auto front = vec<D>([&](int k) { return I64(static_cast<std::uint64_t>(a.edges[k][0]) << edge_shift); });
+    const auto scale = vec<D>([&](int k) { return F64(a.per_cell[k] / (1 << edge_shift)); });
+    const F64 half(0.5), close(1e-6), far(1 - 1e-6), slices(a.slices);
+    Vec<F64, D> stride = scale;  // of keys, from a cell to the next one along an axis
+    double next = a.slices;
+    for (int k = up; k >= 0; --k) stride[k] = F64(next), next *= a.cells[k];
     for (std::int64_t i = 0; i < a.count; i += wide_width) {
         const int n = a.count - i < wide_width ? static_cast<int>(a.count - i) : wide_width;
-        const F64 x = to_f64(load<std::uint64_t>(a.x + i) - front_x) * scale_x,
-                  y = to_f64(load<std::uint64_t>(a.y + i) - front_y) * scale_y;
-        const F64 cx = to_f64(to_i64(x - half)),
-                  cy = to_f64(to_i64(y - half));  // nearest: the cell, but close to an edge
-        const F64 in_x = x - cx, in_y = y - cy;
+        const auto x = vec<D>([&](int k) { return to_f64(load<std::uint64_t>(a.x[k] + i) - front[k]) * scale[k]; });
+        F64 key_up = to_f64(to_i64(x[up] * slices - half));
+        unsigned edge = 0;
+        for (int k = 0; k < D; ++k) {
+            const F64 cell = to_f64(to_i64(x[k] - half)),
+                      inside = x[k] - cell;  // nearest: the cell, but close to an edge
+            edge |= bits(less(inside, close)) | bits(not_below(inside, far));
+            if (k < up) key_up = fma(cell, stride[k], key_up);
+        }
         std::int64_t key[wide_width];
-        store(key, to_i64(fma(cx, column, to_f64(to_i64(y * slices - half)))));
-        unsigned edge =
-            bits(less(in_x, close)) | bits(not_below(in_x, far)) | bits(less(in_y, close)) | bits(not_below(in_y, far));
+        store(key, to_i64(key_up));
         for (edge &= (1u << n) - 1; edge; edge &= edge - 1) {
             const int l = __builtin_ctz(edge);
-            key[l] = sorting_key(a, a.x[i + l], a.y[i + l]);
+            std::int64_t at[D];
+            for (int k = 0; k < D; ++k) at[k] = a.x[k][i + l];
+            key[l] = sorting_key(a, at);
         }
         for (int l = 0; l < n; ++l) {
             a.key[i + l] = static_cast<std::uint32_t>(key[l]);
@@ -43,86 +50,91 @@ void sorting_keys(const KeysArgs& a) {
 
 // A cluster as the search for its neighbours sees it: positions from the middle of its bounding box, so that candidates
 // on all sides stay on theirs of the wrap.
+template <int D>
 struct ClusterBox {
-    I32 x0, y0;  // the middle, packed
-    F32 half_x, half_y, radius2;
-    alignas(64) float lane_x[16], lane_y[16];
+    Vec<I32, D> middle;  // packed
+    Vec<F32, D> half;    // of its sides
+    F32 radius2;
+    alignas(64) float lane[D][16];
 };
-ClusterBox cluster_box(const RowsArgs& a) {
-    Positions own[parts];
+template <int D>
+ClusterBox<D> cluster_box(const RowsArgs<D>& a) {
+    Positions<D> own[parts];
     for (int p = 0; p < parts; ++p) own[p] = load_positions(a.packed + a.slot + p * width);
-    const I32 first_x(own[0].x.v[0]), first_y(own[0].y.v[0]);
-    const F32 zero(0.0f);  // the first particle's place
-    F32 x[parts], y[parts], low_x = zero, high_x = zero, low_y = zero, high_y = zero;
-    for (int p = 0; p < parts; ++p) {
-        const M32 filled = first_lanes(a.count - p * width);
-        x[p] = keep(filled, to_f32(own[p].x - first_x)), y[p] = keep(filled, to_f32(own[p].y - first_y));
-        low_x = min(low_x, x[p]), high_x = max(high_x, x[p]), low_y = min(low_y, y[p]), high_y = max(high_y, y[p]);
-    }
-    const float left = -reduce_max(zero - low_x), right = reduce_max(high_x), bottom = -reduce_max(zero - low_y),
-                top = reduce_max(high_y);
-    const auto mid_x = static_cast<std::int32_t>((left + right) / 2),
-               mid_y = static_cast<std::int32_t>((bottom + top) / 2);
     const double radius = searched_radius(a.radius) * two_to(a.packed_bits);
-    ClusterBox box{first_x + I32(static_cast<std::uint32_t>(mid_x)),
-                   first_y + I32(static_cast<std::uint32_t>(mid_y)),
-                   F32((right - left) / 2),
-                   F32((top - bottom) / 2),
-                   F32(static_cast<float>(radius * radius)),
-                   {},
-                   {}};
-    for (int p = 0; p < parts; ++p) {
-        store(box.lane_x + p * width, x[p] - F32(static_cast<float>(mid_x)));
-        store(box.lane_y + p * width, y[p] - F32(static_cast<float>(mid_y)));
-    }
+    ClusterBox<D> box;
+    box.radius2 = F32(static_cast<float>(radius * radius));
+    for_each_axis<D>([&](int k) STEELYARD_INLINED {
+        const I32 first(own[0][k].v[0]);
+        const F32 zero(0.0f);  // the first particle's place
+        F32 x[parts], low = zero, high = zero;
+        for (int p = 0; p < parts; ++p) {
+            x[p] = keep(first_lanes(a.count - p * width), to_f32(own[p][k] - first));
+            low = min(low, x[p]), high = max(high, x[p]);
+        }
+        const float lowest = -reduce_max(zero - low), highest = reduce_max(high);
+        const auto middle = static_cast<std::int32_t>((lowest + highest) / 2);
+        box.middle[k] = first + I32(static_cast<std::uint32_t>(middle));
+        box.half[k] = F32((highest - lowest) / 2);
+        for (int p = 0; p < parts; ++p) store(box.lane[k] + p * width, x[p] - F32(static_cast<float>(middle)));
+    });
     return box;
 }
 
-// Candidates that lie within the radius of the cluster's bounding box, in a.x, a.y, a.place; windows in a.start.
+// Candidates that lie within the radius of the cluster's bounding box, in a.x, a.place; in the plane windows in
+// a.start.
 struct Survivors {
     int candidates = 0, used = 0;  // candidates, windows
     int self = 0;                  // place of the first particle of the cluster; the others follow
 };
-Survivors filter_candidates(const RowsArgs& a, const ClusterBox& box) {
+template <int D>
+Survivors filter_candidates(const RowsArgs<D>& a, const ClusterBox<D>& box) {
     Survivors s;
-    const F32 zero(0.0f);
-    // Windows lie side by side from the first to the last survivor of a run, so places rise as slots do.
+    if (D == 3) s.self = a.slot - a.base;
+    const F32 zero(0.0f), radius2 = box.radius2;
+    const Vec<I32, D> middle = box.middle;
+    const Vec<F32, D> half = box.half;
+    // In the plane windows lie side by side from the first to the last survivor of a run, so places rise as slots do.
     for (int r = 0; r < a.range_count; ++r) {
         const int begin = a.ranges[2 * r], end = a.ranges[2 * r + 1];
-        int first = -1, shift = 0;
+        int first = -1, shift = D == 3 ? -a.base : 0;
         for (int j = begin; j < end; j += width) {
-            const Positions p = load_positions(a.packed + j);
-            const F32 x = to_f32(p.x - box.x0), y = to_f32(p.y - box.y0);
-            const F32 dx = max(abs(x) - box.half_x, zero), dy = max(abs(y) - box.half_y, zero);
-            const M32 near = less(first_lanes(end - j), square_of(dx, dy), box.radius2);
+            const Positions<D> p = load_positions(a.packed + j);
+            const auto x = vec<D>([&](int k) { return to_f32(p[k] - middle[k]); });
+            const auto gap = vec<D>([&](int k) { return max(abs(x[k]) - half[k], zero); });
+            const M32 near = less(first_lanes(end - j), square_of(gap), radius2);
             if (bits(near) == 0) continue;
-            if (first < 0) first = j + __builtin_ctz(bits(near)), shift = s.used * window - first;
-            compress(a.x + s.candidates, near, x);
-            compress(a.y + s.candidates, near, y);
+            if (D == 2 && first < 0) first = j + __builtin_ctz(bits(near)), shift = s.used * window - first;
+            for_each_axis<D>([&](int k) STEELYARD_INLINED { compress(a.x[k] + s.candidates, near, x[k]); });
             s.candidates += compress(a.place + s.candidates, near, counting_from(j + shift));
         }
-        if (first < 0) continue;
+        if (D == 3 || first < 0) continue;
         if (begin <= a.slot && a.slot < end) s.self = a.slot + shift;
         for (const int last = a.place[s.candidates - 1]; s.used * window <= last; ++s.used)
             a.start[s.used] = s.used * window - shift - a.base;
     }
-    store(a.x + s.candidates, F32(1e30f));  // what follows in the last vector is out of reach
+    store(a.x[0] + s.candidates, F32(1e30f));  // what follows in the last vector is out of reach
     return s;
 }
 
 // The neighbours of each lane among the survivors, in a.lane_rows; their numbers in `lengths`.
-void list_lanes(const RowsArgs& a, const ClusterBox& box, const Survivors& s, int (&lengths)[lanes]) {
+template <int D>
+void list_lanes(const RowsArgs<D>& a, const ClusterBox<D>& box, const Survivors& s, int (&lengths)[lanes]) {
+    const auto x = vec<D>([&](int k) { return static_cast<const float*>(a.x[k]); });
+    const F32 radius2 = box.radius2;
     for (int l = 0; l < a.count; l += 2) {  // two at a time: each vector of candidates is loaded once
-        const F32 x_0(box.lane_x[l]), y_0(box.lane_y[l]), x_1(box.lane_x[l + 1]), y_1(box.lane_y[l + 1]);
+        const auto at_0 = vec<D>([&](int k) { return F32(box.lane[k][l]); });
+        const auto at_1 = vec<D>([&](int k) { return F32(box.lane[k][l + 1]); });
         const I32 self_0(static_cast<std::uint32_t>(s.self + l)), self_1 = self_0 + I32(1);
         std::int32_t *row_0 = a.lane_rows + l * a.stride, *row_1 = row_0 + a.stride;
         int n_0 = 0, n_1 = 0;
         for (int j = 0; j < s.candidates; j += width) {
-            const F32 cx = load<float>(a.x + j), cy = load<float>(a.y + j);
+            const auto c = vec<D>([&](int k) { return load<float>(x[k] + j); });
             const I32 place = load<std::uint32_t>(a.place + j);
-            const F32 dx_0 = cx - x_0, dy_0 = cy - y_0, dx_1 = cx - x_1, dy_1 = cy - y_1;
-            n_0 += compress(row_0 + n_0, less(differs(place, self_0), square_of(dx_0, dy_0), box.radius2), place);
-            n_1 += compress(row_1 + n_1, less(differs(place, self_1), square_of(dx_1, dy_1), box.radius2), place);
+            const auto d_0 = vec<D>([&](int k) { return c[k] - at_0[k]; });
+            const auto d_1 = vec<D>([&](int k) { return c[k] - at_1[k]; });
+            n_0 += compress(row_0 + n_0, less(differs(place, self_0), square_of(d_0), radius2), place);
+            n_1 += compress(row_1 + n_1, less(differs(place, self_1), square_of(d_1), radius2), place);
         }
         lengths[l] = n_0;
         lengths[l + 1] = l + 1 < a.count ? n_1 : 0;
@@ -176,7 +188,7 @@ HD void transpose_16_columns(std::uint8_t* out, const std::int32_t* rows, int st
 // the longest row, to even the lengths out. -1: there is no room for them. Most clusters need one neighbourhood, whose
 // loops are simpler: compiled on its own, that case saves 8 % of the time of all neighbour lists.
 template <bool several>
-HD std::int32_t deal_to_neighbourhoods(const RowsArgs& a, int real, int used, const int (&lengths)[lanes]) {
+HD std::int32_t deal_to_neighbourhoods(const RowsArgs<2>& a, int real, int used, const int (&lengths)[lanes]) {
     const int steps = several ? (used - 2) / (windows - 1) : 0;  // of windows - 1 at most
     if (steps >= a.neighbourhoods_room) return -1;
     std::int32_t hoods = 0, rows_used = 0;
@@ -196,7 +208,7 @@ HD std::int32_t deal_to_neighbourhoods(const RowsArgs& a, int real, int used, co
         for (int l = 0; l < lanes; ++l) count[l] = count[l] < length ? count[l] : length;
         for (int k = 0; k < length; k += 16)
             transpose_16_columns(a.rows + rows_used + k * lanes, a.lane_rows, a.stride, taken, count, k, from * window);
-        Neighbourhood& hood = a.neighbourhoods[hoods++];
+        Neighbourhood<2>& hood = a.neighbourhoods[hoods++];
         for (int w = 0; w < windows; ++w)
             hood.start[w] = static_cast<std::uint16_t>(from + w < real ? a.start[from + w] : a.start[0]);
         hood.row = rows_used;
@@ -207,18 +219,39 @@ HD std::int32_t deal_to_neighbourhoods(const RowsArgs& a, int real, int used, co
     return hoods;
 }
 
-// All candidates against the cluster's bounding box, each lane against the survivors, and their neighbours into
-// neighbourhoods.
-std::int32_t build_rows(const RowsArgs& a) {
-    const ClusterBox box = cluster_box(a);
-    const Survivors s = filter_candidates(a, box);
-    if (s.candidates == 0) return 0;
-    int lengths[lanes] = {};
-    list_lanes(a, box, s, lengths);
+std::int32_t deal(const RowsArgs<2>& a, const Survivors& s, const int (&lengths)[lanes]) {
     const bool full = a.place[s.candidates - 1] == s.used * window - 1;  // then an empty window, for the far place
     const int used = s.used + (full ? 1 : 0);
     return used > windows ? deal_to_neighbourhoods<true>(a, s.used, used, lengths)
                           : deal_to_neighbourhoods<false>(a, s.used, used, lengths);
+}
+
+// In space one neighbourhood takes all: the lanes' rows are transposed, the shorter ones filled up.
+std::int32_t deal(const RowsArgs<3>& a, const Survivors&, const int (&lengths)[lanes]) {
+    int length = 0;
+    for (int l = 0; l < lanes; ++l) length = lengths[l] > length ? lengths[l] : length;
+    if (length == 0) return 0;
+    if (a.neighbourhoods_room < 1 || std::int64_t{length} * lanes > a.rows_room) return -1;
+    const auto far = static_cast<std::uint16_t>(a.far_place);
+    for (int l = 0; l < lanes; ++l) {
+        const std::int32_t* row = a.lane_rows + l * a.stride;
+        for (int k = 0; k < lengths[l]; ++k) a.rows[k * lanes + l] = static_cast<std::uint16_t>(row[k]);
+        for (int k = lengths[l]; k < length; ++k) a.rows[k * lanes + l] = far;
+    }
+    a.neighbourhoods[0] = {0, length};
+    return 1;
+}
+
+// All candidates against the cluster's bounding box, each lane against the survivors, and their neighbours into
+// neighbourhoods.
+template <int D>
+std::int32_t build_rows(const RowsArgs<D>& a) {
+    const ClusterBox<D> box = cluster_box(a);
+    const Survivors s = filter_candidates(a, box);
+    if (s.candidates == 0) return 0;
+    int lengths[lanes] = {};
+    list_lanes(a, box, s, lengths);
+    return deal(a, s, lengths);
 }
 
 }  // namespace

@@ -58,10 +58,23 @@ def liquid_deck(nx, ny, warm, steps):
     )
 
 
+def melt_deck(n, warm, steps):
+    """LAMMPS's bench/in.lj in three dimensions: n^3 lattice cells of four particles."""
+    return (
+        "system:\n  box: fit\n  potential: {shift: none}\n  slabs:\n"
+        f"    - {{lattice: fcc, cells: [{n}, {n}, {n}], density: 0.8442, temperature: 1.44}}\n"
+        f"run: {{dt: 0.005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
+    )
+
+
 CASES = {  # name: (LAMMPS input, its variables, deck, warm-up, timed steps, ours: ranks, threads, LAMMPS ranks)
     "slab_1core": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 1, 1, 1),
     "liquid_1core": ("liquid", dict(nx=420, ny=220), liquid_deck, 300, 600, 1, 1, 1),
     "slab1m_1core": ("slab", dict(w=500, h=500), slab_deck, 200, 100, 1, 1, 1),
+    "melt_1core": ("melt", dict(n=20), melt_deck, 400, 400, 1, 1, 1),
+    "melt1m_1core": ("melt", dict(n=63), melt_deck, 100, 60, 1, 1, 1),
+    "melt_2ranks": ("melt", dict(n=40), melt_deck, 200, 200, 2, 1, 2),
+    "melt_2threads": ("melt", dict(n=40), melt_deck, 200, 200, 1, 2, 2),
     "slab_2ranks": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 2, 1, 2),
     "slab_2threads": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 1, 2, 2),
 }

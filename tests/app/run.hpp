@@ -9,7 +9,7 @@
 #include "app/balancing/load_balancer.hpp"
 #include "app/deck/deck.hpp"
 #include "app/deck/setup.hpp"
-#include "app/engine/engine.hpp"
+#include "app/engine/engine_of.hpp"
 #include "app/run/step.hpp"
 #include "comm/communicator.hpp"
 
@@ -35,16 +35,16 @@ run: {dt: 0.0005, steps: 300}
 /// What a run has that a deck does not say.
 struct Circumstances {
     std::int64_t processes = 0;                                           ///< 0: one a rank
-    balance::TileShape tile{16, 32};                                      ///< where the deck leaves it open
+    balance::TileShape tile{16, 32, 1};                                   ///< where the deck leaves it open
     std::function<void(app::Setup&, const app::Deck&)> change = nullptr;  ///< of the engine's setup, if there is one
 };
 
-/// Record: the observer.
-template <class Record>
+/// Record: the observer. D: dimensions of the deck.
+template <class Record, int D = 2>
 struct Run {
     app::Timers timers;
     app::Deck deck;
-    app::Engine engine;
+    app::EngineOf<D> engine;
     app::LoadBalancer balancer;
     Record record;
 
@@ -60,7 +60,7 @@ struct Run {
     }
 
 private:
-    app::Engine make_engine(const Circumstances& c) {
+    app::EngineOf<D> make_engine(const Circumstances& c) {
         app::Setup setup = app::make_setup(deck, "");
         if (c.change) c.change(setup, deck);
         const balance::Grid grid = setup.domain.grid();

@@ -30,15 +30,15 @@ const std::vector<std::string> expensive_region{"balance.work.region.lower=[20, 
 
 // The state of the charging kernels, which are plain functions.
 thread_local double charged_seconds = 0;  // the clock
-const Engine* watched = nullptr;
+const EngineOf<2>* watched = nullptr;
 bool region_is_expensive = true;
-md::Kernels::Step real_step = nullptr;
+md::KernelsOf<2>::Step real_step = nullptr;
 std::mutex truth_mutex;
 std::vector<double> truth;  // seconds of each process, those of other ranks 0
 
 double read_charges() { return charged_seconds; }
 
-std::int64_t process_of(const md::TileView& view) {
+std::int64_t process_of(const md::TileView<2>& view) {
     for (std::size_t t = 0; t < watched->tiles().size(); ++t)
         if (watched->tiles()[t].size() > 0 && watched->tiles()[t].id(0) == view.id[0])
             return watched->tiles().process_of(t);
@@ -46,12 +46,12 @@ std::int64_t process_of(const md::TileView& view) {
     return 0;
 }
 
-void charging_step(const md::TileView& view, const md::StepArgs& args, md::StepResult& result) {
+void charging_step(const md::TileView<2>& view, const md::StepArgs& args, md::StepResult& result) {
     std::int64_t particles = 0, expensive = 0;
     for (std::int32_t c = 0; c < view.cluster_count; ++c) particles += view.clusters[c].count;
     for (std::int64_t i = 0; region_is_expensive && i < particles; ++i) {
-        const double x = std::ldexp(static_cast<double>(view.x[i]), -40),
-                     y = std::ldexp(static_cast<double>(view.y[i]), -40);
+        const double x = std::ldexp(static_cast<double>(view.x[0][i]), -40),
+                     y = std::ldexp(static_cast<double>(view.x[1][i]), -40);
         expensive +=
             x >= expensive_lower[0] && x < expensive_upper[0] && y >= expensive_lower[1] && y < expensive_upper[1];
     }
@@ -68,8 +68,8 @@ void charging_step(const md::TileView& view, const md::StepArgs& args, md::StepR
 const md::Kernels& charging_kernels(const md::PotentialSpec& potential, md::Precision precision) {
     static md::Kernels kernels;
     kernels = md::choose_kernels();
-    real_step = kernels.step_for(potential, precision);
-    for (auto& of_potential : kernels.step)
+    real_step = md::kernels_of<2>(kernels).step_for(potential, precision);
+    for (auto& of_potential : kernels.in_plane.step)
         for (auto& of_precision : of_potential)
             for (auto& step : of_precision) step = charging_step;
     return kernels;
@@ -261,7 +261,7 @@ TEST_CASE("what tiles take is shared among the processes of the even partition, 
     const std::vector<double> costs{1, 2, 0.5, 0.25};
     Run run(off_centre, {"balance.every=3"});
     run.steps(0, 7);
-    const Tiles& tiles = run.engine.tiles();
+    const Tiles<2>& tiles = run.engine.tiles();
     const balance::Grid grid = run.engine.setup().domain.grid();
     const std::vector<balance::Box> boxes = balance::even_partition(grid, processes);
     std::vector<double> times(processes, 0.0), even(processes, 0.0), lists(processes, 0.0);

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "app/deck/setup.hpp"
+#include "app/engine/engine_of.hpp"
 #include "app/output/checkpoint.hpp"
 #include "app/output/restart.hpp"
 #include "app/output/run_directory.hpp"
@@ -37,7 +38,7 @@ struct Fixture {
         return {grid, balance::one_box_each(balance::even_partition(grid, world.size())),
                 balance::Hosts(world.size(), world.size()), deck.grid.tile.value_or(balance::TileShape{16, 32})};
     }
-    Engine make() { return Engine(make_setup(deck, ""), owners(), world, timers); }
+    EngineOf<2> make() { return EngineOf<2>(make_setup(deck, ""), owners(), world, timers); }
     Fixture() {
         if (world.rank() == 0)
             directory =
@@ -45,7 +46,7 @@ struct Fixture {
         world.broadcast(directory);
         if (world.rank() == 0) std::filesystem::create_directories(directory);
         world.barrier();
-        Engine t = make();
+        EngineOf<2> t = make();
         t.fill(deck.system);
         hash = t.state_hash();
         CheckpointInfo info;
@@ -69,7 +70,7 @@ struct Fixture {
         bool no = false;
         try {
             const CheckpointInfo info = read_checkpoint(file, world);
-            Engine t = make();
+            EngineOf<2> t = make();
             load_particles(info, t, owners(), world);
         } catch (const InputError&) {
             no = true;
@@ -90,7 +91,7 @@ TEST_CASE("a checkpoint reads back exactly, on any number of ranks") {
     CHECK(info.largest_kinetic == 3.5);
     CHECK(to_yaml(info.deck) == to_yaml(f.deck));
     CHECK(info.state_hash == f.hash);
-    Engine t = f.make();
+    EngineOf<2> t = f.make();
     load_particles(info, t, f.owners(), f.world);
     CHECK(t.state_hash() == f.hash);
     CHECK(info.lineage == Lineage{{99, 0}, {12, 4}});

@@ -109,7 +109,7 @@ TEST_CASE("a minimal deck has every default") {
     const Deck d = app::parse_deck(minimal, "some/folder/small.yaml");
     CHECK(d.name == "small");
     CHECK_FALSE(d.system.box_fit);
-    CHECK(d.system.box == std::array<double, 2>{100, 50});
+    CHECK(d.system.box == std::array<double, 3>{100, 50, 0});
     CHECK(d.system.boundary[1] == md::Boundary::periodic);
     CHECK(d.system.seed == 1);
     CHECK(d.system.potential.kind == "lennard_jones");
@@ -134,15 +134,15 @@ TEST_CASE("a minimal deck has every default") {
 TEST_CASE("every key is read") {
     const Deck d = app::parse_deck(full, "full.yaml");
     CHECK(d.system.seed == UINT64_MAX);
-    CHECK(d.system.boundary == std::array{md::Boundary::periodic, md::Boundary::reflecting});
+    CHECK(d.system.boundary == std::array{md::Boundary::periodic, md::Boundary::reflecting, md::Boundary::periodic});
     const md::PotentialSpec& p = d.system.potential;
     CHECK(p.kind == "soft_sphere");
     CHECK((p.epsilon == 1.5 && p.sigma == 1.1 && p.cutoff == 2.5 && p.softening == 0.1 && p.shift == md::Shift::force));
     REQUIRE(d.system.slabs.size() == 2);
     CHECK(d.system.slabs[0].temperature == 0.05);
-    CHECK(d.system.slabs[1].velocity == std::array<double, 2>{-10, 0.5});
+    CHECK(d.system.slabs[1].velocity == std::array<double, 3>{-10, 0.5, 0});
     CHECK((d.run.dt == 0.0005 && d.run.steps == 2000 && d.run.precision == md::Precision::double_));
-    CHECK((d.grid.cell == 2.75 && *d.grid.skin == 0.3 && d.grid.tile == std::array{16, 64}));
+    CHECK((d.grid.cell == 2.75 && *d.grid.skin == 0.3 && d.grid.tile == std::array{16, 64, 1}));
     CHECK((d.balance.every == 5 && *d.balance.processes == 2400));
     CHECK((d.output.every == 50 && d.output.interval("fields") == 500 && d.output.interval("trajectory") == 1000));
 }
@@ -275,7 +275,7 @@ TEST_CASE("YAML that people write is accepted") {
                           "deck.yaml")
               .run.steps == 10);
     CHECK(app::parse_deck(minimal + "grid: {skin: 0}\n", "deck.yaml").grid.skin == 0.0);
-    CHECK(app::parse_deck(minimal + "grid: {tile: 9}\n", "deck.yaml").grid.tile == std::array{9, 9});
+    CHECK(app::parse_deck(minimal + "grid: {tile: 9}\n", "deck.yaml").grid.tile == std::array{9, 9, 1});
     CHECK_FALSE(app::parse_deck(minimal + "grid: {tile: auto}\n", "deck.yaml").grid.tile);
     CHECK_FALSE(app::parse_deck(minimal + "balance: {processes: null}\n", "deck.yaml").balance.processes);
     CHECK_FALSE(app::parse_deck(minimal + "balance: {processes: }\n", "deck.yaml").balance.processes);
@@ -287,7 +287,7 @@ TEST_CASE("settings override, add, and reach into lists, in order") {
         {"grid.cell=3", "system.slabs.0.velocity=[1, 0]", "system.slabs.1.density=0.25", "balance.processes=null",
          "run.steps=1", "run.steps=1e6", "system.box.0=800", "output={every: 7}", "grid.skin=auto"});
     CHECK(d.grid.cell == 3);
-    CHECK(d.system.slabs[0].velocity == std::array<double, 2>{1, 0});
+    CHECK(d.system.slabs[0].velocity == std::array<double, 3>{1, 0, 0});
     CHECK(d.system.slabs[1].density == 0.25);
     CHECK_FALSE(d.balance.processes);
     CHECK(d.run.steps == 1'000'000);

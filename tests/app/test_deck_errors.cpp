@@ -145,7 +145,13 @@ const std::vector<BadDeck>& bad_decks() {
         {with_balance("work: {pair: -1}"), 8, 24, "is -1"},
         {with_balance("partition: {kind: nonne}"), 8, 29,
          "balance.partition.kind can't be 'nonne'; did you mean 'none'?"},
-        {deck(2, "  box: [100, 50, 20]"), 2, 18, "a third dimension is not in this version yet"},
+        // Two and three dimensions
+        {deck(2, "  box: [100, 50, 20]"), 3, 13, "system.boundary has 2 values, and system.box has 3; give 3"},
+        {deck(2, "  box: [100, 50, 20, 5]"), 2, 8, "system.box has 4 elements, not 2"},
+        {deck(3, "  boundary: [periodic, reflecting, periodic]"), 3, 36, "has 3 values, and system.box has 2; give 2"},
+        {slab("lower: [10, 10, 10], upper: [40, 40]"), 6, 24, "slabs.0.lower has 3 values, and system.box has 2"},
+        {slab("lower: [10, 10], upper: [40, 40], velocity: [1, 2, 3]"), 6, 59, "velocity has 3 values"},
+        {slab("lower: [10, 10], upper: [40, 40], lattice: fcc"), 6, 51, "fcc is a lattice of three dimensions"},
         // Types and ranges
         {deck(7, "run: {dt: fast, steps: 10}"), 7, 11, "run.dt must be a number, not 'fast'"},
         {deck(7, "run: {dt: [1], steps: 10}"), 7, 11, "run.dt must be a number, not a list"},
@@ -212,7 +218,7 @@ const std::vector<BadDeck>& bad_decks() {
         {slab("lower: [10, 10], upper: [40, 40], density: 0"), 6, 51, "system.slabs.0.density is 0"},
         {slab("lower: [10, 10], upper: [40, 40], temperature: -1"), 6, 55, "system.slabs.0.temperature is -1"},
         {slab("lower: [10, 10], upper: [40, 40], lattice: square"), 6, 51,
-         "system.slabs.0.lattice can't be 'square'; use hexagonal"},
+         "system.slabs.0.lattice can't be 'square'; use one of hexagonal, sc, bcc, fcc, hcp"},
         {slab("lower: [10, 10], upper: [40, 40], velocity: [2500, 0]"), 6, 52, "cross a cell of 2.5 in one step"},
         {slab("lower: [10, 10], upper: [40, 40], temperature: 200000"), 6, 55, "cross a cell of 2.5 in one step"},
         {slab("lower: [10, 10], upper: [40, 40], velocity: 5"), 6, 52,

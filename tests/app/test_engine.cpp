@@ -3,9 +3,11 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 
+#include "md/initial.hpp"
 #include "md/observables.hpp"
 #include "md/random.hpp"
 #include "tests/app/run.hpp"
@@ -27,9 +29,8 @@ struct Record : Observer {
     void series(std::int64_t step, const Engine& t) override {
         if (!due(step).cells) return;
         std::array<std::int64_t, 1> n{0};
-        for (const md::Tile& tile : t.tiles())
-            for (int x = tile.box().lower[0]; x < tile.box().upper[0]; ++x)
-                for (int y = tile.box().lower[1]; y < tile.box().upper[1]; ++y) n[0] += tile.count(x, y);
+        for (std::size_t k = 0; k < t.tiles().size(); ++k)
+            for (const std::int32_t count : t.tiles().counts(k)) n[0] += count;
         world().sum(std::span<std::int64_t>(n));
         field_particles = n[0];
     }
@@ -40,16 +41,19 @@ struct Record : Observer {
     std::int64_t field_particles = 0;
 };
 
-struct Run : test::Run<Record> {
-    explicit Run(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
-        : test::Run<Record>(text, settings, {.processes = processes}) {}
-    Run& steps(std::int64_t first, std::int64_t last) {
-        record.first = first;
-        record.last = last;
-        test::Run<Record>::steps(first, last);
+template <int D>
+struct RunIn : test::Run<Record, D> {
+    using Base = test::Run<Record, D>;
+    explicit RunIn(const std::string& text, const std::vector<std::string>& settings = {}, std::int64_t processes = 0)
+        : Base(text, settings, {.processes = processes, .tile = {16, 32, 5}}) {}
+    RunIn& steps(std::int64_t first, std::int64_t last) {
+        this->record.first = first;
+        this->record.last = last;
+        Base::steps(first, last);
         return *this;
     }
 };
+using Run = RunIn<2>;
 
 const std::string walls = R"(
 system:
@@ -68,7 +72,77 @@ system:
 run: {dt: 0.004, steps: 1000}
 )";
 
+const std::string space = R"(
+system:
+  box: [36.0, 24.0, 30.0]
+  boundary: [reflecting, periodic, reflecting]
+  slabs:
+    - {lower: [1, 2, 1], upper: [17, 22, 15], density: 0.8, temperature: 1.0, velocity: [6.0, 1.0, -4.0]}
+    - {lower: [18.5, 3, 3], upper: [35, 20, 28], lattice: bcc, density: 0.8, temperature: 1.0, velocity: [-6.0, 0.0, 3.0]}
+run: {dt: 0.001, steps: 200}
+)";
+
+// The engine of a system in space whose particles are those of a run in the plane, at half its height, at rest along z.
+// Calls move(engine) and returns the sum of the particles' hashes as the plane has them. All must stay where they were
+// along z.
+std::uint64_t hash_in_plane(const Run& flat, md::Boundary above, const std::function<void(EngineOf<3>&)>& move) {
+    md::System system = flat.deck.system;
+    system.dimensions = 3;
+    system.box[2] = 16;
+    system.boundary[2] = above;
+    Method method;
+    method.dt = flat.deck.run.dt;
+    method.precision = flat.deck.run.precision;
+    method.cell = flat.deck.grid.cell;
+    const Setup setup = make_setup(system, method);
+    const balance::Grid grid = setup.domain.grid();
+    const balance::Decomposition owners(grid, balance::one_box_each(balance::even_partition(grid, world().size())),
+                                        {world().size(), world().size()}, {7, 8, 4});
+    Timers timers;
+    EngineOf<3> engine(setup, owners, world(), timers);
+    const std::int64_t height = setup.domain.axis[2].fixed_length() / 2;
+    std::vector<md::Particle<3>> particles;
+    for (std::size_t t = 0; t < flat.engine.tiles().size(); ++t)
+        for (std::int64_t i = 0; i < flat.engine.tiles().particles(t); ++i) {
+            particles.push_back(flat.engine.tiles().particle(t, i));
+            particles.back().x[2] = height;
+        }
+    engine.distribute(particles, owners);
+    move(engine);
+    std::uint64_t sum = 0;
+    bool flat_still = true;
+    for (const md::Tile<3>& tile : engine.tiles())
+        for (std::int64_t i = 0; i < tile.size(); ++i) {
+            const md::Particle<3> p = tile.particle(i);
+            flat_still = flat_still && p.x[2] == height && p.v[2] == 0;
+            sum += md::particle_hash(
+                md::Particle<2>{p.id,
+                                {md::wrapped(p.x[0], setup.domain.axis[0]), md::wrapped(p.x[1], setup.domain.axis[1])},
+                                {p.v[0], p.v[1]}});
+        }
+    CHECK(flat_still);
+    std::array<md::Int128, 1> all{static_cast<md::Int128>(sum)};
+    world().sum(all);
+    return static_cast<std::uint64_t>(all[0]);
+}
+
 }  // namespace
+
+TEST_CASE("particles in one plane of space move as those in the plane, bit by bit") {
+    for (const std::string precision : {"mixed", "double"})
+        for (const md::Boundary above : {md::Boundary::periodic, md::Boundary::reflecting}) {
+            constexpr std::int64_t steps = 1000;
+            Run r(collision, {"run.precision=" + precision});
+            const std::uint64_t in_space = hash_in_plane(r, above, [](EngineOf<3>& engine) {
+                for (std::int64_t n = 0; n <= steps; ++n) {
+                    if (engine.displaced()) engine.rebin(), engine.build_neighbour_lists();
+                    engine.force_pass({n == 0 ? md::Kick::first : n == steps ? md::Kick::last : md::Kick::middle});
+                }
+            });
+            r.steps(0, steps);
+            CHECK(in_space == r.engine.state_hash());
+        }
+}
 
 TEST_CASE("an engine whose functions are called in the wrong order says so, in every build") {
     Run r(collision);
@@ -112,12 +186,22 @@ TEST_CASE("counting neighbours leaves the tiles sorted") {
     r.engine.build_neighbour_lists();
     const std::vector<std::int64_t> pairs = r.engine.cell_neighbours();
     CHECK(std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0}) > 0);
-    CHECK(std::ranges::all_of(r.engine.tiles(), &md::Tile::sorted));
+    CHECK(std::ranges::all_of(r.engine.tiles(), &md::Tile<2>::sorted));
 }
 
 TEST_CASE("a run reversed retraces its steps bit by bit") {
     for (const std::string& deck : {collision, walls}) {
         Run r(deck);
+        const std::uint64_t start = r.engine.state_hash();
+        r.steps(0, 200);
+        CHECK(r.engine.state_hash() != start);
+        r.engine.reverse();
+        r.steps(200, 400);
+        r.engine.reverse();
+        CHECK(r.engine.state_hash() == start);
+    }
+    for (const std::string precision : {"mixed", "double"}) {
+        RunIn<3> r(space, {"run.precision=" + precision});
         const std::uint64_t start = r.engine.state_hash();
         r.steps(0, 200);
         CHECK(r.engine.state_hash() != start);
@@ -132,9 +216,9 @@ TEST_CASE("momentum is conserved to rounding over 1000 steps") {
     Run r(liquid);
     r.steps(0, 1000);
     double absolute = 0;
-    for (const md::Tile& t : r.engine.tiles())
+    for (const md::Tile<2>& t : r.engine.tiles())
         for (std::int64_t i = 0; i < t.size(); ++i)
-            absolute += std::hypot(static_cast<double>(t.particle(i).vx), static_cast<double>(t.particle(i).vy)) *
+            absolute += std::hypot(static_cast<double>(t.particle(i).v[0]), static_cast<double>(t.particle(i).v[1])) *
                         md::velocity_unit;
     const double sum_of_p = world().spread(std::array{absolute})[0].mean * world().size();
     const md::Thermo &first = r.record.rows.front(), &last = r.record.rows.back();

@@ -97,7 +97,7 @@ public:
     const Setup setup;
     Timers timers;
     LoadBalancer balancer;
-    Engine engine;
+    EngineOf<2> engine;
 
 private:
     static Setup with_accelerators(const Deck& deck, const Case& c) {
@@ -116,7 +116,7 @@ std::vector<std::string> zone_of(double share, std::vector<std::string> more = {
     return more;
 }
 
-std::int64_t on_accelerators(const Engine& engine) {
+std::int64_t on_accelerators(const EngineOf<2>& engine) {
     std::array<std::int64_t, 1> n{0};
     for (std::size_t t = engine.tiles().on_cpu(); t < engine.tiles().size(); ++t) n[0] += engine.tiles().particles(t);
     world().sum(std::span<std::int64_t>(n));
@@ -217,7 +217,7 @@ TEST_CASE(
 }
 
 TEST_CASE("forces on particles are known where accelerators computed them") {
-    std::vector<std::map<std::int64_t, std::array<double, 2>>> seen;
+    std::vector<std::map<std::int64_t, std::array<double, 3>>> seen;
     for (const double share : {-1.0, 0.5}) {
         Run r(collision, {share < 0 ? std::vector<std::string>{} : zone_of(share), 2});
         for (std::int64_t n = 0; n < 10; ++n) r.step(n, n == 0 && share > 0);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 #include "md/random.hpp"
 #include "tests/gpu/beside_tiles.hpp"
@@ -21,13 +22,22 @@ namespace {
 
 constexpr double skin = 0.3, cutoff = 2.5;
 
-// A box of nx x ny cells of 2.9, periodic on the axes that are not `walled` (0, 1, -1: none, 2: both).
-gpu::ZoneSetup setup_of(int nx, int ny, int walled, const md::PotentialSpec& spec, Precision precision,
+// What a case takes in so many dimensions.
+template <int D, class T>
+T in(T plane, T space) {
+    return D == 2 ? plane : space;
+}
+
+// The axes that have walls: this one, none, or all.
+constexpr int no_axis = -1, all_axes = -2;
+
+// A box of so many cells of 2.9 along each axis, periodic on the axes that are not `walled`.
+gpu::ZoneSetup setup_of(const std::vector<int>& cells, int walled, const md::PotentialSpec& spec, Precision precision,
                         double dt = 0.002) {
     gpu::ZoneSetup s;
-    for (int a = 0; a < 2; ++a)
-        s.domain.axis[a] = {md::to_edge_units(2.9 * (a == 0 ? nx : ny)), a == 0 ? nx : ny,
-                            !(walled == a || walled == 2)};
+    s.domain.dimensions = static_cast<int>(cells.size());
+    for (int a = 0; a < s.domain.dimensions; ++a)
+        s.domain.axis[a] = {md::to_edge_units(2.9 * cells[a]), cells[a], walled != a && walled != all_axes};
     s.domain = test::packed_for(s.domain, precision);
     s.halo = 2;
     s.potential = spec;
@@ -36,32 +46,38 @@ gpu::ZoneSetup setup_of(int nx, int ny, int walled, const md::PotentialSpec& spe
     s.dt = dt;
     return s;
 }
+// Of Lennard-Jones particles, without walls.
+gpu::ZoneSetup periodic(const std::vector<int>& cells) { return setup_of(cells, no_axis, {}, Precision::mixed); }
 
-// Particles all over the box, on a lattice with some disorder, hot.
-std::vector<md::Particle> sample(const md::Domain& domain, double spacing = 1.1, double speed = 4.0) {
-    std::vector<md::Particle> all;
-    const auto sites = [&](int a) { return static_cast<int>(domain.axis[a].real_length() / spacing); };
+// Particles all over the box, on a square or cubic lattice with some disorder, hot.
+template <int D>
+std::vector<md::Particle<D>> sample(const md::Domain& domain, double spacing = 1.1, double speed = 4.0) {
+    const auto sites = [&](int a) { return a < D ? static_cast<int>(domain.axis[a].real_length() / spacing) : 1; };
     const auto random = [](std::int64_t id, std::uint64_t k) {
         return 2 * static_cast<double>(md::mix(1000 * static_cast<std::uint64_t>(id) + k) >> 11) /
                    (std::int64_t{1} << 53) -
                1;
     };
-    for (int i = 0; i < sites(0); ++i)
-        for (int j = 0; j < sites(1); ++j) {
-            const std::int64_t id = std::int64_t{i} * sites(1) + j;
-            const auto at = [&](int k, int a) {
-                const double length = domain.axis[a].real_length();
-                return std::llrint((length * (k + 0.5) / sites(a) + 0.05 * random(id, a)) / md::position_unit);
-            };
-            all.push_back({id, at(i, 0), at(j, 1), std::llrint(speed * random(id, 2) / md::velocity_unit),
-                           std::llrint(speed * random(id, 3) / md::velocity_unit)});
+    std::vector<md::Particle<D>> all;
+    md::for_each_cell<D>({{0, 0, 0}, {sites(0), sites(1), sites(2)}}, [&](const md::CellIndex& site) {
+        const auto id = static_cast<std::int64_t>(all.size());
+        md::Particle<D> p{id, {}, {}};
+        for (int a = 0; a < D; ++a) {
+            const double length = domain.axis[a].real_length();
+            p.x[a] = std::llrint((length * (site[a] + 0.5) / sites(a) + 0.05 * random(id, a)) / md::position_unit);
+            p.v[a] = std::llrint(speed * random(id, D + a) / md::velocity_unit);
         }
+        all.push_back(p);
+    });
     return all;
 }
 
+// A box of cells in the plane, and in space.
 balance::Box box(int x0, int y0, int x1, int y1) { return {{x0, y0, 0}, {x1, y1, 1}}; }
+balance::Box box(md::CellIndex lower, md::CellIndex upper) { return {lower, upper}; }
 
-void steps(test::BesideTiles& all, int count, bool rebuild_at_once = false) {
+template <int D>
+void steps(test::BesideTiles<D>& all, int count, bool rebuild_at_once = false) {
     all.pass({Kick::first, false, false});
     for (int k = 0; k < count; ++k) {
         if (all.displaced() || rebuild_at_once) all.rebuild();
@@ -74,61 +90,79 @@ void steps(test::BesideTiles& all, int count, bool rebuild_at_once = false) {
 
 }  // namespace
 
-TEST_CASE("a zone steps like a tile, with every potential in both precisions") {
+TEMPLATE_TEST_CASE_SIG("a zone steps like a tile, with every potential in both precisions", "", ((int D), D), 2, 3) {
     const Precision precision = GENERATE(Precision::mixed, Precision::double_);
-    const int walled = GENERATE(-1, 0, 1);
+    const int walled = GENERATE(no_axis, 0, D - 1);
     const auto on = test::accelerators();
     std::size_t n = 0;
     for (const md::PotentialSpec& spec : test::potentials()) {
-        const gpu::ZoneSetup setup = setup_of(7, 6, walled, spec, precision);
-        const auto particles = sample(setup.domain, 1.15, 3.0);
+        const gpu::ZoneSetup setup = setup_of(in<D, std::vector<int>>({7, 6}, {4, 3, 4}), walled, spec, precision);
+        const auto particles = sample<D>(setup.domain, 1.15, 3.0);
         const test::Accelerator& a = on[n++ % on.size()];  // each kind of accelerator with some of the potentials
         CAPTURE(spec.kind, spec.softening, static_cast<int>(spec.shift), static_cast<int>(precision), walled);
         CAPTURE(a.threads, a.shuffle);
-        test::BesideTiles all(setup, skin, a, n % 2 ? setup.domain.grid().box() : box(0, 1, 4, 6), particles);
+        const balance::Box some = in<D>(box(0, 1, 4, 6), box({0, 1, 0}, {3, 3, 2}));
+        test::BesideTiles<D> all(setup, skin, a, n % 2 ? setup.domain.grid().box() : some, particles);
         steps(all, 6);
         all.check_cells();
     }
 }
 
-TEST_CASE("a zone goes on like a tile over many rebuilds") {
+TEMPLATE_TEST_CASE_SIG("a zone goes on like a tile over many rebuilds", "", ((int D), D), 2, 3) {
     struct Place {
         const char* name;
         int walled;
         balance::Box block;
     };
-    const std::vector<Place> places{{"the whole periodic box", -1, box(0, 0, 8, 7)},
-                                    {"in the middle", -1, box(2, 2, 6, 5)},
-                                    {"one cell", -1, box(3, 3, 4, 4)},
-                                    {"a strip across the box", -1, box(3, 0, 5, 7)},
-                                    {"over a periodic edge", -1, box(5, 4, 8, 7)},
-                                    {"the whole walled box", 2, box(0, 0, 8, 7)},
-                                    {"a walled corner", 2, box(4, 4, 8, 7)},
-                                    {"by one wall", 1, box(0, 0, 5, 3)}};
+    const std::vector<Place> in_plane{{"the whole periodic box", no_axis, box(0, 0, 8, 7)},
+                                      {"in the middle", no_axis, box(2, 2, 6, 5)},
+                                      {"one cell", no_axis, box(3, 3, 4, 4)},
+                                      {"a strip across the box", no_axis, box(3, 0, 5, 7)},
+                                      {"over a periodic edge", no_axis, box(5, 4, 8, 7)},
+                                      {"the whole walled box", all_axes, box(0, 0, 8, 7)},
+                                      {"a walled corner", all_axes, box(4, 4, 8, 7)},
+                                      {"by one wall", 1, box(0, 0, 5, 3)}};
+    const std::vector<Place> in_space{{"the whole periodic box", no_axis, box({0, 0, 0}, {4, 5, 3})},
+                                      {"in the middle", no_axis, box({1, 1, 1}, {3, 4, 2})},
+                                      {"one cell", no_axis, box({2, 3, 1}, {3, 4, 2})},
+                                      {"a plate across the box", no_axis, box({1, 0, 0}, {2, 5, 3})},
+                                      {"a rod across the box", no_axis, box({1, 0, 0}, {3, 5, 1})},
+                                      {"at a periodic corner", no_axis, box({2, 3, 1}, {4, 5, 3})},
+                                      {"the whole walled box", all_axes, box({0, 0, 0}, {4, 5, 3})},
+                                      {"a walled corner", all_axes, box({2, 2, 1}, {4, 5, 3})},
+                                      {"by the upper wall", 2, box({0, 1, 1}, {2, 5, 3})},
+                                      {"by the wall in front", 1, box({0, 0, 0}, {4, 2, 2})}};
     const Precision precision = GENERATE(Precision::mixed, Precision::double_);
     for (const test::Accelerator& on : test::accelerators())
-        for (const Place& place : places) {
+        for (const Place& place : in<D>(in_plane, in_space)) {
             CAPTURE(place.name, on.threads, on.shuffle, static_cast<int>(precision));
-            const gpu::ZoneSetup setup = setup_of(8, 7, place.walled, {}, precision);
-            test::BesideTiles all(setup, skin, on, place.block, sample(setup.domain, 1.1, 8.0));
-            steps(all, 60);
+            const gpu::ZoneSetup setup =
+                setup_of(in<D, std::vector<int>>({8, 7}, {4, 5, 3}), place.walled, {}, precision);
+            test::BesideTiles<D> all(setup, skin, on, place.block, sample<D>(setup.domain, 1.1, 8.0));
+            steps(all, in<D>(60, 40));
             all.check_cells();
             CHECK((all.emigrants() > 0 || place.name == std::string("the whole walled box")));
         }
 }
 
-TEST_CASE("a zone's block grows, shrinks, moves and becomes empty") {
-    const gpu::ZoneSetup setup = setup_of(9, 8, -1, {}, Precision::mixed);
+TEMPLATE_TEST_CASE_SIG("a zone's block grows, shrinks, moves and becomes empty", "", ((int D), D), 2, 3) {
+    const std::vector<balance::Box> in_plane{box(2, 2, 5, 5), box(2, 2, 6, 5), box(2, 2, 6, 7), box(3, 2, 6, 7),
+                                             box(3, 3, 5, 5), box(5, 5, 8, 8), box(0, 0, 0, 0), box(0, 0, 2, 8),
+                                             box(0, 0, 9, 8), box(4, 0, 4, 0), box(0, 0, 9, 8), box(0, 0, 1, 1)};
+    const std::vector<balance::Box> in_space{
+        box({1, 1, 1}, {3, 3, 3}), box({1, 1, 1}, {4, 3, 3}), box({1, 1, 1}, {4, 4, 3}), box({1, 1, 0}, {4, 4, 4}),
+        box({2, 2, 1}, {3, 4, 2}), box({3, 2, 2}, {5, 4, 4}), box({0, 0, 0}, {0, 0, 0}), box({0, 0, 0}, {2, 4, 4}),
+        box({0, 0, 0}, {5, 4, 4}), box({3, 0, 2}, {3, 0, 2}), box({0, 0, 0}, {5, 4, 4}), box({0, 0, 3}, {1, 1, 4})};
+    const std::vector<balance::Box>& blocks = in<D>(in_plane, in_space);
+    const gpu::ZoneSetup setup = periodic(in<D, std::vector<int>>({9, 8}, {5, 4, 4}));
     for (const test::Accelerator& on : test::accelerators()) {
         CAPTURE(on.threads, on.shuffle);
-        test::BesideTiles all(setup, skin, on, box(2, 2, 5, 5), sample(setup.domain));
+        test::BesideTiles<D> all(setup, skin, on, blocks[0], sample<D>(setup.domain));
         std::size_t with_particles = 0;
-        for (const balance::Box& next :
-             {box(2, 2, 6, 5), box(2, 2, 6, 7), box(3, 2, 6, 7), box(3, 3, 5, 5), box(5, 5, 8, 8), box(0, 0, 0, 0),
-              box(0, 0, 2, 8), box(0, 0, 9, 8), box(4, 0, 4, 0), box(0, 0, 9, 8), box(0, 0, 1, 1)}) {
+        for (std::size_t k = 1; k < blocks.size(); ++k) {
             steps(all, 3);
             all.rebuild();
-            all.take_block(next);
+            all.take_block(blocks[k]);
             all.check_cells();
             with_particles += all.zone().size() > 0;
         }
@@ -137,33 +171,34 @@ TEST_CASE("a zone's block grows, shrinks, moves and becomes empty") {
     }
 }
 
-TEST_CASE("a zone's vacuum and its few particles do no harm") {
-    const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
+TEMPLATE_TEST_CASE_SIG("a zone's vacuum and its few particles do no harm", "", ((int D), D), 2, 3) {
+    const gpu::ZoneSetup setup = periodic(in<D, std::vector<int>>({6, 6}, {4, 4, 3}));
     for (const test::Accelerator& on : test::accelerators())
         for (const std::size_t n : {0u, 1u, 2u, 33u}) {
-            auto particles = sample(setup.domain);
+            auto particles = sample<D>(setup.domain);
             particles.resize(n);
-            test::BesideTiles all(setup, skin, on, setup.domain.grid().box(), particles);
+            test::BesideTiles<D> all(setup, skin, on, setup.domain.grid().box(), particles);
             CHECK(all.zone().size() == static_cast<std::int64_t>(n));
             steps(all, 4, true);
             all.check_cells();
         }
 }
 
-TEST_CASE("a zone of many particles keeps its threads busy and its bits") {
-    const gpu::ZoneSetup setup = setup_of(60, 40, -1, {}, Precision::mixed);
+TEMPLATE_TEST_CASE_SIG("a zone of many particles keeps its threads busy and its bits", "", ((int D), D), 2, 3) {
+    const gpu::ZoneSetup setup = periodic(in<D, std::vector<int>>({60, 40}, {9, 10, 9}));
     for (const test::Accelerator& on : test::accelerators()) {
         CAPTURE(on.threads, on.shuffle);
-        test::BesideTiles all(setup, skin, on, box(0, 3, 58, 40), sample(setup.domain));
+        const balance::Box block = in<D>(box(0, 3, 58, 40), box({0, 1, 0}, {9, 10, 8}));
+        test::BesideTiles<D> all(setup, skin, on, block, sample<D>(setup.domain));
         CHECK(all.zone().size() > 10000);
-        steps(all, 8, true);
+        steps(all, in<D>(8, 4), true);
         all.check_cells();
     }
 }
 
-TEST_CASE("a zone finds the faults that the kernels find") {
-    std::vector<test::FaultCase> cases = test::fault_cases(17.35);
-    const auto at = test::particle_at;
+TEMPLATE_TEST_CASE_SIG("a zone finds the faults that the kernels find", "", ((int D), D), 2, 3) {
+    std::vector<test::FaultCase<D>> cases = test::fault_cases<D>(17.35);
+    const auto at = test::particle_at<D>;
     cases.push_back({"too close and too fast",
                      {},
                      {at(7, 8, 8, 0), at(5, 8.5, 8, 3000), at(9, 12, 8, 1)},
@@ -177,42 +212,47 @@ TEST_CASE("a zone finds the faults that the kernels find") {
                      md::FaultKind::speed,
                      4});
     const Precision precision = GENERATE(Precision::mixed, Precision::double_);
-    for (const test::FaultCase& c : cases)
+    const int turn = GENERATE(range(0, D));  // what lies along x in the cases lies along this axis
+    for (test::FaultCase<D>& c : cases)
+        for (md::Particle<D>& p : c.particles) {
+            std::rotate(std::begin(p.x), std::end(p.x) - turn, std::end(p.x));
+            std::rotate(std::begin(p.v), std::end(p.v) - turn, std::end(p.v));
+        }
+    for (const test::FaultCase<D>& c : cases)
         for (const test::Accelerator& on : test::accelerators())
             for (const Kick kick : {Kick::first, Kick::middle}) {
-                CAPTURE(c.name, static_cast<int>(precision), on.threads, on.shuffle);
-                const gpu::ZoneSetup setup = setup_of(6, 6, -1, c.spec, precision, c.dt);
-                test::BesideTiles all(setup, skin, on, setup.domain.grid().box(), c.particles);
-                const gpu::Zone::Result r = all.pass({kick, false, false});
+                CAPTURE(c.name, static_cast<int>(precision), turn, on.threads, on.shuffle);
+                const gpu::ZoneSetup setup =
+                    setup_of(in<D, std::vector<int>>({6, 6}, {6, 6, 6}), no_axis, c.spec, precision, c.dt);
+                test::BesideTiles<D> all(setup, skin, on, setup.domain.grid().box(), c.particles);
+                const gpu::ZoneResult r = all.pass({kick, false, false});
                 CHECK(r.step.fault.kind == c.fault);
                 CHECK(r.step.fault.id == c.id);
             }
 }
 
-TEST_CASE("more particles than are copied at a time come and go") {
-    const gpu::ZoneSetup setup = setup_of(400, 400, -1, {}, Precision::mixed);
-    const std::vector<md::Particle> all = sample(setup.domain);
+TEMPLATE_TEST_CASE_SIG("more particles than are copied at a time come and go", "", ((int D), D), 2, 3) {
+    const gpu::ZoneSetup setup = periodic(in<D, std::vector<int>>({400, 400}, {40, 39, 39}));
+    const std::vector<md::Particle<D>> all = sample<D>(setup.domain);
     CHECK(all.size() > std::size_t{1} << 20);
     for (const test::Accelerator& on : test::accelerators()) {
         if (on.shuffle) continue;
-        const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup);
+        const auto zone = gpu::make_zone<D>(on.backend, 0, on.threads, setup);
         zone->set_block(setup.domain.grid().box(), {});
         zone->insert(all);
         CHECK(zone->size() == static_cast<std::int64_t>(all.size()));
-        std::vector<md::Particle> back = zone->set_block({{0, 0, 0}, {0, 0, 1}}, {});
+        std::vector<md::Particle<D>> back = zone->set_block({{0, 0, 0}, {0, 0, 1}}, {});
         CHECK(zone->size() == 0);
         std::sort(back.begin(), back.end(), [](const auto& p, const auto& q) { return p.id < q.id; });
-        CHECK(std::equal(all.begin(), all.end(), back.begin(), back.end(), [](const auto& p, const auto& q) {
-            return p.id == q.id && p.x == q.x && p.y == q.y && p.vx == q.vx && p.vy == q.vy;
-        }));
+        CHECK(std::equal(all.begin(), all.end(), back.begin(), back.end(), test::same<D>));
     }
 }
 
 TEST_CASE("a zone works on its own threads while its caller sleeps") {
-    const gpu::ZoneSetup setup = setup_of(100, 100, -1, {}, Precision::mixed);
-    const auto zone = gpu::make_zone(gpu::Backend::host, 0, 2, setup);
+    const gpu::ZoneSetup setup = periodic({100, 100});
+    const auto zone = gpu::make_zone<2>(gpu::Backend::host, 0, 2, setup);
     zone->set_block(setup.domain.grid().box(), {});
-    zone->insert(sample(setup.domain));
+    zone->insert(sample<2>(setup.domain));
     zone->sort();
     zone->lay_slots({});
     zone->build_neighbour_lists(cutoff + skin);
@@ -240,8 +280,8 @@ TEST_CASE("a zone's threads may use all processors of a program whose first thre
     for (int c = 0; c < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++c)
         if (CPU_ISSET(c, &all)) CPU_SET(c, &one);
     REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
-    const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
-    const auto zone = gpu::make_zone(gpu::Backend::host, 0, 3, setup);
+    const gpu::ZoneSetup setup = periodic({6, 6});
+    const auto zone = gpu::make_zone<2>(gpu::Backend::host, 0, 3, setup);
     zone->set_block(setup.domain.grid().box(), {});
     int threads = 0;
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -258,55 +298,68 @@ TEST_CASE("a zone's threads may use all processors of a program whose first thre
     sched_setaffinity(0, sizeof all, &all);
 }
 
-TEST_CASE("a zone holds what lies from the first to the last quantum of its block") {
-    const gpu::ZoneSetup setup = setup_of(7, 6, -1, {}, Precision::mixed);
-    const balance::Box block = box(2, 1, 5, 4);
+TEMPLATE_TEST_CASE_SIG("a zone holds what lies from the first to the last quantum of its block", "", ((int D), D), 2,
+                       3) {
+    const gpu::ZoneSetup setup = periodic(in<D, std::vector<int>>({7, 6}, {7, 6, 5}));
+    const balance::Box block = in<D>(box(2, 1, 5, 4), box({2, 1, 1}, {5, 4, 3}));
     const auto edge = [&](int a, int cell) { return setup.domain.axis[a].edge(cell) << md::edge_shift; };
-    const std::int64_t x = edge(0, 3) + 1, y = edge(1, 2) + 1;
-    const std::vector<md::Particle> inside{
-        {0, edge(0, 2), y, 0, 0}, {1, edge(0, 5) - 1, y, 0, 0}, {2, x, edge(1, 1), 0, 0}, {3, x, edge(1, 4) - 1, 0, 0}},
-        outside{{4, edge(0, 2) - 1, y, 0, 0},
-                {5, edge(0, 5), y, 0, 0},
-                {6, x, edge(1, 1) - 1, 0, 0},
-                {7, x, edge(1, 4), 0, 0}};
+    md::Particle<D> middle{};
+    for (int a = 0; a < D; ++a) middle.x[a] = edge(a, block.lower[a] + 1) + 1;
+    std::vector<md::Particle<D>> inside, outside;
+    std::set<std::int64_t> ids_inside, ids_outside;
+    const auto put = [&](std::vector<md::Particle<D>>& list, std::set<std::int64_t>& ids, int a, std::int64_t x) {
+        list.push_back(middle);
+        list.back().id = static_cast<std::int64_t>(inside.size() + outside.size());
+        list.back().x[a] = x;
+        ids.insert(list.back().id);
+    };
+    for (int a = 0; a < D; ++a) {
+        put(inside, ids_inside, a, edge(a, block.lower[a]));
+        put(inside, ids_inside, a, edge(a, block.upper[a]) - 1);
+        put(outside, ids_outside, a, edge(a, block.lower[a]) - 1);
+        put(outside, ids_outside, a, edge(a, block.upper[a]));
+    }
+    REQUIRE(ids_inside.size() + ids_outside.size() == 4 * D);
     for (const test::Accelerator& on : test::accelerators()) {
-        const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup, on.shuffle);
+        const auto zone = gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle);
         zone->set_block(block, {});
         zone->insert(outside);
         zone->insert(inside);
         std::set<std::int64_t> left, kept;
-        for (const md::Particle& p : zone->take_emigrants()) left.insert(p.id);
-        for (const md::Particle& p : zone->particles()) kept.insert(p.id);
-        CHECK(left == std::set<std::int64_t>{4, 5, 6, 7});
-        CHECK(kept == std::set<std::int64_t>{0, 1, 2, 3});
+        for (const md::Particle<D>& p : zone->take_emigrants()) left.insert(p.id);
+        for (const md::Particle<D>& p : zone->particles()) kept.insert(p.id);
+        CHECK(left == ids_outside);
+        CHECK(kept == ids_inside);
     }
 }
 
-TEST_CASE("threads that sort particles into the same cells lose none") {
-    const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
-    std::vector<md::Particle> all;
-    for (std::int64_t id = 0; id < 50000; ++id) {  // neighbours in memory lie in four cells by turns
-        const double x = 6 + 2.9 * static_cast<double>(id % 2), y = 6 + 2.9 * static_cast<double>(id / 2 % 2);
-        all.push_back({id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit), 0, 0});
+TEMPLATE_TEST_CASE_SIG("threads that sort particles into the same cells lose none", "", ((int D), D), 2, 3) {
+    const gpu::ZoneSetup setup = periodic(in<D, std::vector<int>>({6, 6}, {6, 6, 6}));
+    std::vector<md::Particle<D>> all;
+    for (std::int64_t id = 0; id < 50000; ++id) {  // neighbours in memory lie in 2^D cells by turns
+        md::Particle<D> p{id, {}, {}};
+        for (int a = 0; a < D; ++a)
+            p.x[a] = std::llrint((6 + 2.9 * static_cast<double>(id >> a & 1)) / md::position_unit);
+        all.push_back(p);
     }
     for (const test::Accelerator& on : test::accelerators())
         for (int again = 0; again < 5; ++again) {
-            const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup, on.shuffle);
-            zone->set_block(box(2, 2, 4, 4), {});
+            const auto zone = gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle);
+            zone->set_block(in<D>(box(2, 2, 4, 4), box({2, 2, 2}, {4, 4, 4})), {});
             zone->insert(all);
             zone->sort();
             std::vector<char> seen(all.size());
-            for (const md::Particle& p : zone->particles()) seen[static_cast<std::size_t>(p.id)] = 1;
+            for (const md::Particle<D>& p : zone->particles()) seen[static_cast<std::size_t>(p.id)] = 1;
             CHECK(std::count(seen.begin(), seen.end(), 1) == 50000);
         }
 }
 
-TEST_CASE("a particle outside the block that is to hold it is an error") {
-    const gpu::ZoneSetup setup = setup_of(6, 6, -1, {}, Precision::mixed);
+TEMPLATE_TEST_CASE_SIG("a particle outside the block that is to hold it is an error", "", ((int D), D), 2, 3) {
+    const gpu::ZoneSetup setup = periodic(in<D, std::vector<int>>({6, 6}, {4, 4, 4}));
     for (const test::Accelerator& on : test::accelerators()) {
-        const auto zone = gpu::make_zone(on.backend, 0, on.threads, setup, on.shuffle);
-        zone->set_block(box(1, 1, 3, 3), {});
-        zone->insert(sample(setup.domain));
+        const auto zone = gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle);
+        zone->set_block(in<D>(box(1, 1, 3, 3), box({1, 1, 1}, {3, 3, 3})), {});
+        zone->insert(sample<D>(setup.domain));
         CHECK_THROWS_AS(zone->sort(), md::SimulationError);
     }
 }
@@ -318,5 +371,8 @@ TEST_CASE("accelerators are named, and where there is none the reason is told") 
     const int devices = gpu::accelerator_count(gpu::Backend::cuda);
     CHECK(gpu::why_no_cuda().empty() == (devices > 0));
     if (devices > 0) CHECK(gpu::accelerator_name(gpu::Backend::cuda, 0, 1).find("GiB") != std::string::npos);
-    else CHECK_THROWS_AS(gpu::make_zone(gpu::Backend::cuda, 0, 1, {}), gpu::Error);
+    else {
+        CHECK_THROWS_AS(gpu::make_zone<2>(gpu::Backend::cuda, 0, 1, {}), gpu::Error);
+        CHECK_THROWS_AS(gpu::make_zone<3>(gpu::Backend::cuda, 0, 1, {}), gpu::Error);
+    }
 }

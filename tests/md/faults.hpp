@@ -10,25 +10,31 @@
 
 namespace test {
 
+template <int D>
 struct FaultCase {
     const char* name;
     md::PotentialSpec spec;
-    std::vector<md::Particle> particles;
+    std::vector<md::Particle<D>> particles;
     double dt;
     md::FaultKind fault;
     std::int64_t id;
 };
 
-/// A particle at rest but for its velocity v along x; lengths.
-inline md::Particle particle_at(std::int64_t id, double x, double y, double v) {
-    return {id, std::llrint(x / md::position_unit), std::llrint(y / md::position_unit),
-            std::llrint(v / md::velocity_unit), 0};
+/// A particle at rest but for its velocity v along x; lengths. In three dimensions z is 8.
+template <int D = 2>
+md::Particle<D> particle_at(std::int64_t id, double x, double y, double v) {
+    const double at[] = {x, y, 8};
+    md::Particle<D> p{id, {}, {}};
+    for (int a = 0; a < D; ++a) p.x[a] = std::llrint(at[a] / md::position_unit);
+    p.v[0] = std::llrint(v / md::velocity_unit);
+    return p;
 }
 
 /// In a box that is periodic along x and at least 14 long. last_x: a place 0.5 before that of x = 0.05, around the
 /// edge.
-inline std::vector<FaultCase> fault_cases(double last_x) {
-    const auto at = particle_at;
+template <int D = 2>
+std::vector<FaultCase<D>> fault_cases(double last_x) {
+    const auto at = particle_at<D>;
     md::PotentialSpec steep{"mie"};
     steep.own[0] = 64, steep.own[1] = 62;
     const auto none = md::FaultKind::none, force = md::FaultKind::force_range, speed = md::FaultKind::speed;

@@ -12,27 +12,32 @@
 
 namespace test {
 
-inline md::Domain walled_box(double side, double cell) {
+inline md::Domain walled_box(double side, double cell, int dimensions = 2) {
     md::Domain d;
-    for (md::Axis& a : d.axis) a = {md::to_edge_units(side), static_cast<int>(side / cell), false};
+    d.dimensions = dimensions;
+    for (md::Axis& a : d.axes()) a = {md::to_edge_units(side), static_cast<int>(side / cell), false};
     return d;
 }
 
-/// `n` x `n` particles near a square lattice of the given spacing, displaced at random by up to `jitter`, thermal
-/// velocities.
-inline std::vector<md::Particle> jittered(int n, double spacing, double jitter, double origin, double speed) {
-    std::vector<md::Particle> out;
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) {
-            const std::int64_t id = i * n + j;
-            const auto u = [&](std::uint64_t k) {
-                return 2 * static_cast<double>(md::mix(1000 * id + k) >> 11) / (std::int64_t{1} << 53) - 1;
-            };
-            out.push_back({id, std::llrint((origin + i * spacing + jitter * u(1)) / md::position_unit),
-                           std::llrint((origin + j * spacing + jitter * u(2)) / md::position_unit),
-                           std::llrint(speed * u(3) / md::velocity_unit),
-                           std::llrint(speed * u(4) / md::velocity_unit)});
+/// `n` particles a side near a square or cubic lattice of the given spacing, displaced at random by up to `jitter`,
+/// thermal velocities.
+template <int D = 2>
+std::vector<md::Particle<D>> jittered(int n, double spacing, double jitter, double origin, double speed) {
+    std::vector<md::Particle<D>> out;
+    const int all = D == 2 ? n * n : n * n * n;
+    for (int id = 0; id < all; ++id) {
+        const auto u = [&](std::uint64_t k) {
+            return 2 * static_cast<double>(md::mix(1000 * id + k) >> 11) / (std::int64_t{1} << 53) - 1;
+        };
+        md::Particle<D> p{id, {}, {}};
+        for (int a = 0, site = id; a < D; ++a) {
+            const int place = D - 1 - a;  // the last axis changes first
+            p.x[place] = std::llrint((origin + site % n * spacing + jitter * u(1 + place)) / md::position_unit);
+            p.v[place] = std::llrint(speed * u(1 + D + place) / md::velocity_unit);
+            site /= n;
         }
+        out.push_back(p);
+    }
     return out;
 }
 
@@ -52,7 +57,7 @@ inline md::StepArgs step_arguments(const md::Domain& domain, const md::Potential
     a.dt = dt;
     a.kick = kick;
     a.sum_kinetic = sums;
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < domain.dimensions; ++k) {
         a.cell[k] = domain.axis[k].cell_width();
         a.length[k] = domain.axis[k].fixed_length();
         a.wall[k][0] = a.wall[k][1] = !domain.axis[k].periodic;
@@ -60,6 +65,7 @@ inline md::StepArgs step_arguments(const md::Domain& domain, const md::Potential
     return a;
 }
 
+template <int D>
 struct OneTile {
     md::Domain domain;
     md::PotentialSpec potential;
@@ -67,12 +73,12 @@ struct OneTile {
     double skin = 0.3;
     const md::Kernels& kernels;
     md::ForceLimits limits;
-    md::Tile tile;
+    md::Tile<D> tile;
     md::TileScratch scratch;
-    std::vector<std::int64_t> fx, fy;
+    std::vector<std::int64_t> f[D];
 
     OneTile(md::Domain d, md::PotentialSpec p, md::Precision precision_, const md::Kernels& k,
-            const std::vector<md::Particle>& particles)
+            const std::vector<md::Particle<D>>& particles)
         : domain(packed_for(d, precision_)),
           potential(p),
           precision(precision_),
@@ -89,12 +95,12 @@ struct OneTile {
     }
     md::StepResult pass(md::Kick kick, double dt, bool sums = true) {
         md::StepArgs a = step_arguments(domain, potential, limits, kick, dt, sums);
-        fx.resize(tile.size());
-        fy.resize(tile.size());
-        a.force_x = fx.data();
-        a.force_y = fy.data();
+        for (int k = 0; k < D; ++k) {
+            f[k].resize(tile.size());
+            a.force[k] = f[k].data();
+        }
         md::StepResult r;
-        kernels.step_for(potential, precision)(tile.view(), a, r);
+        md::kernels_of<D>(kernels).step_for(potential, precision)(tile.view(), a, r);
         if (kick == md::Kick::first || kick == md::Kick::middle) {
             tile.flip();
             const double limit = skin / 2 / domain.packed_unit();
@@ -104,13 +110,15 @@ struct OneTile {
     }
     md::PairSums pairs() {
         md::PairSums s;
-        kernels.pair_sums[md::potential_index(potential.kind)](tile.lists(), potential, s);
+        md::kernels_of<D>(kernels).pair_sums[md::potential_index(potential.kind)](tile.lists(), potential, s);
         return s;
     }
     /// Force on own particle i, in energy per length.
-    std::array<double, 2> force(std::int64_t i) const {
+    std::array<double, D> force(std::int64_t i) const {
         const double q = std::ldexp(1.0, -md::force_bits(precision));
-        return {static_cast<double>(fx[i]) * q, static_cast<double>(fy[i]) * q};
+        std::array<double, D> all{};
+        for (int k = 0; k < D; ++k) all[k] = static_cast<double>(f[k][i]) * q;
+        return all;
     }
     std::uint64_t hash() const {
         std::uint64_t h = 0;
@@ -119,15 +127,19 @@ struct OneTile {
     }
 };
 
-/// Potential energy by a double loop over plain doubles, one particle moved by (dx, dy).
-inline double brute_energy(const std::vector<md::Particle>& p, const md::PotentialSpec& spec, std::size_t moved,
-                           double dx, double dy) {
+/// Potential energy of one particle by a loop over plain doubles, with it moved by so much.
+template <int D>
+double brute_energy(const std::vector<md::Particle<D>>& p, const md::PotentialSpec& spec, std::size_t moved,
+                    const std::array<double, D>& by) {
     double e = 0;
     for (std::size_t j = 0; j < p.size(); ++j)
         if (j != moved) {
-            const double x = static_cast<double>(p[moved].x - p[j].x) * md::position_unit + dx,
-                         y = static_cast<double>(p[moved].y - p[j].y) * md::position_unit + dy;
-            e += md::pair_value(spec, std::hypot(x, y)).energy;
+            double r2 = 0;
+            for (int a = 0; a < D; ++a) {
+                const double x = static_cast<double>(p[moved].x[a] - p[j].x[a]) * md::position_unit + by[a];
+                r2 += x * x;
+            }
+            e += md::pair_value(spec, std::sqrt(r2)).energy;
         }
     return e;
 }

@@ -26,11 +26,14 @@ TEST_CASE("a periodic image is an exact shift of packed positions") {
         const auto x = static_cast<std::int64_t>(md::mix(k) % static_cast<std::uint64_t>(a.fixed_length()));
         for (int bits = md::edge_bits; bits <= md::finest_packed_bits; ++bits) {
             const int shift = md::position_bits - bits;
-            const auto low = [&](std::int64_t p) { return static_cast<std::uint32_t>(md::pack(p, 0, shift)); };
+            const auto low = [&](std::int64_t p) { return md::pack({p, std::int64_t{0}}, shift).at[0]; };
             const auto length = static_cast<std::uint32_t>(a.fixed_length() >> shift);
             CHECK(low(x + a.fixed_length()) == low(x) + length);
             CHECK(low(x - a.fixed_length()) == low(x) - length);
-            CHECK(md::pack(0, x, shift) >> 32 == low(x));
+            CHECK(md::pack({std::int64_t{0}, x}, shift) == md::Packed<2>{{0, low(x)}});
+            CHECK(md::pack({x, std::int64_t{0}, x}, shift) == md::Packed<3>{{low(x), 0, low(x)}});
+            const md::Packed<3> image = md::shifted(md::pack({x, x, -x}, shift), {{length, 0, 0 - length}});
+            CHECK(image == md::pack({x + a.fixed_length(), x, -x - a.fixed_length()}, shift));
         }
     }
 }

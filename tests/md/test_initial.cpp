@@ -12,87 +12,156 @@
 
 namespace {
 
-md::Domain domain(double x, double y) {
+// A periodic box.
+md::Domain domain(const std::vector<double>& sides) {
     md::Domain d;
-    d.axis[0] = {md::to_edge_units(x), static_cast<int>(x / 2.5), true};
-    d.axis[1] = {md::to_edge_units(y), static_cast<int>(y / 2.5), true};
+    d.dimensions = static_cast<int>(sides.size());
+    for (std::size_t a = 0; a < sides.size(); ++a)
+        d.axis[a] = {md::to_edge_units(sides[a]), static_cast<int>(sides[a] / 2.5), true};
     return d;
 }
+md::Domain domain(double x, double y) { return domain(std::vector{x, y}); }
+// The one that a slab with cells fills.
+md::Domain box_of(const md::Slab& slab) {
+    const std::array<double, 3> box = md::fitted_box(slab);
+    return domain(std::vector(box.begin(), box.begin() + md::dimensions_of(slab.lattice)));
+}
 
-double distance2(const md::Particle& a, const md::Particle& b, const md::Domain& d) {
+template <int D>
+double distance2(const md::Particle<D>& a, const md::Particle<D>& b, const md::Domain& d) {
     double s = 0;
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < D; ++k) {
         const double length = d.axis[k].real_length();
-        double x = static_cast<double>(k ? a.y - b.y : a.x - b.x) * md::position_unit;
-        x -= length * std::round(x / length);
+        double x = static_cast<double>(a.x[k] - b.x[k]) * md::position_unit;
+        if (d.axis[k].periodic) x -= length * std::round(x / length);
         s += x * x;
     }
     return s;
 }
 
 // The closest two of all particles, images included.
+template <int D>
 double brute_force(const md::Domain& d, const std::vector<md::Slab>& slabs) {
-    std::vector<md::Particle> p;
+    std::vector<md::Particle<D>> p;
     for (const md::Slab& slab : slabs) md::make_particles(d, slab, 0, 1, d.grid().box(), p);
     double least = 1e300;
     for (std::size_t i = 0; i < p.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j) {
-            double s = 0;
-            for (int k = 0; k < 2; ++k) {
-                const double length = d.axis[k].real_length();
-                double x = static_cast<double>(k ? p[i].y - p[j].y : p[i].x - p[j].x) * md::position_unit;
-                if (d.axis[k].periodic) x -= length * std::round(x / length);
-                s += x * x;
-            }
-            least = std::min(least, s);
-        }
+        for (std::size_t j = 0; j < i; ++j) least = std::min(least, distance2(p[i], p[j], d));
     return std::sqrt(least);
+}
+
+// Are the ids 0..n-1, and do the pieces of the box make the same particles as the whole of it?
+template <int D>
+void check_ids_and_pieces(const md::Domain& d, const md::Slab& slab, const std::vector<md::Particle<D>>& whole) {
+    CHECK(static_cast<std::int64_t>(whole.size()) == md::particle_count(slab));
+    std::set<std::int64_t> ids;
+    for (const md::Particle<D>& p : whole) ids.insert(p.id);
+    REQUIRE(ids.size() == whole.size());
+    CHECK(*ids.begin() == 0);
+    CHECK(*ids.rbegin() == static_cast<std::int64_t>(whole.size()) - 1);
+    const balance::Box all = d.grid().box();
+    const std::array<int, 3> piece{5, 3, 2};
+    std::vector<md::Particle<D>> parts;
+    for (int x = 0; x < all.upper[0]; x += piece[0])
+        for (int y = 0; y < all.upper[1]; y += piece[1])
+            for (int z = 0; z < all.upper[2]; z += piece[2])
+                md::make_particles(d, slab, 0, 9,
+                                   balance::intersection(all, {{x, y, z}, {x + piece[0], y + piece[1], z + piece[2]}}),
+                                   parts);
+    std::uint64_t a = 0, b = 0;
+    for (const md::Particle<D>& p : whole) a += md::particle_hash(p);
+    for (const md::Particle<D>& p : parts) b += md::particle_hash(p);
+    CHECK(a == b);
+    CHECK(parts.size() == whole.size());
+}
+
+// Has every particle so many others a lattice constant away, and none nearer?
+template <int D>
+void check_neighbours(const md::Domain& d, const std::vector<md::Particle<D>>& p, double constant, int neighbours) {
+    for (const md::Particle<D>& i : p) {
+        int near = 0;
+        for (const md::Particle<D>& j : p)
+            if (i.id != j.id && distance2(i, j, d) < 1.2 * constant * constant) {
+                ++near;
+                CHECK(std::sqrt(distance2(i, j, d)) == Approx(constant).epsilon(1e-6));
+            }
+        CHECK(near == neighbours);
+    }
 }
 
 }  // namespace
 
 TEST_CASE("a slab has its density, its ids are 0..n-1, and pieces make the whole") {
     const md::Domain d = domain(60, 50);
-    const md::Slab slab{{5.0, 7.0}, {52.0, 41.0}, {}, 0.93, 0.5, {1, 2}};
-    std::vector<md::Particle> whole, parts;
+    md::Slab slab;
+    slab.lower = {5.0, 7.0}, slab.upper = {52.0, 41.0};
+    slab.density = 0.93, slab.temperature = 0.5, slab.velocity = {1, 2};
+    std::vector<md::Particle<2>> whole;
     md::make_particles(d, slab, 0, 9, d.grid().box(), whole);
-    CHECK(static_cast<std::int64_t>(whole.size()) == md::particle_count(slab));
     CHECK(static_cast<double>(whole.size()) == Approx(0.93 * 47 * 34).epsilon(0.03));
-    std::set<std::int64_t> ids;
-    for (const md::Particle& p : whole) ids.insert(p.id);
-    CHECK(ids.size() == whole.size());
-    CHECK(*ids.begin() == 0);
-    CHECK(*ids.rbegin() == static_cast<std::int64_t>(whole.size()) - 1);
-    for (int x = 0; x < d.axis[0].cells; x += 5)
-        for (int y = 0; y < d.axis[1].cells; y += 3)
-            md::make_particles(d, slab, 0, 9,
-                               {{x, y, 0}, {std::min(x + 5, d.axis[0].cells), std::min(y + 3, d.axis[1].cells), 1}},
-                               parts);
-    std::uint64_t a = 0, b = 0;
-    for (const md::Particle& p : whole) a += md::particle_hash(p);
-    for (const md::Particle& p : parts) b += md::particle_hash(p);
-    CHECK(a == b);
-    CHECK(parts.size() == whole.size());
+    check_ids_and_pieces(d, slab, whole);
+}
+
+TEST_CASE("a slab in space has its density, its ids are 0..n-1, and pieces make the whole") {
+    using md::LatticeKind;
+    const LatticeKind kind = GENERATE(LatticeKind::sc, LatticeKind::bcc, LatticeKind::fcc, LatticeKind::hcp);
+    CAPTURE(static_cast<int>(kind));
+    const md::Domain d = domain({30, 25, 28});
+    md::Slab slab;
+    slab.lattice = kind;
+    slab.lower = {1.3, 2.7, 4.1}, slab.upper = {27.0, 24.4, 26.5};
+    slab.density = 0.93, slab.temperature = 0.5, slab.velocity = {1, 2, 3};
+    std::vector<md::Particle<3>> whole;
+    md::make_particles(d, slab, 0, 9, d.grid().box(), whole);
+    // Along each axis up to a layer too many.
+    CHECK(static_cast<double>(whole.size()) == Approx(0.93 * 25.7 * 21.7 * 22.4).epsilon(0.1));
+    check_ids_and_pieces(d, slab, whole);
+    std::array<std::array<double, 3>, 3> correlation{};  // of velocities, which are thermal only
+    for (const md::Particle<3>& p : whole)
+        for (int a = 0; a < 3; ++a) {
+            CHECK((p.x[a] >= std::llrint(slab.lower[a] / md::position_unit) - 1 &&
+                   p.x[a] <= std::llrint(slab.upper[a] / md::position_unit)));
+            for (int b = 0; b < 3; ++b)
+                correlation[a][b] += static_cast<double>(p.v[a]) * md::velocity_unit * static_cast<double>(p.v[b]) *
+                                     md::velocity_unit / static_cast<double>(whole.size());
+        }
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) CHECK(correlation[a][b] == Approx(a == b ? 0.5 : 0.0).margin(0.03));
 }
 
 TEST_CASE("a lattice that fills a periodic box has no seam: every site has six equal neighbours") {
     md::Slab slab;
     slab.cells = {{12, 7}};
     slab.density = 0.9;
-    const double a = md::lattice_constant(0.9);
+    const double a = md::lattice_constant(slab.lattice, 0.9);
     const md::Domain d = domain(12 * a, 7 * a * std::sqrt(3.0));
-    std::vector<md::Particle> p;
+    CHECK(d.axis[0].length == box_of(slab).axis[0].length);
+    CHECK(d.axis[1].length == box_of(slab).axis[1].length);
+    std::vector<md::Particle<2>> p;
     md::make_particles(d, slab, 0, 1, d.grid().box(), p);
     REQUIRE(p.size() == 2 * 12 * 7);
-    for (const md::Particle& i : p) {
-        int near = 0;
-        for (const md::Particle& j : p)
-            if (i.id != j.id && distance2(i, j, d) < 1.2 * a * a) {
-                ++near;
-                CHECK(std::sqrt(distance2(i, j, d)) == Approx(a).epsilon(1e-6));
-            }
-        CHECK(near == 6);
-    }
+    check_neighbours(d, p, a, 6);
+}
+
+TEST_CASE("a lattice in space that fills a periodic box has no seam either, and its density") {
+    using md::LatticeKind;
+    const auto [kind, neighbours] = GENERATE(std::pair{LatticeKind::sc, 6}, std::pair{LatticeKind::bcc, 8},
+                                             std::pair{LatticeKind::fcc, 12}, std::pair{LatticeKind::hcp, 12});
+    const double density = GENERATE(0.9, 0.013);
+    CAPTURE(static_cast<int>(kind), density);
+    md::Slab slab;
+    slab.lattice = kind;
+    slab.cells = {{6, 4, 5}};
+    slab.density = density, slab.temperature = 0.5;
+    const double a = md::lattice_constant(kind, density);
+    CHECK(md::lattice_density(kind, a) == Approx(density).epsilon(1e-14));
+    const md::Domain d = box_of(slab);
+    std::vector<md::Particle<3>> p;
+    md::make_particles(d, slab, 0, 9, d.grid().box(), p);
+    REQUIRE(p.size() == static_cast<std::size_t>(6 * 4 * 5 * md::sites_of_cell(kind)));
+    CHECK(static_cast<double>(p.size()) / d.volume() == Approx(density).epsilon(1e-6));
+    check_neighbours(d, p, a, neighbours);
+    check_ids_and_pieces(d, slab, p);
 }
 
 TEST_CASE("thermal velocities are normal") {
@@ -116,7 +185,7 @@ TEST_CASE("the closest pair of slabs that touch is found, across the box too, as
     int found = 0, across = 0, itself = 0;
     for (int round = 0; round < 200; ++round) {
         md::Domain d = domain(20, 15);
-        for (md::Axis& axis : d.axis) axis.periodic = random() % 2;
+        for (md::Axis& axis : d.axes()) axis.periodic = random() % 2;
         const bool whole = random() % 2;  // does the pair fill the box?
         const double left = whole ? 0 : between(0, 2), right = whole ? 20 : between(17, 20), middle = between(6, 14),
                      gap = random() % 2 ? 0 : between(0, 1);
@@ -130,7 +199,7 @@ TEST_CASE("the closest pair of slabs that touch is found, across the box too, as
             for (md::Slab& slab : slabs)
                 std::swap(slab.lower[0], slab.lower[1]), std::swap(slab.upper[0], slab.upper[1]);
         }
-        const double expected = brute_force(d, slabs);
+        const double expected = brute_force<2>(d, slabs);
         const auto pair = md::closest_pair(d, slabs, radius);
         CAPTURE(round, expected);
         REQUIRE(pair.has_value() == (expected < radius));
@@ -148,17 +217,65 @@ TEST_CASE("the closest pair of slabs that touch is found, across the box too, as
     CHECK((found > 50 && found < 190 && across > 10 && itself > 5));
 }
 
+TEST_CASE("the closest pair of slabs in space is found as by comparing all") {
+    using md::LatticeKind;
+    std::mt19937 random(6);
+    const auto between = [&](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    const double radius = 0.8;
+    int found = 0, across = 0, itself = 0;
+    for (int round = 0; round < 100; ++round) {
+        md::Domain d = domain({11, 8, 6});
+        for (md::Axis& axis : d.axes()) axis.periodic = random() % 2;
+        std::vector<md::Slab> slabs(2);
+        for (md::Slab& slab : slabs) {
+            slab.lattice =
+                std::array{LatticeKind::sc, LatticeKind::bcc, LatticeKind::fcc, LatticeKind::hcp}[random() % 4];
+            slab.density = between(0.3, 1.2);
+            slab.upper = {11, 8, 6};
+        }
+        const double middle = between(4, 7);
+        slabs[0].lower = {between(0, 1), 0, 0}, slabs[0].upper[0] = middle;
+        slabs[1].lower = {middle + (random() % 2 ? 0 : between(0, 1)), between(0, 3), between(0, 2)};
+        slabs[1].upper[1] = between(5, 8);
+        if (random() % 2) std::swap(slabs[0], slabs[1]);
+        const int other = static_cast<int>(random() % 3);  // along which they follow each other
+        std::swap(d.axis[0], d.axis[other]);
+        for (md::Slab& slab : slabs)
+            std::swap(slab.lower[0], slab.lower[other]), std::swap(slab.upper[0], slab.upper[other]);
+        const double expected = brute_force<3>(d, slabs);
+        const auto pair = md::closest_pair(d, slabs, radius);
+        CAPTURE(round, expected);
+        REQUIRE(pair.has_value() == (expected < radius));
+        if (!pair) continue;
+        CHECK(pair->distance == Approx(expected).epsilon(1e-9));
+        CHECK_FALSE(pair->in_lattice);
+        ++found;
+        across += pair->across_box;
+        itself += pair->slab[0] == pair->slab[1];
+        for (int k = 0; k < 3; ++k) {
+            CHECK(pair->at[k] >= slabs[pair->slab[0]].lower[k] - 1e-9);
+            CHECK(pair->at[k] < slabs[pair->slab[0]].upper[k] + 1e-9);
+        }
+    }
+    CAPTURE(found, across, itself);
+    CHECK((found > 20 && found < 100 && across > 5 && itself > 2));
+}
+
 TEST_CASE("a lattice that is too dense is named, and one that fills its box is left alone") {
-    md::Slab slab{{0, 0}, {10, 10}, {}, 0.9, 0, {0, 0}};
+    md::Slab slab;
+    slab.upper = {10, 10};
+    slab.density = 0.9;
     const md::Domain d = domain(60, 50);
     CHECK_FALSE(md::closest_pair(d, std::vector{slab}, 1.1));
     const auto dense = md::closest_pair(d, std::vector{slab}, 1.2);
     REQUIRE(dense);
-    CHECK((dense->in_lattice && dense->distance == md::lattice_constant(0.9)));
+    CHECK((dense->in_lattice && dense->distance == md::lattice_constant(slab.lattice, 0.9)));
     slab.upper = {0.5, 0.5};  // one particle
     CHECK_FALSE(md::closest_pair(d, std::vector{slab}, 1.2));
     slab.cells = {{12, 7}};
-    const double a = md::lattice_constant(0.9);
+    const double a = md::lattice_constant(slab.lattice, 0.9);
     CHECK_FALSE(md::closest_pair(domain(12 * a, 7 * a * std::sqrt(3.0)), std::vector{slab}, 0.99 * a));
 }
 

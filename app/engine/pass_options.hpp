@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "md/kernels/kernels.hpp"
+
+namespace app {
+
+/// What a pass over all particles does besides computing their forces.
+struct PassOptions {
+    md::Kick kick = md::Kick::none;
+    bool sums = false;         ///< also add up energies and momenta at this whole step
+    bool keep_forces = false;  ///< for force()
+};
+
+}  // namespace app

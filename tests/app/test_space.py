@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Three dimensions: one state whatever the ranks, threads, tiles, kernels, partitions, schedules, accelerators and
+restarts; what is written of it; and decks that mix two and three dimensions.
+
+Groups: one_hash restarts results.
+"""
+import csv
+import os
+
+import h5py
+import numpy as np
+import pytest
+
+from program import SOURCE, decisions, hash_of, run, settings
+
+MELT = os.path.join(SOURCE, "inputs/melt.yaml")
+COLLISION = os.path.join(SOURCE, "inputs/collision_3d.yaml")
+# Of both a small part, which takes a second.
+SMALL = {
+    MELT: dict(system__slabs__0__cells="[6, 7, 8]", run__steps=60, output__every=20),
+    COLLISION: dict(
+        system__box="[42, 21, 19.5]",
+        system__slabs__0__lower="[5, 4, 4]",
+        system__slabs__0__upper="[20, 16, 15]",
+        system__slabs__1__lower="[21.5, 6, 3]",
+        system__slabs__1__upper="[37, 19, 14]",
+        run__steps=120,
+        output__every=40,
+    ),
+}
+BALANCED = dict(balance__every=20, balance__clock="work", balance__migrate="always")
+
+
+def state_of(deck, out, ranks=0, threads=1, isa=None, **keys):
+    code, text = run(
+        ranks, "run", deck, "--out", out, "--quiet", *settings(**(SMALL[deck] | keys)), threads=threads, isa=isa
+    )
+    assert code == 0, f"{deck} on {ranks} ranks, {isa}, {keys}: {code} {text}"
+    return hash_of(out)
+
+
+@pytest.mark.group("one_hash")
+@pytest.mark.parametrize("deck", [MELT, COLLISION])
+@pytest.mark.parametrize("precision", ["mixed", "double"])
+def test_one_hash(tmp_path, deck, precision):
+    """The state at the end does not depend on how it is computed."""
+    ways = [dict(ranks=n) for n in (1, 2, 3, 4, 7, 8)]
+    ways += [dict(threads=2), dict(ranks=2, threads=2)]
+    ways += [dict(isa=isa) for isa in ("avx2", "portable", "scalar") if precision == "mixed" or isa != "scalar"]
+    ways += [dict(grid__tile=tile) for tile in ("4", "[5, 4, 9]")]
+    ways += [dict(grid__skin=skin) for skin in ("0", "0.1", "0.45")] + [dict(grid__cell=2.5)]
+    # In double precision cells of more than 4 make packed positions coarser.
+    ways += [dict(grid__cell=4.5)] if precision == "mixed" else []
+    ways += [dict(ranks=3, comm__overlap=o, comm__aggregate=a) for o in ("none", "full") for a in ("none", "node")]
+    kinds = [dict(balance__partition__kind=k) for k in ("none", "rcb", "nested")]
+    kinds += [dict(balance__partition__cut=c) for c in ("patches", "strips", "cells")]
+    kinds += [dict(balance__partition__order=o) for o in ("hilbert", "tree")]
+    ways += [dict(ranks=3, **BALANCED, **kind) for kind in kinds]
+    ways += [dict(ranks=2, balance__processes=5, balance__model=m, **BALANCED) for m in ("a1", "exact")]
+    ways += [dict(accelerator__backend="host", accelerator__share=s) for s in (0.1, 0.5, 1)]
+    ways += [dict(ranks=2, accelerator__backend="host", accelerator__share=0.5, accelerator__devices=2)]
+    state = state_of(deck, tmp_path / "alone", run__precision=precision)
+    for i, way in enumerate(ways):
+        assert state_of(deck, tmp_path / str(i), run__precision=precision, **way) == state, f"{deck} {precision} {way}"
+
+
+@pytest.mark.group("one_hash")
+def test_thin_boxes(tmp_path):
+    """Boxes that are one, two or three cells deep along each axis, periodic where neighbours do not reach around."""
+    one = tmp_path / "deck.yaml"
+    for depths in ((1, 9, 9), (9, 1, 9), (9, 9, 1), (2, 8, 3), (8, 2, 2), (1, 1, 20), (3, 3, 3)):
+        sides = [3.0 * d + 0.3 for d in depths]
+        boundary = ["reflecting" if d == 1 else "periodic" for d in depths]
+        one.write_text(
+            f"system:\n  box: {sides}\n  boundary: [{', '.join(boundary)}]\n  slabs:\n"
+            f"    - {{lower: [0.3, 0.3, 0.3], upper: {[s - 0.6 for s in sides]}, lattice: bcc, density: 0.7, "
+            "temperature: 2}\nrun: {dt: 0.002, steps: 60}\n"
+        )
+        SMALL[one] = dict(grid__skin=0.3)
+        states = {
+            state_of(one, tmp_path / f"{depths} {ranks} {isa}", ranks=ranks, isa=isa)
+            for ranks in (1, 2, 3)
+            for isa in ("avx2", "portable")
+        }
+        assert len(states) == 1, f"{depths}: {states}"
+
+
+@pytest.mark.group("restarts")
+def test_restarts(tmp_path):
+    """From n ranks to m, with balancing and an accelerator on the way; a deck of the other dimension is refused."""
+    for deck in (MELT, COLLISION):
+        whole = state_of(deck, tmp_path / "whole", ranks=2)
+        os.rename(tmp_path / "whole", tmp_path / f"whole_{os.path.basename(deck)}")
+        for i, (before, after, keys) in enumerate(
+            [(1, 3, {}), (3, 2, BALANCED), (4, 1, dict(accelerator__backend="host")), (2, 7, dict(grid__tile=5))]
+        ):
+            out = tmp_path / f"{os.path.basename(deck)} {i}"
+            half = SMALL[deck]["run__steps"] // 2
+            state_of(deck, out, ranks=before, run__steps=half, checkpoint__every=half, **keys)
+            again = settings(**(SMALL[deck] | keys))
+            code, text = run(after, "run", deck, "--out", out, "--quiet", "--restart", "auto", *again)
+            assert (code, hash_of(out)) == (0, whole), f"{deck} from {before} to {after}, {keys}: {text}"
+    file = tmp_path / f"{os.path.basename(COLLISION)} 0" / f"checkpoint_{half}.h5"
+    code, text = run(0, "run", os.path.join(SOURCE, "inputs/tiny.yaml"), "--out", tmp_path / "flat", "--restart", file)
+    assert code == 3 and "system.box differs" in text, f"a deck of two dimensions: {code} {text}"
+
+
+@pytest.mark.group("results")
+def test_results(tmp_path):
+    """Columns, cell fields and trajectories have three axes."""
+    out = tmp_path / "out"
+    keys = dict(output__fields_every=40, output__trajectory_every=40, output__trajectory_columns="[position, force]")
+    state_of(COLLISION, out, ranks=3, **keys, **BALANCED)
+    with open(out / "thermo.csv") as f:
+        table = list(csv.DictReader(f))
+    assert list(table[0])[6:10] == ["momentum_x", "momentum_y", "momentum_z", "temperature"], "columns"
+    with h5py.File(out / "trajectory.h5") as t, h5py.File(out / "fields_120.h5") as f:
+        position, force = (t[f"particles/all/{name}/value"][-1] for name in ("position", "force"))
+        edges = t["particles/all/box/edges/value"][-1]
+        assert np.allclose(edges, np.diag([42, 21, 19.5])), f"edges {edges}"
+        assert (position.min(0) >= 0).all() and (position.max(0) < [42, 21, 19.5]).all() and position[:, 2].std() > 1
+        # Reflecting walls take momentum, pairs do not: the sum of forces is zero to rounding.
+        assert np.abs(force.sum(0)).max() < 1e-9 * np.abs(force).sum(), f"forces add up to {force.sum(0)}"
+        counts = f["particles"][:]  # [z, y, x]
+        cells = np.array(counts.shape[::-1])
+        width = np.diag(edges) / cells
+        place = np.minimum((position / width).astype(int), cells - 1)
+        found = np.zeros(counts.shape, dtype=int)
+        np.add.at(found, (place[:, 2], place[:, 1], place[:, 0]), 1)
+        assert (found == counts).all(), "particles of cells"
+        assert sorted(np.unique(f["owner"][:])) == [0, 1, 2], "owners"
+        assert list(f.attrs["cells"]) == list(cells)
+
+
+@pytest.mark.group("results")
+def test_decisions(tmp_path):
+    """By counted work, a balancing finds the collision in space as in the plane; all models see it."""
+    keys = dict(
+        balance__processes=24, balance__compare="[time_average, moving_average, particle_count, hybrid, a1, b1]"
+    )
+    state_of(COLLISION, tmp_path / "out", ranks=2, **keys, **BALANCED)
+    last = [r for r in decisions(tmp_path / "out") if int(r["step"]) == 100]
+    assert len(last) == 7 and all(0.5 < float(r["lbe_model"]) <= 1 for r in last), f"{last}"
+    assert any(r["driver"] == "1" and float(r["lbe_model"]) > 0.9 for r in last), f"{last}"
