@@ -90,8 +90,10 @@ TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads
     constexpr std::int64_t tiles_a_thread = 8;
     constexpr double usual_height = 2.5;  // of the cells that these were measured with
     if (grid.dimensions == 3) {
+        // Small tiles have many ghosts: 4^3 instead of 11^3 cells cost a quarter of a melt's speed.
+        const std::int64_t tiles = threads == 1 ? 1 : 2 * threads;
         int side = 12;
-        while (side > 4 && grid.box().cells() < tiles_a_thread * threads * side * side * side) side -= 2;
+        while (side > 4 && grid.box().cells() < tiles * side * side * side) side -= 2;
         return {side, side, side};
     }
     TileShape tile;

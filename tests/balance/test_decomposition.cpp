@@ -95,6 +95,15 @@ TEST_CASE("joined boxes are the same cells, and a bisected box becomes whole aga
     CHECK(joined({}).empty());
 }
 
+TEST_CASE("in space tiles get smaller where threads would get fewer than two") {
+    const Grid grid{{40, 40, 40}, {true, true, true}, 3}, small{{11, 11, 11}, {true, true, true}, 3};
+    CHECK((choose_tile(grid, 3.0, 1) == TileShape{12, 12, 12}));
+    CHECK((choose_tile(grid, 3.0, 64) == TileShape{6, 6, 6}));
+    CHECK(split_into_tiles(small.box(), choose_tile(small, 3.0, 1)).size() == 1);
+    CHECK(split_into_tiles(small.box(), choose_tile(small, 3.0, 2)).size() == 8);
+    CHECK((choose_tile(small, 3.0, 1000) == TileShape{4, 4, 4}));
+}
+
 TEST_CASE("tiles get lower where threads would get too few, and where cells are high") {
     const Grid grid{{284, 327, 1}, {true, true, false}};
     CHECK((choose_tile(grid, 2.5, 1) == TileShape{24, 192}));
