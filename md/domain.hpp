@@ -102,18 +102,29 @@ struct alignas(D == 2 ? 8 : 4) Packed {
     std::uint32_t at[D];
     friend bool operator==(const Packed&, const Packed&) = default;
 };
+/// A packed position from its coordinates, coordinate(axis). In two dimensions the halves are joined in a register:
+/// stored one by one and loaded as a whole, they would make the load wait.
+template <int D, class Coordinate>
+HD Packed<D> packed_from(Coordinate coordinate) {
+    Packed<D> p;
+    if constexpr (D == 2) {
+        const std::uint64_t both =
+            std::uint32_t{coordinate(0)} | static_cast<std::uint64_t>(std::uint32_t{coordinate(1)}) << 32;
+        __builtin_memcpy(&p, &both, sizeof p);
+    } else {
+        for (int a = 0; a < D; ++a) p.at[a] = coordinate(a);
+    }
+    return p;
+}
 /// Packs a position (2^-40): its coordinates shifted right.
 template <int D>
 HD Packed<D> pack(const std::int64_t (&x)[D], int shift) {
-    Packed<D> p;
-    for (int a = 0; a < D; ++a) p.at[a] = static_cast<std::uint32_t>(x[a] >> shift);
-    return p;
+    return packed_from<D>([&](int a) { return static_cast<std::uint32_t>(x[a] >> shift); });
 }
 /// Adds a shift to a packed position.
 template <int D>
-HD Packed<D> shifted(Packed<D> p, const Packed<D>& shift) {
-    for (int a = 0; a < D; ++a) p.at[a] += shift.at[a];
-    return p;
+HD Packed<D> shifted(const Packed<D>& p, const Packed<D>& shift) {
+    return packed_from<D>([&](int a) { return p.at[a] + shift.at[a]; });
 }
 
 /// The radius (lengths) that a search for neighbours within `radius` takes: floats of packed lengths round by at most

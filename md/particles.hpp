@@ -34,7 +34,8 @@ struct ParticleArrays {
     }
     void move(std::int64_t from, std::int64_t to) {
         if (from == to) return;
-        for (auto* array : arrays()) (*array)[to] = (*array)[from];
+        id[to] = id[from];
+        for (int a = 0; a < D; ++a) x[a][to] = x[a][from], v[a][to] = v[a][from];
     }
     void resize(std::int64_t n) {
         size = n;

@@ -61,16 +61,16 @@ void Tile<D>::sort(const Kernels& kernels, TileScratch& scratch) {
     if (sorted_) return;
     sorted_ = true;
     const auto n = static_cast<std::size_t>(size());
-    const auto is_outside = [this](std::size_t i) {
-        int any = 0;
-        for (int a = 0; a < D; ++a) any |= int{outside(particles_.x[a][i], cells_.edges[a])};
-        return any;
+    const auto is_outside = [this](int axis, std::size_t i) {
+        return outside(particles_.x[axis][i], cells_.edges[axis]);
     };
     // The kernels would write the bin of a particle that is elsewhere outside of their array.
     int lost = 0;
-    for (std::size_t i = 0; i < n; ++i) lost |= is_outside(i);
+    for (int a = 0; a < D; ++a)
+        for (std::size_t i = 0; i < n; ++i) lost |= int{is_outside(a, i)};
     for (std::size_t i = 0; lost && i < n; ++i)
-        if (is_outside(i)) throw_lost(particle(static_cast<std::int64_t>(i)), "it is outside the tile that holds it");
+        if (is_outside(0, i) || is_outside(1, i) || is_outside(D - 1, i))
+            throw_lost(particle(static_cast<std::int64_t>(i)), "it is outside the tile that holds it");
     const balance::Box& box = cells_.box;
     const std::size_t bins = static_cast<std::size_t>(box.cells()) * slices_of_cell;
     at_least(scratch.key, n);
@@ -113,10 +113,16 @@ void Tile<D>::lay_slots() {
     if constexpr (CellTable<D>::far_slots > 0)
         for (int x = cells_.all.lower[0]; x < cells_.all.upper[0]; ++x)
             for (auto& p : packed_) p[cells_.layer(x)] = {far_x(axis_[0], x, packed_bits_)};
+    Packed<D>*to = packed(), *reference = reference_.data();
+    const auto x = vec<D>([&](int a) { return static_cast<const std::int64_t*>(particles_.x[a].data()); });
     std::int64_t own = 0;
-    for_each_run(box(), [&](const Run& mine) {
-        for (std::int32_t k = 0; k < mine.size; ++k, ++own)
-            packed_[current_][mine.begin + k] = reference_[own] = pack(particles_.get(own).x, shift);
+    for_each_run(box(), [&, to, reference, x](const Run& mine) {
+        for (std::int32_t k = 0; k < mine.size; ++k) {
+            std::int64_t at[D];
+            for_each_axis<D>([&](int a) { at[a] = x[a][own + k]; });
+            to[mine.begin + k] = reference[own + k] = pack(at, shift);
+        }
+        own += mine.size;
     });
 }
 

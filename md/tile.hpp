@@ -17,6 +17,7 @@
 #include "md/cell_table.hpp"
 #include "md/domain.hpp"
 #include "md/kernels/kernels.hpp"
+#include "md/kernels/vec.hpp"
 #include "md/neighbour_lists.hpp"
 #include "md/particles.hpp"
 #include "md/simulation_error.hpp"
@@ -67,12 +68,15 @@ public:
     /// holder_of().
     template <class Leave>
     void remove_emigrants(std::span<const HaloBox> halo_boxes, Leave leave) {
-        const auto inside = [this](std::int64_t i) {
+        const auto x = vec<D>([&](int a) { return static_cast<const std::int64_t*>(particles_.x[a].data()); });
+        const auto lower = vec<D>([&](int a) { return cells_.edges[a].front(); });
+        const auto upper = vec<D>([&](int a) { return cells_.edges[a].back(); });
+        const auto inside = [=](std::int64_t i) {
             int all = 1;
-            for (int a = 0; a < D; ++a) {
-                const std::int64_t x = particles_.x[a][i] >> edge_shift;
-                all &= int{x >= cells_.edges[a].front()} & int{x < cells_.edges[a].back()};
-            }
+            for_each_axis<D>([&](int a) {
+                const std::int64_t at = x[a][i] >> edge_shift;
+                all &= int{at >= lower[a]} & int{at < upper[a]};
+            });
             return all != 0;
         };
         sorted_ = false;

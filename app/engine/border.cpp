@@ -32,7 +32,7 @@ TargetView<D> in_target_coordinates(const md::Domain& domain, const Move& m) {
 template <int D>
 void copy_shifted(const md::Packed<D>* from, std::int64_t n, md::Packed<D>* to, const md::Packed<D>& shift) {
     if (shift == md::Packed<D>{}) std::copy_n(from, n, to);
-    else std::transform(from, from + n, to, [&](const md::Packed<D>& p) { return md::shifted(p, shift); });
+    else std::transform(from, from + n, to, [shift](const md::Packed<D>& p) { return md::shifted(p, shift); });
 }
 
 template <int D>
