@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "balance/grid/grid.hpp"
@@ -110,7 +111,7 @@ HD Packed<D> packed_from(Coordinate coordinate) {
     if constexpr (D == 2) {
         const std::uint64_t both =
             std::uint32_t{coordinate(0)} | static_cast<std::uint64_t>(std::uint32_t{coordinate(1)}) << 32;
-        __builtin_memcpy(&p, &both, sizeof p);
+        std::memcpy(&p, &both, sizeof p);
     } else {
         for (int a = 0; a < D; ++a) p.at[a] = coordinate(a);
     }
