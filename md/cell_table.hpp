@@ -70,7 +70,7 @@ struct CellTable {
     std::size_t corner(const CellIndex& c) const {
         return static_cast<std::size_t>(column(c)) * (rows() + 1) + (c[up] - all.lower[up]);
     }
-    /// First slot of the columns from x on, and the far slot of those of x.
+    /// The first slot of the layer of columns at x; in three dimensions its far slot.
     std::int32_t layer(int x) const { return first[corner({x, all.lower[1], D == 2 ? 0 : all.lower[2]})] - far_slots; }
     /// The slot behind those of the columns of x.
     std::int32_t layer_end(int x) const {

@@ -56,8 +56,8 @@ std::vector<Box> joined(std::vector<Box> boxes);
 /// wide as the others, or the whole box.
 std::vector<Box> split_into_tiles(const Box& box, TileShape shape);
 
-/// Tiles that are quick on this grid (columns are contiguous in memory: high ones are), lower where `threads`, those of
-/// all ranks, would get too few.
+/// Tiles that are quick on this grid, smaller where `threads`, those of all ranks, would get too few. In two dimensions
+/// these are high ones, because columns are contiguous in memory; in three they are cubes.
 TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads);
 
 /// One tile, named the same way on all ranks: the process that owns it and its place among that process's tiles.

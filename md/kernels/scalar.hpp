@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernels' vector operations for one particle, so that the functors can also be called with float, double and
-// integers, as a thread of a device does; the plain loops (simd_scalar.hpp) apply them lane by lane. simd.hpp has the
-// rules. Integers are unsigned, because their sums and differences must wrap as those of vectors do; conversions
+// integers, as a thread of a device does; simd.hpp has the rules. Integers are unsigned, because their sums and differences must wrap as those of vectors do; conversions
 // read them in two's complement, and a signed argument or result may be given or taken instead.
 // Only C functions that nvcc maps to the device's are called.
 #pragma once
