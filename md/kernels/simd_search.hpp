@@ -226,18 +226,42 @@ std::int32_t deal(const RowsArgs<2>& a, const Survivors& s, const int (&lengths)
                           : deal_to_neighbourhoods<false>(a, s.used, used, lengths);
 }
 
+typedef std::uint16_t Words8 __attribute__((vector_size(16)));
+
+/// Writes out[k * 16 + l] = rows[l * stride + k] for 8 k and 8 l, as transpose_16_columns() does.
+HD void transpose_8_columns(std::uint16_t* out, const std::int32_t* rows, int stride) {
+    typedef std::int32_t Numbers8 __attribute__((vector_size(32)));
+    Words8 v[8], w[8];
+    for (int l = 0; l < 8; ++l) {
+        Numbers8 row;
+        __builtin_memcpy(&row, rows + l * stride, sizeof row);
+        v[l] = __builtin_convertvector(row, Words8);
+    }
+    const auto round = [](const Words8(&a)[8], Words8(&b)[8]) __attribute__((always_inline)) {
+        for (int i = 0; i < 4; ++i) {
+            b[2 * i] = shuffled<[](int e) { return e % 2 * 8 + e / 2; }>(a[i], a[i + 4]);
+            b[2 * i + 1] = shuffled<[](int e) { return e % 2 * 8 + e / 2 + 4; }>(a[i], a[i + 4]);
+        }
+    };
+    round(v, w);
+    round(w, v);
+    round(v, w);
+    for (int c = 0; c < 8; ++c) __builtin_memcpy(out + c * lanes, &w[c], 16);
+}
+
 // In space one neighbourhood takes all: the lanes' rows are transposed, the shorter ones filled up.
 std::int32_t deal(const RowsArgs<3>& a, const Survivors&, const int (&lengths)[lanes]) {
     int length = 0;
     for (int l = 0; l < lanes; ++l) length = lengths[l] > length ? lengths[l] : length;
     if (length == 0) return 0;
-    if (a.neighbourhoods_room < 1 || std::int64_t{length} * lanes > a.rows_room) return -1;
-    const auto far = static_cast<std::uint16_t>(a.far_place);
-    for (int l = 0; l < lanes; ++l) {
-        const std::int32_t* row = a.lane_rows + l * a.stride;
-        for (int k = 0; k < lengths[l]; ++k) a.rows[k * lanes + l] = static_cast<std::uint16_t>(row[k]);
-        for (int k = lengths[l]; k < length; ++k) a.rows[k * lanes + l] = far;
-    }
+    const int padded = (length + 7) / 8 * 8;
+    if (a.neighbourhoods_room < 1 || std::int64_t{padded} * lanes > a.rows_room) return -1;
+    const I32 far(static_cast<std::uint32_t>(a.far_place));
+    for (int l = 0; l < lanes; ++l)
+        for (int k = lengths[l]; k < padded; k += width) store(a.lane_rows + l * a.stride + k, far);
+    for (int k = 0; k < padded; k += 8)
+        for (int l = 0; l < lanes; l += 8)
+            transpose_8_columns(a.rows + k * lanes + l, a.lane_rows + l * a.stride + k, a.stride);
     a.neighbourhoods[0] = {0, length};
     return 1;
 }
