@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench_kernels: what a force pass takes for each set of kernels that this processor has, with all data in the caches.
+// bench_kernels [SET]: what a force pass takes for each set of kernels that this processor has, or for this one alone,
+// with all data in the caches.
 // A tile of liquid (Lennard-Jones, cutoff 2.5; density 0.9 in two dimensions, 0.8442 in three) is passed with a narrow
 // and a wide skin. The clusters are the same, and have more rows of neighbours with the wide one: so the two times tell
 // what a row takes and what a cluster takes besides. Each time is the least of many. Nanoseconds; multiply by the clock
@@ -8,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <string>
 
 #include "tests/md/one_tile.hpp"
 
@@ -50,10 +52,11 @@ Measured measure(test::OneTile<D>& t, double skin) {
 
 // A cube or square of `side` particles a side; skins: wide, narrow and usual.
 template <int D>
-void report(int side, double spacing, const std::array<double, 3>& skin) {
+void report(int side, double spacing, const std::array<double, 3>& skin, const std::string& only) {
     const auto particles = test::jittered<D>(side, spacing, 0.1, 6.0, 1.0);
     for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_})
         for (const md::Kernels* kernels : md::available_kernels()) {
+            if (!only.empty() && only != kernels->isa) continue;
             md::PotentialSpec potential;
             potential.shift = md::Shift::none;
             const md::Domain box = test::walled_box(side * spacing + 12, potential.cutoff + skin[0], D);
@@ -70,9 +73,10 @@ void report(int side, double spacing, const std::array<double, 3>& skin) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    const std::string only = argc > 1 ? md::choose_kernels(argv[1]).isa : "";
     std::printf("    %-10s %-9s %12s %12s %10s %12s %16s\n", "kernels", "precision", "ns/particle", "row/particle",
                 "ns/row", "ns/cluster", "lists, ns/particle");
-    report<2>(64, 1.054, {1.0, 0.0, 0.35});
-    report<3>(16, 1.058, {0.6, 0.0, 0.3});
+    report<2>(64, 1.054, {1.0, 0.0, 0.35}, only);
+    report<3>(16, 1.058, {0.6, 0.0, 0.3}, only);
 }

@@ -37,6 +37,7 @@ struct TileScratch {
     std::vector<std::int64_t> values, edges;
     std::vector<float> x[3];
     std::vector<std::int32_t> place, start, lane_rows, ranges;
+    std::vector<const std::int32_t*> columns;
 
     template <int D>
     std::vector<Neighbourhood<D>>& hoods() {

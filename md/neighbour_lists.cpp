@@ -58,7 +58,7 @@ private:
     const std::int64_t slice_;                  // 2^-26: particles are sorted by slices of this height
     std::size_t rows_used_ = 0;
     struct Column {                  // the one that is being built
-        balance::Box near;           // cells in reach: of the columns around it, as high as the last cluster's
+        int from = 0, to = 0;        // cells in reach of the last cluster: [from, to) of a column, from its lowest
         std::int32_t base = 0;       // first slot of the layers in reach
         std::uint32_t far_x = 0;     // packed, out of reach
         std::int32_t far_place = 0;  // of a slot that is out of reach, from the base (in three dimensions)
@@ -91,17 +91,21 @@ template <int D>
 void ListBuilder<D>::begin_column(const CellIndex& lowest) {
     const CellTable<D>& cells = tile_.cells;
     Column& c = column_;
-    c.near = {cells.all.lower, cells.all.upper};
+    balance::Box near = cells.all;
     for (int a = 0; a < up; ++a) {
         const int reach = cells_within(radius_, tile_.axis[a].least_width());
-        c.near.lower[a] = std::max(lowest[a] - reach, cells.all.lower[a]);
-        c.near.upper[a] = std::min(lowest[a] + reach + 1, cells.all.upper[a]);
+        near.lower[a] = std::max(lowest[a] - reach, cells.all.lower[a]);
+        near.upper[a] = std::min(lowest[a] + reach + 1, cells.all.upper[a]);
     }
-    c.near.upper[up] = c.near.lower[up];
-    c.base = cells.layer(c.near.lower[0]);
-    const std::int32_t end = cells.layer_end(c.near.upper[0] - 1);
+    scratch_.columns.clear();
+    for_each_column<D>(near, [&](const CellIndex& column) {
+        scratch_.columns.push_back(&cells.first[cells.corner(column)]);
+    });
+    c.from = c.to = 0;
+    c.base = cells.layer(near.lower[0]);
+    const std::int32_t end = cells.layer_end(near.upper[0] - 1);
     if (end - c.base > UINT16_MAX)
-        throw SimulationError(std::to_string(end - c.base) + " particles in " + std::to_string(c.near.extent(0)) +
+        throw SimulationError(std::to_string(end - c.base) + " particles in " + std::to_string(near.extent(0)) +
                                   " layers of a tile exceed 16-bit neighbour indices",
                               "make grid.tile smaller");
     c.far_x = far_x(tile_.axis[0], lowest[0], tile_.packed_bits);
@@ -133,23 +137,22 @@ typename ListBuilder<D>::Extent ListBuilder<D>::cluster_extent(std::int64_t own,
 // The runs of slots that hold all neighbours of a cluster, into scratch.ranges; the number of slots.
 template <int D>
 std::size_t ListBuilder<D>::find_candidates(const Extent& cluster) {
-    const balance::Box& all = tile_.cells.all;
-    const int low = all.lower[up], high = all.upper[up];
-    const std::int64_t* edge = scratch_.edges.data() - low;
-    int &from = column_.near.lower[up], &to = column_.near.upper[up];
-    while (from > low && edge[from] > cluster.lowest - reach_up_) --from;
+    const int high = tile_.cells.rows();
+    const std::int64_t* edge = scratch_.edges.data();
+    int &from = column_.from, &to = column_.to;
+    while (from > 0 && edge[from] > cluster.lowest - reach_up_) --from;
     while (from + 1 < high && edge[from + 1] <= cluster.lowest - reach_up_) ++from;
-    while (to > low + 1 && edge[to - 1] > cluster.highest + reach_up_) --to;
+    while (to > 1 && edge[to - 1] > cluster.highest + reach_up_) --to;
     while (to < high && edge[to] <= cluster.highest + reach_up_) ++to;
     scratch_.ranges.clear();
     std::size_t candidates = 0;
-    for_each_column<D>(column_.near, [&](const CellIndex& c) {
-        const auto r = tile_.cells.run(c, to - from);
-        if (r.size == 0) return;
-        scratch_.ranges.push_back(r.begin);
-        scratch_.ranges.push_back(r.begin + r.size);
-        candidates += r.size;
-    });
+    for (const std::int32_t* column : scratch_.columns) {
+        const std::int32_t begin = column[from], end = column[to];
+        if (begin == end) continue;
+        scratch_.ranges.push_back(begin);
+        scratch_.ranges.push_back(end);
+        candidates += static_cast<std::size_t>(end - begin);
+    }
     return candidates;
 }
 
