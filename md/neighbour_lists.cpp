@@ -82,7 +82,9 @@ void ListBuilder<D>::build() {
             own += size;
         }
     });
-    fit(lists_.rows, rows_used_ + padding);
+    const std::size_t rows = rows_used_ + padding;
+    if (lists_.rows.capacity() > rows + rows / 8) lists_.rows = {};  // the skin was larger when they were made
+    fit(lists_.rows, rows);
     std::copy_n(rows_.begin(), rows_used_, lists_.rows.begin());
     std::fill(lists_.rows.begin() + static_cast<std::ptrdiff_t>(rows_used_), lists_.rows.end(), Place<D>{0});
 }

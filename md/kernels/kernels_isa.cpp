@@ -67,6 +67,7 @@ HD int for_each_row(const ListView<D>& tile, const Cluster& cluster, NearOf<D>& 
                 const Positions<D> there = next;
                 const auto before = begun;
                 next = pick(near, row + 2 * lanes);
+                if (D == 3 && p == 0) __builtin_prefetch(row + 64 * lanes);
                 begun = mine.pair(there);
                 mine.add(before);
             }
