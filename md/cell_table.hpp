@@ -43,39 +43,38 @@ struct CellTable {
 
     balance::Box box;                                ///< the tile's own cells, without the halo
     int halo;                                        ///< its width in cells
-    balance::Box all;                                ///< the box with its halo
+    balance::Box all;                                ///< the box with its halo, whose particles are counted
+    balance::Box seen;                               ///< the part of it that neighbours may be in, which has slots
     std::array<std::vector<std::int64_t>, D> edges;  ///< of own cells, 2^-26; one more than cells
     std::vector<std::int32_t> counts;                ///< particles by cell
     std::vector<std::int32_t> first;                 ///< slot by cell; one more at the end of each column
 
-    CellTable(const std::array<Axis, 3>& axis, const balance::Box& own, int halo_width)
-        : box(own), halo(halo_width), all(balance::with_halo(own, {halo_width, halo_width, D == 2 ? 0 : halo_width})) {
+    /// reach: cells that a neighbour may be away, at most halo_width.
+    CellTable(const std::array<Axis, 3>& axis, const balance::Box& own, int halo_width, int reach)
+        : box(own), halo(halo_width), all(around(own, halo_width)), seen(around(own, reach)) {
         counts.resize(static_cast<std::size_t>(all.cells()), 0);
-        first.resize(static_cast<std::size_t>(all.cells() / rows() * (rows() + 1)), 0);
+        first.resize(static_cast<std::size_t>(seen.cells() / rows() * (rows() + 1)), 0);
         for (int a = 0; a < D; ++a)
             for (int c = own.lower[a]; c <= own.upper[a]; ++c) edges[a].push_back(axis[a].edge(c));
     }
 
-    int rows() const { return all.extent(up); }  ///< cells of a column
-    /// Number of a cell's column among those of the box with its halo.
-    int column(const CellIndex& c) const {
-        int n = c[0] - all.lower[0];
-        if constexpr (D == 3) n = n * all.extent(1) + c[1] - all.lower[1];
-        return n;
-    }
-    /// Places in `counts` and `first` of a cell of the box with its halo (grid coordinates of the tile).
+    int rows() const { return seen.extent(up); }  ///< cells of a column with slots
+    /// Place in `counts` of a cell of the box with its halo (grid coordinates of the tile).
     std::size_t cell(const CellIndex& c) const {
-        return static_cast<std::size_t>(column(c)) * rows() + (c[up] - all.lower[up]);
+        return static_cast<std::size_t>(column(all, c)) * all.extent(up) + (c[up] - all.lower[up]);
     }
+    /// Place in `first` of a cell that has slots.
     std::size_t corner(const CellIndex& c) const {
-        return static_cast<std::size_t>(column(c)) * (rows() + 1) + (c[up] - all.lower[up]);
+        return static_cast<std::size_t>(column(seen, c)) * (rows() + 1) + (c[up] - seen.lower[up]);
     }
     /// The first slot of the layer of columns at x; in three dimensions its far slot.
-    std::int32_t layer(int x) const { return first[corner({x, all.lower[1], D == 2 ? 0 : all.lower[2]})] - far_slots; }
+    std::int32_t layer(int x) const {
+        return first[corner({x, seen.lower[1], D == 2 ? 0 : seen.lower[2]})] - far_slots;
+    }
     /// The slot behind those of the columns of x.
     std::int32_t layer_end(int x) const {
-        CellIndex last{x, all.upper[1] - 1, all.upper[2] - 1};
-        last[up] = all.upper[up];
+        CellIndex last{x, seen.upper[1] - 1, seen.upper[2] - 1};
+        last[up] = seen.upper[up];
         return first[corner(last)];
     }
 
@@ -91,10 +90,10 @@ struct CellTable {
     /// Lays the slots out from the counts; returns how many there are.
     std::int64_t lay_slots() {
         std::int64_t next = 0;
-        const std::int32_t* count = counts.data();
         std::int32_t* slot = first.data();
-        for_each_column<D>(all, [&](const CellIndex& c) {
-            if (D == 2 || c[1] == all.lower[1]) next += far_slots;
+        for_each_column<D>(seen, [&](const CellIndex& c) {
+            if (D == 2 || c[1] == seen.lower[1]) next += far_slots;
+            const std::int32_t* count = &counts[cell(c)];
             for (int r = 0; r < rows(); ++r) {
                 *slot++ = static_cast<std::int32_t>(next);
                 next += *count++;
@@ -105,6 +104,16 @@ struct CellTable {
     }
 
     std::int64_t bytes() const { return bytes_of(counts) + bytes_of(first); }
+
+private:
+    static balance::Box around(const balance::Box& own, int width) {
+        return balance::with_halo(own, {width, width, D == 2 ? 0 : width});
+    }
+    static int column(const balance::Box& within, const CellIndex& c) {
+        int n = c[0] - within.lower[0];
+        if constexpr (D == 3) n = n * within.extent(1) + c[1] - within.lower[1];
+        return n;
+    }
 };
 
 }  // namespace md

@@ -67,9 +67,9 @@ private:
 
 template <int D>
 void ListBuilder<D>::build() {
-    const balance::Box &box = tile_.cells.box, &all = tile_.cells.all;
+    const balance::Box &box = tile_.cells.box, &seen = tile_.cells.seen;
     scratch_.edges.clear();
-    for (int r = all.lower[up]; r <= all.upper[up]; ++r) scratch_.edges.push_back(tile_.axis[up].edge(r));
+    for (int r = seen.lower[up]; r <= seen.upper[up]; ++r) scratch_.edges.push_back(tile_.axis[up].edge(r));
     lists_.clusters.clear();
     lists_.neighbourhoods.clear();
     std::int64_t own = 0;
@@ -93,16 +93,15 @@ template <int D>
 void ListBuilder<D>::begin_column(const CellIndex& lowest) {
     const CellTable<D>& cells = tile_.cells;
     Column& c = column_;
-    balance::Box near = cells.all;
+    balance::Box near = cells.seen;
     for (int a = 0; a < up; ++a) {
         const int reach = cells_within(radius_, tile_.axis[a].least_width());
-        near.lower[a] = std::max(lowest[a] - reach, cells.all.lower[a]);
-        near.upper[a] = std::min(lowest[a] + reach + 1, cells.all.upper[a]);
+        near.lower[a] = std::max(lowest[a] - reach, cells.seen.lower[a]);
+        near.upper[a] = std::min(lowest[a] + reach + 1, cells.seen.upper[a]);
     }
     scratch_.columns.clear();
-    for_each_column<D>(near, [&](const CellIndex& column) {
-        scratch_.columns.push_back(&cells.first[cells.corner(column)]);
-    });
+    for_each_column<D>(
+        near, [&](const CellIndex& column) { scratch_.columns.push_back(&cells.first[cells.corner(column)]); });
     c.from = c.to = 0;
     c.base = cells.layer(near.lower[0]);
     const std::int32_t end = cells.layer_end(near.upper[0] - 1);

@@ -9,8 +9,8 @@
 namespace md {
 
 template <int D>
-Tile<D>::Tile(const Domain& domain, balance::Box box, int halo)
-    : axis_(domain.axis), packed_bits_(domain.packed_bits), cells_(axis_, box, halo) {
+Tile<D>::Tile(const Domain& domain, balance::Box box, int halo, int reach)
+    : axis_(domain.axis), packed_bits_(domain.packed_bits), cells_(axis_, box, halo, reach) {
     particles_.resize(0);
 }
 
@@ -111,7 +111,7 @@ void Tile<D>::lay_slots() {
     fit(reference_, size() + padding);
     const int shift = position_bits - packed_bits_;
     if constexpr (CellTable<D>::far_slots > 0)
-        for (int x = cells_.all.lower[0]; x < cells_.all.upper[0]; ++x)
+        for (int x = cells_.seen.lower[0]; x < cells_.seen.upper[0]; ++x)
             for (auto& p : packed_) p[cells_.layer(x)] = {far_x(axis_[0], x, packed_bits_)};
     Packed<D>*to = packed(), *reference = reference_.data();
     const auto x = vec<D>([&](int a) { return static_cast<const std::int64_t*>(particles_.x[a].data()); });

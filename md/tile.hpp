@@ -39,10 +39,12 @@ int holder_of(const Particle<D>& particle, std::span<const HaloBox> boxes, const
 template <int D>
 class Tile {
 public:
-    /// box: own cells; halo: width of the halo in cells.
-    Tile(const Domain& domain, balance::Box box, int halo);
+    /// box: own cells; halo: width of the halo in cells, where particles are counted; reach: of the part of it that
+    /// neighbours may be in, which has slots.
+    Tile(const Domain& domain, balance::Box box, int halo, int reach);
 
     const balance::Box& box() const { return cells_.box; }
+    const balance::Box& seen() const { return cells_.seen; }  ///< with the part of the halo that has slots
     int halo() const { return cells_.halo; }
     std::int64_t size() const { return particles_.size; }
     std::int64_t id(std::int64_t own) const { return particles_.id[own]; }
@@ -115,7 +117,7 @@ public:
     /// Lays out the slots from the counts of all cells and writes own positions.
     void lay_slots();
 
-    /// The run of slots of `height` cells from `low` upwards in its column: first slot and number.
+    /// The run of slots of `height` cells within reach, from `low` upwards in its column: first slot and number.
     using Run = typename CellTable<D>::Run;
     Run run(const CellIndex& low, int height) const { return cells_.run(low, height); }
     /// Calls use(run) for each column of a box of cells: what a plan moves, in its order.

@@ -123,9 +123,13 @@ void Border<D>::exchange_positions() {
             const std::int32_t* n = &incoming_[c.target - tiles_.on_cpu()][c.cells_in];
             std::copy_n(source, std::accumulate(n, n + c.move.box.cells(), std::int64_t{0}), target);
         } else if (source) {
-            tiles_[c.target].for_each_run(c.to.box, [&](const auto& run) {
-                copy_shifted(source, run.size, tiles_[c.target].packed() + run.begin, c.to.shift);
-                source += run.size;
+            // The block shows the whole halo; the tile has slots for the part of it in which neighbours may be.
+            md::Tile<D>& tile = tiles_[c.target];
+            md::for_each_cell<D>(c.to.box, [&](const md::CellIndex& cell) {
+                const std::int32_t n = tile.count(cell);
+                if (tile.seen().contains(cell))
+                    copy_shifted(source, n, tile.packed() + tile.run(cell, 1).begin, c.to.shift);
+                source += n;
             });
         } else {
             tiles_[c.source].for_each_run(c.move.box, [&](const auto& run) {

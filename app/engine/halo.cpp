@@ -46,8 +46,10 @@ Halo<D>::Halo(const Setup& setup, Tiles<D>& tiles, const balance::Decomposition&
 
 template <int D>
 void Halo<D>::plan(const balance::Decomposition& decomposition) {
-    balance::Plan plan = balance::halo_plan(decomposition, tiles_.comm().rank(), setup_.halo);
-    local_.assign(tiles_.size(), {});
+    balance::Plan counted = balance::halo_plan(decomposition, tiles_.comm().rank(), setup_.halo),
+                  seen = balance::halo_plan(decomposition, tiles_.comm().rank(), setup_.reach);
+    counted_.local.assign(tiles_.size(), {});
+    seen_.local.assign(tiles_.size(), {});
     halo_boxes_.assign(tiles_.size(), {});
     halo_owners_.assign(tiles_.size(), {});
     remote_.assign(tiles_.size(), false);
@@ -60,28 +62,38 @@ void Halo<D>::plan(const balance::Decomposition& decomposition) {
         return t;
     };
     const auto is_block = [&](balance::TileId id) { return tiles_.place_of(id) >= tiles_.on_cpu(); };
+    const auto touches_block = [&](const Move& m) { return is_block(m.source) || is_block(m.target); };
     std::vector<Move> across;
-    for (const Move& m : plan.local) {
+    for (const Move& m : counted.local) {
         const std::size_t t = add_owner(m);
-        (is_block(m.source) || is_block(m.target) ? across : local_[t]).push_back(m);
+        (touches_block(m) ? across : counted_.local[t]).push_back(m);
     }
+    for (const Move& m : seen.local)
+        if (!touches_block(m)) seen_.local[tiles_.place_of(m.target)].push_back(m);
     border_.plan(across);
-    links_ = std::move(plan.links);
-    for (const balance::Link<Move>& link : links_) {
-        for (const Move& m : link.incoming) remote_[add_owner(m)] = true;
+    counted_.links = std::move(counted.links);
+    seen_.links = std::move(seen.links);
+    for (const balance::Link<Move>& link : counted_.links) {
+        for (const Move& m : link.incoming) add_owner(m);
         for (const Move& m : link.outgoing)
             if (is_block(m.source))
                 throw std::logic_error("a block of an accelerator lies beside another rank's cells");
     }
-    counts_.lay_out(std::span(std::as_const(links_)), cells_of, cells_of);
+    for (const balance::Link<Move>& link : seen_.links)
+        for (const Move& m : link.incoming) remote_[tiles_.place_of(m.target)] = true;
+    counts_.lay_out(std::span(std::as_const(counted_.links)), cells_of, cells_of);
 }
 
 template <int D>
 std::int64_t Halo<D>::plan_bytes() const {
     const auto of = [](const auto& list) { return static_cast<std::int64_t>(list.capacity() * sizeof(list[0])); };
-    std::int64_t n = of(links_) + of(local_) + of(halo_boxes_) + of(halo_owners_) + of(remote_) + border_.plan_bytes();
-    for (const balance::Link<Move>& link : links_) n += of(link.outgoing) + of(link.incoming);
-    for (std::size_t t = 0; t < local_.size(); ++t) n += of(local_[t]) + of(halo_boxes_[t]) + of(halo_owners_[t]);
+    std::int64_t n = of(halo_boxes_) + of(halo_owners_) + of(remote_) + border_.plan_bytes();
+    for (const Around* around : {&counted_, &seen_}) {
+        n += of(around->links) + of(around->local);
+        for (const balance::Link<Move>& link : around->links) n += of(link.outgoing) + of(link.incoming);
+        for (const std::vector<Move>& moves : around->local) n += of(moves);
+    }
+    for (std::size_t t = 0; t < halo_boxes_.size(); ++t) n += of(halo_boxes_[t]) + of(halo_owners_[t]);
     return n;
 }
 
@@ -102,12 +114,13 @@ void Halo<D>::emigrate() {
         std::vector<Emigrant> sent;
         std::int64_t received = 0;
     };
-    std::vector<Parcel> parcels(links_.size());
+    std::vector<Parcel> parcels(counted_.links.size());
     std::vector<balance::Link<Parcel*>> links;
     std::map<int, Parcel*> to_rank;
-    for (std::size_t l = 0; l < links_.size(); ++l) {
-        to_rank[links_[l].member] = &parcels[l];
-        links.push_back({links_[l].member, {&parcels[l]}, {&parcels[l]}});
+    for (std::size_t l = 0; l < parcels.size(); ++l) {
+        const int rank = counted_.links[l].member;
+        to_rank[rank] = &parcels[l];
+        links.push_back({rank, {&parcels[l]}, {&parcels[l]}});
     }
     std::vector<std::vector<md::Particle<D>>> to_blocks(tiles_.size() - tiles_.on_cpu());
     for (const auto& of_tile : emigrants)
@@ -166,7 +179,7 @@ void Halo<D>::exchange_counts() {
             m.box, [&](const md::CellIndex& c) { to = std::copy_n(&source.count(c), m.box.extent(up), to); });
     });
     parallel_for(tiles_.on_cpu(), [&](std::size_t t) {
-        for (const Move& m : local_[t]) {
+        for (const Move& m : counted_.local[t]) {
             const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
             const balance::Box to = in_target_coordinates<D>(setup_.domain, m).box;
             md::for_each_column<D>(m.box, [&](const md::CellIndex& from) {
@@ -187,7 +200,7 @@ void Halo<D>::exchange_counts() {
     });
     due_.assign(tiles_.size(), 0);
     positions_.lay_out(
-        std::span(std::as_const(links_)),
+        std::span(std::as_const(seen_.links)),
         [&](const Move& m) { return particles_in(tiles_[tiles_.place_of(m.source)], m.box); },
         [&](const Move& m) {
             const std::size_t t = tiles_.place_of(m.target);
@@ -243,7 +256,7 @@ bool Halo<D>::finish_some(std::vector<std::size_t>& tiles) {
 template <int D>
 void Halo<D>::fill_from_this_rank(std::size_t t) {
     md::Tile<D>& target = tiles_[t];
-    for (const Move& m : local_[t]) {
+    for (const Move& m : seen_.local[t]) {
         const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
         const TargetView<D> to = in_target_coordinates<D>(setup_.domain, m);
         const int height = m.box.extent(D - 1);

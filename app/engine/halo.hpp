@@ -61,8 +61,13 @@ private:
 
     const Setup& setup_;
     Tiles<D>& tiles_;
-    std::vector<balance::Link<balance::Move>> links_;        // with other ranks
-    std::vector<std::vector<balance::Move>> local_;          // by target tile, sources are tiles of this rank
+    /// Which cells around its own a tile gets something of.
+    struct Around {
+        std::vector<std::vector<balance::Move>> local;    // by target tile: from tiles of this rank
+        std::vector<balance::Link<balance::Move>> links;  // from and to other ranks
+    };
+    Around counted_;  // the whole halo: counts go this way, and particles that left their tile the other way
+    Around seen_;     // what neighbours may be in: ghosts
     std::vector<std::vector<md::HaloBox>> halo_boxes_;       // by tile: the parts of its halo
     std::vector<std::vector<balance::TileId>> halo_owners_;  // and who owns them
     std::vector<char> remote_;

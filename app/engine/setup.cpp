@@ -76,11 +76,12 @@ Setup make_setup(const md::System& system, const Method& method) {
                             std::to_string(s.domain.packed_bits) + "; make it thinner or auto");
     s.work = method.work;
     s.time_tiles = method.time_tiles;
-    s.halo = method.modelled ? 2 : 1;
+    for (const md::Axis& axis : s.domain.axes())
+        s.reach = std::max(s.reach, md::cells_within(s.radius(), axis.least_width()));
+    s.halo = std::max(s.reach, method.modelled ? 2 : 1);
     // Between two rebuilds no particle moves further than half the skin and one more step of at most a cell.
     for (const md::Axis& axis : s.domain.axes())
-        s.halo = std::max({s.halo, md::cells_within(s.radius(), axis.least_width()),
-                           md::cells_within(s.skin / 2 + axis.cell_width(), axis.least_width())});
+        s.halo = std::max(s.halo, md::cells_within(s.skin / 2 + axis.cell_width(), axis.least_width()));
     for (int a = 0; a < system.dimensions; ++a)
         if (s.domain.axis[a].periodic && s.halo > s.domain.axis[a].cells)
             throw GeometryError("the box is " + std::to_string(s.domain.axis[a].cells) + " cells along " + "xyz"[a] +

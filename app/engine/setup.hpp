@@ -42,8 +42,9 @@ struct Setup {
     bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)
     double widest_skin = 0;  ///< the most that the cells and the halo allow
     double dt = 0;
-    int halo = 1;  ///< width of the ghost cells around a tile: neighbours' reach, and how far a particle may move
-                   ///< between rebuilds
+    int reach = 1;  ///< cells that neighbours may be away: those around a tile whose particles it gets as ghosts
+    int halo = 1;   ///< cells around a tile whose particles are counted, and into which its own may move
+                    ///< between rebuilds
     md::ForceLimits limits;
     const md::Kernels* kernels = nullptr;
     bool time_tiles = false;                                ///< for balancing by the wall clock

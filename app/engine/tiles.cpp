@@ -48,7 +48,7 @@ std::vector<md::Tile<D>> Tiles<D>::replace(const balance::Decomposition& next) {
     std::vector<md::Tile<D>> tiles;
     for (std::size_t t = 0; t < size(); ++t) {
         if (const auto it = old.find(box(t)); it != old.end() && t < on_cpu()) tiles.push_back(std::move(*it->second));
-        else tiles.emplace_back(setup_.domain, box(t), setup_.halo);
+        else tiles.emplace_back(setup_.domain, box(t), setup_.halo, setup_.reach);
     }
     return std::exchange(tiles_, std::move(tiles));
 }
@@ -174,7 +174,7 @@ std::vector<balance::CellCounts> Tiles<D>::cell_counts() const {
     std::vector<std::vector<balance::CellCounts>> by_tile(size());
     parallel_for(on_cpu(), [&](std::size_t t) { by_tile[t] = counts_around(tiles_[t]); });
     for (std::size_t t = on_cpu(); t < size(); ++t) {
-        md::Tile<D> tile(setup_.domain, box(t), setup_.halo);
+        md::Tile<D> tile(setup_.domain, box(t), setup_.halo, setup_.reach);
         take_counts(tile, *zones_[accelerator_of(t)]);
         by_tile[t] = counts_around(tile);
     }

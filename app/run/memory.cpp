@@ -22,7 +22,7 @@ double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape t
     const int axes = setup.domain.dimensions;
     const double r = setup.radius(),
                  around = axes == 2 ? std::numbers::pi * r * r : 4.0 / 3 * std::numbers::pi * r * r * r;
-    double particles = 0, neighbours = 0, filled = 0, cell_size = 1, with_ghosts = 1;
+    double particles = 0, neighbours = 0, filled = 0, cell_size = 1, with_ghosts = 1, with_halo = 1;
     for (const md::Slab& slab : deck.system.slabs) {
         const auto n = static_cast<double>(md::particle_count(slab));
         particles += n;
@@ -31,11 +31,12 @@ double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape t
     }
     for (int a = 0; a < axes; ++a) {
         cell_size *= setup.domain.axis[a].cell_width();
-        with_ghosts *= 1 + 2.0 * setup.halo / tile[a];
+        with_ghosts *= 1 + 2.0 * setup.reach / tile[a];
+        with_halo *= 1 + 2.0 * setup.halo / tile[a];
     }
     constexpr double cell = 8;
     const double state = 8 + 20.0 * axes, packed = 8.0 * axes, neighbour = axes == 2 ? 1.5 : 2.33;
-    return state + packed * with_ghosts + cell * with_ghosts * filled / cell_size / particles +
+    return state + packed * with_ghosts + cell * with_halo * filled / cell_size / particles +
            neighbour * neighbours / particles;
 }
 

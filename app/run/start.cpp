@@ -57,7 +57,7 @@ void check_crowd(const Deck& deck, const Setup& setup) {
         const md::Slab& slab = deck.system.slabs[i];
         double extent = 1;
         for (std::size_t a = 0; a < axes.size(); ++a)
-            extent *= std::min((a == 0 ? columns : least_tile + 2 * setup.halo) * axes[a].cell_width(),
+            extent *= std::min((a == 0 ? columns : least_tile + 2 * setup.reach) * axes[a].cell_width(),
                                slab.upper[a] - slab.lower[a]);
         if (const double crowd = slab.density * extent; crowd > most)
             throw DeckError(fmt::format(

@@ -57,7 +57,7 @@ public:
           skin_(skin),
           kernels_(md::choose_kernels()),
           zone_(gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle)),
-          world_(setup.domain, setup.domain.grid().box(), setup.halo) {
+          world_(setup.domain, setup.domain.grid().box(), setup.halo, setup.halo) {
         world_.insert(particles);
         world_.sort(kernels_, scratch_);
         take_block(block);
@@ -299,7 +299,7 @@ private:
     }
 
     void build() {
-        tile_ = std::make_unique<md::Tile<D>>(setup_.domain, block_, setup_.halo);
+        tile_ = std::make_unique<md::Tile<D>>(setup_.domain, block_, setup_.halo, setup_.halo);
         std::vector<md::Particle<D>> mine;
         for (const md::Particle<D>& p : all_of(world_))
             if (inside(p)) mine.push_back(p);

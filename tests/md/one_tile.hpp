@@ -84,7 +84,7 @@ struct OneTile {
           precision(precision_),
           kernels(k),
           limits(md::force_limits(p)),
-          tile(domain, d.grid().box(), 2) {
+          tile(domain, d.grid().box(), 2, 2) {
         tile.insert(particles);
         rebuild();
     }

@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE_SIG("a particle outside its tile ends the run before the kern
     last[D - 1] = first[0] = side - 1;
     for (const md::Kernels* kernels : md::available_kernels())
         for (const std::array<std::int64_t, D>& place : places) {
-            md::Tile<D> tile(d, d.grid().box(), 1);
+            md::Tile<D> tile(d, d.grid().box(), 1, 1);
             md::TileScratch scratch;
             tile.insert(std::vector{at(0, last), at(1, first)});
             CHECK_NOTHROW(tile.sort(*kernels, scratch));
@@ -295,7 +295,7 @@ TEMPLATE_TEST_CASE_SIG("particles are sorted into the cells that hold them, on e
         });
     for (const md::Kernels* k : md::available_kernels()) {
         CAPTURE(k->isa);
-        md::Tile<D> tile(d, own, 2);
+        md::Tile<D> tile(d, own, 2, 2);
         md::TileScratch scratch;
         tile.insert(particles);
         tile.sort(*k, scratch);
@@ -326,7 +326,7 @@ TEMPLATE_TEST_CASE_SIG("runs of one candidate each have room for all their neigh
     }
     for (const md::Kernels* k : md::available_kernels()) {
         CAPTURE(k->isa);
-        md::Tile<D> tile(d, d.grid().box(), 2);
+        md::Tile<D> tile(d, d.grid().box(), 2, 2);
         md::TileScratch scratch;
         tile.insert(row);
         tile.sort(*k, scratch);

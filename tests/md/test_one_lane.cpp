@@ -64,7 +64,7 @@ struct Periodic {
     md::TileScratch scratch;
 
     Periodic(const md::Domain& d, const md::Kernels& kernels, const std::vector<md::Particle<D>>& particles)
-        : domain(d), tile(d, d.grid().box(), halo) {
+        : domain(d), tile(d, d.grid().box(), halo, halo) {
         tile.insert(particles);
         tile.sort(kernels, scratch);
         for_each_ghost_cell(
