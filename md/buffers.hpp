@@ -15,8 +15,14 @@ inline constexpr int padding = 16;  ///< kernels read whole vectors
 /// Changes the size with little slack: a vector's doubling would cost more memory than everything else.
 template <class T>
 void fit(std::vector<T>& v, std::size_t n) {
-    if (n > v.capacity()) v.reserve(n + n / 32 + 16);
+    if (n > v.capacity()) v.reserve(n + n / 64 + 16);
     v.resize(n);
+}
+
+/// Gives back what a vector that grew element by element has too much.
+template <class T>
+void trim(std::vector<T>& v) {
+    if (v.capacity() > v.size() + v.size() / 8) v.shrink_to_fit();
 }
 
 /// Makes room for n elements.

@@ -83,8 +83,11 @@ void ListBuilder<D>::build() {
         }
     });
     const std::size_t rows = rows_used_ + padding;
-    if (lists_.rows.capacity() > rows + rows / 8) lists_.rows = {};  // the skin was larger when they were made
+    if (lists_.rows.capacity() > rows + rows / 32)
+        lists_.rows = std::vector<Place<D>>();  // they were made for a larger skin
     fit(lists_.rows, rows);
+    trim(lists_.clusters);
+    trim(lists_.neighbourhoods);
     std::copy_n(rows_.begin(), rows_used_, lists_.rows.begin());
     std::fill(lists_.rows.begin() + static_cast<std::ptrdiff_t>(rows_used_), lists_.rows.end(), Place<D>{0});
 }

@@ -2,6 +2,7 @@
 #include "md/skin.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace md {
@@ -19,11 +20,11 @@ constexpr int most_pause = 256;      // rebuilds between two searches
 
 }  // namespace
 
-double guess_skin(double cutoff, double dt, double speed) {
+double guess_skin(int dimensions, double cutoff, double dt, double speed) {
     double best = 0.1, lowest = 1e300;
     for (double skin = 0.1; skin <= 1.0; skin += 0.02) {
-        const double ratio = 1 + skin / cutoff;
-        const double cost = ratio * ratio * (1 + rebuild_cost * std::min(1.0, 2 * speed * dt / skin));
+        const double pairs = std::pow(1 + skin / cutoff, dimensions);
+        const double cost = pairs * (1 + rebuild_cost * std::min(1.0, 2 * speed * dt / skin));
         if (cost < lowest) lowest = cost, best = skin;
     }
     return best;
@@ -48,10 +49,10 @@ void SkinSearch::add(double pass, double rebuild) {
     if (trials_ == 0 || pass + rebuild < cost_) cost_ = pass + rebuild, rebuild_ = rebuild;
     if (++trials_ < trials && !far_dearer()) return;
     const bool better = direction_ == 0 || cost_ < best_cost_;
-    // Pairs grow with the square of cutoff + skin, rebuilds come as often as the skin is thin: of both, what a wider
-    // skin changes.
+    // Pairs grow with the square (in space the cube) of cutoff + skin, rebuilds come as often as the skin is thin: of
+    // both, what a wider skin changes.
     if (direction_ == 0) {
-        direction_ = rebuild_ / now_ > wider_pays * 2 * (cost_ - rebuild_) / (cutoff_ + now_) ? 1 : -1;
+        direction_ = rebuild_ / now_ > wider_pays * dimensions_ * (cost_ - rebuild_) / (cutoff_ + now_) ? 1 : -1;
         other_way_ = true;
     } else if (better) {
         other_way_ = false;

@@ -4,9 +4,9 @@
 
 namespace md {
 
-/// Skin (lengths) that should make a step cheapest, for particles of a typical `speed`: a wider skin means more pairs
-/// in each step, a narrower one more rebuilds.
-double guess_skin(double cutoff, double dt, double speed);
+/// Skin (lengths) that should make a step cheapest, for particles of a typical `speed` in two or three dimensions: a
+/// wider skin means more pairs in each step, a narrower one more rebuilds.
+double guess_skin(int dimensions, double cutoff, double dt, double speed);
 
 /// Looks for the skin with the cheapest step. Where rebuilds cost more than the pairs that a wider skin would add, it
 /// tries ever wider ones, else ever narrower ones, as long as that pays; where the first one does not pay, it tries the
@@ -15,8 +15,8 @@ double guess_skin(double cutoff, double dt, double speed);
 class SkinSearch {
 public:
     /// start: first skin; widest: the most that the cells allow (lengths).
-    SkinSearch(double cutoff, double start, double widest)
-        : cutoff_(cutoff), best_(start), now_(start), widest_(widest) {}
+    SkinSearch(int dimensions, double cutoff, double start, double widest)
+        : dimensions_(dimensions), cutoff_(cutoff), best_(start), now_(start), widest_(widest) {}
 
     /// To use until the next call of add().
     double skin() const { return now_; }
@@ -30,6 +30,7 @@ private:
     void turn_to(double skin);
     bool far_dearer() const;
 
+    int dimensions_;
     double cutoff_, best_, now_, widest_;
     double best_cost_ = 0, best_rebuild_ = 0;  // of a step with the best skin; the part of rebuilds in it
     double cost_ = 0, rebuild_ = 0;            // the same of the cheapest trial with the one in use

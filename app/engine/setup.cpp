@@ -61,7 +61,8 @@ Setup make_setup(const md::System& system, const Method& method) {
     s.dt = method.dt;
     const double cutoff = s.potential.cutoff;
     s.skin = method.skin ? *method.skin
-                         : std::min(md::guess_skin(cutoff, s.dt, typical_speed(system)), md::longest_reach - cutoff);
+                         : std::min(md::guess_skin(system.dimensions, cutoff, s.dt, typical_speed(system)),
+                                    md::longest_reach - cutoff);
     const double cell = method.cell > 0 ? method.cell : cutoff;
     s.domain.dimensions = system.dimensions;
     for (int a = 0; a < system.dimensions; ++a) {

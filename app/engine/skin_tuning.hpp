@@ -14,7 +14,7 @@ public:
         : on_(setup.tune_skin),
           comm_(comm),
           timers_(timers),
-          search_(setup.potential.cutoff, setup.skin, setup.widest_skin) {}
+          search_(setup.domain.dimensions, setup.potential.cutoff, setup.skin, setup.widest_skin) {}
 
     /// In use, lengths.
     double skin() const { return search_.skin(); }
