@@ -164,7 +164,15 @@ HD Positions<3> gathered(At at) {
 }
 
 HD Positions<3> load_positions(const Packed<3>* p) {
-    return gathered([p](int lane) { return p + lane; });
+    // Three vectors hold what is asked for, word by word: 3 i + axis for lane i.
+    const auto word = [p](int vector) { return load<std::uint32_t>(&p->at[0] + vector * width).v; };
+    const Raw<std::uint32_t> a = word(0), b = word(1), c = word(2);
+    const auto axis = [&]<int k>(std::integral_constant<int, k>) __attribute__((always_inline)) {
+        const auto t = shuffled<[](int i) { return 3 * i + k < 2 * width ? 3 * i + k : 0; }>(a, b);
+        return I32(shuffled<[](int i) { return 3 * i + k < 2 * width ? i : 3 * i + k - width; }>(t, c));
+    };
+    return {axis(std::integral_constant<int, 0>{}), axis(std::integral_constant<int, 1>{}),
+            axis(std::integral_constant<int, 2>{})};
 }
 
 /// What picks positions in three dimensions: they stay in memory.

@@ -122,22 +122,26 @@ template <int D>
 void list_lanes(const RowsArgs<D>& a, const ClusterBox<D>& box, const Survivors& s, int (&lengths)[lanes]) {
     const auto x = vec<D>([&](int k) { return static_cast<const float*>(a.x[k]); });
     const F32 radius2 = box.radius2;
-    for (int l = 0; l < a.count; l += 2) {  // two at a time: each vector of candidates is loaded once
-        const auto at_0 = vec<D>([&](int k) { return F32(box.lane[k][l]); });
-        const auto at_1 = vec<D>([&](int k) { return F32(box.lane[k][l + 1]); });
-        const I32 self_0(static_cast<std::uint32_t>(s.self + l)), self_1 = self_0 + I32(1);
-        std::int32_t *row_0 = a.lane_rows + l * a.stride, *row_1 = row_0 + a.stride;
-        int n_0 = 0, n_1 = 0;
-        for (int j = 0; j < s.candidates; j += width) {
-            const auto c = vec<D>([&](int k) { return load<float>(x[k] + j); });
-            const I32 place = load<std::uint32_t>(a.place + j);
-            const auto d_0 = vec<D>([&](int k) { return c[k] - at_0[k]; });
-            const auto d_1 = vec<D>([&](int k) { return c[k] - at_1[k]; });
-            n_0 += compress(row_0 + n_0, less(differs(place, self_0), square_of(d_0), radius2), place);
-            n_1 += compress(row_1 + n_1, less(differs(place, self_1), square_of(d_1), radius2), place);
+    constexpr int together = STEELYARD_ISA == 512 ? 4 : 2;  // lanes for which each vector of candidates is loaded once
+    for (int l = 0; l < a.count; l += together) {
+        Vec<F32, D> at[together];
+        I32 self[together];
+        for (int i = 0; i < together; ++i) {
+            at[i] = vec<D>([&](int k) STEELYARD_INLINED { return F32(box.lane[k][l + i]); });
+            self[i] = I32(static_cast<std::uint32_t>(s.self + l + i));
         }
-        lengths[l] = n_0;
-        lengths[l + 1] = l + 1 < a.count ? n_1 : 0;
+        int n[together] = {};
+        for (int j = 0; j < s.candidates; j += width) {
+            const auto c = vec<D>([&](int k) STEELYARD_INLINED { return load<float>(x[k] + j); });
+            const I32 place = load<std::uint32_t>(a.place + j);
+#pragma GCC unroll 4
+            for (int i = 0; i < together; ++i) {
+                const auto d = vec<D>([&](int k) STEELYARD_INLINED { return c[k] - at[i][k]; });
+                n[i] += compress(a.lane_rows + (l + i) * a.stride + n[i],
+                                 less(differs(place, self[i]), square_of(d), radius2), place);
+            }
+        }
+        for (int i = 0; i < together; ++i) lengths[l + i] = l + i < a.count ? n[i] : 0;
     }
 }
 
