@@ -9,12 +9,13 @@ namespace md {
 namespace {
 
 // Measured: one rebuild (sort, ghosts, rows) costs about as much as this many force passes without skin.
-constexpr double rebuild_cost = 5.0;
+constexpr double rebuild_cost(int dimensions) { return dimensions == 2 ? 5.0 : 4.0; }
 
 constexpr double factor = 1.2;       // from one skin to the next
 constexpr double narrowest = 0.05;   // lengths
 constexpr int trials = 3;            // of each; the cheapest one counts, other work disturbs
 constexpr double wider_pays = 1.25;  // more than 1: rows get longer in steps, and narrower ones are tried cheaply
+constexpr double equal = 1.01;       // times the other's cost: then the narrower skin is taken, which needs less memory
 constexpr double hopeless = 1.15;    // times the cheapest cost: not worth the other trials
 constexpr int most_pause = 256;      // rebuilds between two searches
 
@@ -24,7 +25,7 @@ double guess_skin(int dimensions, double cutoff, double dt, double speed) {
     double best = 0.1, lowest = 1e300;
     for (double skin = 0.1; skin <= 1.0; skin += 0.02) {
         const double pairs = std::pow(1 + skin / cutoff, dimensions);
-        const double cost = pairs * (1 + rebuild_cost * std::min(1.0, 2 * speed * dt / skin));
+        const double cost = pairs * (1 + rebuild_cost(dimensions) * std::min(1.0, 2 * speed * dt / skin));
         if (cost < lowest) lowest = cost, best = skin;
     }
     return best;
@@ -48,7 +49,7 @@ void SkinSearch::add(double pass, double rebuild) {
     }
     if (trials_ == 0 || pass + rebuild < cost_) cost_ = pass + rebuild, rebuild_ = rebuild;
     if (++trials_ < trials && !far_dearer()) return;
-    const bool better = direction_ == 0 || cost_ < best_cost_;
+    const bool better = direction_ == 0 || cost_ < best_cost_ * (direction_ < 0 ? equal : 1 / equal);
     // Pairs grow with the square (in space the cube) of cutoff + skin, rebuilds come as often as the skin is thin: of
     // both, what a wider skin changes.
     if (direction_ == 0) {

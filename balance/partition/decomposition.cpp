@@ -92,7 +92,7 @@ TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads
     if (grid.dimensions == 3) {
         // Small tiles have many ghosts: 4^3 instead of 11^3 cells cost a quarter of a melt's speed.
         const std::int64_t tiles = threads == 1 ? 1 : 2 * threads;
-        int side = 12;
+        int side = grid.box().cells() < tiles_a_thread * threads * 16 * 16 * 16 ? 12 : 16;
         while (side > 4 && grid.box().cells() < tiles * side * side * side) side -= 2;
         return {side, side, side};
     }

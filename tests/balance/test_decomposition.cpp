@@ -97,7 +97,8 @@ TEST_CASE("joined boxes are the same cells, and a bisected box becomes whole aga
 
 TEST_CASE("in space tiles get smaller where threads would get fewer than two") {
     const Grid grid{{40, 40, 40}, {true, true, true}, 3}, small{{11, 11, 11}, {true, true, true}, 3};
-    CHECK((choose_tile(grid, 3.0, 1) == TileShape{12, 12, 12}));
+    CHECK((choose_tile(grid, 3.0, 1) == TileShape{16, 16, 16}));
+    CHECK((choose_tile(grid, 3.0, 2) == TileShape{12, 12, 12}));
     CHECK((choose_tile(grid, 3.0, 64) == TileShape{6, 6, 6}));
     CHECK(split_into_tiles(small.box(), choose_tile(small, 3.0, 1)).size() == 1);
     CHECK(split_into_tiles(small.box(), choose_tile(small, 3.0, 2)).size() == 8);

@@ -30,7 +30,7 @@ TEST_CASE("the search for the skin ends close to the cheapest one and never trie
         tried = std::min(tried, cost(search.skin(), rebuild));
         search.add(slower * passes(search.skin()), slower * rebuild / search.skin());
     }
-    CHECK(cost(search.skin(), rebuild) == tried);
+    CHECK(cost(search.skin(), rebuild) <= 1.03 * tried);  // a narrower one is taken where it costs hardly more
     double best = 1e300;
     for (double skin = 0.05; skin <= widest; skin += 0.01) best = std::min(best, cost(skin, rebuild));
     CAPTURE(dimensions, rebuild, start, widest, search.skin());
