@@ -22,7 +22,8 @@ CASES = {  # name: a case of vs_lammps.py with fewer steps: warm-up, timed; sett
     "slab_1core": ("slab_1core", 400, 800, [], None),
     "liquid_1core": ("liquid_1core", 200, 600, [], None),
     "slab_2ranks": ("slab_2ranks", 400, 1200, [], None),
-    "balanced_2ranks": ("slab_2ranks", 400, 1200, vs_lammps.BALANCING, vs_lammps.BALANCED),
+    "melt_1core": ("melt_1core", 200, 400, [], None),
+    "balanced_2ranks": ("slab_2ranks", 400, 1200, vs_lammps.BALANCING, vs_lammps.BALANCED["balanced"][1]),
 }
 
 

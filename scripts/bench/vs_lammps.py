@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Pairs of runs, ours and LAMMPS's, one after the other; the median of the pairs' ratios is what counts.
 
-The case `balanced` is the same collision in the left part of a box, so that even halves of it hold 81 and 19 % of the
-particles: ours without and with balancing (`rcb`), LAMMPS without and with `fix balance rcb` by atoms and by measured
-time, one run each in a round; beside them ours in the middle of its box, where even halves are a perfect split.
+The cases `balanced` and `balanced3d` are the collision in the left part of a box, so that even halves of it hold 81
+and 19 % of the particles: ours without and with balancing (`rcb`), LAMMPS without and with `fix balance rcb` by atoms
+and by measured time, one run each in a round; beside them ours in the middle of its box, where even halves are a
+perfect split.
 
 One core: atom-steps per CPU second, both pinned to core 0. Two ranks or threads: per second of wall time, unpinned,
 against LAMMPS on two ranks. Both sides time the same stretch of steps after the same warm-up: LAMMPS's "Loop time" of
@@ -24,30 +25,36 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from common import call, mpiexec, read_json, words, write_json  # noqa: E402
 
-A = math.sqrt(2 / math.sqrt(3))  # lattice constant at density 1
-B = A * math.sqrt(3)
 
-
-def slab_deck(w, h, warm, steps, extra=0):
-    """The geometry of lammps/slab.in: slabs of w x h lattice cells, a gap of two, vacuum around, `extra` cells more on
-    the right."""
-    mx, my, eps = 0.5 * w * A, 0.5 * h * B, 0.01
-    left, width, height = mx, w * A, h * B
-    right = left + width + 2 * A
-    box = [2 * mx + 2 * width + (2 + extra) * A, 2 * my + height]
+def slab_deck(w, h, warm, steps, d=0, extra=0):
+    """The geometry of lammps/slab.in: slabs of w x h (x d, in three dimensions) lattice cells at density 1, a gap of
+    two, vacuum around, `extra` cells more on the right."""
+    a = 4 ** (1 / 3) if d else math.sqrt(2 / math.sqrt(3))
+    across = [h * a, d * a] if d else [h * a * math.sqrt(3)]
+    lattice = "fcc" if d else "hexagonal"
+    eps = 0.01
+    left, width = 0.5 * w * a, w * a
+    right = left + width + 2 * a
+    box = [2 * left + 2 * width + (2 + extra) * a] + [2 * side for side in across]
 
     def slab(x, v):
+        lower = [x] + [0.5 * side for side in across]
+        upper = [x + width - eps] + [1.5 * side - eps for side in across]
         return (
-            f"    - {{lower: [{x:.9f}, {my:.9f}], upper: [{x + width - eps:.9f}, {my + height - eps:.9f}], "
-            f"lattice: hexagonal, density: 1.0, temperature: 0.05, velocity: [{v}, 0.0]}}\n"
+            f"    - {{lower: {vector(lower)}, upper: {vector(upper)}, lattice: {lattice}, density: 1.0, "
+            f"temperature: 0.05, velocity: {vector([v] + [0.0] * len(across))}}}\n"
         )
 
     return (
-        f"system:\n  box: [{box[0]:.9f}, {box[1]:.9f}]\n  potential: {{shift: none}}\n  slabs:\n"
+        f"system:\n  box: {vector(box)}\n  potential: {{shift: none}}\n  slabs:\n"
         + slab(left, 10.0)
         + slab(right, -10.0)
         + f"run: {{dt: 0.0005, steps: {warm + steps}}}\noutput: {{every: {math.gcd(warm, steps)}}}\n"
     )
+
+
+def vector(numbers):
+    return "[" + ", ".join(f"{x:.9f}" for x in numbers) + "]"
 
 
 def liquid_deck(nx, ny, warm, steps):
@@ -67,20 +74,33 @@ def melt_deck(n, warm, steps):
     )
 
 
+SLAB_3D = dict(w=24, h=24, d=24)
 CASES = {  # name: (LAMMPS input, its variables, deck, warm-up, timed steps, ours: ranks, threads, LAMMPS ranks)
     "slab_1core": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 1, 1, 1),
     "liquid_1core": ("liquid", dict(nx=420, ny=220), liquid_deck, 300, 600, 1, 1, 1),
     "slab1m_1core": ("slab", dict(w=500, h=500), slab_deck, 200, 100, 1, 1, 1),
     "melt_1core": ("melt", dict(n=20), melt_deck, 400, 400, 1, 1, 1),
     "melt1m_1core": ("melt", dict(n=63), melt_deck, 100, 60, 1, 1, 1),
+    "slab3d_1core": ("slab", SLAB_3D, slab_deck, 600, 300, 1, 1, 1),
+    "melt256k_1core": ("melt", dict(n=40), melt_deck, 200, 200, 1, 1, 1),
     "melt_2ranks": ("melt", dict(n=40), melt_deck, 200, 200, 2, 1, 2),
     "melt_2threads": ("melt", dict(n=40), melt_deck, 200, 200, 1, 2, 2),
     "slab_2ranks": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 2, 1, 2),
     "slab_2threads": ("slab", dict(w=220, h=220), slab_deck, 2000, 600, 1, 2, 2),
+    "slab3d_2ranks": ("slab", SLAB_3D, slab_deck, 600, 600, 2, 1, 2),
 }
+EFFICIENCIES = [  # two ranks or threads, one core
+    ("slab_2ranks", "slab_1core"),
+    ("slab_2threads", "slab_1core"),
+    ("melt_2ranks", "melt256k_1core"),
+    ("melt_2threads", "melt256k_1core"),
+]
 
-
-BALANCED = dict(w=220, h=220, extra=273)
+# Collisions off-centre: a case and its sizes.
+BALANCED = {
+    "balanced": ("slab_2ranks", dict(w=220, h=220, extra=273)),
+    "balanced3d": ("slab3d_2ranks", dict(SLAB_3D, extra=32)),
+}
 BALANCING = ["balance.every=20", "balance.partition.kind=rcb"]  # bisection on both sides
 
 
@@ -123,18 +143,19 @@ def lammps(case, **more):
     return int(loop[1]) * steps / (float(loop[0]) * (use if ranks == 1 else 1))
 
 
-def balanced(arguments, out):
+def balanced(name, arguments, out):
     """The off-centre collision on two ranks: medians of the rates, and of the ratios within a round."""
+    case, sizes = BALANCED[name]
     rounds = []
     for _ in range(arguments.runs):
         rates = {}
-        rates["ours, even halves"], plain = ours("slab_2ranks", arguments.precision, sizes=BALANCED)
-        rates["ours, balanced"], summary = ours("slab_2ranks", arguments.precision, BALANCING, BALANCED)
-        rates["ours, perfect split"], _ = ours("slab_2ranks", arguments.precision)
+        rates["ours, even halves"], plain = ours(case, arguments.precision, sizes=sizes)
+        rates["ours, balanced"], summary = ours(case, arguments.precision, BALANCING, sizes)
+        rates["ours, perfect split"], _ = ours(case, arguments.precision)
         if plain["state_hash"] != summary["state_hash"]:
             raise SystemExit("vs_lammps.py: balancing changed the trajectory")
         for how in ("none", "count", "time"):
-            rates[f"LAMMPS, {how}"] = lammps("slab_2ranks", extra=BALANCED["extra"], balance=how)
+            rates[f"LAMMPS, {how}"] = lammps(case, extra=sizes["extra"], balance=how)
         rounds.append(rates)
 
     def best(r):
@@ -144,31 +165,31 @@ def balanced(arguments, out):
         return statistics.median(f(r) for r in rounds)
 
     print(
-        f"\noff-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time"
+        f"\n{name}: off-centre collision, {plain['particles']} particles on two ranks, M atom-steps/s of wall time"
         f" ({', '.join(BALANCING)}, {summary['clock']} clock)"
     )
-    for name in rounds[0]:
-        print(f"  {name:<24}{statistics.median(r[name] for r in rounds) / 1e6:>8.2f}")
+    for run in rounds[0]:
+        print(f"  {run:<24}{statistics.median(r[run] for r in rounds) / 1e6:>8.2f}")
     figures = {
         "ratio_balanced_2ranks": ratio(lambda r: r["ours, balanced"] / best(r)),
         "gain_of_balancing": ratio(lambda r: r["ours, balanced"] / r["ours, even halves"]),
         "gain_of_balancing_lammps": ratio(lambda r: best(r) / r["LAMMPS, none"]),
         "balanced_over_perfect": ratio(lambda r: r["ours, balanced"] / r["ours, perfect split"]),
     }
-    for name, value in figures.items():
-        print(f"  {name:<24}{value:>8.2f}")
-    out.update(figures, balanced_rates=rounds, balanced_overall_lbe=summary["overall_lbe"])
+    for figure, value in figures.items():
+        print(f"  {figure:<24}{value:>8.2f}")
+    out[name] = dict(figures, rates=rounds, overall_lbe=summary["overall_lbe"])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5, help="pairs of each case (default 5)")
     parser.add_argument("--precision", choices=["mixed", "double"], default="mixed")
-    parser.add_argument("--only", nargs="*", choices=list(CASES) + ["balanced"], help="cases (default: all)")
+    parser.add_argument("--only", nargs="*", choices=list(CASES) + list(BALANCED), help="cases (default: all)")
     arguments = parser.parse_args()
     out = {"simulated": False, "precision": arguments.precision, "pairs": arguments.runs, "rates": {}}
-    cases = arguments.only or list(CASES) + ["balanced"]
-    pairs = [c for c in cases if c != "balanced"]
+    cases = arguments.only or list(CASES) + list(BALANCED)
+    pairs = [c for c in cases if c not in BALANCED]
     rates = {case: ([], []) for case in pairs}
     for _ in range(arguments.runs):
         for case, (mine, theirs) in rates.items():
@@ -189,14 +210,15 @@ def main():
             ),
             flush=True,
         )
-    for case in ("slab_2ranks", "slab_2threads"):
-        if case in rates and "slab_1core" in rates:
-            out["efficiency_" + case[5:]] = statistics.median(
-                two / (2 * one) for one, two in zip(rates["slab_1core"][0], rates[case][0])
+    for case, alone in EFFICIENCIES:
+        if case in rates and alone in rates:
+            out["efficiency_" + case] = statistics.median(
+                two / (2 * one) for one, two in zip(rates[alone][0], rates[case][0])
             )
-            print(f"our parallel efficiency, {case[5:]}: {out['efficiency_' + case[5:]] * 100:.0f} %")
-    if "balanced" in cases:
-        balanced(arguments, out)
+            print(f"our parallel efficiency, {case}: {out['efficiency_' + case] * 100:.0f} %")
+    for name in cases:
+        if name in BALANCED:
+            balanced(name, arguments, out)
     os.makedirs("results/vs_lammps", exist_ok=True)
     write_json("results/vs_lammps/summary.json", out)
 
