@@ -37,6 +37,7 @@ public:
 
 private:
     static constexpr int up = D - 1;
+    static constexpr std::size_t rows_at_once = 1 << 16;
     struct Extent {
         std::int32_t size;
         std::int64_t lowest, highest;  // 2^-26
@@ -44,6 +45,7 @@ private:
     void begin_column(const CellIndex& lowest);
     Extent cluster_extent(std::int64_t own, std::int32_t left) const;
     std::size_t find_candidates(const Extent& cluster);
+    void flush(std::int64_t done);
     RowsArgs<D> rows_arguments(std::size_t candidates);
     std::int32_t append_cluster(std::int64_t own, std::int32_t slot, std::int32_t left);
 
@@ -52,12 +54,13 @@ private:
     const KernelsOf<D>& kernels_;
     TileScratch& scratch_;
     std::vector<Neighbourhood<D>>& hoods_;  // of a cluster
-    std::vector<Place<D>>& rows_;           // of all clusters
+    std::vector<Place<D>>& rows_;           // of the last clusters: a part that stays in the cache
     const double radius_;
     const std::int64_t reach_up_, most_apart_;  // 2^-26: of a neighbour up and down; of the particles of one cluster
     const std::int64_t slice_;                  // 2^-26: particles are sorted by slices of this height
-    std::size_t rows_used_ = 0;
-    struct Column {                  // the one that is being built
+    std::int64_t particles_ = 0;
+    std::size_t rows_used_ = 0, flushed_ = 0;  // elements: of all clusters so far; of those, in the lists
+    struct Column {                            // the one that is being built
         int from = 0, to = 0;        // cells in reach of the last cluster: [from, to) of a column, from its lowest
         std::int32_t base = 0;       // first slot of the layers in reach
         std::uint32_t far_x = 0;     // packed, out of reach
@@ -72,6 +75,7 @@ void ListBuilder<D>::build() {
     for (int r = seen.lower[up]; r <= seen.upper[up]; ++r) scratch_.edges.push_back(tile_.axis[up].edge(r));
     lists_.clusters.clear();
     lists_.neighbourhoods.clear();
+    for_each_column<D>(box, [&](const CellIndex& low) { particles_ += tile_.cells.run(low, box.extent(up)).size; });
     std::int64_t own = 0;
     for_each_column<D>(box, [&](const CellIndex& lowest) {
         begin_column(lowest);
@@ -80,16 +84,17 @@ void ListBuilder<D>::build() {
             const std::int32_t size = append_cluster(own, mine.begin + done, mine.size - done);
             done += size;
             own += size;
+            if (rows_used_ - flushed_ >= rows_at_once) flush(own);
         }
     });
-    const std::size_t rows = rows_used_ + padding;
-    if (lists_.rows.capacity() > rows + rows / 32)
-        lists_.rows = std::vector<Place<D>>();  // they were made for a larger skin
-    fit(lists_.rows, rows);
     trim(lists_.clusters);
     trim(lists_.neighbourhoods);
-    std::copy_n(rows_.begin(), rows_used_, lists_.rows.begin());
-    std::fill(lists_.rows.begin() + static_cast<std::ptrdiff_t>(rows_used_), lists_.rows.end(), Place<D>{0});
+    flush(own);
+    std::vector<Place<D>>& rows = lists_.rows;
+    std::fill_n(rows.begin() + static_cast<std::ptrdiff_t>(rows_used_), padding, Place<D>{0});  // kernels read ahead
+    if (rows.size() <= rows_used_ + rows_used_ / 16 + padding) return;
+    rows.resize(rows_used_ + rows_used_ / 64 + padding);  // they were made for a larger skin
+    rows.shrink_to_fit();
 }
 
 template <int D>
@@ -160,7 +165,20 @@ std::size_t ListBuilder<D>::find_candidates(const Extent& cluster) {
     return candidates;
 }
 
-// Room for the rows of a cluster whose candidates are in scratch.ranges.
+// Takes the rows of the last clusters to those of the tile. What the first ones took tells what all of them will take.
+// done: particles whose rows are there.
+template <int D>
+void ListBuilder<D>::flush(std::int64_t done) {
+    std::vector<Place<D>>& rows = lists_.rows;
+    if (const std::size_t needed = rows_used_ + padding; rows.size() < needed) {
+        const double share = done > 0 ? static_cast<double>(done) / static_cast<double>(particles_) : 1;
+        rows.resize(std::max(needed, static_cast<std::size_t>(1.03 * static_cast<double>(needed) / share)));
+    }
+    std::copy_n(rows_.begin(), rows_used_ - flushed_, rows.begin() + static_cast<std::ptrdiff_t>(flushed_));
+    flushed_ = rows_used_;
+}
+
+// Room for the rows of a cluster whose candidates are in scratch.ranges, and for what its search needs.
 template <int D>
 RowsArgs<D> ListBuilder<D>::rows_arguments(std::size_t candidates) {
     TileScratch& s = scratch_;
@@ -174,7 +192,7 @@ RowsArgs<D> ListBuilder<D>::rows_arguments(std::size_t candidates) {
     at_least(s.place, room + 16);
     at_least(s.start, room);
     at_least(hoods_, most_neighbourhoods<D>(runs, candidates));
-    at_least(rows_, rows_used_ + most_row_elements(candidates));
+    at_least(rows_, rows_used_ - flushed_ + most_row_elements(candidates));
     args.packed = tile_.packed;
     args.ranges = s.ranges.data();
     args.range_count = static_cast<std::int32_t>(runs);
@@ -188,7 +206,7 @@ RowsArgs<D> ListBuilder<D>::rows_arguments(std::size_t candidates) {
     args.stride = static_cast<std::int32_t>(room);
     args.neighbourhoods = hoods_.data();
     args.neighbourhoods_room = static_cast<std::int32_t>(most_neighbourhoods<D>(runs, candidates));
-    args.rows = rows_.data() + rows_used_;
+    args.rows = rows_.data() + rows_used_ - flushed_;
     args.rows_room = static_cast<std::int64_t>(most_row_elements(candidates));
     return args;
 }
