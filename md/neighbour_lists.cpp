@@ -172,7 +172,7 @@ void ListBuilder<D>::flush(std::int64_t done) {
     std::vector<Place<D>>& rows = lists_.rows;
     if (const std::size_t needed = rows_used_ + padding; rows.size() < needed) {
         const double share = done > 0 ? static_cast<double>(done) / static_cast<double>(particles_) : 1;
-        rows.resize(std::max(needed, static_cast<std::size_t>(1.03 * static_cast<double>(needed) / share)));
+        fit(rows, std::max(needed, static_cast<std::size_t>(1.02 * static_cast<double>(needed) / share)));
     }
     std::copy_n(rows_.begin(), rows_used_ - flushed_, rows.begin() + static_cast<std::ptrdiff_t>(flushed_));
     flushed_ = rows_used_;
