@@ -59,8 +59,8 @@ private:
     const std::int64_t reach_up_, most_apart_;  // 2^-26: of a neighbour up and down; of the particles of one cluster
     const std::int64_t slice_;                  // 2^-26: particles are sorted by slices of this height
     std::int64_t particles_ = 0;
-    std::size_t rows_used_ = 0, flushed_ = 0;  // elements: of all clusters so far; of those, in the lists
-    struct Column {                            // the one that is being built
+    std::size_t rows_used_ = 0;      // elements of all clusters so far
+    struct Column {                  // the one that is being built
         int from = 0, to = 0;        // cells in reach of the last cluster: [from, to) of a column, from its lowest
         std::int32_t base = 0;       // first slot of the layers in reach
         std::uint32_t far_x = 0;     // packed, out of reach
@@ -75,6 +75,9 @@ void ListBuilder<D>::build() {
     for (int r = seen.lower[up]; r <= seen.upper[up]; ++r) scratch_.edges.push_back(tile_.axis[up].edge(r));
     lists_.clusters.clear();
     lists_.neighbourhoods.clear();
+    lists_.rows.clear();
+    if (radius_ < lists_.radius) lists_.rows.shrink_to_fit();  // they took more room
+    lists_.radius = radius_;
     for_each_column<D>(box, [&](const CellIndex& low) { particles_ += tile_.cells.run(low, box.extent(up)).size; });
     std::int64_t own = 0;
     for_each_column<D>(box, [&](const CellIndex& lowest) {
@@ -84,17 +87,13 @@ void ListBuilder<D>::build() {
             const std::int32_t size = append_cluster(own, mine.begin + done, mine.size - done);
             done += size;
             own += size;
-            if (rows_used_ - flushed_ >= rows_at_once) flush(own);
+            if (rows_used_ - lists_.rows.size() >= rows_at_once) flush(own);
         }
     });
     trim(lists_.clusters);
     trim(lists_.neighbourhoods);
     flush(own);
-    std::vector<Place<D>>& rows = lists_.rows;
-    std::fill_n(rows.begin() + static_cast<std::ptrdiff_t>(rows_used_), padding, Place<D>{0});  // kernels read ahead
-    if (rows.size() <= rows_used_ + rows_used_ / 16 + padding) return;
-    rows.resize(rows_used_ + rows_used_ / 64 + padding);  // they were made for a larger skin
-    rows.shrink_to_fit();
+    lists_.rows.insert(lists_.rows.end(), padding, Place<D>{0});  // kernels read ahead
 }
 
 template <int D>
@@ -170,12 +169,11 @@ std::size_t ListBuilder<D>::find_candidates(const Extent& cluster) {
 template <int D>
 void ListBuilder<D>::flush(std::int64_t done) {
     std::vector<Place<D>>& rows = lists_.rows;
-    if (const std::size_t needed = rows_used_ + padding; rows.size() < needed) {
+    if (const std::size_t needed = rows_used_ + padding; rows.capacity() < needed) {
         const double share = done > 0 ? static_cast<double>(done) / static_cast<double>(particles_) : 1;
-        fit(rows, std::max(needed, static_cast<std::size_t>(1.02 * static_cast<double>(needed) / share)));
+        rows.reserve(static_cast<std::size_t>(1.05 * static_cast<double>(needed) / share));
     }
-    std::copy_n(rows_.begin(), rows_used_ - flushed_, rows.begin() + static_cast<std::ptrdiff_t>(flushed_));
-    flushed_ = rows_used_;
+    rows.insert(rows.end(), rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(rows_used_ - rows.size()));
 }
 
 // Room for the rows of a cluster whose candidates are in scratch.ranges, and for what its search needs.
@@ -192,7 +190,7 @@ RowsArgs<D> ListBuilder<D>::rows_arguments(std::size_t candidates) {
     at_least(s.place, room + 16);
     at_least(s.start, room);
     at_least(hoods_, most_neighbourhoods<D>(runs, candidates));
-    at_least(rows_, rows_used_ - flushed_ + most_row_elements(candidates));
+    at_least(rows_, rows_used_ - lists_.rows.size() + most_row_elements(candidates));
     args.packed = tile_.packed;
     args.ranges = s.ranges.data();
     args.range_count = static_cast<std::int32_t>(runs);
@@ -206,7 +204,7 @@ RowsArgs<D> ListBuilder<D>::rows_arguments(std::size_t candidates) {
     args.stride = static_cast<std::int32_t>(room);
     args.neighbourhoods = hoods_.data();
     args.neighbourhoods_room = static_cast<std::int32_t>(most_neighbourhoods<D>(runs, candidates));
-    args.rows = rows_.data() + rows_used_ - flushed_;
+    args.rows = rows_.data() + rows_used_ - lists_.rows.size();
     args.rows_room = static_cast<std::int64_t>(most_row_elements(candidates));
     return args;
 }

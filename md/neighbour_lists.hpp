@@ -18,6 +18,7 @@ struct NeighbourLists {
     std::vector<Cluster> clusters;
     std::vector<Neighbourhood<D>> neighbourhoods;
     std::vector<Place<D>> rows;
+    double radius = 0;  ///< for which they were built last
 
     /// Elements of the rows, which the kernels go through, of one lane.
     std::int64_t length() const;
