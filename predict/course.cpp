@@ -65,7 +65,7 @@ private:
         const balance::Owners owners(field.grid, field.grid.box(), partition_);
         std::vector<double> times = balance::counted_times(alone_, owners, field.load, setting_.hosts.processes());
         for (std::size_t p = 0; p < times.size(); ++p) {
-            times[p] *= field.length * field.length;
+            times[p] *= field.content();
             if (!rules_.speeds.empty()) times[p] /= rules_.speeds[p];
         }
         return times;

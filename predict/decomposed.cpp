@@ -69,11 +69,11 @@ void add_messages(const Parts& parts, const comm::NodeMap& nodes, const comm::Sc
     }
 }
 
-// Loads of a rank's tiles, and which other ranks own some of their ghosts.
-RankStep work_of(const balance::SummedArea& load, const balance::Decomposition& owners, const balance::Plan& plan,
-                 int rank, double length) {
+// Loads of a rank's tiles, and which other ranks own some of their ghosts. ghosts: the plan of these.
+RankStep work_of(const CellField& field, const balance::SummedArea& load, const balance::Decomposition& owners,
+                 const balance::Plan& ghosts, int rank) {
     std::map<balance::TileId, std::set<int>> sources;
-    for (const auto& link : plan.links)
+    for (const auto& link : ghosts.links)
         for (const Move& m : link.incoming) sources[m.target].insert(link.member);
     RankStep step;
     const balance::Range mine = owners.processes_of(rank);
@@ -86,9 +86,9 @@ RankStep work_of(const balance::SummedArea& load, const balance::Decomposition& 
             else step.rim.push_back({seconds, {found->second.begin(), found->second.end()}});
         }
     }
-    const double all = length * length * step.seconds();  // tiles stay as large as they are: fewer lie at the rim
+    const double all = field.content() * step.seconds();  // tiles stay as large as they are: fewer lie at the rim
     double rim = 0;
-    for (RimTile& tile : step.rim) rim += tile.seconds *= length;
+    for (RimTile& tile : step.rim) rim += tile.seconds *= field.border();
     step.inner_seconds = all - rim;
     return step;
 }
@@ -103,13 +103,15 @@ RankSteps rank_steps(const CellField& field, const balance::Decomposition& owner
     RankSteps result;
     result.counts.resize(ranks), result.records.resize(ranks);
     for (int r = 0; r < ranks; ++r) {
-        const balance::Plan plan = balance::halo_plan(owners, r, field.halo);
-        result.steps.push_back(work_of(load, owners, plan, r, field.length));
-        for (const auto& link : plan.links) {
-            for (const Move& m : link.outgoing) {
-                positions.add(r, link.member, static_cast<double>(items.of(m.box)) * field.item_bytes * field.length);
-                counts.add(r, link.member, static_cast<double>(m.box.cells()) * sizeof(std::int32_t) * field.length);
-            }
+        const balance::Plan ghosts = balance::halo_plan(owners, r, field.reach),
+                            halo = balance::halo_plan(owners, r, field.halo);
+        result.steps.push_back(work_of(field, load, owners, ghosts, r));
+        for (const auto& link : ghosts.links)
+            for (const Move& m : link.outgoing)
+                positions.add(r, link.member, static_cast<double>(items.of(m.box)) * field.item_bytes * field.border());
+        for (const auto& link : halo.links) {
+            for (const Move& m : link.outgoing)
+                counts.add(r, link.member, static_cast<double>(m.box.cells()) * sizeof(std::int32_t) * field.border());
             records.add(r, link.member, sizeof(std::int64_t));
         }
     }
@@ -156,8 +158,8 @@ std::vector<RankStep> migration_exchange(const CellField& field, const balance::
             for (int z = 0; z < all.upper[2]; ++z) {
                 const std::int32_t source = before.at(x, y, z), target = after.at(x, y, z);
                 if (source == target) continue;
-                sent[{source, target}] += bytes * field.length * field.length *
-                                          static_cast<double>(field.items[balance::place_in(all, x, y, z)]);
+                sent[{source, target}] +=
+                    bytes * field.content() * static_cast<double>(field.items[balance::place_in(all, x, y, z)]);
             }
     return as_steps(sent, from.processes());
 }

@@ -11,21 +11,32 @@
 
 namespace predict {
 
+/// What becomes of a thing of so many dimensions when all lengths are so many times as large.
+constexpr double grown(double length, int dimensions) {
+    double factor = 1;
+    for (int a = 0; a < dimensions; ++a) factor *= length;
+    return factor;
+}
+
 /// A load for each cell of a grid, column by column, and what cells send where they are ghosts.
 struct CellField {
     balance::Grid grid;
     std::vector<std::int64_t> load;   ///< ticks a step (balance/model/work.hpp)
     std::vector<std::int64_t> items;  ///< particles
-    int halo = 1;                     ///< width of the ghosts around a tile, cells
+    int halo = 1;                     ///< width of the cells around a tile whose particles it counts
+    int reach = 1;                    ///< width of those among them whose particles are ghosts
     double item_bytes = 8;            ///< of a packed position
-    double length = 1;                ///< all lengths of the problem are so many times those of the field: loads grow
-                                      ///< with the square, borders with the length; tiles stay as large as they are
+    double length = 1;                ///< all lengths of the problem are so many times those of the field; tiles stay
+                                      ///< as large as they are
+
+    double content() const { return grown(length, grid.dimensions); }     ///< so many times as much is in a region
+    double border() const { return grown(length, grid.dimensions - 1); }  ///< ... lies at its border
 };
 
 /// What the ranks do in a step, and at a rebuild of the neighbour lists.
 struct RankSteps {
     std::vector<RankStep> steps;            ///< ghosts' positions
-    std::vector<RankStep> counts, records;  ///< at a rebuild: particles a ghost cell; one message to each neighbour
+    std::vector<RankStep> counts, records;  ///< at a rebuild: particles a halo cell; one message to each neighbour
     double messages = 0, bytes = 0;         ///< that a mean rank sends in a step
 };
 

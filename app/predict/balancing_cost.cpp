@@ -55,10 +55,12 @@ private:
 };
 
 // Pieces between which the chain may be cut, of which the rates' chain has as many as there are cells.
-double chain_items(const balance::PartitionOptions& options, double ranks, double cells) {
+double chain_items(const balance::PartitionOptions& options, int dimensions, double ranks, double cells) {
     const double patches = static_cast<double>(options.patches_per_process) * ranks;
     if (!balance::kind_of(options).chained || options.cut == balance::CutAt::patches) return patches;
-    return options.cut == balance::CutAt::cells ? cells : std::sqrt(cells * patches);  // strips of squares
+    if (options.cut == balance::CutAt::cells) return cells;
+    // Strips: of squares of n cells those along one side, n^(1/2); of cubes n^(2/3).
+    return std::pow(predict::grown(cells, dimensions - 1) * patches, 1.0 / dimensions);
 }
 
 double look_seconds(const Prices& price, bool counted_work, double boxes) {
@@ -73,9 +75,10 @@ double look_seconds(const Prices& price, bool counted_work, double boxes) {
                {.reductions = 4, .broadcasts = 2, .gathers = 1, .exchanges = 2, .gathered_bytes = corners * boxes});
 }
 
-double partition_seconds(const Deck::Balance& balance, const Prices& price, bool counted_work, double boxes,
+double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double boxes,
                          double cells) {
-    const double ranks = price.ranks(), items = chain_items(balance.partition, ranks, cells);
+    const bool counted_work = balance.clock == balance::Clock::work;
+    const double ranks = price.ranks(), items = chain_items(balance.partition, dimensions, ranks, cells);
     double seconds = price.whole(cost::bisection) + price.part(cost::chain, items);
     for (const PartCost& c : {cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
         seconds += price.home(c);
@@ -111,7 +114,7 @@ BalancingCost balancing_cost(const Deck::Balance& balance, double cells, const b
     const Prices price(grid, partition, cells, conditions);
     const bool counted_work = balance.clock == balance::Clock::work;
     const auto boxes = static_cast<double>(partition.boxes.size());
-    return {look_seconds(price, counted_work, boxes), partition_seconds(balance, price, counted_work, boxes, cells),
+    return {look_seconds(price, counted_work, boxes), partition_seconds(balance, price, grid.dimensions, boxes, cells),
             price.whole(cost::tiles)};
 }
 

@@ -10,9 +10,11 @@
 #include "app/common/words.hpp"
 #include "app/deck/setup.hpp"
 #include "app/predict/balancing_cost.hpp"
+#include "app/run/load_field.hpp"
 #include "app/run/network.hpp"
 #include "balance/partition/bisection.hpp"
 #include "balance/partition/chain.hpp"
+#include "md/particles.hpp"
 
 namespace app {
 namespace {
@@ -20,8 +22,9 @@ namespace {
 constexpr std::size_t most_forecasts = 6;  // of so many stretches of steps a mean is made
 
 predict::CellField loads_of(const CountedField& counted, const predict::Machine& machine, double length) {
-    predict::CellField field{counted.grid, counted.work, {}, counted.halo};
+    predict::CellField field{counted.grid, counted.work, {}, counted.halo, counted.reach};
     for (const balance::CellCounts& cell : counted.cells) field.items.push_back(cell.n);
+    field.item_bytes = static_cast<double>(ghost_bytes(counted.grid.dimensions));
     field.length = length;
     const predict::ComputeCosts& c = machine.compute;
     const balance::Unknowns costs{c.cell, c.particle, c.candidate, c.pair};
@@ -53,19 +56,14 @@ std::int64_t most_ranks(const Deck& deck, const balance::Grid& grid) {
 Forecaster::Forecaster(const Deck& deck, const md::Domain& domain, const Deck::Machine& nodes,
                        const predict::Machine& machine, const SampledCourse& sampled, double steps_per_rebuild,
                        double length)
-    : deck_(deck),
-      domain_(domain),
-      nodes_(nodes),
-      machine_(machine),
-      steps_per_rebuild_(steps_per_rebuild),
-      length_(length) {
+    : deck_(deck), domain_(domain), nodes_(nodes), machine_(machine), steps_per_rebuild_(steps_per_rebuild) {
     for (const CountedField& f : sampled.fields) snapshots_.push_back({f.step, loads_of(f, machine, length), f.cells});
 }
 
 // How a run of the deck balances, in particles of the field.
 predict::Rules Forecaster::rules_for(const Placement& placement) const {
     const Deck::Balance& b = deck_.balance;
-    const double particles = length_ * length_;  // that one of the field stands for
+    const double particles = snapshots_.front().field.content();  // that one of the field stands for
     predict::Rules rules;
     rules.model = b.model;
     rules.constants = b.constants;
@@ -92,7 +90,7 @@ predict::Course Forecaster::follow(std::span<const predict::Snapshot> snapshots,
             "balance.partition.max_particles_per_process: no cut keeps {} within {}; the smallest limit that works is "
             "{}; use it, or predict for more",
             counted(ranks, "process"), counted(deck_.balance.partition.max_size, "particle"),
-            std::llround(std::ceil(static_cast<double>(e.smallest) * length_ * length_))));
+            std::llround(std::ceil(static_cast<double>(e.smallest) * snapshots_.front().field.content()))));
     }
 }
 
@@ -128,11 +126,11 @@ predict::Course Forecaster::course_of(const Placement& placement, predict::Condi
     const predict::CellField& first = snapshots_.front().field;
     const balance::Partition start = follow(snapshots.first(1), rules).stretches.front().partition,
                              even = balance::one_box_each(balance::even_partition(first.grid, ranks));
-    const BalancingCost cost = balancing_cost(b, static_cast<double>(first.grid.box().cells()) * length_ * length_,
+    const BalancingCost cost = balancing_cost(b, static_cast<double>(first.grid.box().cells()) * first.content(),
                                               first.grid, start, conditions);
     const auto move_seconds = [&](const predict::CellField& field, const balance::Partition& from,
                                   const balance::Partition& to) {
-        constexpr double particle_bytes = 40;
+        const double particle_bytes = field.grid.dimensions == 2 ? sizeof(md::Particle<2>) : sizeof(md::Particle<3>);
         const std::vector<predict::RankStep> exchange = migration_exchange(field, from, to, particle_bytes);
         double most = 0;  // particles that a rank packs
         for (const predict::RankStep& r : exchange) {

@@ -42,7 +42,7 @@ private:
     const md::Domain& domain_;
     const Deck::Machine& nodes_;
     const predict::Machine& machine_;
-    double steps_per_rebuild_, length_;
+    double steps_per_rebuild_;
     std::vector<predict::Snapshot> snapshots_;
 };
 

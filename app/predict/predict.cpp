@@ -130,6 +130,20 @@ void write(const RunDirectory& directory, const std::vector<std::pair<std::strin
     });
 }
 
+// So many of them has a system whose lengths are so many times those of the deck.
+std::int64_t scaled(std::int64_t count, const char* what, double length, int dimensions,
+                    const comm::Communicator& comm) {
+    constexpr double most = 1e18;
+    const double all = static_cast<double>(count) * predict::grown(length, dimensions);
+    comm::require(comm, all <= most, [&] {
+        return UsageError(
+            fmt::format("command line: --scale: {:g} makes {:.3g} {} of {}, more than {:g}; use a smaller "
+                        "scale",
+                        length, all, what, count, most));
+    });
+    return std::llround(all);
+}
+
 // What is known before anything is measured.
 PredictReport begun(const Options& options, const Deck& deck, const comm::Communicator& comm) {
     PredictReport report;
@@ -193,10 +207,9 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
                : sampled.steps_per_rebuild > 0      ? sampled.steps_per_rebuild
                                                     : sample->steps_per_rebuild();
     });
-    const double area = options.length * options.length;
     for (const balance::CellCounts& c : sampled.fields.front().cells) report.particles += c.n;
-    report.particles = std::llround(static_cast<double>(report.particles) * area);
-    report.cells = std::llround(static_cast<double>(grid.box().cells()) * area);
+    report.particles = scaled(report.particles, "particles", options.length, grid.dimensions, comm);
+    report.cells = scaled(grid.box().cells(), "cells", options.length, grid.dimensions, comm);
     report.sampled_steps = sampled.fields.back().step;
     on_rank_0(comm, [&] {
         const Forecaster forecaster(deck, setup.domain, report.nodes, report.machine, sampled, report.steps_per_rebuild,

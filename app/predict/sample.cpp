@@ -85,9 +85,13 @@ CountedField Sample::count() {
     engine.build_neighbour_lists();
     balance::Counting counting{deck_.balance.work, setup_.domain.cell_widths()};
     const balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
-    CountedField field{
-        0,         owners_.grid(), own_setup_.halo, std::vector<balance::Unknowns>(cells.counts.size()), cells.counts,
-        cells.work};
+    CountedField field{0,
+                       owners_.grid(),
+                       own_setup_.halo,
+                       own_setup_.reach,
+                       std::vector<balance::Unknowns>(cells.counts.size()),
+                       cells.counts,
+                       cells.work};
     for (int k = 0; k < balance::unknowns; ++k) {
         balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
         (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;

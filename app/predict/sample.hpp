@@ -20,7 +20,7 @@ namespace app {
 struct CountedField {
     std::int64_t step = 0;  ///< after so many steps
     balance::Grid grid;
-    int halo = 1;  ///< width of a run's ghosts, cells
+    int halo = 1, reach = 1;  ///< of a run (Setup)
     std::vector<balance::Unknowns> counts;
     std::vector<balance::CellCounts> cells;  ///< particles, in the cell and around it
     std::vector<std::int64_t> work;          ///< ticks a step by the deck's balance.work

@@ -19,6 +19,7 @@
 #include "balance/grid/field.hpp"
 #include "comm/file/field_reader.hpp"
 #include "comm/team.hpp"
+#include "md/domain.hpp"
 
 namespace app {
 namespace {
@@ -50,6 +51,7 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     std::copy_n(deck.system.box.begin(), grid.dimensions, field.box.begin());
     field.load = cells.work;
     for (const balance::CellCounts& c : cells.counts) field.items.push_back(c.n);
+    field.item_bytes = ghost_bytes(grid.dimensions);
     return field;
 }
 
@@ -97,6 +99,8 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
 }
 
 }  // namespace
+
+std::int64_t ghost_bytes(int dimensions) { return dimensions == 2 ? sizeof(md::Packed<2>) : sizeof(md::Packed<3>); }
 
 void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm) {
     if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck.system);

@@ -21,8 +21,11 @@ struct LoadField {
     double unit = 1;
     std::string what = {};                 ///< the unit's name
     std::vector<std::int64_t> items = {};  ///< that a cell sends where it is a ghost: its particles; empty: 1 each
-    std::int64_t item_bytes = 8;           ///< of a packed position, where items are particles
+    std::int64_t item_bytes = 8;           ///< of an item
 };
+
+/// Bytes of a particle that is a ghost: of its packed position.
+std::int64_t ghost_bytes(int dimensions);
 
 /// Gives an engine the particles that the section load names: a checkpoint's, else those of the deck's slabs. owners:
 /// the decomposition in use. Collective. Throws InputError, comm::ReadError.

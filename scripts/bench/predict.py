@@ -19,14 +19,30 @@ from quiet import quiet
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from common import call, mpiexec, read_json, words, write_json  # noqa: E402
 
-DECKS = {"inputs/liquid.yaml": 300, "inputs/slab.yaml": 500, "inputs/quickstart.yaml": 300}  # steps of a run
-SIMULATED = {"inputs/lbe64.yaml": [8, 24, 96, 192, 384], "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256]}
+# Steps of a run.
+DECKS = {
+    "inputs/liquid.yaml": 300,
+    "inputs/slab.yaml": 500,
+    "inputs/quickstart.yaml": 300,
+    "inputs/melt.yaml": 200,
+    "inputs/collision_3d.yaml": 300,
+}
+SIMULATED = {
+    "inputs/lbe64.yaml": [8, 24, 96, 192, 384],
+    "inputs/strip.yaml": [2, 4, 8, 16, 32, 64, 128, 256],
+    "inputs/melt.yaml": [2, 8, 24, 96],
+    "inputs/collision_3d.yaml": [2, 8, 24, 96],
+}
 SIMULATED_STEPS = (
     1,
     6,
 )  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
 # With --balancing: a run of so many steps with a balancing every so many, and one without.
-BALANCING = {"inputs/strip.yaml": [8, 16, 32], "inputs/tiny.yaml": [8, 16, 32]}
+BALANCING = {
+    "inputs/strip.yaml": [8, 16, 32],
+    "inputs/tiny.yaml": [8, 16, 32],
+    "inputs/collision_3d.yaml": [8, 16, 32],
+}
 BALANCING_STEPS, BALANCING_EVERY = 300, 20
 OVERLAP_DECK, OVERLAP_STEPS = "inputs/liquid.yaml", 1000
 OVERLAP = [

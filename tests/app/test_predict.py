@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of `steelyard predict`, and of what a run says that balancing was worth.
 
-Groups: predict_results predict_programs predicted_and_measured predict_errors worth.
+Groups: predict_results predict_space predict_programs predicted_and_measured predict_errors worth.
 """
 import csv
 import json
@@ -16,6 +16,8 @@ inside: {latency_seconds: 1.0e-6, bytes_per_second: 5.0e9}
 between: {latency_seconds: 2.0e-6, bytes_per_second: 8.0e9}
 message_seconds: 5.0e-7
 """
+# More than 10^6 cells, and hardly a particle.
+TOO_MANY = dict(system__box="[600, 300, 300]", run__steps=0)
 RESERVOIR = os.path.join(SOURCE, "inputs/predict/reservoir.yaml")
 
 
@@ -120,6 +122,50 @@ def test_predict_results(tmp):
     assert "measured inside a node" in here["messages"], here["messages"]
     check_consistent(here)
     assert 0 < here["forecasts"][1]["seconds"]["communication"] < here["forecasts"][1]["step_seconds"], "communication"
+
+
+def test_predict_space(tmp):
+    """Three dimensions: ghosts are those that a run sends, and twice the length is 8 times the work and 4 times the
+    bytes."""
+    out, other, machine = (os.path.join(tmp, n) for n in ("out", "other", "machine.yaml"))
+    with open(machine, "w") as f:
+        f.write(MACHINE)
+    for name, change in (
+        ("melt", dict(system__slabs__0__cells="[8, 9, 10]")),
+        ("collision_3d", {}),
+    ):
+        deck = os.path.join(SOURCE, "inputs", name + ".yaml")
+        keys = dict(change, grid__skin=0.3, balance__clock="work", run__steps=1)
+        given = ("--machine", machine, "--processes", "2,3")
+        p = predict(out, *given, deck=deck, **keys)
+        check_consistent(p)
+        # The first plan of ghosts, even where counts look further than ghosts come from.
+        for every in (0, 1):
+            p = predict(out, *given, deck=deck, **dict(keys, balance__every=every, balance__partition__kind="none"))
+            for f in p["forecasts"][1:]:
+                file = os.path.join(tmp, "trace.csv")
+                code, text = run(
+                    f["ranks"],
+                    "run",
+                    deck,
+                    *("--out", fresh(other), "--force", "--quiet", "--trace-messages", file),
+                    *settings(**keys, balance__every=every, balance__partition__kind="none"),
+                )
+                assert code == 0, f"a traced run: {code} {text}"
+                with open(file) as rows:
+                    traced = [r for r in csv.DictReader(rows) if r["kind"] == "ghosts"]
+                sent = sum(int(r["bytes"]) for r in traced if r["plan"] == traced[0]["plan"])
+                assert sent > 0 and abs(f["bytes_a_rank"] * f["ranks"] / sent - 1) < 0.03, f"{name}: {f} sends {sent}"
+        large = predict(other, *given, "--scale", "2", deck=deck, **keys)
+        p = predict(out, *given, deck=deck, **keys)
+        assert large["particles"] == 8 * p["particles"] and large["cells"] == 8 * p["cells"], f"{name}: {large}"
+        for a, b in zip(p["forecasts"], large["forecasts"]):
+            assert abs(b["seconds"]["compute"] / a["seconds"]["compute"] - 8) < 1e-6, f"{name}: scaled work {b}"
+            assert abs(b["bytes_a_rank"] - 4 * a["bytes_a_rank"]) <= 0.01 * b["bytes_a_rank"], f"{name}: scaled bytes"
+    code, text = run(
+        2, "predict", deck, "--out", fresh(other), "--machine", machine, "--scale", "1e4", *settings(**TOO_MANY)
+    )
+    assert code == 2 and text.count("\n") == 1 and "--scale" in text and "use a smaller scale" in text, text
 
 
 def asked(out, given, keys):

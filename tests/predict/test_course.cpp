@@ -107,6 +107,17 @@ TEST_CASE("where no partition keeps the limit, a course ends as the run does") {
     CHECK_THROWS_AS(follow(moving, 2, rules), balance::Infeasible);
 }
 
+TEST_CASE("with lengths twice as large a run loses four times as much, in space eight times") {
+    std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {0}), row_at(30, {0})};
+    const auto migrations_in = [&](int dimensions) {
+        for (Snapshot& s : moving) s.field.grid.dimensions = dimensions, s.field.length = 2;
+        return follow(moving, 2, rules_of(balance::Migrate::gain, 30, balance::Clock::wall)).migrations;
+    };
+    // By the third balancing 6 s would be lost at length 1 (above), by the fourth 12 s.
+    CHECK(migrations_in(2) == std::vector<std::size_t>{1, 3});
+    CHECK(migrations_in(3) == std::vector<std::size_t>{1, 2});
+}
+
 TEST_CASE("between two snapshots cells hold the mean") {
     Snapshot a = row_at(0, {0}), b = row_at(10, {7});
     b.field.items.assign(8, 5);

@@ -39,10 +39,17 @@ double last(const std::vector<double>& ends) { return *std::max_element(ends.beg
 
 double rim_seconds(const RankStep& step) { return step.seconds() - step.inner_seconds; }
 
-CellField random_field(int nx, int ny, std::uint64_t seed) {
+using Cells = std::array<int, 3>;
+
+// In the plane, and in space.
+const std::array<Cells, 2> grids{{{48, 36, 1}, {27, 15, 12}}};
+
+CellField random_field(Cells cells, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    CellField field{balance::Grid{{nx, ny, 1}, {true, true, false}}, {}, {}, 2};
-    for (int c = 0; c < nx * ny; ++c) {
+    const bool space = cells[2] > 1;
+    CellField field{balance::Grid{cells, {true, true, space}, space ? 3 : 2}, {}, {}};
+    field.halo = 2;
+    for (std::int64_t c = 0; c < field.grid.box().cells(); ++c) {
         field.items.push_back(static_cast<std::int64_t>(random() % 12));
         field.load.push_back(balance::to_ticks(1e-8 * double(field.items.back() * field.items.back() + 1)));
     }
@@ -50,7 +57,26 @@ CellField random_field(int nx, int ny, std::uint64_t seed) {
 }
 
 balance::Decomposition even(const CellField& field, int ranks) {
-    return {field.grid, balance::one_box_each(balance::even_partition(field.grid, ranks)), {ranks, ranks}, {8, 8}};
+    return {field.grid, balance::one_box_each(balance::even_partition(field.grid, ranks)), {ranks, ranks}, {8, 8, 8}};
+}
+
+// Calls visit(cell), which may lie beyond a side of the grid.
+template <class Visit>
+void for_each_cell(const balance::Box& box, Visit visit) {
+    for (int x = box.lower[0]; x < box.upper[0]; ++x)
+        for (int y = box.lower[1]; y < box.upper[1]; ++y)
+            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(Cells{x, y, z});
+}
+
+// All axes wrap around.
+std::int64_t place(const CellField& field, Cells at) {
+    for (int a = 0; a < 3; ++a) at[a] = (at[a] + field.grid.cells[a]) % field.grid.cells[a];
+    return balance::place_in(field.grid.box(), at[0], at[1], at[2]);
+}
+
+balance::Box around(const CellField& field, balance::Box box, int width) {
+    for (int a = 0; a < field.grid.dimensions; ++a) box.lower[a] -= width, box.upper[a] += width;
+    return box;
 }
 
 Conditions conditions_of(int ranks, const Machine& machine, Overlap overlap) {
@@ -215,22 +241,33 @@ TEST_CASE("in the course of steps only the slowest rank counts where the others 
 }
 
 TEST_CASE("ranks compute all loads and send all that others see, in the messages of the schedule") {
-    for (const int ranks : {1, 2, 7, 12}) {
-        const CellField field = random_field(48, 36, 3);
+    for (const auto& [cells, ranks] : std::vector<std::pair<Cells, int>>{{grids[0], 1},
+                                                                         {grids[0], 2},
+                                                                         {grids[0], 7},
+                                                                         {grids[0], 12},
+                                                                         {grids[1], 1},
+                                                                         {grids[1], 7},
+                                                                         {grids[1], 12}}) {
+        CellField field = random_field(cells, 3);
+        field.item_bytes = 4 * field.grid.dimensions;
         const balance::Decomposition owners = even(field, ranks);
         const comm::NodeMap nodes(ranks);
         double load = 0, expected_bytes = 0;
         for (const std::int64_t l : field.load) load += balance::to_seconds(l);
         std::int64_t parts = 0, links = 0;
         for (int r = 0; r < ranks; ++r)
-            for (const auto& link : balance::halo_plan(owners, r, field.halo).links) {
-                ++links;
+            for (const auto& link : balance::halo_plan(owners, r, field.reach).links) {
+                double of_link = 0;
                 for (const balance::Move& move : link.outgoing) {
-                    ++parts;
-                    for (int x = move.box.lower[0]; x < move.box.upper[0]; ++x)
-                        for (int y = move.box.lower[1]; y < move.box.upper[1]; ++y)
-                            expected_bytes += 8.0 * double(field.items[x * 36 + y]);
+                    double bytes = 0;
+                    for_each_cell(move.box, [&](const Cells& at) {
+                        bytes += field.item_bytes * double(field.items[place(field, at)]);
+                    });
+                    parts += bytes > 0;
+                    of_link += bytes;
                 }
+                links += of_link > 0;
+                expected_bytes += of_link;
             }
         for (const comm::Aggregate aggregate :
              {comm::Aggregate::none, comm::Aggregate::process, comm::Aggregate::node}) {
@@ -252,30 +289,31 @@ TEST_CASE("ranks compute all loads and send all that others see, in the messages
     }
 }
 
-TEST_CASE("a tile is at the rim where another rank's cells lie within its halo") {
-    const CellField field = random_field(48, 36, 8);
+TEST_CASE("a tile is at the rim where another rank's cells are in reach; what it counts lies in its whole halo") {
+    const Cells grid = GENERATE(grids[0], grids[1]);
+    const CellField field = random_field(grid, 8);
     const int ranks = 3;
     const balance::Decomposition owners(field.grid, balance::one_box_each(balance::even_partition(field.grid, ranks)),
-                                        {ranks, ranks}, {3, 3});
-    std::vector<int> rank_of_cell(48 * 36);
+                                        {ranks, ranks}, {3, 3, 3});
+    std::vector<int> rank_of_cell(field.grid.box().cells());
     for (int r = 0; r < ranks; ++r)
         for (const balance::Box& box : owners.tiles_of(r))
-            for (int x = box.lower[0]; x < box.upper[0]; ++x)
-                for (int y = box.lower[1]; y < box.upper[1]; ++y) rank_of_cell[x * 36 + y] = r;
+            for_each_cell(box, [&](const Cells& at) { rank_of_cell[place(field, at)] = r; });
     const RankSteps steps = rank_steps(field, owners, comm::NodeMap(ranks), {});
+    std::int64_t halo_cells = 0;
+    double count_bytes = 0;
     for (int r = 0; r < ranks; ++r) {
         double rim = 0;
         std::vector<std::vector<int>> sources;  // of each tile at the rim
         for (const balance::Box& box : owners.tiles_of(r)) {
             std::set<int> others;
             double load = 0;
-            for (int x = box.lower[0] - field.halo; x < box.upper[0] + field.halo; ++x)
-                for (int y = box.lower[1] - field.halo; y < box.upper[1] + field.halo; ++y) {
-                    const int cell = (x + 48) % 48 * 36 + (y + 36) % 36;
-                    if (rank_of_cell[cell] != r) others.insert(rank_of_cell[cell]);
-                    const bool inside = x >= box.lower[0] && x < box.upper[0] && y >= box.lower[1] && y < box.upper[1];
-                    if (inside) load += balance::to_seconds(field.load[cell]);
-                }
+            for_each_cell(box, [&](const Cells& at) { load += balance::to_seconds(field.load[place(field, at)]); });
+            for_each_cell(around(field, box, field.reach), [&](const Cells& at) {
+                if (const int owner = rank_of_cell[place(field, at)]; owner != r) others.insert(owner);
+            });
+            for_each_cell(around(field, box, field.halo),
+                          [&](const Cells& at) { halo_cells += rank_of_cell[place(field, at)] != r; });
             if (others.empty()) continue;
             rim += load;
             sources.emplace_back(others.begin(), others.end());
@@ -286,11 +324,13 @@ TEST_CASE("a tile is at the rim where another rank's cells lie within its halo")
         CHECK(found == sources);
         CHECK(rim_seconds(steps.steps[r]) == Approx(rim));
         CHECK(steps.steps[r].inner_seconds > 0);
+        for (const Message& m : steps.counts[r].sends) count_bytes += m.bytes;
     }
+    CHECK(count_bytes == 4.0 * double(halo_cells));  // all that is received is sent
 }
 
 TEST_CASE("a byte that is forwarded is sent twice, but for those that the aggregator keeps") {
-    const CellField field = random_field(48, 36, 4);
+    const CellField field = random_field(grids[0], 4);
     const int ranks = 12;
     const balance::Decomposition owners = even(field, ranks);
     comm::Schedule process, node;
@@ -314,16 +354,30 @@ TEST_CASE("a byte that is forwarded is sent twice, but for those that the aggreg
         for (const Message& m : forwarded.steps[r].sends) CHECK(m.to != r);
 }
 
-TEST_CASE("longer lengths: work grows with the square, bytes with the length") {
-    CellField field = random_field(48, 36, 5);
+TEST_CASE("longer lengths: work grows with the square and bytes with the length, in space with cube and square") {
+    const auto [cells, work, border] =
+        GENERATE(table<Cells, double, double>({{grids[0], 100, 10}, {grids[1], 1000, 100}}));
+    CellField field = random_field(cells, 5);
     const balance::Decomposition owners = even(field, 6);
+    const balance::Partition& from = owners.partition();
+    balance::Partition to = from;
+    std::swap(to.boxes[0], to.boxes[1]);
+    const auto all_of = [&](const std::vector<RankStep>& exchange) {
+        double bytes = 0;
+        for (const RankStep& r : exchange)
+            for (const Message& m : r.sends) bytes += m.bytes;
+        return bytes;
+    };
     const RankSteps one = rank_steps(field, owners, comm::NodeMap(6), {});
+    const double moved = all_of(migration_exchange(field, from, to, 8));
     field.length = 10;
     const RankSteps ten = rank_steps(field, owners, comm::NodeMap(6), {});
-    CHECK(ten.bytes == Approx(10 * one.bytes));
+    CHECK(ten.bytes == Approx(border * one.bytes));
+    CHECK(all_of(ten.counts) == Approx(border * all_of(one.counts)));
+    CHECK(all_of(migration_exchange(field, from, to, 8)) == Approx(work * moved));
     for (int r = 0; r < 6; ++r) {
-        CHECK(ten.steps[r].seconds() == Approx(100 * one.steps[r].seconds()));
-        CHECK(rim_seconds(ten.steps[r]) == Approx(10 * rim_seconds(one.steps[r])));
+        CHECK(ten.steps[r].seconds() == Approx(work * one.steps[r].seconds()));
+        CHECK(rim_seconds(ten.steps[r]) == Approx(border * rim_seconds(one.steps[r])));
     }
 }
 
@@ -331,7 +385,7 @@ TEST_CASE("forecasts: terms add up, overlap and better machines never harm, the 
     for (const Overlap overlap : {Overlap::none, Overlap::links, Overlap::full}) {
         std::vector<Forecast> all;
         for (const int ranks : {1, 2, 4, 8, 16, 32}) {
-            const CellField field = random_field(64, 64, 6);
+            const CellField field = random_field({64, 64, 1}, 6);
             Machine m;
             m.ranks_per_node = 4;
             m.compute_uncertainty = 0.1;
