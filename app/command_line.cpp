@@ -11,6 +11,7 @@
 
 #include "app/common/build_info.hpp"
 #include "app/deck/wording.hpp"
+#include "balance/partition/partition.hpp"
 
 namespace app {
 namespace {
@@ -118,7 +119,8 @@ void add_predict(CLI::App& cli, Options& o) {
     predict
         ->add_option("--scale", o.length,
                      "predict for all lengths of the deck times so much:\n"
-                     "particles times its square (default: 1)")
+                     "particles times its square, in three dimensions its\n"
+                     "cube (default: 1)")
         ->check([](const std::string& text) {
             double length = 0;  // CLI::Range lets nan through
             return CLI::detail::lexical_cast(text, length) && length >= 1 && length <= 1e4
@@ -144,6 +146,12 @@ void add_commands(CLI::App& cli, Options& o) {
                                              "CPUs, cores and accelerators; no steps");
     partition->footer(partition_example);
     add_deck(partition, o);
+    partition
+        ->add_option("--kind", o.kind,
+                     "the partitioner: nested (default), or one that\n"
+                     "knows no nodes, with the deck's other keys of\n"
+                     "balance.partition: chain, rcb, none (even)")
+        ->check(CLI::IsMember(balance::partition_kind_names()));
     add_machine(partition, o, "a machine file, for the deck's section machine");
     add_output(partition, o);
     add_predict(cli, o);

@@ -194,8 +194,8 @@ std::string to_json(const PartitionReport& report) {
     j["grid"] = report.grid.cells;
     j["periodic"] = report.grid.periodic;
     j["load_unit"] = report.unit_name;
-    j["algorithm"] = balance::word_of(report.options.algorithm);
-    j["ghost_width"] = report.options.ghost_width;
+    j["algorithm"] = report.algorithm;
+    j["ghost_width"] = report.ghost_width;
     j["lbe_model"] = q.lbe_model;
     j["bound"] = report.bound;
     j["bound_of_cells"] = report.bound_of_cells;

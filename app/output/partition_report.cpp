@@ -67,20 +67,18 @@ std::string shortfall_text(const PartitionReport& report) {
 
 void say_partition(const PartitionReport& report, const std::string& directory) {
     const balance::NestedQuality& q = report.quality;
-    const auto& cells = report.grid.cells;
     const std::int64_t total = std::accumulate(q.load.begin(), q.load.end(), std::int64_t{0});
     std::int64_t remote = 0;
     for (std::size_t r = 0; r < report.resources.size(); ++r)
         if (report.resources[r].kind == balance::ResourceKind::accelerator) remote += q.remote_cells[r];
-    const std::string grid = along_axes(cells, cells[2] > 1 ? 3 : 2) + " cells";
+    const std::string grid = along_axes(report.grid.cells, report.grid.dimensions) + " cells";
     say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, report.deck);
     say(stdout, "{}",
         lines_of({grid, fmt::format("load {:.6g} ({})", static_cast<double>(total) * report.unit, report.unit_name)}));
     say(stdout, "{}", machine_text(report));
     const auto row = [](const char* name, const std::string& value) { say(stdout, "  {:<36}{}\n", name, value); };
     const auto bytes = [&](std::int64_t items) { return std::to_string(items * report.item_bytes); };
-    row("algorithm",
-        fmt::format("{}, ghost width {}", balance::word_of(report.options.algorithm), report.options.ghost_width));
+    row("algorithm", fmt::format("{}, ghost width {}", report.algorithm, report.ghost_width));
     row("LBE_m", fmt::format("{:.4f}", q.lbe_model));
     row("bound of LBE_m", fmt::format("{:.4f}", report.bound));
     row("remote cells of accelerators", std::to_string(remote));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `steelyard partition` says and writes of a nested partition.
+// What `steelyard partition` says and writes of a partition.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,7 +18,8 @@ struct PartitionReport {
     std::string deck;  ///< its name
     balance::Grid grid;
     balance::Machine machine;
-    balance::NestedOptions options;
+    std::string algorithm;  ///< its name
+    int ghost_width = 1;    ///< cells
     balance::NestedPartition partition = {};
     balance::NestedQuality quality = {};
     double bound = 1,

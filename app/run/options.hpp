@@ -19,12 +19,13 @@ struct Options {
     std::string prediction;  ///< run: a predict.json whose times are shown beside the measured ones, or empty
     bool force = false;      ///< put results aside that are in the way
     bool quiet = false;
-    bool brief = false;     ///< info: without the deck
-    std::string machine;    ///< a machine file: takes the place of the deck's machine, and of measuring for predict
-    std::string processes;  ///< predict: a list of numbers
-    double length = 1;      ///< predict: all lengths of the deck times so much
-    double efficiency = 0;  ///< predict: find the most ranks that keep it; 0: not asked for
-    double seconds = 0;     ///< predict: find the fewest ranks on which the run takes no longer; 0: not asked for
+    bool brief = false;   ///< info: without the deck
+    std::string machine;  ///< a machine file: takes the place of the deck's machine, and of measuring for predict
+    std::string kind = "nested";  ///< partition: the partitioner
+    std::string processes;        ///< predict: a list of numbers
+    double length = 1;            ///< predict: all lengths of the deck times so much
+    double efficiency = 0;        ///< predict: find the most ranks that keep it; 0: not asked for
+    double seconds = 0;           ///< predict: find the fewest ranks on which the run takes no longer; 0: not asked for
     std::vector<std::string> command_line;
 };
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tests of `steelyard partition`.
 
-Groups: partition_results partition_loads partition_errors. What partition.json says is computed again here from its
-boxes.
+Groups: partition_results partition_loads partition_kinds partition_errors. What partition.json says is computed again
+here from its boxes.
 """
 import filecmp
 import itertools
@@ -25,9 +25,10 @@ MACHINE = dict(
 )
 
 
-def partition(out, ranks=0, deck=DECK, **keys):
-    code, text = run(ranks, "partition", deck, "--out", fresh(out), "--quiet", *settings(**{**MACHINE, **keys}))
-    assert code == 0 and text == "", f"partition with {keys} on {ranks} ranks: {code} {text}"
+def partition(out, ranks=0, deck=DECK, kind=None, **keys):
+    by = ["--kind", kind] if kind else []
+    code, text = run(ranks, "partition", deck, "--out", fresh(out), "--quiet", *by, *settings(**{**MACHINE, **keys}))
+    assert code == 0 and text == "", f"partition {kind} with {keys} on {ranks} ranks: {code} {text}"
     with open(os.path.join(out, "partition.json")) as f:
         return json.load(f)
 
@@ -221,6 +222,56 @@ def test_partition_loads(tmp):
         *settings(load__kind="checkpoint", load__file=checkpoint, system__box="[300, 150]"),
     )
     assert code == 3 and text.count("\n") == 1 and "system.box" in text, f"another box: {code} {text}"
+
+
+def test_partition_kinds(tmp):
+    """Chain, rcb and even boxes beside the nested partition, in the plane and in space."""
+    out, other, file = (os.path.join(tmp, name) for name in ("out", "other", "load.h5"))
+    random = np.random.default_rng(3)
+    loads = {"plane": random.random((60, 80)), "space": random.random((20, 24, 28))}
+    loads["plane"][20:30, 30:50] *= 10
+    loads["space"][5:12, 8:15, 10:18] *= 10
+    with h5py.File(file, "w") as f:
+        for name, load in loads.items():
+            f[name] = load
+    for name, load in loads.items():
+        values = load.T if load.ndim == 3 else load.T[:, :, None]
+        keys = dict(load__kind="dataset", load__file=file, load__dataset=name)
+        worth = {}
+        for kind in (None, "nested", "rcb", "chain", "none"):
+            cut = dict(keys, balance__partition__cut="cells")
+            p = partition(out, kind=kind, **cut)
+            check_consistent(p, values, np.full(values.shape, 8))
+            worth[kind] = p["lbe_model"]
+            assert p["algorithm"] == {None: "inner_outer", "nested": "inner_outer"}.get(kind, kind), p["algorithm"]
+            assert partition(other, 3, kind=kind, **cut) == p, f"{kind} of {name} on 3 ranks"
+            with h5py.File(os.path.join(out, "fields_0.h5")) as f:
+                assert f["load"].shape == load.shape and np.allclose(f["load"], load), f"{kind}: the load of {name}"
+                assert (f["owner"][:].reshape(values.T.shape).T == owners(p)).all(), f"{kind}: owners of {name}"
+            with open(os.path.join(out, "fields_0.xdmf")) as f:
+                shape = " ".join(str(n) for n in values.T.shape)
+                assert f'Dimensions="{shape}"' in f.read(), f"{kind}: fields.xdmf of {name}"
+            if kind in ("rcb", "none"):
+                assert all(len(r["boxes"]) == 1 for r in p["resources"]), f"{kind}: more than a box"
+            speed = np.array([r["speed"] for r in p["resources"]])
+            got = np.array([r["load"] for r in p["resources"]])
+            if kind == "chain":  # no more than a cell above what is even
+                assert (got <= speed * values.sum() / speed.sum() + 2 * values.max()).all(), f"{name}: {got / speed}"
+            for r, target in zip(p["resources"], speed * values.sum() / speed.sum()):
+                listed = [s["shortfall"] for s in p["shortfalls"] if s["id"] == r["id"]]
+                lacks = max(0, 1 - r["load"] / target)
+                if kind in ("rcb", "chain", "none"):
+                    assert abs(sum(listed) - lacks) < 1e-6, f"{kind} of {name}: shortfall {listed} of {lacks}"
+        assert worth[None] == worth["nested"] and worth["nested"] > 0.95, worth
+        assert worth["none"] < 0.5 < worth["rcb"] < worth["chain"], worth
+    for keys, what in (
+        (dict(load__kind="uniform", load__cells="[4, 4, 1]"), "use fewer"),
+        (dict(balance__partition__min_width=64), "min_width"),
+    ):
+        code, text = run(2, "partition", DECK, "--kind", "rcb", "--out", fresh(out), *settings(**MACHINE, **keys))
+        assert code == 2 and text.count("\n") == 1 and what in text, f"{keys}: {code} {text}"
+    code, text = run(0, "partition", DECK, "--kind", "greedy", "--out", fresh(out))
+    assert code == 2 and "--kind" in text, f"an unknown kind: {code} {text}"
 
 
 def test_partition_errors(tmp):
