@@ -1,34 +1,56 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Weak scaling of the balanced collision on a simulated cluster: two slabs of inputs/lbe64.yaml, as high as the ranks
-need.
+need, or with --dimensions 3 those of inputs/collision_3d.yaml, as large in all directions.
 
 step_seconds is that of a mean step in a window without balancings, with one output of sums; balancing_seconds the mean
 of two balancings, longest of all ranks, particles not moved. Efficiency is relative to the first case. Messages of up
 to a megabyte: SimGrid takes most of its time for the first migration, in proportion to the messages, and ghosts are
 smaller in any case.
 """
+import argparse
 import csv
 import json
 import os
+import resource
 import sys
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 from common import call, words, write_json  # noqa: E402
 
-PARTICLES_A_RANK = 10_000
-DECK = "inputs/lbe64.yaml"
-HEIGHT, PARTICLES = 513.0, 1_092_024  # of the slabs in the deck
+DECKS = {2: "inputs/lbe64.yaml", 3: "inputs/collision_3d.yaml"}
+HEIGHT, PARTICLES = 513.0, 1_092_024  # of the slabs in the flat deck
+DENSITY = 0.9  # of the slabs in space
 STEPS, EVERY, ROWS = 18, 10, 6  # a balancing at steps 0 and 10; rows at 0, 6, 12, 18
 
 
-def settings(ranks):
-    height = HEIGHT * PARTICLES_A_RANK * ranks / PARTICLES
-    result = [f"system.box=[2850, {height + 57:.1f}]"]
-    for i in range(2):
-        for corner, x, y in (("lower", (242, 1425.5)[i], 28.5), ("upper", (1424.5, 2608)[i], 28.5 + height)):
-            result.append(f"system.slabs.{i}.{corner}=[{x}, {y:.1f}]")
+def flat_slabs(particles):
+    height = HEIGHT * particles / PARTICLES
+    box = [2850, height + 57]
+    return box, [((242, 28.5), (1424.5, 28.5 + height)), ((1425.5, 28.5), (2608, 28.5 + height))], []
+
+
+def slabs_in_space(particles):
+    """Two cubes that are about to touch, off-centre by a quarter of their side, half a side from the walls."""
+    side = (particles / DENSITY / 2) ** (1 / 3)
+    near, far = 0.5 * side, 1.5 * side
+    box = [3 * side + 1, 2.25 * side, 2.25 * side]
+    slabs = [
+        ((near, near, near), (far, far, far)),
+        ((far + 1, near + 0.25 * side, near + 0.25 * side), (far + 1 + side, far + 0.25 * side, far + 0.25 * side)),
+    ]
+    same = ["balance.migrate=always", "balance.constants.start=uniform"]  # as in the flat deck
+    partition = [f"balance.partition.{s}" for s in ("patches_per_process=8", "cut=cells", "sticky=false")]
+    return box, slabs, same + partition
+
+
+def settings(dimensions, ranks, particles):
+    box, slabs, result = (flat_slabs if dimensions == 2 else slabs_in_space)(particles * ranks)
+    result.append(f"system.box={[round(length, 1) for length in box]}")
+    for i, corners in enumerate(slabs):
+        for name, corner in zip(("lower", "upper"), corners):
+            result.append(f"system.slabs.{i}.{name}={[round(x, 1) for x in corner]}")
     return result + [
         f"balance.processes={ranks}",
         f"balance.every={EVERY}",
@@ -44,10 +66,10 @@ def rows(out, name):
         return list(csv.DictReader(f))
 
 
-def run(ranks):
-    out = f"results/simulated/{ranks}"
-    command = ["scripts/simulate.sh", str(ranks), DECK, "--out", out, "--force", "--quiet"]
-    command += words(settings(ranks))
+def run(folder, dimensions, ranks, particles):
+    out = f"{folder}/{ranks}"
+    command = ["scripts/simulate.sh", str(ranks), DECKS[dimensions], "--out", out, "--force", "--quiet"]
+    command += words(settings(dimensions, ranks, particles))
     start = time.monotonic()
     call(command)
     took = time.monotonic() - start
@@ -56,28 +78,37 @@ def run(ranks):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ranks", nargs="*", type=int, default=[24, 96, 384, 2400])
+    parser.add_argument("--dimensions", type=int, choices=DECKS, default=2)
+    parser.add_argument("--particles", type=int, default=10_000, help="a rank (default: 10000)")
+    options = parser.parse_args()
+    folder = "results/simulated" + ("" if options.dimensions == 2 else "_3d")
+    os.makedirs(folder, exist_ok=True)
     cases = []
-    for ranks in [int(a) for a in sys.argv[1:]] or [24, 96, 384, 2400]:
-        summary, timing, balancings, took = run(ranks)
+    for ranks in options.ranks:
+        summary, timing, balancings, took = run(folder, options.dimensions, ranks, options.particles)
         at = {int(r["step"]): float(r["wall_seconds"]) for r in timing}
         n = summary["balancing"]["balancings"]
         case = {
             "ranks": ranks,
             "particles": summary["particles"],
             "step_seconds": (at[STEPS] - at[STEPS - ROWS]) / ROWS,
+            "messages_a_step": summary["messages"]["sent"]["mean"] / STEPS,
+            "bytes_a_step": summary["messages"]["bytes"]["mean"] / STEPS,
             "balancing_seconds": summary["seconds"]["balancing"]["max"] / (n + 1),
             "messages_a_rank": summary["balancing"]["messages_a_rank"] / (n + 1),
+            "bytes_a_rank": summary["balancing"]["bytes_a_rank"] / (n + 1),
             "lbe": float(balancings[-1]["lbe"]),
+            "lbe_model": float(balancings[-1]["lbe_model"]),
             "real_seconds": took,
+            "resident_bytes": 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss,
         }
         case["efficiency"] = cases[0]["step_seconds"] / case["step_seconds"] if cases else 1.0
         cases.append(case)
         print(json.dumps(case), flush=True)
-        write_json(
-            "results/simulated/summary.json", {"simulated": True, "platform": summary["platform"], "cases": cases}
-        )
+        write_json(f"{folder}/summary.json", {"simulated": True, "platform": summary["platform"], "cases": cases})
 
 
 if __name__ == "__main__":
-    os.makedirs("results/simulated", exist_ok=True)
     main()
