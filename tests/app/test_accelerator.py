@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Tests of accelerators as users have them.
 
-Groups: accelerator_hash accelerator_restarts accelerator_speeds accelerator_errors. Threads stand in for the
-accelerators; where there is a GPU, the hashes are compared on it too.
+Groups: accelerator_hash accelerator_space accelerator_restarts accelerator_speeds accelerator_errors. Threads stand in
+for the accelerators; where there is a GPU, the hashes are compared on it too.
 """
 import csv
 import os
 
 import h5py
 
-from program import DECK, fresh, hash_of, rows, run, settings, summary
+from program import DECK, SOURCE, fresh, hash_of, rows, run, settings, summary
+
+SPACE = os.path.join(SOURCE, "inputs/collision_3d.yaml")
 
 HEAD = [
     "step",
@@ -36,12 +38,12 @@ def zones(out):
     return table
 
 
-def done(ranks, out, *more, threads=1, restart=None, **keys):
+def done(ranks, out, *more, deck=DECK, threads=1, restart=None, **keys):
     """A run into `out`; its hash."""
     where = [] if restart is None else ["--restart", restart]
     if restart is None:
         fresh(out)
-    code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *where, *settings(**keys), *more, threads=threads)
+    code, text = run(ranks, "run", deck, "--out", out, "--quiet", *where, *settings(**keys), *more, threads=threads)
     assert code == 0, f"{keys} on {ranks} ranks: {code} {text}"
     return hash_of(out) if code == 0 else None
 
@@ -125,6 +127,41 @@ def test_accelerator_hash(tmp):
                 assert abs(part[0] - 0.4) < 0.1 and abs(part[1] - part[2]) < 0.05, f"particles of the zones: {part}"
         if backend == "host":
             assert done(1, out, threads=2, **zone(accelerator__threads=2)) == plain, "two threads on both sides"
+
+
+def test_accelerator_space(tmp):
+    """In three dimensions: one hash, shares that are slabs of cells, and rows that add up."""
+    out, steps = os.path.join(tmp, "out"), dict(deck=SPACE, run__steps=60, output__every=20)
+    plain = done(1, out, **steps)
+    table = rows(out)
+    for backend in backends():
+        for ranks, keys in (
+            *((1, dict(accelerator__controller="fixed", accelerator__share=s)) for s in (0.1, 0.5, 1)),
+            (1, dict(accelerator__controller="fixed", accelerator__share=0.6, accelerator__devices=3)),
+            (2, dict(accelerator__share=0.9, accelerator__devices=2)),
+            (2, dict(accelerator__controller="cpu_load", accelerator__threads=2)),
+            (3, dict(balance__every=10, balance__migrate="always", balance__partition__kind="nested")),
+        ):
+            assert done(ranks, out, **steps, **zone(backend, **keys)) == plain, f"{backend}, {ranks} ranks, {keys}"
+            assert rows(out) == table, f"{backend}, {ranks} ranks, {keys}: other rows of thermo.csv"
+            moves = zones(out)
+            assert len(moves) >= 4 * ranks and {int(r["rank"]) for r in moves} == set(range(ranks)), moves
+            for r in moves:
+                share, following, most = (float(r[k]) for k in ("share", "next_share", "most_share"))
+                assert 0 <= share <= 1 and 0 <= following <= most + 1e-9 <= 1 + 1e-9, f"shares {r}"
+                assert float(r["cpu_seconds"]) >= 0 and float(r["accelerator_seconds"]) >= 0, f"times {r}"
+                if keys.get("accelerator__controller") == "fixed":  # as near as slabs of cells come
+                    assert abs(following - keys["accelerator__share"]) < 0.05, f"{keys}: {r}"
+            z = summary(out)["accelerator"]["zones"]
+            assert len(z) == ranks and all(0 <= x["share"] <= x["most_share"] <= 1 for x in z), z
+            if "balance__every" not in keys:
+                continue
+            with open(os.path.join(out, "balance.csv")) as f:
+                balancings = list(csv.DictReader(f))
+            assert len(balancings) >= 5, balancings
+            for r in balancings:
+                assert 0 < float(r["lbe"]) <= 1 and 0 < float(r["lbe_model"]) <= 1, f"balance.csv: {r}"
+                assert 0 < float(r["mean_seconds"]) <= float(r["max_seconds"]), f"balance.csv: {r}"
 
 
 def test_accelerator_restarts(tmp):
