@@ -14,6 +14,7 @@ SIMULATE = os.path.join(SOURCE, "scripts/simulate.sh")
 DECKS = {
     "tiny.yaml": dict(run__steps=60, balance__every=20),
     "strip_t1.yaml": dict(run__steps=40, balance__every=10, output__every=20),
+    "collision_3d.yaml": dict(run__steps=40, balance__every=10, output__every=20),
 }
 pytestmark = built("build-smpi/steelyard")
 
