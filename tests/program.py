@@ -21,6 +21,26 @@ options = SimpleNamespace(
     other=[],
 )
 DECK = os.path.join(SOURCE, "inputs/tiny.yaml")
+# By the number of dimensions, a collision that takes a second and is not the same along any two axes: its deck, the
+# settings that make it so small, its box, its cells, and the time of a step.
+COLLISIONS = {
+    2: SimpleNamespace(deck=DECK, small={}, box=[260, 140], cells=[104, 56], dt=0.0005),
+    3: SimpleNamespace(
+        deck=os.path.join(SOURCE, "inputs/collision_3d.yaml"),
+        small=dict(
+            system__box="[42, 21, 19.5]",
+            system__slabs__0__lower="[5, 4, 4]",
+            system__slabs__0__upper="[20, 16, 15]",
+            system__slabs__1__lower="[21.5, 6, 3]",
+            system__slabs__1__upper="[37, 19, 14]",
+            run__steps=120,
+            output__every=40,
+        ),
+        box=[42, 21, 19.5],
+        cells=[14, 7, 6],
+        dt=0.002,
+    ),
+}
 # Settings that make the deck so large that a file-size limit can lie below a checkpoint's size, and above what MPI
 # itself needs for shared memory.
 LARGE = [

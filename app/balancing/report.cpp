@@ -2,6 +2,7 @@
 // What the load balancer tells of itself, to files and to the table at the end of a run.
 #include "app/balancing/load_balancer.hpp"
 #include "app/balancing/measure.hpp"
+#include "balance/grid/field.hpp"
 
 namespace app {
 
@@ -27,14 +28,14 @@ std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) c
             .counts;
     const balance::Box home = setting_.home();
     comm::FieldBlock<double> field{home, {}};
-    const int nx = home.extent(0), ny = home.extent(1);
-    for (int y = 0; y < ny; ++y)
-        for (int x = 0; x < nx; ++x) {
-            const std::size_t i = static_cast<std::size_t>(x) * ny + y;
-            field.values.push_back(counts[i].n > 0 ? static_cast<double>(state_.load->load[i]) * state_.load->unit
-                                                   : 0.0);
-        }
-    return nx > 0 ? std::vector{std::move(field)} : std::vector<comm::FieldBlock<double>>{};
+    for (int z = home.lower[2]; z < home.upper[2]; ++z)
+        for (int y = home.lower[1]; y < home.upper[1]; ++y)
+            for (int x = home.lower[0]; x < home.upper[0]; ++x) {
+                const std::int64_t i = balance::place_in(home, x, y, z);
+                field.values.push_back(counts[i].n > 0 ? static_cast<double>(state_.load->load[i]) * state_.load->unit
+                                                       : 0.0);
+            }
+    return !home.empty() ? std::vector{std::move(field)} : std::vector<comm::FieldBlock<double>>{};
 }
 
 std::int64_t LoadBalancer::bytes() const {

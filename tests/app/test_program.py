@@ -18,6 +18,7 @@ import time
 import pytest
 
 from program import (
+    COLLISIONS,
     DECK,
     LARGE,
     SOURCE,
@@ -1042,35 +1043,27 @@ def test_kills(tmp):
     assert slowest < 5, f"a job took {slowest:.1f} s to go"
 
 
-def test_readers(tmp):
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_readers(tmp, dimensions):
     """h5py and, with --full, MDAnalysis read what the program says."""
     import h5py
     import numpy as np
 
-    out = os.path.join(tmp, "out")
-    assert (
-        run(
-            3,
-            "run",
-            DECK,
-            "--out",
-            out,
-            "--quiet",
-            *settings(
-                run__steps=40,
-                checkpoint__every=40,
-                output__trajectory_every=40,
-                output__trajectory_columns="[force, position]",
-                output__fields_every=40,
-                balance__every=10,
-                balance__clock="work",
-                balance__processes=12,
-                balance__model="particle_count",
-                balance__migrate="always",
-            ),
-        )[0]
-        == 0
-    ), "run"
+    out, collision = os.path.join(tmp, "out"), COLLISIONS[dimensions]
+    box, cells, beyond = collision.box, collision.cells, slice(dimensions, None)
+    keys = collision.small | dict(
+        run__steps=40,
+        checkpoint__every=40,
+        output__trajectory_every=40,
+        output__trajectory_columns="[force, position]",
+        output__fields_every=40,
+        balance__every=10,
+        balance__clock="work",
+        balance__processes=12,
+        balance__model="particle_count",
+        balance__migrate="always",
+    )
+    assert run(3, "run", collision.deck, "--out", out, "--quiet", *settings(**keys))[0] == 0, "run"
     path = os.path.join(out, "checkpoint_40.h5")
     with (
         h5py.File(path) as f,
@@ -1080,36 +1073,31 @@ def test_readers(tmp):
         g = f["particles/all"]
         ids, exact = f["exact/id"][:], f["exact/state"][:]
         assert np.array_equal(np.sort(ids), np.arange(len(ids))) and np.array_equal(g["id/value"][0], ids), "ids"
+        x, v = exact[:, :dimensions] * 2.0**-40, exact[:, dimensions:] * 2.0**-40
+        positions, velocities = g["position/value"][0], g["velocity/value"][0]
+        assert np.array_equal(positions[:, :dimensions], x) and not positions[:, beyond].any(), "positions"
+        assert np.array_equal(velocities[:, :dimensions], v) and not velocities[:, beyond].any(), "velocities"
+        assert (x >= 0).all() and (x < box).all() and np.ptp(x, axis=0).min() > 10, "positions are not in the box"
         assert (
-            np.array_equal(g["position/value"][0][:, :2], exact[:, :2] * 2.0**-40)
-            and not g["position/value"][0][:, 2].any()
-        ), "positions"
-        assert np.array_equal(g["velocity/value"][0][:, :2], exact[:, 2:] * 2.0**-40), "velocities"
-        assert (
-            np.array_equal(np.diag(g["box/edges/value"][0])[:2], [260.0, 140.0]) and g["box"].attrs["dimension"] == 3
+            np.array_equal(np.diag(g["box/edges/value"][0])[:dimensions], box) and g["box"].attrs["dimension"] == 3
         ), "box"
-        assert g["position/step"][0] == 40 and abs(g["position/time"][0] - 0.02) < 1e-15, "step and time"
+        assert g["position/step"][0] == 40 and abs(g["position/time"][0] - 40 * collision.dt) < 1e-15, "step and time"
         assert list(f["h5md"].attrs["version"]) == [1, 1], "H5MD version"
         assert np.array_equal(
-            exact[np.argsort(ids), :2] * 2.0**-40, t["particles/all/position/value"][1][:, :2]
+            x[np.argsort(ids)], t["particles/all/position/value"][1][:, :dimensions]
         ), "the trajectory frame holds another state"
         assert (
             np.abs(t["particles/all/force/value"][1].sum(axis=0)).max() == 0 and "velocity" not in t["particles/all"]
         ), "forces don't cancel exactly"
-        assert c["particles"][:].sum() == len(ids) and c["particles"].shape == (56, 104), "fields"
-        count, _, _ = np.histogram2d(
-            exact[:, 1] * 2.0**-40, exact[:, 0] * 2.0**-40, bins=(56, 104), range=((0, 140), (0, 260))
-        )
-        assert np.array_equal(count, c["particles"][:]), "fields count particles elsewhere"
+        assert c["particles"][:].sum() == len(ids) and c["particles"].shape == tuple(cells[::-1]), "fields"
+        count, _ = np.histogramdd(x, bins=cells, range=[(0, side) for side in box])
+        assert np.array_equal(count.T, c["particles"][:]), "fields count particles elsewhere"
         assert np.allclose(c["load"][:], c["particles"][:], rtol=1e-9, atol=1e-9) and set(
             np.unique(c["owner"][:])
         ) == set(range(12)), "load by the particle count, owners"
         with open(os.path.join(out, "thermo.csv")) as thermo:
             last = thermo.read().splitlines()[-1].split(",")
-        assert abs(float(last[3]) - 0.5 * ((exact[:, 2:] * 2.0**-40) ** 2).sum()) < 1e-6 * float(
-            last[3]
-        ), "kinetic energy"
-        positions, velocities = g["position/value"][0], g["velocity/value"][0]
+        assert abs(float(last[3]) - 0.5 * (v**2).sum()) < 1e-6 * float(last[3]), "kinetic energy"
         if options.full:
             import MDAnalysis
 
@@ -1120,7 +1108,7 @@ def test_readers(tmp):
                 frame.velocities, velocities.astype("f4")
             ), "MDAnalysis: positions, velocities"
             assert (
-                abs(frame.time - 0.02) < 1e-15
+                abs(frame.time - 40 * collision.dt) < 1e-15
                 and frame.data["step"] == 40
-                and np.array_equal(frame.dimensions[:2], [260, 140])
+                and np.array_equal(frame.dimensions[:dimensions], box)
             ), f"MDAnalysis: time, step, box: {frame.time} {frame.data} {frame.dimensions}"

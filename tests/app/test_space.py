@@ -11,22 +11,14 @@ import h5py
 import numpy as np
 import pytest
 
-from program import SOURCE, decisions, hash_of, run, settings
+from program import COLLISIONS, SOURCE, decisions, hash_of, run, settings
 
 MELT = os.path.join(SOURCE, "inputs/melt.yaml")
-COLLISION = os.path.join(SOURCE, "inputs/collision_3d.yaml")
+COLLISION = COLLISIONS[3].deck
 # Of both a small part, which takes a second.
 SMALL = {
     MELT: dict(system__slabs__0__cells="[6, 7, 8]", run__steps=60, output__every=20),
-    COLLISION: dict(
-        system__box="[42, 21, 19.5]",
-        system__slabs__0__lower="[5, 4, 4]",
-        system__slabs__0__upper="[20, 16, 15]",
-        system__slabs__1__lower="[21.5, 6, 3]",
-        system__slabs__1__upper="[37, 19, 14]",
-        run__steps=120,
-        output__every=40,
-    ),
+    COLLISION: COLLISIONS[3].small,
 }
 BALANCED = dict(balance__every=20, balance__clock="work", balance__migrate="always")
 
