@@ -5,6 +5,7 @@ Groups: balance_rows speeds fields trajectory trajectory_kills readers. The last
 Every run has a time limit.
 """
 import csv
+import json
 import os
 import random
 import signal
@@ -14,8 +15,10 @@ import xml.etree.ElementTree
 
 import h5py
 import numpy as np
+import pytest
 
 from program import (
+    COLLISIONS,
     DECK,
     checkpoints,
     command,
@@ -275,15 +278,19 @@ def test_speeds(tmp):
     ), f"speeds of too many nodes: {code} {text!r}"
 
 
-def test_fields(tmp):
-    fields(tmp)
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_fields(tmp, dimensions):
+    fields(tmp, dimensions)
 
 
-def fields(tmp):
+def fields(tmp, dimensions):
     """XDMF as ParaView's readers take it: each step and the series, also over a restart. Returns the run's folder."""
-    out = os.path.join(tmp, "out")
-    keys = dict(run__steps=60, output__fields_every=20, balance__every=10, balance__clock="work", checkpoint__every=30)
-    assert run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys))[0] == 0, "run"
+    out, collision = os.path.join(tmp, "out"), COLLISIONS[dimensions]
+    keys = collision.small | dict(
+        run__steps=60, output__fields_every=20, balance__every=10, balance__clock="work", checkpoint__every=30
+    )
+    assert run(3, "run", collision.deck, "--out", out, "--quiet", *settings(**keys))[0] == 0, "run"
+    width, cells, points = widths(collision), collision.cells[::-1], [n + 1 for n in in_space(collision.cells)[::-1]]
 
     def grids(name):
         root = xml.etree.ElementTree.parse(os.path.join(out, name)).getroot()
@@ -313,11 +320,13 @@ def fields(tmp):
                 topology, geometry = grid.find("Topology"), grid.find("Geometry")
                 assert topology.attrib == {
                     "TopologyType": "3DCoRectMesh",
-                    "Dimensions": "2 57 105",
+                    "Dimensions": " ".join(map(str, points)),
                 } and geometry.attrib == {"GeometryType": "ORIGIN_DXDYDZ"}, f"{name}: mesh"
-                for item, text in zip(geometry, ("0 0 0", "1 2.5 2.5")):  # z, y, x
+                for item, values in zip(geometry, ([0, 0, 0], width[::-1])):
                     assert (
-                        item.attrib["Format"] == "XML" and item.attrib["Dimensions"] == "3" and item.text == text
+                        item.attrib["Format"] == "XML"
+                        and item.attrib["Dimensions"] == "3"
+                        and [float(word) for word in item.text.split()] == list(values)
                     ), f"{name}: {item.attrib} {item.text}"
                 names = [a.attrib["Name"] for a in grid.findall("Attribute")]
                 assert names == ["particles", "owner", "load"], f"{name}: {names}"
@@ -328,11 +337,11 @@ def fields(tmp):
                         a.attrib["Center"] == "Cell"
                         and file == f"fields_{step}.h5"
                         and item.attrib["Format"] == "HDF"
-                        and item.attrib["Dimensions"] == "1 56 104"
+                        and item.attrib["Dimensions"] == " ".join(str(n - 1) for n in points)
                     ), f"{name}: {a.attrib} {item.text}"
                     data = f[dataset]
                     assert (
-                        data.shape == (56, 104)
+                        data.shape == tuple(cells)
                         and data.dtype.itemsize == int(item.attrib["Precision"])
                         and data.dtype.kind == {"Int": "i", "Float": "f"}[item.attrib["NumberType"]]
                     ), f"{name}: {dataset}: {data.dtype} {item.attrib}"
@@ -344,7 +353,7 @@ def fields(tmp):
         run(
             2,
             "run",
-            DECK,
+            collision.deck,
             "--out",
             out,
             "--quiet",
@@ -356,6 +365,16 @@ def fields(tmp):
     ), "restart"
     examine("fields.xdmf", [0, 20, 50, 75, 100])
     return out
+
+
+def in_space(values, last=1):
+    """Of the axes of a plane or of space, with one for z where there is none."""
+    return [*values, last][:3]
+
+
+def widths(collision):
+    """Of a cell along x, y and z."""
+    return np.array(in_space(collision.box, 1.0)) / in_space(collision.cells)
 
 
 def frames_of(path):
@@ -522,49 +541,57 @@ def test_trajectory_kills(tmp):
     assert frames > 0, "no kill left a frame"
 
 
-def test_readers(tmp):
-    """MDAnalysis: the mean square displacement by our ids, over a restart. ParaView: bounds, times and values of the
-    series."""
+@pytest.mark.group("readers")
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_mdanalysis(tmp, dimensions):
+    """Positions, velocities and box of each frame, and the mean square displacement by our ids, over a restart."""
     import MDAnalysis
 
-    out = os.path.join(tmp, "out")
-    keys = dict(output__trajectory_every=30, checkpoint__every=60, checkpoint__keep=9)
-    assert run(3, "run", DECK, "--out", out, "--quiet", *settings(**keys, run__steps=60))[0] == 0, "first part"
-    assert (
-        run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys, run__steps=240))[0] == 0
-    ), "restart"
-    box = np.array([260.0, 140.0])
+    out, collision = os.path.join(tmp, "out"), COLLISIONS[dimensions]
+    keys = collision.small | dict(output__trajectory_every=30, checkpoint__every=60, checkpoint__keep=9)
+    for ranks, steps, start_from in ((3, 60, []), (2, 240, ["--restart", "auto"])):
+        words = settings(**dict(keys, run__steps=steps))
+        code, text = run(ranks, "run", collision.deck, "--out", out, "--quiet", *start_from, *words)
+        assert code == 0, f"to step {steps}: {text}"
+    box = np.array(collision.box)
 
     def displacement(a, b):
-        d = b - a
-        return d - box * np.round(d / box)
+        """The mean square."""
+        d = (b - a)[:, :dimensions].astype("f8")
+        return ((d - box * np.round(d / box)) ** 2).sum(axis=1).mean()
 
     states = {}
     for step in checkpoints(out):
         with h5py.File(os.path.join(out, f"checkpoint_{step}.h5")) as f:
-            states[step] = f["exact/state"][:][np.argsort(f["exact/id"][:])][:, :2] * 2.0**-40
+            states[step] = f["exact/state"][:][np.argsort(f["exact/id"][:])] * 2.0**-40
     universe = MDAnalysis.Universe.empty(len(states[60]), trajectory=True)
     universe.load_new(os.path.join(out, "trajectory.h5"), format="H5MD")
     assert len(universe.trajectory) == 9, f"MDAnalysis sees {len(universe.trajectory)} frames"
     theirs = {
-        frame.data["step"]: (frame.time, frame.positions[:, :2].astype("f8"), frame.dimensions)
+        frame.data["step"]: (frame.time, frame.positions.copy(), frame.velocities.copy(), frame.dimensions)
         for frame in universe.trajectory
     }
+    assert sorted(theirs) == list(range(0, 241, 30)), f"MDAnalysis sees steps {sorted(theirs)}"
+    for step in (60, 120, 180, 240):
+        time_, *vectors, edges = theirs[step]
+        for found, ours in zip(vectors, np.split(states[step], 2, axis=1)):
+            assert np.array_equal(found[:, :dimensions], ours.astype("f4")), f"positions or velocities of step {step}"
+            assert not found[:, dimensions:].any(), f"a third axis at step {step}"
+        assert abs(time_ - step * collision.dt) < 1e-12 and np.allclose(
+            edges, [*in_space(collision.box), 90, 90, 90]
+        ), f"time and box: {theirs[step]}"
     for step in (120, 180, 240):
-        ours = (displacement(states[60], states[step]) ** 2).sum(axis=1).mean()
-        found = (displacement(theirs[60][1], theirs[step][1]) ** 2).sum(axis=1).mean()
+        ours, found = displacement(states[60], states[step]), displacement(theirs[60][1], theirs[step][1])
         assert (
             abs(found / ours - 1) < 1e-4
         ), f"mean square displacement from 60 to {step}: {found} by MDAnalysis, {ours} by ids"
         print(f"mean square displacement from step 60 to {step}: {found:.6f} by MDAnalysis, {ours:.6f} by ids")
-        assert abs(theirs[step][0] - step * 0.0005) < 1e-12 and np.allclose(
-            theirs[step][2], [260, 140, 1, 90, 90, 90]
-        ), f"time and box: {theirs[step]}"
 
-    script = os.path.join(tmp, "look.py")
-    with open(script, "w") as f:
-        f.write(
-            """
+
+# What ParaView's readers see: at each time, the bounds, the number of cells, the sum of each field, and the place of
+# the mean particle by the particles of each cell.
+LOOK = """
+import json
 import sys
 from paraview.simple import OpenDataFile, UpdatePipeline, servermanager, Xdmf3ReaderS, Xdmf3ReaderT, XDMFReader
 kind, path = sys.argv[1:]
@@ -573,19 +600,30 @@ if kind == "2":
 else:
     reader = {"S": Xdmf3ReaderS, "T": Xdmf3ReaderT}[kind](FileName=[path])
 reader.UpdatePipelineInformation()
-times = list(reader.TimestepValues)
-for t in times or [0.0]:
+for t in list(reader.TimestepValues) or [0.0]:
     UpdatePipeline(time=t, proxy=reader)
     data = servermanager.Fetch(reader)
     while data.IsA("vtkCompositeDataSet"):
         data = data.GetPiece(0) if data.IsA("vtkMultiPieceDataSet") else data.GetBlock(0)
-    cells = data.GetCellData()
-    n = data.GetNumberOfCells()
-    sums = [sum(cells.GetArray(name).GetTuple1(i) for i in range(n)) for name in ("particles", "owner", "load")]
-    print("FOUND", t, list(data.GetBounds()), n, sums, cells.GetArray("particles").GetTuple1(30 * 104 + 50))
+    cells = range(data.GetNumberOfCells())
+    values = {n: [data.GetCellData().GetArray(n).GetTuple1(i) for i in cells] for n in ("particles", "owner", "load")}
+    bounds = [data.GetCell(i).GetBounds() for i in cells]
+    place = [sum(n * (b[2 * a] + b[2 * a + 1]) / 2 for n, b in zip(values["particles"], bounds)) for a in range(3)]
+    place = [p / sum(values["particles"]) for p in place]
+    sums = [sum(v) for v in values.values()]
+    print("FOUND", json.dumps(dict(time=t, bounds=data.GetBounds(), cells=len(cells), sums=sums, place=place)))
 """
-        )
-    shown = fields(os.path.join(tmp, "fields"))
+
+
+@pytest.mark.group("readers")
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_paraview(tmp, dimensions):
+    """Bounds, times and values of single steps and of the series, over a restart, by its three readers of XDMF."""
+    script = os.path.join(tmp, "look.py")
+    with open(script, "w") as f:
+        f.write(LOOK)
+    collision, shown = COLLISIONS[dimensions], fields(os.path.join(tmp, "fields"), dimensions)
+    box, width = in_space(collision.box), widths(collision)
     steps = [0, 20, 50, 75, 100]
     for kind, name, which in (
         ("S", "fields.xdmf", steps),
@@ -602,29 +640,21 @@ for t in times or [0.0]:
             text=True,
             timeout=120,
         )
-        found = [line.split(" ", 1)[1] for line in done.stdout.splitlines() if line.startswith("FOUND")]
+        lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
+        found = [json.loads(line.split(" ", 1)[1]) for line in lines]
         assert done.returncode == 0 and len(found) == len(
             which
         ), f"ParaView, reader {kind}, {name}: {done.returncode} {done.stdout}"
-        for line, step in zip(found, which):
-            time_, rest = line.split(" ", 1)
-            bounds, cells, sums, one = parse(rest)
+        for theirs, step in zip(found, which):
+            where = f"ParaView, reader {kind}, step {step}: {theirs}"
             with h5py.File(os.path.join(shown, f"fields_{step}.h5")) as f:
-                assert (
-                    bounds == [0, 260, 0, 140, 0, 1] and cells == 104 * 56
-                ), f"ParaView, reader {kind}, step {step}: bounds {bounds}, {cells} cells"
-                assert (
-                    len(which) == 1 or abs(float(time_) - np.ravel(f.attrs["time"])[0]) < 1e-12
-                ), f"ParaView, reader {kind}: time {time_} of step {step}"
-                expected = [f[n][:].sum() for n in ("particles", "owner", "load")]
-                assert (
-                    np.allclose(sums, expected, rtol=1e-9) and one == f["particles"][30, 50]
-                ), f"ParaView, reader {kind}, step {step}: {sums} {one}, {expected}"
-
-
-def parse(text):
-    """Bounds, number of cells, sums, one value."""
-    bounds, rest = text[1:].split("] ", 1)
-    cells, rest = rest.split(" ", 1)
-    sums, one = rest[1:].split("] ")
-    return [float(v) for v in bounds.split(",")], int(cells), [float(v) for v in sums.split(",")], float(one)
+                particles = f["particles"][:]
+                assert theirs["bounds"] == [v for side in box for v in (0, side)], where
+                assert theirs["cells"] == particles.size and theirs["sums"][0] == particles.sum(), where
+                assert len(which) == 1 or abs(theirs["time"] - np.ravel(f.attrs["time"])[0]) < 1e-12, where
+                sums = [f[n][:].sum() for n in ("particles", "owner", "load")]
+                assert sums[0] > 1000 and np.allclose(theirs["sums"], sums, rtol=1e-9), f"{where}: {sums}"
+                # Of the places of the cells along x, y and z, which are the last axis of the field, the one before ...
+                places = np.indices(particles.T.shape).reshape(dimensions, -1)
+                place = [np.average(p + 0.5, weights=particles.T.ravel()) * w for p, w in zip(places, width)]
+                assert np.allclose(theirs["place"], in_space(place, 0.5), rtol=1e-9), f"{where}: {place}"
