@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A run without and one with balancing, side by side: plot_balancing.py WITHOUT WITH [--output FILE]
+"""A run without and one with balancing, side by side: plot_balancing.py WITHOUT WITH [--slice AXIS=LAYER] [--output
+FILE]
 
 WITHOUT and WITH are output directories of the same deck, ranks and steps, both with balance.every > 0, the first with
 balance.partition.kind=none. Above: density, as the mean of 3 x 3 cells, and the border between the processes at the
-last step of which there are cell fields. Below: LBE at each balancing. Writes WITH/balancing.png and prints what
-balancing gained; of virtual processes only the LBE, since their speed is not known.
+last step of which there are cell fields, in three dimensions of one layer of cells. Below: LBE at each balancing.
+Writes WITH/balancing.png and prints what balancing gained; of virtual processes only the LBE, since their speed is not
+known.
 """
 import argparse
 import os
 from types import SimpleNamespace
 
 from common import fail, read_csv, read_json
-from plotting import LineCollection, borders, field_files, np, periodic, plt, read_fields, save, smoothed
+from plotting import LineCollection, View, add_view, borders, field_files, np, periodic, plt, read_fields
+from plotting import save, smoothed
 
 COLOURS = ("#777777", "#c22f3e")
 # What two runs must have in common for balancing to be their only difference: keys of summary.json, in words.
@@ -29,9 +32,9 @@ SAME = {
 }
 
 
-def read(outdir, settings):
+def read(outdir, settings, arguments):
     """What a run with these settings left: summary, models that decided, (step, LBE) of the balancings, and density,
-    owners and step of the last cell fields."""
+    owners and step of the last cell fields, of which View(arguments) is what is drawn."""
     advice = f"give the output directory of a run that has ended, with {settings}"
     files = field_files(outdir)
     rows = [
@@ -43,15 +46,17 @@ def read(outdir, settings):
         fail(f"{outdir}/balance.csv holds no balancing that the clock could resolve; balance less often")
     keys = ("overall_lbe", "wall_seconds", *(k for k in SAME if k != "simulated"))
     summary = read_json(os.path.join(outdir, "summary.json"), keys, advice)
-    _, (particles, owner) = read_fields(files[max(files)], "particles", "owner")
+    attributes, (particles, owner) = read_fields(files[max(files)], "particles", "owner")
+    view = View(arguments, attributes["cells"])
     return SimpleNamespace(
         outdir=outdir,
         summary=dict({"simulated": False}, **summary),
         models={r["model"] for r in rows},
         lbe=100 * next(iter(summary["overall_lbe"].values())),
         balancings=[(int(r["step"]), 100 * float(r["lbe"])) for r in rows],
-        density=smoothed(particles, periodic(outdir)),
-        owner=owner,
+        view=view,
+        density=smoothed(view(particles), view.of(periodic(outdir))),
+        owner=view(owner),
         step=max(files),
     )
 
@@ -109,11 +114,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("without")
     parser.add_argument("balanced", metavar="with")
+    add_view(parser)
     parser.add_argument("--output", help="picture (default: balancing.png in WITH)")
     arguments = parser.parse_args()
     runs = [
-        read(arguments.without, "balance.every > 0 and balance.partition.kind=none"),
-        read(arguments.balanced, "balance.every > 0"),
+        read(arguments.without, "balance.every > 0 and balance.partition.kind=none", arguments),
+        read(arguments.balanced, "balance.every > 0", arguments),
     ]
     why = refusal(*runs)
     if why:
@@ -143,8 +149,7 @@ def main():
         axis.add_collection(LineCollection(borders(run.owner), colors="#1d6fa5", linewidths=1.6))
         seconds = "" if virtual(run.summary) else f"{run.summary['wall_seconds']:.1f} s, "
         axis.set_title(f"{name} balancing: {seconds}overall LBE {run.lbe:.1f} %", fontsize=11)
-        axis.set_xlabel("cell in x")
-        axis.set_ylabel("cell in y")
+        axis.set(**run.view.labels("cell in {}"))
     for run, name, colour in zip(runs, ("without", "with"), COLOURS):
         steps, values = zip(*run.balancings)
         axes["lbe"].plot(steps, values, label=f"{name} balancing", color=colour, lw=1.2)
@@ -156,7 +161,7 @@ def main():
     summary = runs[0].summary
     figure.suptitle(
         f"{summary['deck']}: {summary['particles']} particles, {place(summary)}; density (mean of 3 x 3 cells) and the"
-        f" border between the processes at step {runs[0].step}",
+        f" border between the processes at step {runs[0].step}{runs[0].view.text}",
         fontsize=10,
     )
     path = arguments.output or os.path.join(arguments.balanced, "balancing.png")

@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Density map and profile of a run: plot_density.py OUTDIR [--steps N ...] [--output FILE]
+"""Density map and profile of a run: plot_density.py OUTDIR [--steps N ...] [--project AXIS | --slice AXIS=LAYER]
+[--output FILE]
 
 Reads fields_<step>.h5 (particles per cell) and draws the number density for each step, and below it the mean density
 along x inside the material, relative to its median at the start. Both are smoothed, since a cell holds only a few
 particles: the density is the mean of 3 x 3 cells, so it reaches a cell beyond the particles, and the profile that of 3
-columns. Writes OUTDIR/density.png.
+columns. In three dimensions it is the mean along an axis, z, or that of one layer of cells; across x, the profile is
+one along y. Writes OUTDIR/density.png.
 """
 import argparse
 import os
 
 from common import fail
-from plotting import field_files, np, periodic, plt, read_fields, save, smoothed
+from plotting import AXES, View, add_view, field_files, np, periodic, plt, read_fields, save, smoothed
 
 
-def read_field(path):
-    attributes, (particles,) = read_fields(path, "particles")
-    box, cells = attributes["box"], attributes["cells"]
-    area = (box[0] / cells[0]) * (box[1] / cells[1])
-    return particles / area, box, int(attributes["step"]), float(np.ravel(attributes["time"])[0])
+def read_field(path, view):
+    attributes, (particles,) = read_fields(path, "particles", pick=view)
+    density = particles / np.prod(attributes["box"] / attributes["cells"])
+    return density, int(attributes["step"]), float(np.ravel(attributes["time"])[0])
 
 
 def profile(density, rows, wraps):
@@ -47,9 +48,10 @@ def main():
         nargs="*",
         help="steps to draw (default: up to four, equally far apart where there are such)",
     )
+    add_view(parser, project=True)
     parser.add_argument("--output", help="picture (default: OUTDIR/density.png)")
     arguments = parser.parse_args()
-    found, wraps = field_files(arguments.outdir), periodic(arguments.outdir)
+    found, boundary = field_files(arguments.outdir), periodic(arguments.outdir)
     steps = sorted(arguments.steps or evenly(list(found)))
     if not arguments.steps and len(steps) < len(found) and len(set(np.diff(steps))) > 1:
         print(
@@ -60,13 +62,16 @@ def main():
     if missing:
         fail(f"no fields of step {missing[0]}; there are {sorted(found)}")
 
-    start, box, _, _ = read_field(found[min(found)])
+    attributes, _ = read_fields(found[min(found)], "particles")
+    view = View(arguments, attributes["cells"])
+    box, wraps = view.of(attributes["box"]), view.of(boundary)
+    start, _, _ = read_field(found[min(found)], view)
     # Rows well inside the material: where most columns of the fuller slab are filled.
     filled = (start > 0).mean(axis=1)
     rows = filled > 0.9 * filled.max()
     columns = profile(start, rows, wraps)
     reference = np.median(columns[columns > 0.5 * columns.max()])
-    fields = [read_field(found[s]) for s in steps]
+    fields = [read_field(found[s], view) for s in steps]
     top = max(np.percentile(smoothed(f[0], wraps), 99.9) for f in fields) / reference
 
     figure, axes = plt.subplots(
@@ -78,7 +83,7 @@ def main():
         layout="constrained",
         gridspec_kw={"height_ratios": [2, 1.2]},
     )
-    for column, (density, box, step, time) in enumerate(fields):
+    for column, (density, step, time) in enumerate(fields):
         axis = axes[0][column]
         image = axis.imshow(
             smoothed(density, wraps) / reference,
@@ -90,7 +95,7 @@ def main():
             interpolation="nearest",
             aspect="equal",
         )
-        axis.set_title(f"t = {time:g} (step {step})", fontsize=10)
+        axis.set_title(f"t = {time:g} (step {step}){view.text}", fontsize=10)
         axis.tick_params(labelbottom=False)
         below = axes[1][column]
         x = (np.arange(density.shape[1]) + 0.5) * box[0] / density.shape[1]
@@ -101,9 +106,9 @@ def main():
             f"max {values.max():.2f}", (0.97, 0.9), xycoords="axes fraction", ha="right", va="top", fontsize=9
         )
         below.set_ylim(0, max(1.3, 1.1 * max((profile(f[0], rows, wraps) / reference).max() for f in fields)))
-        below.set_xlabel("x / sigma")
+        below.set_xlabel(f"{AXES[view.shown[0]]} / sigma")
         if column == 0:
-            axis.set_ylabel("y / sigma")
+            axis.set_ylabel(f"{AXES[view.shown[1]]} / sigma")
             below.set_ylabel("density / initial,\nmean of 3 columns")
         else:
             axis.tick_params(labelleft=False)

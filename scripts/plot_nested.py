@@ -4,8 +4,8 @@
 [OPTIONS]
 
 OUTDIR of `steelyard partition`. The load of the cells (the mean of those in a dot) with the borders between nodes; each
-node's speed and the load that it got; and one node with its CPUs in hues and its accelerators in orange. Of a 3D grid,
-whose load is in no file, one layer is drawn with the nodes in shades. Writes OUTDIR/nested.png.
+node's speed and the load that it got; and one node with its CPUs in hues and its accelerators in orange. In three
+dimensions, of one layer of cells. Writes OUTDIR/nested.png.
 
 SUMMARY, a summary.json of scripts/reproduce/nested.sh: LBE_m over the number of nodes. Writes lbe.png beside it.
 """
@@ -13,7 +13,7 @@ import argparse
 import os
 
 from common import fail, read_json
-from plotting import LineCollection, borders, matplotlib, np, plt, read_fields, save
+from plotting import LineCollection, View, add_view, borders, matplotlib, np, plt, read_fields, save
 
 from matplotlib.patheffects import withStroke  # after plotting, which looks for a Python that has it
 
@@ -25,32 +25,6 @@ ENVIRONMENTS = {
     "accelerators": ("3 accelerators a node", "#d94801", "s"),
     "random": ("0 to 3 accelerators a node, worst of the seeds", "#238b45", "^"),
 }
-
-
-def owners(partition, layer):
-    """Owner of each cell [y, x] of one layer."""
-    nx, ny, _ = partition["grid"]
-    owner = np.full((ny, nx), -1)
-    for r in partition["resources"]:
-        for x0, y0, z0, x1, y1, z1 in r["boxes"]:
-            if z0 <= layer < z1:
-                owner[y0:y1, x0:x1] = r["id"]
-    return owner
-
-
-def whole_colours(resources, nodes):
-    """Of each resource: light shades by node for cores, orange for accelerators."""
-    shade = plt.get_cmap("YlGnBu")
-    return np.array(
-        [
-            (
-                matplotlib.colors.to_rgb("#e6550d")
-                if r["kind"] == "accelerator"
-                else shade(0.1 + 0.55 * r["node"] / max(1, nodes - 1))[:3]
-            )
-            for r in resources
-        ]
-    )
 
 
 def node_colours(resources, node):
@@ -78,29 +52,22 @@ def chosen_node(resources, nodes):
     return min((n for n in range(nodes) if count[n] == max(count)), key=lambda n: abs(n - nodes // 2))
 
 
-def whole(axis, partition, owner, node, load):
-    """The whole grid with the borders of nodes: its load, or the nodes in shades where the load is in no file."""
-    resources, (nx, ny, _) = partition["resources"], partition["grid"]
-    nodes = 1 + max(r["node"] for r in resources)
-    extent = [0, nx, 0, ny]
-    if load is None:
-        axis.imshow(whole_colours(resources, nodes)[owner], origin="lower", extent=extent, interpolation="nearest")
-        title = "nodes (shades) and their accelerators (orange)"
-    else:
-        n = max(1, round(nx / 800))  # a dot of the picture, which a cell's own fluctuations would make grey
-        dots = load[: ny // n * n, : nx // n * n].reshape(ny // n, n, nx // n, n).mean(axis=(1, 3)) / load.mean()
-        top = np.percentile(dots, 99.9)
-        shown = [0, nx // n * n, 0, ny // n * n]
-        image = axis.imshow(
-            dots, origin="lower", extent=shown, cmap="magma_r", vmin=0, vmax=top, interpolation="antialiased"
-        )
-        axis.figure.colorbar(image, ax=axis, shrink=0.9, pad=0.01, label="load of a cell / mean")
-        title = "load of the cells"
-    axis.add_collection(LineCollection(borders(node), colors="#1d6fa5" if load is not None else "black", linewidths=1))
-    axis.set(xlabel="cell in x", ylabel="cell in y", xlim=(0, nx), ylim=(0, ny), aspect="equal")
+def whole(axis, partition, view, node, load):
+    """The load of all cells, with the borders of nodes."""
+    nodes, (ny, nx) = 1 + max(r["node"] for r in partition["resources"]), load.shape
+    n = max(1, round(nx / 800))  # a dot of the picture, which a cell's own fluctuations would make grey
+    dots = load[: ny // n * n, : nx // n * n].reshape(ny // n, n, nx // n, n).mean(axis=(1, 3)) / load.mean()
+    top = np.percentile(dots, 99.9)
+    shown = [0, nx // n * n, 0, ny // n * n]
+    image = axis.imshow(
+        dots, origin="lower", extent=shown, cmap="magma_r", vmin=0, vmax=top, interpolation="antialiased"
+    )
+    axis.figure.colorbar(image, ax=axis, shrink=0.9, pad=0.01, label="load of a cell / mean")
+    axis.add_collection(LineCollection(borders(node), colors="#1d6fa5", linewidths=1))
+    axis.set(**view.labels("cell in {}"), xlim=(0, nx), ylim=(0, ny), aspect="equal")
     algorithm = {"inner_outer": "inner-outer (Algorithm 2)", "greedy": "greedy (Algorithm 1)"}[partition["algorithm"]]
     heading = f"{nodes} node{'s' * (nodes != 1)}, {algorithm}, LBE_m {partition['lbe_model']:.4f}"
-    axis.set_title(f"{heading}: {title}, borders between nodes", fontsize=10)
+    axis.set_title(f"{heading}: load of the cells, borders between nodes{view.text}", fontsize=10)
     for n in range(nodes if 1 < nodes <= 64 else 0):
         ys, xs = np.nonzero(node == n)
         if len(xs):
@@ -131,7 +98,7 @@ def shares(axis, resources):
     axis.legend(fontsize=8, loc="upper center", ncols=3)
 
 
-def one_node(axis, resources, number, window, owner, node, layer):
+def one_node(axis, resources, number, window, owner, node, view):
     """A node with its surroundings, and a legend of its parts: their speed and their load, in % of the node's."""
     x0, x1, y0, y1 = window
     colours = node_colours(resources, number)
@@ -139,8 +106,8 @@ def one_node(axis, resources, number, window, owner, node, layer):
     for values, colour, width in ((owner, "#444444", 0.7), (node, "black", 2.2)):
         lines = borders(values[y0:y1, x0:x1], (x0, y0))
         axis.add_collection(LineCollection(lines, colors=colour, linewidths=width))
-    axis.set(xlabel="cell in x", ylabel="cell in y", xlim=(x0, x1), ylim=(y0, y1), aspect="equal")
-    axis.set_title(f"node {number}{layer}: cores (thin borders) and accelerators", fontsize=10)
+    axis.set(**view.labels("cell in {}"), xlim=(x0, x1), ylim=(y0, y1), aspect="equal")
+    axis.set_title(f"node {number}{view.text}: cores (thin borders) and accelerators", fontsize=10)
     own = [r for r in resources if r["node"] == number]
     whole_load = sum(r["load"] for r in own) or 1
     handles = []
@@ -161,7 +128,7 @@ def one_node(axis, resources, number, window, owner, node, layer):
 def draw_partition(arguments):
     advice = "give the directory that `steelyard partition` wrote"
     partition = read_json(os.path.join(arguments.path, "partition.json"), ("resources", "grid", "algorithm"), advice)
-    resources, (nx, ny, nz) = partition["resources"], partition["grid"]
+    resources, fields = partition["resources"], os.path.join(arguments.path, "fields_0.h5")
     nodes = 1 + max(r["node"] for r in resources)
     number = arguments.node if arguments.node is not None else chosen_node(resources, nodes)
     if not 0 <= number < nodes:
@@ -169,13 +136,13 @@ def draw_partition(arguments):
     # Through the middle of its largest box, which is an accelerator's where it has some.
     boxes = [b for r in resources if r["node"] == number for b in r["boxes"]]
     largest = max(boxes, key=lambda b: np.prod(np.subtract(b[3:], b[:3])))
-    layer = arguments.layer if arguments.layer is not None else (largest[2] + largest[5]) // 2
-    owner = owners(partition, layer)
+    view = View(arguments, read_fields(fields)[0]["cells"], layer=(largest[2] + largest[5]) // 2)
+    _, (load, owner) = read_fields(fields, "load", "owner", pick=view)
+    ny, nx = owner.shape
     node = np.array([r["node"] for r in resources])[owner]
     ys, xs = np.nonzero(node == number)
     if len(xs) == 0:
-        fail(f"node {number} has no cells in the layer {layer}; choose another --layer, of {nz}")
-    load = read_fields(os.path.join(arguments.path, "fields_0.h5"), "load")[1][0] if nz == 1 else None
+        fail(f"node {number} has no cells there{view.text}; choose another --slice")
     # A node may reach across a periodic boundary: its bounding box is what is drawn.
     margin = max(2, (xs.max() - xs.min()) // 20)
     x0, x1 = max(0, xs.min() - margin), min(nx, xs.max() + 1 + margin)
@@ -185,9 +152,9 @@ def draw_partition(arguments):
     figure, axes = plt.subplots(
         3, 1, figsize=(13, sum(heights)), layout="constrained", gridspec_kw={"height_ratios": heights}
     )
-    whole(axes[0], partition, owner, node, load)
+    whole(axes[0], partition, view, node, load)
     shares(axes[1], resources)
-    one_node(axes[2], resources, number, (x0, x1, y0, y1), owner, node, f", layer z = {layer}" if nz > 1 else "")
+    one_node(axes[2], resources, number, (x0, x1, y0, y1), owner, node, view)
     save(figure, arguments.output or os.path.join(arguments.path, "nested.png"))
 
 
@@ -239,9 +206,7 @@ def main():
     parser.add_argument(
         "--node", type=int, help="that is drawn by itself (default: one in the middle with most accelerators)"
     )
-    parser.add_argument(
-        "--layer", type=int, help="z of the cells drawn of a 3D grid (default: through the node that is drawn)"
-    )
+    add_view(parser)
     parser.add_argument("--output", help="picture")
     arguments = parser.parse_args()
     (draw_partition if os.path.isdir(arguments.path) else draw_curves)(arguments)

@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Partition over the density, and the load field: plot_partition.py OUTDIR [--step N] [--output FILE]
+"""Partition over the density, and the load field: plot_partition.py OUTDIR [--step N] [--slice AXIS=LAYER] [--output
+FILE]
 
 Reads fields_<step>.h5 (particles, owner, load). Left: density, as the mean of 3 x 3 cells, with the borders between
 processes; middle: the same around the most expensive cells; right: load of each cell there, by the model that drove the
-run. Writes OUTDIR/partition.png.
+run. In three dimensions, of one layer of cells. Writes OUTDIR/partition.png.
 """
 import argparse
 import os
 
 from common import fail
-from plotting import LineCollection, borders, field_files, np, periodic, plt, read_fields, save, smoothed
+from plotting import LineCollection, View, add_view, borders, field_files, np, periodic, plt, read_fields
+from plotting import save, smoothed
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outdir")
     parser.add_argument("--step", type=int, help="default: the last one there")
+    add_view(parser)
     parser.add_argument("--output", help="picture (default: OUTDIR/partition.png)")
     arguments = parser.parse_args()
     found = field_files(arguments.outdir)
@@ -25,8 +28,12 @@ def main():
         fail(f"no fields of step {step} in {arguments.outdir}; there are {sorted(found)}")
     attributes, (particles, owner, load) = read_fields(found[step], "particles", "owner", "load")
     load_step = attributes.get("load_step", step)
+    view, processes = View(arguments, attributes["cells"]), len(np.unique(owner))
+    particles, owner = view(particles), view(owner)
+    if load is not None:
+        load = view(load / load.mean())
     ny, nx = particles.shape
-    density = smoothed(particles, periodic(arguments.outdir))
+    density = smoothed(particles, view.of(periodic(arguments.outdir)))
 
     # Around the most expensive column: as wide as high, a few hundred cells of it.
     middle = int(np.argmax((load if load is not None else density).sum(axis=0)))
@@ -51,22 +58,22 @@ def main():
             **scale,
         )
         axis.set_title(title, fontsize=10)
-        axis.set_xlabel("cell in x")
+        axis.set_xlabel(labels["xlabel"])
         return image
 
-    whole = (0, nx, 0, ny)
+    whole, labels = (0, nx, 0, ny), view.labels("cell in {}")
     top = np.percentile(density, 99.9)
     draw(
         axes[0],
         density,
         whole,
         "magma_r",
-        f"density (mean of 3 x 3 cells), {len(np.unique(owner))} processes, step {step}",
+        f"density (mean of 3 x 3 cells), {processes} processes, step {step}{view.text}",
         vmin=0,
         vmax=top,
     )
     axes[0].add_collection(LineCollection(borders(owner), colors="#1d6fa5", linewidths=0.15))
-    axes[0].set_ylabel("cell in y")
+    axes[0].set_ylabel(labels["ylabel"])
     image = draw(
         axes[1], density, zoom, "magma_r", "particles per cell (mean of 3 x 3), borders of processes", vmin=0, vmax=top
     )
@@ -75,15 +82,14 @@ def main():
     )
     figure.colorbar(image, ax=axes[1], shrink=0.8)
     if load is not None:
-        mean = load.mean()
         image = draw(
             axes[2],
-            load / mean,
+            load,
             zoom,
             "viridis",
             f"load of each cell by the model / mean, step {load_step}",
             vmin=0,
-            vmax=np.percentile(load / mean, 99.9),
+            vmax=np.percentile(load, 99.9),
         )
         figure.colorbar(image, ax=axes[2], shrink=0.8)
     path = arguments.output or os.path.join(arguments.outdir, "partition.png")

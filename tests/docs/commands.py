@@ -140,6 +140,13 @@ COMMANDS = [
         "SimGrid need not be here; simulated_ranks runs the script where it is",
     ),
     # docs/output.md, docs/potentials.md, restarts/README.md
+    (
+        "quick",
+        RUN + r"collision_3d\.yaml --out out/space ",
+        {},
+        {"run.steps=900": "run.steps=20", "every=300": "every=10"},
+    ),
+    ("quick", r"scripts/plot_particles\.py out/space --steps ", {}, {"--steps 0 300 900": ""}),
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
     ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),
     ("text", "system:", "a part of a deck; test_deck reads such decks"),

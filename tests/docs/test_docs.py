@@ -143,7 +143,7 @@ def unknown_names(folder, source):
     scripts = {
         s
         for _, _, code in SPANS
-        for s in re.findall(r"scripts/[\w/]+\.sh", code)
+        for s in re.findall(r"scripts/(?:[\w/]+\.sh|plot_\w+\.py)", code)
         if os.path.exists(os.path.join(SOURCE, s))
     }
     helps = {

@@ -12,12 +12,14 @@ import pytest
 
 import plot_balancing
 import plot_density
+import plot_particles
 import plot_partition
 import plot_prediction
 import plotting
-from program import DECK, SOURCE, run, settings
+from program import COLLISIONS, DECK, SOURCE, run, settings
 
-PICTURES = ("balancing", "density", "lbe", "nested", "partition", "prediction", "zones")
+BOUNDARY = ("reflecting", "periodic", "reflecting")
+PICTURES = ("balancing", "density", "lbe", "nested", "particles", "partition", "prediction", "zones")
 
 
 def script(name, *arguments, **options):
@@ -65,26 +67,38 @@ def test_borders():
     )
 
 
+def small_runs(folder, dimensions):
+    """Directories of small runs: without and with balancing, with zones; of a partition and a prediction."""
+    deck, small = COLLISIONS[dimensions].deck, COLLISIONS[dimensions].small | dict(run__steps=20)
+    keys = dict(output__fields_every=10, balance__every=5, balance__clock="work", balance__processes=6)
+    keys |= dict(system__boundary=str(list(BOUNDARY[:dimensions])).replace("'", ""), output__trajectory_every=10)
+    for name, more in (("none", dict(balance__partition__kind="none")), ("with", {})):
+        code, text = run(2, "run", deck, "--out", folder / name, "--quiet", *settings(**small, **keys, **more))
+        assert code == 0, text
+    keys = dict(accelerator__backend="host", accelerator__threads=1)
+    assert run(0, "run", deck, "--out", folder / "zones", "--quiet", *settings(**small, **keys))[0] == 0
+    machine = dict(machine__nodes=3, machine__accelerators_per_node="[2, 0, 1]", machine__core_speed="[1, 1, 0.5]")
+    assert run(0, "partition", deck, "--out", folder / "partition", *settings(**small, **machine))[0] == 0
+    assert run(0, "predict", deck, "--out", folder / "prediction", *settings(**small))[0] == 0
+    return folder
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Directories of small runs: without and with balancing, with zones; of a partition and a prediction."""
-    folder = tmp_path_factory.mktemp("runs")
-    keys = dict(run__steps=20, output__fields_every=10, balance__every=5, balance__clock="work", balance__processes=6)
-    keys["system__boundary"] = "[reflecting, periodic]"
-    for name, more in (("none", dict(balance__partition__kind="none")), ("with", {})):
-        code, text = run(2, "run", DECK, "--out", folder / name, "--quiet", *settings(**keys, **more))
-        assert code == 0, text
-    keys = dict(run__steps=20, accelerator__backend="host", accelerator__threads=1)
-    assert run(0, "run", DECK, "--out", folder / "zones", "--quiet", *settings(**keys))[0] == 0
-    machine = dict(machine__nodes=3, machine__accelerators_per_node="[2, 0, 1]", machine__core_speed="[1, 1, 0.5]")
-    assert run(0, "partition", DECK, "--out", folder / "partition", *settings(**machine))[0] == 0
-    assert run(0, "predict", DECK, "--out", folder / "prediction")[0] == 0
-    yield folder
+    return small_runs(tmp_path_factory.mktemp("runs"), 2)
+
+
+@pytest.fixture(scope="module")
+def runs_in_space(tmp_path_factory):
+    return small_runs(tmp_path_factory.mktemp("runs_in_space"), 3)
 
 
 @pytest.mark.group("pictures")
-def test_pictures(runs):
-    assert plotting.periodic(runs / "with") == (False, True)
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_pictures(dimensions, request):
+    runs = request.getfixturevalue({2: "runs", 3: "runs_in_space"}[dimensions])
+    assert plotting.periodic(runs / "with") == (False, True, False)[:dimensions]
+    drawn("plot_particles.py", runs / "with/particles.png", runs / "with")
     drawn("plot_density.py", runs / "with/density.png", runs / "with")
     drawn("plot_partition.py", runs / "with/partition.png", runs / "with")
     drawn("plot_lbe.py", runs / "with/lbe.png", runs / "with", runs / "none")
@@ -104,6 +118,63 @@ def texts(monkeypatch, script, *arguments):
     monkeypatch.setattr(script, "save", lambda figure, path, **options: figures.append(figure))
     script.main()
     return " ".join(text.get_text() for text in figures[0].findobj(plotting.matplotlib.text.Text))
+
+
+@pytest.mark.group("pictures")
+def test_views(runs_in_space, monkeypatch):
+    """Layers and means of cells that are not the same along any two axes; a picture says which it shows."""
+    cells = np.arange(2 * 3 * 4).reshape(2, 3, 4)  # [z, y, x]
+
+    def view(number=cells.shape[::-1], **options):
+        return plotting.View(SimpleNamespace(**options), number)
+
+    assert np.array_equal(view(slice="z=0")(cells), cells[0]) and view(slice="z=0").of("xyz") == ["x", "y"]
+    assert np.array_equal(view(slice="y=2")(cells), cells[:, 2]) and view(slice="y=2").of("xyz") == ["x", "z"]
+    assert np.array_equal(view(slice="x=3")(cells), cells[:, :, 3]) and view(slice="x=3").of("xyz") == ["y", "z"]
+    assert np.array_equal(view(slice=None)(cells), cells[1]), "not in the middle"
+    for axis, project in ((0, None), (0, "z"), (1, "y"), (2, "x")):
+        assert np.array_equal(view(slice=None, project=project)(cells), cells.mean(axis=axis)), project
+    assert np.array_equal(view((4, 3), slice=None, project=None)(cells[0]), cells[0])
+    balanced = runs_in_space / "with"
+    assert ", mean along z" in texts(monkeypatch, plot_density, balanced)
+    said = texts(monkeypatch, plot_density, balanced, "--slice", "x=2")
+    assert ", layer x = 2" in said and "y / sigma" in said and "z / sigma" in said and "x / sigma" not in said
+    for drawing, arguments in ((plot_partition, [balanced]), (plot_balancing, [runs_in_space / "none", balanced])):
+        assert ", layer z = 3" in texts(monkeypatch, drawing, *arguments)
+        said = texts(monkeypatch, drawing, *arguments, "--slice", "y=4")
+        assert ", layer y = 4" in said and "cell in x" in said and "cell in z" in said and "cell in y" not in said
+
+
+@pytest.mark.group("refusals")
+def test_views_that_are_not_there(runs, runs_in_space):
+    for folder, option in ((runs, "z=0"), (runs_in_space, "z=6"), (runs_in_space, "y"), (runs_in_space, "w=1")):
+        for name, of in (("density", "with"), ("partition", "with"), ("nested", "partition")):
+            done = script(f"plot_{name}.py", folder / of, "--slice", option)
+            assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+            assert "two dimensions" in done.stderr or "z=0 to z=5" in done.stderr, done.stderr
+
+
+@pytest.mark.group("pictures")
+def test_edges_of_what_processes_own():
+    """The lines along which their surfaces bend, and no others."""
+    owner = np.zeros((4, 3, 2), dtype=int)
+    assert len(plot_particles.edges(owner, np.ones(3))) == 4 * (4 + 3 + 2)
+    owner[2:] = 1  # a plane across x adds its rim
+    lines = np.array(plot_particles.edges(owner, np.array([1, 2, 3])))
+    assert len(lines) == 4 * (4 + 3 + 2) + 2 * (3 + 2)
+    rim = lines[(lines[:, :, 0] == 2).all(axis=1)]
+    assert len(rim) == 2 * (3 + 2) and rim[:, :, 1].max() == 6 and rim[:, :, 2].max() == 6
+
+
+@pytest.mark.group("pictures")
+def test_spheres_hide_each_other():
+    """In each dot is the particle that is nearest to the viewer; all are seen where none is behind another."""
+    camera = plot_particles.Camera(np.array([10.0, 6, 1]), True)
+    nearest, height, _ = plot_particles.spheres(camera, np.array([[3, 3, 0.2], [3.2, 3, 0.8], [8, 2, 0.1]]))
+    seen = [(nearest == n).sum() / (np.pi * (0.5 * camera.scale) ** 2) for n in range(3)]
+    assert abs(seen[1] - 1) < 0.01 and abs(seen[2] - 1) < 0.01 and 0.1 < seen[0] < 0.3, seen
+    row, column = (round(v) for v in camera(np.array([8, 2, 0.1]))[1::-1])
+    assert nearest[row, column] == 2 and (np.isfinite(height) == (nearest >= 0)).all()
 
 
 @pytest.mark.group("pictures")
