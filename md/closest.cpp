@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Slabs do not overlap, so two of them, or one and an image, come close along a thin strip. Its particles are sorted
-// along the strip, and each is compared with those that the other slab has next to it.
+// Slabs do not overlap, so two of them, or one and an image, come close in a thin layer. Its particles are sorted along
+// its longest side, and each is compared with those that the other slab has next to it.
 #include "md/closest.hpp"
 
 #include <algorithm>
@@ -13,6 +13,27 @@
 namespace md {
 namespace {
 
+using Corner = std::array<double, 3>;
+
+// A ball is its centre grown by its radius: a box of no extent, with round edges.
+double roundness(const Slab& s) {
+    double radius = s.shape == SlabShape::ball ? (s.upper[0] - s.lower[0]) / 2 : 0;
+    for (int k = 1; k < dimensions_of(s.lattice); ++k) radius = std::min(radius, (s.upper[k] - s.lower[k]) / 2);
+    return radius;
+}
+
+// Of two boxes, both together as round as this.
+double distance(int dimensions, const Corner& lower_a, const Corner& upper_a, const Corner& lower_b,
+                const Corner& upper_b, double round) {
+    double square = 0, widest = 0;
+    for (int k = 0; k < dimensions; ++k) {
+        const double gap = std::max(lower_a[k] - upper_b[k], lower_b[k] - upper_a[k]) + round;
+        widest = k == 0 ? gap : std::max(widest, gap);
+        if (gap > 0) square += gap * gap;
+    }
+    return (widest > 0 ? std::sqrt(square) : widest) - round;
+}
+
 double distance(const Point& a, const Point& b) {
     return std::hypot(static_cast<double>(a[0] - b[0]), static_cast<double>(a[1] - b[1]),
                       static_cast<double>(a[2] - b[2])) *
@@ -20,8 +41,8 @@ double distance(const Point& a, const Point& b) {
 }
 
 // The slab's particles in [lower, upper) (lengths), sorted along an axis.
-std::vector<Point> particles_in(const Domain& domain, const Slab& slab, const std::array<double, 3>& lower,
-                                const std::array<double, 3>& upper, int along) {
+std::vector<Point> particles_in(const Domain& domain, const Slab& slab, const Corner& lower, const Corner& upper,
+                                int along) {
     Point low{}, high{};
     for (int a = 0; a < domain.dimensions; ++a) {
         low[a] = static_cast<std::int64_t>(std::floor(lower[a] / position_unit));
@@ -49,15 +70,18 @@ public:
 
     template <class Use>
     void for_each_pair(Use use) const {
+        constexpr Corner unmoved{};
         int along = domain_.dimensions - 1;  // the longest
         for (int k = along; k >= 0; --k)
             if (upper_[k] - lower_[k] > upper_[along] - lower_[along]) along = k;
-        std::array<double, 3> lower = lower_, upper = upper_;
-        const std::vector<Point> as = particles_in(domain_, a_, lower, upper, along);
+        Corner lower = lower_, upper = upper_;
+        std::vector<Point> as = particles_in(domain_, a_, lower, upper, along);
+        std::erase_if(as, [&](const Point& p) { return is_far(p, b_, moved_); });
         for (int k = 0; k < 3; ++k) lower[k] -= moved_[k], upper[k] -= moved_[k];
         std::vector<Point> bs = particles_in(domain_, b_, lower, upper, along);
         for (Point& p : bs)
             for (int k = 0; k < 3; ++k) p[k] += shift_[k];
+        std::erase_if(bs, [&](const Point& p) { return is_far(p, a_, unmoved); });
         const auto reach = static_cast<std::int64_t>(radius_ / position_unit) + 1;
         auto first = bs.begin();
         for (const Point& p : as) {
@@ -67,11 +91,18 @@ public:
     }
 
 private:
+    // From the slab, moved so far. Balls are next to others in a small part of the box in which both are.
+    bool is_far(const Point& p, const Slab& slab, const Corner& moved) const {
+        Corner at{};
+        for (int k = 0; k < 3; ++k) at[k] = static_cast<double>(p[k]) * position_unit - moved[k];
+        return distance(domain_.dimensions, at, at, slab.lower, slab.upper, roundness(slab)) > radius_ + edge_unit;
+    }
+
     const Domain& domain_;
     const Slab &a_, &b_;
     const double radius_;
     Point shift_{};
-    std::array<double, 3> moved_{}, lower_{}, upper_{};  // lower_, upper_: where both may be
+    Corner moved_{}, lower_{}, upper_{};  // lower_, upper_: where both may be
 };
 
 std::optional<ClosePair> too_dense(std::span<const Slab> slabs, double radius) {
@@ -95,6 +126,10 @@ void for_each_image(const Domain& domain, Use use) {
 }
 
 }  // namespace
+
+double distance(const Slab& a, const Slab& b) {
+    return distance(dimensions_of(a.lattice), a.lower, a.upper, b.lower, b.upper, roundness(a) + roundness(b));
+}
 
 std::optional<ClosePair> closest_pair(const Domain& domain, std::span<const Slab> slabs, double radius) {
     if (const std::optional<ClosePair> dense = too_dense(slabs, radius)) return dense;

@@ -21,6 +21,9 @@ struct ClosePair {
     bool across_box = false;          ///< one of them is a periodic image
 };
 
+/// Distance of two slabs, lengths; below 0 where they overlap. Their lattices are of the same dimension.
+double distance(const Slab& a, const Slab& b);
+
 /// The closest pair of particles of these slabs of which one is nearer to the other than `radius` (lengths); nothing
 /// where there is none. domain: its periodic axes make images.
 std::optional<ClosePair> closest_pair(const Domain& domain, std::span<const Slab> slabs, double radius);

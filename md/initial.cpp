@@ -6,7 +6,6 @@
 
 #include <cmath>
 
-#include "md/lattice.hpp"
 #include "md/random.hpp"
 
 namespace md {
@@ -20,9 +19,9 @@ std::int64_t particle_count(const System& system) {
 }
 
 template <int D>
-void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_id, std::uint64_t seed,
+void make_particles(const Domain& domain, const Lattice& lattice, std::int64_t first_id, std::uint64_t seed,
                     const balance::Box& cells, std::vector<Particle<D>>& out) {
-    const double thermal = std::sqrt(slab.temperature) / velocity_unit;
+    const double thermal = std::sqrt(lattice.slab().temperature) / velocity_unit;
     const auto edges = [&](const auto& corner) {
         Point at{};
         for (int a = 0; a < D; ++a) at[a] = domain.axis[a].edge(corner[a]) << edge_shift;
@@ -37,11 +36,11 @@ void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_i
         }
         out.push_back(p);
     };
-    Lattice(slab).for_each_in(domain, edges(cells.lower), edges(cells.upper), add);
+    lattice.for_each_in(domain, edges(cells.lower), edges(cells.upper), add);
 }
-template void make_particles(const Domain&, const Slab&, std::int64_t, std::uint64_t, const balance::Box&,
+template void make_particles(const Domain&, const Lattice&, std::int64_t, std::uint64_t, const balance::Box&,
                              std::vector<Particle<2>>&);
-template void make_particles(const Domain&, const Slab&, std::int64_t, std::uint64_t, const balance::Box&,
+template void make_particles(const Domain&, const Lattice&, std::int64_t, std::uint64_t, const balance::Box&,
                              std::vector<Particle<3>>&);
 
 template <int D>

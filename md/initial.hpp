@@ -8,6 +8,7 @@
 
 #include "balance/grid/box.hpp"
 #include "md/domain.hpp"
+#include "md/lattice.hpp"
 #include "md/slab.hpp"
 #include "md/system.hpp"
 #include "md/tile.hpp"
@@ -17,11 +18,11 @@ namespace md {
 /// Number of particles of a slab.
 std::int64_t particle_count(const Slab& slab);
 
-/// Appends the slab's particles that lie in `cells`. Ids begin at first_id and follow the lattice. Velocities are
-/// thermal only (normal with variance `temperature`, mass 1): drift and the slab's mean are the caller's, who knows all
-/// of it.
+/// Appends those particles of the lattice's slab that lie in `cells`. Ids begin at first_id and follow the lattice.
+/// Velocities are thermal only (normal with variance `temperature`, mass 1): drift and the slab's mean are the
+/// caller's, who knows all of it.
 template <int D>
-void make_particles(const Domain& domain, const Slab& slab, std::int64_t first_id, std::uint64_t seed,
+void make_particles(const Domain& domain, const Lattice& lattice, std::int64_t first_id, std::uint64_t seed,
                     const balance::Box& cells, std::vector<Particle<D>>& out);
 
 /// Order-independent state hash: add these over all particles (positions wrapped into the box).

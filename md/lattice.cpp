@@ -85,34 +85,69 @@ Lattice::Lattice(const Slab& slab)
     : slab_(slab),
       dimensions_(dimensions_of(slab.lattice)),
       side_(sides_of(slab.lattice, lattice_constant(slab.lattice, slab.density))) {
+    const bool ball = slab.shape == SlabShape::ball;
+    for (int a = 0; ball && a < dimensions_; ++a) {
+        const std::int64_t lower = std::llrint(slab.lower[a] / position_unit),
+                           upper = std::llrint(slab.upper[a] / position_unit);
+        centre_[a] = lower + (upper - lower) / 2;
+        const std::int64_t half = std::max<std::int64_t>(1, (upper - lower) / 2);
+        radius_ = a == 0 ? half : std::min(radius_, half);
+        from_end_[a] = sites_below(0, (slab.upper[a] - slab.lower[a]) / 2, side_[a], 0);
+    }
     for (const std::array<int, 3>& place : places_of(slab.lattice)) {
         for (int a = 0; a < 3; ++a) from_edge_[a] = std::min(from_edge_[a], 11 - place[a]);
         Train t{place, {1, 1, 1}};
         for (int a = 0; a < dimensions_; ++a)
-            t.count[a] =
-                slab.cells ? (*slab.cells)[a] : sites_below(slab.lower[a], slab.upper[a], side_[a], place[a] / 12.0);
+            t.count[a] = slab.cells ? (*slab.cells)[a]
+                         : ball     ? 2 * from_end_[a] + 1
+                                    : sites_below(slab.lower[a], slab.upper[a], side_[a], place[a] / 12.0);
         trains_.push_back(t);
+    }
+    if (ball) {
+        number_ball();
+        return;
+    }
+    for (Train& t : trains_) {
+        t.first = sites_;
+        t.next = {t.count[0], t.count[0] * t.count[1]};
+        sites_ += t.sites();
     }
     if (dimensions_ == 2) {  // row by row
         const std::int64_t row = trains_[0].count[0], two_rows = row + trains_[1].count[0];
-        trains_[0].next = trains_[1].next = {1, two_rows, 0};
+        trains_[0].next = trains_[1].next = {two_rows, 0};
         trains_[1].first = row;
-        return;
-    }
-    for (std::int64_t first = 0; Train & t : trains_) {
-        t.first = first;
-        t.next = {1, t.count[0], t.count[0] * t.count[1]};
-        first += t.sites();
     }
 }
 
-std::int64_t Lattice::sites() const {
-    std::int64_t n = 0;
-    for (const Train& t : trains_) n += t.sites();
-    return n;
+// Nothing but counting says how many sites of a lattice lie in a ball.
+void Lattice::number_ball() {
+    for (Train& t : trains_) {
+        std::vector<std::int64_t> rows;
+        for_each_row({}, t.count, [&](std::int64_t y, std::int64_t z) {
+            const Row row = row_of(t, y, z);
+            rows.push_back(sites_);
+            sites_ += row.end - row.begin;
+        });
+        t.rows = std::move(rows);
+    }
+}
+
+Lattice::Row Lattice::row_of(const Train& t, std::int64_t y, std::int64_t z) const {
+    if (radius_ == 0) return {0, t.count[0], t.first + y * t.next[0] + z * t.next[1]};
+    // Squares with the sign of the coordinate ascend along the row. A site on the surface does not belong to the ball.
+    const auto square = [](std::int64_t x) { return Int128{x} * x; };
+    const auto signed_square = [&](std::int64_t x) {
+        const std::int64_t at = from_centre(t, 0, x);
+        return at < 0 ? -square(at) : square(at);
+    };
+    const Int128 left = square(radius_) - square(from_centre(t, 1, y)) - square(from_centre(t, 2, z));
+    if (left <= 0) return {0, 0, 0};
+    return {first_from(t.count[0], 1 - left, signed_square), first_from(t.count[0], left, signed_square),
+            t.rows.empty() ? 0 : t.rows[y + z * t.count[1]]};
 }
 
 bool Lattice::has_neighbours() const {
+    if (slab_.shape == SlabShape::ball) return sites_ > 1;
     int filled = 0;
     bool along_axis = false;
     for (const Train& t : trains_) {
@@ -123,7 +158,14 @@ bool Lattice::has_neighbours() const {
     return filled > 1 || (along_axis && slab_.lattice != LatticeKind::bcc && slab_.lattice != LatticeKind::fcc);
 }
 
+// Of a ball: opposite sites have opposite coordinates, exactly.
+std::int64_t Lattice::from_centre(const Train& t, int axis, std::int64_t i) const {
+    const double place = static_cast<double>(i - from_end_[axis]) + t.place[axis] / 12.0;
+    return std::llrint(place * side_[axis] / position_unit);
+}
+
 std::int64_t Lattice::position(const Domain& domain, const Train& t, int axis, std::int64_t i) const {
+    if (radius_ > 0) return centre_[axis] + from_centre(t, axis, i);
     if (slab_.cells)  // away from the edges, at exact fractions of the box: no seam
         return static_cast<std::int64_t>(Int128{12 * i + t.place[axis] + from_edge_[axis]} *
                                          domain.axis[axis].fixed_length() / (12 * (*slab_.cells)[axis]));

@@ -34,7 +34,8 @@ public:
     /// slab: must outlive the lattice.
     explicit Lattice(const Slab& slab);
 
-    std::int64_t sites() const;
+    const Slab& slab() const { return slab_; }
+    std::int64_t sites() const { return sites_; }
     /// Do any two sites lie a lattice constant apart?
     bool has_neighbours() const;
 
@@ -48,10 +49,14 @@ public:
                 begin[a] = first_from(t.count[a], lower[a], at);
                 end[a] = first_from(t.count[a], upper[a], at);
             }
-            for_each_index(begin, end, [&](const Point& i) {
-                Point at{};
-                for (int a = 0; a < dimensions_; ++a) at[a] = position(domain, t, a, i[a]);
-                use(t.number(i), at);
+            for_each_row(begin, end, [&](std::int64_t y, std::int64_t z) {
+                const Row row = row_of(t, y, z);
+                const Point i{std::max(begin[0], row.begin), y, z};
+                for (Point j = i; j[0] < std::min(end[0], row.end); ++j[0]) {
+                    Point at{};
+                    for (int a = 0; a < dimensions_; ++a) at[a] = position(domain, t, a, j[a]);
+                    use(row.number + j[0] - row.begin, at);
+                }
             });
         }
     }
@@ -62,22 +67,29 @@ private:
         std::array<int, 3> place;            ///< in the cell, in twelfths of its sides
         std::array<std::int64_t, 3> count;   ///< along each axis
         std::int64_t first = 0;              ///< number of its first site
-        std::array<std::int64_t, 3> next{};  ///< from a site's number to that of the next one along each axis
+        std::array<std::int64_t, 2> next{};  ///< from a row's first number to that of the next one along y and z
+        std::vector<std::int64_t> rows{};    ///< of a ball: the rows' first numbers, those of a plane after each other
 
         std::int64_t sites() const { return count[0] * count[1] * count[2]; }
-        std::int64_t number(const Point& i) const { return first + i[0] * next[0] + i[1] * next[1] + i[2] * next[2]; }
     };
+    /// Those of its sites that lie in a row along x.
+    struct Row {
+        std::int64_t begin, end;  ///< first index along x, and one more than the last
+        std::int64_t number;      ///< of the first site
+    };
+    Row row_of(const Train& train, std::int64_t y, std::int64_t z) const;
+    void number_ball();
     std::int64_t position(const Domain& domain, const Train& train, int axis, std::int64_t i) const;
+    std::int64_t from_centre(const Train& train, int axis, std::int64_t i) const;
 
     template <class Use>
-    static void for_each_index(const Point& begin, const Point& end, Use use) {
+    static void for_each_row(const Point& begin, const Point& end, Use use) {
         for (std::int64_t z = begin[2]; z < end[2]; ++z)
-            for (std::int64_t y = begin[1]; y < end[1]; ++y)
-                for (std::int64_t x = begin[0]; x < end[0]; ++x) use(Point{x, y, z});
+            for (std::int64_t y = begin[1]; y < end[1]; ++y) use(y, z);
     }
     // First index in [0, n) whose position is not below `edge` (positions ascend).
-    template <class Position>
-    static std::int64_t first_from(std::int64_t n, std::int64_t edge, Position position) {
+    template <class Edge, class Position>
+    static std::int64_t first_from(std::int64_t n, Edge edge, Position position) {
         std::int64_t low = 0, high = n;
         while (low < high) {
             const std::int64_t mid = low + (high - low) / 2;
@@ -91,7 +103,10 @@ private:
     int dimensions_;
     std::array<double, 3> side_;             // of a cell of the lattice
     std::array<int, 3> from_edge_{3, 3, 3};  // of the first site with `cells`, in twelfths of a side
+    Point centre_{}, from_end_{};            // of a ball; index of the cell at its centre
+    std::int64_t radius_ = 0;                // of a ball, 2^-40 lengths; else 0
     std::vector<Train> trains_;
+    std::int64_t sites_ = 0;
 };
 
 }  // namespace md

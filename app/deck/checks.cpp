@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "app/common/words.hpp"
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
+#include "md/closest.hpp"
 #include "md/domain.hpp"
 #include "md/lattice.hpp"
 #include "md/limits.hpp"
@@ -120,6 +122,17 @@ void round_box(Deck& deck, const Where& where) {
     }
 }
 
+// A ball touches all faces of the box between its corners.
+void check_ball(const md::Slab& s, std::size_t i, const Where& where) {
+    const double diameter = s.upper[0] - s.lower[0];
+    for (int a = 1; a < md::dimensions_of(s.lattice); ++a)
+        if (const double side = s.upper[a] - s.lower[a]; std::abs(side - diameter) > md::edge_unit)
+            fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
+                 fmt::format("slab {} is a ball, {:.10g} wide along x and {:.10g} along {}", i, diameter, side,
+                             "xyz"[a]),
+                 fmt::format("give equal sides, for those of x {:.10g}", s.lower[a] + diameter));
+}
+
 void check_slabs(const Deck& deck, const Where& where) {
     const std::vector<md::Slab>& slabs = deck.system.slabs;
     double particles = 0;
@@ -130,18 +143,15 @@ void check_slabs(const Deck& deck, const Where& where) {
                 fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
                      fmt::format("slab {} has no width along {}", i, "xyz"[a]),
                      fmt::format("use more than {}, its lower corner", s.lower[a]));
-        for (std::size_t j = 0; j < i; ++j) {
-            const md::Slab& t = slabs[j];
-            bool apart = false;
-            for (int a = 0; a < deck.system.dimensions; ++a)
-                apart = apart || s.lower[a] >= t.upper[a] || t.lower[a] >= s.upper[a];
-            if (!apart)
+        if (s.shape == md::SlabShape::ball) check_ball(s, i, where);
+        for (std::size_t j = 0; j < i; ++j)
+            if (md::distance(s, slabs[j]) < 0)
                 fail(where(slab_path(i, "lower")), fmt::format("slab {} overlaps slab {}", i, j),
                      "move or shrink one of them");
-        }
         double more = s.cells ? md::sites_of_cell(s.lattice) : s.density;
         for (int a = 0; a < deck.system.dimensions; ++a)
             more *= s.cells ? static_cast<double>((*s.cells)[a]) : s.upper[a] - s.lower[a];
+        if (s.shape == md::SlabShape::ball) more *= std::numbers::pi / (deck.system.dimensions == 2 ? 4 : 6);
         particles += more;
         if (particles > most_particles)
             fail(where(slab_path(i, s.cells ? "cells" : "density")),

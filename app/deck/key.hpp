@@ -152,8 +152,7 @@ Key per_axis(std::string name, Xs& xs, Deck::System& system, Item item, const st
     T shape{};
     Key key{std::move(name), std::move(meaning), "a list of 2 or 3, each " + item(shape).allowed};
     key.read = [&xs, &system, item, example](const Node& node, const std::string& path) {
-        const std::size_t n = node.kind == Node::Kind::list && node.items.size() == 3 ? 3 : 2;
-        to_list(node, path, n, example);
+        const std::size_t n = to_list(node, path, 2, example, 3).size();
         std::array<T, 3> values = std::optional<std::array<T, 3>>(xs).value_or(std::array<T, 3>{});
         for (std::size_t i = 0; i < n; ++i) item(values[i]).read(node.items[i], below(path, std::to_string(i)));
         xs = values;

@@ -33,7 +33,7 @@ std::vector<Key> run_keys(Deck::Run& run) {
 
 std::vector<Key> grid_keys(Deck::Grid& grid, Deck::System& system) {
     Key cell = number("cell", grid.cell, {0, 10, true}, "smallest side of a cell, sigma, at least the cutoff");
-    cell.standard = "the cutoff; in three dimensions 1.2 times it";
+    cell.standard = "2D: the cutoff; 3D: 1.2 times the cutoff";
     const char* skin = "sigma; auto: guessed from speeds and dt, then tuned; 0: rebuild every step";
     return {
         std::move(cell),
@@ -49,7 +49,7 @@ std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOpt
         word("order", p.order, "of patches along the chain: morton, hilbert, tree"),
         integer("patches_per_process", p.patches_per_process, 1, 1000,
                 "of the bisection; fewer where they would be too narrow"),
-        word("cut", p.cut, "between patches, strips or cells"),
+        word("cut", p.cut, "between patches, strips (3D: pencils) or cells"),
         flag("sticky", p.sticky, "only the cuts of the bisection move"),
         integer("min_width", p.min_width, 1, 1000, "smallest side of a patch, cells"),
         integer("processes_per_node", p.processes_per_node, 1, std::int64_t{1} << 24,
@@ -70,7 +70,7 @@ std::vector<Key> constants_keys(balance::ModelConstants& c) {
         number("floor", c.floor, {0, 1}, "r1: smallest gain"),
         number("noise_weight", c.noise_weight, {0, 1e6}, "r1: squared noise levels to beat"),
         numbers("costs", c.costs, {0, 1}, "[2e-9, 1.5e-8, 6e-10, 0]",
-                "r1: first guess of its fit, seconds of 1, n, n n3, n n5"),
+                "r1: first guess of its fit, seconds of 1, n, n n3, n n5; 3D: n3 in 3 x 3 x 3 cells, n5 in 5 x 5 x 5"),
     };
 }
 
@@ -80,7 +80,7 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
     return {
         number("cell", w.cell, seconds, "seconds for each cell"),
         number("particle", w.particle, seconds, "seconds for each particle"),
-        number("candidate", w.candidate, seconds, "seconds for each pair in the 3 x 3 cells around"),
+        number("candidate", w.candidate, seconds, "seconds for each pair in the 3 x 3 cells around; 3D: 3 x 3 x 3"),
         number("pair", w.pair, seconds, "seconds for each pair within the cutoff"),
         integer("capacity", w.capacity, 0, 1 << 30, "particles in a cell beyond which spill counts; 0: off"),
         number("spill", w.spill, seconds, "seconds for each particle beyond, times particles there"),
@@ -95,12 +95,13 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
                     integer("period", w.slow.period, 1, last_step,
                             "steps; slower in every other period only; null: always", "null"),
                 }),
-        section("region", "cells that cost more for no visible reason",
-                {
-                    numbers("lower", w.region_lower, anywhere, corner, "corner, sigma"),
-                    numbers("upper", w.region_upper, anywhere, corner, "opposite corner, sigma"),
-                    number("factor", w.region_factor, {0, 1000}, "by which their counted work is multiplied"),
-                }),
+        section(
+            "region", "cells that cost more for no visible reason",
+            {
+                numbers("lower", w.region_lower, anywhere, corner, "corner, sigma; 3D: its x and y, and all along z"),
+                numbers("upper", w.region_upper, anywhere, corner, "opposite corner, sigma; 3D: as lower"),
+                number("factor", w.region_factor, {0, 1000}, "by which their counted work is multiplied"),
+            }),
     };
 }
 

@@ -36,10 +36,10 @@ Key by_node(const char* name, std::vector<T>& xs, Item item, const char* example
 Key cells_key(std::optional<std::vector<std::int64_t>>& cells) {
     constexpr std::int64_t most = 1 << 20;
     const char* example = "[600, 400, 400]";
-    Key key{"cells", "along x and y, or x, y and z; auto: the deck's grid",
+    Key key{"cells", "2D: along x and y; 3D: along x, y and z; auto: the deck's grid",
             "a list of 2 or 3, each " + allowed(1, most) + ", with kind: uniform"};
     key.read = [&cells, example](const Node& node, const std::string& path) {
-        const std::vector<Node>& items = to_list(node, path, node.items.size() == 2 ? 2 : 3, example);
+        const std::vector<Node>& items = to_list(node, path, 2, example, 3);
         cells.emplace();
         for (std::size_t i = 0; i < items.size(); ++i)
             cells->push_back(to_integer(items[i], below(path, std::to_string(i)), 1, most));
@@ -129,7 +129,7 @@ std::vector<Key> load_keys(Deck::Load& l) {
         only(required(text("file", l.file, "a path, with kind: checkpoint or dataset", "checkpoint, or HDF5 file"),
                       "give the path of the file"),
              {LoadKind::checkpoint, LoadKind::dataset}, "remove it, or write kind: checkpoint or dataset"),
-        only(text("dataset", l.dataset, "a path, with kind: dataset", "numbers >= 0 [ny, nx] or [nz, ny, nx]"),
+        only(text("dataset", l.dataset, "a path, with kind: dataset", "numbers >= 0; 2D: [ny, nx]; 3D: [nz, ny, nx]"),
              {LoadKind::dataset}, "remove it, or write kind: dataset"),
         only(cells_key(l.cells), {LoadKind::uniform}, "remove it, or write kind: uniform"),
         only(integer("bytes_per_cell", l.bytes_per_cell, 0, 1'000'000,

@@ -14,7 +14,7 @@ constexpr NumberRange anywhere{-longest_side, longest_side};
 
 Key box_key(Deck::System& s) {
     const char *example = "[700.0, 300.0]",
-               *meaning = "lengths, sigma, multiples of 2^-26: two, or three for three dimensions; or the word fit";
+               *meaning = "lengths, sigma, multiples of 2^-26: two make all 2D, three 3D; or the word fit";
     Key key = numbers_per_axis("box", s.box, s, {0, longest_side, true}, example, meaning);
     key.allowed += ", or fit";
     if (s.box_fit) key.meaning = fmt::format("to the slab's cells: {} sigma", key.text());
@@ -59,24 +59,29 @@ std::vector<Key> potential_keys(md::PotentialSpec& p) {
 std::vector<Key> slab_keys(md::Slab& s, Deck::System& system) {
     const auto without_cells = [&s](Key key) {
         return unless(
-            required(std::move(key), "give lower and upper as [x, y] or [x, y, z], or cells with box: fit"),
-            [&s] { return s.cells ? "beside cells" : ""; }, "remove one: cells fill the whole box");
+            std::move(key), [&s] { return s.cells ? "beside cells" : ""; }, "remove one: cells fill the whole box");
     };
-    Key lattice = word("lattice", s.lattice, "hexagonal in two dimensions; sc, bcc, fcc, hcp in three");
-    lattice.standard = "hexagonal; in three dimensions fcc";
+    const auto corner = [&](const char* name, std::array<double, 3>& at, const char* meaning) {
+        return without_cells(required(numbers_per_axis(name, at, system, anywhere, "[10.0, 20.0]", meaning),
+                                      "give lower and upper as [x, y] or [x, y, z], or cells with box: fit"));
+    };
+    Key lattice = word("lattice", s.lattice, "2D: hexagonal; 3D: sc, bcc, fcc, hcp");
+    lattice.standard = "2D: `hexagonal`; 3D: `fcc`";
     lattice.read = [&system, read = std::move(lattice.read)](const Node& node, const std::string& path) {
         read(node, path);
         system.given[path] = 1;
     };
     return {
         integers_per_axis("cells", s.cells, system, 1, std::int64_t{1} << 24,
-                          "of the lattice along each axis: hexagonal 2 particles each, sc 1, bcc 2, fcc 4, hcp 4"),
+                          "of the lattice along each axis; particles in one: hexagonal 2, sc 1, bcc 2, fcc 4, hcp 4"),
+        corner("lower", s.lower, "corner, sigma; without cells"),
+        corner("upper", s.upper, "opposite corner, sigma; without cells"),
         without_cells(
-            numbers_per_axis("lower", s.lower, system, anywhere, "[10.0, 20.0]", "corner, sigma; without cells")),
-        without_cells(numbers_per_axis("upper", s.upper, system, anywhere, "[10.0, 20.0]",
-                                       "opposite corner, sigma; without cells")),
+            word("shape", s.shape,
+                 "box between the corners; ball (2D: disc): inscribed in that box, whose sides are then equal, "
+                 "with a particle at its centre; without cells")),
         std::move(lattice),
-        number("density", s.density, {0, densest, true}, "particles / sigma^2; in three dimensions / sigma^3"),
+        number("density", s.density, {0, densest, true}, "2D: particles / sigma^2; 3D: particles / sigma^3"),
         number("temperature", s.temperature, {0, hottest}, "epsilon / k"),
         numbers_per_axis("velocity", s.velocity, system, {-fastest, fastest}, "[10.0, 20.0]", "drift, sigma / tau"),
     };

@@ -86,16 +86,17 @@ std::uint64_t to_unsigned(const Node& node, const std::string& path) {
     return parsed(parse_unsigned, node, path, "a whole number from 0 on", "42");
 }
 
-const std::vector<Node>& to_list(const Node& node, const std::string& path, std::size_t count,
-                                 std::string_view example) {
+const std::vector<Node>& to_list(const Node& node, const std::string& path, std::size_t count, std::string_view example,
+                                 std::size_t or_count) {
     require_value(node, path);
     const auto refuse = [&](const std::string& what) {
         fail(node.where, path + what, fmt::format("write it as in {}", example));
     };
     if (node.kind != Node::Kind::list) refuse(" must be a list, not " + describe(node));
     const std::size_t n = node.items.size();
-    if (count != 0 && n != count)
-        refuse(fmt::format(" has {}, not {}", counted(static_cast<std::int64_t>(n), "element"), count));
+    if (count != 0 && n != count && n != or_count)
+        refuse(fmt::format(" has {}, not {}{}", counted(static_cast<std::int64_t>(n), "element"), count,
+                           or_count == 0 ? "" : fmt::format(" or {}", or_count)));
     return node.items;
 }
 

@@ -29,9 +29,9 @@ std::int64_t to_integer(const Node& node, const std::string& path, std::int64_t 
 std::uint64_t to_unsigned(const Node& node, const std::string& path);
 /// One of `words`.
 const std::string& to_word(const Node& node, const std::string& path, const std::vector<std::string>& words);
-/// The elements; `count` of them unless 0. example: such a list.
-const std::vector<Node>& to_list(const Node& node, const std::string& path, std::size_t count,
-                                 std::string_view example);
+/// The elements; `count` of them unless 0, or `or_count` of them. example: such a list.
+const std::vector<Node>& to_list(const Node& node, const std::string& path, std::size_t count, std::string_view example,
+                                 std::size_t or_count = 0);
 
 /// Is it this word? "null": nothing.
 bool is_word(const Node& node, std::string_view word);

@@ -12,7 +12,7 @@ namespace app {
 
 inline constexpr std::size_t max_deck_bytes = 256 * 1024;
 inline constexpr int max_deck_depth = 32;
-inline constexpr int max_deck_nodes = 10'000;  ///< keys count too
+inline constexpr int max_deck_nodes = 16'000;  ///< keys count too
 
 struct NodeEntry;
 

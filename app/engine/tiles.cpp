@@ -90,15 +90,16 @@ void Tiles<D>::reshape_zones(const balance::Decomposition& next) {
 
 template <int D>
 void Tiles<D>::fill(const md::System& system) {
-    const std::size_t slabs = system.slabs.size();
+    const std::vector<md::Lattice> lattices(system.slabs.begin(), system.slabs.end());
+    const std::size_t slabs = lattices.size();
     std::vector<std::int64_t> first_id{0};
-    for (const md::Slab& slab : system.slabs) first_id.push_back(first_id.back() + md::particle_count(slab));
+    for (const md::Lattice& lattice : lattices) first_id.push_back(first_id.back() + lattice.sites());
     std::vector<md::Int128> sums(D * slabs, 0);
     parallel_for(tiles_.size(), [&](std::size_t t) {
         std::vector<md::Particle<D>> made;
         for (std::size_t s = 0; s < slabs; ++s) {
             const std::size_t begin = made.size();
-            md::make_particles(setup_.domain, system.slabs[s], first_id[s], system.seed, tiles_[t].box(), made);
+            md::make_particles(setup_.domain, lattices[s], first_id[s], system.seed, tiles_[t].box(), made);
             std::array<md::Int128, D> sum{};
             for (std::size_t i = begin; i < made.size(); ++i)
                 for (int a = 0; a < D; ++a) sum[a] += made[i].v[a];

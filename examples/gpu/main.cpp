@@ -73,12 +73,13 @@ void make_particles(const md::System& system, const md::Domain& domain, Use use)
         cells.upper[0] = std::min(x + columns, all.upper[0]);
         std::int64_t first = 0;
         for (const md::Slab& slab : system.slabs) {
+            const md::Lattice lattice(slab);
             Particles<D> made;
-            md::make_particles(domain, slab, first, system.seed, cells, made);
+            md::make_particles(domain, lattice, first, system.seed, cells, made);
             for (md::Particle<D>& p : made)
                 for (int a = 0; a < D; ++a) p.v[a] += std::llrint(slab.velocity[a] / md::velocity_unit);
             use(made);
-            first += md::particle_count(slab);
+            first += lattice.sites();
         }
     }
 }

@@ -55,8 +55,8 @@ const std::string fitted =
     "run: {dt: 0.001, steps: 0}\n";
 
 bool same(const md::Slab& a, const md::Slab& b) {
-    return a.lower == b.lower && a.upper == b.upper && a.cells == b.cells && a.density == b.density &&
-           a.temperature == b.temperature && a.velocity == b.velocity;
+    return a.lower == b.lower && a.upper == b.upper && a.shape == b.shape && a.cells == b.cells &&
+           a.density == b.density && a.temperature == b.temperature && a.velocity == b.velocity;
 }
 
 void check_same(const Deck& a, const Deck& b) {
@@ -115,6 +115,7 @@ TEST_CASE("a minimal deck has every default") {
     CHECK(d.system.potential.kind == "lennard_jones");
     CHECK(d.system.potential.cutoff == 2.5);
     CHECK(d.system.potential.shift == md::Shift::energy);
+    CHECK(d.system.slabs.at(0).shape == md::SlabShape::box);
     CHECK(d.system.slabs.at(0).density == 1.0);
     CHECK(d.system.slabs.at(0).temperature == 0.0);
     CHECK(d.run.precision == md::Precision::mixed);
@@ -191,6 +192,25 @@ TEST_CASE("the effective deck reads back as itself") {
         CHECK(app::to_yaml(again) == effective);
     }
     CHECK(contains(app::to_yaml(app::parse_deck(fitted, "deck.yaml")), "box: fit "));
+}
+
+TEST_CASE("balls are read, may be closer than their corners, and are written") {
+    const std::string balls =
+        "system:\n"
+        "  box: [100, 50.1, 50.00000001]\n"
+        "  slabs:\n"
+        "    - {lower: [10.1, 30.1, 30.00000001], upper: [30.1, 50.1, 50.00000001], shape: ball}\n"
+        "    - {lower: [27, 17, 20], upper: [47, 37, 40], shape: ball}\n"
+        "    - {lower: [48, 0, 0], upper: [50, 50, 50]}\n"
+        "run: {dt: 0.001, steps: 10}\n";
+    const Deck d = app::parse_deck(balls, "deck.yaml");  // rounding of the box and of the corners makes no ball uneven
+    CHECK(d.system.slabs[0].shape == md::SlabShape::ball);
+    CHECK(d.system.slabs[2].shape == md::SlabShape::box);
+    const std::string effective = app::to_yaml(d);
+    CHECK(contains(effective, "\n      shape: ball "));
+    CHECK(contains(effective, "\n      shape: box"));
+    check_same(d, app::parse_deck(effective, "deck.yaml"));
+    CHECK_FALSE(contains(app::to_yaml(app::parse_deck(fitted, "deck.yaml")), "shape:"));
 }
 
 TEST_CASE("arbitrary doubles survive the effective deck bit by bit") {

@@ -65,6 +65,7 @@ void change(const app::Key& key, const std::string& path) {
                              "always",
                              "greedy",
                              "slabs",
+                             "ball",
                              "other.h5",
                              "off",
                              "host",
@@ -119,6 +120,55 @@ TEST_CASE("a word stands for the enumerator beside it, whatever the order of eit
     CHECK_FALSE(read(key, "which", "third"));
 }
 
+TEST_CASE("every key with a value for each axis is refused with one for fewer or more axes than the box has") {
+    const std::string flat =
+        "system:\n"
+        "  box: [100, 50]\n"
+        "  boundary: [periodic, reflecting]\n"
+        "  slabs: [{lower: [10, 10], upper: [40, 40], velocity: [1, 0]}]\n"
+        "run: {dt: 0.001, steps: 10}\n"
+        "grid: {tile: [8, 9]}\n";
+    const std::string space =
+        "system:\n"
+        "  box: [100, 50, 60]\n"
+        "  boundary: [periodic, reflecting, periodic]\n"
+        "  slabs: [{lower: [10, 10, 5], upper: [40, 40, 50], velocity: [1, 0, 2]}]\n"
+        "run: {dt: 0.001, steps: 10}\n"
+        "grid: {tile: [8, 9, 10]}\n";
+    const auto fitted = [](const std::string& cells) {
+        return "system: {box: fit, slabs: [{cells: " + cells +
+               "}]}\nrun: {dt: 0.001, steps: 1}\ngrid: {tile: " + cells + "}\n";
+    };
+    std::set<std::string> all, refused;
+    app::for_each_key(app::standard_keys(), [&](const std::string& path, const app::Key& key, bool) {
+        if (key.allowed.find("list of 2 or 3") != std::string::npos) all.insert(path);
+    });
+    CHECK(all.erase("load.cells") == 1);  // a load that isn't the deck's has axes of its own
+    const auto check = [&](const std::string& text, const std::string& of_other) {
+        Deck other = app::parse_deck(of_other, "deck.yaml");
+        app::for_each_key(app::deck_keys(other), [&](const std::string& path, const app::Key& key, bool) {
+            if (!all.contains(path) || key.text().empty() || key.text() == "fit") return;
+            std::string error = "accepted";
+            try {
+                app::parse_deck(text, "deck.yaml", {path + "=" + key.text()});
+            } catch (const app::DeckError& e) {
+                error = e.what();
+            }
+            CAPTURE(path, key.text(), error);
+            CHECK(error.find(path + " has " + std::to_string(other.system.dimensions)) != std::string::npos);
+            // Where it stands, unless all others differ from it.
+            const bool decides = path == "system.box" || path == "system.slabs.0.cells";
+            CHECK(error.rfind(decides ? "deck.yaml:" : "--set " + path + ":", 0) == 0);
+            refused.insert(path);
+        });
+    };
+    check(flat, space);
+    check(space, flat);
+    check(fitted("[40, 23]"), fitted("[9, 8, 7]"));
+    check(fitted("[9, 8, 7]"), fitted("[40, 23]"));
+    CHECK(refused == all);
+}
+
 TEST_CASE("a restart may leave to the run what the checkpoint's deck says") {
     const Deck chosen = app::parse_deck(corners, "deck.yaml"),
                given = app::parse_deck(corners, "deck.yaml", {"grid.tile=8"});
@@ -136,6 +186,6 @@ TEST_CASE("the reference has a row for every key") {
         REQUIRE(at != std::string::npos);
         CHECK((!key.meaning.empty() && !key.allowed.empty()));
     });
-    CHECK(reference.find("| `cell` | the cutoff; in three dimensions 1.2 times it | a number above 0 and at most 10 | "
+    CHECK(reference.find("| `cell` | 2D: the cutoff; 3D: 1.2 times the cutoff | a number above 0 and at most 10 | "
                          "keeps | smallest side of a cell") != std::string::npos);
 }

@@ -43,7 +43,7 @@ double distance2(const md::Particle<D>& a, const md::Particle<D>& b, const md::D
 template <int D>
 double brute_force(const md::Domain& d, const std::vector<md::Slab>& slabs) {
     std::vector<md::Particle<D>> p;
-    for (const md::Slab& slab : slabs) md::make_particles(d, slab, 0, 1, d.grid().box(), p);
+    for (const md::Slab& slab : slabs) md::make_particles(d, md::Lattice(slab), 0, 1, d.grid().box(), p);
     double least = 1e300;
     for (std::size_t i = 0; i < p.size(); ++i)
         for (std::size_t j = 0; j < i; ++j) least = std::min(least, distance2(p[i], p[j], d));
@@ -65,7 +65,7 @@ void check_ids_and_pieces(const md::Domain& d, const md::Slab& slab, const std::
     for (int x = 0; x < all.upper[0]; x += piece[0])
         for (int y = 0; y < all.upper[1]; y += piece[1])
             for (int z = 0; z < all.upper[2]; z += piece[2])
-                md::make_particles(d, slab, 0, 9,
+                md::make_particles(d, md::Lattice(slab), 0, 9,
                                    balance::intersection(all, {{x, y, z}, {x + piece[0], y + piece[1], z + piece[2]}}),
                                    parts);
     std::uint64_t a = 0, b = 0;
@@ -97,7 +97,7 @@ TEST_CASE("a slab has its density, its ids are 0..n-1, and pieces make the whole
     slab.lower = {5.0, 7.0}, slab.upper = {52.0, 41.0};
     slab.density = 0.93, slab.temperature = 0.5, slab.velocity = {1, 2};
     std::vector<md::Particle<2>> whole;
-    md::make_particles(d, slab, 0, 9, d.grid().box(), whole);
+    md::make_particles(d, md::Lattice(slab), 0, 9, d.grid().box(), whole);
     CHECK(static_cast<double>(whole.size()) == Approx(0.93 * 47 * 34).epsilon(0.03));
     check_ids_and_pieces(d, slab, whole);
 }
@@ -112,7 +112,7 @@ TEST_CASE("a slab in space has its density, its ids are 0..n-1, and pieces make 
     slab.lower = {1.3, 2.7, 4.1}, slab.upper = {27.0, 24.4, 26.5};
     slab.density = 0.93, slab.temperature = 0.5, slab.velocity = {1, 2, 3};
     std::vector<md::Particle<3>> whole;
-    md::make_particles(d, slab, 0, 9, d.grid().box(), whole);
+    md::make_particles(d, md::Lattice(slab), 0, 9, d.grid().box(), whole);
     // Along each axis up to a layer too many.
     CHECK(static_cast<double>(whole.size()) == Approx(0.93 * 25.7 * 21.7 * 22.4).epsilon(0.1));
     check_ids_and_pieces(d, slab, whole);
@@ -129,6 +129,72 @@ TEST_CASE("a slab in space has its density, its ids are 0..n-1, and pieces make 
         for (int b = 0; b < 3; ++b) CHECK(correlation[a][b] == Approx(a == b ? 0.5 : 0.0).margin(0.03));
 }
 
+template <int D>
+void check_ball(md::LatticeKind kind) {
+    const md::Domain d = domain(D == 2 ? std::vector{30.0, 25.0} : std::vector{30.0, 25.0, 28.0});
+    md::Slab slab;
+    slab.lattice = kind, slab.shape = md::SlabShape::ball, slab.density = 0.93, slab.temperature = 0.5;
+    slab.lower = {1.3, 2.7, 0.4};
+    const double radius = 10.65;
+    for (int a = 0; a < D; ++a) slab.upper[a] = slab.lower[a] + 2 * radius;
+    std::vector<md::Particle<D>> whole;
+    md::make_particles(d, md::Lattice(slab), 0, 9, d.grid().box(), whole);
+    const double pi = std::acos(-1.0), size = D == 2 ? pi * radius * radius : pi / 0.75 * std::pow(radius, 3);
+    CHECK(static_cast<double>(whole.size()) == Approx(0.93 * size).epsilon(0.02));
+    check_ids_and_pieces(d, slab, whole);
+
+    // All of them inside, with opposite ones: exactly.
+    md::Point centre{};
+    for (int a = 0; a < D; ++a) {
+        const std::int64_t lower = std::llrint(slab.lower[a] / md::position_unit);
+        centre[a] = lower + (std::llrint(slab.upper[a] / md::position_unit) - lower) / 2;
+    }
+    std::set<md::Point> from_centre;
+    for (const md::Particle<D>& p : whole) {
+        md::Point at{};
+        double square = 0;
+        for (int a = 0; a < D; ++a) {
+            at[a] = p.x[a] - centre[a];
+            square += std::pow(static_cast<double>(at[a]) * md::position_unit, 2);
+        }
+        CHECK(square < radius * radius);
+        from_centre.insert(at);
+    }
+    CHECK(from_centre.contains({0, 0, 0}));
+    if (kind != md::LatticeKind::hcp)  // it has no such symmetry
+        for (const md::Point& p : from_centre) CHECK(from_centre.contains({-p[0], -p[1], -p[2]}));
+
+    // No site is missing: a box with the same sites has as many in the ball.
+    md::Slab around;
+    around.lattice = kind, around.density = slab.density;
+    around.cells = {{1, 1, 1}};
+    const std::array<double, 3> side = md::fitted_box(around);
+    around.cells.reset();
+    md::Domain wide = domain(std::vector<double>(D, 200));
+    for (int a = 0; a < D; ++a) around.lower[a] = 100 - 20 * side[a], around.upper[a] = 100 + 20 * side[a];
+    std::int64_t inside = 0;
+    md::Point end{};
+    for (int a = 0; a < D; ++a) end[a] = wide.axis[a].fixed_length();
+    md::Lattice(around).for_each_in(wide, {}, end, [&](std::int64_t, const md::Point& p) {
+        double square = 0;
+        for (int a = 0; a < D; ++a) square += std::pow(static_cast<double>(p[a]) * md::position_unit - 100, 2);
+        inside += square < radius * radius;
+    });
+    CHECK(inside == md::particle_count(slab));
+
+    for (int a = 0; a < D; ++a) slab.upper[a] = slab.lower[a] + 0.01;  // there is always one
+    CHECK(md::particle_count(slab) == 1);
+}
+
+TEST_CASE("a ball has its density, is symmetric, has all sites within its radius, and pieces make the whole") {
+    using md::LatticeKind;
+    check_ball<2>(LatticeKind::hexagonal);
+    for (const LatticeKind kind : {LatticeKind::sc, LatticeKind::bcc, LatticeKind::fcc, LatticeKind::hcp}) {
+        CAPTURE(static_cast<int>(kind));
+        check_ball<3>(kind);
+    }
+}
+
 TEST_CASE("a lattice that fills a periodic box has no seam: every site has six equal neighbours") {
     md::Slab slab;
     slab.cells = {{12, 7}};
@@ -138,7 +204,7 @@ TEST_CASE("a lattice that fills a periodic box has no seam: every site has six e
     CHECK(d.axis[0].length == box_of(slab).axis[0].length);
     CHECK(d.axis[1].length == box_of(slab).axis[1].length);
     std::vector<md::Particle<2>> p;
-    md::make_particles(d, slab, 0, 1, d.grid().box(), p);
+    md::make_particles(d, md::Lattice(slab), 0, 1, d.grid().box(), p);
     REQUIRE(p.size() == 2 * 12 * 7);
     check_neighbours(d, p, a, 6);
 }
@@ -157,7 +223,7 @@ TEST_CASE("a lattice in space that fills a periodic box has no seam either, and 
     CHECK(md::lattice_density(kind, a) == Approx(density).epsilon(1e-14));
     const md::Domain d = box_of(slab);
     std::vector<md::Particle<3>> p;
-    md::make_particles(d, slab, 0, 9, d.grid().box(), p);
+    md::make_particles(d, md::Lattice(slab), 0, 9, d.grid().box(), p);
     REQUIRE(p.size() == static_cast<std::size_t>(6 * 4 * 5 * md::sites_of_cell(kind)));
     CHECK(static_cast<double>(p.size()) / d.volume() == Approx(density).epsilon(1e-6));
     check_neighbours(d, p, a, neighbours);
@@ -261,6 +327,86 @@ TEST_CASE("the closest pair of slabs in space is found as by comparing all") {
     }
     CAPTURE(found, across, itself);
     CHECK((found > 20 && found < 100 && across > 5 && itself > 2));
+}
+
+// Balls and boxes at random that are next to each other, or at opposite faces of the box.
+template <int D>
+void check_closest_balls(int rounds) {
+    std::mt19937 random(7);
+    const auto between = [&](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    const double radius = 1.2;
+    int found = 0, across = 0, overlapping = 0, tried = 0;
+    while (tried < rounds) {
+        md::Domain d = domain(std::vector<double>(D, D == 2 ? 20 : 11));
+        for (md::Axis& axis : d.axes()) axis.periodic = random() % 2;
+        std::vector<md::Slab> slabs(2);
+        for (std::size_t s = 0; s < 2; ++s) {
+            md::Slab& slab = slabs[s];
+            slab.lattice = D == 2         ? md::LatticeKind::hexagonal
+                           : random() % 2 ? md::LatticeKind::fcc
+                                          : md::LatticeKind::hcp;
+            slab.shape = s == 0 || random() % 2 ? md::SlabShape::ball : md::SlabShape::box;
+            slab.density = between(0.3, 0.6);
+            const double length = d.axis[0].real_length(), side = between(0.2, 0.6) * length;
+            for (int a = 0; a < D; ++a) {
+                slab.lower[a] = between(0, length - side);
+                slab.upper[a] = slab.lower[a] + side;
+            }
+        }
+        const bool at_faces = random() % 16 == 0;
+        if (const double side = slabs[1].upper[0] - slabs[1].lower[0]; at_faces)
+            for (int a = 0; a < D; ++a) {  // opposite along x, at one height
+                const double middle = (slabs[0].lower[a] + slabs[0].upper[a]) / 2;
+                const double highest = d.axis[0].real_length() - side;
+                slabs[1].lower[a] = a == 0 ? highest : std::clamp(middle - side / 2, 0.0, highest);
+                slabs[1].upper[a] = slabs[1].lower[a] + side;
+                if (a == 0) slabs[0].upper[0] -= slabs[0].lower[0], slabs[0].lower[0] = 0;
+            }
+        const double gap = md::distance(slabs[0], slabs[1]);
+        CHECK(gap == md::distance(slabs[1], slabs[0]));
+        if (gap < 0 || (gap > 0.5 && !at_faces)) continue;
+        ++tried;
+        const double expected = brute_force<D>(d, slabs);
+        const auto pair = md::closest_pair(d, slabs, radius);
+        CAPTURE(tried, expected);
+        REQUIRE(pair.has_value() == (expected < radius));
+        bool boxes_overlap = true;
+        for (int a = 0; a < D; ++a)
+            boxes_overlap =
+                boxes_overlap && slabs[0].lower[a] < slabs[1].upper[a] && slabs[1].lower[a] < slabs[0].upper[a];
+        overlapping += boxes_overlap;
+        if (!pair) continue;
+        CHECK(pair->distance == Approx(expected).epsilon(1e-9));
+        CHECK((pair->across_box || pair->distance > gap - 1e-9));
+        ++found;
+        across += pair->across_box;
+    }
+    CAPTURE(found, across, overlapping);
+    CHECK((found > rounds / 5 && found < rounds && across > 5 && overlapping > rounds / 10));
+}
+
+TEST_CASE("the closest pair of balls and slabs is found as by comparing all") {
+    check_closest_balls<2>(200);
+    check_closest_balls<3>(100);
+}
+
+TEST_CASE("the distance of balls and slabs is that of their surfaces, and below 0 where they overlap") {
+    const auto slab = [](md::SlabShape shape, const std::array<double, 3>& lower, double side) {
+        md::Slab s;
+        s.lattice = md::LatticeKind::fcc, s.shape = shape, s.lower = lower;
+        for (int a = 0; a < 3; ++a) s.upper[a] = lower[a] + side;
+        return s;
+    };
+    using enum md::SlabShape;
+    CHECK(md::distance(slab(box, {0, 0, 0}, 2), slab(box, {2, 1, 1}, 2)) == 0);
+    CHECK(md::distance(slab(box, {0, 0, 0}, 2), slab(box, {1.5, 1, 1}, 2)) == -0.5);
+    CHECK(md::distance(slab(box, {0, 0, 0}, 2), slab(box, {5, 6, 1}, 2)) == 5);
+    CHECK(md::distance(slab(ball, {0, 0, 0}, 2), slab(ball, {3, 4, 0}, 2)) == 3);
+    CHECK(md::distance(slab(ball, {0, 0, 0}, 2), slab(ball, {1.5, 1, 0}, 2)) == Approx(std::sqrt(3.25) - 2));
+    CHECK(md::distance(slab(ball, {0, 0, 0}, 2), slab(box, {1.7, 1.8, 0.5}, 1)) == Approx(std::sqrt(1.13) - 1));
+    CHECK(md::distance(slab(ball, {0, 0, 0}, 2), slab(box, {-5, -5, 1.5}, 9)) == -0.5);
 }
 
 TEST_CASE("a lattice that is too dense is named, and one that fills its box is left alone") {
