@@ -43,8 +43,16 @@ std::string remedy(const md::ClosePair& p, const std::vector<md::Slab>& slabs, c
                            number(md::lattice_density(slabs[p.slab[0]].lattice, md::calm_distance(potential))));
     const std::string gap = gap_of(potential);
     if (p.slab[0] != p.slab[1] && !p.across_box) return fmt::format("leave a gap of {} between the slabs", gap);
-    return fmt::format("leave a gap of {} at the boundary{}", gap,
-                       p.slab[0] == p.slab[1] ? ", or fill the box with cells and box: fit" : "");
+    if (p.slab[0] != p.slab[1]) return fmt::format("leave a gap of {} at the boundary", gap);
+    md::Slab cell = slabs[p.slab[0]];
+    cell.cells = {{1, 1, 1}};
+    std::vector<std::string> sides;  // rounded down, or a layer more would begin at the end
+    for (int a = 0; a < md::dimensions_of(cell.lattice); ++a)
+        sides.push_back(fmt::format("{:.3f}", std::floor(md::fitted_box(cell)[a] * 1000) / 1000));
+    return fmt::format(
+        "leave a gap of {} at the boundary, or let box and slab be multiples of the lattice's cell [{}] long, or fill "
+        "the box with cells and box: fit",
+        gap, fmt::join(sides, ", "));
 }
 
 // Indices of neighbours count from the first particle of the columns of cells around, or in three dimensions of the
