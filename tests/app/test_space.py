@@ -15,11 +15,30 @@ from program import COLLISIONS, SOURCE, decisions, hash_of, run, settings
 
 MELT = os.path.join(SOURCE, "inputs/melt.yaml")
 COLLISION = COLLISIONS[3].deck
-# Of both a small part, which takes a second.
+DROPS = os.path.join(SOURCE, "inputs/drops.yaml")
+# Of each a small part, which takes a second.
 SMALL = {
     MELT: dict(system__slabs__0__cells="[6, 7, 8]", run__steps=60, output__every=20),
     COLLISION: COLLISIONS[3].small,
+    DROPS: dict(
+        system__box="[30, 22, 19]",
+        system__slabs__0__lower="[3, 4, 3]",
+        system__slabs__0__upper="[14, 15, 14]",
+        system__slabs__1__lower="[13, 9, 5]",
+        system__slabs__1__upper="[24, 20, 16]",
+        run__steps=120,
+        output__every=40,
+    ),
 }
+# Of two dimensions: a disc that falls onto a slab.
+DISC = """system:
+  box: [60, 50]
+  boundary: [periodic, reflecting]
+  slabs:
+    - {lower: [0, 1], upper: [60, 16], density: 0.9, temperature: 0.3}
+    - {shape: ball, lower: [20, 18], upper: [40, 38], density: 0.9, temperature: 0.3, velocity: [1, -8]}
+run: {dt: 0.002, steps: 200}
+"""
 BALANCED = dict(balance__every=20, balance__clock="work", balance__migrate="always")
 
 
@@ -75,6 +94,30 @@ def test_thin_boxes(tmp_path):
             for isa in ("avx2", "portable")
         }
         assert len(states) == 1, f"{depths}: {states}"
+
+
+@pytest.mark.group("one_hash")
+def test_balls(tmp_path):
+    """Two drops in space, whose corners overlap, and a disc in the plane: any ranks, threads, tiles, and a restart."""
+    disc = tmp_path / "disc.yaml"
+    disc.write_text(DISC)
+    SMALL[disc] = dict(run__steps=200)
+    for deck in (DROPS, disc):
+        name, half = os.path.basename(deck), SMALL[deck]["run__steps"] // 2
+        state = state_of(deck, tmp_path / f"{name} alone")
+        ways = [dict(ranks=2), dict(ranks=3), dict(threads=2), dict(grid__tile=4)]
+        ways += [dict(ranks=3, **BALANCED, balance__partition__cut="cells")]
+        for i, way in enumerate(ways):
+            assert state_of(deck, tmp_path / f"{name} {i}", **way) == state, f"{name} {way}"
+        out = tmp_path / f"{name} restarted"
+        state_of(deck, out, ranks=2, run__steps=half, checkpoint__every=half)
+        keys = SMALL[deck] | dict(system__slabs__1__shape="box")
+        code, text = run(0, "run", deck, "--out", out, "--restart", "auto", *settings(**keys))
+        # Boxes between the corners of the drops would overlap.
+        wrong = 2 if deck == DROPS else 3
+        assert code == wrong and (wrong == 2 or "slabs.1.shape differs" in text), f"{name}: {code} {text}"
+        code, text = run(3, "run", deck, "--out", out, "--quiet", "--restart", "auto", *settings(**SMALL[deck]))
+        assert (code, hash_of(out)) == (0, state), f"{name} restarted: {text}"
 
 
 @pytest.mark.group("restarts")
