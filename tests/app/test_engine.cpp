@@ -10,6 +10,7 @@
 
 #include "md/initial.hpp"
 #include "md/observables.hpp"
+#include "md/potential.hpp"
 #include "md/random.hpp"
 #include "tests/app/run.hpp"
 
@@ -190,6 +191,46 @@ TEST_CASE("counting neighbours leaves the tiles sorted") {
     CHECK(std::ranges::all_of(r.engine.tiles(), &md::Tile<2>::sorted));
 }
 
+TEMPLATE_TEST_CASE_SIG("features of a cell count the particles in the boxes of 3 and 5 cells a side around it", "",
+                       ((int D), D), 2, 3) {
+    RunIn<D> r(D == 2 ? collision : space, {"balance.every=5", "grid.tile=4"});
+    r.engine.rebin();
+    r.engine.build_neighbour_lists();
+    const md::Domain& domain = r.engine.setup().domain;
+    const balance::Grid grid = domain.grid();
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.box().cells()), 0);
+    std::int64_t id = 0;
+    for (const md::Slab& slab : r.deck.system.slabs) {
+        std::vector<md::Particle<D>> made;
+        md::make_particles(domain, slab, id, r.deck.system.seed, grid.box(), made);
+        id += static_cast<std::int64_t>(made.size());
+        for (const md::Particle<D>& p : made) {
+            md::CellIndex c{};
+            for (int a = 0; a < D; ++a) c[a] = domain.axis[a].cell_of(p.x[a]);
+            ++counts[static_cast<std::size_t>(balance::place_in(grid.box(), c[0], c[1], c[2]))];
+        }
+    }
+    const auto around = [&](const md::CellIndex& middle, int width) {
+        std::int64_t n = 0;
+        const balance::Box cell{middle, {middle[0] + 1, middle[1] + 1, middle[2] + 1}};
+        md::for_each_cell<D>(balance::with_halo(cell, balance::halo_of(grid, width)), [&](md::CellIndex c) {
+            for (int a = 0; a < D; ++a)
+                if (grid.periodic[a]) c[a] = (c[a] + grid.cells[a]) % grid.cells[a];
+            if (grid.box().contains(c))
+                n += counts[static_cast<std::size_t>(balance::place_in(grid.box(), c[0], c[1], c[2]))];
+        });
+        return n;
+    };
+    for (const md::Tile<D>& tile : r.engine.tiles()) {
+        std::vector<std::array<std::int64_t, 3>> found, expected;
+        tile.for_each_cell_count([&](auto n, auto n3, auto n5) { found.push_back({n, n3, n5}); });
+        md::for_each_cell<D>(tile.box(), [&](const md::CellIndex& c) {
+            expected.push_back({around(c, 0), around(c, 1), around(c, 2)});
+        });
+        CHECK(found == expected);
+    }
+}
+
 TEST_CASE("a run reversed retraces its steps bit by bit") {
     const auto there_and_back = [](auto r) {
         const std::uint64_t start = r->engine.state_hash();
@@ -203,6 +244,30 @@ TEST_CASE("a run reversed retraces its steps bit by bit") {
     for (const std::string& deck : {collision, walls}) there_and_back(std::make_unique<Run>(deck));
     for (const std::string precision : {"mixed", "double"})
         there_and_back(std::make_unique<RunIn<3>>(space, std::vector<std::string>{"run.precision=" + precision}));
+}
+
+TEMPLATE_TEST_CASE_SIG("the energy of a periodic crystal is that of all its pairs, with images beyond every side", "",
+                       ((int D), D), 2, 3) {
+    const std::string cells = D == 2 ? "[12, 7]" : "[5, 4, 6]";
+    RunIn<D> r("{system: {box: fit, slabs: [{cells: " + cells +
+               ", density: 0.85, temperature: 1}]}, run: {dt: 0.001, steps: 1}}");
+    const md::Domain& domain = r.engine.setup().domain;
+    const md::System& system = r.deck.system;
+    std::vector<md::Particle<D>> all;
+    md::make_particles(domain, system.slabs[0], 0, system.seed, domain.grid().box(), all);
+    double energy = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+            double r2 = 0;
+            for (int a = 0; a < D; ++a) {
+                const double d = static_cast<double>(all[i].x[a] - all[j].x[a]) * md::position_unit;
+                const double nearest = std::remainder(d, domain.axis[a].real_length());
+                r2 += nearest * nearest;
+            }
+            energy += md::pair_value(system.potential, std::sqrt(r2)).energy;
+        }
+    r.steps(0, 1);
+    CHECK(r.record.rows.front().potential == Approx(energy).epsilon(1e-5));
 }
 
 TEST_CASE("momentum is conserved to rounding over 1000 steps") {

@@ -25,53 +25,70 @@ Link<Move> link_with(const Plan& plan, int rank) {
     return {rank, {}, {}};
 }
 
+template <class Use>
+void for_each_cell(const Box& box, Use use) {
+    for (int x = box.lower[0]; x < box.upper[0]; ++x)
+        for (int y = box.lower[1]; y < box.upper[1]; ++y)
+            for (int z = box.lower[2]; z < box.upper[2]; ++z) use(std::array{x, y, z});
+}
+
+// All images of the cells around the tiles of a rank come once, from their owner.
+void check_halos(const Decomposition& d, int rank, int width, const Plan& plan) {
+    const Grid& grid = d.grid();
+    for (std::int64_t p = d.processes_of(rank).begin; p < d.processes_of(rank).end; ++p) {
+        const std::vector<Box> tiles = d.tiles_of(p);
+        for (int t = 0; t < static_cast<int>(tiles.size()); ++t) {
+            std::map<std::array<int, 3>, int> filled;
+            for (const Move& m : incoming_and_local(plan)) {
+                if (m.target != TileId{p, t}) continue;
+                const Box owner = d.tiles_of(m.source.process)[m.source.tile];
+                for_each_cell(m.box, [&](std::array<int, 3> c) {
+                    REQUIRE(owner.contains(c));
+                    for (int a = 0; a < 3; ++a) c[a] += m.image[a] * grid.cells[a];
+                    ++filled[c];
+                });
+            }
+            std::size_t expected = 0;
+            const std::size_t found = filled.size();
+            for_each_cell(with_halo(tiles[t], halo_of(grid, width)), [&](const std::array<int, 3>& c) {
+                bool there = !tiles[t].contains(c);
+                for (int a = 0; a < 3; ++a) there = there && (grid.periodic[a] || wrap(c[a], grid.cells[a]) == c[a]);
+                expected += there;
+                REQUIRE(filled[c] == there);
+            });
+            CHECK(found == expected);
+        }
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a halo plan fills every cell of a halo once, from its owner, and both sides list the same") {
+    std::vector<Grid> grids;
     for (const std::array<int, 3> cells : {std::array{12, 9, 1}, {5, 4, 1}, {2, 2, 1}})
         for (const std::array<bool, 3> periodic :
              {std::array{true, true, false}, {true, false, false}, {false, false, false}})
-            for (const int ranks : {1, 2, 3})
-                for (const std::int64_t processes : {3, 4})
-                    for (const int width : {1, 2}) {
-                        const Grid grid{cells, periodic};
-                        const Decomposition d(grid, one_box_each(even_partition(grid, processes)),
-                                              Hosts(processes, ranks), {3, 3});
-                        std::vector<Plan> plans;
-                        for (int r = 0; r < ranks; ++r) plans.push_back(halo_plan(d, r, width));
-                        for (int r = 0; r < ranks; ++r) {
-                            for (std::int64_t p = d.processes_of(r).begin; p < d.processes_of(r).end; ++p) {
-                                const std::vector<Box> tiles = d.tiles_of(p);
-                                for (int t = 0; t < static_cast<int>(tiles.size()); ++t) {
-                                    std::map<std::array<int, 3>, int> filled;
-                                    for (const Move& m : incoming_and_local(plans[r])) {
-                                        if (m.target != TileId{p, t}) continue;
-                                        const Box owner = d.tiles_of(m.source.process)[m.source.tile];
-                                        for (int x = m.box.lower[0]; x < m.box.upper[0]; ++x)
-                                            for (int y = m.box.lower[1]; y < m.box.upper[1]; ++y) {
-                                                REQUIRE(owner.contains({x, y, 0}));
-                                                ++filled[{x + m.image[0] * cells[0], y + m.image[1] * cells[1], 0}];
-                                            }
-                                    }
-                                    std::size_t expected = 0;
-                                    const Box halo = with_halo(tiles[t], {width, width, 0});
-                                    for (int x = halo.lower[0]; x < halo.upper[0]; ++x)
-                                        for (int y = halo.lower[1]; y < halo.upper[1]; ++y) {
-                                            if (tiles[t].contains({x, y, 0})) continue;
-                                            if (!periodic[0] && wrap(x, cells[0]) != x) continue;
-                                            if (!periodic[1] && wrap(y, cells[1]) != y) continue;
-                                            ++expected;
-                                            REQUIRE(filled[{x, y, 0}] == 1);
-                                        }
-                                    CHECK(filled.size() == expected);
-                                }
-                            }
-                            for (int other = 0; other < ranks; ++other) {
-                                if (other == r) continue;
-                                CHECK((link_with(plans[r], other).outgoing == link_with(plans[other], r).incoming));
-                            }
+            grids.push_back({cells, periodic, 2});
+    for (const std::array<int, 3> cells : {std::array{7, 5, 6}, {5, 2, 4}, {2, 3, 2}})
+        for (const std::array<bool, 3> periodic :
+             {std::array{true, true, true}, {true, false, true}, {false, false, true}, {false, false, false}})
+            grids.push_back({cells, periodic, 3});
+    for (const Grid& grid : grids)
+        for (const int ranks : {1, 2, 3})
+            for (const std::int64_t processes : {3, 4})
+                for (const int width : {1, 2}) {
+                    const Decomposition d(grid, one_box_each(even_partition(grid, processes)), Hosts(processes, ranks),
+                                          {3, 3, 3});
+                    std::vector<Plan> plans;
+                    for (int r = 0; r < ranks; ++r) plans.push_back(halo_plan(d, r, width));
+                    for (int r = 0; r < ranks; ++r) {
+                        check_halos(d, r, width, plans[r]);
+                        for (int other = 0; other < ranks; ++other) {
+                            if (other == r) continue;
+                            CHECK((link_with(plans[r], other).outgoing == link_with(plans[other], r).incoming));
                         }
                     }
+                }
 }
 
 TEST_CASE("a halo wider than a periodic axis is refused") {
