@@ -380,9 +380,16 @@ TEST_CASE("damaged decks are refused or accepted, never more") {
     std::mt19937 random(20240);
     std::size_t accepted = 0;
     const std::string alphabet = "\n\t :,-[]{}#&*!|>'\"%@`?.0129eE+~abfsy\\\x00\xff\xc3";
-    const std::string bases[] = {full, fitted, app::to_yaml(app::parse_deck(full, "deck.yaml"))};
+    const std::string space = R"(system:
+  box: [30, 20.5, 25]
+  boundary: [periodic, reflecting, periodic]
+  slabs: [{lower: [1, 2, 3], upper: [9, 9, 9], lattice: bcc, velocity: [1, 0, -2]}]
+grid: {tile: [4, 5, 6]}
+run: {dt: 0.001, steps: 5}
+)";
+    const std::string bases[] = {full, fitted, space, app::to_yaml(app::parse_deck(full, "deck.yaml"))};
     for (int i = 0; i < 5000; ++i) {
-        std::string text = bases[i % 3];
+        std::string text = bases[i % 4];
         for (unsigned k = 0, n = 1 + random() % 4; k < n && !text.empty(); ++k) {
             const std::size_t at = random() % text.size();
             const char c = random() % 4 ? alphabet[random() % alphabet.size()] : static_cast<char>(random());
