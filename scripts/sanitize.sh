@@ -142,6 +142,32 @@ unit_runs() {
     asan_tests balance comm md
 }
 
+# space_runs: the engine in three dimensions: off-centre slabs between walls, a liquid, a box one cell deep.
+space_runs() {
+    local deck=inputs/collision_3d.yaml always=(balance.every=5 balance.clock=work balance.migrate=always)
+    local small=(system.box='[30,15,15]' run.steps=60 system.slabs.0.lower='[3,3,3]' system.slabs.0.upper='[14,11,11]'
+        system.slabs.1.lower='[15.2,4,4]' system.slabs.1.upper='[27,12,12]')
+    program "${preset}_space_plain"       1 2 scalar 0 $deck "${small[@]}"
+    program "${preset}_space_melt"        2 2 any    0 inputs/melt.yaml run.steps=100 grid.tile=4 \
+        system.slabs.0.cells='[5,6,7]'
+    program "${preset}_space_double"      3 2 any    0 $deck "${small[@]}" run.precision=double grid.skin=0.2 \
+        output.fields_every=20 output.trajectory_every=20
+    program "${preset}_space_thin"        2 1 scalar 0 $deck "${small[@]}" grid.skin=0 system.box='[30,15,5.5]' \
+        system.slabs.0.upper='[14,11,5]' system.slabs.1.upper='[27,12,5]'
+    program "${preset}_space_balanced"    3 2 any    0 $deck "${small[@]}" "${always[@]}" balance.processes=12 \
+        balance.compare='[particle_count,hybrid,a1,b1]' balance.partition.cut=cells checkpoint.every=30
+    program "${preset}_space_rcb"         4 1 scalar 0 $deck "${small[@]}" run.steps=20 "${always[@]}" \
+        balance.partition.kind=rcb comm.aggregate=node comm.ranks_per_node=2
+    program "${preset}_space_zones"       1 2 scalar 0 $deck "${small[@]}" run.steps=40 accelerator.backend=host \
+        accelerator.threads=2 accelerator.every=10 checkpoint.every=20
+    program "${preset}_space_zones_2"     2 1 any    0 $deck "${small[@]}" "${always[@]}" accelerator.backend=host \
+        accelerator.devices=2 accelerator.every=8
+    program "${preset}_space_restart"     2 2 any    0 $deck "${small[@]}" run.steps=90 \
+        --restart "$work/${preset}_space_balanced/checkpoint_30.h5"
+    program "${preset}_space_other_dimension" 1 1 any 3 inputs/tiny.yaml \
+        --restart "$work/${preset}_space_balanced/checkpoint_30.h5"
+}
+
 asan_runs() {
     asan_controls
     asan_tests app balance comm gpu md predict
@@ -212,6 +238,7 @@ asan_runs() {
     OMP_NUM_THREADS=1 check asan_replay 0 \
         "$mpiexec" -n 2 build-asan/replay_messages "$work/asan_messages.csv" --rounds 1
     program asan_bad_deck             2 1 any    2 $tiny run.stepz=50
+    space_runs
 }
 
 tsan_runs() {
@@ -252,6 +279,7 @@ tsan_runs() {
         accelerator.every=8 balance.every=10 balance.migrate=always
     program tsan_walls                2 2 any    0 $tiny run.steps=100 system.box='[234,122]' \
         system.boundary='[reflecting,reflecting]' balance.every=7
+    space_runs
 }
 
 for preset in "${presets[@]}"; do
