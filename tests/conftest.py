@@ -19,6 +19,7 @@ def pytest_addoption(parser):
     parser.addoption("--tool", help="the helper program of a test: test_tool, replay_messages")
     parser.addoption("--full", action="store_true", help="the long form of a test")
     parser.addoption("--other", action="append", default=[], help="another build, with the same hashes (one_hash)")
+    parser.addoption("--seeds", default=options.seeds, help="random decks: the first seed and their number")
     parser.addoption("--group", help="only the tests of this group")
 
 

@@ -19,6 +19,7 @@ options = SimpleNamespace(
     tool=None,
     full=False,
     other=[],
+    seeds="0:6",
 )
 DECK = os.path.join(SOURCE, "inputs/tiny.yaml")
 # By the number of dimensions, a collision that takes a second and is not the same along any two axes: its deck, the

@@ -2,7 +2,7 @@
 """Three dimensions: one state whatever the ranks, threads, tiles, kernels, partitions, schedules, accelerators and
 restarts; what is written of it; and decks that mix two and three dimensions.
 
-Groups: one_hash restarts results.
+Groups: one_hash flights restarts results.
 """
 import csv
 import os
@@ -118,6 +118,30 @@ def test_balls(tmp_path):
         assert code == wrong and (wrong == 2 or "slabs.1.shape differs" in text), f"{name}: {code} {text}"
         code, text = run(3, "run", deck, "--out", out, "--quiet", "--restart", "auto", *settings(**SMALL[deck]))
         assert (code, hash_of(out)) == (0, state), f"{name} restarted: {text}"
+
+
+@pytest.mark.group("flights")
+@pytest.mark.parametrize("boundary", ["periodic", "reflecting"])
+@pytest.mark.parametrize("velocity", [(20, 20, 20), (-20, -20, -20), (20, -20, 0), (0, 20, 20), (-20, 0, 20)])
+def test_flights(tmp_path, boundary, velocity):
+    """One particle flies through corners and edges of cells, tiles, ranks, blocks of accelerators and the box; it is
+    where a particle without forces must be."""
+    deck, side, steps = tmp_path / "deck.yaml", 24, 150
+    deck.write_text(
+        f"system:\n  box: [{side}, {side}, {side}]\n  boundary: [{boundary}, {boundary}, {boundary}]\n  slabs:\n"
+        f"    - {{lower: [1, 1, 1], upper: [1.1, 1.1, 1.1], density: 0.3, velocity: {list(velocity)}}}\n"
+        f"run: {{dt: 0.01, steps: {steps}}}\noutput: {{trajectory_every: {steps}}}\n"
+    )
+    SMALL[deck] = {}
+    way = 1 + 0.01 * steps * np.array(velocity)
+    end = way % side if boundary == "periodic" else side - np.abs(way % (2 * side) - side)
+    zones = dict(accelerator__backend="host", accelerator__controller="fixed")
+    ways = [dict(), dict(ranks=8, grid__tile=4)] + [dict(accelerator__share=share, **zones) for share in (0.7, 1)]
+    for i, keys in enumerate(ways):
+        state_of(deck, tmp_path / str(i), **keys)
+        with h5py.File(tmp_path / str(i) / "trajectory.h5") as t:
+            at = t["particles/all/position/value"][-1][0]
+        assert np.allclose(at, end, rtol=0, atol=1e-9), f"{keys}: at {at}, not {end}"
 
 
 @pytest.mark.group("restarts")
