@@ -8,6 +8,7 @@ dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory
   --quick     a strip of 1140 x 114 cells, 240 processes: a few minutes
   (default)   1140 x 1140 cells, 5.46 million particles, 2400 processes: about an hour and a half on two cores
   --full      the paper's own 11,400 x 11,400 cells, 5.5e8 particles, 2400 processes: for a cluster
+  --space     the same in three dimensions: 11.6 million particles, 2400 processes; with --quick 940,000 and 200
   --studies   also (on the strip's test 2) noise, a region of hidden cost, a cost outside r1's features, sticky
   partitions
 
@@ -32,6 +33,13 @@ MODELS = ["time_average", "moving_average", "particle_count", "hybrid", "a1", "b
 PAPER = {  # overall LBE, Liu et al. (2015), tables of tests 1 and 2
     "test1": dict(zip(MODELS, [0.342, 0.494, 0.314, 0.457, 0.841, 0.742])),
     "test2": dict(zip(MODELS, [0.351, 0.496, 0.286, 0.485, 0.760, 0.723])),
+}
+DECKS = {  # (quick, full, in space): deck and name
+    (False, False, False): ("inputs/lbe2400.yaml", "standard"),
+    (True, False, False): ("inputs/lbe240.yaml", "quick"),
+    (False, True, False): ("inputs/lbe_full.yaml", "full"),
+    (False, False, True): ("inputs/lbe2400_3d.yaml", "space"),
+    (True, False, True): ("inputs/lbe200_3d.yaml", "space_quick"),
 }
 DT = {"test1": "1e-13", "test2": "1e-3"}
 BALANCED_STEPS = 1000
@@ -188,6 +196,7 @@ def main():
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true")
     size.add_argument("--full", action="store_true")
+    parser.add_argument("--space", action="store_true")
     parser.add_argument("--studies", action="store_true")
     parser.add_argument("--wall", action="store_true")
     parser.add_argument(
@@ -201,10 +210,9 @@ def main():
 
     if arguments.wall:
         return wall(arguments)
-    deck = (
-        "inputs/lbe240.yaml" if arguments.quick else "inputs/lbe_full.yaml" if arguments.full else "inputs/lbe2400.yaml"
-    )
-    name = "quick" if arguments.quick else "full" if arguments.full else "standard"
+    if arguments.full and arguments.space:
+        parser.error("--full is in two dimensions; leave --full or --space out")
+    deck, name = DECKS[arguments.quick, arguments.full, arguments.space]
     base = os.path.join(arguments.out, name)
     os.makedirs(arguments.out, exist_ok=True)
 
