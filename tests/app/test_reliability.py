@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What must not hang, mix, get lost or be believed.
 
-Groups: one_rank_fails stories directories hostile. docs/reliability.md lists what each part covers. Every run has a
-time limit.
+Groups: one_rank_fails stories directories hostile hostile_space. docs/reliability.md lists what each part covers. Every
+run has a time limit.
 """
 import os
 import random
@@ -41,6 +41,14 @@ SMALL = [
     "system.slabs.1.upper=[118, 60]",
 ]
 QUICK = [x for s in SMALL for x in ("--set", s)]  # some 5,000 particles: a step takes less than a millisecond
+SPACE = os.path.join(SOURCE, "inputs/collision_3d.yaml")
+SPACE_QUICK = settings(  # some 1,300 particles
+    system__box="[30, 15, 15]",
+    system__slabs__0__lower="[3, 3, 3]",
+    system__slabs__0__upper="[14, 11, 11]",
+    system__slabs__1__lower="[15.2, 4, 4]",
+    system__slabs__1__upper="[27, 12, 12]",
+)
 
 
 def our_lines(text):
@@ -756,7 +764,14 @@ def test_directories(tmp):
         ], f"half a trajectory is left: {os.listdir(out)}"
 
 
-def test_hostile(tmp):
+@pytest.mark.parametrize(
+    "deck, small, dimensions",
+    [
+        pytest.param(DECK, QUICK, 2, marks=pytest.mark.group("hostile")),
+        pytest.param(SPACE, SPACE_QUICK, 3, marks=pytest.mark.group("hostile_space")),
+    ],
+)
+def test_hostile(tmp, deck, small, dimensions):
     """Pipes for checkpoints, and checkpoints that somebody changed and gave a fitting digest: exit code 3, one line,
     nothing else."""
     import h5py
@@ -772,7 +787,7 @@ def test_hostile(tmp):
         balance__compare="[a1, moving_average]",
         balance__migrate="always",
     )
-    assert run(2, "run", DECK, "--out", out, "--quiet", *QUICK, *settings(**keys))[0] == 0, "run"
+    assert run(2, "run", deck, "--out", out, "--quiet", *small, *settings(**keys))[0] == 0, "run"
     good = os.path.join(out, "checkpoint_40.h5")
 
     def sealed(change, of=good):
@@ -789,13 +804,13 @@ def test_hostile(tmp):
         return run(
             ranks,
             "run",
-            DECK,
+            deck,
             "--out",
             target,
             "--quiet",
             "--restart",
             path,
-            *QUICK,
+            *small,
             *settings(**dict(keys, run__steps=60)),
             timeout=20,
         )
@@ -882,20 +897,20 @@ def test_hostile(tmp):
     refused("loads of a step to come", element("balance/r1/record", 7, 41))
     refused("half an update", element("balance/r1/record", 10, 0.5))
     refused("the largest kinetic energy", element("exact/energies", 1, 1e300))
-    refused("boxes that overlap", element("balance/r1/boxes", slice(0, 4), old["balance/r1/boxes"][4:8]))
-    refused("a box beyond the grid", element("balance/r1/boxes", 2, 1000))
+    first, second = (slice(n * 2 * dimensions, (n + 1) * 2 * dimensions) for n in (0, 1))  # a box: its two corners
+    refused("boxes that overlap", element("balance/r1/boxes", first, old["balance/r1/boxes"][second]))
+    refused("a box beyond the grid", element("balance/r1/boxes", 2 * dimensions - 1, 1000))
     refused("processes that share boxes", element("balance/r1/first", 1, old["balance/r1/first"][2] + 1))
-    refused("a particle outside the box", element("exact/state", (3, 0), -1))
-    refused("a particle outside the box", element("exact/state", (3, 1), 2**62))
-    refused("a particle that is too fast", element("exact/state", (3, 2), -(2**63)))
+    for axis in range(dimensions):
+        refused("a particle outside the box", element("exact/state", (3, axis), -1 if axis == 0 else 2**62))
+        refused("a particle that is too fast", element("exact/state", (3, dimensions + axis), -(2**63)))
     refused("another step than its front", element("particles/all/position/step", 0, 39))
-    refused("a particle that is too fast", element("exact/state", (3, 3), -(2**63)))
     # What the controllers of accelerators remember, of each of two ranks: share, count, ten numbers.
     zoned = os.path.join(tmp, "zoned")
     keys_with_zones = dict(
         run__steps=40, checkpoint__every=40, accelerator__backend="host", accelerator__controller="cpu_load"
     )
-    code, text = run(2, "run", DECK, "--out", zoned, "--quiet", *QUICK, *settings(**keys_with_zones))
+    code, text = run(2, "run", deck, "--out", zoned, "--quiet", *small, *settings(**keys_with_zones))
     assert code == 0, f"run with accelerators: {code} {text!r}"
     with h5py.File(os.path.join(zoned, "checkpoint_40.h5")) as f:
         assert list(f["zones/of_ranks"][[1, 13]]) == [10, 10], f"memory of controllers: {f['zones/of_ranks'][:]}"
@@ -903,8 +918,8 @@ def test_hostile(tmp):
     def zones_refused(index, value, ranks):
         path = sealed(element("zones/of_ranks", index, value), os.path.join(zoned, "checkpoint_40.h5"))
         out = fresh(os.path.join(tmp, "zoned_again"))
-        restart = ["--restart", path, *QUICK, *settings(**dict(keys_with_zones, run__steps=60))]
-        code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *restart, timeout=20)
+        restart = ["--restart", path, *small, *settings(**dict(keys_with_zones, run__steps=60))]
+        code, text = run(ranks, "run", deck, "--out", out, "--quiet", *restart, timeout=20)
         one_line(code, 3, text, f"zones/of_ranks[{index}] = {value}", ranks)
         assert "/zones" in text and not os.path.exists(out), text
 
@@ -931,7 +946,7 @@ def test_hostile(tmp):
     pipe = os.path.join(tmp, "pipe")
     os.mkfifo(pipe)
     for ranks in (0, 2):
-        for arguments in (["info", pipe], ["run", DECK, "--restart", pipe, "--out", os.path.join(tmp, "p")]):
+        for arguments in (["info", pipe], ["run", deck, "--restart", pipe, "--out", os.path.join(tmp, "p")]):
             code, text = run(ranks, *arguments, timeout=20)
             one_line(code, 3, text, f"{arguments[0]} of a pipe", ranks)
     shutil.copy(good, os.path.join(tmp, "kept.h5"))
@@ -939,13 +954,13 @@ def test_hostile(tmp):
     code, text = run(
         2,
         "run",
-        DECK,
+        deck,
         "--out",
         out,
         "--quiet",
         "--restart",
         "auto",
-        *QUICK,
+        *small,
         *settings(**dict(keys, run__steps=60)),
         timeout=20,
     )
