@@ -202,7 +202,7 @@ TEMPLATE_TEST_CASE_SIG("features of a cell count the particles in the boxes of 3
     std::int64_t id = 0;
     for (const md::Slab& slab : r.deck.system.slabs) {
         std::vector<md::Particle<D>> made;
-        md::make_particles(domain, slab, id, r.deck.system.seed, grid.box(), made);
+        md::make_particles(domain, md::Lattice(slab), id, r.deck.system.seed, grid.box(), made);
         id += static_cast<std::int64_t>(made.size());
         for (const md::Particle<D>& p : made) {
             md::CellIndex c{};
@@ -254,7 +254,7 @@ TEMPLATE_TEST_CASE_SIG("the energy of a periodic crystal is that of all its pair
     const md::Domain& domain = r.engine.setup().domain;
     const md::System& system = r.deck.system;
     std::vector<md::Particle<D>> all;
-    md::make_particles(domain, system.slabs[0], 0, system.seed, domain.grid().box(), all);
+    md::make_particles(domain, md::Lattice(system.slabs[0]), 0, system.seed, domain.grid().box(), all);
     double energy = 0;
     for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t j = 0; j < i; ++j) {
