@@ -30,8 +30,7 @@ public:
           rows_(scratch.rows<D>()),
           radius_(radius),
           reach_up_(to_edge_units(searched_radius(radius)) + 1),
-          most_apart_(most_extent(tile.packed_bits, radius, tile.axis[up].cell_width())),
-          slice_(tile.axis[up].length / tile.axis[up].cells / slices_of_cell + 16) {}
+          most_apart_(most_extent(tile.packed_bits, radius, tile.axis[up].cell_width())) {}
 
     void build();
 
@@ -57,7 +56,6 @@ private:
     std::vector<Place<D>>& rows_;           // of the last clusters: a part that stays in the cache
     const double radius_;
     const std::int64_t reach_up_, most_apart_;  // 2^-26: of a neighbour up and down; of the particles of one cluster
-    const std::int64_t slice_;                  // 2^-26: particles are sorted by slices of this height
     std::int64_t particles_ = 0;
     std::size_t rows_used_ = 0;      // elements of all clusters so far
     struct Column {                  // the one that is being built
@@ -125,11 +123,7 @@ void ListBuilder<D>::begin_column(const CellIndex& lowest) {
 template <int D>
 typename ListBuilder<D>::Extent ListBuilder<D>::cluster_extent(std::int64_t own, std::int32_t left) const {
     const auto height = [&](std::int32_t k) { return tile_.heights[own + k] >> edge_shift; };
-    Extent c{std::min(std::int32_t{lanes}, left), 0, 0};
-    c.lowest = height(0) - slice_;
-    c.highest = height(c.size - 1) + slice_;
-    if (c.highest - c.lowest <= most_apart_) return c;
-    c.lowest = c.highest = height(0);
+    Extent c{std::min(std::int32_t{lanes}, left), height(0), height(0)};
     for (std::int32_t k = 1; k < c.size; ++k) {
         const std::int64_t lowest = std::min(c.lowest, height(k)), highest = std::max(c.highest, height(k));
         if (highest - lowest > most_apart_) {

@@ -79,8 +79,8 @@ HD R shuffled(R a, R b) {
 }
 HD I32 counting_from(int a) {
     Raw<std::uint32_t> v{};
-    for (int l = 0; l < width; ++l) v[l] = static_cast<std::uint32_t>(a + l);
-    return v;
+    for (int l = 0; l < width; ++l) v[l] = static_cast<std::uint32_t>(l);
+    return v + static_cast<std::uint32_t>(a);
 }
 
 /// Packed positions, axis by axis.

@@ -94,26 +94,31 @@ Survivors filter_candidates(const RowsArgs<D>& a, const ClusterBox<D>& box) {
     const F32 zero(0.0f), radius2 = box.radius2;
     const Vec<I32, D> middle = box.middle;
     const Vec<F32, D> half = box.half;
+    const auto to = vec<D>([&](int k) { return a.x[k]; });
+    std::int32_t* const places = a.place;
+    const Packed<D>* const packed = a.packed;
+    int candidates = 0;
     // In the plane windows lie side by side from the first to the last survivor of a run, so places rise as slots do.
     for (int r = 0; r < a.range_count; ++r) {
         const int begin = a.ranges[2 * r], end = a.ranges[2 * r + 1];
         int first = -1, shift = D == 3 ? -a.base : 0;
         for (int j = begin; j < end; j += width) {
-            const Positions<D> p = load_positions(a.packed + j);
+            const Positions<D> p = load_positions(packed + j);
             const auto x = vec<D>([&](int k) { return to_f32(p[k] - middle[k]); });
             const auto gap = vec<D>([&](int k) { return max(abs(x[k]) - half[k], zero); });
             const M32 near = less(first_lanes(end - j), square_of(gap), radius2);
-            if (bits(near) == 0) continue;
+            if (D == 2 && bits(near) == 0) continue;  // in space about half of them are near: a branch would be a guess
             if (D == 2 && first < 0) first = j + __builtin_ctz(bits(near)), shift = s.used * window - first;
-            for_each_axis<D>([&](int k) STEELYARD_INLINED { compress(a.x[k] + s.candidates, near, x[k]); });
-            s.candidates += compress(a.place + s.candidates, near, counting_from(j + shift));
+            for_each_axis<D>([&](int k) STEELYARD_INLINED { compress(to[k] + candidates, near, x[k]); });
+            candidates += compress(places + candidates, near, counting_from(j + shift));
         }
         if (D == 3 || first < 0) continue;
         if (begin <= a.slot && a.slot < end) s.self = a.slot + shift;
-        for (const int last = a.place[s.candidates - 1]; s.used * window <= last; ++s.used)
+        for (const int last = places[candidates - 1]; s.used * window <= last; ++s.used)
             a.start[s.used] = s.used * window - shift - a.base;
     }
-    store(a.x[0] + s.candidates, F32(1e30f));  // what follows in the last vector is out of reach
+    store(to[0] + candidates, F32(1e30f));  // what follows in the last vector is out of reach
+    s.candidates = candidates;
     return s;
 }
 
@@ -121,8 +126,11 @@ Survivors filter_candidates(const RowsArgs<D>& a, const ClusterBox<D>& box) {
 template <int D>
 void list_lanes(const RowsArgs<D>& a, const ClusterBox<D>& box, const Survivors& s, int (&lengths)[lanes]) {
     const auto x = vec<D>([&](int k) { return static_cast<const float*>(a.x[k]); });
+    const std::int32_t* places = a.place;
     const F32 radius2 = box.radius2;
-    constexpr int together = STEELYARD_ISA == 512 ? 4 : 2;  // lanes for which each vector of candidates is loaded once
+    const int candidates = s.candidates;
+    constexpr int together =
+        STEELYARD_ISA == 512 || D == 3 ? 4 : 2;  // lanes for which each vector of candidates is loaded once
     for (int l = 0; l < a.count; l += together) {
         Vec<F32, D> at[together];
         I32 self[together];
@@ -130,18 +138,19 @@ void list_lanes(const RowsArgs<D>& a, const ClusterBox<D>& box, const Survivors&
             at[i] = vec<D>([&](int k) STEELYARD_INLINED { return F32(box.lane[k][l + i]); });
             self[i] = I32(static_cast<std::uint32_t>(s.self + l + i));
         }
-        int n[together] = {};
-        for (int j = 0; j < s.candidates; j += width) {
+        std::int32_t* end[together];
+        for (int i = 0; i < together; ++i) end[i] = a.lane_rows + (l + i) * a.stride;
+        for (int j = 0; j < candidates; j += width) {
             const auto c = vec<D>([&](int k) STEELYARD_INLINED { return load<float>(x[k] + j); });
-            const I32 place = load<std::uint32_t>(a.place + j);
+            const I32 place = load<std::uint32_t>(places + j);
 #pragma GCC unroll 4
             for (int i = 0; i < together; ++i) {
                 const auto d = vec<D>([&](int k) STEELYARD_INLINED { return c[k] - at[i][k]; });
-                n[i] += compress(a.lane_rows + (l + i) * a.stride + n[i],
-                                 less(differs(place, self[i]), square_of(d), radius2), place);
+                end[i] += compress(end[i], less(differs(place, self[i]), square_of(d), radius2), place);
             }
         }
-        for (int i = 0; i < together; ++i) lengths[l + i] = l + i < a.count ? n[i] : 0;
+        for (int i = 0; i < together && l + i < a.count; ++i)
+            lengths[l + i] = static_cast<int>(end[i] - (a.lane_rows + (l + i) * a.stride));
     }
 }
 
