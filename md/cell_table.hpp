@@ -71,13 +71,6 @@ struct CellTable {
     std::int32_t layer(int x) const {
         return first[corner({x, seen.lower[1], D == 2 ? 0 : seen.lower[2]})] - far_slots;
     }
-    /// The slot behind those of the columns of x.
-    std::int32_t layer_end(int x) const {
-        CellIndex last{x, seen.upper[1] - 1, seen.upper[2] - 1};
-        last[up] = seen.upper[up];
-        return first[corner(last)];
-    }
-
     /// The run of slots of `height` cells from `low` upwards: first slot and number.
     struct Run {
         std::int32_t begin, size;

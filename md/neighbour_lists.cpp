@@ -60,7 +60,7 @@ private:
     std::size_t rows_used_ = 0;      // elements of all clusters so far
     struct Column {                  // the one that is being built
         int from = 0, to = 0;        // cells in reach of the last cluster: [from, to) of a column, from its lowest
-        std::int32_t base = 0;       // first slot of the layers in reach
+        std::int32_t base = 0;       // first slot of the columns in reach
         std::uint32_t far_x = 0;     // packed, out of reach
         std::int32_t far_place = 0;  // of a slot that is out of reach, from the base (in three dimensions)
     } column_;
@@ -108,11 +108,11 @@ void ListBuilder<D>::begin_column(const CellIndex& lowest) {
     for_each_column<D>(
         near, [&](const CellIndex& column) { scratch_.columns.push_back(&cells.first[cells.corner(column)]); });
     c.from = c.to = 0;
-    c.base = cells.layer(near.lower[0]);
-    const std::int32_t end = cells.layer_end(near.upper[0] - 1);
+    c.base = *scratch_.columns.front();
+    const std::int32_t end = scratch_.columns.back()[cells.rows()];
     if (end - c.base > UINT16_MAX)
-        throw SimulationError(std::to_string(end - c.base) + " particles in " + std::to_string(near.extent(0)) +
-                                  " layers of a tile exceed 16-bit neighbour indices",
+        throw SimulationError(std::to_string(end - c.base) + " particles from the first to the last neighbour of one " +
+                                  "in a tile exceed 16-bit neighbour indices",
                               "make grid.tile smaller");
     c.far_x = far_x(tile_.axis[0], lowest[0], tile_.packed_bits);
     c.far_place = cells.layer(lowest[0]) - c.base;

@@ -89,7 +89,9 @@ Setup make_setup(const md::System& system, const Method& method) {
                                 " and neighbours reach over " + std::to_string(s.halo) +
                                 "; make the box longer, the cells wider or the skin thinner");
     s.tune_skin = !method.skin;
-    for (s.widest_skin = s.skin; allows(s, s.widest_skin + 0.01);) s.widest_skin += 0.01;
+    // In space lists grow with the cube of their reach, and the guess is rather wide: a search that tried wider skins
+    // would cost memory for good.
+    for (s.widest_skin = s.skin; system.dimensions == 2 && allows(s, s.widest_skin + 0.01);) s.widest_skin += 0.01;
     s.limits = md::force_limits(s.potential);
     s.kernels = &md::choose_kernels(method.kernels);
     s.overlap = method.overlap;

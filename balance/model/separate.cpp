@@ -45,14 +45,15 @@ constexpr int most_levels = 4;  // single ones, and groups of 2, 4, 8 side by si
 
 // The unknowns. Of each process the logarithm of its speed at the first record, and its change at each later one; the
 // same of the groups of 2, 4, 8 consecutive processes, which may be those of a node. Then the surcharges of blocks, and
-// of squares of 2 x 2, 4 x 4, 8 x 8 blocks. So what neighbours have in common takes few numbers. Where there are few
-// processes, groups would be nearly all of them, and a square would say the same as a speed: then there are fewer
-// levels.
+// of squares of 2 x 2, 4 x 4, 8 x 8 blocks, in space of cubes. So what neighbours have in common takes few numbers.
+// Where there are few processes, groups would be nearly all of them, and a square would say the same as a speed: then
+// there are fewer levels.
 class Fit {
 public:
-    Fit(std::span<const SpeedRecord> records, std::span<const double> known)
+    Fit(std::span<const SpeedRecord> records, std::span<const double> known, int layers)
         : records_(records.size()),
           least_noise_(std::max(least_noise, noise_of_one / static_cast<double>(known.size()))),
+          layers_(layers),
           levels_(std::clamp(static_cast<int>(std::bit_width(known.size())) - 2, 1, most_levels)) {
         for (int level = 0; level < levels_; ++level) {
             first_group_[level] = first_block_;
@@ -113,9 +114,11 @@ private:
     void add_shares(std::span<const BlockShare> of_process) {
         for (int level = 0; level < levels_; ++level) {
             std::map<std::size_t, double> shares;
-            for (const BlockShare& s : of_process)
-                shares[(static_cast<std::size_t>(level) << 60) | (static_cast<std::size_t>(s.x >> level) << 30) |
-                       static_cast<std::size_t>(s.y >> level)] += s.share;
+            for (const BlockShare& s : of_process) {
+                const auto group = [level](std::int32_t block) { return static_cast<std::size_t>(block >> level); };
+                shares[(static_cast<std::size_t>(level) << 60) | group(s.x) << 40 | group(s.y / layers_) << 20 |
+                       group(s.y % layers_)] += s.share;
+            }
             for (const auto& [block, share] : shares) terms_.push_back({first_block_ + block, share});
         }
     }
@@ -202,7 +205,7 @@ private:
 
     std::size_t records_, first_block_ = 0;
     double least_noise_;
-    int levels_;
+    int layers_, levels_;
     std::array<std::size_t, most_levels> first_group_{};
     std::vector<Term> terms_;
     std::vector<Equation> equations_;
@@ -219,9 +222,9 @@ bool as_known(const SpeedRecord& record, std::span<const double> known) {
 
 }  // namespace
 
-std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known) {
+std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers) {
     if (as_known(records.back(), known)) return {known.begin(), known.end()};
-    Fit fit(records, known);
+    Fit fit(records, known, layers);
     std::vector<bool> unequal;
     for (const double speed : known) unequal.push_back(speed != 1);
     fit.solve(unequal);

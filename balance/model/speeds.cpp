@@ -108,7 +108,7 @@ void Speeds::learn(const Team& team, const Grid& grid, const Owners& owners, std
     if (team.rank() == 0) {
         records_.back().shares = std::move(shares);
         for (SpeedRecord& r : records_) r.excess = excess_of(r);
-        speeds = separate(records_, speeds);
+        speeds = separate(records_, speeds, blocks_of(grid).layers);
     }
     team.broadcast(std::as_writable_bytes(std::span(speeds)));
     set(std::move(speeds));
@@ -160,13 +160,17 @@ void Speeds::fit_prior() {
     }
 }
 
+Speeds::Blocks Speeds::blocks_of(const Grid& grid) const {
+    const auto processes = static_cast<std::int64_t>(processes_);
+    const auto cells =
+        static_cast<double>(std::max<std::int64_t>(1, grid.box().cells() / (blocks_a_process * processes)));
+    const int side = std::max(1, static_cast<int>(grid.dimensions == 2 ? std::sqrt(cells) : std::cbrt(cells)));
+    return {side, (grid.cells[2] + side - 1) / side};
+}
+
 std::vector<BlockShare> Speeds::shares_of(const Team& team, const Grid& grid, const Owners& owners,
                                           std::span<const CellCounts> counts, std::span<const double> times) const {
-    const auto processes = static_cast<std::int64_t>(processes_);
-    const std::int64_t cells = std::max<std::int64_t>(1, grid.box().cells() / (blocks_a_process * processes));
-    const int side = std::max(1, static_cast<int>(grid.dimensions == 2 ? std::sqrt(static_cast<double>(cells))
-                                                                       : std::cbrt(static_cast<double>(cells)))),
-              layers = (grid.cells[2] + side - 1) / side;
+    const auto [side, layers] = blocks_of(grid);
     std::vector<double> costs;
     for (const CellCounts& c : counts) costs.push_back(prior_.cost(features_of(c)));
     const CellLoads cost = as_integers(team, grid, costs);

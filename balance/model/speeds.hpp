@@ -26,7 +26,7 @@ namespace balance {
 /// A part of what a process's cells cost: how much of it lies in one block of cells.
 struct BlockShare {
     std::int64_t process = 0;
-    std::int32_t x = 0, y = 0;  ///< the block's place among all blocks
+    std::int32_t x = 0, y = 0;  ///< the block's place among all blocks; in three dimensions y counts them along y and z
     double share = 0;           ///< 0 to 1
 };
 
@@ -43,8 +43,9 @@ inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 
 /// Speeds that explain the records, the oldest first; 1 is what most processes have, and exactly 1 is
 /// given to processes that differ from that by less than can be told. known: the speeds that were found last, which
-/// stay unless the records tell otherwise.
-std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known);
+/// stay unless the records tell otherwise. layers: of blocks along z; BlockShare::y is that along y times so many plus
+/// that along z.
+std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers);
 
 class Speeds {
 public:
@@ -75,6 +76,11 @@ public:
     bool restore(const Team& team, std::vector<double> found, std::span<const double> memory);
 
 private:
+    struct Blocks {
+        int side;    // cells
+        int layers;  // of blocks along z
+    };
+    Blocks blocks_of(const Grid& grid) const;
     std::vector<BlockShare> shares_of(const Team& team, const Grid& grid, const Owners& owners,
                                       std::span<const CellCounts> counts, std::span<const double> times) const;
     std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
