@@ -8,7 +8,7 @@ dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory
   --quick     a strip of 1140 x 114 cells, 240 processes: a few minutes
   (default)   1140 x 1140 cells, 5.46 million particles, 2400 processes: about an hour and a half on two cores
   --full      the paper's own 11,400 x 11,400 cells, 5.5e8 particles, 2400 processes: for a cluster
-  --space     the same in three dimensions: 11.6 million particles, 2400 processes; with --quick 940,000 and 200
+  --space     the same in three dimensions: 11.6 million particles, 2400 processes; with --quick 970,000 and 200
   --studies   also (on the strip's test 2) noise, a region of hidden cost, a cost outside r1's features, sticky
   partitions
 
