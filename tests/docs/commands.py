@@ -47,7 +47,7 @@ COMMANDS = [
     ),
     (
         "elsewhere",
-        r"scripts/reproduce/load_models\.sh$",
+        r"scripts/reproduce/load_models\.sh( --space --quick)?$",
         "an hour or more; load_models.sh --quick runs the same program, under the label slow",
     ),
     ("text", "app/ ", "the folders of the source"),
