@@ -18,8 +18,8 @@ refused. Quantities are in reduced Lennard-Jones units (length sigma, energy eps
 are named. The column *restart* says whether a restart keeps a key or may change it; it may always change one to `auto`.
 
 `box` has two lengths or three, and so is everything in two dimensions (2D) or three (3D). All keys are for both. What
-is for one of them only, or differs, stands behind *2D:* or *3D:*. A list of 2 or 3 has a value for each axis of the box,
-in 3D one more than in the defaults shown here; a list of another length is refused.
+is for one of them only, or differs, stands behind *2D:* or *3D:*. A list of 2 or 3 has a value for each axis of the
+box, in 3D one more than in the defaults shown here; a list of another length is refused.
 
 What the words mean: [glossary.md](glossary.md), [models.md](models.md), [potentials.md](potentials.md).
 )";
