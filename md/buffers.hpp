@@ -41,8 +41,8 @@ std::int64_t bytes_of(const std::vector<T>& v) {
 struct TileScratch {
     std::vector<std::uint32_t> key, order, bin;
     std::vector<std::int64_t> values, edges;
-    std::vector<float> x[3];
-    std::vector<std::int32_t> place, start, lane_rows, ranges;
+    std::vector<std::uint16_t> coarse[3], x[3], place, lane_rows;
+    std::vector<std::int32_t> start, ranges;
     std::vector<const std::int32_t*> columns;
 
     template <int D>

@@ -4,6 +4,7 @@
 #include "md/neighbour_lists.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -29,8 +30,7 @@ public:
           hoods_(scratch.hoods<D>()),
           rows_(scratch.rows<D>()),
           radius_(radius),
-          reach_up_(to_edge_units(searched_radius(radius)) + 1),
-          most_apart_(most_extent(tile.packed_bits, radius, tile.axis[up].cell_width())) {}
+          reach_up_(to_edge_units(searched_radius(radius)) + 1) {}
 
     void build();
 
@@ -41,6 +41,7 @@ private:
         std::int32_t size;
         std::int64_t lowest, highest;  // 2^-26
     };
+    void make_coarse();
     void begin_column(const CellIndex& lowest);
     Extent cluster_extent(std::int64_t own, std::int32_t left) const;
     std::size_t find_candidates(const Extent& cluster);
@@ -55,8 +56,10 @@ private:
     std::vector<Neighbourhood<D>>& hoods_;  // of a cluster
     std::vector<Place<D>>& rows_;           // of the last clusters: a part that stays in the cache
     const double radius_;
-    const std::int64_t reach_up_, most_apart_;  // 2^-26: of a neighbour up and down; of the particles of one cluster
+    const std::int64_t reach_up_;  // 2^-26: of a neighbour up and down
+    std::int64_t most_apart_ = 0;  // 2^-26: of the particles of one cluster
     std::int64_t particles_ = 0;
+    std::uint16_t limit_ = 0;
     std::size_t rows_used_ = 0;      // elements of all clusters so far
     struct Column {                  // the one that is being built
         int from = 0, to = 0;        // cells in reach of the last cluster: [from, to) of a column, from its lowest
@@ -77,6 +80,7 @@ void ListBuilder<D>::build() {
     if (radius_ < lists_.radius) lists_.rows.shrink_to_fit();  // they took more room
     lists_.radius = radius_;
     for_each_column<D>(box, [&](const CellIndex& low) { particles_ += tile_.cells.run(low, box.extent(up)).size; });
+    make_coarse();
     std::int64_t own = 0;
     for_each_column<D>(box, [&](const CellIndex& lowest) {
         begin_column(lowest);
@@ -92,6 +96,30 @@ void ListBuilder<D>::build() {
     trim(lists_.neighbourhoods);
     flush(own);
     lists_.rows.insert(lists_.rows.end(), padding, Place<D>{0});  // kernels read ahead
+}
+
+// Positions of all slots in 16 bits, as fine as clusters allow that are as long as most of this tile are.
+template <int D>
+void ListBuilder<D>::make_coarse() {
+    double cell[D];
+    for (int a = 0; a < D; ++a) cell[a] = tile_.axis[a].cell_width();
+    double pairs = 0;  // of particles in one cell
+    for_each_cell<D>(tile_.cells.box, [&](const CellIndex& c) {
+        const double n = tile_.cells.counts[tile_.cells.cell(c)];
+        pairs += n * n;
+    });
+    // A particle shares its cell with pairs / particles on average, itself among them.
+    const double extent = pairs > 0 ? lanes * cell[up] * static_cast<double>(particles_) / pairs : 0;
+    const CoarseSearch search = coarse_search(D, cell, tile_.packed_bits, radius_, extent);
+    most_apart_ = most_extent(search.bits + 16, radius_, cell[up]);
+    limit_ = search.limit;
+    std::uint16_t* to[D];
+    const auto slots = static_cast<std::size_t>(tile_.cells.first.back());
+    for (int a = 0; a < D; ++a) {
+        at_least(scratch_.coarse[a], slots + 3 * padding);
+        to[a] = scratch_.coarse[a].data();
+    }
+    kernels_.coarse(tile_.packed, static_cast<std::int64_t>(slots), tile_.packed_bits - search.bits, to);
 }
 
 template <int D>
@@ -110,7 +138,7 @@ void ListBuilder<D>::begin_column(const CellIndex& lowest) {
     c.from = c.to = 0;
     c.base = *scratch_.columns.front();
     const std::int32_t end = scratch_.columns.back()[cells.rows()];
-    if (end - c.base > UINT16_MAX)
+    if (end - c.base > UINT16_MAX - window * static_cast<int>(scratch_.columns.size()))
         throw SimulationError(std::to_string(end - c.base) + " particles from the first to the last neighbour of one " +
                                   "in a tile exceed 16-bit neighbour indices",
                               "make grid.tile smaller");
@@ -174,24 +202,23 @@ void ListBuilder<D>::flush(std::int64_t done) {
 template <int D>
 RowsArgs<D> ListBuilder<D>::rows_arguments(std::size_t candidates) {
     TileScratch& s = scratch_;
-    const std::size_t runs = s.ranges.size() / 2, room = (candidates + 3 * padding) / 16 * 16;
+    const std::size_t runs = s.ranges.size() / 2, room = (candidates + 5 * padding) / 32 * 32;
     RowsArgs<D> args{};
     for (int a = 0; a < D; ++a) {
-        at_least(s.x[a], room + 16);
+        at_least(s.x[a], room + 32);
         args.x[a] = aligned(s.x[a].data());
+        args.coarse[a] = s.coarse[a].data();
     }
-    at_least(s.lane_rows, 16 * room + 32);
-    at_least(s.place, room + 16);
+    at_least(s.lane_rows, 16 * room + 64);
+    at_least(s.place, room + 32);
     at_least(s.start, room);
     at_least(hoods_, most_neighbourhoods<D>(runs, candidates));
     at_least(rows_, rows_used_ - lists_.rows.size() + most_row_elements(candidates));
-    args.packed = tile_.packed;
+    args.limit = limit_;
     args.ranges = s.ranges.data();
     args.range_count = static_cast<std::int32_t>(runs);
     args.base = column_.base;
     args.far_place = column_.far_place;
-    args.radius = radius_;
-    args.packed_bits = tile_.packed_bits;
     args.place = aligned(s.place.data());
     args.start = s.start.data();
     args.lane_rows = aligned(s.lane_rows.data());
@@ -227,6 +254,20 @@ std::int32_t ListBuilder<D>::append_cluster(std::int64_t own, std::int32_t slot,
 }
 
 }  // namespace
+
+CoarseSearch coarse_search(int dimensions, const double* cell, int packed_bits, double radius, double extent) {
+    const auto allowed = [&](int bits) {
+        for (int a = 0; a < dimensions; ++a)
+            if (!fits_before_wrap(bits, radius, cell[a])) return false;
+        return static_cast<double>(most_extent(bits, radius, cell[dimensions - 1])) >= to_edge_units(extent);
+    };
+    int bits = packed_bits;  // 16 more than those of the search: both wrap at the same length
+    while (bits < packed_bits + 16 && allowed(bits + 1)) ++bits;
+    // Each coordinate is rounded down, so differences are less than a unit off: by sqrt(D) units in all. The square of
+    // each is rounded to the nearest integer.
+    const double reach = std::ldexp(radius, bits - 16) + std::sqrt(dimensions);
+    return {bits - 16, static_cast<std::uint16_t>(std::ldexp(reach * reach, -15) + 0.5 * dimensions)};
+}
 
 std::uint32_t far_x(const Axis& axis, int x, int packed_bits) {
     const std::int64_t middle = (axis.edge(x) + axis.length / axis.cells / 2) << edge_shift;

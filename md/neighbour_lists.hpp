@@ -35,6 +35,17 @@ struct SearchedTile {
     const std::int64_t* heights;  ///< along the columns, own order, 2^-40
 };
 
+/// How neighbours are searched among positions of 16 bits, in 2^-bits lengths; see RowsArgs.
+struct CoarseSearch {
+    int bits;
+    std::uint16_t limit;
+};
+/// The search for `radius` (lengths) that finds all neighbours, and few pairs besides, on cells of these widths
+/// (lengths, axis by axis), where packed positions have packed_bits: the finer its positions, the fewer. They wrap
+/// where no particle can appear close merely because of that, and clusters may still have `extent` (lengths) along
+/// their columns, unless packed positions allow less.
+CoarseSearch coarse_search(int dimensions, const double* cell, int packed_bits, double radius, double extent);
+
 /// Packed x that is out of reach of all particles in the columns of cells at x: half way round.
 std::uint32_t far_x(const Axis& axis, int x, int packed_bits);
 

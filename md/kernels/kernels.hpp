@@ -134,20 +134,21 @@ struct KeysArgs {
     std::uint32_t* bin;  ///< bin[key + 1] is increased for each particle
 };
 
-/// Neighbourhoods and rows of one cluster.
+/// Neighbourhoods and rows of one cluster. Neighbours are searched among positions of 16 bits, which wrap: their
+/// differences tell which particles may be in reach. See CoarseSearch.
 template <int D>
 struct RowsArgs {
-    const Packed<D>* packed;
-    const std::int32_t* ranges;  ///< [2 * range_count]: runs of candidate slots
+    const std::uint16_t* coarse[D];  ///< positions by slot, axis by axis; readable 32 elements beyond the end
+    std::uint16_t limit;             ///< in reach: squares of differences, each in 2^15 rounded, add up to this at most
+    const std::int32_t* ranges;      ///< [2 * range_count]: runs of candidate slots
     std::int32_t range_count;
-    std::int32_t slot, base, count;  ///< as in Cluster
-    std::int32_t far_place;          ///< in three dimensions: of a slot out of reach
-    double radius;                   ///< cutoff + skin, lengths
-    std::int32_t packed_bits;
-    float* x[D];                       ///< scratch for all candidates + 32
-    std::int32_t *place, *start;       ///< the same
-    std::int32_t* lane_rows;           ///< scratch: 16 rows of `stride`, + 16
-    std::int32_t stride;               ///< at least all candidates + 32
+    std::int32_t slot, base, count;    ///< as in Cluster
+    std::int32_t far_place;            ///< in three dimensions: of a slot out of reach
+    std::uint16_t* x[D];               ///< scratch for all candidates + 48
+    std::uint16_t* place;              ///< the same
+    std::int32_t* start;               ///< the same
+    std::uint16_t* lane_rows;          ///< scratch: 16 rows of `stride`, + 32
+    std::int32_t stride;               ///< at least all candidates + 48
     Neighbourhood<D>* neighbourhoods;  ///< out; `row` counts from `rows`
     Place<D>* rows;                    ///< out
     std::int32_t neighbourhoods_room;  ///< most_neighbourhoods()
@@ -179,6 +180,9 @@ struct KernelsOf {
     void (*neighbours)(const ListView<D>&, double cutoff, std::int32_t* within);
     /// Sorting keys of particles that lie in the tile's cells.
     void (*keys)(const KeysArgs<D>&);
+    /// Positions of `count` slots in 16 bits, axis by axis, by leaving out the lowest `shift` bits of packed ones and
+    /// the highest; `to` has room for whole vectors.
+    void (*coarse)(const Packed<D>* packed, std::int64_t count, int shift, std::uint16_t* const* to);
     /// Builds the rows of a cluster, returns the number of its neighbourhoods; -1, having written nothing beyond its
     /// room, where that does not suffice.
     std::int32_t (*rows)(const RowsArgs<D>&);

@@ -423,6 +423,7 @@ template <int D, class... T>
 constexpr KernelsOf<D> table(std::tuple<T...>*) {
     KernelsOf<D> k{};
     k.keys = sorting_keys<D>;
+    k.coarse = coarse_positions<D>;
     k.rows = build_rows<D>;
     k.neighbours = count_neighbours<D>;
     int i = 0;

@@ -20,9 +20,10 @@
 namespace md::STEELYARD_ISA_NAME {
 
 inline constexpr int vector_bytes = STEELYARD_ISA == 512 ? 64 : STEELYARD_ISA == 2 ? 32 : STEELYARD_ISA == 1 ? 16 : 8;
-inline constexpr int width = vector_bytes / 4;       ///< lanes of F32 and I32
-inline constexpr int wide_width = vector_bytes / 8;  ///< lanes of F64 and I64
-inline constexpr int parts = lanes / width;          ///< vectors for the particles of a cluster
+inline constexpr int width = vector_bytes / 4;        ///< lanes of F32 and I32
+inline constexpr int wide_width = vector_bytes / 8;   ///< lanes of F64 and I64
+inline constexpr int short_width = vector_bytes / 2;  ///< lanes of I16
+inline constexpr int parts = lanes / width;           ///< vectors for the particles of a cluster
 
 template <class T>
 struct RawOf {
@@ -54,6 +55,7 @@ using F32 = Vector<float>;
 using F64 = Vector<double>;
 using I32 = Vector<std::uint32_t>;
 using I64 = Vector<std::uint64_t>;
+using I16 = Vector<std::uint16_t>;
 
 template <class To, class From>
 HD To same_bits(From a) {
@@ -77,10 +79,12 @@ HD R shuffled(R a, R b) {
     }
     (std::make_integer_sequence<int, static_cast<int>(sizeof(R) / sizeof(a[0]))>());
 }
-HD I32 counting_from(int a) {
-    Raw<std::uint32_t> v{};
-    for (int l = 0; l < width; ++l) v[l] = static_cast<std::uint32_t>(l);
-    return v + static_cast<std::uint32_t>(a);
+/// a, a + 1, ... in the lanes of a Vector<T>.
+template <class T>
+HD Vector<T> counting_from(T a) {
+    Raw<T> v{};
+    for (int l = 0; l < vector_bytes / static_cast<int>(sizeof a); ++l) v[l] = static_cast<T>(l);
+    return v + a;
 }
 
 /// Packed positions, axis by axis.

@@ -12,12 +12,14 @@ struct M32 {
 struct M64 {
     __mmask8 m;
 };
+struct M16 {
+    __mmask32 m;
+};
 HD unsigned bits(M32 a) { return a.m; }
 HD unsigned bits(M64 a) { return a.m; }
 HD __mmask16 first_bits(int n) { return static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1); }
 HD M32 first_lanes(int n) { return {first_bits(n)}; }
 HD M32 less(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
-HD M32 less(M32 among, F32 a, F32 b) { return {_mm512_mask_cmp_ps_mask(among.m, a.v, b.v, _CMP_LT_OQ)}; }
 HD M64 less(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_LT_OQ)}; }
 HD M64 not_below(F64 a, F64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, _CMP_NLT_UQ)}; }
 HD F32 keep(M32 m, F32 a) { return _mm512_maskz_mov_ps(m.m, a.v); }
@@ -37,7 +39,17 @@ HD __m512i integers(Vector<T> a) {
 HD I32 i32(__m512i a) { return same_bits<Raw<std::uint32_t>>(a); }
 HD I64 i64(__m512i a) { return same_bits<Raw<std::uint64_t>>(a); }
 
-HD M32 differs(I32 a, I32 b) { return {_mm512_cmpneq_epi32_mask(integers(a), integers(b))}; }
+HD I16 i16(__m512i a) { return same_bits<Raw<std::uint16_t>>(a); }
+
+HD unsigned bits(M16 a) { return a.m; }
+HD M16 first_shorts(int n) { return {n >= 32 ? ~__mmask32{0} : (__mmask32{1} << n) - 1}; }
+HD M16 both(M16 a, M16 b) { return {a.m & b.m}; }
+HD M16 not_above(I16 a, I16 b) { return {_mm512_cmple_epu16_mask(integers(a), integers(b))}; }
+HD M16 differs(I16 a, I16 b) { return {_mm512_cmpneq_epi16_mask(integers(a), integers(b))}; }
+HD I16 magnitude(I16 a) { return i16(_mm512_abs_epi16(integers(a))); }
+HD I16 excess(I16 a, I16 b) { return i16(_mm512_subs_epu16(integers(a), integers(b))); }
+HD I16 capped_sum(I16 a, I16 b) { return i16(_mm512_adds_epu16(integers(a), integers(b))); }
+HD I16 scaled_square(I16 a) { return i16(_mm512_mulhrs_epi16(integers(a), integers(a))); }
 HD I32 to_i32(F32 a) { return i32(_mm512_cvtps_epi32(a.v)); }
 HD F64 to_f64(I64 a) { return _mm512_cvtepi64_pd(integers(a)); }
 HD I64 to_i64(F64 a) { return i64(_mm512_cvtpd_epi64(a.v)); }
@@ -74,16 +86,23 @@ HD unsigned bits_in_order(M64 even, M64 odd) { return _pdep_u32(even.m, 0x5555) 
 HD void store_first(void* p, I64 a, int n) {
     _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(first_bits(n)), integers(a));
 }
-HD int count_below(const std::int32_t* p, int n, int limit) {
+HD int count_below(const std::uint16_t* p, int n, int limit) {
     int count = 0;
-    for (int k = 0; k < n; k += 16)
-        count += __builtin_popcount(
-            _mm512_mask_cmplt_epi32_mask(first_bits(n - k), _mm512_loadu_si512(p + k), _mm512_set1_epi32(limit)));
+    for (int k = 0; k < n; k += short_width)
+        count += __builtin_popcount(_mm512_mask_cmplt_epu16_mask(first_shorts(n - k).m, _mm512_loadu_si512(p + k),
+                                                                 _mm512_set1_epi16(static_cast<short>(limit))));
     return count;
 }
-template <class T>
-HD int compress(void* out, M32 m, Vector<T> a) {
-    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(m.m, integers(a)));
+// The instructions that compress 16 bits are of a later set.
+HD int compress(std::uint16_t* out, M16 m, I16 a) {
+    const auto put = [](std::uint16_t * to, __m256i half, unsigned chosen) __attribute__((always_inline)) {
+        const __m512i lanes32 =
+            _mm512_maskz_compress_epi32(static_cast<__mmask16>(chosen), _mm512_cvtepu16_epi32(half));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(lanes32));
+    };
+    const unsigned low = m.m & 0xffff;
+    put(out, _mm512_castsi512_si256(integers(a)), low);
+    put(out + __builtin_popcount(low), _mm512_extracti64x4_epi64(integers(a), 1), m.m >> 16);
     return __builtin_popcount(m.m);
 }
 

@@ -15,10 +15,18 @@ struct M32 {
 struct M64 {
     Raw<std::int64_t> v;
 };
-HD M32 first_lanes(int n) { return {same_bits<Raw<std::int32_t>>(counting_from(0).v) < n}; }
+struct M16 {
+    Raw<std::int16_t> v;
+};
+HD M32 first_lanes(int n) { return {same_bits<Raw<std::int32_t>>(counting_from<std::uint32_t>(0).v) < n}; }
+HD M16 first_shorts(int n) {
+    const auto most = static_cast<std::int16_t>(n < short_width ? n : short_width);
+    return {same_bits<Raw<std::int16_t>>(counting_from<std::uint16_t>(0).v) < most};
+}
+HD M16 both(M16 a, M16 b) { return {a.v & b.v}; }
+HD M16 not_above(I16 a, I16 b) { return {a.v <= b.v}; }
+HD M16 differs(I16 a, I16 b) { return {a.v != b.v}; }
 HD M32 less(F32 a, F32 b) { return {a.v < b.v}; }
-HD M32 less(M32 among, F32 a, F32 b) { return {among.v & (a.v < b.v)}; }
-HD M32 differs(I32 a, I32 b) { return {a.v != b.v}; }
 HD M64 less(F64 a, F64 b) { return {a.v < b.v}; }
 HD M64 not_below(F64 a, F64 b) { return {~(a.v < b.v)}; }
 HD F32 keep(M32 m, F32 a) { return same_bits<Raw<float>>(m.v & same_bits<Raw<std::int32_t>>(a.v)); }
@@ -120,44 +128,91 @@ HD void store_first(void* p, I64 a, int n) {
 }
 
 /// How many of the first n are below the limit; reads whole vectors.
-HD int count_below(const std::int32_t* p, int n, int limit) {
-    Raw<std::int32_t> minus{};
-    for (int k = 0; k < n; k += width)
-        minus += (same_bits<Raw<std::int32_t>>(load<std::uint32_t>(p + k).v) < limit) & first_lanes(n - k).v;
+HD int count_below(const std::uint16_t* p, int n, int limit) {
+    Raw<std::int16_t> minus{};
+    for (int k = 0; k < n; k += short_width)
+        minus += (load<std::uint16_t>(p + k).v < static_cast<std::uint16_t>(limit)) & first_shorts(n - k).v;
     int count = 0;
-    for (int l = 0; l < width; ++l) count -= minus[l];
+    for (int l = 0; l < short_width; ++l) count -= minus[l];
     return count;
 }
 
 #if STEELYARD_ISA == 2
-/// For each mask of eight lanes: which lanes it has, one after the other.
+/// |a|, in two's complement.
+HD I16 magnitude(I16 a) { return same_bits<Raw<std::uint16_t>>(_mm256_abs_epi16(same_bits<__m256i>(a.v))); }
+/// a - b, or 0 where b is larger.
+HD I16 excess(I16 a, I16 b) {
+    return same_bits<Raw<std::uint16_t>>(_mm256_subs_epu16(same_bits<__m256i>(a.v), same_bits<__m256i>(b.v)));
+}
+/// a + b, or 2^16 - 1 where that is less.
+HD I16 capped_sum(I16 a, I16 b) {
+    return same_bits<Raw<std::uint16_t>>(_mm256_adds_epu16(same_bits<__m256i>(a.v), same_bits<__m256i>(b.v)));
+}
+/// a^2 / 2^15 to the nearest integer, up on a tie; a in two's complement.
+HD I16 scaled_square(I16 a) {
+    return same_bits<Raw<std::uint16_t>>(_mm256_mulhrs_epi16(same_bits<__m256i>(a.v), same_bits<__m256i>(a.v)));
+}
+/// A bit for each lane of m.
+HD unsigned bits(M16 m) {
+    const auto v = same_bits<__m256i>(m.v);
+    return static_cast<unsigned>(
+        _mm_movemask_epi8(_mm_packs_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1))));
+}
+/// For each mask of eight lanes: the bytes of the lanes that it has, one after the other.
 struct LanesOf {
-    std::uint64_t lanes[256];
-    constexpr LanesOf() : lanes{} {
+    std::uint8_t bytes[256][16];
+    constexpr LanesOf() : bytes{} {
         for (int m = 0; m < 256; ++m)
-            for (int l = 7; l >= 0; --l)
-                if (m >> l & 1) lanes[m] = lanes[m] << 8 | static_cast<unsigned>(l);
+            for (int l = 0, n = 0; l < 8; ++l)
+                if (m >> l & 1)
+                    bytes[m][n] = static_cast<std::uint8_t>(2 * l),
+                    bytes[m][n + 1] = static_cast<std::uint8_t>(2 * l + 1), n += 2;
     }
 };
-constexpr LanesOf lanes_of;  // not inline: a table for each set, which the linker does not share
-#endif
+alignas(64) constexpr LanesOf lanes_of;  // not inline: a table for each set, which the linker does not share
 /// Writes the lanes of m one after the other; may write a whole vector. Returns how many count.
-template <class T>
-HD int compress(void* out, M32 m, Vector<T> a) {
-#if STEELYARD_ISA == 2
-    const unsigned chosen = bits(m);
-    const __m256i from = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(lanes_of.lanes[chosen])));
-    store(out, F32(_mm256_permutevar8x32_ps(same_bits<__m256>(a.v), from)));
+HD int compress(std::uint16_t* out, M16 m, I16 a) {
+    const unsigned chosen = bits(m), low = chosen & 255, high = chosen >> 8;
+    const auto v = same_bits<__m256i>(a.v);
+    const auto put = [](std::uint16_t * to, __m128i half, unsigned which) __attribute__((always_inline)) {
+        const __m128i from = _mm_load_si128(reinterpret_cast<const __m128i*>(lanes_of.bytes[which]));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(half, from));
+    };
+    put(out, _mm256_castsi256_si128(v), low);
+    put(out + __builtin_popcount(low), _mm256_extracti128_si256(v, 1), high);
     return __builtin_popcount(chosen);
+}
 #else
+HD I16 magnitude(I16 a) {
+    const auto sign = same_bits<Raw<std::uint16_t>>(same_bits<Raw<std::int16_t>>(a.v) < 0);
+    return (a.v ^ sign) - sign;
+}
+HD I16 excess(I16 a, I16 b) { return (a.v - b.v) & same_bits<Raw<std::uint16_t>>(a.v > b.v); }
+HD I16 capped_sum(I16 a, I16 b) {
+    const auto sum = a.v + b.v;
+    return sum | same_bits<Raw<std::uint16_t>>(sum < a.v);
+}
+HD I16 scaled_square(I16 a) {
+    for (int l = 0; l < short_width; ++l) {
+        const int x = static_cast<std::int16_t>(a.v[l]);
+        a.v[l] = static_cast<std::uint16_t>((x * x + (1 << 14)) >> 15);
+    }
+    return a;
+}
+HD unsigned bits(M16 m) {
+    unsigned r = 0;
+    for (int l = 0; l < short_width; ++l) r |= (static_cast<unsigned>(m.v[l]) & 1u) << l;
+    return r;
+}
+HD int compress(std::uint16_t* out, M16 m, I16 a) {
     int n = 0;
-    for (int l = 0; l < width; ++l) {
-        static_cast<T*>(out)[n] = a.v[l];
+    for (int l = 0; l < short_width; ++l) {
+        out[n] = a.v[l];
         n -= m.v[l];
     }
     return n;
-#endif
 }
+#endif
 
 /// 16 bytes from each of at(first), at(first + 4), ...
 template <class At>

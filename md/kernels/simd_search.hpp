@@ -48,37 +48,47 @@ void sorting_keys(const KeysArgs<D>& a) {
     }
 }
 
-// A cluster as the search for its neighbours sees it: positions from the middle of its bounding box, so that candidates
-// on all sides stay on theirs of the wrap.
+// Positions of a tile's slots in 16 bits, axis by axis.
+template <int D>
+void coarse_positions(const Packed<D>* packed, std::int64_t count, int shift, std::uint16_t* const* to) {
+    for (std::int64_t j = 0; j < count; j += width) {
+        const Positions<D> p = load_positions(packed + j);
+        for (int k = 0; k < D; ++k) {
+            typedef std::uint16_t Half __attribute__((vector_size(vector_bytes / 2)));
+            const Half x = __builtin_convertvector(p[k].v >> shift, Half);
+            __builtin_memcpy(to[k] + j, &x, sizeof x);
+        }
+    }
+}
+
+// The bounding box of a cluster.
 template <int D>
 struct ClusterBox {
-    Vec<I32, D> middle;  // packed
-    Vec<F32, D> half;    // of its sides
-    F32 radius2;
-    alignas(64) float lane[D][16];
+    Vec<I16, D> middle, half;  // half: of its sides
 };
 template <int D>
 ClusterBox<D> cluster_box(const RowsArgs<D>& a) {
-    Positions<D> own[parts];
-    for (int p = 0; p < parts; ++p) own[p] = load_positions(a.packed + a.slot + p * width);
-    const double radius = searched_radius(a.radius) * two_to(a.packed_bits);
     ClusterBox<D> box;
-    box.radius2 = F32(static_cast<float>(radius * radius));
     for_each_axis<D>([&](int k) STEELYARD_INLINED {
-        const I32 first(own[0][k].v[0]);
-        const F32 zero(0.0f);  // the first particle's place
-        F32 x[parts], low = zero, high = zero;
-        for (int p = 0; p < parts; ++p) {
-            x[p] = keep(first_lanes(a.count - p * width), to_f32(own[p][k] - first));
-            low = min(low, x[p]), high = max(high, x[p]);
+        const std::uint16_t* x = a.coarse[k] + a.slot;
+        int low = 0, high = 0;  // from the first particle
+        for (int l = 1; l < a.count; ++l) {
+            const int from_first = static_cast<std::int16_t>(x[l] - x[0]);
+            low = from_first < low ? from_first : low;
+            high = from_first > high ? from_first : high;
         }
-        const float lowest = -reduce_max(zero - low), highest = reduce_max(high);
-        const auto middle = static_cast<std::int32_t>((lowest + highest) / 2);
-        box.middle[k] = first + I32(static_cast<std::uint32_t>(middle));
-        box.half[k] = F32((highest - lowest) / 2);
-        for (int p = 0; p < parts; ++p) store(box.lane[k] + p * width, x[p] - F32(static_cast<float>(middle)));
+        const int middle = (low + high) / 2, half = high - middle > middle - low ? high - middle : middle - low;
+        box.middle[k] = I16(static_cast<std::uint16_t>(x[0] + middle));
+        box.half[k] = I16(static_cast<std::uint16_t>(half));
     });
     return box;
+}
+
+template <int D>
+HD I16 scaled_square_of(const Vec<I16, D>& d) {
+    I16 sum = scaled_square(d[0]);
+    for (int k = 1; k < D; ++k) sum = capped_sum(sum, scaled_square(d[k]));
+    return sum;
 }
 
 // Candidates that lie within the radius of the cluster's bounding box, in a.x, a.place; in the plane windows in
@@ -88,65 +98,64 @@ struct Survivors {
     int self = 0;                  // place of the first particle of the cluster; the others follow
 };
 template <int D>
-Survivors filter_candidates(const RowsArgs<D>& a, const ClusterBox<D>& box) {
+Survivors filter_candidates(const RowsArgs<D>& a) {
+    const ClusterBox<D> box = cluster_box(a);
     Survivors s;
     if (D == 3) s.self = a.slot - a.base;
-    const F32 zero(0.0f), radius2 = box.radius2;
-    const Vec<I32, D> middle = box.middle;
-    const Vec<F32, D> half = box.half;
+    const I16 limit(a.limit);
     const auto to = vec<D>([&](int k) { return a.x[k]; });
-    std::int32_t* const places = a.place;
-    const Packed<D>* const packed = a.packed;
+    const auto coarse = vec<D>([&](int k) { return a.coarse[k]; });
+    std::uint16_t* const places = a.place;
     int candidates = 0;
     // In the plane windows lie side by side from the first to the last survivor of a run, so places rise as slots do.
     for (int r = 0; r < a.range_count; ++r) {
         const int begin = a.ranges[2 * r], end = a.ranges[2 * r + 1];
         int first = -1, shift = D == 3 ? -a.base : 0;
-        for (int j = begin; j < end; j += width) {
-            const Positions<D> p = load_positions(packed + j);
-            const auto x = vec<D>([&](int k) { return to_f32(p[k] - middle[k]); });
-            const auto gap = vec<D>([&](int k) { return max(abs(x[k]) - half[k], zero); });
-            const M32 near = less(first_lanes(end - j), square_of(gap), radius2);
+        for (int j = begin; j < end; j += short_width) {
+            const auto x = vec<D>([&](int k) STEELYARD_INLINED { return load<std::uint16_t>(coarse[k] + j); });
+            const auto gap =
+                vec<D>([&](int k) STEELYARD_INLINED { return excess(magnitude(x[k] - box.middle[k]), box.half[k]); });
+            const M16 near = both(first_shorts(end - j), not_above(scaled_square_of(gap), limit));
             if (D == 2 && bits(near) == 0) continue;  // in space about half of them are near: a branch would be a guess
             if (D == 2 && first < 0) first = j + __builtin_ctz(bits(near)), shift = s.used * window - first;
             for_each_axis<D>([&](int k) STEELYARD_INLINED { compress(to[k] + candidates, near, x[k]); });
-            candidates += compress(places + candidates, near, counting_from(j + shift));
+            candidates += compress(places + candidates, near, counting_from(static_cast<std::uint16_t>(j + shift)));
         }
         if (D == 3 || first < 0) continue;
         if (begin <= a.slot && a.slot < end) s.self = a.slot + shift;
         for (const int last = places[candidates - 1]; s.used * window <= last; ++s.used)
             a.start[s.used] = s.used * window - shift - a.base;
     }
-    store(to[0] + candidates, F32(1e30f));  // what follows in the last vector is out of reach
+    // What follows in the last vector is half way round, out of reach.
+    for_each_axis<D>([&](int k) STEELYARD_INLINED { store(to[k] + candidates, box.middle[k] + I16(1 << 15)); });
     s.candidates = candidates;
     return s;
 }
 
 // The neighbours of each lane among the survivors, in a.lane_rows; their numbers in `lengths`.
 template <int D>
-void list_lanes(const RowsArgs<D>& a, const ClusterBox<D>& box, const Survivors& s, int (&lengths)[lanes]) {
-    const auto x = vec<D>([&](int k) { return static_cast<const float*>(a.x[k]); });
-    const std::int32_t* places = a.place;
-    const F32 radius2 = box.radius2;
+void list_lanes(const RowsArgs<D>& a, const Survivors& s, int (&lengths)[lanes]) {
+    const auto x = vec<D>([&](int k) { return static_cast<const std::uint16_t*>(a.x[k]); });
+    const std::uint16_t* places = a.place;
+    const I16 limit(a.limit);
     const int candidates = s.candidates;
-    constexpr int together =
-        STEELYARD_ISA == 512 || D == 3 ? 4 : 2;  // lanes for which each vector of candidates is loaded once
+    constexpr int together = 4;  // lanes for which each vector of candidates is loaded once
     for (int l = 0; l < a.count; l += together) {
-        Vec<F32, D> at[together];
-        I32 self[together];
+        Vec<I16, D> at[together];
+        I16 self[together];
         for (int i = 0; i < together; ++i) {
-            at[i] = vec<D>([&](int k) STEELYARD_INLINED { return F32(box.lane[k][l + i]); });
-            self[i] = I32(static_cast<std::uint32_t>(s.self + l + i));
+            at[i] = vec<D>([&](int k) STEELYARD_INLINED { return I16(a.coarse[k][a.slot + l + i]); });
+            self[i] = I16(static_cast<std::uint16_t>(s.self + l + i));
         }
-        std::int32_t* end[together];
+        std::uint16_t* end[together];
         for (int i = 0; i < together; ++i) end[i] = a.lane_rows + (l + i) * a.stride;
-        for (int j = 0; j < candidates; j += width) {
-            const auto c = vec<D>([&](int k) STEELYARD_INLINED { return load<float>(x[k] + j); });
-            const I32 place = load<std::uint32_t>(places + j);
+        for (int j = 0; j < candidates; j += short_width) {
+            const auto c = vec<D>([&](int k) STEELYARD_INLINED { return load<std::uint16_t>(x[k] + j); });
+            const I16 place = load<std::uint16_t>(places + j);
 #pragma GCC unroll 4
             for (int i = 0; i < together; ++i) {
                 const auto d = vec<D>([&](int k) STEELYARD_INLINED { return c[k] - at[i][k]; });
-                end[i] += compress(end[i], less(differs(place, self[i]), square_of(d), radius2), place);
+                end[i] += compress(end[i], both(differs(place, self[i]), not_above(scaled_square_of(d), limit)), place);
             }
         }
         for (int i = 0; i < together && l + i < a.count; ++i)
@@ -157,17 +166,15 @@ void list_lanes(const RowsArgs<D>& a, const ClusterBox<D>& box, const Survivors&
 typedef std::uint8_t Bytes16 __attribute__((vector_size(16)));
 
 /// The first `count` of 16 places less `from`, in 8 bits each; the rest becomes the far place.
-HD Bytes16 load_narrow(const std::int32_t* p, int count, int from) {
+HD Bytes16 load_narrow(const std::uint16_t* p, int count, int from) {
 #if STEELYARD_ISA == 512
-    const __mmask16 valid = _mm512_cmpgt_epi32_mask(_mm512_set1_epi32(count), integers(counting_from(0)));
-    return same_bits<Bytes16>(_mm512_cvtepi32_epi8(
-        _mm512_mask_sub_epi32(_mm512_set1_epi32(far_place), valid, _mm512_loadu_si512(p), _mm512_set1_epi32(from))));
+    const auto valid = static_cast<__mmask16>(first_shorts(count > 0 ? count : 0).m);
+    const __m256i place = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    return same_bits<Bytes16>(_mm256_cvtepi16_epi8(_mm256_mask_sub_epi16(_mm256_set1_epi16(far_place), valid, place,
+                                                                         _mm256_set1_epi16(static_cast<short>(from)))));
 #elif STEELYARD_ISA == 2
-    const auto eight = [&](int first) {
-        const auto place = same_bits<Raw<std::int32_t> >(load<std::uint32_t>(p + first).v) - from;
-        return same_bits<__m256i>(first_lanes(count - first).v ? place : Raw<std::int32_t>{} + far_place);
-    };
-    const __m256i t = _mm256_permute4x64_epi64(_mm256_packus_epi32(eight(0), eight(8)), 0xd8);
+    const Raw<std::uint16_t> place = load<std::uint16_t>(p).v - static_cast<std::uint16_t>(from);
+    const auto t = same_bits<__m256i>(first_shorts(count).v ? place : Raw<std::uint16_t>{} + std::uint16_t{far_place});
     return same_bits<Bytes16>(_mm_packus_epi16(_mm256_castsi256_si128(t), _mm256_extracti128_si256(t, 1)));
 #else
     Bytes16 r{};
@@ -179,7 +186,7 @@ HD Bytes16 load_narrow(const std::int32_t* p, int count, int from) {
 /// Writes out[k * 16 + l] = rows[l * stride + taken[l] + first + k] - from for 16 k, far_place where first + k >=
 /// count[l]. Interleaving vector i with vector i + 8, again and again, turns a lane's bits into an element's: four
 /// rounds transpose.
-HD void transpose_16_columns(std::uint8_t* out, const std::int32_t* rows, int stride, const int* taken,
+HD void transpose_16_columns(std::uint8_t* out, const std::uint16_t* rows, int stride, const int* taken,
                              const int* count, int first, int from) {
     Bytes16 v[16], w[16];
     for (int l = 0; l < 16; ++l) v[l] = load_narrow(rows + l * stride + taken[l] + first, count[l] - first, from);
@@ -211,7 +218,7 @@ HD std::int32_t deal_to_neighbourhoods(const RowsArgs<2>& a, int real, int used,
                   next = steps ? (h + 1) * (used - windows) / steps : 0;
         int length = 0, count[lanes];
         for (int l = 0; l < lanes; ++l) {
-            const std::int32_t* row = a.lane_rows + l * a.stride;
+            const std::uint16_t* row = a.lane_rows + l * a.stride;
             const int needed = (h < steps ? count_below(row, lengths[l], next * window) : lengths[l]) - taken[l];
             count[l] = (h < steps ? count_below(row, lengths[l], from * window + far_place) : lengths[l]) - taken[l];
             length = needed > length ? needed : length;
@@ -242,14 +249,9 @@ std::int32_t deal(const RowsArgs<2>& a, const Survivors& s, const int (&lengths)
 typedef std::uint16_t Words8 __attribute__((vector_size(16)));
 
 /// Writes out[k * 16 + l] = rows[l * stride + k] for 8 k and 8 l, as transpose_16_columns() does.
-HD void transpose_8_columns(std::uint16_t* out, const std::int32_t* rows, int stride) {
-    typedef std::int32_t Numbers8 __attribute__((vector_size(32)));
+HD void transpose_8_columns(std::uint16_t* out, const std::uint16_t* rows, int stride) {
     Words8 v[8], w[8];
-    for (int l = 0; l < 8; ++l) {
-        Numbers8 row;
-        __builtin_memcpy(&row, rows + l * stride, sizeof row);
-        v[l] = __builtin_convertvector(row, Words8);
-    }
+    for (int l = 0; l < 8; ++l) __builtin_memcpy(&v[l], rows + l * stride, sizeof v[l]);
     const auto round = [](const Words8(&a)[8], Words8(&b)[8]) __attribute__((always_inline)) {
         for (int i = 0; i < 4; ++i) {
             b[2 * i] = shuffled<[](int e) { return e % 2 * 8 + e / 2; }>(a[i], a[i + 4]);
@@ -269,9 +271,9 @@ std::int32_t deal(const RowsArgs<3>& a, const Survivors&, const int (&lengths)[l
     if (length == 0) return 0;
     const int padded = (length + 7) / 8 * 8;
     if (a.neighbourhoods_room < 1 || std::int64_t{padded} * lanes > a.rows_room) return -1;
-    const I32 far(static_cast<std::uint32_t>(a.far_place));
+    const I16 far(static_cast<std::uint16_t>(a.far_place));
     for (int l = 0; l < lanes; ++l)
-        for (int k = lengths[l]; k < padded; k += width) store(a.lane_rows + l * a.stride + k, far);
+        for (int k = lengths[l]; k < padded; k += short_width) store(a.lane_rows + l * a.stride + k, far);
     for (int k = 0; k < padded; k += 8)
         for (int l = 0; l < lanes; l += 8)
             transpose_8_columns(a.rows + k * lanes + l, a.lane_rows + l * a.stride + k, a.stride);
@@ -283,11 +285,10 @@ std::int32_t deal(const RowsArgs<3>& a, const Survivors&, const int (&lengths)[l
 // neighbourhoods.
 template <int D>
 std::int32_t build_rows(const RowsArgs<D>& a) {
-    const ClusterBox<D> box = cluster_box(a);
-    const Survivors s = filter_candidates(a, box);
+    const Survivors s = filter_candidates(a);
     if (s.candidates == 0) return 0;
     int lengths[lanes] = {};
-    list_lanes(a, box, s, lengths);
+    list_lanes(a, s, lengths);
     return deal(a, s, lengths);
 }
 

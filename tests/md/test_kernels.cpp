@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 #include <map>
+#include <random>
 #include <set>
 
 #include "tests/md/faults.hpp"
@@ -349,31 +350,29 @@ TEMPLATE_TEST_CASE_SIG("runs of one candidate each have room for all their neigh
 TEMPLATE_TEST_CASE_SIG("rows that have too little room are refused and nothing is written beyond it", "", ((int D), D),
                        2, 3) {
     constexpr int candidates = 35;
-    std::vector<md::Packed<D>> packed;  // 35 runs of one slot each, all within reach of the first
-    std::vector<std::int32_t> ranges;
+    std::vector<std::uint16_t> along(2 * candidates + 32), across(along.size());
+    std::vector<std::int32_t> ranges;  // 35 runs of one slot each, all within reach of the first
     for (int i = 0; i < candidates; ++i) {
-        packed.insert(packed.end(), {{{static_cast<std::uint32_t>(i) << md::edge_bits}}, {}});
+        along[2 * i] = static_cast<std::uint16_t>(100 * i);
         ranges.insert(ranges.end(), {2 * i, 2 * i + 1});
     }
-    packed.resize(packed.size() + md::lanes);
     const auto hoods = static_cast<std::int32_t>(md::most_neighbourhoods<D>(candidates, candidates));
     const auto elements = static_cast<std::int64_t>(md::most_row_elements(candidates));
     CHECK(hoods == (D == 2 ? 4 : 1));
     for (const md::Kernels* k : md::available_kernels()) {
         const auto build = [&](std::int32_t hoods_room, std::int64_t rows_room) {
             constexpr int stride = 96;
-            alignas(64) static float x[D][stride];
-            alignas(64) static std::int32_t place[stride], start[stride], lane_rows[md::lanes * stride + 32];
+            alignas(64) static std::uint16_t x[D][stride], place[stride], lane_rows[md::lanes * stride + 32];
+            static std::int32_t start[stride];
             std::vector<md::Neighbourhood<D>> hood(hoods);
             std::vector<md::Place<D>> rows(elements, 255);
             md::RowsArgs<D> a{};
-            a.packed = packed.data();
+            for (int axis = 0; axis < D; ++axis) a.coarse[axis] = axis == 0 ? along.data() : across.data();
+            a.limit = 1000;  // reaches 5724
             a.ranges = ranges.data();
             a.range_count = candidates;
             a.count = 1;
             a.far_place = 1;
-            a.radius = 50;
-            a.packed_bits = md::edge_bits;
             for (int axis = 0; axis < D; ++axis) a.x[axis] = x[axis];
             a.place = place, a.start = start, a.lane_rows = lane_rows, a.stride = stride;
             a.neighbourhoods = hood.data(), a.neighbourhoods_room = hoods_room;
@@ -403,6 +402,49 @@ TEMPLATE_TEST_CASE_SIG("what only reads the neighbour lists leaves particles sor
     CHECK_FALSE(t.tile.sorted());
     t.rebuild();
     CHECK(t.tile.sorted());
+}
+
+TEMPLATE_TEST_CASE_SIG("a coarse search finds every pair within the radius and few beyond", "", ((int D), D), 2, 3) {
+    const double radius = GENERATE(0.4, 1.3, 2.8, 6.5), width = GENERATE(0.9, 1.2, 3.4) * radius;
+    const double cell[3] = {width, 0.9 * width, 1.1 * width};
+    const int packed_bits = md::edge_bits;
+    const double extent = GENERATE(0.5, 4.0, 1e4) * radius;
+    const md::CoarseSearch search = md::coarse_search(D, cell, packed_bits, radius, extent);
+    CHECK(search.bits + 16 >= packed_bits);
+    if (search.bits + 16 > packed_bits) {
+        for (int a = 0; a < D; ++a) CHECK(md::fits_before_wrap(search.bits + 16, radius, cell[a]));
+        CHECK(std::ldexp(md::most_extent(search.bits + 16, radius, cell[D - 1]), -md::edge_bits) > 0.999 * extent);
+    }
+    const bool finer =
+        md::fits_before_wrap(search.bits + 17, radius, 1.1 * width) &&
+        std::ldexp(md::most_extent(search.bits + 17, radius, cell[D - 1]), -md::edge_bits) > 1.001 * extent;
+    CHECK(!finer);
+    // Squares are rounded by at most 1/2 each, coordinates by less than a unit.
+    const double furthest = std::ldexp(std::sqrt(std::ldexp(search.limit + 0.5 * D, 15)) + std::sqrt(D), -search.bits);
+    if (search.limit > 500) CHECK(furthest < 1.005 * radius);
+    std::mt19937_64 random(static_cast<std::uint64_t>(1000 * radius + width));
+    std::uniform_real_distribution<double> uniform(0, 1), about(0.95, 1.05);
+    std::normal_distribution<double> normal;
+    int found = 0;
+    for (int i = 0; i < 20000; ++i) {
+        double direction[D], norm = 0, r2 = 0;
+        for (double& d : direction) d = normal(random), norm += d * d;
+        const double r = about(random) * radius;
+        std::int64_t sum = 0;
+        for (const double d : direction) {
+            const double from = 200 * uniform(random), to = from + d * r / std::sqrt(norm);
+            const auto coarse = [&](double x) {
+                return static_cast<std::uint16_t>(std::floor(std::ldexp(x, search.bits)));
+            };
+            const auto apart = static_cast<std::int16_t>(coarse(to) - coarse(from));
+            sum += (apart * apart + (1 << 14)) >> 15;
+            r2 += (to - from) * (to - from);
+        }
+        if (r2 < radius * radius) REQUIRE(sum <= search.limit);
+        if (r2 > furthest * furthest) REQUIRE(sum > search.limit);
+        found += sum <= search.limit;
+    }
+    CHECK(found > 9000);
 }
 
 TEMPLATE_TEST_CASE_SIG("rows hold every neighbour once, in as many neighbourhoods as it takes", "", ((int D), D), 2,
@@ -449,7 +491,7 @@ TEMPLATE_TEST_CASE_SIG("rows hold every neighbour once, in as many neighbourhood
                         const std::int32_t slot = cluster.base + slot_of(v.neighbourhoods[h], place);
                         good = good && lane < cluster.count && own_of.count(slot) &&
                                own_of[slot] != cluster.own + lane &&
-                               distance(own_of[slot], cluster.own + lane) < radius * 1.001 &&
+                               distance(own_of[slot], cluster.own + lane) < radius * 1.01 &&  // see CoarseSearch
                                rows[cluster.own + lane].insert(own_of[slot]).second;
                     }
             }
