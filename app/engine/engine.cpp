@@ -248,6 +248,9 @@ ZoneSeconds EngineOf<D>::take_zone_seconds() {
     return std::exchange(seconds_.zones, {});
 }
 
+template class EngineOf<2>;
+template class EngineOf<3>;
+
 std::unique_ptr<Engine> make_engine(const Setup& setup, const balance::Decomposition& decomposition,
                                     const comm::Communicator& comm, Timers& timers) {
     if (setup.domain.dimensions == 2) return std::make_unique<EngineOf<2>>(setup, decomposition, comm, timers);
