@@ -440,7 +440,7 @@ TEMPLATE_TEST_CASE_SIG("a coarse search finds every pair within the radius and f
             }
             const double to = from + apart_by;
             const auto coarse = [&](double x) {
-                return static_cast<std::uint16_t>(std::floor(std::ldexp(x, search.bits)));
+                return static_cast<std::uint16_t>(std::llrint(std::floor(std::ldexp(x, search.bits))));
             };
             const auto apart = static_cast<std::int16_t>(coarse(to) - coarse(from));
             sum += (apart * apart + (1 << 14)) >> 15;
