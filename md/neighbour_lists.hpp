@@ -35,10 +35,11 @@ struct SearchedTile {
     const std::int64_t* heights;  ///< along the columns, own order, 2^-40
 };
 
-/// How neighbours are searched among positions of 16 bits, in 2^-bits lengths; see RowsArgs.
+/// How neighbours are searched among positions of 16 bits; see RowsArgs.
 struct CoarseSearch {
-    int bits;
-    std::uint16_t limit;
+    int bits;             ///< positions are in 2^-bits lengths, rounded down
+    std::uint16_t limit;  ///< two particles may be in reach where the squares of their differences, divided by 2^15 and
+                          ///< rounded to the nearest integer each, add up to at most this
 };
 /// The search for `radius` (lengths) that finds all neighbours, and few pairs besides, on cells of these widths
 /// (lengths, axis by axis), where packed positions have packed_bits: the finer its positions, the fewer. They wrap

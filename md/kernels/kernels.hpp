@@ -139,7 +139,7 @@ struct KeysArgs {
 template <int D>
 struct RowsArgs {
     const std::uint16_t* coarse[D];  ///< positions by slot, axis by axis; readable 32 elements beyond the end
-    std::uint16_t limit;             ///< in reach: squares of differences, each in 2^15 rounded, add up to this at most
+    std::uint16_t limit;             ///< at most this is the sum of squares of a difference in reach, see CoarseSearch
     const std::int32_t* ranges;      ///< [2 * range_count]: runs of candidate slots
     std::int32_t range_count;
     std::int32_t slot, base, count;    ///< as in Cluster

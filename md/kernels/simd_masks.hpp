@@ -19,6 +19,7 @@ struct M16 {
     Raw<std::int16_t> v;
 };
 HD M32 first_lanes(int n) { return {same_bits<Raw<std::int32_t>>(counting_from<std::uint32_t>(0).v) < n}; }
+/// Of I16, the first n lanes; all of them where n is more, none where it is negative.
 HD M16 first_shorts(int n) {
     const auto most = static_cast<std::int16_t>(n < short_width ? n : short_width);
     return {same_bits<Raw<std::int16_t>>(counting_from<std::uint16_t>(0).v) < most};
@@ -164,9 +165,10 @@ struct LanesOf {
     constexpr LanesOf() : bytes{} {
         for (int m = 0; m < 256; ++m)
             for (int l = 0, n = 0; l < 8; ++l)
-                if (m >> l & 1)
-                    bytes[m][n] = static_cast<std::uint8_t>(2 * l),
-                    bytes[m][n + 1] = static_cast<std::uint8_t>(2 * l + 1), n += 2;
+                if (m >> l & 1) {
+                    bytes[m][n++] = static_cast<std::uint8_t>(2 * l);
+                    bytes[m][n++] = static_cast<std::uint8_t>(2 * l + 1);
+                }
     }
 };
 alignas(64) constexpr LanesOf lanes_of;  // not inline: a table for each set, which the linker does not share
