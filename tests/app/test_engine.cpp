@@ -332,6 +332,40 @@ run: {dt: 0.01, steps: 300}
     CHECK(message("10.2", "11.1") == "no error");
 }
 
+TEST_CASE("a particle moves at most the width of a cell along each axis, which may differ between axes") {
+    // Two particles push each other along one axis, each by more than 3 and less than 5.5. Cells are 5.5 wide along one axis and 3 along the
+    // others.
+    const auto message = [](int wide, int pushed) -> std::string {
+        const auto vector = [](int axis, double there, double elsewhere) {
+            std::string text;
+            for (int a = 0; a < 3; ++a) text += (a ? ", " : "[") + std::to_string(a == axis ? there : elsewhere);
+            return text + "]";
+        };
+        const auto particle = [&](double at) {
+            return "    - {lower: " + vector(pushed, at, 1.0) + ", upper: " + vector(pushed, at + 0.3, 1.3) +
+                   ", lattice: sc, density: 1.0}\n";
+        };
+        const std::string deck = "system:\n  box: " + vector(wide, 5.5, 30.0) +
+                                 "\n  boundary: [reflecting, reflecting, reflecting]\n  slabs:\n" + particle(2.0) +
+                                 particle(2.0 + 0.56) + "run: {dt: 0.01, steps: 1}\n";
+        try {
+            RunIn<3> r(deck);
+            REQUIRE(md::particle_count(r.deck.system) == 2);
+            for (int a = 0; a < 3; ++a) REQUIRE((r.engine.setup().domain.axis[a].cell_width() > 5.0) == (a == wide));
+            r.steps(0, 1);
+        } catch (const md::SimulationError& e) {
+            return e.what();
+        }
+        return "no error";
+    };
+    for (int wide = 0; wide < 3; ++wide)
+        for (int pushed = 0; pushed < 3; ++pushed) {
+            CAPTURE(wide, pushed);
+            CHECK(message(wide, pushed) ==
+                  (pushed == wide ? "no error" : "step 0: particle 0 moves more than a cell in one step"));
+        }
+}
+
 TEST_CASE(
     "balancing changes who computes, not what: every model, partition, clock and comparison gives the plain run's "
     "hash") {
