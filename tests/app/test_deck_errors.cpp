@@ -35,6 +35,11 @@ std::string with_balance(const std::string& keys) { return deck(0, "", "balance:
 std::string output(const std::string& keys) { return deck(0, "", "output: {" + keys + "}\n"); }
 std::string slab(const std::string& keys) { return deck(6, "    - {" + keys + "}"); }
 std::string potential(const std::string& keys) { return deck(4, "  potential: {" + keys + "}"); }
+// In three dimensions, with a box of 20 along x and y.
+std::string space(double height, const std::string& slab, const std::string& boundary = "periodic") {
+    return "system:\n  box: [20, 20, " + std::to_string(height) + "]\n  boundary: [periodic, periodic, " + boundary +
+           "]\n  slabs:\n    - {lower: [1, 1, 1], " + slab + "}\nrun: {dt: 0.001, steps: 1}\n";
+}
 std::string fit(const std::string& slab, const std::string& boundary = "[periodic, periodic]") {
     return "system:\n  box: fit\n  boundary: " + boundary + "\n  slabs:\n    - {" + slab +
            "}\nrun: {dt: 0.001, steps: 1}\n";
@@ -262,6 +267,16 @@ const std::vector<BadDeck>& bad_decks() {
         {"system:\n  box: [1e6, 50]\n  potential: {cutoff: 0.5}\n  slabs: [{lower: [0, 0], upper: [5, 2]}]\nrun: {dt: "
          "0.001, steps: 1}\ngrid: {cell: 0.6}\n",
          6, 14, "cells along x, more than 2^20"},
+        // Along z
+        {space(20, "upper: [19, 19, 25]"), 5, 42, "ends outside the box, at z = 25"},
+        {space(20, "upper: [19, 19, 1]"), 5, 42, "no width along z"},
+        {space(2, "upper: [19, 19, 2]", "reflecting"), 2, 17, "shorter than a cell"},
+        {space(4, "upper: [19, 19, 3]"), 2, 17, "too short for a periodic axis"},
+        {space(20, "upper: [11, 11, 13], shape: ball"), 5, 0, "12 along z"},
+        {space(20, "upper: [19, 19, 19], lattice: hexagonal"), 5, 0, "lattice of two dimensions"},
+        {space(20, "upper: [19, 19, 19], velocity: [0, 0, 5000]"), 5, 0, "cross a cell"},
+        {fit("cells: [8, 8, 8], lattice: fcc", "[periodic, periodic, reflecting]"), 3, 34,
+         "box: fit needs periodic boundaries"},
         {with_balance("processes: 801"), 8, 22, "801 processes for 800 cells; use at most 800"},
     };
     return decks;

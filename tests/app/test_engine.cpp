@@ -333,8 +333,8 @@ run: {dt: 0.01, steps: 300}
 }
 
 TEST_CASE("a particle moves at most the width of a cell along each axis, which may differ between axes") {
-    // Two particles push each other along one axis, each by more than 3 and less than 5.5. Cells are 5.5 wide along one axis and 3 along the
-    // others.
+    // Two particles push each other along one axis, each by more than 3 and less than 5.5. Cells are 5.5 wide along one
+    // axis and 3 along the others.
     const auto message = [](int wide, int pushed) -> std::string {
         const auto vector = [](int axis, double there, double elsewhere) {
             std::string text;

@@ -818,12 +818,13 @@ def test_hostile(tmp, deck, small, dimensions):
     assert outcome(sealed(lambda f: None), 2)[0] == 0, "a checkpoint sealed anew is refused"
     tried = 0
 
-    def refused(name, change, ranks=2):
+    def refused(name, change, ranks=2, says=""):
         nonlocal tried
         tried += 1
         try:
             code, text = outcome(sealed(change), ranks)
             one_line(code, 3, text, name, ranks)
+            assert says in text, f"{name}: {text!r}"
         except subprocess.TimeoutExpired:
             assert False, f"{name}: it hangs"
 
@@ -903,7 +904,8 @@ def test_hostile(tmp, deck, small, dimensions):
     refused("processes that share boxes", element("balance/r1/first", 1, old["balance/r1/first"][2] + 1))
     for axis in range(dimensions):
         refused("a particle outside the box", element("exact/state", (3, axis), -1 if axis == 0 else 2**62))
-        refused("a particle that is too fast", element("exact/state", (3, dimensions + axis), -(2**63)))
+        too_fast = element("exact/state", (3, dimensions + axis), -(2**63))
+        refused("a particle that is too fast", too_fast, says="faster than anything")
     refused("another step than its front", element("particles/all/position/step", 0, 39))
     # What the controllers of accelerators remember, of each of two ranks: share, count, ten numbers.
     zoned = os.path.join(tmp, "zoned")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Quality of a partition and what changes between two, against brute force over all cells, on teams of any size.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -13,32 +14,44 @@ using namespace balance;
 
 namespace {
 
-const Grid grids[] = {{{23, 17, 1}, {true, true, false}},
-                      {{23, 17, 1}, {false, true, false}},
-                      {{9, 30, 1}, {true, false, false}},
-                      {{5, 4, 1}, {false, false, false}}};
+const Grid grids[] = {{{23, 17, 1}, {true, true, false}},   {{23, 17, 1}, {false, true, false}},
+                      {{9, 30, 1}, {true, false, false}},   {{5, 4, 1}, {false, false, false}},
+                      {{9, 7, 6}, {true, false, true}, 3},  {{4, 9, 11}, {false, true, false}, 3},
+                      {{5, 6, 7}, {false, false, false}, 3}};
 constexpr std::int64_t processes = 6;
 
-std::int64_t load_of(int x, int y) { return 1 + (x * 7 + y * 5) % 13; }
+std::int64_t load_of(int x, int y, int z) { return 1 + (x * 7 + y * 5 + z * 11) % 13; }
+std::int64_t particles_of(int x, int y, int z) { return x + 2 * y + 3 * z; }
+
+// Calls use(x, y, z) for each cell of a box, by x, then y, then z.
+template <class Use>
+void for_each_cell(const Box& box, Use use) {
+    for (int x = box.lower[0]; x < box.upper[0]; ++x)
+        for (int y = box.lower[1]; y < box.upper[1]; ++y)
+            for (int z = box.lower[2]; z < box.upper[2]; ++z) use(x, y, z);
+}
+
+std::size_t place(const Grid& grid, int x, int y, int z) {
+    return (static_cast<std::size_t>(x) * grid.cells[1] + y) * grid.cells[2] + z;
+}
 
 // Counts each cell once for each other process among its neighbours.
 std::int64_t ghosts_by_brute_force(const Grid& grid, const std::vector<int>& owner) {
-    const int nx = grid.cells[0], ny = grid.cells[1];
     std::int64_t ghosts = 0;
-    for (int x = 0; x < nx; ++x)
-        for (int y = 0; y < ny; ++y) {
-            std::set<int> others;
-            for (int i = -1; i <= 1; ++i)
-                for (int j = -1; j <= 1; ++j) {
-                    int u = x + i, v = y + j;
-                    if ((u < 0 || u >= nx) && !grid.periodic[0]) continue;
-                    if ((v < 0 || v >= ny) && !grid.periodic[1]) continue;
-                    u = (u + nx) % nx, v = (v + ny) % ny;
-                    others.insert(owner[u * ny + v]);
-                }
-            others.erase(owner[x * ny + y]);
-            ghosts += static_cast<std::int64_t>(others.size());
-        }
+    for_each_cell(grid.box(), [&](int x, int y, int z) {
+        std::set<int> others;
+        for_each_cell({{-1, -1, -1}, {2, 2, 2}}, [&](int i, int j, int k) {
+            std::array<int, 3> cell{x + i, y + j, z + k};
+            for (int a = 0; a < 3; ++a) {
+                const int n = grid.cells[a];
+                if ((cell[a] < 0 || cell[a] >= n) && !grid.periodic[a]) return;
+                cell[a] = (cell[a] + n) % n;
+            }
+            others.insert(owner[place(grid, cell[0], cell[1], cell[2])]);
+        });
+        others.erase(owner[place(grid, x, y, z)]);
+        ghosts += static_cast<std::int64_t>(others.size());
+    });
     return ghosts;
 }
 
@@ -52,12 +65,11 @@ struct Found {
 Found find(const Team& team, const Grid& grid, const Partition& before, const Partition& after) {
     const Box home = Homes{grid, team.size()}.of(team.rank());
     std::vector<std::int64_t> load, particles, work;
-    for (int x = home.lower[0]; x < home.upper[0]; ++x)
-        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
-            load.push_back(load_of(x, y));
-            particles.push_back(x + 2 * y);
-            work.push_back(to_ticks(1e-6 * static_cast<double>(load_of(x, y))));
-        }
+    for_each_cell(home, [&](int x, int y, int z) {
+        load.push_back(load_of(x, y, z));
+        particles.push_back(particles_of(x, y, z));
+        work.push_back(to_ticks(1e-6 * static_cast<double>(load_of(x, y, z))));
+    });
     const Owners old_owners(grid, home, before), owners(grid, home, after);
     const Moved moved = moved_between(old_owners, owners, particles);
     std::array<std::int64_t, 3> sums{ghost_cells(owners), moved.cells, moved.particles};
@@ -77,14 +89,13 @@ TEST_CASE("ghost cells, what moves, efficiency and times are those of brute forc
             Found expected;
             expected.ghosts = ghosts_by_brute_force(grid, owner);
             std::vector<std::int64_t> sums(processes, 0);
-            for (int x = 0; x < grid.cells[0]; ++x)
-                for (int y = 0; y < grid.cells[1]; ++y) {
-                    const int i = x * grid.cells[1] + y;
-                    sums[owner[i]] += load_of(x, y);
-                    if (owner[i] == old_owner[i]) continue;
-                    ++expected.cells;
-                    expected.particles += x + 2 * y;
-                }
+            for_each_cell(grid.box(), [&](int x, int y, int z) {
+                const std::size_t i = place(grid, x, y, z);
+                sums[owner[i]] += load_of(x, y, z);
+                if (owner[i] == old_owner[i]) return;
+                ++expected.cells;
+                expected.particles += particles_of(x, y, z);
+            });
             double sum = 0, largest = 0;
             for (const std::int64_t s : sums)
                 sum += static_cast<double>(s), largest = std::max(largest, static_cast<double>(s));
@@ -94,7 +105,7 @@ TEST_CASE("ghost cells, what moves, efficiency and times are those of brute forc
                 const std::vector<Found> found =
                     ThreadTeam::run(members, [&](const Team& team) { return find(team, grid, before, after); });
                 for (const Found& f : found) {
-                    CAPTURE(grid.cells[0], grid.periodic[0], seed, members);
+                    CAPTURE(grid.cells[0], grid.dimensions, seed, members);
                     CHECK(f.ghosts == expected.ghosts);
                     CHECK(f.cells == expected.cells);
                     CHECK(f.particles == expected.particles);

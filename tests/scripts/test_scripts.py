@@ -7,6 +7,7 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import h5py
 import numpy as np
 import pytest
 
@@ -111,13 +112,19 @@ def test_pictures(dimensions, request):
     assert {f[5:-3] for f in os.listdir(os.path.join(SOURCE, "scripts")) if f.startswith("plot_")} == set(PICTURES)
 
 
-def texts(monkeypatch, script, *arguments):
-    """What is written in the picture that a script draws."""
+def picture(monkeypatch, script, *arguments):
+    """The picture that a script draws, instead of writing it."""
     figures = []
     monkeypatch.setattr(sys, "argv", [script.__file__, *map(str, arguments)])
     monkeypatch.setattr(script, "save", lambda figure, path, **options: figures.append(figure))
     script.main()
-    return " ".join(text.get_text() for text in figures[0].findobj(plotting.matplotlib.text.Text))
+    return figures[0]
+
+
+def texts(monkeypatch, script, *arguments):
+    """What is written in it."""
+    figure = picture(monkeypatch, script, *arguments)
+    return " ".join(text.get_text() for text in figure.findobj(plotting.matplotlib.text.Text))
 
 
 @pytest.mark.group("pictures")
@@ -140,9 +147,38 @@ def test_views(runs_in_space, monkeypatch):
     said = texts(monkeypatch, plot_density, balanced, "--slice", "x=2")
     assert ", layer x = 2" in said and "y / sigma" in said and "z / sigma" in said and "x / sigma" not in said
     for drawing, arguments in ((plot_partition, [balanced]), (plot_balancing, [runs_in_space / "none", balanced])):
-        assert ", layer z = 3" in texts(monkeypatch, drawing, *arguments)
+        said = texts(monkeypatch, drawing, *arguments)
+        assert ", layer z = 3" in said and "cell in x" in said and "cell in y" in said and "cell in z" not in said
         said = texts(monkeypatch, drawing, *arguments, "--slice", "y=4")
         assert ", layer y = 4" in said and "cell in x" in said and "cell in z" in said and "cell in y" not in said
+
+
+@pytest.mark.group("pictures")
+def test_layer_is_drawn_as_it_lies(runs_in_space, tmp, monkeypatch):
+    """A layer across x has the lengths of y and z, and is smoothed across the periodic axis, which is y."""
+    for name in ("fields_0.h5", "deck.yaml"):
+        shutil.copy(runs_in_space / "with" / name, tmp)
+    with h5py.File(os.path.join(tmp, "fields_0.h5"), "r+") as f:
+        f["particles"][...] = np.random.default_rng(4).integers(0, 30, f["particles"].shape)
+        box, layer = f.attrs["box"], f["particles"][:, :, 2]
+    image = picture(monkeypatch, plot_density, tmp, "--slice", "x=2").axes[0].images[0]
+    assert list(image.get_extent()) == [0, box[1], 0, box[2]]
+    drawn, expected = image.get_array(), plotting.smoothed(layer, (True, False))
+    assert np.allclose(drawn / drawn.max(), expected / expected.max())
+
+
+@pytest.mark.group("pictures")
+def test_particles_have_the_colour_of_their_cell(tmp):
+    """In a box whose cells are not as wide along any two axes."""
+    box, cells = np.array([8.0, 9, 20]), (4, 3, 5)
+    path = os.path.join(tmp, "fields_0.h5")
+    with h5py.File(path, "w") as f:
+        f.attrs.update(box=box, cells=cells, step=0, time=0.0)
+        f["owner"] = np.arange(60).reshape(cells[::-1])
+    at = np.array([[1.9, 8.9, 0.1], [7.9, 0.1, 19.9], [2.1, 3.1, 4.1]])
+    moment = plot_particles.Moment((at[None], np.ones((1, 3, 3)), 0), path)
+    # [z, y, x] of the cells: (0, 2, 0), (4, 0, 3), (1, 1, 1)
+    assert list(moment.of["owner"]) == [8, 51, 17]
 
 
 @pytest.mark.group("refusals")
