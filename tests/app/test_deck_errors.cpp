@@ -267,7 +267,7 @@ const std::vector<BadDeck>& bad_decks() {
         {"system:\n  box: [1e6, 50]\n  potential: {cutoff: 0.5}\n  slabs: [{lower: [0, 0], upper: [5, 2]}]\nrun: {dt: "
          "0.001, steps: 1}\ngrid: {cell: 0.6}\n",
          6, 14, "cells along x, more than 2^20"},
-        // Along z
+        // What is wrong along z only.
         {space(20, "upper: [19, 19, 25]"), 5, 42, "ends outside the box, at z = 25"},
         {space(20, "upper: [19, 19, 1]"), 5, 42, "no width along z"},
         {space(2, "upper: [19, 19, 2]", "reflecting"), 2, 17, "shorter than a cell"},

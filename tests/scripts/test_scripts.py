@@ -113,7 +113,7 @@ def test_pictures(dimensions, request):
 
 
 def picture(monkeypatch, script, *arguments):
-    """The picture that a script draws, instead of writing it."""
+    """The picture that a script would write, as a figure."""
     figures = []
     monkeypatch.setattr(sys, "argv", [script.__file__, *map(str, arguments)])
     monkeypatch.setattr(script, "save", lambda figure, path, **options: figures.append(figure))
@@ -122,7 +122,7 @@ def picture(monkeypatch, script, *arguments):
 
 
 def texts(monkeypatch, script, *arguments):
-    """What is written in it."""
+    """What is written in the picture that a script draws."""
     figure = picture(monkeypatch, script, *arguments)
     return " ".join(text.get_text() for text in figure.findobj(plotting.matplotlib.text.Text))
 
