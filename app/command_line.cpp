@@ -49,6 +49,11 @@ const char* const predict_example =
     "Example, for this machine:\n"
     "  steelyard predict inputs/slab.yaml --processes 1,2,4,8";
 
+const char* const replay_example =
+    "Example, the loads of a run on 240 processes by two models:\n"
+    "  steelyard replay out/tiny/loads.h5 --set balance.processes=240 \\\n"
+    "      --set 'balance.compare=[a1]' --out out/replay";
+
 const char* const info_example =
     "Example:\n"
     "  steelyard info restarts/strip_t1.h5 --brief";
@@ -139,6 +144,21 @@ void add_predict(CLI::App& cli, Options& o) {
     add_output(predict, o);
 }
 
+void add_replay(CLI::App& cli, Options& o) {
+    CLI::App* replay = cli.add_subcommand("replay",
+                                          "balance a load series from a file: models,\n"
+                                          "partitioners, criteria; no particles");
+    replay->footer(replay_example);
+    replay->add_option("LOADS", o.loads, "load series (HDF5): docs/replay.md")->required();
+    replay->add_option("--deck", o.deck, "a deck, of which the section balance counts");
+    replay->add_option("--set", o.settings, "override a key: balance.key=value (repeatable)")->allow_extra_args(false);
+    replay->add_flag("--optimum", o.optimum,
+                     "find the best schedule of balancings in\n"
+                     "hindsight; with model exact, no sticky cuts and\n"
+                     "equal speeds");
+    add_output(replay, o);
+}
+
 void add_commands(CLI::App& cli, Options& o) {
     add_run(cli, o);
     CLI::App* partition = cli.add_subcommand("partition",
@@ -155,6 +175,7 @@ void add_commands(CLI::App& cli, Options& o) {
     add_machine(partition, o, "a machine file, for the deck's section machine");
     add_output(partition, o);
     add_predict(cli, o);
+    add_replay(cli, o);
     CLI::App* info = cli.add_subcommand("info", "verify a checkpoint and say what it holds");
     info->footer(info_example);
     info->add_option("FILE", o.deck, "checkpoint")->required();

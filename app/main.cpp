@@ -20,6 +20,7 @@
 #include "app/deck/deck.hpp"
 #include "app/predict/predict.hpp"
 #include "app/run/partition.hpp"
+#include "app/run/replay.hpp"
 #include "app/run/run.hpp"
 #include "comm/agreed.hpp"
 #include "comm/communicator.hpp"
@@ -49,6 +50,7 @@ app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
     if (command == "run") return app::run(line.options, comm);
     if (command == "predict") return {app::predict(line.options, comm)};
     if (command == "partition") return {app::partition(line.options, comm)};
+    if (command == "replay") return {app::replay(line.options, comm)};
     if (command == "info") return {app::info(line.options, comm)};
     if (command == "check" && line.has_deck) return {app::check(line.options, comm)};
     if (comm.rank() == 0) app::say(stdout, "{}", command == "check" ? app::deck_reference() : line.text);

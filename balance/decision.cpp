@@ -43,31 +43,38 @@ bool History::accepts(std::span<const double> values, std::int64_t processes, st
            h.load_step <= static_cast<double>(step) && whole(h.load_step) && whole(h.ghost_cells) && whole(h.updates);
 }
 
-void account(History& history, std::vector<double>& spent, std::span<const double> times, double steps, Clock clock,
-             Migrate migrate) {
-    const double mean = mean_of(times), largest = largest_of(times);
-    spent.resize(times.size(), 0.0);
-    for (std::size_t p = 0; p < times.size(); ++p) spent[p] += times[p] * steps;
-    history.sum_mean += mean;
-    history.sum_max += largest;
+void account(History& history, Watch& watch, std::span<const double> times, double steps, Clock clock,
+             const Criterion& criterion) {
+    watch.spent.resize(times.size(), 0.0);
+    watch.memory.resize(criterion.memory_size(), 0.0);
+    for (std::size_t p = 0; p < times.size(); ++p) watch.spent[p] += times[p] * steps;
+    Opportunity now;
+    now.steps = steps;
+    now.mean = mean_of(times), now.largest = largest_of(times);
+    now.spent_mean = mean_of(watch.spent), now.spent_largest = largest_of(watch.spent);
+    now.lost_before = history.lost_seconds;
+    now.scatters = clock == Clock::wall;
+    history.sum_mean += now.mean;
+    history.sum_max += now.largest;
     if (history.updates == 0) {
-        history.early_mean += mean;
-        history.early_max += largest;
+        history.early_mean += now.mean;
+        history.early_max += now.largest;
     }
-    if (migrate != Migrate::gain) return;
     // Loads that have never seen a measured time may be all wrong. Where the times are better balanced than they allow,
     // they are, and say nothing of what could be reached.
-    const bool refuted = history.updates == 0 && mean > history.lbe_reachable * largest;
-    const double reachable = refuted ? 1 : history.lbe_reachable;
-    const auto lost = [&](double of_mean, double of_largest) {
-        return std::max(0.0, of_largest - of_mean / reachable);
-    };
-    if (clock == Clock::wall) history.lost_seconds = lost(mean_of(spent), largest_of(spent));
-    else history.lost_seconds += lost(mean, largest) * steps;
+    const bool refuted = history.updates == 0 && now.mean > history.lbe_reachable * now.largest;
+    now.reachable = refuted ? 1 : history.lbe_reachable;
+    history.lost_seconds = criterion.lost(now, watch.memory);
 }
 
-Decision decide(const History& history, Migrate migrate, bool measured, const Moved& moved) {
-    if (measured && migrate == Migrate::gain && !history.migration_pays()) return Decision::kept_gain;
+Decision decide(const History& history, const Criterion& criterion) {
+    if (criterion.balances(history.lost_seconds, history.move_seconds)) return Decision::none;
+    return criterion.weighs_partitions() ? Decision::kept_gain : Decision::kept_criterion;
+}
+
+Decision decide(const History& history, const Criterion& criterion, bool measured, const Moved& moved) {
+    if (measured && criterion.weighs_partitions())
+        if (const Decision now = decide(history, criterion); now != Decision::none) return now;
     return moved.cells == 0 ? Decision::kept_same : Decision::moved;
 }
 

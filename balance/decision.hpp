@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Whether a new partition is taken: what imbalance has cost since the last migration, against what another one costs.
+// Whether a run balances, and whether a new partition is taken: what a criterion says of the times, and what is
+// remembered of them.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "balance/criterion/criterion.hpp"
 #include "balance/partition/quality.hpp"
 #include "balance/words.hpp"
 
@@ -14,11 +16,6 @@ namespace balance {
 /// Where measured times come from: thread timers, or counted work (deterministic).
 enum class Clock { wall, work };
 constexpr auto words_of(Clock) { return std::to_array<Word<Clock>>({{Clock::wall, "wall"}, {Clock::work, "work"}}); }
-/// always: whenever a balancing is due; gain: when the time lost since the last migration exceeds what another costs.
-enum class Migrate { gain, always };
-constexpr auto words_of(Migrate) {
-    return std::to_array<Word<Migrate>>({{Migrate::gain, "gain"}, {Migrate::always, "always"}});
-}
 /// Where a run has the speeds of its processes from.
 enum class SpeedSource {
     measured,  ///< found by Speeds
@@ -31,18 +28,20 @@ constexpr auto words_of(SpeedSource) {
 }
 
 enum class Decision {
-    none,        ///< not taken yet
-    moved,       ///< the new partition is in use
-    kept_gain,   ///< a migration would not pay
-    kept_same,   ///< the new partition is the old one
-    kept_clock,  ///< the times are too short for the clock
-    kept_limit,  ///< no partition keeps the limit of particles
+    none,            ///< not taken yet
+    moved,           ///< the new partition is in use
+    kept_gain,       ///< a migration would not pay (Criterion::weighs_partitions())
+    kept_criterion,  ///< another criterion asks for none
+    kept_same,       ///< the new partition is the old one
+    kept_clock,      ///< the times are too short for the clock
+    kept_limit,      ///< no partition keeps the limit of particles
 };
 /// As balance.csv spells them.
 constexpr auto words_of(Decision) {
     return std::to_array<Word<Decision>>({{Decision::none, ""},
                                           {Decision::moved, "moved"},
                                           {Decision::kept_gain, "kept: gain"},
+                                          {Decision::kept_criterion, "kept: criterion"},
                                           {Decision::kept_same, "kept: same"},
                                           {Decision::kept_clock, "kept: clock"},
                                           {Decision::kept_limit, "kept: limit"}});
@@ -51,7 +50,7 @@ constexpr auto words_of(Decision) {
 /// What is remembered of one model's balancings. Stands in checkpoints as its numbers, in this order.
 struct History {
     double sum_mean = 0, sum_max = 0;  ///< of the processes' times, over all balancings, seconds a step: overall LBE
-    double lost_seconds = 0;           ///< since the last migration, by not migrating (Migrate::gain)
+    double lost_seconds = 0;           ///< since the last migration, by not migrating, as the criterion counts it
     double move_seconds = 0;           ///< what a migration costs; by the wall clock with the decision for it
     double lbe_reachable = 1;          ///< LBE_m of the last partition that was computed
     double ghost_cells = 0;            ///< of the partition in use
@@ -67,20 +66,24 @@ struct History {
     /// larger than maxima and no smaller than they can be, also without the early part, efficiencies up to 1, whole
     /// counts.
     static bool accepts(std::span<const double> values, std::int64_t processes, std::int64_t step);
-
-    bool migration_pays() const { return lost_seconds > move_seconds; }
 };
 
-/// Adds the times that the processes took (seconds a step) over `steps` steps.
-/// With Migrate::gain it also accounts what imbalance has cost, against the best partition that was known: by counted
-/// work the losses of all intervals add up, so that even a small steady loss pays some day; by the wall clock the
-/// process counts that was the slowest over the whole time since the last migration, so that a process that other jobs
-/// delay now and then triggers nothing.
-/// spent: seconds of each process since the last migration; empty after one.
-void account(History& history, std::vector<double>& spent, std::span<const double> times, double steps, Clock clock,
-             Migrate migrate);
+/// What is remembered of the opportunities since the last migration; empty after one.
+struct Watch {
+    std::vector<double> spent;   ///< seconds of each process
+    std::vector<double> memory;  ///< of the criterion
+};
 
-/// The decision on a new partition that differs from the one in use by `moved` (of all members).
-Decision decide(const History& history, Migrate migrate, bool measured, const Moved& moved);
+/// Adds the times that the processes took (seconds a step) over `steps` steps, and asks the criterion what they have
+/// lost. Until a model has learnt from times, the loads that it knows may be all wrong; where the times refute them,
+/// perfect balance counts as reachable.
+void account(History& history, Watch& watch, std::span<const double> times, double steps, Clock clock,
+             const Criterion& criterion);
+
+/// Whether the run balances now: none, or why the partition in use is kept.
+Decision decide(const History& history, const Criterion& criterion);
+/// The decision on a new partition that differs from the one in use by `moved` (of all members). measured: times have
+/// asked for it; else it is the first one.
+Decision decide(const History& history, const Criterion& criterion, bool measured, const Moved& moved);
 
 }  // namespace balance

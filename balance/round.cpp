@@ -28,11 +28,12 @@ std::vector<double> true_speeds(const Setting& s, std::int64_t step) {
 }
 
 // What a row says of the partition in use and of the decision.
-void describe(const Policy& policy, const BalancedModel& b, Row& row) {
+void describe(const BalancedModel& b, Row& row) {
     row.lbe_model = b.history.lbe_model;
     row.ghost_cells = static_cast<std::int64_t>(b.history.ghost_cells);
     row.load_step = static_cast<std::int64_t>(b.history.load_step);
-    if (policy.migrate != Migrate::gain) return;
+    row.criterion = b.contender.criterion.name;
+    if (b.criterion->always()) return;
     row.lost_seconds = b.history.lost_seconds;
     row.move_seconds = b.history.move_seconds;
 }
@@ -46,11 +47,11 @@ Observation observed_by(const Policy& policy, const Moment& moment, BalancedMode
     row.max_seconds = *std::max_element(times.begin(), times.end());
     row.lbe = efficiency(times);
     row.lbe_reachable = b.history.lbe_reachable;
-    account(b.history, b.spent, times, static_cast<double>(moment.step - moment.last), policy.clock, policy.migrate);
+    account(b.history, b.watch, times, static_cast<double>(moment.step - moment.last), policy.clock, *b.criterion);
     for (std::size_t p = 0; p < moment.noise.size(); ++p) times[p] *= moment.noise[p];
     row.lbe_observed = efficiency(times);
-    if (policy.migrate == Migrate::gain && !b.history.migration_pays()) row.decision = Decision::kept_gain;
-    describe(policy, b, row);
+    row.decision = decide(b.history, *b.criterion);
+    describe(b, row);
     return {std::move(row), std::move(times)};
 }
 
@@ -94,10 +95,10 @@ public:
         if (moves) b_.partition = {s_.team, *next, s_.hosts};
         if (driver_ && !times.empty() && s_.policy.finds_speeds())
             add_resources(moves ? *after : before_, loads, times, outcome);
-        describe(s_.policy, b_, row);
+        describe(b_, row);
         if (moves || row.decision == Decision::kept_same) {
             b_.history.lost_seconds = 0;
-            b_.spent.clear();
+            b_.watch = {};
         }
         if (!driver_) return;
         all_.load = loads;
@@ -126,7 +127,7 @@ private:
     // Nothing where no partition keeps the limit.
     std::optional<Partition> partition_by(const CellLoads& loads, Row& row, Outcome& outcome) {
         std::vector<Split> splits;
-        if (s_.policy.partition.sticky) splits = b_.splits.whole(s_.team);
+        if (b_.contender.partition.sticky) splits = b_.splits.whole(s_.team);
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
         s_.meter.part(RoundPart::bisection, processes, cells);
         s_.meter.part(RoundPart::fields, processes, 0);
@@ -135,8 +136,8 @@ private:
         for (const CellCounts& c : cells_.counts) particles.push_back(c.n);
         std::optional<Partition> next;
         try {
-            next = make_partition({s_.team, s_.grid, loads.load, particles, all_.speeds.targets()}, s_.policy.partition,
-                                  splits);
+            next = make_partition({s_.team, s_.grid, loads.load, particles, all_.speeds.targets()},
+                                  b_.contender.partition, splits);
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
             row.decision = Decision::kept_limit;
@@ -158,10 +159,14 @@ private:
         const auto processes = static_cast<double>(s_.hosts.processes());
         b_.history.lbe_reachable =
             predicted_efficiency(s_.team, after, loads.load, s_.hosts.processes(), all_.speeds.relative());
-        if (measured && s_.policy.migrate == Migrate::gain &&
-            s_.policy.clock == Clock::work)  // by the wall clock, as the last one was measured
-            b_.history.move_seconds = s_.policy.counting.work.move * static_cast<double>(moved.particles) / processes;
-        row.decision = decide(b_.history, s_.policy.migrate, measured, moved);
+        // By the wall clock a migration costs what the last one took. Until times have asked for one, a criterion that
+        // weighs partitions knows no cost, so that it weighs one at the first loss.
+        const bool priced = measured || !b_.criterion->weighs_partitions();
+        if (s_.policy.clock == Clock::work && !b_.criterion->always() && priced) {
+            const WorkCosts& costs = s_.policy.counting.work;
+            b_.history.move_seconds = costs.balancing + costs.move * static_cast<double>(moved.particles) / processes;
+        }
+        row.decision = decide(b_.history, *b_.criterion, measured, moved);
         if (row.decision == Decision::kept_gain) return;
         row.moved = moved;
         b_.history.ghost_cells = static_cast<double>(sums[2]);
@@ -198,14 +203,18 @@ private:
 
 }  // namespace
 
-Balancing make_balancing(const Setting& s, const ModelConstants& constants, std::span<const std::string> models) {
+Balancing make_balancing(const Setting& s, const ModelConstants& constants, const std::string& driver,
+                         std::span<const Contender> others) {
     Balancing all{{}, Speeds(s.hosts.processes(), constants), {}, {}, 0};
     const Partition even = one_box_each(even_partition(s.grid, s.hosts.processes()));
-    for (const std::string& name : models) {
-        const bool fixed = all.models.empty() && !kind_of(s.policy.partition).follows_loads;
-        all.models.push_back(
-            {name, fixed ? "none" : name, make_model(name, constants), {s.team, even, s.hosts}, {}, {}, {}, {}});
-    }
+    const auto add = [&](const Contender& c, const std::string& label) {
+        BalancedModel b{c, label, make_model(c.model, constants), {s.team, even, s.hosts}};
+        b.criterion = make_criterion(c.criterion);
+        all.models.push_back(std::move(b));
+    };
+    add({driver, driver, s.policy.criterion, s.policy.partition},
+        kind_of(s.policy.partition).follows_loads ? driver : "none");
+    for (const Contender& c : others) add(c, c.name);
     return all;
 }
 
@@ -225,7 +234,7 @@ Observation observe(const Policy& policy, const Moment& moment, const std::optio
         seen.row.step = moment.step;
         seen.row.model = driver.label;
         seen.row.decision = Decision::kept_clock;
-        describe(policy, driver, seen.row);
+        describe(driver, seen.row);
     }
     seen.row.driver = true;
     return seen;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "balance/contender.hpp"
 #include "balance/decision.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
@@ -45,10 +46,10 @@ struct Counting {
     std::array<double, 3> cell_width{};  ///< lengths
 };
 
-/// What decides in all rounds of a run.
+/// What decides in all rounds of a run: criterion and partition for the driver.
 struct Policy {
     Clock clock = Clock::wall;
-    Migrate migrate = Migrate::gain;
+    CriterionOptions criterion;
     SpeedSource speeds = SpeedSource::measured;
     PartitionOptions partition;
     Start start = Start::particles;  ///< the loads before anything was measured
@@ -58,16 +59,17 @@ struct Policy {
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
 };
 
-/// A load model with its partition and memory; checkpoints keep all but `spent`.
+/// A contender with its partition and memory; checkpoints keep all but watch.spent.
 struct BalancedModel {
-    std::string name;
+    Contender contender;
     std::string label;  ///< as in Row::model
     std::unique_ptr<LoadModel> model;
-    ScatteredPartition partition;
-    Scattered<Split> splits;    ///< what the partitioner remembers
-    std::vector<double> state;  ///< of each cell of this member's home
-    std::vector<double> spent;  ///< seconds of each process since the last migration
-    History history;
+    ScatteredPartition partition;  ///< in use
+    Scattered<Split> splits{};     ///< what the partitioner remembers
+    std::unique_ptr<Criterion> criterion{};
+    std::vector<double> state{};  ///< of each cell of this member's home
+    Watch watch{};
+    History history{};
 };
 
 /// What rounds remember from one to the next. Member 0 knows more than the others (Speeds).
@@ -82,7 +84,7 @@ struct Balancing {
 /// What one model was told in a round and what came of it: a row of balance.csv.
 struct Row {
     std::int64_t step = 0;
-    std::string model;  ///< `none` for a driver whose partition never changes
+    std::string model;  ///< name of the contender; `none` for a driver whose partition never changes
     bool driver = false;
     /// LBE and times per step: by the wall clock of all steps since the last balancing, by counted work of the state at
     /// this step.
@@ -93,10 +95,11 @@ struct Row {
     std::int64_t ghost_cells = 0;  ///< of all processes, one cell wide, in the partition in use from now on
     double lbe_observed = 0;       ///< of the times that the model saw
     Decision decision = Decision::none;
-    double lost_seconds = 0, move_seconds = 0;  ///< Migrate::gain: the loss and the cost that were compared
+    double lost_seconds = 0, move_seconds = 0;  ///< the loss and the cost that the criterion compared
     double lbe_reachable = 0;    ///< LBE_m of the partition that was computed last before this row: the loss is
                                  ///< measured against it
     std::int64_t load_step = 0;  ///< when the loads of lbe_model were modelled
+    std::string criterion;       ///< its name
 };
 
 /// What one process got when the driver partitioned: a row of resources.csv.
@@ -118,8 +121,10 @@ struct Setting {
     Box home() const { return Homes{grid, team.size()}.of(team.rank()); }
 };
 
-/// A driver and models that are compared with it, which start with the even partition and know nothing.
-Balancing make_balancing(const Setting& setting, const ModelConstants& constants, std::span<const std::string> models);
+/// A driver with the setting's policy and others that are compared with it, which start with the even partition and
+/// know nothing.
+Balancing make_balancing(const Setting& setting, const ModelConstants& constants, const std::string& driver,
+                         std::span<const Contender> others = {});
 
 /// When a round is made, and what disturbs its measurements.
 struct Moment {

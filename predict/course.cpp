@@ -20,7 +20,7 @@ public:
     Follower(std::int64_t ranks, const Rules& rules, const CellField& first)
         : rules_(rules),
           setting_{alone_, first.grid, {ranks, 1}, rules.policy, quiet_},
-          state_(balance::make_balancing(setting_, rules.constants, std::span(&rules.model, 1))),
+          state_(balance::make_balancing(setting_, rules.constants, rules.model)),
           partition_(balance::one_box_each(balance::even_partition(first.grid, ranks))) {
         if (!rules.speeds.empty() && rules.policy.speeds != balance::SpeedSource::off) state_.speeds.set(rules.speeds);
     }

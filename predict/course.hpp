@@ -35,7 +35,7 @@ struct Stretch {
 
 struct Course {
     std::vector<Stretch> stretches{};       ///< one between each two snapshots; of one snapshot: one
-    std::int64_t kept = 0;                  ///< balancings at which the times said that a migration would not pay
+    std::int64_t kept = 0;                  ///< opportunities at which the criterion asked for no balancing
     std::int64_t partitioned = 0;           ///< those that made a partition
     std::vector<std::size_t> migrations{};  ///< snapshots at which particles were moved to a new partition
 };

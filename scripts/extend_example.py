@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does what docs/extend.md tells to do to add a load model, a partitioner, a controller, an order of messages and an
-output: extend_example.py BUILD_FOLDER [--check] [--out DIR]
+"""Does what docs/extend.md tells to do to add a load model, a criterion, a partitioner, a controller, an order of
+messages and an output: extend_example.py BUILD_FOLDER [--check] [--out DIR]
 
 Takes each file out of the page, compiles it and the list that names it, links the program anew with both, and runs the
 page's comparison of models, a collision with the partitioner, which must not change the state hash, and one with the
@@ -120,11 +120,24 @@ def main():
             arguments.build, folder, page, "columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp"
         )
         collision = ["run.steps=100", "balance.every=20", "balance.clock=work"]
-        partitions = collision + ["balance.processes=8", "balance.migrate=always", "balance.partition.kind="]
+        partitions = collision + ["balance.processes=8", "balance.criterion=every", "balance.partition.kind="]
         hashes = {
             kind: run(binary, tiny(partitions[:-1] + [partitions[-1] + kind]), os.path.join(folder, kind))["state_hash"]
             for kind in ("columns", "chain")
         }
+        binary = program_with(
+            arguments.build, folder, page, "tenth", "balance/criterion/tenth.cpp", "balance/criterion/criterion.cpp"
+        )
+        out = os.path.join(folder, "tenth_run")
+        compared = [
+            "balance.processes=8",
+            "balance.constants.start=uniform",
+            "balance.compare=[{model: r1, criterion: tenth}]",
+        ]
+        hashes["tenth"] = run(binary, tiny(collision + ["balance.every=5"] + compared), out)["state_hash"]
+        with open(os.path.join(out, "balance.csv")) as f:
+            rows = [row for row in csv.DictReader(f) if row["model"] == "r1/tenth"]
+        asked = {row["decision"] for row in rows if float(row["lost_seconds"]) > 0}
         binary = program_with(
             arguments.build, folder, page, "patient", "balance/zone/patient.cpp", "balance/zone/controller.cpp"
         )
@@ -173,9 +186,12 @@ def main():
     )
     print(shown, end="")
     print("state hashes:", hashes)
+    print("what the criterion decided where it saw a loss:", asked)
     print("shares that the controller wanted:", shares)
     if len(set(hashes.values())) != 1:
         sys.exit("extend_example.py: an example of docs/extend.md changes the trajectory")
+    if not asked or asked - {"moved", "kept: same"} or len(asked) == len(rows):
+        sys.exit(f"extend_example.py: the criterion tenth of docs/extend.md decided {asked}")
     # From the deck's share, within a strip of cells, to that of an accelerator 4 x as fast.
     if abs(shares[0] - 0.5) > 0.05 or abs(shares[-1] - 0.8) > 0.05:
         sys.exit("extend_example.py: the controller patient of docs/extend.md does not find the best share")

@@ -144,7 +144,7 @@ unit_runs() {
 
 # space_runs: the engine in three dimensions: off-centre slabs between walls, a liquid, a box one cell deep.
 space_runs() {
-    local deck=inputs/collision_3d.yaml always=(balance.every=5 balance.clock=work balance.migrate=always)
+    local deck=inputs/collision_3d.yaml always=(balance.every=5 balance.clock=work balance.criterion=every)
     local small=(system.box='[30,15,15]' run.steps=60 system.slabs.0.lower='[3,3,3]' system.slabs.0.upper='[14,11,11]'
         system.slabs.1.lower='[15.2,4,4]' system.slabs.1.upper='[27,12,12]')
     program "${preset}_space_plain"       1 2 scalar 0 $deck "${small[@]}"
@@ -190,14 +190,14 @@ asan_runs() {
     has avx2 && program asan_avx2     4 1 avx2   0 $tiny run.steps=100 grid.tile=32
     program asan_wall_r1_gain         2 2 scalar 0 $tiny run.steps=60 balance.every=5
     program asan_wall_a1_always       3 1 any    0 $tiny run.steps=200 balance.every=3 balance.model=a1 \
-        balance.migrate=always balance.partition.cut=patches
+        balance.criterion=every balance.partition.cut=patches
     program asan_wall_b1_rcb          4 1 any    0 $tiny run.steps=200 balance.every=4 balance.model=b1 \
-        balance.migrate=always balance.partition.kind=rcb
+        balance.criterion=every balance.partition.kind=rcb
     program asan_work_all_models      3 1 scalar 0 $tiny run.steps=30 balance.every=5 balance.clock=work \
-        balance.processes=24 "$all" balance.partition.cut=cells balance.migrate=always output.fields_every=10
+        balance.processes=24 "$all" balance.partition.cut=cells balance.criterion=every output.fields_every=10
     program asan_work_hilbert         2 2 any    0 $tiny run.steps=120 balance.every=5 balance.clock=work \
         balance.processes=40 balance.noise=0.05 balance.partition.order=hilbert balance.partition.sticky=false \
-        balance.migrate=always balance.constants.threshold=0.1 balance.model=hybrid
+        balance.criterion=every balance.constants.threshold=0.1 balance.model=hybrid
     program asan_work_tree_spill      2 1 any    0 $tiny run.steps=120 balance.every=5 balance.clock=work \
         balance.processes=9 balance.partition.order=tree balance.work.capacity=6 balance.work.spill=1e-8 \
         'balance.work.region={lower: [100, 20], upper: [150, 90], factor: 3}' \
@@ -205,9 +205,9 @@ asan_runs() {
     program asan_zones                1 1 scalar 0 $tiny run.steps=60 accelerator.backend=host accelerator.every=10 \
         checkpoint.every=30
     program asan_zones_2_ranks        2 1 any    0 $tiny run.steps=80 accelerator.backend=host accelerator.devices=2 \
-        accelerator.every=8 balance.every=10 balance.migrate=always
+        accelerator.every=8 balance.every=10 balance.criterion=every
     program asan_messages_node        4 1 any    0 $tiny run.steps=60 comm.aggregate=node comm.ranks_per_node=2 \
-        balance.every=10 balance.migrate=always
+        balance.every=10 balance.criterion=every
     program asan_messages_one_by_one  3 1 scalar 0 $tiny run.steps=40 comm.aggregate=none comm.overlap=none \
         comm.order=far_first comm.ranks_per_node=1
     program asan_checkpoints          3 1 scalar 0 $tiny run.steps=40 balance.every=5 balance.clock=work \
@@ -263,20 +263,20 @@ tsan_runs() {
     program tsan_plain                1 4 scalar 0 $tiny run.steps=40
     program tsan_double               1 2 any    0 $tiny run.steps=100 run.precision=double output.every=10
     program tsan_balanced             1 4 any    0 $tiny run.steps=100 balance.every=5 balance.processes=12 \
-        balance.migrate=always checkpoint.every=25
-    program tsan_balanced_scalar      2 2 scalar 0 $tiny run.steps=40 balance.every=5 balance.migrate=always \
+        balance.criterion=every checkpoint.every=25
+    program tsan_balanced_scalar      2 2 scalar 0 $tiny run.steps=40 balance.every=5 balance.criterion=every \
         checkpoint.every=20
     program tsan_gain                 2 3 any    0 $tiny run.steps=150 balance.every=10 balance.partition.kind=rcb \
         checkpoint.every=50 output.fields_every=50
     program tsan_work                 2 4 any    0 $tiny run.steps=100 balance.every=5 balance.clock=work \
         balance.processes=24 'balance.compare=[particle_count,hybrid,a1]' balance.partition.cut=cells \
-        balance.migrate=always checkpoint.every=50 output.trajectory_every=50
+        balance.criterion=every checkpoint.every=50 output.trajectory_every=50
     program tsan_restart              1 3 any    0 $tiny run.steps=160 balance.every=5 balance.clock=work \
         balance.processes=24 --restart "$work/tsan_work/checkpoint_100.h5"
     program tsan_zones                1 2 any    0 $tiny run.steps=100 accelerator.backend=host accelerator.threads=2 \
         accelerator.every=10 checkpoint.every=50
     program tsan_zones_2_ranks        2 2 scalar 0 $tiny run.steps=40 accelerator.backend=host accelerator.devices=2 \
-        accelerator.every=8 balance.every=10 balance.migrate=always
+        accelerator.every=8 balance.every=10 balance.criterion=every
     program tsan_walls                2 2 any    0 $tiny run.steps=100 system.box='[234,122]' \
         system.boundary='[reflecting,reflecting]' balance.every=7
     space_runs

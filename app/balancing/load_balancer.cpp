@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "app/balancing/machine.hpp"
+#include "app/balancing/noise.hpp"
 #include "comm/clock.hpp"
-#include "md/random.hpp"
 
 namespace app {
 namespace {
@@ -19,7 +19,7 @@ balance::Policy policy_of(const Deck& deck, const balance::Grid& grid, std::int6
                           const comm::Communicator& comm) {
     balance::Policy policy;
     policy.clock = deck.balance.clock;
-    policy.migrate = deck.balance.migrate;
+    policy.criterion = deck.balance.criterion;
     policy.speeds = deck.balance.speeds;
     policy.partition = deck.balance.partition;
     complete(policy.partition, policy.clock, processes, comm);
@@ -28,24 +28,14 @@ balance::Policy policy_of(const Deck& deck, const balance::Grid& grid, std::int6
     return policy;
 }
 
-std::vector<std::string> names_of(const Deck::Balance& settings) {
-    std::vector<std::string> names{settings.model};
-    if (settings.every > 0) names.insert(names.end(), settings.compare.begin(), settings.compare.end());
-    return names;
-}
-
-// Relative noise for the time of each process, by the deck's seed and the step: what a study wants to know is how
-// models bear it. Nothing where there is none.
-std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, std::int64_t processes) {
-    std::vector<double> factors;
-    if (noise == 0) return factors;
-    const std::uint64_t of_step = seed + md::mix(static_cast<std::uint64_t>(step));
-    for (std::int64_t p = 0; p < processes; ++p)
-        factors.push_back(std::max(0.0, 1 + noise * md::normal_pair(of_step, p)[0]));
-    return factors;
-}
-
 }  // namespace
+
+std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
+                                          const comm::Communicator& comm) {
+    std::vector<balance::Contender> others(settings.compare.begin(), settings.compare.end());
+    for (balance::Contender& c : others) complete(c.partition, settings.clock, processes, comm);
+    return others;
+}
 
 LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
                            const comm::Communicator& comm, Timers& timers, const RankAccelerators& accelerators)
@@ -54,7 +44,9 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       settings_(deck.balance),
       seed_(deck.system.seed),
       setting_{team_, grid, {processes, comm.size()}, policy_of(deck, grid, processes, comm), meter_},
-      state_(balance::make_balancing(setting_, deck.balance.constants, names_of(deck.balance))),
+      state_(
+          balance::make_balancing(setting_, deck.balance.constants, deck.balance.model,
+                                  on() ? others_of(deck.balance, processes, comm) : std::vector<balance::Contender>{})),
       zones_(deck, setting_, accelerators.count, accelerators.halo) {
     if (settings_.speeds == balance::SpeedSource::given)
         state_.speeds.set(agreed(comm, [&] { return given_speeds(deck.machine, setting_.policy.partition); }));
@@ -66,7 +58,7 @@ bool LoadBalancer::due(std::int64_t step, bool displaced) const {
     if (!last_step_) return true;
     if (settings_.clock == Clock::work) return step > *last_step_ && step % settings_.every == 0;
     const std::int64_t waited = step - *last_step_ - settings_.every;
-    return waited >= 0 && (displaced || settings_.migrate == balance::Migrate::always || waited >= settings_.every);
+    return waited >= 0 && (displaced || state_.models.front().criterion->always() || waited >= settings_.every);
 }
 
 bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {

@@ -35,6 +35,18 @@ struct RankAccelerators {
     int halo = 1;  ///< of the tiles, cells
 };
 
+/// Overall LBE so far of one model: sum of means over sum of maxima.
+struct Overall {
+    std::string model;
+    double lbe = 1;
+    std::optional<double> measured;  ///< without the balancings before the model's first update from measured times
+};
+std::vector<Overall> overall_of(std::span<const BalancedModel> models);
+
+/// What a deck compares with its driver. Collective.
+std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
+                                          const comm::Communicator& comm);
+
 class LoadBalancer {
 public:
     /// Models of the deck, not yet measured.
@@ -43,9 +55,9 @@ public:
     LoadBalancer(const LoadBalancer&) = delete;  // the setting refers to members
     LoadBalancer& operator=(const LoadBalancer&) = delete;
 
-    /// Is a balancing due at this step? By counted work every N steps exactly. By the wall clock after N steps; with
-    /// `migrate: gain` at the next rebuild of the neighbour lists after that, within another N steps. displaced: a
-    /// rebuild is due. The same on all ranks.
+    /// Is a balancing due at this step? By counted work every N steps exactly. By the wall clock after N steps; unless
+    /// the criterion is `every`, at the next rebuild of the neighbour lists after that, within another N steps.
+    /// displaced: a rebuild is due. The same on all ranks.
     bool due(std::int64_t step, bool displaced) const;
 
     /// Where due(). By the wall clock: collects the times of all processes since the last balancing; false when they
@@ -75,17 +87,10 @@ public:
 
     bool on() const { return settings_.every > 0; }
     bool finds_speeds() const { return on() && setting_.policy.finds_speeds(); }
-    const balance::PartitionOptions& partition_options() const { return setting_.policy.partition; }
     balance::Speeds& speeds() { return state_.speeds; }
     const balance::Speeds& speeds() const { return state_.speeds; }
-    /// Overall LBE so far of one model: sum of means over sum of maxima.
-    struct Overall {
-        std::string model;
-        double lbe = 1;
-        std::optional<double> measured;  ///< without the balancings before the model's first update from measured times
-    };
     /// Of each model that has been observed, the driver first.
-    std::vector<Overall> overall() const;
+    std::vector<Overall> overall() const { return overall_of(state_.models); }
     /// What balancing was worth since the start of this run, by the times that it measured; nothing where it measured
     /// none, and with accelerators. The same on all ranks.
     std::optional<balance::Worth> worth() const;
@@ -111,6 +116,12 @@ public:
     const balance::Team& team() const { return team_; }
     /// Cells whose values are at home here.
     std::int64_t home_cells() const { return setting_.home().cells(); }
+
+    /// What the cells hold and cost now, at their homes; after Engine::build_neighbour_lists(). Collective. Throws as
+    /// count_cells().
+    balance::HomeCells count(Engine& engine, const balance::Counting& counting) const {
+        return count_cells(team_, engine, decomposition(engine.tiles().shape()), &counting);
+    }
 
     /// Who owns what by the driver's partition, cut into tiles of this shape. Collective.
     balance::Decomposition decomposition(balance::TileShape tile) const;

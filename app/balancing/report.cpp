@@ -6,9 +6,9 @@
 
 namespace app {
 
-std::vector<LoadBalancer::Overall> LoadBalancer::overall() const {
+std::vector<Overall> overall_of(std::span<const BalancedModel> models) {
     std::vector<Overall> all;
-    for (const BalancedModel& b : state_.models) {
+    for (const BalancedModel& b : models) {
         const balance::History& h = b.history;
         if (!(h.sum_max > 0)) continue;
         all.push_back({b.label, h.sum_mean / h.sum_max, std::nullopt});
@@ -40,7 +40,7 @@ std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) c
 
 std::int64_t LoadBalancer::bytes() const {
     std::size_t n = state_.load ? state_.load->load.capacity() * sizeof(std::int64_t) : 0;
-    for (const BalancedModel& b : state_.models) n += (b.state.capacity() + b.spent.capacity()) * sizeof(double);
+    for (const BalancedModel& b : state_.models) n += (b.state.capacity() + b.watch.spent.capacity()) * sizeof(double);
     return static_cast<std::int64_t>(n) + state_.speeds.bytes() + ownership_bytes();
 }
 

@@ -202,24 +202,6 @@ void check_grid(const Deck& deck, const Where& where) {
              fmt::format("use at most {:.0f}", cells));
 }
 
-void check_balance(const Deck& deck, const Where& where) {
-    const Deck::Balance& b = deck.balance;
-    if (const auto driver = std::find(b.compare.begin(), b.compare.end(), b.model); driver != b.compare.end())
-        fail(where(fmt::format("balance.compare.{}", driver - b.compare.begin())), b.model + " is there twice",
-             "name each model once, the driver not at all");
-    if (b.model == "exact" && b.clock == balance::Clock::wall)
-        fail(where("balance.model"), "exact is told what cells cost, which only counted work knows",
-             "write balance.clock: work, or use another model");
-    if (!b.compare.empty() && b.clock == balance::Clock::wall)
-        fail(where("balance.compare"),
-             "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
-             "write clock: work, or run each model by itself");
-    const balance::PartitionOptions& p = b.partition;
-    if (p.max_size > 0 && !balance::kind_of(p).keeps_limit)
-        fail(where("balance.partition.max_particles_per_process"),
-             fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
-}
-
 void check_accelerator(const Deck::Accelerator& a, const Where& where) {
     constexpr std::int64_t most_threads = 4096;
     const std::int64_t threads = a.devices.value_or(1) * a.threads;
@@ -231,6 +213,29 @@ void check_accelerator(const Deck::Accelerator& a, const Where& where) {
 }
 
 }  // namespace
+
+void check_balance(const Deck& deck, const Where& where) {
+    const Deck::Balance& b = deck.balance;
+    for (std::size_t i = 0; i < b.compare.size(); ++i)
+        if (b.compare[i].name == b.model)
+            fail(where(fmt::format("balance.compare.{}", i)), b.model + " is there twice",
+                 "leave the driver out, or give the other one a name");
+    if (b.model == "exact" && b.clock == balance::Clock::wall)
+        fail(where("balance.model"), "exact is told what cells cost, which only counted work knows",
+             "write balance.clock: work, or use another model");
+    if (!b.compare.empty() && b.clock == balance::Clock::wall)
+        fail(where("balance.compare"),
+             "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
+             "write clock: work, or run each model by itself");
+    const auto check_limit = [&](const balance::PartitionOptions& p, const std::string& section) {
+        if (p.max_size > 0 && !balance::kind_of(p).keeps_limit)
+            fail(where(section + ".max_particles_per_process"),
+                 fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
+    };
+    check_limit(b.partition, "balance.partition");
+    for (std::size_t i = 0; i < b.compare.size(); ++i)
+        check_limit(b.compare[i].partition, fmt::format("balance.compare.{}.partition", i));
+}
 
 void check_machine(const Deck::Machine& m, const std::string& section, const Where& where) {
     const auto fits = [&](const char* name, std::size_t n) {

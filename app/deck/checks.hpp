@@ -15,6 +15,9 @@ using Where = std::function<std::string(const std::string& path)>;
 /// that can't work.
 void complete_and_check(Deck& deck, const Where& where);
 
+/// Throws DeckError where the keys of the section balance do not fit each other.
+void check_balance(const Deck& deck, const Where& where);
+
 /// Throws DeckError where lists do not fit the nodes, or the machine is too large. section: where the machine's keys
 /// are, empty for a file of their own.
 void check_machine(const Deck::Machine& machine, const std::string& section, const Where& where);

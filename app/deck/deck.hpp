@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/common/errors.hpp"
+#include "balance/contender.hpp"
 #include "balance/decision.hpp"
 #include "balance/model/load_model.hpp"
 #include "balance/model/work.hpp"
@@ -64,13 +65,19 @@ struct Deck {
     struct Balance {
         std::int64_t every = 0;                 ///< steps; 0: never
         std::string model = "r1";               ///< the driver
-        std::vector<std::string> compare;       ///< evaluated beside it on the same trajectory
         std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
         balance::Clock clock = balance::Clock::wall;
-        balance::Migrate migrate = balance::Migrate::gain;
+        balance::CriterionOptions criterion;  ///< the driver's
+        bool names_criterion = false;         ///< the key `criterion` stands in the deck
         balance::SpeedSource speeds = balance::SpeedSource::measured;
         double noise = 0;                     ///< relative, of the times that models see
-        balance::PartitionOptions partition;  ///< (processes: see above)
+        balance::PartitionOptions partition;  ///< the driver's (processes: see above)
+        /// Evaluated beside the driver on the same trajectory.
+        struct Compared : balance::Contender {
+            bool plain = true;                                  ///< the deck gives a model alone
+            bool own_criterion = false, own_partition = false;  ///< else as the driver
+        };
+        std::vector<Compared> compare;
         balance::NestedOptions nested;
         balance::ModelConstants constants;
         balance::WorkCosts work;
@@ -138,6 +145,10 @@ struct DeckError : UsageError {
 /// order. Throws DeckError.
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {});
 
+/// A deck of which the section balance alone counts, by counted work, and the seed of its system for noise: what
+/// `steelyard replay` is told. It may have all sections of a deck, or be empty. Throws DeckError.
+Deck parse_balance(const std::string& text, const std::string& file, const std::vector<std::string>& settings);
+
 /// The bytes of a deck file, or of another short text (what), for parse_deck(), cut just beyond the most that it
 /// accepts. Throws DeckError for a missing or unreadable file.
 std::string deck_bytes(const std::string& path, const char* what = "deck");
@@ -146,6 +157,9 @@ std::string input_bytes(const std::string& path, const char* what, const comm::C
 
 /// The effective deck as YAML: every key with its value; parsing it again gives an equal deck.
 std::string to_yaml(const Deck& deck);
+
+/// Its section balance alone.
+std::string balance_yaml(const Deck& deck);
 
 /// docs/deck.md: every key of a deck with its default, the values it may have, and its meaning, in Markdown.
 std::string deck_reference();

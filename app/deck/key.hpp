@@ -63,6 +63,12 @@ std::string with_words(const std::string& what, const std::vector<std::string>& 
 /// names that there may be; file: named where a key is missing. Throws DeckError.
 void read_tree(const Node& root, const std::vector<Key>& known, const std::vector<Key>& keys, const std::string& file);
 
+/// The same of a map at `path` within a deck.
+void read_part(const Node& map, const std::vector<Key>& keys, const std::string& path);
+
+/// The keys with their values as YAML on one line: {a: 1, b: {c: 2}}.
+std::string flow_of(const std::vector<Key>& keys);
+
 /// The keys with their values as YAML, a line for each, with their meanings as comments.
 std::string yaml_of(const std::vector<Key>& keys);
 

@@ -85,25 +85,57 @@ void read_tree(const Node& root, const std::vector<Key>& known, const std::vecto
     read_keys(root, keys, "", file);
 }
 
-Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
-    const std::string shown = printable(file);
-    const std::string start = Origin{shown}.where(0, 0);
+void read_part(const Node& map, const std::vector<Key>& keys, const std::string& path) {
+    check_names(map, keys, path, keys);
+    read_keys(map, keys, path, map.where);
+}
+
+namespace {
+
+// The deck's tree with its overrides; an empty one is a map without keys if that may be.
+Node deck_tree(const std::string& text, const std::string& shown, const std::vector<std::string>& settings,
+               bool may_be_empty) {
     if (text.find("\x89HDF\r\n") != std::string::npos)  // behind a checkpoint's front
         fail(shown, "an HDF5 file, not a deck", "a checkpoint belongs behind --restart, beside a deck");
     Node root = parse_tree(text, {shown});
-    if (root.kind == Node::Kind::null) fail(start, "the deck is empty", "give at least system and run");
+    if (root.kind == Node::Kind::null && may_be_empty) root.kind = Node::Kind::map, root.where = shown;
+    if (root.kind == Node::Kind::null)
+        fail(Origin{shown}.where(0, 0), "the deck is empty", "give at least system and run");
     if (kind_of(root) == YamlFile::machine)
-        fail(start, "a machine file, not a deck", "give it by --machine, beside a deck");
+        fail(Origin{shown}.where(0, 0), "a machine file, not a deck", "give it by --machine, beside a deck");
     if (kind_of(root) == YamlFile::program)
-        fail(start, "a data-parallel program, not a deck", "it is for `steelyard predict`");
+        fail(Origin{shown}.where(0, 0), "a data-parallel program, not a deck", "it is for `steelyard predict`");
     for (const std::string& setting : settings) {
         if (root.kind != Node::Kind::map) break;  // check_names() says so
         apply_setting(root, setting);
     }
+    return root;
+}
+
+}  // namespace
+
+Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
+    const std::string shown = printable(file);
+    const Node root = deck_tree(text, shown, settings, false);
     Deck deck;
     deck.name = std::filesystem::path(file).stem().string();
-    read_tree(root, standard_keys(), deck_keys(deck), start);
+    read_tree(root, standard_keys(), deck_keys(deck), Origin{shown}.where(0, 0));
     complete_and_check(deck, [&](const std::string& path) { return locate(root, path, shown); });
+    return deck;
+}
+
+Deck parse_balance(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
+    const std::string shown = printable(file);
+    const Node root = deck_tree(text, shown, settings, true);
+    Deck deck;
+    std::vector<Key> keys = deck_keys(deck);
+    std::erase_if(keys, [](const Key& key) { return key.name != "balance"; });
+    read_tree(root, standard_keys(), keys, Origin{shown}.where(0, 0));
+    if (const NodeEntry* system = root.find("system"))
+        if (const NodeEntry* seed = system->value.find("seed"))
+            deck.system.seed = to_unsigned(seed->value, "system.seed");
+    deck.balance.clock = balance::Clock::work;
+    check_balance(deck, [&](const std::string& path) { return locate(root, path, shown); });
     return deck;
 }
 

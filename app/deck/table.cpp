@@ -2,6 +2,8 @@
 // The deck, key by key. To add one: its member in deck.hpp and a line here. What needs more than one key is checked in
 // checks.cpp; the section system is in table_system.cpp, machine, accelerator, comm and load are in table_machine.cpp.
 // A restart keeps every key that isn't marked by may_change().
+#include <cctype>
+
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/outputs.hpp"
@@ -42,7 +44,7 @@ std::vector<Key> grid_keys(Deck::Grid& grid, Deck::System& system) {
     };
 }
 
-std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOptions& nested) {
+std::vector<Key> partition_keys(balance::PartitionOptions& p) {
     const std::vector<std::string> kinds = balance::partition_kind_names();
     return {
         word("kind", p.kind, kinds, with_words("partitioner", kinds) + "; none: even and fixed"),
@@ -55,10 +57,130 @@ std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOpt
         integer("processes_per_node", p.processes_per_node, 1, std::int64_t{1} << 24,
                 "nested: consecutive processes on a node; null: all on one", "null"),
         integer("max_particles_per_process", p.max_size, 1, std::int64_t{1} << 50, "null: no limit", "null"),
-        word("algorithm", nested.algorithm, "nested: greedy; inner_outer: accelerators get inner regions only"),
-        integer("ghost_width", nested.ghost_width, 1, 100,
-                "nested: cells between an accelerator and the regions that it must not touch"),
     };
+}
+
+// Those of the driver, for `steelyard partition` also those of a nested partition.
+std::vector<Key> partition_keys(balance::PartitionOptions& p, balance::NestedOptions& nested) {
+    std::vector<Key> keys = partition_keys(p);
+    keys.push_back(
+        word("algorithm", nested.algorithm, "nested: greedy; inner_outer: accelerators get inner regions only"));
+    keys.push_back(integer("ghost_width", nested.ghost_width, 1, 100,
+                           "nested: cells between an accelerator and the regions that it must not touch"));
+    return keys;
+}
+
+std::vector<Key> criteria_keys(balance::CriterionOptions& c) {
+    return {
+        number("threshold", c.threshold, {0, 1, true}, "threshold: the LBE below which it balances"),
+    };
+}
+
+Key criterion_key(balance::CriterionOptions& c, bool& named) {
+    const std::vector<std::string> names = balance::criterion_names();
+    Key key = word("criterion", c.name, names, with_words("when to balance", names));
+    key.read = [&named, read = std::move(key.read)](const Node& node, const std::string& path) {
+        read(node, path);
+        named = true;
+    };
+    return key;
+}
+
+// What the key `criterion` was called when there were two of them. The effective deck names the criterion alone.
+Key migrate_key(balance::CriterionOptions& c, const bool& criterion_named) {
+    Key key{"migrate", "older name of criterion; always: every", allowed(std::vector<std::string>{"gain", "always"})};
+    key.read = [&c](const Node& node, const std::string& path) {
+        c.name = to_word(node, path, {"gain", "always"}) == "always" ? "every" : "gain";
+    };
+    key.text = [] { return std::string(); };
+    key.standard = "that of criterion";
+    return unless(
+        std::move(key),
+        [&criterion_named] {
+            return criterion_named ? std::string("is given beside balance.criterion") : std::string();
+        },
+        "leave balance.migrate out");
+}
+
+// A name stands in balance.csv and in the paths of a checkpoint.
+Key name_key(std::string& name) {
+    const std::string allowed = "1 to 60 letters, digits or any of _-.+, beginning with a letter or digit";
+    Key key{"name", "in balance.csv; by default the model, and behind / what is its own", allowed};
+    key.read = [&name, allowed](const Node& node, const std::string& path) {
+        const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+        const auto fits = [&](char c) { return plain(c) || std::string("_-.+").find(c) != std::string::npos; };
+        const std::string& text = node.text;
+        if (node.kind != Node::Kind::scalar || text.empty() || text.size() > 60 || !plain(text[0]) ||
+            !std::all_of(text.begin(), text.end(), fits))
+            fail(node.where, fmt::format("{} must be {}", path, allowed), "as in name: r1_menon");
+        for (const char* reserved : {"none", "step", "speeds"})
+            if (text == reserved) fail(node.where, fmt::format("{} can't be {}", path, text), "use another name");
+        name = text;
+    };
+    key.text = [&name] { return fmt::format("'{}'", name); };
+    return key;
+}
+
+// Where the deck gives no name.
+std::string usual_name(const Deck::Balance::Compared& c) {
+    std::string name = c.model;
+    if (c.own_criterion) name += "/" + c.criterion.name;
+    if (c.own_partition) name += "/" + c.partition.kind;
+    return name;
+}
+
+std::vector<Key> compared_keys(Deck::Balance::Compared& c) {
+    // The driver's, unless the deck gives it.
+    const auto own = [](Key key, bool& is_own) {
+        key.read = [&is_own, read = std::move(key.read)](const Node& node, const std::string& path) {
+            if (read) read(node, path);
+            is_own = true;
+        };
+        if (!is_own) key.text = [] { return std::string(); };
+        return key;
+    };
+    Key name = name_key(c.name);
+    if (c.name == usual_name(c)) name.text = [] { return std::string(); };
+    return {
+        std::move(name),
+        required(word("model", c.model, balance::model_names(), "load model"), "give the load model, as in model: r1"),
+        own(criterion_key(c.criterion, c.own_criterion), c.own_criterion),
+        own(section("criteria", "", criteria_keys(c.criterion)), c.own_criterion),
+        own(section("partition", "", partition_keys(c.partition)), c.own_partition),
+    };
+}
+
+// Read after the driver's criterion and partition, which are those of an entry that has no others.
+void read_compared(const Node& node, const std::string& path, const Deck::Balance& b, Deck::Balance::Compared& c) {
+    c = {};
+    c.criterion = b.criterion;
+    c.partition = b.partition;
+    c.plain = node.kind == Node::Kind::scalar;
+    if (c.plain) c.model = to_word(node, path, balance::model_names());
+    else read_part(node, compared_keys(c), path);
+    if (c.name.empty()) c.name = usual_name(c);
+}
+
+Key compare_key(Deck::Balance& b) {
+    const char* example = "[time_average, {model: r1, criterion: menon}]";
+    Key key{"compare", "evaluated beside the driver on the same trajectory (clock: work): docs/models.md",
+            "a list, each a model, or a map of name, model, criterion, criteria, partition"};
+    key.read = [&b, example](const Node& node, const std::string& path) {
+        const std::vector<Node>& items = to_list(node, path, 0, example);
+        b.compare.resize(items.size());
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            read_compared(items[i], below(path, std::to_string(i)), b, b.compare[i]);
+            for (std::size_t j = 0; j < i; ++j)
+                if (b.compare[j].name == b.compare[i].name)
+                    fail(items[i].where, b.compare[i].name + " is there twice", "name each once, or give one a name");
+        }
+    };
+    key.text = [&b] {
+        std::vector<std::string> texts;
+        for (Deck::Balance::Compared& c : b.compare) texts.push_back(c.plain ? c.model : flow_of(compared_keys(c)));
+        return fmt::format("[{}]", fmt::join(texts, ", "));
+    };
+    return key;
 }
 
 std::vector<Key> constants_keys(balance::ModelConstants& c) {
@@ -84,6 +206,7 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
         number("pair", w.pair, seconds, "seconds for each pair within the cutoff"),
         integer("capacity", w.capacity, 0, 1 << 30, "particles in a cell beyond which spill counts; 0: off"),
         number("spill", w.spill, seconds, "seconds for each particle beyond, times particles there"),
+        number("balancing", w.balancing, {0, 1e3}, "seconds of each process for each balancing, beside move"),
         number("move", w.move, seconds, "seconds for each particle that is moved to another process"),
         section("slow", "processes that run slower than the others",
                 {
@@ -107,19 +230,20 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
 
 std::vector<Key> balance_keys(Deck::Balance& b) {
     const std::vector<std::string> models = balance::model_names();
-    const auto any_model = [models](std::string& m) { return word("", m, models, ""); };
     const char* processes = "virtual processes; null: one per rank";
     return {
         integer("every", b.every, 0, last_step, "steps between balancings; 0: never"),
         integer("processes", b.processes, 1, most_processes, processes, "null"),
         word("model", b.model, models, with_words("load model that decides", models)),
-        distinct("compare", b.compare, any_model, "[time_average, hybrid]", "models evaluated beside it (clock: work)"),
         word("clock", b.clock, "wall: thread timers; work: counted, deterministic"),
         word("speeds", b.speeds,
              "of the processes: found by the run, given by machine.core_speed of their nodes, or all equal"),
-        word("migrate", b.migrate, "gain: when it saves more than it costs; always"),
+        criterion_key(b.criterion, b.names_criterion),
+        migrate_key(b.criterion, b.names_criterion),
+        section("criteria", "constants of the criteria", criteria_keys(b.criterion)),
         number("noise", b.noise, {0, 1}, "relative noise on the times that models see (studies)"),
         section("partition", "", partition_keys(b.partition, b.nested)),
+        compare_key(b),
         section("constants", "of the load models", constants_keys(b.constants)),
         section("work", "costs of counted work (clock: work)", work_keys(b.work)),
     };

@@ -34,6 +34,22 @@ std::string yaml_of(const std::vector<Key>& keys) {
     return out;
 }
 
+std::string flow_of(const std::vector<Key>& keys) {
+    std::vector<std::string> parts;
+    for (const Key& key : keys) {
+        const std::string value = key.text ? key.text() : flow_of(key.keys);
+        if (!value.empty()) parts.push_back(key.name + ": " + value);
+    }
+    return fmt::format("{{{}}}", fmt::join(parts, ", "));
+}
+
+std::string balance_yaml(const Deck& deck) {
+    Deck copy = deck;
+    std::vector<Key> keys = deck_keys(copy);
+    std::erase_if(keys, [](const Key& key) { return key.name != "balance"; });
+    return "# Effective section balance: every key.\n" + yaml_of(keys);
+}
+
 std::string to_yaml(const Deck& deck) {
     Deck copy = deck;
     return "# Effective deck: every key. Reduced Lennard-Jones units: length sigma, energy epsilon, mass m, time "

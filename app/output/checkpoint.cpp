@@ -26,7 +26,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     file.dataset("/balance/step", std::span<const std::int64_t>(std::array{balancer.last_step()}));
     const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
     for (const BalancedModel& b : balancer.models()) {
-        const std::string path = "/balance/" + b.name;
+        const std::string path = "/balance/" + b.contender.name;
         const balance::Partition partition = b.partition.whole(balancer.team());
         std::vector<std::int64_t> boxes, splits;
         const int axes = balancer.grid().dimensions;
@@ -41,6 +41,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
         file.dataset(path + "/splits", std::span<const std::int64_t>(splits));
         file.dataset(path + "/memory", std::span<const double>(memory));
         file.dataset(path + "/record", std::span<const double>(b.history.to_numbers()));
+        file.dataset(path + "/criterion", std::span<const double>(b.watch.memory));
         std::vector<double> state;
         if (!b.state.empty()) state = file_order.to_boxes(std::span<const double>(b.state));  // after a balancing
         file.rows(path + "/state", std::span<const double>(state));

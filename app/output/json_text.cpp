@@ -32,12 +32,12 @@ std::string date_in_utc() {
     return text;
 }
 
-void add_program(Json& j, const Summary& s) {
+void add_program(Json& j, const std::vector<std::string>& command_line) {
     const BuildInfo build = build_info();
     j["version"] = STEELYARD_VERSION;
     j["build"] = {{"version", build.version}, {"commit", build.commit}, {"compiler", build.compiler},
                   {"mpi", build.mpi},         {"hdf5", build.hdf5},     {"kernels", build.kernels}};
-    j["command_line"] = s.command_line;
+    j["command_line"] = command_line;
     j["date"] = date_in_utc();  // of the end
     if (comm::simulated) {
         j["simulated"] = true;  // all seconds below
@@ -63,13 +63,17 @@ void add_run(Json& j, const Summary& s) {
     j["energy_drift"] = json_of(s.energy_drift);
 }
 
-void add_balancing(Json& j, const Summary& s) {
+void add_overall(Json& j, const std::vector<Overall>& overall) {
     j["overall_lbe"] = Json::object();
     j["overall_lbe_measured"] = Json::object();
-    for (const LoadBalancer::Overall& o : s.balancer.overall()) {
+    for (const Overall& o : overall) {
         j["overall_lbe"][o.model] = o.lbe;
         j["overall_lbe_measured"][o.model] = json_of(o.measured);
     }
+}
+
+void add_balancing(Json& j, const Summary& s) {
+    add_overall(j, s.balancer.overall());
     j["clock"] = balance::word_of(s.deck.balance.clock);
     j["times_by"] = clock_name(s);
     if (s.balancer.finds_speeds()) j["speeds"] = s.balancer.speeds().relative();
@@ -223,7 +227,7 @@ std::string to_json(const PartitionReport& report) {
 
 std::string to_json(const Summary& summary) {
     Json j;
-    add_program(j, summary);
+    add_program(j, summary.command_line);
     add_run(j, summary);
     add_balancing(j, summary);
     add_efficiency(j, summary);
@@ -265,6 +269,27 @@ Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64
     }
     throw std::invalid_argument(
         fmt::format("it says nothing of {}; name them in `steelyard predict --processes`", counted(ranks, "rank")));
+}
+
+std::string to_json(const ReplayReport& r) {
+    Json j;
+    add_program(j, r.command_line);
+    j["deck"] = r.deck;
+    j["loads"] = r.loads;
+    j["clock"] = balance::word_of(balance::Clock::work);
+    j["ranks"] = r.ranks;
+    j["processes"] = r.processes;
+    j["cells"] = Json(std::vector<int>(r.grid.cells.begin(), r.grid.cells.begin() + r.grid.dimensions));
+    j["opportunities"] = r.opportunities;
+    add_overall(j, r.overall);
+    for (const ReplayReport::Contender& c : r.contenders)
+        j["contenders"][c.name] = {{"seconds", c.seconds()},
+                                   {"computing_seconds", c.computing_seconds},
+                                   {"balancing_seconds", c.balancing_seconds},
+                                   {"balancings", c.balancings},
+                                   {"migrations", c.migrations}};
+    if (r.optimum) j["optimum"] = {{"seconds", r.optimum->seconds}, {"steps", r.optimum->steps}};
+    return text_of(j, 2) + "\n";
 }
 
 std::string text_of(const Lineage& lineage, const Trajectory& now) {

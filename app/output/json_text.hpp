@@ -7,6 +7,7 @@
 #include "app/output/lineage.hpp"
 #include "app/output/partition_report.hpp"
 #include "app/output/prediction.hpp"
+#include "app/output/replay_report.hpp"
 #include "app/output/summary.hpp"
 
 namespace app {
@@ -16,6 +17,9 @@ std::string to_json(const Summary& summary);
 
 /// The text of partition.json: a key a line, and in `resources` a resource a line.
 std::string to_json(const PartitionReport& report);
+
+/// The text of a replay's summary.json.
+std::string to_json(const ReplayReport& report);
 
 /// Whether this text of a summary.json is of a run that ended at this step in this state.
 bool ends_with(const std::string& summary, std::int64_t step, std::uint64_t state_hash);

@@ -38,7 +38,7 @@ public:
     virtual void rebuilt(const Stage&) {}
     virtual void sums(std::int64_t /*step*/, const Engine&) {}
     /// Whatever is written at intervals of its own.
-    virtual void series(std::int64_t /*step*/, const Engine&) {}
+    virtual void series(std::int64_t /*step*/, Engine&) {}
     virtual void checkpoint(std::int64_t /*step*/, const Engine&) {}
     virtual void balanced(const std::vector<BalanceRow>& /*rows*/, const std::vector<ResourceRow>& /*resources*/) {}
     /// rows: on rank 0, of all ranks.

@@ -164,7 +164,7 @@ void Output::sums(std::int64_t step, const Engine& engine) {
     progress_.line(step, particles_, now);
 }
 
-void Output::series(std::int64_t step, const Engine& engine) {
+void Output::series(std::int64_t step, Engine& engine) {
     const Timed timed(timers_, Phase::output);
     Files& f = files();
     on_rank_0(comm_, [&] { results_.require_ours(); });

@@ -30,7 +30,7 @@ public:
     }
     void rebuilt(const Stage& stage) override;
     void sums(std::int64_t step, const Engine& engine) override;
-    void series(std::int64_t step, const Engine& engine) override;
+    void series(std::int64_t step, Engine& engine) override;
     void checkpoint(std::int64_t step, const Engine& engine) override;
     void balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) override;
     void border(const std::vector<ZoneRow>& rows) override;

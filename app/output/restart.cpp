@@ -170,10 +170,11 @@ std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const co
     comm::FileReader file(info.path, comm);
     if (!file.has("/balance")) return found;
     const std::vector<std::int64_t> step = file.all<std::int64_t>("/balance/step");
-    for (const std::string& model : balance::model_names())
-        if (file.has("/balance/" + model))
-            found.push_back(
-                {model, file.row_count<std::int64_t>("/balance/" + model + "/first") - 1, step.empty() ? 0 : step[0]});
+    std::vector<std::string> names{info.deck.balance.model};
+    for (const balance::Contender& c : info.deck.balance.compare) names.push_back(c.name);
+    for (const std::string& name : names)
+        if (const std::string first = "/balance/" + name + "/first"; file.has(first))
+            found.push_back({name, file.row_count<std::int64_t>(first) - 1, step.empty() ? 0 : step[0]});
     return found;
 }
 

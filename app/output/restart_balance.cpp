@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "app/common/words.hpp"
@@ -22,6 +23,7 @@ struct SavedModel {
     balance::Partition partition;
     std::vector<balance::Split> splits;
     std::vector<double> memory, record, state;  // state: of this rank's home
+    std::vector<double> criterion;              // what it remembers; empty: nothing since the last migration
 };
 
 SavedModel read_model(comm::FileReader& file, const std::string& path, const LoadBalancer& balancer,
@@ -46,6 +48,7 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Loa
         s.splits.push_back({to_int(splits[i]), to_int(splits[i + 1])});
     s.memory = file.all<double>(path + "/memory");
     s.record = file.all<double>(path + "/record");
+    if (file.has(path + "/criterion")) s.criterion = file.all<double>(path + "/criterion");
     if (file.row_count<double>(path + "/state") == balancer.grid().box().cells()) {
         const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
         const std::vector<double> state =
@@ -64,8 +67,9 @@ bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
            static_cast<std::int64_t>(splits.size()) == std::max<std::int64_t>(0, 2 * boxes(grid, options) - 1);
 }
 
-// Empty, or what of it makes no sense for the model `b`; the same on all ranks. options: of the run that saved it.
-std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::PartitionOptions options,
+// Empty, or what of it makes no sense for the model `b`; the same on all ranks. saved_by: as the run that saved it knew
+// it.
+std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balance::Contender& saved_by,
                         std::int64_t step, const LoadBalancer& balancer, const comm::Communicator& comm) {
     const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
                        std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
@@ -75,11 +79,25 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, balance::Pa
     });
     // One rank looks at what all have read: with thousands of processes it takes a while.
     if (!comm.all_agree(comm.rank() != 0 || balance::is_partition_of(s.partition, balancer.grid()))) return "boxes";
+    balance::PartitionOptions options = saved_by.partition;
     options.processes = s.partition.processes();
     if (!splits || !(s.splits.empty() || fits(s.splits, balancer.grid(), options))) return "splits";
     if (!b.model->accepts_memory(s.memory)) return "memory";
     if (!balance::History::accepts(s.record, s.partition.processes(), step)) return "record";
+    const std::size_t remembered = balance::make_criterion(saved_by.criterion)->memory_size();
+    if (!s.criterion.empty() && s.criterion.size() != remembered) return "criterion";
+    if (!std::all_of(s.criterion.begin(), s.criterion.end(), [](double v) { return std::abs(v) <= 1e30; }))
+        return "criterion";
     return comm.all_agree(state) ? "" : "state";
+}
+
+// What a run of this deck balances by name: the driver, and what is compared with it.
+std::map<std::string, balance::Contender> contenders_of(const Deck::Balance& b) {
+    std::map<std::string, balance::Contender> all;
+    if (b.every == 0) return all;
+    all[b.model] = {b.model, b.model, b.criterion, b.partition};
+    for (const balance::Contender& c : b.compare) all[c.name] = c;
+    return all;
 }
 
 // processes: of the run that saved them.
@@ -105,25 +123,24 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                                       const comm::Communicator& comm) {
     std::vector<std::string> notes;
     const Deck::Balance& old = info.deck.balance;
-    std::vector<std::string> dropped;  // models of the checkpoint that this run doesn't have
-    if (old.every > 0) {
-        dropped = old.compare;
-        dropped.insert(dropped.begin(), old.model);
-    }
+    std::map<std::string, balance::Contender> before = contenders_of(old);  // those that this run doesn't have stay
     std::int64_t processes = 0;
     try {
         comm::FileReader file(info.path, comm);
         for (BalancedModel& b : balancer.models()) {
             if (!balancer.on()) break;
-            std::erase(dropped, b.name);
-            const std::string path = "/balance/" + b.name;
-            if (!file.has(path)) {
-                notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", b.name));
+            const std::string& name = b.contender.name;
+            const auto found = before.find(name);
+            if (found == before.end() || found->second.model != b.contender.model || !file.has("/balance/" + name)) {
+                notes.push_back(fmt::format("{} starts anew: the checkpoint holds nothing of it", name));
                 continue;
             }
+            const balance::Contender saved_by = found->second;
+            before.erase(found);
+            const std::string path = "/balance/" + name;
             SavedModel saved = read_model(file, path, balancer, comm);
             const std::vector<std::int64_t> last = file.all<std::int64_t>("/balance/step");
-            std::string wrong = nonsense_in(saved, b, old.partition, info.step, balancer, comm);
+            std::string wrong = nonsense_in(saved, b, saved_by, info.step, balancer, comm);
             if (last.size() != 1 || last[0] < 0 || last[0] > info.step) wrong = "step";
             comm::require(comm, wrong.empty(), [&] {
                 return InputError(fmt::format("{}: {}/{} makes no sense; {}, or restart with balance.every = 0",
@@ -133,14 +150,16 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
             b.model->set_memory(saved.memory);
             if (saved.partition.processes() != balancer.hosts().processes()) {
                 notes.push_back(fmt::format(
-                    "{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}", b.name,
+                    "{} keeps what it has learnt of the cells; its partition, made for {}, starts anew with {}", name,
                     counted(saved.partition.processes(), "process"), balancer.hosts().processes()));
                 continue;
             }
             b.partition = {balancer.team(), saved.partition, balancer.hosts()};
-            if (fits(saved.splits, balancer.grid(), balancer.partition_options()))
+            if (fits(saved.splits, balancer.grid(), b.contender.partition))
                 b.splits = {balancer.team(), saved.splits};  // else the partition is of another kind now
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
+            if (!(saved_by.criterion == b.contender.criterion)) b.history.lost_seconds = 0;  // it was another's
+            else b.watch.memory = saved.criterion;
             if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
         }
         if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))
@@ -156,7 +175,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
     } catch (const comm::ReadError& e) {
         comm::throw_in_place_of(e, InputError(e.what()));
     }
-    for (const std::string& name : dropped) notes.push_back(fmt::format("what {} had learnt is dropped", name));
+    for (const auto& [name, contender] : before) notes.push_back(fmt::format("what {} had learnt is dropped", name));
     return notes;
 }
 

@@ -21,7 +21,7 @@ class RunDirectory;
 struct Moment {
     std::int64_t step = 0;
     double time = 0;
-    const Engine& engine;
+    Engine& engine;
     const LoadBalancer& balancer;
 };
 

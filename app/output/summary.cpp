@@ -62,14 +62,14 @@ void say_balancing(const Summary& s) {
                       counted(b.migrations, "migration"), fmt::format("in all {:.3f} s for the model", b.model_seconds),
                       fmt::format("{:.3f} s for the partition", b.partition_seconds),
                       fmt::format("{:.3f} s for moving and sorting anew", b.migrate_seconds)}));
-    const std::vector<LoadBalancer::Overall> overall = s.balancer.overall();
+    const std::vector<Overall> overall = s.balancer.overall();
     if (overall.empty()) {
         if (b.balancings > 1 && s.deck.balance.clock == balance::Clock::wall)
             say(stdout, "  too little time between two balancings for the clock; raise balance.every\n");
         return;
     }
     say(stdout, "  overall LBE by {}: in all, and after the first measured update\n", clock_name(s));
-    for (const LoadBalancer::Overall& o : overall)
+    for (const Overall& o : overall)
         say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe,
             o.measured ? fmt::format("{:.2f} %", 100 * *o.measured) : "-");
     if (s.balancer.finds_speeds()) say_speeds(s);

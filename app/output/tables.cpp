@@ -59,7 +59,8 @@ const Columns<BalanceRow>& balance_columns() {
     static const Columns<R> columns{
         column<R>("step", "", &R::step, "step number"),
         column<R>("model", "", &R::model,
-                  "load model; `none` if the driver's partition never changes (`partition.kind: none`)"),
+                  "load model, or the name of an entry of `compare`; `none` if the driver's partition never changes "
+                  "(`partition.kind: none`)"),
         column<R>(
             "driver", "", [](const R& r) { return r.driver ? 1 : 0; },
             "1 for the model that decides for the run, 0 for those in `compare`"),
@@ -88,13 +89,14 @@ const Columns<BalanceRow>& balance_columns() {
         column<R>(
             "decision", "", [](const R& r) { return balance::word_of(r.decision); }, "see below"),
         column<R>("lost_seconds", "s", &R::lost_seconds,
-                  "what the slowest process lost since the last migration (`migrate: gain`)"),
+                  "what was lost by not balancing, as the criterion counts it; 0 with `every`"),
         column<R>("move_seconds", "s", &R::move_seconds,
-                  "cost of a migration, with which it was compared (`migrate: gain`)"),
+                  "cost of a balancing, with which it was compared; 0 with `every`"),
         column<R>("lbe_reachable", "0 to 1", &R::lbe_reachable,
                   "LBE_m of the partition that was computed last before this row, taken or not; the loss is measured "
                   "against it"),
-        column<R>("load_step", "", &R::load_step, "step of whose loads `lbe_model` is")};
+        column<R>("load_step", "", &R::load_step, "step of whose loads `lbe_model` is"),
+        column<R>("criterion", "", &R::criterion, "which said whether to balance")};
     return columns;
 }
 

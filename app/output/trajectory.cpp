@@ -21,8 +21,6 @@
 namespace app {
 namespace {
 
-constexpr const char* file_name = "trajectory.h5";
-
 // Datasets in the order of describe().
 enum Place : std::size_t { place_step, place_time, place_edges, place_id, first_column };
 
@@ -54,7 +52,7 @@ std::vector<std::int64_t> trajectory_steps(const std::string& path) {
 }
 
 SeriesKind trajectory_series() {
-    return {{file_name},
+    return {{trajectory_file},
             [](const Deck& deck) {
                 const std::vector<Column>& columns = deck.output.trajectory_columns;
                 return Needs{.forces = std::find(columns.begin(), columns.end(), Column::force) != columns.end()};
@@ -63,18 +61,16 @@ SeriesKind trajectory_series() {
 }
 
 TrajectoryFile::TrajectoryFile(const SeriesContext& c)
-    : results_(c.results),
-      path_(c.results.path() + "/" + file_name),
-      comm_(c.results.comm()),
+    : FrameSeries(c, {trajectory_file, h5md_path(c.deck.output.trajectory_columns.front()) + "/step",
+                      c.deck.output.interval("trajectory"),
+                      c.particles * 24 * std::ssize(c.deck.output.trajectory_columns) + 100,
+                      [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
+                          return describe(file, frames, capacity);
+                      }}),
       columns_(c.deck.output.trajectory_columns),
-      every_(c.deck.output.interval("trajectory")),
-      last_step_(c.deck.run.steps),
       particles_(c.particles),
-      domain_(c.domain),
-      file_(path_, comm_, [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
-          return describe(file, frames, capacity);
-      }) {
-    if (results_.continued()) go_on(c.first_step, c.expected);
+      domain_(c.domain) {
+    go_on(c);
 }
 
 std::vector<comm::FramePlace> TrajectoryFile::describe(comm::FileWriter& file, std::int64_t frames,
@@ -84,10 +80,11 @@ std::vector<comm::FramePlace> TrajectoryFile::describe(comm::FileWriter& file, s
     std::vector<comm::FramePlace> places{
         file.frames(first + "/step", comm::Element::int64, frames, capacity),
         file.frames(first + "/time", comm::Element::float64, frames, capacity),
-        file.frames(h5md_box + "/edges/value", comm::Element::float64, frames, capacity, 3, 3)};
+        file.frames(h5md_box + "/edges/value", comm::Element::float64, frames, capacity, {3, 3})};
     places.push_back({});
     for (const Column c : columns_)
-        places.push_back(file.frames(h5md_path(c) + "/value", comm::Element::float64, frames, capacity, particles_, 3));
+        places.push_back(
+            file.frames(h5md_path(c) + "/value", comm::Element::float64, frames, capacity, {particles_, 3}));
     places[place_id] = {file.reserve("/particles/all/id", comm::Element::int64, particles_), 8, particles_, 1, true};
     for (const Column c : columns_) file.attribute(h5md_path(c) + "/value", "unit", h5md_unit(c));
     file.attribute(first + "/time", "unit", h5md_time_unit);
@@ -98,89 +95,25 @@ std::vector<comm::FramePlace> TrajectoryFile::describe(comm::FileWriter& file, s
     return places;
 }
 
-// Frames of the whole run, but no larger a file than file systems take; then it grows by copying.
-std::int64_t TrajectoryFile::room_for(std::int64_t frames) const {
-    constexpr std::int64_t most_bytes = std::int64_t{1} << 42;
-    const std::int64_t frame_bytes = particles_ * 24 * static_cast<std::int64_t>(columns_.size()) + 100;
-    return std::min(frames, std::max<std::int64_t>(1, most_bytes / frame_bytes));
-}
-
-void TrajectoryFile::go_on(std::int64_t step, bool expected) {
-    std::array<std::int64_t, 4> found{};  // is there a file, frames in it, frames that stay, capacity
-    if (comm_.rank() == 0) {
-        const std::vector<std::int64_t> steps = trajectory_steps(path_);
-        const auto stay = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
-        found = {comm::file_size(path_) >= 0, static_cast<std::int64_t>(steps.size()), stay,
-                 comm::count_frames(path_, h5md_path(columns_.front()) + "/step").capacity};
-    }
-    comm_.broadcast(found);
-    const auto [exists, frames, stay, capacity] = found;
-    if (!exists && expected) on_rank_0(comm_, [&] { results_.note_missing(file_name); });
-    if (!exists || (every_ == 0 && frames == stay)) return;
-    if (stay == 0 || !file_.open(frames, capacity))
-        return on_rank_0(comm_, [&] { results_.put_aside(file_name, "holds no frames that this run can go on with"); });
-    file_.keep(stay);
-    if (every_ == 0) return;
-    const std::int64_t needed = stay + last_step_ / every_ - step / every_;
-    if (needed > capacity) file_.grow(std::max(stay + 1, room_for(needed)));
-}
-
-// Another program may have removed it: then it is begun anew with the next frame. Returns whether it has.
-bool TrajectoryFile::forget_if_damaged() {
-    std::int64_t damaged = 0;
-    on_rank_0(comm_, [&] {
-        const std::string damage = file_.damage();
-        if (!damage.empty()) results_.lost(file_name, damage), damaged = 1;
-    });
-    comm_.broadcast(std::span(&damaged, 1));
-    if (damaged) file_.forget();
-    return damaged != 0;
-}
-
-// Does something with the file. False where another program has taken it meanwhile.
-template <class Body>
-bool TrajectoryFile::unless_damaged(Body body) {
-    forget_if_damaged();
-    try {
-        body();
-    } catch (const comm::Agreed<comm::WriteError>&) {
-        if (!forget_if_damaged()) throw;
-        return false;
-    }
-    return true;
-}
-
-void TrajectoryFile::flush() {
-    unless_damaged([&] { file_.flush(); });
-}
-
-void TrajectoryFile::write(const Moment& now) {
-    if (!unless_damaged([&] { add_frame(now); })) add_frame(now);
-}
-
-void TrajectoryFile::add_frame(const Moment& now) {
-    const std::int64_t step = now.step, frame = file_.frames();
-    if (file_.capacity() == 0) file_.create(room_for(1 + last_step_ / every_ - step / every_));
-    else if (frame == file_.capacity()) file_.grow(2 * frame);
-    if (comm_.rank() == 0) {
+void TrajectoryFile::write_frame(std::int64_t frame, const Moment& now) {
+    if (comm().rank() == 0) {
         const std::array<double, 9> edges = h5md_edges(domain_);
-        file_.write(place_step, frame, 0, &step, 1);
-        file_.write(place_time, frame, 0, &now.time, 1);
-        file_.write(place_edges, frame, 0, edges.data(), 3);
+        file().write(place_step, frame, 0, &now.step, 1);
+        file().write(place_time, frame, 0, &now.time, 1);
+        file().write(place_edges, frame, 0, edges.data(), 3);
     }
     if (frame == 0) {
-        const balance::Range mine = balance::block(particles_, comm_.rank(), comm_.size());
+        const balance::Range mine = balance::block(particles_, comm().rank(), comm().size());
         std::vector<std::int64_t> ids(mine.size());
         std::iota(ids.begin(), ids.end(), mine.begin);
-        file_.write(place_id, 0, mine.begin, ids.data(), mine.size());
+        file().write(place_id, 0, mine.begin, ids.data(), mine.size());
     }
     write_in_order(frame, now.engine);
-    file_.commit();
 }
 
 // Particles lie in the ranks by place. Window by window of ids they go to the rank that writes their rows.
 void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
-    const std::int64_t window = window_rows * comm_.size(), windows = (particles_ + window - 1) / window;
+    const std::int64_t window = window_rows * comm().size(), windows = (particles_ + window - 1) / window;
     std::vector<std::int64_t> begin(engine.tiles().size() + 1,
                                     0);  // of each tile in a list of all of this rank's particles
     for (std::size_t t = 0; t < engine.tiles().size(); ++t) begin[t + 1] = begin[t] + engine.tiles().particles(t);
@@ -197,7 +130,7 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
     std::vector<std::int64_t> next(first.begin(), first.end() - 1);
     for_each([&](std::int64_t at, std::int64_t id) { place[next[id / window]++] = static_cast<std::uint32_t>(at); });
 
-    std::vector<std::vector<std::byte>> to_rank(comm_.size());
+    std::vector<std::vector<std::byte>> to_rank(comm().size());
     std::vector<double> rows;
     for (std::int64_t w = 0; w < windows; ++w)
         for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -213,8 +146,8 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
                 auto& out = to_rank[row.id % window / window_rows];
                 out.insert(out.end(), bytes.begin(), bytes.end());
             }
-            const std::vector<std::byte> in = comm_.all_to_all(to_rank);
-            const std::int64_t lowest = w * window + comm_.rank() * window_rows,
+            const std::vector<std::byte> in = comm().all_to_all(to_rank);
+            const std::int64_t lowest = w * window + comm().rank() * window_rows,
                                mine = std::clamp<std::int64_t>(particles_ - lowest, 0, window_rows);
             rows.assign(3 * mine, 0.0);
             for (std::size_t at = 0; at < in.size(); at += sizeof(Row)) {
@@ -222,7 +155,7 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
                 std::memcpy(&row, &in[at], sizeof row);
                 std::copy(row.value.begin(), row.value.end(), &rows[3 * (row.id - lowest)]);
             }
-            file_.write(first_column + c, frame, lowest, rows.data(), mine);
+            file().write(first_column + c, frame, lowest, rows.data(), mine);
         }
 }
 

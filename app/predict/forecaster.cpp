@@ -69,7 +69,7 @@ predict::Rules Forecaster::rules_for(const Placement& placement) const {
     rules.constants = b.constants;
     balance::Policy& policy = rules.policy;
     policy.clock = b.clock;
-    policy.migrate = b.migrate;
+    policy.criterion = b.criterion;
     policy.speeds = b.speeds == balance::SpeedSource::off ? b.speeds : balance::SpeedSource::given;
     policy.partition = b.partition;
     policy.partition.processes = static_cast<std::int64_t>(placement.node.size());
@@ -77,6 +77,7 @@ predict::Rules Forecaster::rules_for(const Placement& placement) const {
     if (limit > 0) limit = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(limit) / particles));
     policy.start = b.constants.start;
     policy.counting.work.move = b.work.move * particles;
+    policy.counting.work.balancing = b.work.balancing;
     rules.speeds = placement.speed;
     return rules;
 }
@@ -164,7 +165,7 @@ predict::Course Forecaster::course_of(const Placement& placement, predict::Condi
         const auto usual = static_cast<double>(b.every);
         const double between = std::ceil(usual / steps_per_rebuild_) - 1;
         conditions.steps_per_rebuild = between > 0 ? usual / between : 1e300;
-    } else if (b.migrate == balance::Migrate::gain) {  // at the next rebuild that is due
+    } else if (!balance::make_criterion(b.criterion)->always()) {  // at the next rebuild that is due
         const auto every = static_cast<double>(b.every);
         conditions.rebalancing_seconds *= every / (every + std::min(every, steps_per_rebuild_ / 2));
     }

@@ -11,7 +11,7 @@
 namespace app {
 
 struct Options {
-    std::string deck;
+    std::string deck;     ///< for replay: empty where there is none
     std::string out;      ///< empty: out/<deck name>
     std::string restart;  ///< a checkpoint's path, `auto`, or empty
     std::vector<std::string> settings;
@@ -22,6 +22,8 @@ struct Options {
     bool brief = false;   ///< info: without the deck
     std::string machine;  ///< a machine file: takes the place of the deck's machine, and of measuring for predict
     std::string kind = "nested";  ///< partition: the partitioner
+    std::string loads;            ///< replay: the file of the load series
+    bool optimum = false;         ///< replay: find the best schedule of balancings in hindsight
     std::string processes;        ///< predict: a list of numbers
     double length = 1;            ///< predict: all lengths of the deck times so much
     double efficiency = 0;        ///< predict: find the most ranks that keep it; 0: not asked for

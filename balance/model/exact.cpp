@@ -10,6 +10,7 @@ namespace {
 struct Exact final : LoadModel {
     double first_state(const CellCounts&) const override { return 0; }  // it remembers nothing
     bool wants_costs() const override { return true; }
+    bool needs_particles() const override { return false; }
     void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         double sum = 0;
         for (const double c : p.costs) sum += c;

@@ -75,6 +75,8 @@ public:
     virtual void conclude(int /*round*/, std::span<const double> /*rows*/, std::span<const double> /*times*/) {}
     /// Whether it is to be told what cells truly cost (studies).
     virtual bool wants_costs() const { return false; }
+    /// Whether it has to know what the cells hold (ProcessView::cells).
+    virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;
     /// What conclude() has learnt; set_memory(memory()) on another object makes it equal.

@@ -36,6 +36,7 @@ double seconds_per_particle(const Totals& t) {
 // Reference: the previous model.
 struct A1 final : LoadModel {
     explicit A1(const ModelConstants& c) : constants(c) {}
+    bool needs_particles() const override { return false; }
     double first_state(const CellCounts& c) const override { return first_load(constants.start, c); }
     // Before the first measurement the state has no unit; the first one brings it to seconds.
     int rounds() const override { return 1; }

@@ -19,6 +19,7 @@ struct Stateless : LoadModel {
 
 // l_c = t_p / N_Cp.
 struct TimeAverage final : Stateless {
+    bool needs_particles() const override { return false; }
     void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         std::fill(load.begin(), load.end(), p.time / static_cast<double>(load.size()));
     }
@@ -28,6 +29,7 @@ struct TimeAverage final : Stateless {
 // cell.
 struct MovingAverage final : LoadModel {
     explicit MovingAverage(const ModelConstants& c) : weight(c.weight) {}
+    bool needs_particles() const override { return false; }
     static constexpr double no_history = -1;
     double first_state(const CellCounts&) const override { return no_history; }
     bool accepts_state(double value) const override { return value == no_history || LoadModel::accepts_state(value); }

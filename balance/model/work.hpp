@@ -43,7 +43,8 @@ struct WorkCosts {
     double region_factor = 1;
     std::int64_t capacity = 0;
     double spill = 0;
-    double move = 2e-7;  ///< a particle that is moved to another process: packing, sending, sorting in
+    double balancing = 0;  ///< of each process, for each balancing that is made, beside what is moved
+    double move = 2e-7;    ///< a particle that is moved to another process: packing, sending, sorting in
     Slowdown slow{};
     friend bool operator==(const WorkCosts&, const WorkCosts&) = default;
 };

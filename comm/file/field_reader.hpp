@@ -2,6 +2,8 @@
 // Cell fields from HDF5 files of others: any numbers, in any layout that HDF5 reads by itself.
 #pragma once
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,5 +19,43 @@ struct ReadField {
 /// A dataset [ny, nx] or [nz, ny, nx] of integers or floating-point numbers. Rank 0 reads; each rank gets its home.
 /// Collective. Throws Agreed<ReadError>.
 ReadField read_field(const std::string& path, const std::string& dataset, const Communicator& comm);
+
+/// A file of series of fields, one field a time: datasets [t, ny, nx] or [t, nz, ny, nx]. Rank 0 has it open. All calls
+/// are collective and throw Agreed<ReadError>.
+class FieldSeriesReader {
+public:
+    FieldSeriesReader(const std::string& path, const Communicator& comm);
+    ~FieldSeriesReader();
+    FieldSeriesReader(const FieldSeriesReader&) = delete;
+    FieldSeriesReader& operator=(const FieldSeriesReader&) = delete;
+
+    bool has(const std::string& dataset) const;
+
+    struct Shape {
+        std::int64_t times = 0;
+        std::array<int, 3> cells{1, 1, 1};
+        int dimensions = 2;
+        friend bool operator==(const Shape&, const Shape&) = default;
+    };
+    /// Of a dataset of numbers with 3 or 4 dimensions.
+    Shape shape(const std::string& dataset) const;
+
+    /// The field of time t, x slowest, then y, then z. On rank 0; nothing elsewhere.
+    std::vector<double> whole(const std::string& dataset, std::int64_t t) const;
+    /// The same of this rank's home.
+    std::vector<double> home(const std::string& dataset, std::int64_t t) const;
+
+    /// A dataset [n] of integers.
+    std::vector<std::int64_t> integers(const std::string& dataset) const;
+    /// An attribute of the file's root that is a list of texts; empty where there is none.
+    std::vector<std::string> texts(const std::string& attribute) const;
+
+private:
+    void require(const std::string& why) const;  // empty: nothing is wrong; that of rank 0 counts
+    struct Open;
+    std::unique_ptr<Open> open_;  // on rank 0
+    std::string path_;
+    const Communicator& comm_;
+};
 
 }  // namespace comm

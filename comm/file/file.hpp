@@ -49,7 +49,7 @@ struct FieldBlock {
     std::vector<T> values;
 };
 
-/// Where the rows of a dataset [frames, rows, columns] lie: a frame is `chunks` pieces of `chunk_rows` rows each.
+/// Where the rows of a dataset [frames, ..., columns] lie: a frame is `chunks` pieces of `chunk_rows` rows each.
 struct FramePlace {
     std::int64_t offset = 0, row_bytes = 0, chunk_rows = 1, chunks = 1;
     bool once = false;  ///< one for the whole file instead of one for each frame
@@ -86,10 +86,10 @@ public:
     std::int64_t reserve(const std::string& path, Element type, std::int64_t rows) {
         return place_of(path, type, {rows});
     }
-    /// A dataset [frames, rows, columns], or [frames] where rows = 0, that is not written here and has room for
-    /// `capacity` frames. Its place does not depend on `frames` (at least 1).
+    /// A dataset [frames, extents...] that is not written here and has room for `capacity` frames. Its rows run along
+    /// the last extent. Its place does not depend on `frames` (at least 1).
     FramePlace frames(const std::string& path, Element type, std::int64_t frames, std::int64_t capacity,
-                      std::int64_t rows = 0, std::int64_t columns = 1);
+                      const std::vector<std::int64_t>& extents = {});
     /// A small dataset, the same on all ranks.
     template <class T>
     void dataset(const std::string& path, std::span<const T> values) {

@@ -79,6 +79,11 @@ void FrameFile::write(std::size_t dataset, std::int64_t frame, std::int64_t row,
     }
 }
 
+void FrameFile::write_part(std::size_t dataset, std::int64_t frame, std::int64_t row, std::int64_t first,
+                           const void* data, std::int64_t bytes) {
+    if (good_) good_ = write_at(data_, static_cast<const char*>(data), bytes, places_[dataset].at(frame, row) + first);
+}
+
 void FrameFile::commit() {
     check(good_);  // all data of the frame is there
     if (frames_ == 0) {

@@ -54,6 +54,9 @@ public:
     /// Writes rows of this rank into a dataset (by its number in what describe() returned). Not collective; an error is
     /// told by commit().
     void write(std::size_t dataset, std::int64_t frame, std::int64_t row, const void* data, std::int64_t rows);
+    /// The same of a part of one row: `bytes` bytes from byte `first` on.
+    void write_part(std::size_t dataset, std::int64_t frame, std::int64_t row, std::int64_t first, const void* data,
+                    std::int64_t bytes);
 
 private:
     std::vector<FramePlace> build(const std::string& path, std::int64_t frames, std::int64_t capacity) const;

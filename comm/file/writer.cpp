@@ -137,22 +137,28 @@ void FileWriter::link(const std::string& path, const std::string& target) {
 // dataset that is a single chunk is laid out otherwise, so there are always more chunks than one where the number of
 // frames can change.
 FramePlace FileWriter::frames(const std::string& path, Element type, std::int64_t frames, std::int64_t capacity,
-                              std::int64_t rows, std::int64_t columns) {
+                              const std::vector<std::int64_t>& extents) {
     constexpr std::int64_t most_bytes = 1 << 30, most_scalars = 1024;  // of a chunk; HDF5 has a limit of 4 GiB
     FramePlace place;
     std::array<std::int64_t, 5> found{};
     if (comm_.rank() == 0) {
         const auto size = static_cast<std::int64_t>(H5Tget_size(stored(type)));
         std::vector<hsize_t> now{static_cast<hsize_t>(frames)}, most{static_cast<hsize_t>(capacity)}, chunk{1};
-        place.row_bytes = size * columns;
-        if (rows > 0) {
-            place.chunks = (rows * place.row_bytes + most_bytes - 1) / most_bytes;
-            place.chunk_rows = (rows + place.chunks - 1) / place.chunks;
-            for (std::vector<hsize_t>* extent : {&now, &most})
-                extent->insert(extent->end(), {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)});
-            chunk.insert(chunk.end(), {static_cast<hsize_t>(place.chunk_rows), static_cast<hsize_t>(columns)});
-        } else {
+        place.row_bytes = extents.empty() ? size : size * extents.back();
+        if (extents.empty()) {
             chunk[0] = static_cast<hsize_t>(std::clamp<std::int64_t>(capacity / 2, 1, most_scalars));
+        } else {                    // a chunk is whole but along the first extent
+            std::int64_t rows = 1;  // of one index along it
+            for (std::size_t a = 1; a + 1 < extents.size(); ++a) rows *= extents[a];
+            const std::int64_t n = extents[0];
+            place.chunks = (n * rows * place.row_bytes + most_bytes - 1) / most_bytes;
+            const std::int64_t indices = (n + place.chunks - 1) / place.chunks;  // of a chunk
+            place.chunk_rows = indices * rows;
+            for (const std::int64_t extent : extents) {
+                now.push_back(static_cast<hsize_t>(extent));
+                most.push_back(static_cast<hsize_t>(extent));
+                chunk.push_back(static_cast<hsize_t>(chunk.size() == 1 ? indices : extent));
+            }
         }
         handles_->groups_above(path);
         const Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);

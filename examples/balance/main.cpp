@@ -38,11 +38,11 @@ int main() {
 
     const balance::Meter meter;
     balance::Policy policy;
-    policy.migrate = balance::Migrate::always;
+    policy.criterion.name = "every";
     policy.speeds = balance::SpeedSource::off;
     policy.partition.processes = processes;
     const balance::Setting setting{team, grid, {processes, team.size()}, policy, meter};
-    balance::Balancing balancing = balance::make_balancing(setting, {}, std::vector<std::string>{"r1"});
+    balance::Balancing balancing = balance::make_balancing(setting, {}, "r1");
     balance::Partition cells = balance::one_box_each(balance::even_partition(grid, processes));
     for (int step = 0; step < 4; ++step) {
         const std::vector<double> times = times_of(cells);  // measure them in your program, a step

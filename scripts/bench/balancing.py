@@ -6,7 +6,7 @@ balancing costs: timers, model, partition, migration, and rebuilds that would no
 Centred: two slabs of half a million particles meet in the middle of the box, so that even halves are a perfect split
 and there is nothing to win. Off-centre: even halves hold 81 and 19 % of the particles; beside the run without balancing
 it is compared with the same slabs centred. `gain` is the program's default: it migrates where that pays, with a rebuild
-that is due. `always` makes a new partition and migrates each time, due or not, as the paper's experiment does.
+that is due. `every` makes a new partition and migrates each time, due or not, as the paper's experiment does.
 """
 import argparse
 import os
@@ -25,8 +25,8 @@ RUNS = {  # name: settings, sizes
     "centred": ([], SIZES),
     "centred, every 20, gain": (["balance.every=20"], SIZES),
     "centred, every 5, gain": (["balance.every=5"], SIZES),
-    "centred, every 20, always": (["balance.every=20", "balance.migrate=always"], SIZES),
-    "centred, every 5, always": (["balance.every=5", "balance.migrate=always"], SIZES),
+    "centred, every 20, every time": (["balance.every=20", "balance.criterion=every"], SIZES),
+    "centred, every 5, every time": (["balance.every=5", "balance.criterion=every"], SIZES),
     "off-centre": ([], OFF_CENTRE),
     "off-centre, every 20, gain": (["balance.every=20"], OFF_CENTRE),
     "off-centre, every 5, gain": (["balance.every=5"], OFF_CENTRE),

@@ -77,7 +77,7 @@ def grow_with_ranks(liquid, sizes, out):
     print(f"{'ranks':>6}" + "".join(f"{head:>{width}}" for head, width in heads))
     for ranks, cells in sizes:
         _, _, plain, _ = run(liquid, cells, 20, 20, ranks)
-        balance = "balance: {every: 10, clock: work, migrate: always}\n"
+        balance = "balance: {every: 10, clock: work, criterion: every}\n"
         particles, _, peak, kept = run(liquid, cells, 20, 20, ranks, balance)
         out["ranks"].append(
             {

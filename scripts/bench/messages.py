@@ -24,7 +24,7 @@ PATCHES = (
         "balance.processes=64",
         "balance.every=300",
         "balance.clock=work",
-        "balance.migrate=always",
+        "balance.criterion=every",
         "balance.partition.cut=patches",
     ],
 )

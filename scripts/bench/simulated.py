@@ -40,7 +40,7 @@ def slabs_in_space(particles):
         ((near, near, near), (far, far, far)),
         ((far + 1, near + 0.25 * side, near + 0.25 * side), (far + 1 + side, far + 0.25 * side, far + 0.25 * side)),
     ]
-    same = ["balance.migrate=always", "balance.constants.start=uniform"]  # as in the flat deck
+    same = ["balance.criterion=every", "balance.constants.start=uniform"]  # as in the flat deck
     partition = [f"balance.partition.{s}" for s in ("patches_per_process=8", "cut=cells", "sticky=false")]
     return box, slabs, same + partition
 

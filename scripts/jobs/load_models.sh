@@ -43,7 +43,7 @@ else
     model=${models[task % 8]}
     test=$((1 + task / 8))
     export NAME=test${test}_$model STEPS=$((first_steps + ${STEPS:-1000})) DT=$([[ $test == 1 ]] && echo 1e-13 || echo 1e-3)
-    export SETTINGS="$common balance.every=5 balance.migrate=always balance.partition.cut=${CUT:-cells}"
+    export SETTINGS="$common balance.every=5 balance.criterion=every balance.partition.cut=${CUT:-cells}"
     if [[ $model == none ]]; then SETTINGS+=" balance.partition.kind=none"; else SETTINGS+=" balance.model=$model"; fi
 fi
 exec bash scripts/jobs/collision.sh

@@ -78,7 +78,7 @@ def collided_strip(nodes, _):
         "--set",
         "balance.every=5",
         "--set",
-        "balance.migrate=always",
+        "balance.criterion=every",
         "--set",
         "balance.clock=work",
         "--set",
@@ -106,7 +106,7 @@ PATCHES = [
             "balance.processes=64",
             "balance.every=100",
             "balance.clock=work",
-            "balance.migrate=always",
+            "balance.criterion=every",
             "balance.partition.cut=patches",
         ]
         for x in ("--set", s)

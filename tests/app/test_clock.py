@@ -11,7 +11,7 @@ import pytest
 from program import DECK, hash_of, options, run, settings, summary
 
 # Enough steps to be under way when the clock jumps, and rows to see it.
-STEPS, EVERY = 300, 20
+STEPS, EVERY = 1500, 100
 WORDS = settings(
     run__steps=STEPS,
     checkpoint__every=300,

@@ -40,11 +40,14 @@ const std::string full =
     "run: {dt: 0.0005, steps: 2e3, precision: double}\n"
     "grid: {cell: 2.75, skin: 0.3, tile: [16, 64]}\n"
     "balance:\n"
-    "  {every: 5, model: a1, compare: [r1, hybrid], processes: 2400, clock: work, migrate: always, noise: 0.01,\n"
+    "  {every: 5, model: a1, processes: 2400, clock: work, criterion: every, noise: 0.01,\n"
     "   partition: {kind: rcb, order: tree, patches_per_process: 3, cut: cells, sticky: false, min_width: 2},\n"
     "   constants: {weight: 0.25, threshold: 0.05, start: uniform, forgetting: 0.7, floor: 0.1, noise_weight: 9, "
     "costs: [1e-9, 2e-9, 3e-9, 4e-9]},\n"
-    "   work: {cell: 1e-8, particle: 2e-8, candidate: 3e-8, pair: 4e-8, capacity: 12, spill: 5e-9, region: {lower: [1, "
+    "   criteria: {threshold: 0.7},\n"
+    "   compare: [r1, {model: hybrid, criterion: menon, partition: {cut: strips}}],\n"
+    "   work: {cell: 1e-8, balancing: 0.5, particle: 2e-8, candidate: 3e-8, pair: 4e-8, capacity: 12, spill: 5e-9, "
+    "region: {lower: [1, "
     "2], upper: [3, 4], factor: 3}}}\n"
     "output: {every: 50, fields_every: 500, trajectory_every: 1000}\n";
 
@@ -75,9 +78,14 @@ void check_same(const Deck& a, const Deck& b) {
     CHECK((a.run.dt == b.run.dt && a.run.steps == b.run.steps && a.run.precision == b.run.precision));
     CHECK((a.grid.cell == b.grid.cell && a.grid.skin == b.grid.skin && a.grid.tile == b.grid.tile));
     CHECK((a.balance.every == b.balance.every && a.balance.processes == b.balance.processes));
-    CHECK((a.balance.model == b.balance.model && a.balance.compare == b.balance.compare &&
-           a.balance.clock == b.balance.clock && a.balance.migrate == b.balance.migrate &&
-           a.balance.noise == b.balance.noise));
+    CHECK((a.balance.model == b.balance.model && a.balance.clock == b.balance.clock &&
+           a.balance.criterion == b.balance.criterion && a.balance.noise == b.balance.noise));
+    REQUIRE(a.balance.compare.size() == b.balance.compare.size());
+    for (std::size_t i = 0; i < a.balance.compare.size(); ++i) {
+        const Deck::Balance::Compared &c = a.balance.compare[i], &d = b.balance.compare[i];
+        CHECK((c.name == d.name && c.model == d.model && c.criterion == d.criterion && c.partition == d.partition &&
+               c.plain == d.plain && c.own_criterion == d.own_criterion && c.own_partition == d.own_partition));
+    }
     CHECK(a.balance.partition == b.balance.partition);
     CHECK(a.balance.constants == b.balance.constants);
     CHECK(a.balance.work == b.balance.work);
@@ -125,7 +133,7 @@ TEST_CASE("a minimal deck has every default") {
     CHECK(d.balance.every == 0);
     CHECK_FALSE(d.balance.processes);
     CHECK((d.balance.model == "r1" && d.balance.compare.empty() && d.balance.clock == balance::Clock::wall &&
-           d.balance.migrate == balance::Migrate::gain && d.balance.noise == 0));
+           d.balance.criterion == balance::CriterionOptions{} && d.balance.noise == 0));
     CHECK(d.balance.partition == balance::PartitionOptions{});
     CHECK(d.balance.constants == balance::ModelConstants{});
     CHECK(d.balance.work == balance::WorkCosts{});
@@ -331,6 +339,11 @@ TEST_CASE("a bad setting is named by its path") {
         {"dt=0.1", "--set dt: ", "it belongs at run.dt"},
         {"balance.model=b7", "--set balance.model: ", "balance.model can't be 'b7'"},
         {"balance.compare=[a1]", "--set balance.compare: ", "compared by counted work only"},
+        {"balance.criterion=menom", "--set balance.criterion: ", "did you mean 'menon'?"},
+        {"balance.migrate=menon", "--set balance.migrate: ", "balance.migrate can't be 'menon'"},
+        {"balance.criteria.threshold=0", "--set balance.criteria.threshold: ", "balance.criteria.threshold is 0"},
+        {"balance.criteria.threshold=1.1", "--set balance.criteria.threshold: ", "at most 1"},
+        {"balance.work.balancing=-1", "--set balance.work.balancing: ", "balance.work.balancing is -1"},
         {"comm.order=fast", "--set comm.order: ", "comm.order can't be 'fast'"},
         {"balance.processes=0", "--set balance.processes: ", "balance.processes is 0"},
         {"balance.processes", "--set balance.processes: ", "no value"},
@@ -437,11 +450,54 @@ TEST_CASE("files") {
     CHECK_THROWS_AS(load("no\nsuch"), app::DeckError);
 }
 
+TEST_CASE("what is compared has a model, and what the deck doesn't give it is the driver's") {
+    const Deck d = app::parse_deck(full, "deck.yaml");
+    REQUIRE(d.balance.compare.size() == 2);
+    const Deck::Balance::Compared &plain = d.balance.compare[0], &own = d.balance.compare[1];
+    CHECK((plain.name == "r1" && plain.model == "r1" && plain.criterion == d.balance.criterion &&
+           plain.partition == d.balance.partition));
+    CHECK((own.name == "hybrid/menon/rcb" && own.model == "hybrid"));
+    CHECK(own.criterion == balance::CriterionOptions{"menon", 0.7});
+    balance::PartitionOptions strips = d.balance.partition;
+    strips.cut = balance::CutAt::strips;
+    CHECK(own.partition == strips);
+    CHECK(app::to_yaml(d).find(
+              "compare: [r1, {model: hybrid, criterion: menon, criteria: {threshold: 0.7}, partition: {kind: rcb, ") !=
+          std::string::npos);
+
+    const auto names = [](const std::string& entries) {
+        std::vector<std::string> found;
+        const Deck some = app::parse_deck(minimal, "deck.yaml", {"balance.clock=work", "balance.compare=" + entries});
+        check_same(some, app::parse_deck(app::to_yaml(some), "deck.yaml"));
+        for (const balance::Contender& c : some.balance.compare) found.push_back(c.name);
+        return found;
+    };
+    CHECK(names("[a1, {model: a1, criteria: {threshold: 0.5}}, {model: a1, partition: {kind: none}}]") ==
+          std::vector<std::string>{"a1", "a1/gain", "a1/none"});
+    CHECK(names("[{model: r1, name: again}, {name: 2.x-_+, model: r1}]") ==
+          std::vector<std::string>{"again", "2.x-_+"});
+    CHECK(names("[{model: r1, criterion: gain}]") == std::vector<std::string>{"r1/gain"});
+}
+
+TEST_CASE("migrate is an older name of two criteria, and has no place beside criterion") {
+    const auto criterion = [](const std::string& setting) {
+        return app::parse_deck(minimal, "deck.yaml", {setting}).balance.criterion.name;
+    };
+    CHECK(criterion("balance.migrate=always") == "every");
+    CHECK(criterion("balance.migrate=gain") == "gain");
+    CHECK(criterion("balance.criterion=zhai") == "zhai");
+    CHECK(app::to_yaml(app::parse_deck(minimal, "deck.yaml", {"balance.migrate=always"})).find("migrate:") ==
+          std::string::npos);
+    CHECK_THROWS_WITH(app::parse_deck(minimal, "deck.yaml", {"balance.migrate=gain", "balance.criterion=gain"}),
+                      "--set balance.migrate: balance.migrate is given beside balance.criterion; leave "
+                      "balance.migrate out");
+}
+
 TEST_CASE("every key of balance reaches the deck") {
     const Deck d = app::parse_deck(full, "deck.yaml");
-    CHECK((d.balance.model == "a1" && d.balance.compare == std::vector<std::string>{"r1", "hybrid"} &&
-           d.balance.clock == balance::Clock::work && d.balance.migrate == balance::Migrate::always &&
-           d.balance.noise == 0.01));
+    CHECK((d.balance.model == "a1" && d.balance.clock == balance::Clock::work &&
+           d.balance.criterion == balance::CriterionOptions{"every", 0.7} && d.balance.noise == 0.01));
+    CHECK(d.balance.work.balancing == 0.5);
     CHECK((d.balance.partition.kind == "rcb" && d.balance.partition.order == balance::Order::tree &&
            d.balance.partition.cut == balance::CutAt::cells && d.balance.partition.patches_per_process == 3 &&
            !d.balance.partition.sticky && d.balance.partition.min_width == 2));

@@ -51,6 +51,7 @@ void change(const app::Key& key, const std::string& path) {
                              "[0.1, 0.2, 0.3, 0.4]",
                              "[reflecting, reflecting]",
                              "[a1]",
+                             "menon",
                              "[force]",
                              "soft_sphere",
                              "none",
@@ -85,6 +86,7 @@ bool kept(const std::string& path) {
 TEST_CASE("a change of any key is seen, as one of this key alone, and a restart refuses it where it keeps the key") {
     std::set<std::string> all, seen;
     app::for_each_key(app::standard_keys(), [&](const std::string& path, const app::Key& key, bool) {
+        if (key.name == "migrate") return;                        // another name of a key
         if (key.text && key.name != "lattice") all.insert(path);  // there is one lattice
     });
     for (const std::string& text : {corners, cells}) {
@@ -178,12 +180,14 @@ TEST_CASE("a restart may leave to the run what the checkpoint's deck says") {
 
 TEST_CASE("the reference has a row for every key") {
     const std::string reference = app::deck_reference();
-    std::size_t at = 0;
     app::for_each_key(app::standard_keys(), [&](const std::string& path, const app::Key& key, bool) {
         if (!key.text) return;
         CAPTURE(path);
-        at = reference.find("\n| `" + key.name + "` | ", at);
-        REQUIRE(at != std::string::npos);
+        std::string section = path.substr(0, path.rfind('.'));
+        if (section.ends_with(".0")) section.resize(section.size() - 2);  // of a list of sections
+        const std::size_t begin = reference.find("\n## " + section + "\n"), end = reference.find("\n## ", begin + 1);
+        REQUIRE(begin != std::string::npos);
+        CHECK(reference.find("\n| `" + key.name + "` | ", begin) < end);
         CHECK((!key.meaning.empty() && !key.allowed.empty()));
     });
     CHECK(reference.find("| `cell` | 2D: the cutoff; 3D: 1.2 times the cutoff | a number above 0 and at most 10 | "

@@ -120,11 +120,11 @@ def test_a_failure_after_the_start_names_dt(tmp):
 
 COMMANDS = [
     (["rnu", DECK], "unknown command 'rnu'; did you mean 'run'?"),
-    (["fly"], "unknown command 'fly'; use one of run, partition, predict, info, check"),
-    ([], "no command; give one of run, partition, predict, info, check, or --help"),
+    (["fly"], "unknown command 'fly'; use one of run, partition, predict, replay, info, check"),
+    ([], "no command; give one of run, partition, predict, replay, info, check, or --help"),
     (["run", DECK, "--steps", "10"], "run: unexpected '--steps'; see steelyard run --help"),
     (["run", DECK, "--ouut", "x"], "run: unexpected '--ouut'; did you mean --out?"),
-    (["check", DECK, "--out", "x"], "check: unexpected '--out', an option of run, partition, predict; see"),
+    (["check", DECK, "--out", "x"], "check: unexpected '--out', an option of run, partition, predict, replay; see"),
     (["run", DECK, "other.yaml"], "run: unexpected 'other.yaml'; see steelyard run --help"),
 ]
 

@@ -28,7 +28,7 @@ struct Record : Observer {
         return {on(sums_every) || s == first || s == last, on(fields_every), on(state_every), false};
     }
     void sums(std::int64_t, const Engine& t) override { rows.push_back(md::thermo(t.sums(), t.setup().domain)); }
-    void series(std::int64_t step, const Engine& t) override {
+    void series(std::int64_t step, Engine& t) override {
         if (!due(step).cells) return;
         std::array<std::int64_t, 1> n{0};
         for (std::size_t k = 0; k < t.tiles().size(); ++k)

@@ -330,7 +330,7 @@ def test_agreed_errors(tmp):
 
 # Functions of comm/ that act on a communicator: members of these classes, and whatever is given one.
 COLLECTIVE = re.compile(
-    r"^comm::(Communicator|Reduction|Exchange|FileReader|FileWriter|FrameFile)::|Communicator const&"
+    r"^comm::(Communicator|Reduction|Exchange|FileReader|FileWriter|FrameFile|FieldSeriesReader)::|Communicator const&"
 )
 # Those that must not throw, or that no command of the program calls.
 EXEMPT = {
@@ -374,6 +374,7 @@ def scenarios(tmp):
             output__every=4,
             output__trajectory_every=2,
             output__fields_every=4,
+            output__loads_every=2,
             checkpoint__every=4,
             balance__every=4,
             balance__clock="work",
@@ -395,6 +396,7 @@ def scenarios(tmp):
             "--force",
             *settings(load__kind="dataset", load__file=f"{first}/fields_4.h5", load__dataset="/particles"),
         ],
+        "replay": ["replay", f"{first}/loads.h5", "--force", *settings(balance__processes=4)],
         "predict": ["predict", DECK, *SMALL, "--machine", machine, "--force"],
         "measure": ["predict", DECK, *SMALL, "--force"],
     }

@@ -405,7 +405,7 @@ def test_other_files(tmp):
             summary(out)["state_hash"],
             "a run to step 20",
             "last at step 20",
-            "a1 (3 processes), r1 (3 processes)",
+            "r1 (3 processes), a1 (3 processes)",
         )
     ), brief
     assert brief == printed(2, "info", "--brief", os.path.join(out, "checkpoint_20.h5")) and printed(

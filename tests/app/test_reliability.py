@@ -784,7 +784,8 @@ def test_hostile(tmp, deck, small, dimensions):
         balance__every=10,
         balance__clock="work",
         balance__processes=6,
-        balance__compare="[a1, moving_average]",
+        balance__compare="[a1, moving_average, {name: late, model: b1, criterion: boulmier}]",
+        balance__work__balancing=1,  # too dear for `late`
         balance__migrate="always",
     )
     assert run(2, "run", deck, "--out", out, "--quiet", *small, *settings(**keys))[0] == 0, "run"
@@ -906,6 +907,14 @@ def test_hostile(tmp, deck, small, dimensions):
         refused("a particle outside the box", element("exact/state", (3, axis), -1 if axis == 0 else 2**62))
         too_fast = element("exact/state", (3, dimensions + axis), -(2**63))
         refused("a particle that is too fast", too_fast, says="faster than anything")
+    with h5py.File(good) as f:
+        steps, waited = f["balance/late/criterion"][:]
+        assert steps == 40 and waited > 0, "what a criterion remembers"
+    refused("half the memory of a criterion", replace("balance/late/criterion", [steps]), says="late/criterion")
+    for value in (np.nan, np.inf, -1e31):
+        refused(
+            f"a criterion that remembers {value}", element("balance/late/criterion", 1, value), says="late/criterion"
+        )
     refused("another step than its front", element("particles/all/position/step", 0, 39))
     # What the controllers of accelerators remember, of each of two ranks: share, count, ten numbers.
     zoned = os.path.join(tmp, "zoned")

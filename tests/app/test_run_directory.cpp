@@ -41,6 +41,6 @@ run: {dt: 0.001, steps: 10}
     REQUIRE(changed.size() == 4);
     CHECK((changed[0].key == "system.slabs.0.velocity" && changed[0].before == "[0, 0]" && changed[0].now == "[1, 2]"));
     CHECK((changed[1].key == "run.dt" && changed[1].before == "0.001" && changed[1].now == "0.002"));
-    CHECK((changed[2].key == "balance.compare" && changed[2].before == "[]" && changed[2].now == "[a1, b1]"));
-    CHECK((changed[3].key == "balance.clock" && changed[3].before == "wall" && changed[3].now == "work"));
+    CHECK((changed[2].key == "balance.clock" && changed[2].before == "wall" && changed[2].now == "work"));
+    CHECK((changed[3].key == "balance.compare" && changed[3].before == "[]" && changed[3].now == "[a1, b1]"));
 }

@@ -3,38 +3,46 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
 
 #include "balance/decision.hpp"
 
 using namespace balance;
 
+namespace {
+
+const std::unique_ptr<Criterion> gain = make_criterion({"gain"}), every = make_criterion({"every"}),
+                                 menon = make_criterion({"menon"});
+
+}  // namespace
+
 TEST_CASE("by counted work the losses of all intervals add up until a migration pays") {
     History h;
     h.lbe_reachable = 0.9;
     h.move_seconds = 1.0;
-    std::vector<double> spent;
+    Watch watch;
     const std::vector<double> times{1, 2, 3};  // mean 2: the best known partition would need 2 / 0.9 a step
     const double lost = 3 - 2 / 0.9;
     int intervals = 0;
-    while (!h.migration_pays() && intervals < 1000) {
-        account(h, spent, times, 0.5, Clock::work, Migrate::gain);
+    while (decide(h, *gain) == Decision::kept_gain && intervals < 1000) {
+        account(h, watch, times, 0.5, Clock::work, *gain);
         ++intervals;
         CHECK(h.lost_seconds == Approx(intervals * 0.5 * lost));
     }
     CHECK(intervals == static_cast<int>(std::floor(1.0 / (0.5 * lost))) + 1);
     CHECK(h.sum_mean == Approx(2.0 * intervals));
     CHECK(h.sum_max == Approx(3.0 * intervals));
-    CHECK(spent == std::vector<double>{0.5 * intervals, 1.0 * intervals, 1.5 * intervals});
+    CHECK(watch.spent == std::vector<double>{0.5 * intervals, 1.0 * intervals, 1.5 * intervals});
 }
 
 TEST_CASE("by the wall clock a process that is slow now and then is not the slowest of the whole time") {
     History steady, jumping;
-    std::vector<double> spent_steady, spent_jumping;
+    Watch watch_steady, watch_jumping;
     for (int i = 0; i < 30; ++i) {
         std::vector<double> times{1, 1, 1};
         times[i % 3] = 2;  // another one each time: together they are even
-        account(jumping, spent_jumping, times, 10, Clock::wall, Migrate::gain);
-        account(steady, spent_steady, std::vector<double>{1, 1, 2}, 10, Clock::wall, Migrate::gain);
+        account(jumping, watch_jumping, times, 10, Clock::wall, *gain);
+        account(steady, watch_steady, std::vector<double>{1, 1, 2}, 10, Clock::wall, *gain);
     }
     CHECK(jumping.lost_seconds == Approx(0).margin(1e-9));
     CHECK(steady.lost_seconds == Approx(30 * 10 * (2 - 4.0 / 3)));
@@ -45,50 +53,69 @@ TEST_CASE("a partition better than the one that was promised loses nothing") {
         History h;
         h.lbe_reachable = 0.5;
         h.updates = 1;
-        std::vector<double> spent;
-        account(h, spent, std::vector<double>{1, 1.2}, 5, clock, Migrate::gain);
+        Watch watch;
+        account(h, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
         CHECK(h.lost_seconds == 0);
-        CHECK_FALSE(h.migration_pays());
+        CHECK(decide(h, *gain) == Decision::kept_gain);
         // But loads that no measured time has changed yet are refuted by it, and say nothing of what could be reached.
         History first;
         first.lbe_reachable = 0.5;
-        spent.clear();
-        account(first, spent, std::vector<double>{1, 1.2}, 5, clock, Migrate::gain);
+        watch = {};
+        account(first, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
         CHECK(first.lost_seconds == Approx(5 * 0.1));
         first = {};
         first.lbe_reachable = 0.95;  // not refuted
-        spent.clear();
-        account(first, spent, std::vector<double>{1, 1.2}, 5, clock, Migrate::gain);
+        watch = {};
+        account(first, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
         CHECK(first.lost_seconds == Approx(5 * (1.2 - 1.1 / 0.95)));
     }
 }
 
-TEST_CASE("the decision: gain keeps what does not pay, always moves what differs") {
+TEST_CASE("the decision: a criterion asks for a balancing, and gain weighs its partition, too") {
     History h;
     h.lost_seconds = 1, h.move_seconds = 2;
     const Moved some{3, 40}, nothing{0, 0};
-    CHECK(decide(h, Migrate::gain, true, some) == Decision::kept_gain);
-    CHECK(decide(h, Migrate::gain, true, nothing) == Decision::kept_gain);
-    CHECK(decide(h, Migrate::always, true, some) == Decision::moved);
-    CHECK(decide(h, Migrate::always, true, nothing) == Decision::kept_same);
-    CHECK(decide(h, Migrate::gain, false, some) ==
-          Decision::moved);  // the first partition, before anything was measured
+    CHECK(decide(h, *gain) == Decision::kept_gain);
+    CHECK(decide(h, *menon) == Decision::kept_criterion);
+    CHECK(decide(h, *every) == Decision::none);
+    CHECK(decide(h, *gain, true, some) == Decision::kept_gain);
+    CHECK(decide(h, *gain, true, nothing) == Decision::kept_gain);
+    CHECK(decide(h, *menon, true, some) == Decision::moved);  // it was asked before the partition was made
+    CHECK(decide(h, *every, true, some) == Decision::moved);
+    CHECK(decide(h, *every, true, nothing) == Decision::kept_same);
+    CHECK(decide(h, *gain, false, some) == Decision::moved);  // the first partition, before anything was measured
     h.lost_seconds = 2;
-    CHECK(decide(h, Migrate::gain, true, some) == Decision::kept_gain);  // as much as it costs is not more
+    CHECK(decide(h, *gain, true, some) == Decision::kept_gain);  // as much as it costs is not more
+    CHECK(decide(h, *menon) == Decision::kept_criterion);
     h.lost_seconds = 2.001;
-    CHECK(decide(h, Migrate::gain, true, some) == Decision::moved);
-    CHECK(decide(h, Migrate::gain, true, nothing) == Decision::kept_same);
+    CHECK(decide(h, *gain, true, some) == Decision::moved);
+    CHECK(decide(h, *gain, true, nothing) == Decision::kept_same);
+    CHECK(decide(h, *menon) == Decision::none);
 }
 
 TEST_CASE("times before the first measured update are told apart") {
     History h;
-    std::vector<double> spent;
-    account(h, spent, std::vector<double>{1, 3}, 1, Clock::work, Migrate::always);
+    Watch watch;
+    account(h, watch, std::vector<double>{1, 3}, 1, Clock::work, *every);
     h.updates = 1;
-    account(h, spent, std::vector<double>{2, 2}, 1, Clock::work, Migrate::always);
+    account(h, watch, std::vector<double>{2, 2}, 1, Clock::work, *every);
     CHECK((h.early_mean == 2 && h.early_max == 3));
     CHECK((h.sum_mean == 4 && h.sum_max == 5));
-    CHECK(h.lost_seconds == 0);  // always: nobody asks what was lost
+    CHECK(h.lost_seconds == 0);  // nobody asks what was lost
+}
+
+TEST_CASE("the memory of a criterion stays until a migration") {
+    const std::unique_ptr<Criterion> boulmier = make_criterion({"boulmier"});
+    History h;
+    Watch watch;
+    account(h, watch, std::vector<double>{1, 3}, 10, Clock::work, *boulmier);
+    CHECK(watch.memory == std::vector<double>{10, 10});
+    account(h, watch, std::vector<double>{1, 5}, 10, Clock::work, *boulmier);
+    CHECK(watch.memory == std::vector<double>{20, 30});
+    CHECK(h.lost_seconds == Approx(20 * 2 - 30));
+    watch = {};
+    account(h, watch, std::vector<double>{1, 5}, 10, Clock::work, *boulmier);
+    CHECK(h.lost_seconds == 0);
 }
 
 TEST_CASE("a history survives as numbers, and nonsense is refused") {

@@ -47,7 +47,16 @@ struct Case {
     std::vector<std::string> models;
     std::vector<double> noise = {};  // factors
     bool wall = false;
+    std::optional<Policy> others = {};  // criterion and partition of all models but the driver
 };
+
+Balancing start(const Setting& setting, const Case& c) {
+    std::vector<Contender> others;
+    const Policy& policy = c.others ? *c.others : c.policy;
+    for (std::size_t m = 1; m < c.models.size(); ++m)
+        others.push_back({c.models[m], c.models[m], policy.criterion, policy.partition});
+    return make_balancing(setting, {}, c.models[0], others);
+}
 
 // One round as a member tells of it.
 struct Told {
@@ -87,7 +96,7 @@ std::vector<double> times_of(const Partition& p, int round, const Slowdown& slow
 std::vector<Told> play(const Team& team, const Case& c) {
     const Meter meter;
     const Setting setting{team, grid, {processes, team.size()}, c.policy, meter};
-    Balancing balancing = make_balancing(setting, {}, c.models);
+    Balancing balancing = start(setting, c);
     const Box home = setting.home();
     std::vector<Told> story;
     for (int round = 0; round < rounds; ++round) {
@@ -127,8 +136,9 @@ std::vector<Told> play(const Team& team, const Case& c) {
 // The same rules over an array of all cells, for `particle_count` and `time_average` without sticky cuts.
 class Plain {
 public:
-    Plain(const Case& c, std::string model) : c_(c), model_(std::move(model)) {
-        const bool fixed = c.policy.partition.kind == "none";
+    Plain(const Case& c, std::size_t model) : c_(c), model_(c.models[model]) {
+        if (model > 0 && c.others) c_.policy = *c.others;
+        const bool fixed = c_.policy.partition.kind == "none";
         row_name_ = fixed ? "none" : model_;
         partition_ = one_box_each(even_partition(grid, processes));
     }
@@ -144,8 +154,10 @@ public:
         const double mean = sum(times) / processes, largest = *std::ranges::max_element(times);
         row.mean_seconds = mean, row.max_seconds = largest, row.lbe = mean / largest;
         row.lbe_reachable = reachable_;
-        const bool gain = c_.policy.migrate == Migrate::gain;
+        const std::string& criterion = c_.policy.criterion.name;
+        const bool gain = criterion == "gain", every_time = criterion == "every";
         const double best = updates_ == 0 && mean > reachable_ * largest ? 1 : reachable_;
+        if (criterion == "menon") lost_ += (largest - mean) * every;
         if (gain) {
             for (std::size_t p = 0; p < times.size(); ++p) spent_[p] += times[p] * every;
             if (c_.wall) lost_ = std::max(0.0, *std::ranges::max_element(spent_) - sum(spent_) / processes / best);
@@ -154,10 +166,10 @@ public:
         const double lost = lost_;
         for (std::size_t p = 0; p < c_.noise.size(); ++p) times[p] *= c_.noise[p];
         row.lbe_observed = sum(times) / processes / *std::ranges::max_element(times);
-        if (gain && lost_ <= move_seconds_) row.decision = Decision::kept_gain;
+        if (!every_time && lost_ <= move_seconds_) row.decision = gain ? Decision::kept_gain : Decision::kept_criterion;
         else adopt(loads_of(times, number), number, times, &row);
         row.lbe_model = lbe_model_, row.ghost_cells = ghosts_, row.load_step = load_step_;
-        if (gain) row.lost_seconds = lost, row.move_seconds = move_seconds_;
+        if (!every_time) row.lost_seconds = lost, row.move_seconds = move_seconds_;
         if (row.decision == Decision::moved || row.decision == Decision::kept_same) forget();
         return row;
     }
@@ -224,9 +236,11 @@ private:
         for (std::size_t i = 0; i < before.size(); ++i)
             if (before[i] != after[i]) ++moved.cells, moved.particles += sizes[i];
         reachable_ = efficiency_of(next, loads);
-        const bool gain = c_.policy.migrate == Migrate::gain;
-        if (!times.empty() && gain && !c_.wall)
-            move_seconds_ = c_.policy.counting.work.move * static_cast<double>(moved.particles) / processes;
+        const std::string& criterion = c_.policy.criterion.name;
+        const bool gain = criterion == "gain", every_time = criterion == "every";
+        const WorkCosts& costs = c_.policy.counting.work;
+        if (!every_time && !c_.wall && (!times.empty() || !gain))
+            move_seconds_ = costs.balancing + costs.move * static_cast<double>(moved.particles) / processes;
         const bool pays = times.empty() || !gain || lost_ > move_seconds_;
         const Decision decision = !pays              ? Decision::kept_gain
                                   : moved.cells == 0 ? Decision::kept_same
@@ -244,7 +258,7 @@ private:
         spent_.assign(processes, 0.0);
     }
 
-    const Case& c_;
+    Case c_;
     std::string model_, row_name_;
     Partition partition_;
     std::vector<double> spent_ = std::vector<double>(processes, 0.0);
@@ -286,8 +300,15 @@ std::vector<Case> cases() {
     };
     const std::vector<std::string> both{"particle_count", "time_average"};
     add("gain", both, [](Case&) {});
-    add("always", both, [](Case& c) { c.policy.migrate = Migrate::always; });
+    add("always", both, [](Case& c) { c.policy.criterion.name = "every"; });
     add("dear migrations", both, [](Case& c) { c.policy.counting.work.move = 1e-5; });
+    add("dear balancings", both, [](Case& c) { c.policy.counting.work.balancing = 1e-2; });
+    add("menon", both, [](Case& c) { c.policy.criterion.name = "menon", c.policy.counting.work.balancing = 2e-4; });
+    add("another criterion and partition", both, [](Case& c) {
+        c.others = c.policy;
+        c.others->criterion.name = "menon";
+        c.others->partition.kind = "rcb";
+    });
     add("cells", both, [](Case& c) { c.policy.partition.cut = CutAt::cells; });
     add("rcb", both, [](Case& c) { c.policy.partition.kind = "rcb"; });
     add("none", both, [](Case& c) { c.policy.partition.kind = "none"; });
@@ -295,8 +316,14 @@ std::vector<Case> cases() {
     add("slow processes", both, [](Case& c) { c.policy.counting.work.slow.fraction = 0.34; });
     add("wall clock", {"time_average"}, [](Case& c) { c.wall = true, c.policy.clock = Clock::wall; });
     add("wall clock, always", {"particle_count"},
-        [](Case& c) { c.wall = true, c.policy.clock = Clock::wall, c.policy.migrate = Migrate::always; });
+        [](Case& c) { c.wall = true, c.policy.clock = Clock::wall, c.policy.criterion.name = "every"; });
     return all;
+}
+
+Case case_of(const std::string& name) {
+    for (const Case& c : cases())
+        if (c.name == name) return c;
+    throw std::out_of_range(name);
 }
 
 }  // namespace
@@ -306,7 +333,7 @@ TEST_CASE("a round does what its rules say, over all cells at once") {
         CAPTURE(c.name);
         const std::vector<Told> story = play(SerialTeam{}, c);
         std::vector<Plain> plain;
-        for (const std::string& model : c.models) plain.emplace_back(c, model);
+        for (std::size_t m = 0; m < c.models.size(); ++m) plain.emplace_back(c, m);
         for (Plain& p : plain) p.start();
         CHECK(story[0].rows.empty());
         std::set<Decision> seen;
@@ -325,7 +352,8 @@ TEST_CASE("a round does what its rules say, over all cells at once") {
             CHECK(story[round].partition == plain[0].partition());
         }
         if (c.name == "gain") CHECK(seen.contains(Decision::moved));
-        if (c.name == "dear migrations") CHECK(seen.contains(Decision::kept_gain));
+        if (c.name == "dear migrations" || c.name == "dear balancings") CHECK(seen.contains(Decision::kept_gain));
+        if (c.name == "menon") CHECK((seen.contains(Decision::kept_criterion) && seen.contains(Decision::moved)));
         if (c.name == "none") CHECK(seen.contains(Decision::kept_same));
     }
 }
@@ -340,11 +368,11 @@ TEST_CASE("teams of 2 to 64 tell the same story as one member, to the last bit")
     };
     add("measured speeds", {"r1", "a1", "b1", "hybrid"}, [](Case& c) {
         c.policy.speeds = SpeedSource::measured;
-        c.policy.migrate = Migrate::always;
+        c.policy.criterion.name = "every";
         c.policy.counting.work.slow.fraction = 0.2;
     });
     add("limit", {"particle_count", "time_average"}, [](Case& c) {
-        c.policy.migrate = Migrate::always;
+        c.policy.criterion.name = "every";
         c.policy.partition.cut = CutAt::cells;
         c.policy.partition.max_size = 190;
     });
@@ -375,7 +403,7 @@ TEST_CASE("teams of 2 to 64 tell the same story as one member, to the last bit")
 }
 
 TEST_CASE("resources say what each process has from now on") {
-    Case c = cases()[1];  // always
+    Case c = case_of("always");
     c.models = {"hybrid"};
     c.policy.speeds = SpeedSource::measured;
     int moved = 0;
@@ -391,11 +419,11 @@ TEST_CASE("resources say what each process has from now on") {
 }
 
 TEST_CASE("times that come from elsewhere take the place of counted ones, for the driver alone") {
-    Case c = cases()[1];  // always
+    Case c = case_of("always");
     const SerialTeam team;
     const Meter meter;
     const Setting setting{team, grid, {processes, 1}, c.policy, meter};
-    Balancing balancing = make_balancing(setting, {}, c.models);
+    Balancing balancing = start(setting, c);
     const Partition even = balancing.models[0].partition.whole(team);
     HomeCells cells;
     for (int x = 0; x < grid.cells[0]; ++x)
@@ -417,11 +445,11 @@ TEST_CASE("times that come from elsewhere take the place of counted ones, for th
 }
 
 TEST_CASE("by the wall clock an observation can end the round, and says why") {
-    Case c = cases()[8];
+    Case c = case_of("wall clock");
     const SerialTeam team;
     const Meter meter;
     const Setting setting{team, grid, {processes, 1}, c.policy, meter};
-    Balancing balancing = make_balancing(setting, {}, c.models);
+    Balancing balancing = start(setting, c);
     balancing.models[0].history.lbe_model = 0.25;
     const Observation blind = observe(c.policy, {10, 5, {}}, std::nullopt, balancing);
     CHECK(blind.row.decision == Decision::kept_clock);
@@ -438,7 +466,8 @@ TEST_CASE("by the wall clock an observation can end the round, and says why") {
     CHECK(uneven.times == std::vector<double>{1, 1, 1, 1, 1, 7});
 
     // The rest of the round is of the driver alone: the times of another model's partition cannot be measured.
-    Balancing two = make_balancing(setting, {}, std::vector<std::string>{"time_average", "particle_count"});
+    c.models = {"time_average", "particle_count"};
+    Balancing two = start(setting, c);
     HomeCells cells;
     for (int x = 0; x < grid.cells[0]; ++x)
         for (int y = 0; y < grid.cells[1]; ++y) cells.counts.push_back(counts_at(x, y, 1));

@@ -51,6 +51,10 @@ COMMANDS = [
         "an hour or more; load_models.sh --quick runs the same program, under the label slow",
     ),
     ("text", "app/ ", "the folders of the source"),
+    # docs/replay.md
+    ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
+    ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),
+    ("quick", r"scripts/plot_lbe\.py out/replay$", {}, {}),
     # docs/extend.md
     (
         "elsewhere",

@@ -148,7 +148,7 @@ def unknown_names(folder, source):
     }
     helps = {
         p: execute([*p.split(), "--help"], 60, folder)[0]
-        for p in ["build/steelyard " + c for c in ("run", "partition", "predict", "info", "check", "")]
+        for p in ["build/steelyard " + c for c in ("run", "partition", "predict", "replay", "info", "check", "")]
         + ["build/replay_messages"]
         + sorted(scripts)
     }

@@ -23,10 +23,10 @@ Snapshot row_at(std::int64_t step, std::vector<int> dear) {
     return s;
 }
 
-Rules rules_of(balance::Migrate migrate, double move_seconds, balance::Clock clock = balance::Clock::work) {
+Rules rules_of(const char* criterion, double move_seconds, balance::Clock clock = balance::Clock::work) {
     Rules rules;
     rules.policy.clock = clock;
-    rules.policy.migrate = migrate;
+    rules.policy.criterion.name = criterion;
     rules.policy.speeds = balance::SpeedSource::given;
     rules.policy.partition.kind = "rcb";
     rules.policy.partition.processes = 2;
@@ -49,7 +49,7 @@ Forecast forecast_of(std::int64_t ranks, double seconds) {
 
 TEST_CASE("a run that always migrates follows its loads; one that stays where it is has nothing to move") {
     const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {7})};
-    const Course course = follow(moving, 2, rules_of(balance::Migrate::always, 1));
+    const Course course = follow(moving, 2, rules_of("every", 1));
     REQUIRE(course.stretches.size() == 2);
     CHECK(cells_of_first(course.stretches[0].partition) == 4);  // by particles, of which all cells have 2
     CHECK(cells_of_first(course.stretches[1].partition) == 7);  // the dear one is alone
@@ -65,24 +65,24 @@ TEST_CASE("with gain a run migrates when it has lost more than a migration costs
     const double lost = 10 * (1.3 - 0.85);
     // 3 cells of 2 particles move, 3 for each of the processes. What was lost before is known, what it costs is found
     // when the partition is made.
-    const Course cheap = follow(moving, 2, rules_of(balance::Migrate::gain, 0.9 * lost / 3));
+    const Course cheap = follow(moving, 2, rules_of("gain", 0.9 * lost / 3));
     CHECK(cheap.migrations == std::vector<std::size_t>{1});
     CHECK(cells_of_first(cheap.stretches[1].partition) == 7);
     CHECK(cheap.kept == 2);  // nothing is lost any more
-    const Course dear = follow(moving, 2, rules_of(balance::Migrate::gain, 2 * lost / 3));
+    const Course dear = follow(moving, 2, rules_of("gain", 2 * lost / 3));
     CHECK(dear.migrations == std::vector<std::size_t>{3});  // by then it has lost 10.5 s
     CHECK(dear.partitioned == 2);                           // at first, when it did not know the costs, and now
     CHECK(dear.kept == 1);
-    const Course never = follow(moving, 2, rules_of(balance::Migrate::gain, 100 * lost));
+    const Course never = follow(moving, 2, rules_of("gain", 100 * lost));
     CHECK(never.migrations.empty());
     CHECK(cells_of_first(never.stretches.back().partition) == 4);
-    CHECK(follow(std::span(moving).first(1), 2, rules_of(balance::Migrate::gain, 1)).stretches.size() == 1);
+    CHECK(follow(std::span(moving).first(1), 2, rules_of("gain", 1)).stretches.size() == 1);
 }
 
 TEST_CASE("by the wall clock a migration costs what the last one did; before it, nothing is known to be too dear") {
     const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {0}), row_at(30, {0})};
     // With the dear cell back, the slower process takes 1.6 s a step, 6 s more in 10 steps than the best partition.
-    const Course run = follow(moving, 2, rules_of(balance::Migrate::gain, 7, balance::Clock::wall));
+    const Course run = follow(moving, 2, rules_of("gain", 7, balance::Clock::wall));
     CHECK(run.migrations == std::vector<std::size_t>{1, 3});
     CHECK(run.kept == 1);
     CHECK(run.partitioned == 2);
@@ -90,7 +90,7 @@ TEST_CASE("by the wall clock a migration costs what the last one did; before it,
 
 TEST_CASE("ranks get cells by their speeds, unless the run is told to look away from them") {
     std::vector<Snapshot> even{row_at(0, {}), row_at(10, {}), row_at(20, {})};
-    Rules rules = rules_of(balance::Migrate::always, 0);
+    Rules rules = rules_of("every", 0);
     rules.speeds = {3, 1};
     CHECK(cells_of_first(follow(even, 2, rules).stretches[0].partition) == 6);
     rules.policy.speeds = balance::SpeedSource::off;
@@ -101,7 +101,7 @@ TEST_CASE("ranks get cells by their speeds, unless the run is told to look away 
 
 TEST_CASE("where no partition keeps the limit, a course ends as the run does") {
     const std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7})};
-    Rules rules = rules_of(balance::Migrate::always, 1);
+    Rules rules = rules_of("every", 1);
     rules.policy.partition.kind = "chain";
     rules.policy.partition.max_size = 7;  // of 16 particles on 2 ranks
     CHECK_THROWS_AS(follow(moving, 2, rules), balance::Infeasible);
@@ -111,7 +111,7 @@ TEST_CASE("with lengths twice as large a run loses four times as much, in space 
     std::vector<Snapshot> moving{row_at(0, {0}), row_at(10, {7}), row_at(20, {0}), row_at(30, {0})};
     const auto migrations_in = [&](int dimensions) {
         for (Snapshot& s : moving) s.field.grid.dimensions = dimensions, s.field.length = 2;
-        return follow(moving, 2, rules_of(balance::Migrate::gain, 30, balance::Clock::wall)).migrations;
+        return follow(moving, 2, rules_of("gain", 30, balance::Clock::wall)).migrations;
     };
     // By the third balancing 6 s would be lost at length 1 (above), by the fourth 12 s.
     CHECK(migrations_in(2) == std::vector<std::size_t>{1, 3});

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Noise on measured times, for studies: what one wants to know is how models bear it.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace app {
+
+/// A factor for the time of each process, of relative noise `noise`, by the deck's seed and the step. Empty where there
+/// is none.
+std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, std::int64_t processes);
+
+}  // namespace app

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The counted work of each cell and its particles, as a balancing by counted work sees them. Each rank writes the cells
+// of its home (balance/grid/field.hpp).
+#include "app/output/loads.hpp"
+
+#include <span>
+
+#include "app/balancing/measure.hpp"
+#include "app/output/run_directory.hpp"
+#include "balance/grid/field.hpp"
+
+namespace app {
+namespace {
+
+// Datasets in the order of describe().
+enum Place : std::size_t { place_step, place_time, place_load, place_particles };
+
+balance::Counting counting_of(const SeriesContext& c) { return {c.deck.balance.work, c.domain.cell_widths()}; }
+
+}  // namespace
+
+SeriesKind loads_series() {
+    return {{loads_file}, [](const Deck&) { return Needs{.cells = true}; }, started<LoadSeries>};
+}
+
+LoadSeries::LoadSeries(const SeriesContext& c)
+    : FrameSeries(c, {loads_file, "/step", c.deck.output.interval("loads"), c.domain.grid().box().cells() * 12 + 16,
+                      [this](comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) {
+                          return describe(file, frames, capacity);
+                      }}),
+      grid_(c.domain.grid()),
+      counting_(counting_of(c)) {
+    for (int a = 0; a < grid_.dimensions; ++a) {
+        box_.push_back(c.deck.system.box[a]);
+        boundary_.emplace_back(grid_.periodic[a] ? "periodic" : "reflecting");
+    }
+    go_on(c);
+}
+
+std::vector<comm::FramePlace> LoadSeries::describe(comm::FileWriter& file, std::int64_t frames,
+                                                   std::int64_t capacity) const {
+    std::vector<std::int64_t> extents;
+    for (int a = grid_.dimensions - 1; a >= 0; --a) extents.push_back(grid_.cells[a]);  // x varies fastest
+    std::vector<comm::FramePlace> places{file.frames("/step", comm::Element::int64, frames, capacity),
+                                         file.frames("/time", comm::Element::float64, frames, capacity),
+                                         file.frames("/load", comm::Element::float64, frames, capacity, extents),
+                                         file.frames("/particles", comm::Element::int32, frames, capacity, extents)};
+    file.attribute("/load", "unit", "seconds a step, counted work");
+    file.attribute("/", "box", std::span(box_));
+    file.attribute("/", "boundary", boundary_);
+    return places;
+}
+
+void LoadSeries::write_frame(std::int64_t frame, const Moment& now) {
+    if (comm().rank() == 0) {
+        file().write(place_step, frame, 0, &now.step, 1);
+        file().write(place_time, frame, 0, &now.time, 1);
+    }
+    const balance::HomeCells cells = now.balancer.count(now.engine, counting_);
+    const balance::Box home = balance::Homes{grid_, comm().size()}.of(comm().rank());
+    std::vector<double> loads(home.extent(0));
+    std::vector<std::int32_t> particles(home.extent(0));
+    for (int z = home.lower[2]; z < home.upper[2]; ++z)
+        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
+            for (int x = home.lower[0]; x < home.upper[0]; ++x) {
+                const std::int64_t i = balance::place_in(home, x, y, z), to = x - home.lower[0];
+                loads[to] = balance::to_seconds(cells.work[i]);
+                particles[to] = cells.counts[i].n;
+            }
+            const std::int64_t row = std::int64_t{z} * grid_.cells[1] + y, first = home.lower[0];
+            const auto write = [&]<class T>(std::size_t place, const std::vector<T>& values) {
+                constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+                file().write_part(place, frame, row, first * size, values.data(), std::ssize(values) * size);
+            };
+            write(place_load, loads);
+            write(place_particles, particles);
+        }
+}
+
+}  // namespace app

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Finds the best schedule of balancings of a load series, which can be known in hindsight only.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "balance/criterion/optimum.hpp"
+#include "balance/round.hpp"
+
+namespace app {
+
+/// Makes the partition of each opportunity, as a driver with the criterion `every` does. The schedule is exact where a
+/// partition depends on the loads of its step alone: with the model `exact`, equal speeds, and without sticky cuts.
+class Clairvoyant {
+public:
+    /// setting: of the driver; lives as long as this.
+    Clairvoyant(const balance::Setting& setting, const balance::ModelConstants& constants, const std::string& model);
+
+    /// The next opportunity; the first one is the start. Collective.
+    void see(std::int64_t step, balance::HomeCells cells);
+
+    /// Seconds of computing and of balancing, by the policy's prices. Collective.
+    balance::Schedule best() const;
+    /// Steps of all opportunities.
+    const std::vector<std::int64_t>& steps() const { return steps_; }
+
+private:
+    balance::Setting setting_;
+    balance::Balancing every_;
+    std::vector<std::int64_t> steps_;
+    std::vector<balance::HomeCells> cells_;
+    std::vector<balance::Owners> owners_;  // after each opportunity, at this member's home
+};
+
+}  // namespace app

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// A load series from a file: what the cells cost and hold, step by step. A run writes one (app/output/loads.hpp), and
+// so may any program: docs/replay.md.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+#include "balance/round.hpp"
+#include "comm/communicator.hpp"
+#include "comm/file/field_reader.hpp"
+
+namespace app {
+
+class LoadSeriesReader {
+public:
+    /// Reads and checks the whole file. Collective. Throws InputError.
+    LoadSeriesReader(const std::string& path, const comm::Communicator& comm);
+
+    const balance::Grid& grid() const { return grid_; }
+    bool has_particles() const { return has_particles_; }
+    std::int64_t times() const { return static_cast<std::int64_t>(steps_.size()); }
+    std::int64_t step(std::int64_t time) const { return steps_[time]; }
+    /// Of the cells of this rank's home; what they hold is 0 where the file doesn't say. Collective. Throws InputError.
+    balance::HomeCells cells(std::int64_t time) const;
+    /// A load of 1 in the file is so many seconds of `cells()`: a power of two, 1 for loads that are seconds of a
+    /// common size. Integers of these seconds add up exactly.
+    double scale() const { return scale_; }
+
+private:
+    void check_shapes();
+    void check_steps();
+    void find_scale();
+
+    comm::FieldSeriesReader file_;
+    std::string path_;
+    const comm::Communicator& comm_;
+    balance::Grid grid_;
+    std::vector<std::int64_t> steps_;
+    bool has_particles_ = false;
+    double scale_ = 1;
+};
+
+}  // namespace app

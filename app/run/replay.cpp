@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// The rounds of a run (balance/round.hpp) on loads from a file. What a run by counted work decides on the same loads is
+// decided here, to the last bit.
+#include "app/run/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "app/balancing/load_balancer.hpp"
+#include "app/balancing/machine.hpp"
+#include "app/balancing/noise.hpp"
+#include "app/common/words.hpp"
+#include "app/output/json_text.hpp"
+#include "app/output/replay_report.hpp"
+#include "app/output/tables.hpp"
+#include "app/run/clairvoyant.hpp"
+#include "app/run/load_series.hpp"
+#include "comm/file/posix_file.hpp"
+#include "comm/team.hpp"
+
+namespace app {
+namespace {
+
+Deck replay_deck(const Options& options, const comm::Communicator& comm) {
+    std::string text, path = options.deck;
+    if (!path.empty()) on_rank_0(comm, [&] { text = deck_bytes(path); });
+    comm.broadcast(text);
+    Deck deck = agreed(comm, [&] { return parse_balance(text, path.empty() ? "--set" : path, options.settings); });
+    deck.name = std::filesystem::path(options.loads).stem().string();
+    return deck;
+}
+
+// What a series has to hold, and how many processes there can be.
+void require_replayable(const Options& options, const Deck& deck, const LoadSeriesReader& series,
+                        const comm::Communicator& comm) {
+    const Deck::Balance& b = deck.balance;
+    const auto refuse = [&](bool when, const std::string& why) {
+        comm::require(comm, !when, [&] { return DeckError(why); });
+    };
+    refuse(!b.processes,
+           "balance.processes: it is missing; give the number of processes that share the loads, as in "
+           "--set balance.processes=240");
+    const balance::Box cells = series.grid().box();
+    refuse(*b.processes < comm.size() || *b.processes > cells.cells(),
+           fmt::format("balance.processes: {} for {} on {}; use at least one per rank and at most one per cell",
+                       counted(*b.processes, "process"), counted(cells.cells(), "cell"), counted(comm.size(), "rank")));
+    refuse(b.speeds == balance::SpeedSource::given,
+           "balance.speeds: a replay has no machine that could give them; write measured or off");
+    std::vector<balance::Contender> all{{b.model, b.model, b.criterion, b.partition}};
+    all.insert(all.end(), b.compare.begin(), b.compare.end());
+    for (const balance::Contender& c : all) {
+        const bool lacks = balance::make_model(c.model, b.constants)->needs_particles() && !series.has_particles();
+        refuse(lacks,
+               fmt::format("{}: {} has no dataset /particles, which the model {} needs; add it, or use one of {}",
+                           c.name == b.model ? "balance.model" : "balance.compare", options.loads, c.model,
+                           fmt::join(models_without_particles(b.constants), ", ")));
+        refuse(
+            c.partition.max_size > 0 && !series.has_particles(),
+            fmt::format("balance.partition.max_particles_per_process: {} has no dataset /particles; add it, or leave "
+                        "the limit out",
+                        options.loads));
+        refuse(balance::kind_of(c.partition).follows_loads &&
+                   *b.processes > balance::capacity(cells, c.partition.min_width),
+               fmt::format("balance.partition.min_width: {} cells do not hold {} of a width of {}; make it smaller or "
+                           "use fewer processes",
+                           along_axes(series.grid().cells, series.grid().dimensions), counted(*b.processes, "patch"),
+                           counted(c.partition.min_width, "cell")));
+    }
+    refuse(options.optimum &&
+               (b.model != "exact" || b.partition.sticky || b.speeds != balance::SpeedSource::off || b.noise > 0),
+           "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
+           "balance.model=exact, balance.partition.sticky=false, balance.speeds=off and no balance.noise");
+}
+
+balance::Policy policy_of(const Deck& deck, const LoadSeriesReader& series, const comm::Communicator& comm) {
+    const Deck::Balance& b = deck.balance;
+    balance::Policy policy;
+    policy.clock = balance::Clock::work;
+    policy.criterion = b.criterion;
+    policy.speeds = b.speeds;
+    policy.partition = b.partition;
+    complete(policy.partition, policy.clock, *b.processes, comm);
+    policy.start = b.constants.start;
+    policy.counting.work = b.work;
+    policy.counting.work.move *= series.scale();
+    policy.counting.work.balancing *= series.scale();
+    return policy;
+}
+
+class Replay {
+public:
+    Replay(const Deck& deck, const LoadSeriesReader& series, bool optimum, const comm::Communicator& comm)
+        : deck_(deck),
+          series_(series),
+          team_(comm),
+          setting_{team_, series.grid(), {*deck.balance.processes, comm.size()}, policy_of(deck, series, comm), meter_},
+          state_(balance::make_balancing(setting_, deck.balance.constants, deck.balance.model,
+                                         others_of(deck.balance, *deck.balance.processes, comm))) {
+        if (optimum) clairvoyant_.emplace(setting_, deck.balance.constants, deck.balance.model);
+        for (const BalancedModel& b : state_.models) report_.contenders.push_back({b.label});
+    }
+
+    /// An opportunity; the first one is the start.
+    balance::Outcome balance(std::int64_t time) {
+        const std::int64_t step = series_.step(time);
+        balance::Measured measured;
+        const std::vector<double> noise =
+            noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts.processes());
+        measured.first = !last_step_;
+        measured.moment = {step, last_step_.value_or(step), noise};
+        balance::HomeCells cells = series_.cells(time);
+        if (clairvoyant_) clairvoyant_->see(step, cells);
+        std::vector<double> updates;
+        for (const BalancedModel& b : state_.models) updates.push_back(b.history.updates);
+        balance::Outcome outcome = balance::rebalance(setting_, state_.models.front().partition.whole(team_),
+                                                      std::move(cells), measured, state_);
+        require_partition(step, outcome);
+        for (std::size_t m = 0; m < outcome.rows.size(); ++m)
+            count(outcome.rows[m], step - *last_step_, state_.models[m].history.updates > updates[m],
+                  report_.contenders[m]);
+        last_step_ = step;
+        return outcome;
+    }
+
+    ReplayReport report() const {
+        ReplayReport report = report_;
+        report.grid = series_.grid();
+        report.processes = setting_.hosts.processes();
+        report.overall = overall_of(state_.models);
+        if (!clairvoyant_) return report;
+        const balance::Schedule best = clairvoyant_->best();
+        report.optimum = ReplayReport::Optimum{best.seconds / series_.scale(), {}};
+        for (const std::int64_t j : best.balanced) report.optimum->steps.push_back(clairvoyant_->steps()[j]);
+        return report;
+    }
+
+    bool finds_speeds() const { return setting_.policy.finds_speeds(); }
+
+private:
+    void require_partition(std::int64_t step, const balance::Outcome& outcome) const {
+        comm::require(team_.comm(), !outcome.dead_end, [&] {
+            return DeckError(fmt::format(
+                "balance.partition.max_particles_per_process: step {}: no cut keeps {} within {}; the smallest limit "
+                "that works now is {}; use it, or more processes",
+                step, counted(outcome.dead_end->parts, "process"), counted(outcome.dead_end->limit, "particle"),
+                outcome.dead_end->smallest));
+        });
+    }
+
+    // In the units of the file from here on.
+    void count(balance::Row& row, std::int64_t steps, bool balanced, ReplayReport::Contender& c) const {
+        for (double* seconds : {&row.mean_seconds, &row.max_seconds, &row.lost_seconds, &row.move_seconds})
+            *seconds /= series_.scale();
+        c.computing_seconds += row.max_seconds * static_cast<double>(steps);
+        c.balancings += balanced;
+        c.migrations += row.decision == balance::Decision::moved;
+        const balance::WorkCosts& costs = deck_.balance.work;
+        if (balanced) c.balancing_seconds += costs.balancing;
+        c.balancing_seconds +=
+            costs.move * static_cast<double>(row.moved.particles) / static_cast<double>(setting_.hosts.processes());
+    }
+
+    const Deck& deck_;
+    const LoadSeriesReader& series_;
+    comm::Ranks team_;
+    RoundMeter meter_;
+    balance::Setting setting_;
+    balance::Balancing state_;
+    std::optional<Clairvoyant> clairvoyant_;
+    std::optional<std::int64_t> last_step_;
+    ReplayReport report_;
+};
+
+}  // namespace
+
+int replay(const Options& options, const comm::Communicator& comm) {
+    Deck deck = replay_deck(options, comm);
+    RunDirectory directory(output_path(options, deck, comm), comm);
+    const LoadSeriesReader series(options.loads, comm);
+    if (!series.has_particles()) deck.balance.constants.start = balance::Start::uniform;
+    require_replayable(options, deck, series, comm);
+    directory.require_room(old_results(options), options.deck);
+    Replay replay(deck, series, options.optimum, comm);
+
+    directory.prepare(std::nullopt, old_results(options), deck, options.deck);
+    const std::string& path = directory.path();
+    const auto write = [&](const char* name, const std::string& text) {
+        on_rank_0(comm, [&] {
+            if (!comm::replace_file(path + "/" + name, text)) throw directory.cannot_write(name);
+        });
+    };
+    write("deck.yaml", balance_yaml(deck));
+    Table<BalanceRow> rows(directory, "balance.csv", balance_columns(), {});
+    std::optional<Table<ResourceRow>> resources;
+    if (replay.finds_speeds()) resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
+    const std::int64_t every = std::max<std::int64_t>(deck.balance.every, 1);
+    std::int64_t seen = 0;
+    for (std::int64_t t = 0; t < series.times(); ++t) {
+        if (t > 0 && series.step(t) % every != 0) continue;
+        const balance::Outcome outcome = replay.balance(t);
+        rows.add(outcome.rows);
+        if (resources) resources->add(outcome.resources);
+        ++seen;
+    }
+    ReplayReport report = replay.report();
+    report.command_line = options.command_line;
+    report.deck = deck.name;
+    report.loads = options.loads;
+    report.ranks = comm.size();
+    report.opportunities = seen - 1;
+    write("summary.json", to_json(report));
+    if (comm.rank() == 0 && !options.quiet) say_replay(report, path);
+    return 0;
+}
+
+}  // namespace app

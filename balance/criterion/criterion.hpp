@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Criteria: when a run balances its loads.
+//
+// A run may balance at every opportunity, once in so many steps. A criterion sees at each of them what the processes
+// took, and says how much time was lost by not balancing; the run balances when that is more than a balancing costs.
+// Criteria are pure: what one remembers since the last migration is handed to it.
+// To add one: a file with a class derived from Criterion, a line in STEELYARD_CRITERIA (criterion.cpp), a test:
+// docs/extend.md.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace balance {
+
+/// What the processes took up to an opportunity to balance.
+struct Opportunity {
+    double steps = 0;                          ///< since the opportunity before
+    double mean = 0, largest = 0;              ///< over the processes, seconds a step in those steps
+    double spent_mean = 0, spent_largest = 0;  ///< over the processes, seconds since the last migration
+    double reachable = 1;    ///< LBE of the best partition that is known, by the loads for which it was made
+    double lost_before = 0;  ///< what lost() returned at the opportunity before; 0 after a migration
+    bool scatters = false;   ///< the times are measured, and other jobs of a machine delay now this process, now that
+
+    double lbe() const { return largest > 0 ? mean / largest : 1; }
+};
+
+class Criterion {
+public:
+    virtual ~Criterion() = default;
+
+    /// Seconds that were lost by not balancing, not negative, to be held against what a balancing costs. memory: what
+    /// the criterion remembers of the opportunities since the last migration, memory_size() numbers, to read and to
+    /// write; all are 0 at the first one.
+    virtual double lost(const Opportunity& now, std::span<double> memory) const = 0;
+    virtual std::size_t memory_size() const { return 0; }
+    /// Whether the run balances. cost: of a balancing, seconds of each process: by counted work that of the partition
+    /// made last, by the wall clock that of the last migration.
+    virtual bool balances(double lost, double cost) const { return lost > cost; }
+    /// Whether a new partition is taken only if balances() holds for its own cost, too. If not, the one that was asked
+    /// for is used.
+    virtual bool weighs_partitions() const { return false; }
+    /// Whether the run balances at every opportunity, whatever the times are: then nobody asks what was lost.
+    virtual bool always() const { return false; }
+};
+
+/// Which criterion decides, and the constants of all of them (deck keys balance.criterion and balance.criteria).
+struct CriterionOptions {
+    std::string name = "gain";
+    double threshold = 0.9;  ///< threshold: the LBE below which it balances, in (0, 1]
+    friend bool operator==(const CriterionOptions&, const CriterionOptions&) = default;
+};
+
+/// Throws std::invalid_argument for an unknown name.
+std::unique_ptr<Criterion> make_criterion(const CriterionOptions& options);
+
+/// Names of all criteria: ours, the simple ones, then the published ones.
+std::vector<std::string> criterion_names();
+
+}  // namespace balance

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The best schedule of balancings in hindsight: what a clairvoyant would do, whom criteria are held against (after
+// Boulmier et al., arXiv 2104.01688).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace balance {
+
+/// A series of opportunities 1 .. `opportunities` to balance, from the partition of the start, 0. Partition i is the
+/// one that is made at opportunity i: it depends on the loads there alone.
+struct ScheduleCosts {
+    std::int64_t opportunities = 0;
+    /// Seconds from opportunity j - 1 to j (1 <= j) with partition i < j.
+    std::function<double(std::int64_t i, std::int64_t j)> interval;
+    /// Seconds of a balancing at opportunity j that replaces partition i < j by partition j.
+    std::function<double(std::int64_t i, std::int64_t j)> balancing;
+};
+
+struct Schedule {
+    double seconds = 0;
+    std::vector<std::int64_t> balanced;  ///< opportunities at which it balances, ascending
+};
+
+/// The schedule that takes the least time, by dynamic programming in (opportunities)^2 / 2 calls of each function. Of
+/// schedules that take equally long, one with the later last balancing.
+Schedule best_schedule(const ScheduleCosts& costs);
+
+}  // namespace balance

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Criteria, which say when to balance, over the best schedule in hindsight.
+
+Three collisions run to t = 2 and record their loads every 5 steps: the strip of the experiment on load models, the same
+with two unlike slabs that meet off-centre, and slabs in three dimensions. Each series is balanced again (steelyard
+replay) with three costs of a balancing: 1, 10 and 100 mean steps of a process with perfect balance, and beside them 0.2
+us for each particle that moves. All criteria see the same loads and prices; models are told the true cost of each cell
+(exact), cuts are not sticky, and all processes are equally fast, so that a partition depends on the loads of its step
+alone and the best schedule is known exactly.
+
+The table shows how much longer each criterion takes than that schedule, in percent, computing and balancing together.
+Times are counted work, so it is the same on every machine. A series that exists is not recorded again; --fresh records
+all.
+"""
+import argparse
+import csv
+import os
+import shutil
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, read_json, words, write_json  # noqa: E402
+from plotting import h5py, np, plt, save  # noqa: E402
+
+OUT = "results/criteria"
+UNLIKE = [  # slabs of unlike size and density that meet off-centre
+    "system.slabs.0.lower=[242, 14.25]",
+    "system.slabs.0.upper=[1100, 200]",
+    "system.slabs.0.density=1.1",
+    "system.slabs.1.lower=[1102, 120]",
+    "system.slabs.1.upper=[2608, 270.75]",
+    "system.slabs.1.density=0.7",
+    "system.slabs.1.velocity=[-60, 0]",
+]
+COLLISIONS = {  # name: deck, settings, processes
+    "strip": ("inputs/lbe240.yaml", [], 240),
+    "off-centre": ("inputs/lbe240.yaml", UNLIKE, 240),
+    "space": ("inputs/lbe200_3d.yaml", [], 200),
+}
+COSTS = (1, 10, 100)  # of a balancing, mean steps
+CRITERIA = ["gain", "menon", "boulmier", "procassini", "zhai", "threshold", "every", "never"]
+EVERY = 5
+
+
+def record(name, fresh):
+    """The load series of a collision."""
+    deck, settings, _ = COLLISIONS[name]
+    out = f"{OUT}/{name}"
+    if fresh:
+        shutil.rmtree(out, ignore_errors=True)
+    if not os.path.exists(f"{out}/summary.json"):
+        shutil.rmtree(out, ignore_errors=True)
+        steps = ["run.steps=2000", "balance.every=0", "balance.compare=[]", f"output.loads_every={EVERY}"]
+        call(mpiexec(2) + ["build/steelyard", "run", deck, "--out", out] + words(settings + steps))
+    return f"{out}/loads.h5"
+
+
+def mean_step(loads, processes):
+    """Seconds of a step of a process with perfect balance, over the whole series."""
+    with h5py.File(loads) as f:
+        return float(np.mean([f["load"][t].sum() for t in range(f["load"].shape[0])])) / processes
+
+
+def replay(name, loads, cost, fresh):
+    """summary.json of all criteria with a balancing of so many mean steps, and the folder of the replay."""
+    processes, out = COLLISIONS[name][2], f"{OUT}/{name}_{cost}"
+    if fresh:
+        shutil.rmtree(out, ignore_errors=True)
+    if not os.path.exists(f"{out}/summary.json"):
+        shutil.rmtree(out, ignore_errors=True)
+        entries = ", ".join(f"{{name: {c}, model: exact, criterion: {c}}}" for c in CRITERIA)
+        settings = [
+            f"balance.processes={processes}",
+            "balance.model=exact",
+            "balance.speeds=off",
+            "balance.constants.start=uniform",
+            "balance.partition={cut: strips, patches_per_process: 8, sticky: false}",
+            f"balance.work.balancing={cost * mean_step(loads, processes)!r}",
+            f"balance.compare=[{entries}]",
+        ]
+        call(mpiexec(2) + ["build/steelyard", "replay", loads, "--optimum", "--out", out] + words(settings))
+    return read_json(f"{out}/summary.json"), out
+
+
+def draw(name, cost, summary, out):
+    """The imbalance that each criterion leaves, and its balancings, beside those of the best schedule."""
+    curves = {}
+    with open(f"{out}/balance.csv") as f:
+        for row in csv.DictReader(f):
+            curves.setdefault(row["model"], []).append((int(row["step"]), float(row["lbe"]), row["decision"]))
+    shown = [c for c in CRITERIA if c != "never"]
+    figure, (above, below) = plt.subplots(
+        2, 1, figsize=(9, 7), sharex=True, layout="constrained", gridspec_kw={"height_ratios": (3, 2)}
+    )
+    colours = plt.get_cmap("tab10").colors
+    for i, criterion in enumerate(CRITERIA):
+        steps, lbe, decisions = zip(*curves[criterion])
+        colour = "black" if criterion == "never" else colours[i]
+        if criterion in ("gain", "menon", "boulmier", "never"):
+            above.plot(steps, [100 * (1 - x) for x in lbe], color=colour, lw=1, label=criterion)
+        if criterion in shown:
+            moved = [s for s, d in zip(steps, decisions) if d == "moved"]
+            below.eventplot(moved, lineoffsets=shown.index(criterion) + 1, linelengths=0.7, colors=[colour])
+    below.eventplot(summary["optimum"]["steps"], lineoffsets=0, linelengths=0.7, colors=["black"])
+    best = summary["optimum"]["seconds"]
+    labels = [f"{c}  +{100 * (summary['contenders'][c]['seconds'] / best - 1):.1f} %" for c in shown]
+    below.set_yticks(range(len(shown) + 1), ["best in hindsight"] + labels)
+    below.invert_yaxis()
+    below.set_xlabel("step")
+    below.set_title("balancings, and how much longer all takes than with the best schedule", fontsize=10)
+    above.set_ylabel("time lost by waiting, % of the slowest process's")
+    above.set_ylim(0)
+    above.legend(fontsize=8)
+    above.grid(alpha=0.25)
+    plural = "" if cost == 1 else "s"
+    above.set_title(
+        f"{name}: {COLLISIONS[name][2]} processes, counted work, a balancing costs {cost} mean step{plural}",
+        fontsize=10,
+    )
+    save(figure, f"{OUT}/{name}_{cost}.png")
+    plt.close(figure)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="criteria.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--fresh", action="store_true", help="record and replay again what exists")
+    parser.add_argument("--only", nargs="+", choices=list(COLLISIONS), default=list(COLLISIONS))
+    arguments = parser.parse_args()
+    os.makedirs(OUT, exist_ok=True)
+    cases, table = [], []
+    for name in arguments.only:
+        loads = record(name, arguments.fresh)
+        for cost in COSTS:
+            summary, out = replay(name, loads, cost, arguments.fresh)
+            draw(name, cost, summary, out)
+            best = summary["optimum"]
+            over = {c: 100 * (summary["contenders"][c]["seconds"] / best["seconds"] - 1) for c in CRITERIA}
+            for c in CRITERIA:
+                its = summary["contenders"][c]
+                cases.append(
+                    {
+                        "deck": COLLISIONS[name][0],
+                        "settings": COLLISIONS[name][1],
+                        "collision": name,
+                        "cost": cost,
+                        "criterion": c,
+                        "seconds": its["seconds"],
+                        "balancings": its["balancings"],
+                        "seconds_optimum": best["seconds"],
+                        "balancings_optimum": len(best["steps"]),
+                        "ratio": its["seconds"] / best["seconds"],
+                    }
+                )
+            cells = [name, str(cost), str(len(best["steps"]))] + [f"{over[c]:.1f}" for c in CRITERIA]
+            table.append("| " + " | ".join(cells) + " |")
+    heads = ["collision", "cost, mean steps", "best: balancings"] + [f"`{c}`" for c in CRITERIA]
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|\n" + "\n".join(table))
+    write_json(f"{OUT}/summary.json", {"simulated": False, "cases": cases})
+
+
+if __name__ == "__main__":
+    main()

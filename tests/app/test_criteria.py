@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Criteria, and what is compared on one trajectory: the same rows on any ranks and over a restart, and those of a run
+of its own.
+
+Groups: criteria contenders.
+"""
+import subprocess
+
+import h5py
+import pytest
+
+from program import COLLISIONS, command, decisions, environment, hash_of, settings, summary
+
+CRITERIA = ["gain", "every", "never", "threshold", "menon", "zhai", "procassini", "boulmier"]
+# A migration of these collisions moves some ten particles a process.
+BALANCED = dict(
+    balance__every=5,
+    balance__clock="work",
+    balance__processes=12,
+    balance__speeds="off",
+    balance__work__balancing=2e-6,
+)
+
+
+def collide(dimensions, out, ranks=0, restart=None, **keys):
+    c = COLLISIONS[dimensions]
+    where = ["--restart", restart] if restart else []
+    keys = c.small | dict(run__steps=200) | BALANCED | keys
+    done = subprocess.run(
+        command(ranks, "run", c.deck, "--out", out, *where, *settings(**keys)),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{ranks} ranks, {keys}: {done.returncode} {done.stderr}"
+    return " ".join(done.stdout.split())
+
+
+def of_one(out, name):
+    """Its rows, without what tells it from a driver."""
+    chosen = [
+        {k: v for k, v in row.items() if k not in ("model", "driver")} for row in decisions(out) if row["model"] == name
+    ]
+    assert chosen, f"no rows of {name} in {out}"
+    return chosen
+
+
+@pytest.mark.group("criteria")
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_compared(tmp_path, dimensions):
+    """All criteria on one trajectory: its state is that of a run that does not balance, and the rows of each are those
+    of a run that it drives, on any ranks and over a restart."""
+    collide(dimensions, tmp_path / "plain", balance__every=0)
+    entries = ", ".join(f"{{model: r1, criterion: {c}}}" for c in CRITERIA)
+    keys = dict(balance__compare=f"[{entries}]", checkpoint__every=100, balance__criteria__threshold=0.95)
+    for ranks in (1, 2, 4):
+        out = tmp_path / str(ranks)
+        collide(dimensions, out, ranks, **keys)
+        assert hash_of(out) == hash_of(tmp_path / "plain"), ranks
+        assert decisions(out) == decisions(tmp_path / "1"), ranks
+    all_rows = decisions(tmp_path / "1")
+    taken = {c: [r["decision"] for r in of_one(tmp_path / "1", f"r1/{c}")] for c in CRITERIA}
+    assert set(taken["every"]) <= {"moved", "kept: same"} and "moved" in taken["every"]
+    assert set(taken["never"]) == {"kept: criterion"}
+    for c in ("threshold", "menon", "boulmier"):  # the first partition gets no worse than it was
+        assert {"moved", "kept: criterion"} <= set(taken[c]), f"{c}: {taken[c]}"
+    assert "kept: gain" in taken["gain"] and len({tuple(t) for t in taken.values()}) >= 6
+    collide(dimensions, tmp_path / "2", 3, restart=tmp_path / "2" / "checkpoint_100.h5", **keys)
+    assert decisions(tmp_path / "2") == all_rows
+    # From the middle, where criteria remember what was before.
+    out = tmp_path / "restarted"
+    middle = tmp_path / "4" / "checkpoint_100.h5"
+    collide(dimensions, out, 3, restart=middle, **keys)
+    assert decisions(out) == [r for r in all_rows if int(r["step"]) > 100]
+    assert hash_of(out) == hash_of(tmp_path / "plain")
+    for c in CRITERIA:
+        collide(dimensions, tmp_path / c, balance__criterion=c, balance__criteria__threshold=0.95)
+        assert of_one(tmp_path / c, "r1") == of_one(tmp_path / "1", f"r1/{c}"), c
+
+
+@pytest.mark.group("contenders")
+def test_own_partitions_and_names(tmp_path):
+    """An entry with a partition of its own gives the rows of a run with it; its name is in all results."""
+    entries = {
+        "a1": dict(balance__model="a1"),
+        "boxes": dict(balance__model="a1", balance__partition__kind="rcb", balance__criterion="every"),
+        "r1/chain": dict(balance__partition__cut="cells"),
+        "half": dict(balance__criterion="threshold", balance__criteria__threshold=0.5),
+    }
+    compared = (
+        "[a1, {name: boxes, model: a1, criterion: every, partition: {kind: rcb}}, {model: r1, partition: {cut: cells}},"
+        " {name: half, model: r1, criterion: threshold, criteria: {threshold: 0.5}}]"
+    )
+    out = tmp_path / "all"
+    collide(2, out, 2, balance__compare=compared, checkpoint__every=200)
+    for name, keys in entries.items():
+        alone = tmp_path / name.replace("/", "_")
+        collide(2, alone, **keys)
+        assert of_one(out, name) == of_one(alone, keys.get("balance__model", "r1")), name
+    assert list(summary(out)["overall_lbe"]) == ["r1", *entries]
+    with h5py.File(out / "checkpoint_200.h5") as f:
+        for name in ["r1", *entries]:
+            assert "boxes" in f["balance"][name]
+
+
+@pytest.mark.group("contenders")
+def test_restarts(tmp_path):
+    """A restart goes on with what it knows by name and model; another criterion begins with nothing lost."""
+    first = dict(balance__compare="[a1, {name: late, model: b1, criterion: menon}]")
+    collide(2, tmp_path / "first", 2, run__steps=100, checkpoint__every=100, **first)
+    middle = tmp_path / "first" / "checkpoint_100.h5"
+
+    def again(name, compare, **keys):
+        return collide(2, tmp_path / name, restart=middle, balance__compare=compare, **keys)
+
+    text = again("other", "[{name: late, model: hybrid, criterion: menon}, {name: new, model: r1, criterion: zhai}]")
+    for note in (
+        "late starts anew",
+        "new starts anew",
+        "what a1 had learnt is dropped",
+        "what late had learnt is dropped",
+    ):
+        assert note in text, text
+    # Which criterion it is makes no difference to a partition, and to what the next one makes of the past.
+    before = of_one(tmp_path / "first", "late")[-1]
+    assert float(before["lost_seconds"]) > 0 and before["decision"] == "kept: criterion", before
+    again("same", first["balance__compare"][1:-1].join("[]"), run__steps=105)
+    again("changed", "[a1, {name: late, model: b1, criterion: never}]", run__steps=105)
+    same, changed = of_one(tmp_path / "same", "late")[0], of_one(tmp_path / "changed", "late")[0]
+    assert float(same["lost_seconds"]) > float(before["lost_seconds"]) > 0
+    assert float(same["lost_seconds"]) - float(before["lost_seconds"]) == pytest.approx(float(changed["lost_seconds"]))
+    assert changed["lbe"] == same["lbe"]

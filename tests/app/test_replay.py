@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""Load series: what a run writes of its loads, and what `steelyard replay` makes of them and of those of others.
+
+Groups: loads replay replay_foreign replay_errors replay_optimum.
+"""
+import csv
+import itertools
+
+import h5py
+import numpy as np
+import pytest
+
+from program import COLLISIONS, decisions, hash_of, run, settings, summary
+
+COMPARED = (
+    "[a1, b1, hybrid, particle_count, time_average, moving_average, exact, {model: r1, criterion: menon},"
+    " {model: r1, criterion: zhai, partition: {kind: rcb}}, {model: b1, criterion: every, partition: {cut: cells}}]"
+)
+BALANCED = dict(balance__every=5, balance__clock="work", balance__processes=12, balance__compare=COMPARED)
+
+
+def collide(dimensions, out, ranks=0, restart=None, **keys):
+    c = COLLISIONS[dimensions]
+    where = ["--restart", restart] if restart else []
+    code, text = run(ranks, "run", c.deck, "--out", out, "--quiet", *where, *settings(**(c.small | keys)))
+    assert code == 0, f"{ranks} ranks, {keys}: {code} {text}"
+
+
+def replay(loads, out, ranks=0, code=0, deck=None, more=(), **keys):
+    words = ["--deck", deck] if deck else []
+    found, text = run(ranks, "replay", loads, "--out", out, *words, *more, *settings(**keys))
+    assert found == code, f"{ranks} ranks, {keys}: {found} {text}"
+    return text
+
+
+def series(path):
+    with h5py.File(path) as f:
+        return {name: f[name][()] for name in f} | {k: v for k, v in f.attrs.items()}
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_loads(tmp_path, dimensions):
+    """The series is that of the particles: the same on any ranks, with or without balancing, accelerators, and over
+    restarts; its numbers are those of the cell fields."""
+    c = COLLISIONS[dimensions]
+    keys = dict(run__steps=60, output__loads_every=10)
+    whole = tmp_path / "whole"
+    collide(dimensions, whole, output__fields_every=30, **keys)
+    found = series(whole / "loads.h5")
+    assert list(found["step"]) == list(range(0, 61, 10))
+    assert np.allclose(found["time"], c.dt * found["step"])
+    assert found["load"].shape == found["particles"].shape == (7, *reversed(c.cells))
+    assert np.array_equal(found["box"], c.box[:dimensions]) and len(found["boundary"]) == dimensions
+    for step in (0, 30, 60):
+        with h5py.File(whole / f"fields_{step}.h5") as f:
+            assert np.array_equal(f["particles"][()], found["particles"][step // 10]), step
+    # Costs of pairs apart: what is left is linear in the particles.
+    plain = tmp_path / "plain"
+    collide(dimensions, plain, balance__work__pair=0, balance__work__candidate=0, **keys)
+    expected = 2e-9 + 6e-9 * found["particles"]
+    prices_rounded = 2.0**-50 * (1 + found["particles"])
+    assert (np.abs(series(plain / "loads.h5")["load"] - expected) <= prices_rounded).all()
+    assert (found["load"] - expected).max() > 1e-8
+    ways = [dict(ranks=2), dict(ranks=3, balance__every=20, balance__clock="work")]
+    ways += [dict(ranks=2, accelerator__backend="host", accelerator__share=0.5)]
+    for i, way in enumerate(ways):
+        collide(dimensions, tmp_path / str(i), **keys, **way)
+        assert same(series(tmp_path / str(i) / "loads.h5"), found), way
+        assert hash_of(tmp_path / str(i)) == hash_of(whole), way
+    out = tmp_path / "restarted"
+    collide(dimensions, out, 2, **(keys | dict(run__steps=45, checkpoint__every=25)))
+    collide(dimensions, out, 3, restart=out / "checkpoint_25.h5", **keys)
+    assert same(series(out / "loads.h5"), found)
+
+
+@pytest.mark.group("replay")
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_run(tmp_path, dimensions):
+    """The replay of a run's own loads has the rows of the run, to the last digit, on any ranks."""
+    out = tmp_path / "run"
+    keys = dict(run__steps=120, balance__noise=0.02, balance__work__balancing=1e-6, system__seed=7)
+    collide(dimensions, out, 2, output__loads_every=5, **keys, **BALANCED)
+    for ranks in (1, 3):
+        again = tmp_path / f"again{ranks}"
+        replay(out / "loads.h5", again, ranks, deck=out / "deck.yaml")
+        assert decisions(again) == decisions(out), ranks
+        assert (again / "resources.csv").read_text() == (out / "resources.csv").read_text()
+        assert summary(again)["overall_lbe"] == summary(out)["overall_lbe"]
+    # Every other entry, with another interval than the run's; settings alone.
+    half = tmp_path / "half"
+    collide(dimensions, half, **keys, **(BALANCED | dict(balance__every=10)))
+    given = BALANCED | dict(balance__every=10, balance__noise=0.02, balance__work__balancing=1e-6, system__seed=7)
+    replay(out / "loads.h5", tmp_path / "sparse", 2, **given)
+    assert decisions(tmp_path / "sparse") == decisions(half)
+
+
+def write(path, attributes=None, **datasets):
+    with h5py.File(path, "w") as f:
+        for name, values in datasets.items():
+            f[name] = values
+        for name, values in (attributes or {}).items():
+            f.attrs[name] = values
+
+
+def foreign(times=7):
+    """Loads of another program: three axes, holes, a jump in the middle."""
+    random = np.random.default_rng(3)
+    load = random.random((times, 5, 8, 12)) ** 4
+    load[:, :, 3:5, 2:7] = 0
+    load[times // 2 :, 4] *= 30
+    return load
+
+
+@pytest.mark.group("replay_foreign")
+def test_foreign(tmp_path):
+    """Loads in any unit and layout, without particles or steps; the same rows on 1 and 3 ranks."""
+    load = foreign()
+    path = tmp_path / "mine.h5"
+    write(path, load=load)
+    keys = dict(balance__processes=9, balance__compare="[time_average, a1, {model: exact, criterion: every}]")
+    keys |= dict(balance__model="moving_average")
+    for ranks in (1, 3):
+        replay(path, tmp_path / str(ranks), ranks, **keys)
+    rows = decisions(tmp_path / "1")
+    assert rows == decisions(tmp_path / "3")
+    assert len(rows) == 6 * 4 and [int(r["step"]) for r in rows[::4]] == list(range(1, 7))
+    for r in rows:
+        assert float(r["mean_seconds"]) == pytest.approx(load[int(r["step"])].sum() / 9, rel=1e-6)
+        assert 0 < float(r["lbe"]) <= 1 and float(r["max_seconds"]) <= load[int(r["step"])].sum()
+    every = [r for r in rows if r["model"] == "exact/every"]
+    assert min(float(r["lbe_model"]) for r in every) > 0.8 > float(every[2]["lbe"])  # it follows the jump
+    # A common factor changes seconds only; so do integers and other layouts nothing.
+    stepped = tmp_path / "stepped.h5"
+    with h5py.File(stepped, "w") as f:
+        f.create_dataset("load", data=(load * 2.0**70).astype("f8"), chunks=(2, 5, 8, 12), compression="gzip")
+        f["step"] = (1000 + 5 * np.arange(7)).astype("i4")
+        f.attrs["boundary"] = ["periodic", "reflecting", "periodic"]
+    replay(stepped, tmp_path / "stepped", 2, **keys)
+    scaled = decisions(tmp_path / "stepped")
+    for a, b in zip(rows, scaled):
+        assert int(b["step"]) == 1000 + 5 * int(a["step"])
+        assert float(b["max_seconds"]) == pytest.approx(float(a["max_seconds"]) * 2.0**70, rel=1e-6)
+        assert float(b["lbe"]) == pytest.approx(float(a["lbe"]), rel=1e-6)
+        assert (a["decision"], a["cells_moved"]) == (b["decision"], b["cells_moved"])
+    assert int(scaled[0]["ghost_cells"]) > int(rows[0]["ghost_cells"])  # around the box
+    counts = tmp_path / "counts.h5"
+    write(counts, load=np.ones((3, 6, 10), "u1"), particles=np.ones((3, 6, 10), "i8"))
+    replay(counts, tmp_path / "counts", 2, balance__processes=6)
+    assert {r["decision"] for r in decisions(tmp_path / "counts")} == {"kept: gain"}
+    assert len({r["lbe"] for r in decisions(tmp_path / "counts")}) == 1
+
+
+@pytest.mark.group("replay_foreign")
+def test_neighbours(tmp_path):
+    """What models see around a cell: a cell of 5 particles, one of 1 beside it across a periodic border, one of 2 two
+    cells away; the loads are those of pairs, which r1 finds."""
+    random = np.random.default_rng(1)
+    particles = random.integers(0, 9, (30, 12, 20)) * (np.arange(20) % 7 < 4)
+    around = sum(np.roll(particles, (dy, dx), (1, 2)) for dy, dx in itertools.product((-1, 0, 1), repeat=2))
+    write(
+        tmp_path / "pairs.h5",
+        {"boundary": ["periodic", "periodic"]},
+        load=1e-9 * particles * around,
+        particles=particles,
+    )
+    keys = dict(balance__processes=24, balance__criterion="every", balance__partition__cut="cells")
+    replay(tmp_path / "pairs.h5", tmp_path / "out", **keys)
+    last = decisions(tmp_path / "out")[-1]
+    exact = dict(keys, balance__model="exact")
+    replay(tmp_path / "pairs.h5", tmp_path / "exact", **exact)
+    assert float(last["lbe_model"]) == pytest.approx(float(decisions(tmp_path / "exact")[-1]["lbe_model"]), abs=0.02)
+
+
+@pytest.mark.group("replay_errors")
+def test_errors(tmp_path):
+    """Bad series: exit code 3 and one line, on one rank and on two; what a series lacks: code 2."""
+    good = foreign(3)
+
+    def changed(index, value):
+        load = good.copy()
+        load[index] = value
+        return dict(load=load)
+
+    counts = np.ones(good.shape, "i4")
+    cases = {
+        "NaN": (changed((1, 2, 3, 4), np.nan), "/load of time 1 holds numbers that are negative, infinite or none"),
+        "infinite": (changed((2, 0, 0, 0), np.inf), "/load of time 2"),
+        "negative": (changed((0, 4, 7, 11), -1e-300), "/load of time 0"),
+        "shapes": (dict(load=good, particles=counts[:, :, :, 1:]), "/load and /particles have different shapes"),
+        "times": (dict(load=good, particles=counts[1:]), "/load and /particles have different shapes"),
+        "no times": (dict(load=good[:0]), "/load holds no times"),
+        "no cells": (dict(load=good[:, :0]), "0 cells along z"),
+        "two axes": (dict(load=good[0, 0]), "/load is no dataset of numbers with 3 or 4 dimensions"),
+        "words": (dict(load=np.array([[[b"a"]]])), "/load is no dataset of numbers"),
+        "nothing": (dict(loads=good), "holds no dataset /load"),
+        "zeros": (dict(load=0 * good), "/load holds zeros only"),
+        "few steps": (dict(load=good, step=[0, 1]), "/step has 2 steps for 3 times of /load"),
+        "same steps": (dict(load=good, step=[0, 5, 5]), "do not ascend"),
+        "early steps": (dict(load=good, step=[-5, 0, 5]), "do not ascend"),
+        "broken steps": (dict(load=good, step=[0.0, 0.5, 1.0]), "/step is no list of integers"),
+        "halves": (dict(load=good, particles=counts * 0.5), "/particles of time 0 holds numbers that are no counts"),
+        "less than none": (dict(load=good, particles=-counts), "/particles of time 0"),
+        "too many": (dict(load=good, particles=counts * 1e10), "/particles of time 0"),
+    }
+    path, out = tmp_path / "bad.h5", tmp_path / "out"
+
+    def refused(name, code, says, ranks, loads=path, **keys):
+        text = replay(loads, out, ranks, code, **(dict(balance__processes=4) | keys))
+        assert text.count("\n") == 1 and text.startswith("steelyard: error: ") and says in text, f"{name}: {text!r}"
+        assert not out.exists(), name
+
+    for ranks in (0, 2):
+        for name, (datasets, says) in cases.items():
+            write(path, **datasets)
+            refused(name, 3, says, ranks)
+        write(path, {"boundary": ["periodic"]}, load=good)
+        refused("boundary", 3, "its attribute boundary has 1 word for 3 axes", ranks)
+        write(path, load=good, step=[0, 5, 9], particles=counts)
+        whole = path.read_bytes()
+        for size in (0, 100, len(whole) // 2, len(whole) - 100):
+            path.write_bytes(whole[:size])
+            refused(f"{size} bytes", 3, "bad.h5", ranks)
+        path.write_bytes(b"not HDF5 " * 1000)
+        refused("text", 3, "is not a readable HDF5 file", ranks)
+        refused("no file", 3, "is not a readable HDF5 file", ranks, tmp_path / "none.h5")
+        refused("a directory", 3, "is not a readable HDF5 file", ranks, tmp_path)
+        write(path, load=good)
+        refused("r1", 2, "/particles, which the model r1 needs", ranks)
+        for model in ("hybrid", "b1", "particle_count", "r1"):
+            compared = dict(balance__model="a1", balance__compare=f"[{{model: {model}, name: x}}]")
+            refused(
+                model,
+                2,
+                f"balance.compare: {path} has no dataset /particles, which the model {model}",
+                ranks,
+                **compared,
+            )
+        a1 = dict(balance__model="a1")
+        limit = dict(balance__partition__max_particles_per_process=9)
+        refused("limit", 2, "balance.partition.max_particles_per_process", ranks, **a1, **limit)
+        refused("processes", 2, "balance.processes: 481 processes for 480 cells", ranks, balance__processes=481)
+        refused("speeds", 2, "balance.speeds", ranks, **a1, balance__speeds="given")
+        refused("another key", 2, "unknown key 'modl'", ranks, balance__modl="a1")
+    text = replay(path, out, 2, 2)
+    assert "balance.processes: it is missing" in text
+    replay(path, out, 4, 2, balance__processes=3, balance__model="a1")
+    write(path, load=good, particles=counts)
+    text = replay(path, out, 2, 2, balance__processes=4, balance__partition__max_particles_per_process=100)
+    assert "no cut keeps 4 processes within 100 particles; the smallest limit that works now is 120" in text
+    text = replay(path, out, 2, 2, more=["--optimum"], balance__processes=4)
+    assert "--optimum: the best schedule is known only where" in text
+    # Results of a replay are not overwritten.
+    keys = dict(balance__processes=4)
+    replay(path, tmp_path / "twice", **keys)
+    before = decisions(tmp_path / "twice")
+    assert "holds results already" in replay(path, tmp_path / "twice", code=2, **keys)
+    replay(path, tmp_path / "twice", more=["--force"], **keys)
+    assert decisions(tmp_path / "twice") == before
+
+
+def totals(out):
+    return {name: c["seconds"] for name, c in summary(out)["contenders"].items()}
+
+
+@pytest.mark.group("replay_optimum")
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_optimum(tmp_path, dimensions):
+    """No criterion is better than the best schedule in hindsight, which is `never` where balancing is dear and no worse
+    than `every` where it costs nothing; what the summary adds up follows from balance.csv."""
+    collide(dimensions, tmp_path / "run", run__steps=200, output__loads_every=5)
+    loads = tmp_path / "run" / "loads.h5"
+    criteria = ["gain", "every", "never", "menon", "boulmier", "zhai", "procassini"]
+    entries = ", ".join(f"{{model: exact, criterion: {c}, name: {c}}}" for c in criteria)
+    keys = dict(
+        balance__processes=24,
+        balance__model="exact",
+        balance__speeds="off",
+        balance__partition__sticky="false",
+        balance__compare=f"[{entries}]",
+    )
+    best = {}
+    for name, balancing, move in (("free", 0, 0), ("some", 4e-6, 2e-7), ("dear", 1e3, 0)):
+        out = tmp_path / name
+        more = dict(balance__work__balancing=balancing, balance__work__move=move)
+        replay(loads, out, 2, more=["--optimum"], **keys, **more)
+        best[name] = summary(out)["optimum"]
+        found = totals(out)
+        assert min(found.values()) >= best[name]["seconds"] * (1 - 1e-12), name
+        for c in criteria:
+            expected = 0.0
+            with open(out / "balance.csv") as f:
+                for r in csv.DictReader(f):
+                    if r["model"] == c:
+                        expected += 5 * float(r["max_seconds"]) + move * int(r["particles_moved"]) / 24
+            expected += balancing * summary(out)["contenders"][c]["balancings"]
+            assert found[c] == pytest.approx(expected, rel=1e-12), (name, c)
+    free, some, dear = (totals(tmp_path / n) for n in best)
+    assert free["every"] < free["never"]
+    assert best["free"]["seconds"] == pytest.approx(free["every"], rel=0.02)
+    assert dear["never"] == pytest.approx(best["dear"]["seconds"], rel=1e-12) and best["dear"]["steps"] == []
+    assert 0 < len(best["some"]["steps"]) < len(best["free"]["steps"])
+    assert best["some"]["seconds"] < min(some["every"], some["never"])
+    one = tmp_path / "one rank"
+    replay(loads, one, more=["--optimum"], **keys, balance__work__balancing=4e-6)
+    assert summary(one)["optimum"] == best["some"] and totals(one) == some
