@@ -69,8 +69,8 @@ void add_deck(CLI::App* command, Options& o) {
         ->needs("DECK");
 }
 
-void add_output(CLI::App* command, Options& o) {
-    command->add_option("--out", o.out, "output directory (default: out/<deck name>)");
+void add_output(CLI::App* command, Options& o, const std::string& named_after = "deck") {
+    command->add_option("--out", o.out, "output directory (default: out/<" + named_after + " name>)");
     command->add_flag("--force", o.force,
                       "put results that are in the output directory\n"
                       "aside, into previous_<n>/");
@@ -156,7 +156,7 @@ void add_replay(CLI::App& cli, Options& o) {
                      "find the best schedule of balancings in\n"
                      "hindsight; with model exact, no sticky cuts and\n"
                      "equal speeds");
-    add_output(replay, o);
+    add_output(replay, o, "series");
 }
 
 void add_commands(CLI::App& cli, Options& o) {
@@ -170,7 +170,8 @@ void add_commands(CLI::App& cli, Options& o) {
         ->add_option("--kind", o.kind,
                      "the partitioner: nested (default), or one that\n"
                      "knows no nodes, with the deck's other keys of\n"
-                     "balance.partition: chain, rcb, none (even)")
+                     "balance.partition: chain, rcb, none (even),\n"
+                     "metis, scotch")
         ->check(CLI::IsMember(balance::partition_kind_names()));
     add_machine(partition, o, "a machine file, for the deck's section machine");
     add_output(partition, o);

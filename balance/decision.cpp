@@ -72,9 +72,10 @@ Decision decide(const History& history, const Criterion& criterion) {
     return criterion.weighs_partitions() ? Decision::kept_gain : Decision::kept_criterion;
 }
 
-Decision decide(const History& history, const Criterion& criterion, bool measured, const Moved& moved) {
-    if (measured && criterion.weighs_partitions())
-        if (const Decision now = decide(history, criterion); now != Decision::none) return now;
+Decision decide(const History& history, const Criterion& criterion, bool measured, const Moved& moved, double sunk) {
+    if (measured && criterion.weighs_partitions() &&
+        !criterion.balances(history.lost_seconds, history.move_seconds - sunk))
+        return Decision::kept_gain;
     return moved.cells == 0 ? Decision::kept_same : Decision::moved;
 }
 

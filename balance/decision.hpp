@@ -83,7 +83,7 @@ void account(History& history, Watch& watch, std::span<const double> times, doub
 /// Whether the run balances now: none, or why the partition in use is kept.
 Decision decide(const History& history, const Criterion& criterion);
 /// The decision on a new partition that differs from the one in use by `moved` (of all members). measured: times have
-/// asked for it; else it is the first one.
-Decision decide(const History& history, const Criterion& criterion, bool measured, const Moved& moved);
+/// asked for it; else it is the first one. sunk: seconds of its cost that were spent by making it.
+Decision decide(const History& history, const Criterion& criterion, bool measured, const Moved& moved, double sunk = 0);
 
 }  // namespace balance

@@ -159,14 +159,16 @@ private:
         const auto processes = static_cast<double>(s_.hosts.processes());
         b_.history.lbe_reachable =
             predicted_efficiency(s_.team, after, loads.load, s_.hosts.processes(), all_.speeds.relative());
-        // By the wall clock a migration costs what the last one took. Until times have asked for one, a criterion that
-        // weighs partitions knows no cost, so that it weighs one at the first loss.
-        const bool priced = measured || !b_.criterion->weighs_partitions();
-        if (s_.policy.clock == Clock::work && !b_.criterion->always() && priced) {
+        // By the wall clock a migration costs what the last one took. Of the first partition a criterion that weighs
+        // each one doesn't count what it moves, so that it has one weighed as soon as the rest of the cost is lost.
+        if (s_.policy.clock == Clock::work) {
             const WorkCosts& costs = s_.policy.counting.work;
-            b_.history.move_seconds = costs.balancing + costs.move * static_cast<double>(moved.particles) / processes;
+            b_.history.move_seconds = costs.balancing;
+            if (measured || !b_.criterion->weighs_partitions())
+                b_.history.move_seconds += costs.move * static_cast<double>(moved.particles) / processes;
         }
-        row.decision = decide(b_.history, *b_.criterion, measured, moved);
+        const double sunk = s_.policy.clock == Clock::work ? s_.policy.counting.work.balancing : 0;
+        row.decision = decide(b_.history, *b_.criterion, measured, moved, sunk);
         if (row.decision == Decision::kept_gain) return;
         row.moved = moved;
         b_.history.ghost_cells = static_cast<double>(sums[2]);

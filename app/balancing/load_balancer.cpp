@@ -17,18 +17,24 @@ using balance::Clock;
 
 balance::Policy policy_of(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
                           const comm::Communicator& comm) {
-    balance::Policy policy;
-    policy.clock = deck.balance.clock;
-    policy.criterion = deck.balance.criterion;
-    policy.speeds = deck.balance.speeds;
-    policy.partition = deck.balance.partition;
-    complete(policy.partition, policy.clock, processes, comm);
-    policy.start = deck.balance.constants.start;
-    policy.counting = {deck.balance.work, {deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]}};
+    balance::Policy policy = policy_of(deck.balance, processes, comm);
+    policy.counting.cell_width = {deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]};
     return policy;
 }
 
 }  // namespace
+
+balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm) {
+    balance::Policy policy;
+    policy.clock = settings.clock;
+    policy.criterion = settings.criterion;
+    policy.speeds = settings.speeds;
+    policy.partition = settings.partition;
+    complete(policy.partition, policy.clock, processes, comm);
+    policy.start = settings.constants.start;
+    policy.counting.work = settings.work;
+    return policy;
+}
 
 std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
                                           const comm::Communicator& comm) {

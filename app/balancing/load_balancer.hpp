@@ -43,6 +43,9 @@ struct Overall {
 };
 std::vector<Overall> overall_of(std::span<const BalancedModel> models);
 
+/// What decides in all rounds, by a deck; but for the widths of cells. Collective.
+balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);
+
 /// What a deck compares with its driver. Collective.
 std::vector<balance::Contender> others_of(const Deck::Balance& settings, std::int64_t processes,
                                           const comm::Communicator& comm);
@@ -119,8 +122,8 @@ public:
 
     /// What the cells hold and cost now, at their homes; after Engine::build_neighbour_lists(). Collective. Throws as
     /// count_cells().
-    balance::HomeCells count(Engine& engine, const balance::Counting& counting) const {
-        return count_cells(team_, engine, decomposition(engine.tiles().shape()), &counting);
+    balance::HomeCells count(Engine& engine) const {
+        return count_cells(team_, engine, decomposition(engine.tiles().shape()), &setting_.policy.counting);
     }
 
     /// Who owns what by the driver's partition, cut into tiles of this shape. Collective.

@@ -8,8 +8,10 @@
 namespace app {
 
 std::string counted(std::int64_t n, std::string_view noun) {
-    const bool hissing = noun.ends_with("s") || noun.ends_with("ch");  // process, patch
-    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : hissing ? "es" : "s");
+    if (n == 1) return fmt::format("1 {}", noun);
+    if (noun.ends_with("y")) return fmt::format("{} {}ies", n, noun.substr(0, noun.size() - 1));  // opportunity
+    const bool hissing = noun.ends_with("s") || noun.ends_with("ch");                             // process, patch
+    return fmt::format("{} {}{}", n, noun, hissing ? "es" : "s");
 }
 
 std::string one_line_of(const std::vector<std::string>& parts) {

@@ -214,6 +214,27 @@ void check_accelerator(const Deck::Accelerator& a, const Where& where) {
 
 }  // namespace
 
+void for_each_contender(const Deck::Balance& b,
+                        const std::function<void(const balance::Contender&, const std::string&)>& use) {
+    use({b.model, b.model, b.criterion, b.partition}, "balance");
+    for (std::size_t i = 0; i < b.compare.size(); ++i) use(b.compare[i], fmt::format("balance.compare.{}", i));
+}
+
+void check_partitions(const Deck::Balance& b, const balance::Grid& grid, std::int64_t processes) {
+    for_each_contender(b, [&](const balance::Contender& c, const std::string& section) {
+        if (const std::int64_t most = balance::kind_of(c.partition).most_cells; grid.box().cells() > most)
+            throw DeckError(fmt::format("{}.partition.kind: {} takes at most {}, and there are {}; use another kind",
+                                        section, c.partition.kind, counted(most, "cell"), grid.box().cells()));
+        if (balance::kind_of(c.partition).follows_loads &&
+            processes > balance::capacity(grid.box(), c.partition.min_width))
+            throw DeckError(fmt::format(
+                "{}.partition.min_width: {} cells do not hold {} of a width of {}; make it smaller or use fewer "
+                "processes",
+                section, along_axes(grid.cells, grid.dimensions), counted(processes, "patch"),
+                counted(c.partition.min_width, "cell")));
+    });
+}
+
 void check_balance(const Deck& deck, const Where& where) {
     const Deck::Balance& b = deck.balance;
     for (std::size_t i = 0; i < b.compare.size(); ++i)
@@ -227,14 +248,16 @@ void check_balance(const Deck& deck, const Where& where) {
         fail(where("balance.compare"),
              "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
              "write clock: work, or run each model by itself");
-    const auto check_limit = [&](const balance::PartitionOptions& p, const std::string& section) {
-        if (p.max_size > 0 && !balance::kind_of(p).keeps_limit)
-            fail(where(section + ".max_particles_per_process"),
-                 fmt::format("partitions of kind {} know no limit", p.kind), "write kind: chain, or null for no limit");
-    };
-    check_limit(b.partition, "balance.partition");
-    for (std::size_t i = 0; i < b.compare.size(); ++i)
-        check_limit(b.compare[i].partition, fmt::format("balance.compare.{}.partition", i));
+    for_each_contender(b, [&](const balance::Contender& c, const std::string& section) {
+        if (!balance::kind_of(c.partition).built)
+            fail(where(section + ".partition.kind"),
+                 fmt::format("this program was built without the library of {}", c.partition.kind),
+                 "install it and build anew (docs/install.md), or use another kind");
+        if (c.partition.max_size > 0 && !balance::kind_of(c.partition).keeps_limit)
+            fail(where(section + ".partition.max_particles_per_process"),
+                 fmt::format("partitions of kind {} know no limit", c.partition.kind),
+                 "write kind: chain, or null for no limit");
+    });
 }
 
 void check_machine(const Deck::Machine& m, const std::string& section, const Where& where) {

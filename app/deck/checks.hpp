@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/deck/deck.hpp"
+#include "balance/grid/grid.hpp"
 
 namespace app {
 
@@ -17,6 +18,14 @@ void complete_and_check(Deck& deck, const Where& where);
 
 /// Throws DeckError where the keys of the section balance do not fit each other.
 void check_balance(const Deck& deck, const Where& where);
+
+/// Calls use(contender, section) for the driver and all that is compared with it; section: where its keys stand, as in
+/// `balance.compare.0`.
+void for_each_contender(const Deck::Balance& balance,
+                        const std::function<void(const balance::Contender&, const std::string& section)>& use);
+
+/// Throws DeckError where a grid does not hold so many parts of the width that a contender's partition wants.
+void check_partitions(const Deck::Balance& balance, const balance::Grid& grid, std::int64_t processes);
 
 /// Throws DeckError where lists do not fit the nodes, or the machine is too large. section: where the machine's keys
 /// are, empty for a file of their own.

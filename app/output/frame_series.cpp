@@ -7,20 +7,10 @@
 #include <utility>
 
 #include "app/common/errors.hpp"
-#include "app/output/loads.hpp"
 #include "app/output/run_directory.hpp"
-#include "app/output/trajectory.hpp"
 #include "comm/file/durable.hpp"
 
 namespace app {
-
-bool has_frames(const std::string& name) { return name == trajectory_file || name == loads_file; }
-
-std::vector<std::int64_t> frame_steps(const std::string& directory, const std::string& name) {
-    if (!has_frames(name)) return {};
-    const std::string path = directory + "/" + name;
-    return name == loads_file ? comm::read_integers(path, "/step") : trajectory_steps(path);
-}
 
 FrameSeries::FrameSeries(const SeriesContext& c, Kind kind)
     : results_(c.results),
@@ -41,7 +31,7 @@ void FrameSeries::go_on(const SeriesContext& c) {
     const std::int64_t step = c.first_step, every = kind_.every;
     std::array<std::int64_t, 4> found{};  // is there a file, frames in it, frames that stay, capacity
     if (comm_.rank() == 0) {
-        const std::vector<std::int64_t> steps = frame_steps(results_.path(), kind_.file);
+        const std::vector<std::int64_t> steps = framed_kind(kind_.file)->frame_steps(path_);
         const auto stay = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
         found = {comm::file_size(path_) >= 0, static_cast<std::int64_t>(steps.size()), stay,
                  comm::count_frames(path_, kind_.steps).capacity};

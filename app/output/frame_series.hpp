@@ -12,11 +12,6 @@
 
 namespace app {
 
-/// Steps of the frames of such a file in a directory, ascending; empty where it is no readable one. This rank only.
-std::vector<std::int64_t> frame_steps(const std::string& directory, const std::string& name);
-/// Whether a result of this name is such a file.
-bool has_frames(const std::string& name);
-
 class FrameSeries : public Series {
 public:
     /// Adds a frame.

@@ -8,19 +8,23 @@
 #include "app/balancing/measure.hpp"
 #include "app/output/run_directory.hpp"
 #include "balance/grid/field.hpp"
+#include "comm/file/frame_file.hpp"
 
 namespace app {
 namespace {
 
+constexpr const char* loads_file = "loads.h5";
+
 // Datasets in the order of describe().
 enum Place : std::size_t { place_step, place_time, place_load, place_particles };
-
-balance::Counting counting_of(const SeriesContext& c) { return {c.deck.balance.work, c.domain.cell_widths()}; }
 
 }  // namespace
 
 SeriesKind loads_series() {
-    return {{loads_file}, [](const Deck&) { return Needs{.cells = true}; }, started<LoadSeries>};
+    return {{loads_file},
+            [](const Deck&) { return Needs{.cells = true}; },
+            started<LoadSeries>,
+            [](const std::string& path) { return comm::read_integers(path, "/step"); }};
 }
 
 LoadSeries::LoadSeries(const SeriesContext& c)
@@ -29,7 +33,7 @@ LoadSeries::LoadSeries(const SeriesContext& c)
                           return describe(file, frames, capacity);
                       }}),
       grid_(c.domain.grid()),
-      counting_(counting_of(c)) {
+      work_(c.deck.balance.work) {
     for (int a = 0; a < grid_.dimensions; ++a) {
         box_.push_back(c.deck.system.box[a]);
         boundary_.emplace_back(grid_.periodic[a] ? "periodic" : "reflecting");
@@ -46,6 +50,11 @@ std::vector<comm::FramePlace> LoadSeries::describe(comm::FileWriter& file, std::
                                          file.frames("/load", comm::Element::float64, frames, capacity, extents),
                                          file.frames("/particles", comm::Element::int32, frames, capacity, extents)};
     file.attribute("/load", "unit", "seconds a step, counted work");
+    // At other prices the series would be another one: a restart begins it anew.
+    file.attribute("/load", "prices",
+                   std::array{work_.cell, work_.particle, work_.candidate, work_.pair, work_.spill,
+                              static_cast<double>(work_.capacity), work_.region_factor, work_.region_lower[0],
+                              work_.region_lower[1], work_.region_upper[0], work_.region_upper[1]});
     file.attribute("/", "box", std::span(box_));
     file.attribute("/", "boundary", boundary_);
     return places;
@@ -56,7 +65,7 @@ void LoadSeries::write_frame(std::int64_t frame, const Moment& now) {
         file().write(place_step, frame, 0, &now.step, 1);
         file().write(place_time, frame, 0, &now.time, 1);
     }
-    const balance::HomeCells cells = now.balancer.count(now.engine, counting_);
+    const balance::HomeCells cells = now.balancer.count(now.engine);
     const balance::Box home = balance::Homes{grid_, comm().size()}.of(comm().rank());
     std::vector<double> loads(home.extent(0));
     std::vector<std::int32_t> particles(home.extent(0));

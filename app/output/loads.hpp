@@ -8,8 +8,6 @@
 
 namespace app {
 
-inline constexpr const char* loads_file = "loads.h5";
-
 class LoadSeries final : public FrameSeries {
 public:
     explicit LoadSeries(const SeriesContext& context);
@@ -19,7 +17,7 @@ private:
     std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) const;
 
     balance::Grid grid_;
-    balance::Counting counting_;
+    balance::WorkCosts work_;
     std::vector<double> box_;
     std::vector<std::string> boundary_;
 };

@@ -10,13 +10,6 @@
 
 namespace app {
 
-std::vector<std::string> models_without_particles(const balance::ModelConstants& constants) {
-    std::vector<std::string> names = balance::model_names();
-    std::erase_if(names,
-                  [&](const std::string& name) { return balance::make_model(name, constants)->needs_particles(); });
-    return names;
-}
-
 void say_replay(const ReplayReport& r, const std::string& directory) {
     say(stdout, "\n{}: {} cells, {}, {}\n", r.loads, along_axes(r.grid.cells, r.grid.dimensions),
         counted(r.processes, "process"), counted(r.opportunities, "opportunity"));

@@ -41,7 +41,4 @@ struct ReplayReport {
 /// The table at the end of a replay; rank 0.
 void say_replay(const ReplayReport& report, const std::string& directory);
 
-/// Names of the models that know nothing of particles.
-std::vector<std::string> models_without_particles(const balance::ModelConstants& constants);
-
 }  // namespace app

@@ -154,11 +154,17 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                     counted(saved.partition.processes(), "process"), balancer.hosts().processes()));
                 continue;
             }
+            if (!balance::kind_of(b.contender.partition).follows_loads &&
+                saved_by.partition.kind != b.contender.partition.kind) {
+                notes.push_back(
+                    fmt::format("{} begins with the even partition of kind {}", name, b.contender.partition.kind));
+                continue;
+            }
             b.partition = {balancer.team(), saved.partition, balancer.hosts()};
             if (fits(saved.splits, balancer.grid(), b.contender.partition))
                 b.splits = {balancer.team(), saved.splits};  // else the partition is of another kind now
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
-            if (!(saved_by.criterion == b.contender.criterion)) b.history.lost_seconds = 0;  // it was another's
+            if (saved_by.criterion.name != b.contender.criterion.name) b.history.lost_seconds = 0;  // it was another's
             else b.watch.memory = saved.criterion;
             if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
         }

@@ -15,8 +15,8 @@
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
-#include "app/output/frame_series.hpp"
 #include "app/output/json_text.hpp"
+#include "app/output/series.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/posix_file.hpp"
@@ -167,9 +167,9 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
         // what this one does.
         const bool again = !lineage_.empty() && lineage_.back().step <= step && trajectory_ == trajectory_of(deck);
         const auto later_row = [&](const std::string& name) {
-            if (!has_frames(name))
-                return name.ends_with(".csv") && last_csv_step(comm::read_text(path_ + "/" + name)) > step;
-            const std::vector<std::int64_t> steps = frame_steps(path_, name);
+            const SeriesKind* framed = framed_kind(name);
+            if (!framed) return name.ends_with(".csv") && last_csv_step(comm::read_text(path_ + "/" + name)) > step;
+            const std::vector<std::int64_t> steps = framed->frame_steps(path_ + "/" + name);
             return !steps.empty() && steps.back() > step;
         };
         const auto in_the_way = [&](const std::string& name) {
@@ -182,7 +182,7 @@ void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldRe
                               has_words_of_its_own(path_ + "/deck.yaml");
         for (const std::string& name : names)  // copies first: a run that is killed here has lost nothing
             if (is_single(name) &&
-                ((lossy && (!has_frames(name) || later_row(name))) || (own_deck && name == "deck.yaml")))
+                ((lossy && (!framed_kind(name) || later_row(name))) || (own_deck && name == "deck.yaml")))
                 aside_.copy(name);
         for (const std::string& name : names)
             if (in_the_way(name)) aside_.move(name);

@@ -20,4 +20,10 @@ const std::vector<SeriesKind>& series_kinds() {
     return kinds;
 }
 
+const SeriesKind* framed_kind(std::string_view file) {
+    for (const SeriesKind& kind : series_kinds())
+        if (kind.frame_steps && kind.files.front() == file) return &kind;
+    return nullptr;
+}
+
 }  // namespace app

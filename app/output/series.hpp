@@ -55,6 +55,9 @@ struct SeriesKind {
     Needs (*needs)(const Deck& deck);
     /// Begins the files, or goes on with those of the run that is continued.
     std::unique_ptr<Series> (*start)(const SeriesContext& context);
+    /// Of the file at this path, where it is one that grows by frames: the steps of its frames, ascending; empty where
+    /// it is no readable one. This rank only. Null for other files.
+    std::vector<std::int64_t> (*frame_steps)(const std::string& path) = nullptr;
     std::string_view name = {};  ///< as in the deck's key output.<name>_every
 };
 
@@ -66,5 +69,7 @@ std::unique_ptr<Series> started(const SeriesContext& context) {
 
 /// Those that outputs.hpp names, in its order.
 const std::vector<SeriesKind>& series_kinds();
+/// The kind whose only file bears this name and grows by frames; null where there is none.
+const SeriesKind* framed_kind(std::string_view file);
 
 }  // namespace app

@@ -91,10 +91,11 @@ const Columns<BalanceRow>& balance_columns() {
         column<R>("lost_seconds", "s", &R::lost_seconds,
                   "what was lost by not balancing, as the criterion counts it; 0 with `every`"),
         column<R>("move_seconds", "s", &R::move_seconds,
-                  "cost of a balancing, with which it was compared; 0 with `every`"),
+                  "cost of a balancing as it is known from this row on; where the model ran, that of the new "
+                  "partition; 0 with `every`"),
         column<R>("lbe_reachable", "0 to 1", &R::lbe_reachable,
-                  "LBE_m of the partition that was computed last before this row, taken or not; the loss is measured "
-                  "against it"),
+                  "LBE_m of the partition that was computed last before this row, taken or not; `gain` measures the "
+                  "loss against it"),
         column<R>("load_step", "", &R::load_step, "step of whose loads `lbe_model` is"),
         column<R>("criterion", "", &R::criterion, "which said whether to balance")};
     return columns;

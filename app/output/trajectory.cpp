@@ -21,6 +21,8 @@
 namespace app {
 namespace {
 
+constexpr const char* trajectory_file = "trajectory.h5";
+
 // Datasets in the order of describe().
 enum Place : std::size_t { place_step, place_time, place_edges, place_id, first_column };
 
@@ -42,8 +44,6 @@ std::array<double, 3> value_of(Column column, const md::Particle<3>& p, const md
     return value;
 }
 
-}  // namespace
-
 std::vector<std::int64_t> trajectory_steps(const std::string& path) {
     for (const Column column : {Column::position, Column::velocity, Column::force})
         if (std::vector<std::int64_t> steps = comm::read_integers(path, h5md_path(column) + "/step"); !steps.empty())
@@ -51,13 +51,16 @@ std::vector<std::int64_t> trajectory_steps(const std::string& path) {
     return {};
 }
 
+}  // namespace
+
 SeriesKind trajectory_series() {
     return {{trajectory_file},
             [](const Deck& deck) {
                 const std::vector<Column>& columns = deck.output.trajectory_columns;
                 return Needs{.forces = std::find(columns.begin(), columns.end(), Column::force) != columns.end()};
             },
-            started<TrajectoryFile>};
+            started<TrajectoryFile>,
+            trajectory_steps};
 }
 
 TrajectoryFile::TrajectoryFile(const SeriesContext& c)

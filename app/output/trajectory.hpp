@@ -11,11 +11,6 @@
 
 namespace app {
 
-inline constexpr const char* trajectory_file = "trajectory.h5";
-
-/// Steps of the frames of a trajectory, ascending; empty where there is no readable one. This rank only.
-std::vector<std::int64_t> trajectory_steps(const std::string& path);
-
 class TrajectoryFile final : public FrameSeries {
 public:
     /// write() needs force_pass(..., keep_forces) where the deck wants forces.

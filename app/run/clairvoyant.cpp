@@ -2,7 +2,7 @@
 #include "app/run/clairvoyant.hpp"
 
 #include <algorithm>
-#include <array>
+#include <span>
 #include <utility>
 
 namespace app {
@@ -20,7 +20,7 @@ Clairvoyant::Clairvoyant(const balance::Setting& setting, const balance::ModelCo
                          const std::string& model)
     : setting_(always(setting)), every_(balance::make_balancing(setting_, constants, model)) {}
 
-void Clairvoyant::see(std::int64_t step, balance::HomeCells cells) {
+std::optional<balance::Infeasible> Clairvoyant::see(std::int64_t step, balance::HomeCells cells) {
     balance::Measured measured;
     measured.first = steps_.empty();
     measured.moment = {step, measured.first ? step : steps_.back(), {}};
@@ -29,26 +29,36 @@ void Clairvoyant::see(std::int64_t step, balance::HomeCells cells) {
     steps_.push_back(step);
     cells_.push_back(std::move(outcome.cells));
     owners_.emplace_back(setting_.grid, setting_.home(), outcome.next ? *outcome.next : before);
+    return outcome.dead_end;
+}
+
+std::vector<balance::ScheduleCosts::Step> Clairvoyant::costs_from(std::int64_t i) const {
+    const std::int64_t processes = setting_.hosts.processes(), last = std::ssize(steps_) - 1;
+    const balance::WorkCosts& prices = setting_.policy.counting.work;
+    // Of each later opportunity: the work of each process, then the particles that move. One sum over all members.
+    std::vector<std::int64_t> sums((last - i) * (processes + 1), 0);
+    std::vector<std::int64_t> particles;
+    for (std::int64_t j = i + 1; j <= last; ++j) {
+        std::int64_t* its = &sums[(j - i - 1) * (processes + 1)];
+        owners_[i].for_each([&](std::size_t cell, std::int32_t owner) { its[owner] += cells_[j].work[cell]; });
+        particles.clear();
+        for (const balance::CellCounts& c : cells_[j].counts) particles.push_back(c.n);
+        its[processes] = balance::moved_between(owners_[i], owners_[j], particles).particles;
+    }
+    setting_.team.sum(sums);
+    std::vector<balance::ScheduleCosts::Step> costs;
+    for (std::int64_t j = i + 1; j <= last; ++j) {
+        const auto its = std::span(sums).subspan((j - i - 1) * (processes + 1), processes + 1);
+        const double slowest = balance::to_seconds(*std::max_element(its.begin(), its.end() - 1));
+        costs.push_back(
+            {slowest * static_cast<double>(steps_[j] - steps_[j - 1]),
+             prices.balancing + prices.move * static_cast<double>(its.back()) / static_cast<double>(processes)});
+    }
+    return costs;
 }
 
 balance::Schedule Clairvoyant::best() const {
-    const std::int64_t processes = setting_.hosts.processes();
-    const balance::WorkCosts& costs = setting_.policy.counting.work;
-    balance::ScheduleCosts schedule;
-    schedule.opportunities = std::ssize(steps_) - 1;
-    schedule.interval = [&](std::int64_t i, std::int64_t j) {
-        std::vector<double> times = balance::counted_times(setting_.team, owners_[i], cells_[j].work, processes);
-        for (std::int64_t p = 0; p < processes; ++p) times[p] /= balance::speed_of(costs.slow, p, steps_[j]);
-        return *std::max_element(times.begin(), times.end()) * static_cast<double>(steps_[j] - steps_[j - 1]);
-    };
-    schedule.balancing = [&](std::int64_t i, std::int64_t j) {
-        std::vector<std::int64_t> particles;
-        for (const balance::CellCounts& c : cells_[j].counts) particles.push_back(c.n);
-        std::array<std::int64_t, 1> moved{balance::moved_between(owners_[i], owners_[j], particles).particles};
-        setting_.team.sum(moved);
-        return costs.balancing + costs.move * static_cast<double>(moved[0]) / static_cast<double>(processes);
-    };
-    return balance::best_schedule(schedule);
+    return balance::best_schedule({std::ssize(steps_) - 1, [this](std::int64_t i) { return costs_from(i); }});
 }
 
 }  // namespace app

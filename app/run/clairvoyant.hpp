@@ -2,6 +2,7 @@
 // Finds the best schedule of balancings of a load series, which can be known in hindsight only.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "balance/criterion/optimum.hpp"
@@ -16,8 +17,9 @@ public:
     /// setting: of the driver; lives as long as this.
     Clairvoyant(const balance::Setting& setting, const balance::ModelConstants& constants, const std::string& model);
 
-    /// The next opportunity; the first one is the start. Collective.
-    void see(std::int64_t step, balance::HomeCells cells);
+    /// The next opportunity; the first one is the start. Returns why there is no partition, where there is none.
+    /// Collective.
+    std::optional<balance::Infeasible> see(std::int64_t step, balance::HomeCells cells);
 
     /// Seconds of computing and of balancing, by the policy's prices. Collective.
     balance::Schedule best() const;
@@ -25,6 +27,8 @@ public:
     const std::vector<std::int64_t>& steps() const { return steps_; }
 
 private:
+    std::vector<balance::ScheduleCosts::Step> costs_from(std::int64_t i) const;
+
     balance::Setting setting_;
     balance::Balancing every_;
     std::vector<std::int64_t> steps_;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <span>
 
@@ -92,15 +93,17 @@ void LoadSeriesReader::check_steps() {
     });
     const bool ascending = std::adjacent_find(found.begin(), found.end(), std::greater_equal<>()) == found.end();
     comm::require(comm_, ascending && found.front() >= 0 && found.back() <= last_step, [&] {
-        return InputError(fmt::format("{}: the numbers in {} do not ascend from 0 or more; give each time a later step",
-                                      path_, step_name));
+        return InputError(
+            fmt::format("{}: the numbers in {} do not ascend from 0 or more up to 10^15; give each time a "
+                        "later step",
+                        path_, step_name));
     });
     steps_ = found;
 }
 
 // Looks at every number once.
 void LoadSeriesReader::find_scale() {
-    double largest = 0;  // of a cell
+    double largest = 0, most_particles = 0;  // of a cell
     for (std::int64_t t = 0; t < times(); ++t) {
         std::array<std::int64_t, 2> bad{};  // of loads, of particles
         for (const double v : file_.home(load_name, t)) {
@@ -108,8 +111,10 @@ void LoadSeriesReader::find_scale() {
             largest = std::max(largest, v);
         }
         if (has_particles_)
-            for (const double n : file_.home(particles_name, t))
+            for (const double n : file_.home(particles_name, t)) {
                 bad[1] += !(n >= 0 && n <= INT32_MAX && n == std::floor(n));
+                most_particles = std::max(most_particles, n);
+            }
         comm_.sum(bad);
         comm::require(comm_, bad[0] == 0 && bad[1] == 0, [&] {
             return InputError(
@@ -121,16 +126,28 @@ void LoadSeriesReader::find_scale() {
                                          path_, particles_name, t));
         });
     }
-    auto bits = std::bit_cast<std::int64_t>(largest);  // in the order of the numbers, for those >= 0
-    comm_.max(std::span(&bits, 1));
-    largest = std::bit_cast<double>(bits);
+    // Of all ranks; numbers >= 0 have the order of their bits.
+    std::array bits{std::bit_cast<std::int64_t>(largest), std::bit_cast<std::int64_t>(most_particles)};
+    comm_.max(bits);
+    largest = std::bit_cast<double>(bits[0]), most_particles = std::bit_cast<double>(bits[1]);
+    const std::int64_t cells = grid_.box().cells();
     comm::require(comm_, largest > 0,
                   [&] { return InputError(fmt::format("{}: {} holds zeros only; give it a load", path_, load_name)); });
-    // A bound of the sum over all cells that is the same on any number of ranks.
-    const double most_sum = largest * static_cast<double>(grid_.box().cells());
-    constexpr double most = 2048, least = 1e-6;  // seconds of a step that are counted as they are
-    if (most_sum <= most && most_sum >= least) return;
-    scale_ = std::ldexp(1.0, std::ilogb(most) - std::ilogb(largest) - std::ilogb(grid_.box().cells()) - 3);
+    constexpr double least_load = 1e-290, most_load = 1e290;  // sums of more are no numbers, and of less no integers
+    comm::require(comm_, largest >= least_load && largest <= most_load, [&] {
+        return InputError(fmt::format("{}: the largest number in {} is {}; use a unit in which it is from {} to {}",
+                                      path_, load_name, largest, least_load, most_load));
+    });
+    constexpr double most_pairs = 0x1p62;  // models add up pairs in 5^3 cells over all cells, in integers
+    comm::require(comm_, 125 * most_particles * most_particles * static_cast<double>(cells) < most_pairs, [&] {
+        return InputError(fmt::format(
+            "{}: {} holds counts whose pairs cannot be summed exactly; count in a larger unit", path_, particles_name));
+    });
+    // Sums over all cells have to stay below 512 s; loads that are seconds of a common size are counted as they are.
+    constexpr double most = 512, least = 1e-6;
+    if (const double sum = largest * static_cast<double>(cells); sum <= most && sum >= least) return;
+    constexpr int bits_of_ticks = 50, bits_to_spare = 3;  // load_scale() fills the integers to 4096 s
+    scale_ = std::ldexp(1.0, std::ilogb(balance::load_scale(largest, cells)) - bits_of_ticks - bits_to_spare);
 }
 
 balance::HomeCells LoadSeriesReader::cells(std::int64_t time) const {

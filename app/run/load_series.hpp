@@ -15,14 +15,15 @@ namespace app {
 
 class LoadSeriesReader {
 public:
-    /// Reads and checks the whole file. Collective. Throws InputError.
+    /// Reads and checks the whole file. Collective. Throws InputError, comm::ReadError.
     LoadSeriesReader(const std::string& path, const comm::Communicator& comm);
 
     const balance::Grid& grid() const { return grid_; }
     bool has_particles() const { return has_particles_; }
     std::int64_t times() const { return static_cast<std::int64_t>(steps_.size()); }
     std::int64_t step(std::int64_t time) const { return steps_[time]; }
-    /// Of the cells of this rank's home; what they hold is 0 where the file doesn't say. Collective. Throws InputError.
+    /// Of the cells of this rank's home; what they hold is 0 where the file doesn't say. Collective. Throws
+    /// comm::ReadError.
     balance::HomeCells cells(std::int64_t time) const;
     /// A load of 1 in the file is so many seconds of `cells()`: a power of two, 1 for loads that are seconds of a
     /// common size. Integers of these seconds add up exactly.

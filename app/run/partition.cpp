@@ -31,6 +31,12 @@ balance::NestedPartition flat_partition(const comm::Communicator& comm, const Lo
     const comm::Ranks team(comm);
     options.processes = std::ssize(resources);
     options.max_size = 0;  // of particles, which not all loads are of
+    const balance::PartitionKind& kind = balance::kind_of(options);
+    comm::require(comm, kind.built && field.grid.box().cells() <= kind.most_cells, [&] {
+        return DeckError(fmt::format("--kind {}: {}; use another kind", options.kind,
+                                     kind.built ? fmt::format("there are more cells than {}", kind.most_cells)
+                                                : "this program was built without its library"));
+    });
     const std::int64_t most = balance::capacity(field.grid.box(), options.min_width);
     comm::require(comm, options.processes <= most, [&] {
         return DeckError(

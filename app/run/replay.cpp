@@ -15,6 +15,7 @@
 #include "app/balancing/machine.hpp"
 #include "app/balancing/noise.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/checks.hpp"
 #include "app/output/json_text.hpp"
 #include "app/output/replay_report.hpp"
 #include "app/output/tables.hpp"
@@ -35,58 +36,56 @@ Deck replay_deck(const Options& options, const comm::Communicator& comm) {
     return deck;
 }
 
-// What a series has to hold, and how many processes there can be.
-void require_replayable(const Options& options, const Deck& deck, const LoadSeriesReader& series,
-                        const comm::Communicator& comm) {
-    const Deck::Balance& b = deck.balance;
-    const auto refuse = [&](bool when, const std::string& why) {
-        comm::require(comm, !when, [&] { return DeckError(why); });
+// Names of the models that know nothing of particles.
+std::vector<std::string> models_without_particles(const balance::ModelConstants& constants) {
+    std::vector<std::string> names = balance::model_names();
+    std::erase_if(names,
+                  [&](const std::string& name) { return balance::make_model(name, constants)->needs_particles(); });
+    return names;
+}
+
+// What the deck needs that a series without particles doesn't hold.
+void check_needs(const Options& options, const Deck& deck) {
+    const auto check = [&](const balance::Contender& c, const std::string& section) {
+        if (balance::make_model(c.model, deck.balance.constants)->needs_particles())
+            throw DeckError(fmt::format(
+                "{}.model: {} has no dataset /particles, which the model {} needs; add it, or use one of {}", section,
+                options.loads, c.model, fmt::join(models_without_particles(deck.balance.constants), ", ")));
+        if (c.partition.max_size > 0)
+            throw DeckError(fmt::format(
+                "{}.partition.max_particles_per_process: {} has no dataset /particles; add it, or leave the "
+                "limit out",
+                section, options.loads));
     };
-    refuse(!b.processes,
-           "balance.processes: it is missing; give the number of processes that share the loads, as in "
-           "--set balance.processes=240");
-    const balance::Box cells = series.grid().box();
-    refuse(*b.processes < comm.size() || *b.processes > cells.cells(),
-           fmt::format("balance.processes: {} for {} on {}; use at least one per rank and at most one per cell",
-                       counted(*b.processes, "process"), counted(cells.cells(), "cell"), counted(comm.size(), "rank")));
-    refuse(b.speeds == balance::SpeedSource::given,
-           "balance.speeds: a replay has no machine that could give them; write measured or off");
-    std::vector<balance::Contender> all{{b.model, b.model, b.criterion, b.partition}};
-    all.insert(all.end(), b.compare.begin(), b.compare.end());
-    for (const balance::Contender& c : all) {
-        const bool lacks = balance::make_model(c.model, b.constants)->needs_particles() && !series.has_particles();
-        refuse(lacks,
-               fmt::format("{}: {} has no dataset /particles, which the model {} needs; add it, or use one of {}",
-                           c.name == b.model ? "balance.model" : "balance.compare", options.loads, c.model,
-                           fmt::join(models_without_particles(b.constants), ", ")));
-        refuse(
-            c.partition.max_size > 0 && !series.has_particles(),
-            fmt::format("balance.partition.max_particles_per_process: {} has no dataset /particles; add it, or leave "
-                        "the limit out",
-                        options.loads));
-        refuse(balance::kind_of(c.partition).follows_loads &&
-                   *b.processes > balance::capacity(cells, c.partition.min_width),
-               fmt::format("balance.partition.min_width: {} cells do not hold {} of a width of {}; make it smaller or "
-                           "use fewer processes",
-                           along_axes(series.grid().cells, series.grid().dimensions), counted(*b.processes, "patch"),
-                           counted(c.partition.min_width, "cell")));
-    }
-    refuse(options.optimum &&
-               (b.model != "exact" || b.partition.sticky || b.speeds != balance::SpeedSource::off || b.noise > 0),
-           "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
-           "balance.model=exact, balance.partition.sticky=false, balance.speeds=off and no balance.noise");
+    for_each_contender(deck.balance, check);
+}
+
+// What a series has to hold, and how many processes there can be.
+void check_replayable(const Options& options, const Deck& deck, const LoadSeriesReader& series, int ranks) {
+    const Deck::Balance& b = deck.balance;
+    if (!b.processes)
+        throw DeckError(
+            "balance.processes: it is missing; give the number of processes that share the loads, as in "
+            "--set balance.processes=240");
+    const std::int64_t cells = series.grid().box().cells();
+    if (*b.processes < ranks || *b.processes > cells)
+        throw DeckError(
+            fmt::format("balance.processes: {} for {} on {}; use at least one per rank and at most one per cell",
+                        counted(*b.processes, "process"), counted(cells, "cell"), counted(ranks, "rank")));
+    if (b.speeds == balance::SpeedSource::given)
+        throw DeckError("balance.speeds: a replay has no machine that could give them; write measured or off");
+    if (!series.has_particles()) check_needs(options, deck);
+    check_partitions(b, series.grid(), *b.processes);
+    if (options.optimum && (b.model != "exact" || b.partition.sticky || b.speeds != balance::SpeedSource::off ||
+                            b.noise > 0 || b.work.slow.fraction > 0))
+        throw DeckError(
+            "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
+            "balance.model=exact, balance.partition.sticky=false and balance.speeds=off, without balance.noise and "
+            "balance.work.slow");
 }
 
 balance::Policy policy_of(const Deck& deck, const LoadSeriesReader& series, const comm::Communicator& comm) {
-    const Deck::Balance& b = deck.balance;
-    balance::Policy policy;
-    policy.clock = balance::Clock::work;
-    policy.criterion = b.criterion;
-    policy.speeds = b.speeds;
-    policy.partition = b.partition;
-    complete(policy.partition, policy.clock, *b.processes, comm);
-    policy.start = b.constants.start;
-    policy.counting.work = b.work;
+    balance::Policy policy = policy_of(deck.balance, *deck.balance.processes, comm);
     policy.counting.work.move *= series.scale();
     policy.counting.work.balancing *= series.scale();
     return policy;
@@ -114,12 +113,15 @@ public:
         measured.first = !last_step_;
         measured.moment = {step, last_step_.value_or(step), noise};
         balance::HomeCells cells = series_.cells(time);
-        if (clairvoyant_) clairvoyant_->see(step, cells);
+        std::optional<balance::Infeasible> unseen_dead_end;
+        if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
         std::vector<double> updates;
         for (const BalancedModel& b : state_.models) updates.push_back(b.history.updates);
         balance::Outcome outcome = balance::rebalance(setting_, state_.models.front().partition.whole(team_),
                                                       std::move(cells), measured, state_);
+        if (unseen_dead_end) outcome.dead_end = unseen_dead_end;
         require_partition(step, outcome);
+        for (balance::ResourceRow& row : outcome.resources) row.seconds /= series_.scale();
         for (std::size_t m = 0; m < outcome.rows.size(); ++m)
             count(outcome.rows[m], step - *last_step_, state_.models[m].history.updates > updates[m],
                   report_.contenders[m]);
@@ -180,10 +182,21 @@ private:
 
 int replay(const Options& options, const comm::Communicator& comm) {
     Deck deck = replay_deck(options, comm);
-    RunDirectory directory(output_path(options, deck, comm), comm);
+    const std::string out = output_path(options, deck, comm);
+    on_rank_0(comm, [&] {
+        std::error_code error;
+        const std::filesystem::path folder = std::filesystem::absolute(options.loads, error).parent_path();
+        if (std::filesystem::equivalent(folder, out, error) && !error)
+            throw UsageError(
+                fmt::format("{}: it lies in the output directory {}; choose another with --out", options.loads, out));
+    });
+    RunDirectory directory(out, comm);
     const LoadSeriesReader series(options.loads, comm);
-    if (!series.has_particles()) deck.balance.constants.start = balance::Start::uniform;
-    require_replayable(options, deck, series, comm);
+    if (!series.has_particles()) {  // what tells dear cells from slow processes, and where to begin
+        deck.balance.constants.start = balance::Start::uniform;
+        if (deck.balance.speeds == balance::SpeedSource::measured) deck.balance.speeds = balance::SpeedSource::off;
+    }
+    agreed(comm, [&] { check_replayable(options, deck, series, comm.size()); });
     directory.require_room(old_results(options), options.deck);
     Replay replay(deck, series, options.optimum, comm);
 

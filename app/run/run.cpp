@@ -16,6 +16,7 @@
 #include "app/common/say.hpp"
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/checks.hpp"
 #include "app/deck/deck.hpp"
 #include "app/deck/setup.hpp"
 #include "app/deck/wording.hpp"
@@ -77,14 +78,7 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
                 "balance.compare: the accelerators' blocks are those of the driver, and other models would be timed "
                 "without any; remove it, or use more processes than ranks");
     }
-    const balance::PartitionOptions& partition = deck.balance.partition;
-    if (deck.balance.every > 0 && balance::kind_of(partition).follows_loads &&
-        processes > balance::capacity(grid.box(), partition.min_width))
-        throw DeckError(fmt::format(
-            "balance.partition.min_width: {} cells do not hold {} of a width of {}; make it smaller or use fewer "
-            "processes",
-            along_axes(grid.cells, grid.dimensions), counted(processes, "patch"),
-            counted(partition.min_width, "cell")));
+    if (deck.balance.every > 0) check_partitions(deck.balance, grid, processes);
     return processes;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Boulmier et al., arXiv 2104.01688: the mean time lost a step since the last migration, its cost included, is smallest
-// when a step loses as much now as steps have lost on average.
+// when a step loses as much now as steps have lost on average, the balancing included.
 #include <algorithm>
 
 #include "balance/criterion/criterion.hpp"

@@ -20,7 +20,7 @@ struct Opportunity {
     double steps = 0;                          ///< since the opportunity before
     double mean = 0, largest = 0;              ///< over the processes, seconds a step in those steps
     double spent_mean = 0, spent_largest = 0;  ///< over the processes, seconds since the last migration
-    double reachable = 1;    ///< LBE of the best partition that is known, by the loads for which it was made
+    double reachable = 1;    ///< LBE of the partition that was computed last, by the loads for which it was made
     double lost_before = 0;  ///< what lost() returned at the opportunity before; 0 after a migration
     bool scatters = false;   ///< the times are measured, and other jobs of a machine delay now this process, now that
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ours: the time lost against the best partition that is known, and the new partition's own cost.
+// Ours: the time lost against the partition that was computed last, and the new partition's own cost.
 #include <algorithm>
 
 #include "balance/criterion/criterion.hpp"

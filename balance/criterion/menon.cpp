@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Menon et al., "Automated load balancing invocation based on application characteristics" (IEEE Cluster 2012): the
-// time that all processes together have waited for the slowest, a process, since the last migration.
+// mean, over the processes, of the time that each has waited for the slowest since the last migration.
 #include <algorithm>
 
 #include "balance/criterion/criterion.hpp"

@@ -16,15 +16,15 @@ Schedule best_schedule(const ScheduleCosts& costs) {
     best[0] = 0;
     double whole = never;  // seconds of the whole series
     std::int64_t last = 0;
-    for (std::int64_t i = 0; i <= n; ++i) {
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(n, 1); ++i) {  // a balancing at the end serves nothing
+        const std::vector<ScheduleCosts::Step> steps = costs.from(i);
         double seconds = best[i];  // partition i is the best that can be had, since all before it have been seen
         for (std::int64_t j = i + 1; j <= n; ++j) {
-            seconds += costs.interval(i, j);
-            if (j == n) break;  // a balancing at the end serves nothing
-            const double through = seconds + costs.balancing(i, j);
-            if (through <= best[j]) best[j] = through, before[j] = i;
+            seconds += steps[j - i - 1].interval;
+            const double through = seconds + steps[j - i - 1].balancing;
+            if (j < n && through <= best[j]) best[j] = through, before[j] = i;
         }
-        if (seconds <= whole && i < std::max<std::int64_t>(n, 1)) whole = seconds, last = i;
+        if (seconds <= whole) whole = seconds, last = i;
     }
     Schedule schedule{whole, {}};
     for (std::int64_t j = last; j > 0; j = before[j]) schedule.balanced.push_back(j);

@@ -11,11 +11,13 @@ namespace balance {
 /// A series of opportunities 1 .. `opportunities` to balance, from the partition of the start, 0. Partition i is the
 /// one that is made at opportunity i: it depends on the loads there alone.
 struct ScheduleCosts {
+    struct Step {
+        double interval = 0;   ///< seconds from opportunity j - 1 to j with partition i < j
+        double balancing = 0;  ///< seconds of a balancing at opportunity j that replaces partition i by partition j
+    };
     std::int64_t opportunities = 0;
-    /// Seconds from opportunity j - 1 to j (1 <= j) with partition i < j.
-    std::function<double(std::int64_t i, std::int64_t j)> interval;
-    /// Seconds of a balancing at opportunity j that replaces partition i < j by partition j.
-    std::function<double(std::int64_t i, std::int64_t j)> balancing;
+    /// Of partition i, for j = i + 1 .. opportunities.
+    std::function<std::vector<Step>(std::int64_t i)> from;
 };
 
 struct Schedule {
@@ -23,8 +25,8 @@ struct Schedule {
     std::vector<std::int64_t> balanced;  ///< opportunities at which it balances, ascending
 };
 
-/// The schedule that takes the least time, by dynamic programming in (opportunities)^2 / 2 calls of each function. Of
-/// schedules that take equally long, one with the later last balancing.
+/// The schedule that takes the least time, by dynamic programming over all pairs of opportunities; calls from() once
+/// for each partition. Of schedules that take equally long, one with the later last balancing.
 Schedule best_schedule(const ScheduleCosts& costs);
 
 }  // namespace balance

@@ -13,20 +13,22 @@ namespace {
 class Zhai : public Criterion {
 public:
     double lost(const Opportunity& now, std::span<double> memory) const override {
-        double &count = memory[0], &sum = memory[1], &last = memory[2], &before_last = memory[3], &loss = memory[4];
+        double &count = memory[0], &steps = memory[1], &sum = memory[2], &last = memory[3], &before_last = memory[4],
+               &loss = memory[5];
         count += 1;
-        sum += now.largest;
+        steps += now.steps;
+        sum += now.largest * now.steps;
         if (count >= 3) {
             const std::array<double, 3> times{before_last, last, now.largest};
             const double median =
                 std::max(std::min(times[0], times[1]), std::min(std::max(times[0], times[1]), times[2]));
-            loss += (median - sum / count) * now.steps;
+            loss += (median - sum / steps) * now.steps;
         }
         before_last = last;
         last = now.largest;
         return std::max(0.0, loss);
     }
-    std::size_t memory_size() const override { return 5; }
+    std::size_t memory_size() const override { return 6; }
 };
 
 }  // namespace

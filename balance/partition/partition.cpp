@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "balance/grid/curve.hpp"
+#include "balance/partition/cell_graph.hpp"
 #include "balance/partition/region.hpp"
 
 // One line for each kind of partition: the name `x` for decks, of which partition_x() does the work, and what differs
@@ -18,7 +19,9 @@
     add(none, .follows_loads = false, .bisected_boxes = no_boxes)                         \
     add(rcb, .bisected_boxes = a_box_each)                                                \
     add(chain, .keeps_limit = true, .chained = true, .bisected_boxes = patch_count)       \
-    add(nested, .bisected_boxes = no_boxes)
+    add(nested, .bisected_boxes = no_boxes)                                               \
+    add(metis, .bisected_boxes = no_boxes, .built = with_metis, .most_cells = graph_cells) \
+    add(scotch, .bisected_boxes = no_boxes, .built = with_scotch, .most_cells = graph_cells)
 // clang-format on
 
 namespace balance {
@@ -29,6 +32,18 @@ STEELYARD_PARTITIONS(STEELYARD_DECLARED)
 #undef STEELYARD_DECLARED
 
 namespace {
+
+constexpr std::int64_t graph_cells = most_cells_of_a_graph;
+#ifdef STEELYARD_METIS
+constexpr bool with_metis = true;
+#else
+constexpr bool with_metis = false;
+#endif
+#ifdef STEELYARD_SCOTCH
+constexpr bool with_scotch = true;
+#else
+constexpr bool with_scotch = false;
+#endif
 
 using Load = std::span<const std::int64_t>;
 

@@ -4,6 +4,7 @@
 // STEELYARD_PARTITIONS (partition.cpp), a test: docs/extend.md.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,7 +57,7 @@ struct PartitionInput {
 /// load: seconds in any unit, as integers, one a cell of this member's home; size: particles of each cell (empty where
 /// there is no limit). memory: see bisect(); keep it from one balancing to the next. Collective, the same on all
 /// members, whatever their number. Throws, on all members alike, Infeasible when the limit can't be met (kind chain;
-/// the others have none), std::invalid_argument when the kind is unknown.
+/// the others have none), std::invalid_argument when the kind is unknown or was not built.
 Partition make_partition(const PartitionInput& input, const PartitionOptions& options, std::vector<Split>& memory);
 
 /// A kind of partition: what the rest of the program must know of it. Its entry stands in partition.cpp.
@@ -69,6 +70,8 @@ struct PartitionKind {
     /// Boxes that the bisection behind the partition makes: `memory` holds 2 n - 1 splits of n boxes, none of 0. Null
     /// for a kind that keeps something else there.
     std::int64_t (*bisected_boxes)(const Grid&, const PartitionOptions&) = nullptr;
+    bool built = true;  ///< false: by a library that was not there when this was built; make() throws
+    std::int64_t most_cells = std::numeric_limits<std::int64_t>::max();  ///< that a grid may have
 };
 /// All kinds, in the order of the documentation.
 std::span<const PartitionKind> partition_kinds();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -24,19 +26,14 @@ struct Source {
     std::optional<std::int64_t> times;  // of a series
 };
 
-Handle opened(const std::string& path) {
-    prepare_hdf5();
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_file_locking(access, false, true);
-    return file_size(path) > 0 ? Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose) : Handle();
-}
-
 constexpr const char* no_file = "is not a readable HDF5 file; give the path of one";
 
 // Empty, or why there is no field or no series.
 std::string open(Source& s, const Handle& file, const std::string& dataset, bool series) {
     s.data = Handle(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!s.data.good()) return fmt::format("holds no dataset {}; name one of its datasets", dataset);
+    if (!s.data.good())
+        return fmt::format("holds no dataset {}; {}", dataset,
+                           series ? "a series has one (docs/replay.md)" : "name one of its datasets");
     const Handle type(H5Dget_type(s.data), H5Tclose), space(H5Dget_space(s.data), H5Sclose);
     const H5T_class_t kind = H5Tget_class(type);
     const int rank = H5Sget_simple_extent_ndims(space);
@@ -52,7 +49,13 @@ std::string open(Source& s, const Handle& file, const std::string& dataset, bool
         if (n < 1 || n > most) return fmt::format("{} has {} cells along {}; use 1 to 2^20", dataset, n, "xyz"[a]);
         s.cells[a] = static_cast<int>(n);
     }
+    std::int64_t cells = 1;
+    for (const int n : s.cells) cells *= n;
+    constexpr std::int64_t most_cells = std::int64_t{1} << 31, most_times = 10'000'000;
+    if (cells > most_cells) return fmt::format("{} has {} cells; use at most 2^31", dataset, cells);
     if (series) s.times = static_cast<std::int64_t>(extent[0]);
+    if (s.times && *s.times > most_times)
+        return fmt::format("{} has {} times; give at most {}", dataset, *s.times, most_times);
     return "";
 }
 
@@ -199,13 +202,25 @@ std::vector<std::int64_t> FieldSeriesReader::integers(const std::string& dataset
     if (open_) {
         const Handle d(H5Dopen2(open_->file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
         const Handle type(d.good() ? H5Dget_type(d) : -1, H5Tclose), space(d.good() ? H5Dget_space(d) : -1, H5Sclose);
-        if (!d.good() || H5Tget_class(type) != H5T_INTEGER || H5Sget_simple_extent_ndims(space) != 1) {
-            error = fmt::format("{} is no list of integers; give [t] of them", dataset);
+        const H5T_class_t kind = d.good() ? H5Tget_class(type) : H5T_NO_CLASS;
+        const hssize_t size = d.good() ? H5Sget_simple_extent_npoints(space) : 0;
+        constexpr hssize_t most = 100'000'000;
+        std::vector<double> numbers;  // whole ones, if they are no integers
+        bool good = d.good() && H5Sget_simple_extent_ndims(space) == 1 && size <= most;
+        if (good && kind == H5T_INTEGER) {
+            values.resize(size);
+            good = size == 0 || H5Dread(d, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0;
+        } else if (good && kind == H5T_FLOAT) {
+            numbers.resize(size);
+            good = size == 0 || H5Dread(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) >= 0;
         } else {
-            values.resize(H5Sget_simple_extent_npoints(space));
-            if (!values.empty() && H5Dread(d, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-                error = fmt::format("cannot read {}; check the file", dataset);
+            good = false;
         }
+        for (const double v : numbers) {
+            good = good && v == std::floor(v) && std::abs(v) <= 0x1p53;
+            values.push_back(good ? static_cast<std::int64_t>(v) : 0);
+        }
+        if (!good) error = fmt::format("{} is no list of whole numbers; give [t] of them", dataset);
     }
     require(error);
     std::int64_t size = std::ssize(values);
@@ -215,40 +230,54 @@ std::vector<std::int64_t> FieldSeriesReader::integers(const std::string& dataset
     return values;
 }
 
-std::vector<std::string> FieldSeriesReader::texts(const std::string& attribute) const {
+namespace {
+
+// The texts of an attribute, without padding; none where it is no list of 1 to 3 texts.
+std::vector<std::string> texts_of(const Handle& file, const std::string& attribute) {
+    const Handle a(H5Aopen(file, attribute.c_str(), H5P_DEFAULT), H5Aclose);
+    if (!a.good()) return {};
+    const Handle type(H5Aget_type(a), H5Tclose), space(H5Aget_space(a), H5Sclose);
+    const hssize_t n = H5Sget_simple_extent_npoints(space);
+    constexpr std::size_t longest = 1000;
+    if (H5Tget_class(type) != H5T_STRING || n < 1 || n > 3) return {};
     std::vector<std::string> found;
-    if (open_ && H5Aexists(open_->file, attribute.c_str()) > 0) {
-        const Handle a(H5Aopen(open_->file, attribute.c_str(), H5P_DEFAULT), H5Aclose);
-        const Handle type(H5Aget_type(a), H5Tclose), space(H5Aget_space(a), H5Sclose);
-        const hssize_t n = H5Sget_simple_extent_npoints(space);
-        constexpr std::size_t longest = 1000;
-        if (H5Tget_class(type) == H5T_STRING && n > 0 && n <= 3) {
-            if (H5Tis_variable_str(type) > 0) {
-                std::array<char*, 3> each{};
-                if (H5Aread(a, type, each.data()) >= 0) {
-                    for (hssize_t i = 0; i < n; ++i) found.emplace_back(each[i] ? each[i] : "");
-                    H5Dvlen_reclaim(type, space, H5P_DEFAULT, each.data());
-                }
-            } else if (const std::size_t width = H5Tget_size(type); width <= longest) {
-                std::string letters(width * n, '\0');
-                if (H5Aread(a, type, letters.data()) >= 0)
-                    for (hssize_t i = 0; i < n; ++i) {
-                        const std::string word = letters.substr(i * width, width);
-                        found.push_back(word.substr(0, word.find('\0')));
-                    }
-            }
-        }
+    if (H5Tis_variable_str(type) > 0) {
+        std::array<char*, 3> each{};
+        if (H5Aread(a, type, each.data()) < 0) return {};
+        for (hssize_t i = 0; i < n; ++i) found.emplace_back(each[i] ? each[i] : "");
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, each.data());
+    } else {
+        const std::size_t width = H5Tget_size(type);
+        std::string letters(width <= longest ? width * n : 0, '\0');
+        if (letters.empty() || H5Aread(a, type, letters.data()) < 0) return {};
+        for (hssize_t i = 0; i < n; ++i) found.push_back(letters.substr(i * width, width));
     }
-    std::string joined;
-    for (const std::string& text : found) joined += text + '\n';
-    comm_.broadcast(joined);
-    found.clear();
-    for (std::size_t at = 0; at < joined.size();) {
-        const std::size_t end = joined.find('\n', at);
-        found.push_back(joined.substr(at, end - at));
-        at = end + 1;
+    for (std::string& text : found) {
+        text.resize(std::min(text.find('\0'), text.size()));
+        while (text.ends_with(' ')) text.pop_back();  // as Fortran pads it
+        std::replace(text.begin(), text.end(), '\n', ' ');
     }
     return found;
+}
+
+}  // namespace
+
+std::vector<std::string> FieldSeriesReader::texts(const std::string& attribute) const {
+    std::string joined, error;
+    if (open_ && H5Aexists(open_->file, attribute.c_str()) > 0) {
+        const std::vector<std::string> found = texts_of(open_->file, attribute);
+        if (found.empty()) error = fmt::format("its attribute {} is no list of 1 to 3 texts; mend it", attribute);
+        for (const std::string& text : found) joined += text + '\n';
+    }
+    require(error);
+    comm_.broadcast(joined);
+    std::vector<std::string> texts;
+    for (std::size_t at = 0; at < joined.size();) {
+        const std::size_t end = joined.find('\n', at);
+        texts.push_back(joined.substr(at, end - at));
+        at = end + 1;
+    }
+    return texts;
 }
 
 }  // namespace comm

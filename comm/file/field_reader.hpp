@@ -45,9 +45,9 @@ public:
     /// The same of this rank's home.
     std::vector<double> home(const std::string& dataset, std::int64_t t) const;
 
-    /// A dataset [n] of integers.
+    /// A dataset [n] of whole numbers.
     std::vector<std::int64_t> integers(const std::string& dataset) const;
-    /// An attribute of the file's root that is a list of texts; empty where there is none.
+    /// An attribute of the file's root that is a list of 1 to 3 texts; empty where there is none.
     std::vector<std::string> texts(const std::string& attribute) const;
 
 private:

@@ -86,8 +86,8 @@ public:
     std::int64_t reserve(const std::string& path, Element type, std::int64_t rows) {
         return place_of(path, type, {rows});
     }
-    /// A dataset [frames, extents...] that is not written here and has room for `capacity` frames. Its rows run along
-    /// the last extent. Its place does not depend on `frames` (at least 1).
+    /// A dataset [frames, extents...] that is not written here and has room for `capacity` frames. There are no extents
+    /// or at least two; rows run along the last one. Its place does not depend on `frames` (at least 1).
     FramePlace frames(const std::string& path, Element type, std::int64_t frames, std::int64_t capacity,
                       const std::vector<std::int64_t>& extents = {});
     /// A small dataset, the same on all ranks.

@@ -152,17 +152,6 @@ void FrameFile::forget() {
 
 void FrameFile::flush() { check(frames_ == 0 || comm::flush(path_, comm_)); }
 
-namespace {
-
-Handle opened(const std::string& path) {
-    prepare_hdf5();
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_file_locking(access, false, true);
-    return file_size(path) > 0 ? Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose) : Handle();
-}
-
-}  // namespace
-
 FrameCount count_frames(const std::string& path, const std::string& dataset) {
     const Handle file = opened(path);
     if (!file.good()) return {};

@@ -3,8 +3,10 @@
 #pragma once
 #include <hdf5.h>
 
+#include <string>
 #include <utility>
 
+#include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 
 namespace comm {
@@ -39,6 +41,14 @@ inline void prepare_hdf5() {
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5PLset_loading_state(0);
+}
+
+/// A file for reading; not good() where there is none that HDF5 can read.
+inline Handle opened(const std::string& path) {
+    prepare_hdf5();
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_file_locking(access, false, true);  // some file systems have no locks
+    return file_size(path) > 0 ? Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose) : Handle();
 }
 
 inline hid_t native(Element e) {

@@ -153,6 +153,7 @@ FramePlace FileWriter::frames(const std::string& path, Element type, std::int64_
             const std::int64_t n = extents[0];
             place.chunks = (n * rows * place.row_bytes + most_bytes - 1) / most_bytes;
             const std::int64_t indices = (n + place.chunks - 1) / place.chunks;  // of a chunk
+            place.chunks = (n + indices - 1) / indices;
             place.chunk_rows = indices * rows;
             for (const std::int64_t extent : extents) {
                 now.push_back(static_cast<hsize_t>(extent));

@@ -122,12 +122,23 @@ def test_restarts(tmp_path):
         "what late had learnt is dropped",
     ):
         assert note in text, text
-    # Which criterion it is makes no difference to a partition, and to what the next one makes of the past.
+    # Another criterion keeps the partition; only its loss starts at 0.
     before = of_one(tmp_path / "first", "late")[-1]
     assert float(before["lost_seconds"]) > 0 and before["decision"] == "kept: criterion", before
-    again("same", first["balance__compare"][1:-1].join("[]"), run__steps=105)
+    again("same", first["balance__compare"], run__steps=105)
     again("changed", "[a1, {name: late, model: b1, criterion: never}]", run__steps=105)
     same, changed = of_one(tmp_path / "same", "late")[0], of_one(tmp_path / "changed", "late")[0]
     assert float(same["lost_seconds"]) > float(before["lost_seconds"]) > 0
     assert float(same["lost_seconds"]) - float(before["lost_seconds"]) == pytest.approx(float(changed["lost_seconds"]))
     assert changed["lbe"] == same["lbe"]
+    # The kind `none` never has another partition than the even one.
+    text = again(
+        "even",
+        "[a1, {name: late, model: b1, partition: {kind: none}}]",
+        run__steps=105,
+        balance__partition__kind="none",
+    )
+    assert "late begins with the even partition of kind none" in text and "r1 begins with the even" in text, text
+    collide(2, tmp_path / "none", run__steps=105, balance__partition__kind="none")
+    assert of_one(tmp_path / "even", "late")[-1]["ghost_cells"] == of_one(tmp_path / "none", "none")[-1]["ghost_cells"]
+    assert of_one(tmp_path / "even", "none")[-1]["lbe"] == of_one(tmp_path / "none", "none")[-1]["lbe"]

@@ -137,8 +137,8 @@ def test_foreign(tmp_path):
     stepped = tmp_path / "stepped.h5"
     with h5py.File(stepped, "w") as f:
         f.create_dataset("load", data=(load * 2.0**70).astype("f8"), chunks=(2, 5, 8, 12), compression="gzip")
-        f["step"] = (1000 + 5 * np.arange(7)).astype("i4")
-        f.attrs["boundary"] = ["periodic", "reflecting", "periodic"]
+        f["step"] = (1000 + 5 * np.arange(7)).astype("f4")
+        f.attrs["boundary"] = np.array(["periodic  ", "wall", "periodic  "], "S10")
     replay(stepped, tmp_path / "stepped", 2, **keys)
     scaled = decisions(tmp_path / "stepped")
     for a, b in zip(rows, scaled):
@@ -146,6 +146,12 @@ def test_foreign(tmp_path):
         assert float(b["max_seconds"]) == pytest.approx(float(a["max_seconds"]) * 2.0**70, rel=1e-6)
         assert float(b["lbe"]) == pytest.approx(float(a["lbe"]), rel=1e-6)
         assert (a["decision"], a["cells_moved"]) == (b["decision"], b["cells_moved"])
+    with_particles = dict(load=load * 2.0**70, particles=np.ones(load.shape, "i2"))
+    write(tmp_path / "measured.h5", **with_particles)
+    replay(tmp_path / "measured.h5", tmp_path / "measured", balance__processes=9, balance__criterion="every")
+    with open(tmp_path / "measured" / "resources.csv") as f:
+        seconds = [float(r["seconds"]) for r in csv.DictReader(f)]
+    assert sum(seconds) == pytest.approx(2.0**70 * load[1:].sum(), rel=1e-6)
     assert int(scaled[0]["ghost_cells"]) > int(rows[0]["ghost_cells"])  # around the box
     counts = tmp_path / "counts.h5"
     write(counts, load=np.ones((3, 6, 10), "u1"), particles=np.ones((3, 6, 10), "i8"))
@@ -156,8 +162,8 @@ def test_foreign(tmp_path):
 
 @pytest.mark.group("replay_foreign")
 def test_neighbours(tmp_path):
-    """What models see around a cell: a cell of 5 particles, one of 1 beside it across a periodic border, one of 2 two
-    cells away; the loads are those of pairs, which r1 finds."""
+    """What models see around a cell, also across periodic borders: where loads are those of pairs, r1 finds them, and
+    balances as well as who is told the loads."""
     random = np.random.default_rng(1)
     particles = random.integers(0, 9, (30, 12, 20)) * (np.arange(20) % 7 < 4)
     around = sum(np.roll(particles, (dy, dx), (1, 2)) for dy, dx in itertools.product((-1, 0, 1), repeat=2))
@@ -201,10 +207,14 @@ def test_errors(tmp_path):
         "few steps": (dict(load=good, step=[0, 1]), "/step has 2 steps for 3 times of /load"),
         "same steps": (dict(load=good, step=[0, 5, 5]), "do not ascend"),
         "early steps": (dict(load=good, step=[-5, 0, 5]), "do not ascend"),
-        "broken steps": (dict(load=good, step=[0.0, 0.5, 1.0]), "/step is no list of integers"),
+        "broken steps": (dict(load=good, step=[0.0, 0.5, 1.0]), "/step is no list of whole numbers"),
+        "late steps": (dict(load=good, step=[0, 5, 10**16]), "do not ascend from 0 or more up to 10^15"),
+        "too small": (dict(load=good * 1e-300), "the largest number in /load is"),
+        "too large": (dict(load=good * 1e300), "the largest number in /load is"),
         "halves": (dict(load=good, particles=counts * 0.5), "/particles of time 0 holds numbers that are no counts"),
         "less than none": (dict(load=good, particles=-counts), "/particles of time 0"),
         "too many": (dict(load=good, particles=counts * 1e10), "/particles of time 0"),
+        "too many pairs": (dict(load=good, particles=counts * 2**30), "whose pairs cannot be summed exactly"),
     }
     path, out = tmp_path / "bad.h5", tmp_path / "out"
 
@@ -219,6 +229,12 @@ def test_errors(tmp_path):
             refused(name, 3, says, ranks)
         write(path, {"boundary": ["periodic"]}, load=good)
         refused("boundary", 3, "its attribute boundary has 1 word for 3 axes", ranks)
+        for boundary in ([1, 2, 3], ["periodic"] * 4, h5py.Empty("f4")):
+            write(path, {"boundary": boundary}, load=good)
+            refused("boundary", 3, "its attribute boundary is no list of 1 to 3 texts", ranks)
+        with h5py.File(path, "w") as f:
+            f.create_dataset("load", (2**62, 1, 1), chunks=(1, 1, 1))
+        refused("endless", 3, "/load has", ranks)
         write(path, load=good, step=[0, 5, 9], particles=counts)
         whole = path.read_bytes()
         for size in (0, 100, len(whole) // 2, len(whole) - 100):
@@ -235,13 +251,15 @@ def test_errors(tmp_path):
             refused(
                 model,
                 2,
-                f"balance.compare: {path} has no dataset /particles, which the model {model}",
+                f"balance.compare.0.model: {path} has no dataset /particles, which the model {model}",
                 ranks,
                 **compared,
             )
         a1 = dict(balance__model="a1")
         limit = dict(balance__partition__max_particles_per_process=9)
         refused("limit", 2, "balance.partition.max_particles_per_process", ranks, **a1, **limit)
+        wide = dict(balance__compare="[{model: exact, partition: {min_width: 500}}]")
+        refused("width", 2, "balance.compare.0.partition.min_width: 12 x 8 x 5 cells do not", ranks, **a1, **wide)
         refused("processes", 2, "balance.processes: 481 processes for 480 cells", ranks, balance__processes=481)
         refused("speeds", 2, "balance.speeds", ranks, **a1, balance__speeds="given")
         refused("another key", 2, "unknown key 'modl'", ranks, balance__modl="a1")
@@ -253,6 +271,18 @@ def test_errors(tmp_path):
     assert "no cut keeps 4 processes within 100 particles; the smallest limit that works now is 120" in text
     text = replay(path, out, 2, 2, more=["--optimum"], balance__processes=4)
     assert "--optimum: the best schedule is known only where" in text
+    exact = dict(
+        balance__processes=4, balance__model="exact", balance__speeds="off", balance__partition__sticky="false"
+    )
+    replay(path, out, 2, more=["--optimum", "--force"], **exact)
+    for key, value in (("work__slow__fraction", 0.5), ("noise", 0.1), ("speeds", "measured"), ("model", "a1")):
+        text = replay(path, out, 2, 2, more=["--optimum", "--force"], **(exact | {f"balance__{key}": value}))
+        assert "--optimum: the best schedule is known only where" in text, key
+    limit = dict(balance__partition__max_particles_per_process=119)
+    text = replay(path, out, 2, 2, more=["--optimum", "--force"], **exact, **limit, balance__criterion="never")
+    assert "no cut keeps 4 processes within 119 particles" in text
+    text = replay(path, tmp_path, 2, 2, **exact)
+    assert "it lies in the output directory" in text
     # Results of a replay are not overwritten.
     keys = dict(balance__processes=4)
     replay(path, tmp_path / "twice", **keys)

@@ -134,6 +134,20 @@ TEST_CASE("zhai balances when steps have become longer by the cost, for whatever
     CHECK(balanced_at("zhai", once, 0, 30).empty());
 }
 
+TEST_CASE("zhai weighs intervals by their steps") {
+    const std::unique_ptr<Criterion> zhai = make_criterion({"zhai"});
+    std::vector<double> memory(zhai->memory_size());
+    Opportunity now{1, 1, 1};
+    zhai->lost(now, memory);
+    now.steps = 7, now.largest = 2;
+    zhai->lost(now, memory);
+    now.steps = 2, now.largest = 3;
+    // Median 2; mean (1 + 14 + 6) / 10 = 2.1: nothing lost. Then median 3 and mean (21 + 30) / 20 = 2.55, 10 steps.
+    CHECK(zhai->lost(now, memory) == 0);
+    now.steps = 10, now.largest = 3;
+    CHECK(zhai->lost(now, memory) == Approx(-2 * 0.1 + 10 * 0.45));
+}
+
 TEST_CASE("procassini balances when the efficiency after the last balancing would save the cost") {
     // LBE 1 / 1.1 at first; at k the interval takes 10 (1 + 0.1 k) and would take 10 * 1.1: k - 1 seconds are saved.
     CHECK(balanced_at("procassini", growing, 2.9, 8) == multiples_of(4, 8));

@@ -91,6 +91,9 @@ TEST_CASE("the decision: a criterion asks for a balancing, and gain weighs its p
     CHECK(decide(h, *gain, true, some) == Decision::moved);
     CHECK(decide(h, *gain, true, nothing) == Decision::kept_same);
     CHECK(decide(h, *menon) == Decision::none);
+    h.lost_seconds = 1;  // of a cost of 2, of which 1.5 were spent by making the partition
+    CHECK(decide(h, *gain, true, some, 1.5) == Decision::moved);
+    CHECK(decide(h, *gain, true, some, 1) == Decision::kept_gain);
 }
 
 TEST_CASE("times before the first measured update are told apart") {

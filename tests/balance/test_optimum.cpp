@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -12,14 +13,26 @@ using namespace balance;
 
 namespace {
 
+using Pair = std::function<double(std::int64_t i, std::int64_t j)>;
+
+ScheduleCosts costs_of(std::int64_t opportunities, const Pair& interval, const Pair& balancing) {
+    return {opportunities, [=](std::int64_t i) {
+                std::vector<ScheduleCosts::Step> steps;
+                for (std::int64_t j = i + 1; j <= opportunities; ++j)
+                    steps.push_back({interval(i, j), balancing(i, j)});
+                return steps;
+            }};
+}
+
 double seconds_of(const ScheduleCosts& costs, const std::vector<std::int64_t>& balanced) {
     double seconds = 0;
     std::int64_t partition = 0;
     std::size_t next = 0;
     for (std::int64_t j = 1; j <= costs.opportunities; ++j) {
-        seconds += costs.interval(partition, j);
+        const ScheduleCosts::Step step = costs.from(partition)[j - partition - 1];
+        seconds += step.interval;
         if (next == balanced.size() || balanced[next] != j) continue;
-        seconds += costs.balancing(partition, j);
+        seconds += step.balancing;
         partition = j;
         ++next;
     }
@@ -52,8 +65,9 @@ TEST_CASE("the schedule is the best of all schedules of 12 opportunities") {
             for (double& x : row) x = 1 + uniform(random);
         for (auto& row : balancing)
             for (double& x : row) x = dear * uniform(random);
-        const ScheduleCosts costs{n, [&](std::int64_t i, std::int64_t j) { return interval[i][j]; },
-                                  [&](std::int64_t i, std::int64_t j) { return balancing[i][j]; }};
+        const ScheduleCosts costs = costs_of(
+            n, [&](std::int64_t i, std::int64_t j) { return interval[i][j]; },
+            [&](std::int64_t i, std::int64_t j) { return balancing[i][j]; });
         const Schedule found = best_schedule(costs);
         CAPTURE(trial, n, dear);
         CHECK(found.seconds == Approx(least_of_all(costs)).epsilon(1e-12));
@@ -66,9 +80,9 @@ TEST_CASE("the schedule is the best of all schedules of 12 opportunities") {
 TEST_CASE("a loss that grows with each interval is balanced at the distance that a search finds") {
     for (const double cost : {0.5, 5.0, 20.0}) {
         const std::int64_t n = 240;
-        const ScheduleCosts costs{n,
-                                  [](std::int64_t i, std::int64_t j) { return 1 + 0.1 * static_cast<double>(j - i); },
-                                  [&](std::int64_t, std::int64_t) { return cost; }};
+        const ScheduleCosts costs = costs_of(
+            n, [](std::int64_t i, std::int64_t j) { return 1 + 0.1 * static_cast<double>(j - i); },
+            [=](std::int64_t, std::int64_t) { return cost; });
         double best = INFINITY;  // of even schedules
         for (std::int64_t every = 1; every <= n; ++every) {
             std::vector<std::int64_t> balanced;
@@ -87,10 +101,10 @@ TEST_CASE("a loss that grows with each interval is balanced at the distance that
 TEST_CASE("what costs nothing is done always, what costs too much never, and nothing takes no time") {
     const auto loss = [](std::int64_t i, std::int64_t j) { return static_cast<double>(j - i); };
     const auto price = [](double p) { return [p](std::int64_t, std::int64_t) { return p; }; };
-    CHECK(best_schedule({5, loss, price(0)}).balanced == std::vector<std::int64_t>{1, 2, 3, 4});
-    CHECK(best_schedule({5, loss, price(100)}).balanced.empty());
-    CHECK(best_schedule({5, loss, price(100)}).seconds == 15);
-    CHECK(best_schedule({1, loss, price(0)}).balanced.empty());
-    CHECK(best_schedule({0, loss, price(0)}).seconds == 0);
-    CHECK(best_schedule({0, loss, price(0)}).balanced.empty());
+    CHECK(best_schedule(costs_of(5, loss, price(0))).balanced == std::vector<std::int64_t>{1, 2, 3, 4});
+    CHECK(best_schedule(costs_of(5, loss, price(100))).balanced.empty());
+    CHECK(best_schedule(costs_of(5, loss, price(100))).seconds == 15);
+    CHECK(best_schedule(costs_of(1, loss, price(0))).balanced.empty());
+    CHECK(best_schedule(costs_of(0, loss, price(0))).seconds == 0);
+    CHECK(best_schedule(costs_of(0, loss, price(0))).balanced.empty());
 }

@@ -104,6 +104,7 @@ TEST_CASE("every partition tiles the grid, keeps its limit and does not depend o
                     all.push_back(o);
                 }
     for (const std::string& kind : partition_kind_names()) {
+        if (!kind_of({.kind = kind}).built) continue;  // without its library
         if (kind == "chain") continue;
         PartitionOptions o;
         o.kind = kind, o.processes = 17;

@@ -237,11 +237,14 @@ private:
             if (before[i] != after[i]) ++moved.cells, moved.particles += sizes[i];
         reachable_ = efficiency_of(next, loads);
         const std::string& criterion = c_.policy.criterion.name;
-        const bool gain = criterion == "gain", every_time = criterion == "every";
+        const bool gain = criterion == "gain";
         const WorkCosts& costs = c_.policy.counting.work;
-        if (!every_time && !c_.wall && (!times.empty() || !gain))
-            move_seconds_ = costs.balancing + costs.move * static_cast<double>(moved.particles) / processes;
-        const bool pays = times.empty() || !gain || lost_ > move_seconds_;
+        if (!c_.wall) {
+            move_seconds_ = costs.balancing;
+            if (!times.empty() || !gain) move_seconds_ += costs.move * static_cast<double>(moved.particles) / processes;
+        }
+        const double sunk = c_.wall ? 0 : costs.balancing;
+        const bool pays = times.empty() || !gain || lost_ > move_seconds_ - sunk;
         const Decision decision = !pays              ? Decision::kept_gain
                                   : moved.cells == 0 ? Decision::kept_same
                                                      : Decision::moved;

@@ -55,6 +55,11 @@ COMMANDS = [
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),
     ("quick", r"scripts/plot_lbe\.py out/replay$", {}, {}),
+    (
+        "elsewhere",
+        r"build/steelyard replay loads\.h5 ",
+        "the lines of Python above it make the file; replay_foreign replays such a series",
+    ),
     # docs/extend.md
     (
         "elsewhere",

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// METIS (Karypis & Kumar 1998), where it was there when this was built: multilevel k-way partitioning.
+#include "balance/partition/cell_graph.hpp"
+
+#ifdef STEELYARD_METIS
+#include <metis.h>
+#endif
+
+#include <stdexcept>
+
+namespace balance {
+
+#ifdef STEELYARD_METIS
+namespace {
+
+static_assert(sizeof(idx_t) == sizeof(std::int32_t), "METIS with 32-bit numbers is needed");
+
+std::vector<std::int32_t> by_metis(const CellGraph& graph, std::span<const double> weights) {
+    auto cells = static_cast<idx_t>(graph.weight.size()), parts = static_cast<idx_t>(weights.size()), one = idx_t{1};
+    std::vector<real_t> wanted(weights.begin(), weights.end());
+    std::vector<idx_t> first = graph.first, neighbours = graph.neighbours, weight = graph.weight, part(cells);
+    std::array<idx_t, METIS_NOPTIONS> options{};
+    METIS_SetDefaultOptions(options.data());
+    options[METIS_OPTION_SEED] = 1;     // the same parts each time
+    options[METIS_OPTION_UFACTOR] = 1;  // a thousandth more than the mean is allowed, not 3 %
+    idx_t cut = 0;
+    if (METIS_PartGraphKway(&cells, &one, first.data(), neighbours.data(), weight.data(), nullptr, nullptr, &parts,
+                            wanted.data(), nullptr, options.data(), &cut, part.data()) != METIS_OK)
+        throw std::runtime_error("METIS cannot partition the graph of the cells");
+    return {part.begin(), part.end()};
+}
+
+}  // namespace
+
+Partition partition_metis(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>&) {
+    return partition_graph(in, options, by_metis);
+}
+#else
+Partition partition_metis(const PartitionInput&, const PartitionOptions&, std::vector<Split>&) {
+    throw std::invalid_argument("this was built without METIS");
+}
+#endif
+
+}  // namespace balance
