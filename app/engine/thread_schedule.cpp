@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -39,25 +40,83 @@ private:
     std::atomic<std::uint64_t> range_{0};
 };
 
+struct Item {
+    std::size_t index;
+    std::int64_t weight;
+};
+
+// The items of one thread.
+struct Share {
+    std::vector<Item> items;
+    std::int64_t weight = 0;
+};
+
+// Consecutive items for each thread.
+std::vector<Share> consecutive(const std::vector<Item>& items, std::size_t threads) {
+    std::vector<Share> shares(threads);
+    double total = 0, sum = 0;
+    for (const Item& item : items) total += static_cast<double>(item.weight);
+    std::size_t t = 0;
+    for (const Item& item : items) {
+        const auto weight = static_cast<double>(item.weight);
+        while (t + 1 < threads && sum + weight / 2 > total * static_cast<double>(t + 1) / static_cast<double>(threads))
+            ++t;
+        shares[t].items.push_back(item);
+        shares[t].weight += item.weight;
+        sum += weight;
+    }
+    return shares;
+}
+
+// The heaviest share exchanges an item with the lightest one, or gives one away, as long as they differ by more than a
+// percent and come much closer. An item that changes its thread leaves the caches; so does all that is stolen.
+void even_out(std::vector<Share>& shares) {
+    const auto lighter = [](const Share& a, const Share& b) { return a.weight < b.weight; };
+    for (;;) {
+        const auto [least, most] = std::minmax_element(shares.begin(), shares.end(), lighter);
+        const std::int64_t gap = most->weight - least->weight;
+        if (gap <= most->weight / 100) return;
+        std::int64_t left = gap;  // of the gap, after the best exchange
+        std::size_t given = 0, taken = 0;
+        for (std::size_t i = 0; i < most->items.size(); ++i)
+            for (std::size_t j = 0; j <= least->items.size(); ++j) {  // the last is no item
+                const std::int64_t back = j < least->items.size() ? least->items[j].weight : 0;
+                if (const std::int64_t gap_left = std::abs(gap - 2 * (most->items[i].weight - back)); gap_left < left) {
+                    left = gap_left;
+                    given = i;
+                    taken = j;
+                }
+            }
+        if (left >= gap - gap / 4) return;
+        if (taken == least->items.size()) {
+            least->items.push_back(most->items[given]);
+            most->items.erase(most->items.begin() + static_cast<std::ptrdiff_t>(given));
+        } else {
+            std::swap(most->items[given], least->items[taken]);
+        }
+        for (Share* share : {&*least, &*most}) {
+            share->weight = 0;
+            for (const Item& item : share->items) share->weight += item.weight;
+        }
+    }
+}
+
 }  // namespace
 
 ThreadSchedule split_by_weight(std::vector<std::size_t> items, std::size_t threads,
                                const std::function<std::int64_t(std::size_t)>& weight_of) {
-    ThreadSchedule schedule{std::move(items), {0}};
-    double total = 0, sum = 0;
-    for (std::size_t i : schedule.items) total += static_cast<double>(weight_of(i));
-    for (std::size_t k = 0; k < schedule.items.size(); ++k) {
-        const auto weight = static_cast<double>(weight_of(schedule.items[k]));
-        while (schedule.first.size() < threads &&
-               sum + weight / 2 > total * static_cast<double>(schedule.first.size()) / static_cast<double>(threads))
-            schedule.first.push_back(k);
-        sum += weight;
+    if (threads == 1) return {items, {0, items.size()}};
+    std::vector<Item> weighed;
+    for (const std::size_t i : items) weighed.push_back({i, weight_of(i)});
+    std::vector<Share> shares = consecutive(weighed, threads);
+    even_out(shares);
+    ThreadSchedule schedule;
+    for (Share& share : shares) {
+        std::stable_sort(share.items.begin(), share.items.end(),
+                         [](const Item& a, const Item& b) { return a.weight > b.weight; });
+        for (const Item& item : share.items) schedule.items.push_back(item.index);
+        schedule.first.push_back(schedule.items.size());
     }
-    schedule.first.resize(threads + 1, schedule.items.size());
-    const auto heavier = [&](std::size_t a, std::size_t b) { return weight_of(a) > weight_of(b); };
-    for (std::size_t t = 0; threads > 1 && t < threads; ++t)
-        std::stable_sort(schedule.items.begin() + static_cast<std::ptrdiff_t>(schedule.first[t]),
-                         schedule.items.begin() + static_cast<std::ptrdiff_t>(schedule.first[t + 1]), heavier);
     return schedule;
 }
 

@@ -14,8 +14,9 @@ struct ThreadSchedule {
     std::vector<std::size_t> items, first{0};
 };
 
-/// Gives each thread consecutive items of about equal weight. With several threads each one starts with its heaviest
-/// items, so that what others steal in the end is small. weight_of(item) >= 0.
+/// Gives each thread consecutive items of about equal weight, some exchanged where that makes the threads' sums more
+/// equal. With several threads each one starts with its heaviest items, so that what others steal in the end is small.
+/// weight_of(item) >= 0.
 ThreadSchedule split_by_weight(std::vector<std::size_t> items, std::size_t threads,
                                const std::function<std::int64_t(std::size_t)>& weight_of);
 

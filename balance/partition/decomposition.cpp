@@ -86,6 +86,23 @@ std::vector<Box> split_into_tiles(const Box& box, TileShape shape) {
     return tiles;
 }
 
+namespace {
+
+// The side of tiles, a sixth more or less than wanted, whose last tile along an axis is most like the others.
+int most_even(int cells, int wanted) {
+    const auto unlike = [cells](int side) {
+        const int rest = cells % side;
+        return std::min(rest, side - rest);
+    };
+    int best = wanted;
+    for (int off = 1; off <= wanted / 6; ++off)
+        for (const int side : {wanted - off, wanted + off})
+            if (unlike(side) < unlike(best)) best = side;
+    return best;
+}
+
+}  // namespace
+
 TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads) {
     constexpr std::int64_t tiles_a_thread = 8;
     constexpr double usual_height = 2.5;  // of the cells that these were measured with
@@ -94,7 +111,7 @@ TileShape choose_tile(const Grid& grid, double cell_height, std::int64_t threads
         const std::int64_t tiles = threads == 1 ? 1 : 2 * threads;
         int side = grid.box().cells() < tiles_a_thread * threads * 16 * 16 * 16 ? 12 : 16;
         while (side > 4 && grid.box().cells() < tiles * side * side * side) side -= 2;
-        return {side, side, side};
+        return {most_even(grid.cells[0], side), most_even(grid.cells[1], side), most_even(grid.cells[2], side)};
     }
     TileShape tile;
     for (const TileShape& measured : {TileShape{24, 192}, {16, 128}, {16, 64}, {16, 32}}) {

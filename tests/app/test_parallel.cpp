@@ -36,7 +36,7 @@ TEST_CASE("each item is done once by any number of threads, also where the work 
     omp_set_num_threads(before);
 }
 
-TEST_CASE("items are dealt in runs of about equal weight, the heaviest of each first") {
+TEST_CASE("items are dealt to threads in shares of about equal weight, the heaviest of each first") {
     for (const std::size_t threads : {1, 2, 3, 16})
         for (const std::size_t n : {0, 1, 5, 40, 1000}) {
             std::vector<std::size_t> items;
@@ -61,6 +61,14 @@ TEST_CASE("items are dealt in runs of about equal weight, the heaviest of each f
             }
             CHECK(static_cast<double>(top) <= static_cast<double>(total) / static_cast<double>(threads) + 17);
         }
+    // The tiles of a melt of 256,000 particles; consecutive ones would be 46 and 54 %.
+    const std::vector<std::int64_t> tiles{12 * 12 * 12, 12 * 12 * 14, 12 * 14 * 12, 12 * 14 * 14,
+                                          14 * 12 * 12, 14 * 12 * 14, 14 * 14 * 12, 14 * 14 * 14};
+    const app::ThreadSchedule even =
+        app::split_by_weight({0, 1, 2, 3, 4, 5, 6, 7}, 2, [&](std::size_t i) { return tiles[i]; });
+    std::int64_t first = 0;
+    for (std::size_t k = 0; k < even.first[1]; ++k) first += tiles[even.items[k]];
+    CHECK(std::abs(first - 26 * 26 * 26 / 2) < 26 * 26 * 26 / 200);
     std::vector<int> done(6, 0);
     const app::ThreadSchedule runs = app::split_by_weight({5, 3, 1}, 2, [](std::size_t i) { return i; });
     app::parallel_runs(

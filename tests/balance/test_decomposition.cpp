@@ -97,12 +97,25 @@ TEST_CASE("joined boxes are the same cells, and a bisected box becomes whole aga
 
 TEST_CASE("in space tiles get smaller where threads would get fewer than two") {
     const Grid grid{{40, 40, 40}, {true, true, true}, 3}, small{{11, 11, 11}, {true, true, true}, 3};
-    CHECK((choose_tile(grid, 3.0, 1) == TileShape{16, 16, 16}));
-    CHECK((choose_tile(grid, 3.0, 2) == TileShape{12, 12, 12}));
-    CHECK((choose_tile(grid, 3.0, 64) == TileShape{6, 6, 6}));
+    CHECK((choose_tile(grid, 3.0, 64) == TileShape{5, 5, 5}));
     CHECK(split_into_tiles(small.box(), choose_tile(small, 3.0, 1)).size() == 1);
     CHECK(split_into_tiles(small.box(), choose_tile(small, 3.0, 2)).size() == 8);
     CHECK((choose_tile(small, 3.0, 1000) == TileShape{4, 4, 4}));
+}
+
+TEST_CASE("in space the tiles of a grid are about equal") {
+    for (int cells = 16; cells < 200; ++cells)
+        for (const int threads : {1, 2}) {
+            CAPTURE(cells, threads);
+            const Grid grid{{cells, 2 * cells, 60}, {true, true, true}, 3};
+            std::int64_t least = INT64_MAX, most = 0;
+            const std::vector<Box> tiles = split_into_tiles(grid.box(), choose_tile(grid, 3.0, threads));
+            for (const Box& b : tiles) {
+                least = std::min(least, b.cells());
+                most = std::max(most, b.cells());
+            }
+            CHECK(most <= 2 * least);
+        }
 }
 
 TEST_CASE("tiles get lower where threads would get too few, and where cells are high") {
