@@ -115,7 +115,7 @@ private:
         if (b_.state.empty())
             for (const CellCounts& c : cells_.counts) b_.state.push_back(b_.model->first_state(c));
         CellLoads loads = measured ? evaluate(*b_.model, s_.team, s_.grid, partition_, s_.hosts, cells_.counts,
-                                              b_.state, all_.speeds.at_mean_speed(times), cells_.work)
+                                              b_.state, all_.speeds.at_mean_speed(times), cells_.work, cells_.ahead)
                                    : first_loads(s_.policy.start, cells_.counts);
         row.model_seconds = s_.meter.now() - begin;
         if (driver_ && s_.policy.clock == Clock::wall && measured_.accelerator_speeds.empty())
@@ -252,6 +252,10 @@ HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCe
     HomeCells cells;
     cells.counts.resize(home.cells());
     plan.to_home(std::span<const CellCounts>(tiles.counts), std::span(cells.counts));
+    if (tiles.ahead) {
+        cells.ahead.emplace(home.cells());
+        plan.to_home(std::span<const CellCounts>(*tiles.ahead), std::span(*cells.ahead));
+    }
     if (!counting) return cells;
     std::vector<std::int64_t> neighbours(home.cells());
     meter.part(RoundPart::fields, owners.processes(), 0);
@@ -261,6 +265,11 @@ HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCe
     meter.part(RoundPart::counted, 0, home.cells());
     if (const auto excess = excessive(team, counting->work, counted, cells.work)) throw TooMuchWork(*excess);
     return cells;
+}
+
+bool wants_ahead(const Balancing& balancing) {
+    return std::any_of(balancing.models.begin(), balancing.models.end(),
+                       [](const BalancedModel& b) { return b.model->wants_ahead(); });
 }
 
 Outcome rebalance(const Setting& s, const Partition& in_use, HomeCells cells, const Measured& measured,

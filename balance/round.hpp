@@ -152,11 +152,14 @@ Observation observe(const Policy& policy, const Moment& moment, const std::optio
 struct HomeCells {
     std::vector<CellCounts> counts;
     std::vector<std::int64_t> work;  ///< ticks a step; empty where none is counted
+    /// What they will hold at the next measurement, on all members or on none.
+    std::optional<std::vector<CellCounts>> ahead = {};
 };
 /// Of the cells of a member's tiles, tile by tile.
 struct TileCells {
     std::vector<CellCounts> counts;
     std::vector<std::int64_t> neighbours;  ///< directed pairs within the cutoff; empty where no work is counted
+    std::optional<std::vector<CellCounts>> ahead = {};  ///< HomeCells::ahead
 };
 /// Counted work that cannot be summed exactly.
 struct TooMuchWork : std::runtime_error {
@@ -187,6 +190,9 @@ struct Outcome {
     std::optional<Infeasible> dead_end;  ///< some model found no partition that keeps the limit, and keeps its own
     HomeCells cells;                     ///< what was counted
 };
+
+/// Whether a model wants to know what the cells will hold (HomeCells::ahead).
+bool wants_ahead(const Balancing& balancing);
 
 /// One round. By the wall clock of the driver alone, whose times are those of measured.observed. By counted work, and
 /// the first time, of all models: the times of each one's partition are counted, and observed here. in_use: the

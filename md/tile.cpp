@@ -3,6 +3,7 @@
 #include "md/tile.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -101,6 +102,31 @@ void Tile<D>::sort(const Kernels& kernels, TileScratch& scratch) {
         for (std::size_t i = 0; i < n; ++i) scratch.values[i] = (*v)[scratch.order[i]];
         std::copy_n(scratch.values.begin(), n, v->begin());
     }
+}
+
+template <int D>
+std::vector<std::int32_t> Tile<D>::counts_after(double time) const {
+    const double scale = time * velocity_unit / position_unit;
+    balance::Box within = cells_.all;
+    for (int a = 0; a < D; ++a)
+        if (!axis_[a].periodic) {
+            within.lower[a] = std::max(within.lower[a], 0);
+            within.upper[a] = std::min(within.upper[a], axis_[a].cells);
+        }
+    std::vector<std::int32_t> counts(cells_.counts.size(), 0);
+    std::int64_t own = 0;
+    for_each_cell<D>(box(), [&](const CellIndex& c) {
+        for (const std::int64_t end = own + count(c); own < end; ++own) {
+            CellIndex next = c;
+            for (int a = 0; a < D; ++a) {
+                const auto step = std::llround(static_cast<double>(particles_.v[a][own]) * scale);
+                next[a] =
+                    std::clamp(axis_[a].cell_of(particles_.x[a][own] + step), within.lower[a], within.upper[a] - 1);
+            }
+            ++counts[cells_.cell(next)];
+        }
+    });
+    return counts;
 }
 
 template <int D>

@@ -101,6 +101,13 @@ public:
     void sort(const Kernels& kernels, TileScratch& scratch);
     bool sorted() const { return sorted_; }
 
+    /// How many particles each cell of the box with its halo would hold if the own particles flew straight on for a
+    /// time and there were no others; those that would leave the halo, or a box that is not periodic, stay at its rim.
+    /// In the order of swap_counts(). After sort().
+    std::vector<std::int32_t> counts_after(double time) const;
+    /// Puts other numbers in the place of those that count() gives.
+    void swap_counts(std::vector<std::int32_t>& counts) { cells_.counts.swap(counts); }
+
     /// Number of particles in a cell of the box with its halo (grid coordinates of this tile); those of the cells above
     /// it in its column follow.
     std::int32_t& count(const CellIndex& c) { return cells_.counts[cells_.cell(c)]; }

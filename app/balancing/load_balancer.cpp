@@ -118,6 +118,12 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     if (outcome.dead_end) throw *outcome.dead_end;
 }
 
+// From now to what the next measurement tells of: by counted work the state at that step, by the wall clock the mean of
+// all steps until then.
+double LoadBalancer::time_ahead(double dt) const {
+    return static_cast<double>(settings_.every) * dt * (settings_.clock == Clock::work ? 1 : 0.5);
+}
+
 // The library's part of a balancing.
 balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners) {
     const Timed phase(timers_, Phase::balancing);
@@ -129,7 +135,10 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     measured.accelerator_speeds = zones_.speeds();
     const bool pairs = settings_.clock == Clock::work && !measured.first;
     try {
-        return balance::rebalance(setting_, owners, read_tiles(engine, pairs), std::move(measured), state_);
+        balance::TileCells cells = read_tiles(engine, pairs);
+        if (!measured.first && wants_ahead(state_))
+            cells.ahead = engine.cell_counts_after(time_ahead(engine.setup().dt));
+        return balance::rebalance(setting_, owners, cells, std::move(measured), state_);
     } catch (const balance::TooMuchWork& e) {
         throw_too_much_work(e, team_.comm());
     }

@@ -134,6 +134,7 @@ public:
 private:
     balance::Decomposition timed_decomposition(const Engine& engine) const;  // as part of a balancing
     balance::Decomposition cut(balance::Partition partition, balance::TileShape tile) const;
+    double time_ahead(double dt) const;
     balance::Outcome make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners);
     void migrate(std::int64_t step, Engine& engine, const balance::Decomposition& old, balance::Partition next,
                  const balance::HomeCells& cells);

@@ -249,6 +249,10 @@ void check_balance(const Deck& deck, const Where& where) {
              "models can be compared by counted work only: the times of a partition that isn't there can't be measured",
              "write clock: work, or run each model by itself");
     for_each_contender(b, [&](const balance::Contender& c, const std::string& section) {
+        if (deck.accelerator.backend != AcceleratorBackend::none &&
+            balance::make_model(c.model, b.constants)->wants_ahead())
+            fail(where(section + ".model"), c.model + " doesn't know where the particles of an accelerator fly",
+                 "use r1, or no accelerator");
         if (!balance::kind_of(c.partition).built)
             fail(where(section + ".partition.kind"),
                  fmt::format("this program was built without the library of {}", c.partition.kind),

@@ -134,6 +134,17 @@ void EngineOf<D>::assign_to_threads() {
 }
 
 template <int D>
+std::vector<balance::CellCounts> EngineOf<D>::cell_counts_after(double time) {
+    std::vector<std::vector<std::int32_t>> counts(tiles_.on_cpu());
+    parallel_for(counts.size(), [&](std::size_t t) { counts[t] = tiles_[t].counts_after(time); });
+    for (std::size_t t = 0; t < counts.size(); ++t) tiles_[t].swap_counts(counts[t]);
+    halo_.gather_counts();
+    std::vector<balance::CellCounts> after = tiles_.cell_counts();
+    for (std::size_t t = 0; t < counts.size(); ++t) tiles_[t].swap_counts(counts[t]);
+    return after;
+}
+
+template <int D>
 void EngineOf<D>::refill_ghosts() {
     const Timed phase(timers_, Phase::ghosts);
     halo_.lay_slots();

@@ -171,7 +171,7 @@ void Halo<D>::lay_slots() {
 }
 
 template <int D>
-void Halo<D>::exchange_counts() {
+void Halo<D>::copy_counts() {
     constexpr int up = D - 1;
     counts_.start(on_all_threads, [&](const Move& m, std::int32_t* to) {
         const md::Tile<D>& source = tiles_[tiles_.place_of(m.source)];
@@ -198,6 +198,11 @@ void Halo<D>::exchange_counts() {
             from += to.extent(up);
         });
     });
+}
+
+template <int D>
+void Halo<D>::exchange_counts() {
+    copy_counts();
     due_.assign(tiles_.size(), 0);
     positions_.lay_out(
         std::span(std::as_const(seen_.links)),
@@ -208,6 +213,38 @@ void Halo<D>::exchange_counts() {
             due_[t] += n > 0;
             return n;
         });
+}
+
+template <int D>
+void Halo<D>::gather_counts() {
+    constexpr int up = D - 1;
+    const auto add = [&](const Move& m, const std::int32_t* seen) {
+        md::Tile<D>& owner = tiles_[tiles_.place_of(m.source)];
+        md::for_each_column<D>(m.box, [&](const md::CellIndex& c) {
+            std::int32_t* counts = &owner.count(c);
+            for (int r = 0; r < m.box.extent(up); ++r) counts[r] += *seen++;
+        });
+    };
+    const auto pack = [&](const Move& m, std::int32_t* to) {
+        const md::Tile<D>& target = tiles_[tiles_.place_of(m.target)];
+        const balance::Box box = in_target_coordinates<D>(setup_.domain, m).box;
+        md::for_each_column<D>(box,
+                               [&](const md::CellIndex& c) { to = std::copy_n(&target.count(c), box.extent(up), to); });
+    };
+    std::vector<balance::Link<Move>> back;
+    for (const balance::Link<Move>& link : counted_.links) back.push_back({link.member, link.incoming, link.outgoing});
+    balance::Transfer<Move, std::int32_t> counts(make_channel(setup_, tiles_.comm(), "counts_back", &traffic_));
+    counts.lay_out(std::span(std::as_const(back)), cells_of, cells_of);
+    counts.start(on_all_threads, pack);
+    std::vector<std::int32_t> here;
+    for (const std::vector<Move>& moves : counted_.local)
+        for (const Move& m : moves) {
+            here.resize(cells_of(m));
+            pack(m, here.data());
+            add(m, here.data());
+        }
+    counts.finish(balance::SerialLoop{}, add);
+    copy_counts();
 }
 
 template <int D>

@@ -31,6 +31,10 @@ public:
     /// Fills in how many particles the cells around each tile hold. After the tiles are sorted. Collective.
     void exchange_counts();
 
+    /// What the tiles count in the cells around them goes to the tiles that own these cells and is added there; then
+    /// all see again what others hold. Without accelerators. Collective.
+    void gather_counts();
+
     /// Lays out the slots of all tiles and blocks. After exchange_counts().
     void lay_slots();
 
@@ -56,6 +60,7 @@ public:
     std::int64_t plan_bytes() const;  ///< of what this rank knows of the tiles around its own
 
 private:
+    void copy_counts();
     void unpack(const balance::Move& m, const md::Packed<D>* from);
     void emigrate_from_blocks(std::vector<std::vector<md::Particle<D>>>& to_blocks);
 

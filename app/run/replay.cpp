@@ -60,9 +60,20 @@ void check_needs(const Options& options, const Deck& deck) {
     for_each_contender(deck.balance, check);
 }
 
+// No series says where particles fly.
+void check_models(const Deck& deck) {
+    for_each_contender(deck.balance, [&](const balance::Contender& c, const std::string& section) {
+        if (balance::make_model(c.model, deck.balance.constants)->wants_ahead())
+            throw DeckError(fmt::format(
+                "{}.model: {} has to know where particles fly, which a series doesn't say; use r1, or exact", section,
+                c.model));
+    });
+}
+
 // What a series has to hold, and how many processes there can be.
 void check_replayable(const Options& options, const Deck& deck, const LoadSeriesReader& series, int ranks) {
     const Deck::Balance& b = deck.balance;
+    check_models(deck);
     if (!b.processes)
         throw DeckError(
             "balance.processes: it is missing; give the number of processes that share the loads, as in "

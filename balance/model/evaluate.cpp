@@ -62,7 +62,7 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
 
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
-                   std::span<const std::int64_t> work) {
+                   std::span<const std::int64_t> work, const std::optional<std::vector<CellCounts>>& ahead) {
     const FieldPlan plan(team, Homes{grid, team.size()}, boxes_by_process(partition, hosts));
     const std::vector<CellCounts> counts_by_process = plan.to_boxes(counts);
     std::vector<double> state_by_process = plan.to_boxes(std::span<const double>(state));
@@ -73,6 +73,14 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
         for (const std::int64_t ticks : plan.to_boxes(work)) costs.push_back(to_seconds(ticks));
         for (std::size_t at = 0; ProcessView & view : views) {
             view.costs = std::span(costs).subspan(at, view.cells.size());
+            at += view.cells.size();
+        }
+    }
+    std::vector<CellCounts> ahead_by_process;
+    if (model.wants_ahead() && ahead) {
+        ahead_by_process = plan.to_boxes(std::span<const CellCounts>(*ahead));
+        for (std::size_t at = 0; ProcessView & view : views) {
+            view.ahead = std::span(ahead_by_process).subspan(at, view.cells.size());
             at += view.cells.size();
         }
     }

@@ -2,6 +2,7 @@
 // Runs a load model over a partition: each member gives the model one process after the other, of those that it hosts.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,9 +29,10 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 /// Lets the model learn from the times that the processes of a partition took, and returns the loads that it gives now.
 /// counts, state: of the cells of the member's home; state is what the model remembers of each cell, read and written.
 /// boxes: the partition's boxes by process. times: seconds a step of each process, the same on all members. work: true
-/// ticks of the member's cells, for a model that wants them; empty: not known. Collective.
+/// ticks of the member's cells, for a model that wants them; empty: not known. ahead: what these will
+/// hold, where it is known (on all members or on none). Collective.
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
-                   std::span<const std::int64_t> work = {});
+                   std::span<const std::int64_t> work = {}, const std::optional<std::vector<CellCounts>>& ahead = {});
 
 }  // namespace balance

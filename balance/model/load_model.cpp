@@ -15,6 +15,7 @@
     add(a1)                   \
     add(b1)                   \
     add(r1)                   \
+    add(r1_ahead)             \
     add(exact)
 // clang-format on
 

@@ -28,6 +28,8 @@ struct ProcessView {
         state;  ///< what the model remembers of each cell, read and write; it stays with the cell, whoever owns it
     double time = 0;  ///< measured compute seconds a step
     std::int64_t index = 0;
+    /// What the cells will hold when their loads count; empty unless the model wants_ahead() and somebody knows.
+    std::span<const CellCounts> ahead{};
     std::span<const double> costs{};  ///< true seconds a step of each cell; empty unless the model wants_costs() and
                                       ///< they are known, by counted work
 };
@@ -75,6 +77,8 @@ public:
     virtual void conclude(int /*round*/, std::span<const double> /*rows*/, std::span<const double> /*times*/) {}
     /// Whether it is to be told what cells truly cost (studies).
     virtual bool wants_costs() const { return false; }
+    /// Whether it is to be told what the cells will hold (ProcessView::ahead).
+    virtual bool wants_ahead() const { return false; }
     /// Whether it has to know what the cells hold (ProcessView::cells).
     virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // R1, ours: a prior m_c = theta . f(c) fitted to the times of all processes, times a ratio U_c that each cell keeps.
 // The prior explains what depends on particle counts; U learns, slowly where times are noisy and fast where they are
-// not, what it cannot explain.
+// not, what it cannot explain. r1_ahead learns in the same way, and gives the loads of the particles where they will
+// be: with a load that moves, what was measured is late by the time until the next measurement.
 #include <algorithm>
 #include <cmath>
 
@@ -14,10 +15,11 @@ namespace {
 
 class R1 final : public LoadModel {
 public:
-    explicit R1(const ModelConstants& c) : constants_(c), prior_(c.costs) {}
+    R1(const ModelConstants& c, bool ahead) : constants_(c), prior_(c.costs), ahead_(ahead) {}
 
     double first_state(const CellCounts&) const override { return 1; }
     int rounds() const override { return 2; }
+    bool wants_ahead() const override { return ahead_; }
 
     // Round 0: feature sums, for the prior. Round 1: what the model expects with it, for the ratios.
     std::vector<double> contribution(int round, const ProcessView& p) const override {
@@ -39,9 +41,10 @@ public:
     }
 
     void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
+        const std::span<const CellCounts> cells = p.ahead.empty() ? p.cells : p.ahead;
         for (std::size_t i = 0; i < load.size(); ++i) {
             p.state[i] *= factor_[p.index];
-            load[i] = prior_.cost(features_of(p.cells[i])) * p.state[i];
+            load[i] = prior_.cost(features_of(cells[i])) * p.state[i];
         }
     }
 
@@ -84,12 +87,14 @@ private:
 
     ModelConstants constants_;
     Prior prior_;
+    bool ahead_;
     double noise_ = unknown_noise;
     std::vector<double> factor_;  // of each process, this balancing
 };
 
 }  // namespace
 
-std::unique_ptr<LoadModel> make_r1(const ModelConstants& c) { return std::make_unique<R1>(c); }
+std::unique_ptr<LoadModel> make_r1(const ModelConstants& c) { return std::make_unique<R1>(c, false); }
+std::unique_ptr<LoadModel> make_r1_ahead(const ModelConstants& c) { return std::make_unique<R1>(c, true); }
 
 }  // namespace balance

@@ -105,6 +105,28 @@ def test_own_partitions_and_names(tmp_path):
 
 
 @pytest.mark.group("contenders")
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_loads_ahead(dimensions, tmp_path):
+    """r1_ahead decides the same on any ranks and over a restart; where the load moves, it is better than r1 and exact."""
+    keys = dict(
+        balance__compare="[r1_ahead, exact]",
+        balance__criterion="every",
+        balance__speeds="off",
+        balance__partition="{cut: cells, sticky: false}",
+        balance__every=10,
+        checkpoint__every=100,
+    )
+    for ranks in (1, 2, 4):
+        collide(dimensions, tmp_path / str(ranks), ranks, **keys)
+        assert decisions(tmp_path / str(ranks)) == decisions(tmp_path / "1"), ranks
+    all_rows = decisions(tmp_path / "1")
+    collide(dimensions, tmp_path / "restarted", 3, restart=tmp_path / "2" / "checkpoint_100.h5", **keys)
+    assert decisions(tmp_path / "restarted") == [r for r in all_rows if int(r["step"]) > 100]
+    lbe = summary(tmp_path / "1")["overall_lbe_measured"]
+    assert lbe["r1_ahead"] > max(lbe["r1"], lbe["exact"]) + 0.002, lbe
+
+
+@pytest.mark.group("contenders")
 def test_restarts(tmp_path):
     """A restart goes on with what it knows by name and model; another criterion begins with nothing lost."""
     first = dict(balance__compare="[a1, {name: late, model: b1, criterion: menon}]")

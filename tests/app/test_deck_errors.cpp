@@ -130,6 +130,8 @@ const std::vector<BadDeck>& bad_decks() {
         {with_balance("partition: {algorithm: outer}"), 8, 34, "balance.partition.algorithm can't be 'outer'"},
         // Not in this version
         {deck(0, "", "accelerator: {backend: gpu}\n"), 8, 24, "accelerator.backend"},
+        {deck(0, "", "accelerator: {backend: host}\nbalance: {every: 5, model: r1_ahead}\n"), 9, 28,
+         "r1_ahead doesn't know where the particles of an accelerator fly; use r1, or no accelerator"},
         {deck(0, "", "accelerator: {share: 1.5}\n"), 8, 22, "accelerator.share"},
         {deck(0, "", "comm: {order: fast}\n"), 8, 15, "comm.order can't be 'fast'"},
         {with_balance("model: a3"), 8, 18, "balance.model can't be 'a3'; did you mean 'a1'?"},

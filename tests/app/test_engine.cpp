@@ -84,6 +84,21 @@ system:
 run: {dt: 0.001, steps: 200}
 )";
 
+// Particles in the cells of a box of 1 + 2 width cells a side; counts: of the whole grid.
+template <int D>
+std::int64_t around(const balance::Grid& grid, const std::vector<std::int64_t>& counts, const md::CellIndex& middle,
+                    int width) {
+    std::int64_t n = 0;
+    const balance::Box cell{middle, {middle[0] + 1, middle[1] + 1, middle[2] + 1}};
+    md::for_each_cell<D>(balance::with_halo(cell, balance::halo_of(grid, width)), [&](md::CellIndex c) {
+        for (int a = 0; a < D; ++a)
+            if (grid.periodic[a]) c[a] = (c[a] + grid.cells[a]) % grid.cells[a];
+        if (grid.box().contains(c))
+            n += counts[static_cast<std::size_t>(balance::place_in(grid.box(), c[0], c[1], c[2]))];
+    });
+    return n;
+}
+
 // The engine of a system in space whose particles are those of a run in the plane, at half its height, at rest along z.
 // Calls move(engine) and returns the sum of the particles' hashes as the plane has them. All must stay where they were
 // along z.
@@ -210,25 +225,57 @@ TEMPLATE_TEST_CASE_SIG("features of a cell count the particles in the boxes of 3
             ++counts[static_cast<std::size_t>(balance::place_in(grid.box(), c[0], c[1], c[2]))];
         }
     }
-    const auto around = [&](const md::CellIndex& middle, int width) {
-        std::int64_t n = 0;
-        const balance::Box cell{middle, {middle[0] + 1, middle[1] + 1, middle[2] + 1}};
-        md::for_each_cell<D>(balance::with_halo(cell, balance::halo_of(grid, width)), [&](md::CellIndex c) {
-            for (int a = 0; a < D; ++a)
-                if (grid.periodic[a]) c[a] = (c[a] + grid.cells[a]) % grid.cells[a];
-            if (grid.box().contains(c))
-                n += counts[static_cast<std::size_t>(balance::place_in(grid.box(), c[0], c[1], c[2]))];
-        });
-        return n;
-    };
     for (const md::Tile<D>& tile : r.engine.tiles()) {
         std::vector<std::array<std::int64_t, 3>> found, expected;
         tile.for_each_cell_count([&](auto n, auto n3, auto n5) { found.push_back({n, n3, n5}); });
         md::for_each_cell<D>(tile.box(), [&](const md::CellIndex& c) {
-            expected.push_back({around(c, 0), around(c, 1), around(c, 2)});
+            expected.push_back(
+                {around<D>(grid, counts, c, 0), around<D>(grid, counts, c, 1), around<D>(grid, counts, c, 2)});
         });
         CHECK(found == expected);
     }
+}
+
+TEMPLATE_TEST_CASE_SIG("what cells will hold is where all particles fly", "", ((int D), D), 2, 3) {
+    for (const std::string& deck : D == 2 ? std::vector{collision, walls} : std::vector{space})
+        for (const double time : {0.0, 0.05, 0.2, 5.0}) {
+            CAPTURE(time);
+            RunIn<D> r(deck, {"balance.every=5", "grid.tile=4", "run.steps=30"});
+            r.steps(0, 30);
+            r.engine.rebin();
+            const md::Domain& domain = r.engine.setup().domain;
+            const balance::Grid grid = domain.grid();
+            std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.box().cells()), 0);
+            for (const md::Tile<D>& tile : r.engine.tiles())
+                for (std::int64_t i = 0; i < tile.size(); ++i) {
+                    const md::Particle<D> p = tile.particle(i);
+                    md::CellIndex from{}, to{};
+                    for (int a = 0; a < D; ++a) {
+                        const double at = static_cast<double>(p.x[a]) + static_cast<double>(p.v[a]) * time;
+                        from[a] = domain.axis[a].cell_of(p.x[a]);
+                        to[a] = domain.axis[a].cell_of(std::llround(at));
+                        to[a] = std::clamp(to[a], tile.box().lower[a] - 2, tile.box().upper[a] + 1);
+                        if (grid.periodic[a]) to[a] = (to[a] + grid.cells[a]) % grid.cells[a];
+                        else to[a] = std::clamp(to[a], 0, grid.cells[a] - 1);
+                    }
+                    CHECK((time > 0 || from == to));
+                    ++counts[static_cast<std::size_t>(balance::place_in(grid.box(), to[0], to[1], to[2]))];
+                }
+            world().sum(std::span<std::int64_t>(counts));
+            const std::vector<balance::CellCounts> now = r.engine.tiles().cell_counts();
+            const std::vector<balance::CellCounts> found = r.engine.cell_counts_after(time);
+            std::vector<std::array<std::int64_t, 3>> its, expected;
+            for (const balance::CellCounts& c : found) its.push_back({c.n, c.n3, c.n5});
+            for (const md::Tile<D>& tile : r.engine.tiles())
+                md::for_each_cell<D>(tile.box(), [&](const md::CellIndex& c) {
+                    expected.push_back(
+                        {around<D>(grid, counts, c, 0), around<D>(grid, counts, c, 1), around<D>(grid, counts, c, 2)});
+                });
+            CHECK(its == expected);
+            const std::vector<balance::CellCounts> again = r.engine.tiles().cell_counts();
+            CHECK(std::ranges::equal(
+                now, again, [](const auto& a, const auto& b) { return a.n == b.n && a.n3 == b.n3 && a.n5 == b.n5; }));
+        }
 }
 
 TEST_CASE("a run reversed retraces its steps bit by bit") {

@@ -256,6 +256,8 @@ def test_errors(tmp_path):
                 **compared,
             )
         a1 = dict(balance__model="a1")
+        flying = dict(a1, balance__compare="[r1_ahead]")
+        refused("ahead", 2, "balance.compare.0.model: r1_ahead has to know where particles fly", ranks, **flying)
         limit = dict(balance__partition__max_particles_per_process=9)
         refused("limit", 2, "balance.partition.max_particles_per_process", ranks, **a1, **limit)
         wide = dict(balance__compare="[{model: exact, partition: {min_width: 500}}]")

@@ -139,6 +139,21 @@ TEST_CASE("r1 finds costs that its features explain, and learns those they don't
     for (std::int64_t p = 0; p < w.processes(); ++p) CHECK(w.sum(load, p) == Approx(w.time(p)).epsilon(0.03));
 }
 
+TEST_CASE("r1_ahead learns as r1 does, and gives the loads of what cells will hold") {
+    World now(20, 9), same = now;
+    const auto r1 = make_model("r1", {}), ahead = make_model("r1_ahead", {});
+    CHECK((ahead->wants_ahead() && !r1->wants_ahead()));
+    for (int i = 0; i < 3; ++i) CHECK(now.balance(*r1, 1 + 0.1 * i) == same.balance(*ahead, 1 + 0.1 * i));
+    // The next cell's particles come.
+    std::vector<CellCounts> next(now.cells.begin() + 1, now.cells.end());
+    next.push_back(now.cells.front());
+    std::vector<double> state(now.cells.size(), 1.0), as_now(next.size()), then(next.size());
+    r1->update({.cells = next, .state = state, .time = 1, .index = 0}, {}, as_now);
+    std::fill(state.begin(), state.end(), 1.0);
+    ahead->update({.cells = now.cells, .state = state, .time = 1, .index = 0, .ahead = next}, {}, then);
+    CHECK(then == as_now);
+}
+
 TEST_CASE("what a model has learnt can be saved and restored") {
     for (const std::string& name : model_names()) {
         CAPTURE(name);
