@@ -51,6 +51,12 @@ COMMANDS = [
         "an hour or more; load_models.sh --quick runs the same program, under the label slow",
     ),
     ("text", "app/ ", "the folders of the source"),
+    # docs/models.md
+    (
+        "elsewhere",
+        r"scripts/reproduce/criteria\.sh$",
+        "ten minutes; replay_optimum replays a series with all criteria and the best schedule in the same way",
+    ),
     # docs/replay.md
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),
