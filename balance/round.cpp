@@ -48,11 +48,12 @@ Observation observed_by(const Policy& policy, const Moment& moment, BalancedMode
     row.lbe = efficiency(times);
     row.lbe_reachable = b.history.lbe_reachable;
     account(b.history, b.watch, times, static_cast<double>(moment.step - moment.last), policy.clock, *b.criterion);
+    std::vector<double> seconds = times;
     for (std::size_t p = 0; p < moment.noise.size(); ++p) times[p] *= moment.noise[p];
     row.lbe_observed = efficiency(times);
     row.decision = decide(b.history, *b.criterion);
     describe(b, row);
-    return {std::move(row), std::move(times)};
+    return {std::move(row), std::move(times), std::move(seconds)};
 }
 
 // The part of a round that belongs to one model.
@@ -289,6 +290,7 @@ Outcome rebalance(const Setting& s, const Partition& in_use, HomeCells cells, co
         seen.row.driver = m == 0;
         if (seen.row.decision == Decision::none) round.repartition(seen.times, seen.row, outcome);
         if (!measured.first) outcome.rows.push_back(std::move(seen.row));
+        if (m == 0) outcome.seconds = std::move(seen.seconds);
     }
     outcome.cells = std::move(cells);
     return outcome;

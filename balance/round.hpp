@@ -140,8 +140,9 @@ struct MeasuredTimes {
 };
 /// Whether what was measured is reason enough for a migration.
 struct Observation {
-    Row row;                    ///< its decision is none where the round goes on, else why the partition is kept
-    std::vector<double> times;  ///< seconds a step of each process as the models see them
+    Row row;                      ///< its decision is none where the round goes on, else why the partition is kept
+    std::vector<double> times;    ///< seconds a step of each process as the models see them
+    std::vector<double> seconds;  ///< and as they were
 };
 /// The first half of the driver's round by the wall clock, for which nothing has to be counted. measured: empty where
 /// the times were too short for the clock. Changes the driver's history and the worth.
@@ -186,6 +187,7 @@ struct Measured {
 struct Outcome {
     std::optional<Partition> next;       ///< the driver's from now on; nothing: it keeps the one that it has
     std::vector<Row> rows;               ///< of the driver, then of the other models; none of the first round
+    std::vector<double> seconds;         ///< a step of the driver's processes before; none of the first round
     std::vector<ResourceRow> resources;  ///< where speeds are found
     std::optional<Infeasible> dead_end;  ///< some model found no partition that keeps the limit, and keeps its own
     HomeCells cells;                     ///< what was counted

@@ -53,7 +53,8 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       state_(
           balance::make_balancing(setting_, deck.balance.constants, deck.balance.model,
                                   on() ? others_of(deck.balance, processes, comm) : std::vector<balance::Contender>{})),
-      zones_(deck, setting_, accelerators.count, accelerators.halo) {
+      zones_(deck, setting_, accelerators.count, accelerators.halo),
+      keeps_cells_(!deck.output.balance_formats.empty()) {
     if (settings_.speeds == balance::SpeedSource::given)
         state_.speeds.set(agreed(comm, [&] { return given_speeds(deck.machine, setting_.policy.partition); }));
     if (on() && settings_.clock == Clock::wall) wall_.emplace(comm);
@@ -102,6 +103,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     const balance::Decomposition owners = timed_decomposition(engine);
     balance::Outcome outcome = make_round(step, engine, owners);
     last_step_ = step;
+    if (keeps_cells_ && !first) cells_ = balanced_cells(step, owners.partition(), outcome, state_.load, grid(), team_);
     rows_ = std::move(outcome.rows);
     resources_.insert(resources_.end(), outcome.resources.begin(), outcome.resources.end());
     if (first && !outcome.dead_end && !outcome.next) outcome.next = owners.partition();  // accelerators get their part

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/balancing/balanced_cells.hpp"
 #include "app/balancing/measure.hpp"
 #include "app/balancing/simulated_cost.hpp"
 #include "app/balancing/zone_balancer.hpp"
@@ -88,6 +89,9 @@ public:
     /// Rows of resources.csv since the last call, where speeds are measured.
     std::vector<ResourceRow> take_resources() { return std::exchange(resources_, {}); }
 
+    /// What was before the last balance(), where the deck wants formats of it and times were known; once.
+    std::optional<BalancedCells> take_cells() { return std::exchange(cells_, std::nullopt); }
+
     bool on() const { return settings_.every > 0; }
     bool finds_speeds() const { return on() && setting_.policy.finds_speeds(); }
     balance::Speeds& speeds() { return state_.speeds; }
@@ -152,6 +156,8 @@ private:
     std::optional<balance::Observation> observed_;  // by the wall clock, of a round that is under way
     std::vector<BalanceRow> rows_;
     std::vector<ResourceRow> resources_;
+    bool keeps_cells_;  // of balancings, for formats of other programs
+    std::optional<BalancedCells> cells_;
 };
 
 }  // namespace app

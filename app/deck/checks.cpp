@@ -13,6 +13,7 @@
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
+#include "balance/partition/cell_graph.hpp"
 #include "md/closest.hpp"
 #include "md/domain.hpp"
 #include "md/lattice.hpp"
@@ -233,6 +234,12 @@ void check_partitions(const Deck::Balance& b, const balance::Grid& grid, std::in
                 section, along_axes(grid.cells, grid.dimensions), counted(processes, "patch"),
                 counted(c.partition.min_width, "cell")));
     });
+}
+
+void check_formats(const Deck::Output& output, const balance::Grid& grid) {
+    if (!output.balance_formats.empty() && grid.box().cells() > balance::most_cells_of_a_graph)
+        throw DeckError(fmt::format("output.balance_formats: {}, and a graph holds at most {}; leave the key out",
+                                    counted(grid.box().cells(), "cell"), balance::most_cells_of_a_graph));
 }
 
 void check_balance(const Deck& deck, const Where& where) {

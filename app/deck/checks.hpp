@@ -27,6 +27,9 @@ void for_each_contender(const Deck::Balance& balance,
 /// Throws DeckError where a grid does not hold so many parts of the width that a contender's partition wants.
 void check_partitions(const Deck::Balance& balance, const balance::Grid& grid, std::int64_t processes);
 
+/// Throws DeckError where a format of output.balance_formats cannot hold so many cells.
+void check_formats(const Deck::Output& output, const balance::Grid& grid);
+
 /// Throws DeckError where lists do not fit the nodes, or the machine is too large. section: where the machine's keys
 /// are, empty for a file of their own.
 void check_machine(const Deck::Machine& machine, const std::string& section, const Where& where);

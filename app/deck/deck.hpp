@@ -46,6 +46,13 @@ constexpr auto words_of(LoadKind) {
                                                    {LoadKind::dataset, "dataset"}});
 }
 
+/// In what formats of other programs a run writes its balancings.
+enum class BalanceFormat { lbaf, metis };
+constexpr auto words_of(BalanceFormat) {
+    return std::to_array<balance::Word<BalanceFormat>>(
+        {{BalanceFormat::lbaf, "lbaf"}, {BalanceFormat::metis, "metis"}});
+}
+
 struct Deck {
     std::string name;  ///< file name without folder and extension
     struct System : md::System {
@@ -90,6 +97,7 @@ struct Deck {
             return found == intervals.end() ? 0 : found->second;
         }
         std::vector<Column> trajectory_columns{Column::position, Column::velocity};
+        std::vector<BalanceFormat> balance_formats;
     } output;
     struct Checkpoint {
         std::int64_t every = 0;                    ///< steps; 0: only when stopped early
@@ -145,7 +153,7 @@ struct DeckError : UsageError {
 /// order. Throws DeckError.
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {});
 
-/// A deck of which the section balance alone counts, by counted work, and the seed of its system for noise: what
+/// A deck of which the section balance counts, by counted work, its output, and the seed of its system for noise: what
 /// `steelyard replay` is told. It may have all sections of a deck, or be empty. Throws DeckError.
 Deck parse_balance(const std::string& text, const std::string& file, const std::vector<std::string>& settings);
 

@@ -129,7 +129,7 @@ Deck parse_balance(const std::string& text, const std::string& file, const std::
     const Node root = deck_tree(text, shown, settings, true);
     Deck deck;
     std::vector<Key> keys = deck_keys(deck);
-    std::erase_if(keys, [](const Key& key) { return key.name != "balance"; });
+    std::erase_if(keys, [](const Key& key) { return key.name != "balance" && key.name != "output"; });
     read_tree(root, standard_keys(), keys, Origin{shown}.where(0, 0));
     if (const NodeEntry* system = root.find("system"))
         if (const NodeEntry* seed = system->value.find("seed"))

@@ -251,12 +251,15 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
 
 std::vector<Key> output_keys(Deck::Output& o) {
     const auto column = [](Column& c) { return word("", c, ""); };
+    const auto format = [](BalanceFormat& f) { return word("", f, ""); };
     std::vector<Key> keys{integer("every", o.every, 0, last_step, "steps between rows of thermo.csv; 0: never")};
 #define STEELYARD_KEY(name, meaning) keys.push_back(integer(#name "_every", o.intervals[#name], 0, last_step, meaning));
     STEELYARD_OUTPUTS(STEELYARD_KEY)
 #undef STEELYARD_KEY
     keys.push_back(distinct("trajectory_columns", o.trajectory_columns, column, "[position, velocity, force]",
                             with_words("what a frame holds", balance::all_words<Column>())));
+    keys.push_back(distinct("balance_formats", o.balance_formats, format, "[lbaf, metis]",
+                            "each balancing for other programs, too: docs/output.md"));
     return keys;
 }
 

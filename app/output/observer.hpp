@@ -41,6 +41,8 @@ public:
     virtual void series(std::int64_t /*step*/, Engine&) {}
     virtual void checkpoint(std::int64_t /*step*/, const Engine&) {}
     virtual void balanced(const std::vector<BalanceRow>& /*rows*/, const std::vector<ResourceRow>& /*resources*/) {}
+    /// Who had which cells up to a balancing.
+    virtual void balanced_cells(const BalancedCells&) {}
     /// rows: on rank 0, of all ranks.
     virtual void border(const std::vector<ZoneRow>& /*rows*/) {}
     /// Non-zero when this rank wants the run to stop; asked once a step, the largest answer of all ranks counts.

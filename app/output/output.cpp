@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/common/signals.hpp"
+#include "app/output/balance_formats.hpp"
 #include "app/output/json_text.hpp"
 #include "app/output/series.hpp"
 #include "app/output/tables.hpp"
@@ -29,7 +30,7 @@ bool finds_speeds(const Deck& deck) {  // as LoadBalancer::finds_speeds()
 
 // The files that are open from the first result on.
 struct Output::Files {
-    Files(RunDirectory& results, const RunContext& run, const md::Domain& domain);
+    Files(RunDirectory& results, const RunContext& run, const md::Domain& domain, std::int64_t processes);
 
     struct Running {
         std::int64_t every = 0;
@@ -40,6 +41,7 @@ struct Output::Files {
     std::optional<Table<BalanceRow>> balance;
     std::optional<Table<ResourceRow>> resources;
     std::optional<Table<ZoneRow>> zones;
+    std::optional<BalanceFormats> formats;
     std::vector<Running> series;
     double wall_before = 0, cpu_before = 0;  // of the run that is continued; on rank 0
 };
@@ -58,7 +60,7 @@ GrowingFile::Past steady_past(const RunDirectory& results, const RunContext& run
 
 }  // namespace
 
-Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Domain& domain)
+Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Domain& domain, std::int64_t processes)
     : thermo(results, "thermo.csv", thermo_columns(domain.dimensions), steady_past(results, run)),
       timing(results, "timing.csv", timing_columns(), steady_past(results, run)) {
     // A file of an earlier start has to lose its later rows also where this one writes none.
@@ -74,6 +76,9 @@ Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Dom
         resources.emplace(results, "resources.csv", resource_columns(), past(finds_speeds));
     if (wanted("zones.csv", accelerates(run.deck)))
         zones.emplace(results, "zones.csv", zone_columns(), past(accelerates));
+    formats.emplace(results,
+                    run.deck.balance.every > 0 ? run.deck.output.balance_formats : std::vector<BalanceFormat>(),
+                    domain.grid(), processes, run.first_step());
     std::sscanf(timing.last_past_row().c_str(), "%*d,%lf,%lf", &wall_before, &cpu_before);
     for (const SeriesKind& kind : series_kinds()) {
         const std::string name(kind.name);
@@ -117,7 +122,7 @@ Output::Files& Output::files() {
         if (!comm::replace_file(results_.path() + "/deck.yaml", to_yaml(run_.deck)))
             throw results_.cannot_write("deck.yaml");
     });
-    files_ = std::make_unique<Files>(results_, run_, domain_);
+    files_ = std::make_unique<Files>(results_, run_, domain_, balancer_.hosts().processes());
     return *files_;
 }
 
@@ -202,6 +207,11 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
     if (!resources.empty()) files().resources->add(resources);
 }
 
+void Output::balanced_cells(const BalancedCells& before) {
+    const Timed timed(timers_, Phase::output);
+    files().formats->write(before);
+}
+
 void Output::border(const std::vector<ZoneRow>& rows) {
     const Timed timed(timers_, Phase::output);
     files().zones->add(rows);
@@ -215,7 +225,7 @@ std::int64_t Output::stop_wanted() const {
 }
 
 bool Output::finish(std::int64_t step, const Engine& engine) {
-    files();
+    files().formats->finish();
     const double wall = comm::now() - run_.start_seconds;
     Summary summary{
         .deck = run_.deck,

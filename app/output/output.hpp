@@ -33,6 +33,7 @@ public:
     void series(std::int64_t step, Engine& engine) override;
     void checkpoint(std::int64_t step, const Engine& engine) override;
     void balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) override;
+    void balanced_cells(const BalancedCells& before) override;
     void border(const std::vector<ZoneRow>& rows) override;
     std::int64_t stop_wanted() const override;
 

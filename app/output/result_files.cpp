@@ -15,6 +15,7 @@
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/deck.hpp"
 #include "app/output/series.hpp"
 #include "comm/file/posix_file.hpp"
 
@@ -25,9 +26,16 @@ namespace fs = std::filesystem;
 namespace {
 
 // Beside the files of series (series.hpp).
-constexpr auto single_results = std::to_array<std::string_view>(
-    {"zones.csv", "resources.csv", "deck.yaml", "thermo.csv", "timing.csv", "balance.csv", "summary.json",
-     "summary_before.json", "run.json", "partition.json", "predict.json", "machine.yaml", "extrap.jsonl"});
+constexpr auto single_results =
+    std::to_array<std::string_view>({"zones.csv", "resources.csv", "deck.yaml", "thermo.csv", "timing.csv",
+                                     "balance.csv", "summary.json", "summary_before.json", "run.json", "partition.json",
+                                     "predict.json", "machine.yaml", "extrap.jsonl", "lbaf", "metis"});
+
+// Those that are directories: of the formats of other programs.
+bool is_folder(std::string_view name) {
+    const std::vector<std::string> names = balance::all_words<BalanceFormat>();
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // The step of a file `<kind>_<step><ending>`, empty for any other name.
 std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {
@@ -87,6 +95,13 @@ void Aside::move(const std::string& name) {
 }
 
 void Aside::copy(const std::string& name) {
+    if (is_folder(name)) {
+        make(name);
+        fs::copy(directory_ + "/" + name, folder_ + "/" + name, fs::copy_options::recursive, error_);
+        check(name);
+        ++count_;
+        return;
+    }
     if (!fs::is_regular_file(fs::symlink_status(directory_ + "/" + name, error_))) return;
     make(name);
     if (!comm::copy_file(directory_ + "/" + name, folder_ + "/" + name))
@@ -123,6 +138,7 @@ void Aside::check(const std::string& what) const {
 std::string why_no_file(const std::string& directory, const std::string& name) {
     std::error_code error;
     const fs::file_status status = fs::symlink_status(directory + "/" + name, error);
+    if (is_folder(name)) return fs::is_directory(status) ? "" : "only directories have this name";
     if (fs::is_regular_file(status)) return {};
     if (fs::is_directory(status)) return "directories are no files of a run";
     if (!fs::is_symlink(status)) return "only regular files are continued";

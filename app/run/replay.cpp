@@ -16,6 +16,7 @@
 #include "app/balancing/noise.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/checks.hpp"
+#include "app/output/balance_formats.hpp"
 #include "app/output/json_text.hpp"
 #include "app/output/replay_report.hpp"
 #include "app/output/tables.hpp"
@@ -32,7 +33,8 @@ Deck replay_deck(const Options& options, const comm::Communicator& comm) {
     if (!path.empty()) on_rank_0(comm, [&] { text = deck_bytes(path); });
     comm.broadcast(text);
     Deck deck = agreed(comm, [&] { return parse_balance(text, path.empty() ? "--set" : path, options.settings); });
-    deck.name = std::filesystem::path(options.loads).stem().string();
+    const std::filesystem::path loads(options.loads);
+    deck.name = (loads.has_filename() ? loads : loads.parent_path()).stem().string();
     return deck;
 }
 
@@ -87,6 +89,7 @@ void check_replayable(const Options& options, const Deck& deck, const LoadSeries
         throw DeckError("balance.speeds: a replay has no machine that could give them; write measured or off");
     if (!series.has_particles()) check_needs(options, deck);
     check_partitions(b, series.grid(), *b.processes);
+    check_formats(deck.output, series.grid());
     if (options.optimum && (b.model != "exact" || b.partition.sticky || b.speeds != balance::SpeedSource::off ||
                             b.noise > 0 || b.work.slow.fraction > 0))
         throw DeckError(
@@ -116,7 +119,11 @@ public:
     }
 
     /// An opportunity; the first one is the start.
-    balance::Outcome balance(std::int64_t time) {
+    struct Round {
+        balance::Outcome outcome;
+        std::optional<BalancedCells> before;  ///< where formats want it
+    };
+    Round balance(std::int64_t time) {
         const std::int64_t step = series_.step(time);
         balance::Measured measured;
         const std::vector<double> noise =
@@ -128,16 +135,21 @@ public:
         if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
         std::vector<double> updates;
         for (const BalancedModel& b : state_.models) updates.push_back(b.history.updates);
-        balance::Outcome outcome = balance::rebalance(setting_, state_.models.front().partition.whole(team_),
-                                                      std::move(cells), measured, state_);
+        const balance::Partition in_use = state_.models.front().partition.whole(team_);
+        balance::Outcome outcome = balance::rebalance(setting_, in_use, std::move(cells), measured, state_);
         if (unseen_dead_end) outcome.dead_end = unseen_dead_end;
         require_partition(step, outcome);
         for (balance::ResourceRow& row : outcome.resources) row.seconds /= series_.scale();
         for (std::size_t m = 0; m < outcome.rows.size(); ++m)
             count(outcome.rows[m], step - *last_step_, state_.models[m].history.updates > updates[m],
                   report_.contenders[m]);
+        std::optional<BalancedCells> before;
+        if (last_step_ && !deck_.output.balance_formats.empty()) {
+            for (double& seconds : outcome.seconds) seconds /= series_.scale();
+            before = balanced_cells(step, in_use, outcome, state_.load, setting_.grid, team_);
+        }
         last_step_ = step;
-        return outcome;
+        return {std::move(outcome), std::move(before)};
     }
 
     ReplayReport report() const {
@@ -222,15 +234,18 @@ int replay(const Options& options, const comm::Communicator& comm) {
     Table<BalanceRow> rows(directory, "balance.csv", balance_columns(), {});
     std::optional<Table<ResourceRow>> resources;
     if (replay.finds_speeds()) resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
+    BalanceFormats formats(directory, deck.output.balance_formats, series.grid(), *deck.balance.processes, 0);
     const std::int64_t every = std::max<std::int64_t>(deck.balance.every, 1);
     std::int64_t seen = 0;
     for (std::int64_t t = 0; t < series.times(); ++t) {
         if (t > 0 && series.step(t) % every != 0) continue;
-        const balance::Outcome outcome = replay.balance(t);
-        rows.add(outcome.rows);
-        if (resources) resources->add(outcome.resources);
+        const Replay::Round round = replay.balance(t);
+        rows.add(round.outcome.rows);
+        if (resources) resources->add(round.outcome.resources);
+        if (round.before) formats.write(*round.before);
         ++seen;
     }
+    formats.finish();
     ReplayReport report = replay.report();
     report.command_line = options.command_line;
     report.deck = deck.name;

@@ -79,6 +79,7 @@ std::int64_t process_count(const Deck& deck, const balance::Grid& grid, int rank
                 "without any; remove it, or use more processes than ranks");
     }
     if (deck.balance.every > 0) check_partitions(deck.balance, grid, processes);
+    check_formats(deck.output, grid);
     return processes;
 }
 

@@ -106,6 +106,20 @@ std::int64_t SummedArea::of(const Box& box) const {
     return layers_ == 1 ? below(b, 0) : below(b, b.upper[2]) - below(b, b.lower[2]);
 }
 
+std::vector<std::int64_t> whole_field(const Team& team, const Grid& grid, std::span<const std::int64_t> field) {
+    const std::vector<std::int64_t> by_home = gather<std::int64_t>(team, field);
+    std::vector<std::int64_t> all(by_home.size());
+    const Homes homes{grid, team.size()};
+    auto next = by_home.begin();
+    for (int m = 0; m < team.size() && next != by_home.end(); ++m) {
+        const Box home = homes.of(m);
+        for (int x = home.lower[0]; x < home.upper[0]; ++x)
+            for (int y = home.lower[1]; y < home.upper[1]; ++y)
+                for (int z = home.lower[2]; z < home.upper[2]; ++z) all[place_in(grid.box(), x, y, z)] = *next++;
+    }
+    return all;
+}
+
 FieldPlan plan_by_columns(const Team& team, const Grid& grid) {
     std::vector<Box> boxes;
     std::vector<std::int64_t> first{0};

@@ -113,6 +113,10 @@ private:
     std::vector<Link<Run>> home_to_boxes_, boxes_to_home_;  // the same runs in both directions
 };
 
+/// All cells' values on member 0, ordered by x, then y, then z; none elsewhere. field: of this member's home.
+/// Collective.
+std::vector<std::int64_t> whole_field(const Team& team, const Grid& grid, std::span<const std::int64_t> field);
+
 /// From homes to the order of files, column by column with an even share of the columns on each member, and back.
 FieldPlan plan_by_columns(const Team& team, const Grid& grid);
 

@@ -8,21 +8,6 @@
 namespace balance {
 namespace {
 
-// The loads of all cells on member 0, in the order of the grid.
-std::vector<std::int64_t> gathered(const PartitionInput& in) {
-    const std::vector<std::int64_t> by_home = gather<std::int64_t>(in.team, in.load);
-    std::vector<std::int64_t> all(by_home.size());
-    const Homes homes{in.grid, in.team.size()};
-    auto next = by_home.begin();
-    for (int m = 0; m < in.team.size() && next != by_home.end(); ++m) {
-        const Box home = homes.of(m);
-        for (int x = home.lower[0]; x < home.upper[0]; ++x)
-            for (int y = home.lower[1]; y < home.upper[1]; ++y)
-                for (int z = home.lower[2]; z < home.upper[2]; ++z) all[place_in(in.grid.box(), x, y, z)] = *next++;
-    }
-    return all;
-}
-
 // Lines of cells of one part, along the last axis that has more cells than one.
 Partition lines_of(const Grid& grid, std::span<const std::int32_t> part, std::int64_t parts) {
     std::vector<std::vector<Box>> boxes(parts);
@@ -86,7 +71,7 @@ CellGraph cell_graph(const Grid& grid, std::span<const std::int64_t> load) {
 
 Partition partition_graph(const PartitionInput& in, const PartitionOptions& options,
                           const GraphPartitioner& partitioner) {
-    const std::vector<std::int64_t> load = gathered(in);
+    const std::vector<std::int64_t> load = whole_field(in.team, in.grid, in.load);
     std::vector<std::int32_t> part(in.grid.box().cells(), 0);
     if (in.team.rank() == 0 && options.processes > 1) {
         std::vector<double> weights(in.targets.begin(), in.targets.end());

@@ -61,6 +61,8 @@ COMMANDS = [
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),
     ("quick", r"scripts/plot_lbe\.py out/replay$", {}, {}),
+    ("quick", RUN + r"tiny\.yaml --out out/boxes ", {}, FEW),
+    ("quick", r"build/steelyard replay out/boxes/lbaf ", {}, {}),
     (
         "elsewhere",
         r"build/steelyard replay loads\.h5 ",
@@ -155,6 +157,8 @@ COMMANDS = [
         "SimGrid need not be here; simulated_ranks runs the script where it is",
     ),
     # docs/output.md, docs/potentials.md, restarts/README.md
+    ("quick", RUN + r"tiny\.yaml --out out/formats ", {}, FEW),
+    ("quick", r"gpmetis out/formats/metis/step_200\.graph 12$", {}, {}),
     (
         "quick",
         RUN + r"collision_3d\.yaml --out out/space ",

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "app/balancing/balanced_cells.hpp"
+
+namespace app {
+
+BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use, const balance::Outcome& outcome,
+                             const std::optional<balance::CellLoads>& loads, const balance::Grid& grid,
+                             const balance::Team& team) {
+    std::vector<std::int64_t> particles, shares = outcome.cells.work;
+    for (const balance::CellCounts& c : outcome.cells.counts) particles.push_back(c.n);
+    if (shares.empty() && loads) shares = loads->load;
+    BalancedCells before{step, in_use, {}, balance::whole_field(team, grid, particles)};
+    shares = balance::whole_field(team, grid, shares);
+    if (team.rank() != 0) return before;
+    std::vector<double> sums(in_use.processes(), 0), cells(in_use.processes(), 0);
+    for_each_box(in_use, [&](std::int64_t p, const balance::Box& box) {
+        cells[p] += static_cast<double>(box.cells());
+        for_each_cell(grid, box, [&](std::int64_t c) { sums[p] += static_cast<double>(shares[c]); });
+    });
+    before.seconds.resize(shares.size());
+    for_each_box(in_use, [&](std::int64_t p, const balance::Box& box) {
+        for_each_cell(grid, box, [&](std::int64_t c) {
+            const double share = sums[p] > 0 ? static_cast<double>(shares[c]) / sums[p] : 1 / cells[p];
+            before.seconds[c] = outcome.seconds[p] * share;
+        });
+    });
+    return before;
+}
+
+}  // namespace app

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// A balancing as other programs want to see it: who had which cells until then, and what they took there.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "balance/round.hpp"
+
+namespace app {
+
+struct BalancedCells {
+    std::int64_t step = 0;
+    balance::Partition partition;         ///< in use up to this step
+    std::vector<double> seconds;          ///< a step of each cell where it was; those of a process add up to its time
+    std::vector<std::int64_t> particles;  ///< in each cell
+};
+
+/// Of a round that was not the first. The time of a process is shared out over its cells by their counted work, or,
+/// where none is counted, by the driver's `loads`. Lists of cells are on rank 0, ordered by x, then y, then z.
+/// Collective.
+BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use, const balance::Outcome& outcome,
+                             const std::optional<balance::CellLoads>& loads, const balance::Grid& grid,
+                             const balance::Team& team);
+
+/// Calls visit(place) for each cell of a box; place: in lists of all cells.
+template <class Visit>
+void for_each_cell(const balance::Grid& grid, const balance::Box& box, Visit visit) {
+    for (int x = box.lower[0]; x < box.upper[0]; ++x)
+        for (int y = box.lower[1]; y < box.upper[1]; ++y)
+            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(balance::place_in(grid.box(), x, y, z));
+}
+
+/// Calls visit(process, box) for each box of a partition, in order.
+template <class Visit>
+void for_each_box(const balance::Partition& partition, Visit visit) {
+    for (std::int64_t p = 0; p < partition.processes(); ++p)
+        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b) visit(p, partition.boxes[b]);
+}
+
+}  // namespace app

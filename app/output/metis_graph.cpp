@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "app/output/metis_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <numeric>
+#include <string>
+
+#include "balance/partition/cell_graph.hpp"
+#include "comm/file/posix_file.hpp"
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* folder = "metis";
+
+// Comments, a line of counts, then a line for each cell: its weights and its neighbours, counted from 1.
+std::string graph_text(const BalancedCells& before, const balance::Grid& grid) {
+    const double sum = std::accumulate(before.seconds.begin(), before.seconds.end(), 0.0);
+    std::vector<std::int64_t> load;  // cell_graph() scales it anew
+    for (const double s : before.seconds) load.push_back(sum > 0 ? static_cast<std::int64_t>(s / sum * 0x1p60) : 0);
+    const balance::CellGraph graph = balance::cell_graph(grid, load);
+    const bool particles =
+        std::any_of(before.particles.begin(), before.particles.end(), [](std::int64_t n) { return n > 0; });
+    std::string text;
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "% step {}; {} x {} x {} cells by x, then y, then z\n", before.step, grid.cells[0],
+                   grid.cells[1], grid.cells[2]);
+    fmt::format_to(out, "% weights: seconds a step in units of {}{}\n", sum * 0x1p-30, particles ? "; particles" : "");
+    fmt::format_to(out, "{} {} 010 {}\n", load.size(), graph.neighbours.size() / 2, particles ? 2 : 1);
+    for (std::size_t c = 0; c < load.size(); ++c) {
+        fmt::format_to(out, "{}", graph.weight[c]);
+        if (particles) fmt::format_to(out, " {}", before.particles[c]);
+        for (std::int32_t i = graph.first[c]; i < graph.first[c + 1]; ++i)
+            fmt::format_to(out, " {}", graph.neighbours[i] + 1);
+        text += '\n';
+    }
+    return text;
+}
+
+// The process of each cell, a line for each.
+std::string owners_text(const BalancedCells& before, const balance::Grid& grid) {
+    std::vector<std::int64_t> owners(grid.box().cells());
+    for_each_box(before.partition, [&](std::int64_t p, const balance::Box& box) {
+        for_each_cell(grid, box, [&](std::int64_t c) { owners[c] = p; });
+    });
+    std::string text;
+    for (const std::int64_t p : owners) text += std::to_string(p) + "\n";
+    return text;
+}
+
+}  // namespace
+
+MetisFiles::MetisFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t last)
+    : results_(results), grid_(grid) {
+    std::error_code error;
+    const std::string path = results.path() + "/" + folder;
+    fs::create_directory(path, error);
+    std::vector<fs::path> later;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+        long long step = 0;
+        if (std::sscanf(entry.path().filename().c_str(), "step_%lld.", &step) == 1 && step > last)
+            later.push_back(entry.path());
+    }
+    for (const fs::path& file : later) fs::remove(file, error);
+    if (error) throw results.cannot_write(folder);
+}
+
+void MetisFiles::add(const BalancedCells& before) const {
+    const auto write = [&](const char* ending, const std::string& text) {
+        const std::string name = fmt::format("{}/step_{}.{}", folder, before.step, ending);
+        if (!comm::replace_file(results_.path() + "/" + name, text)) throw results_.cannot_write(name);
+    };
+    write("owners", owners_text(before, grid_));
+    write("graph", graph_text(before, grid_));
+}
+
+}  // namespace app
