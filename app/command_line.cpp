@@ -149,8 +149,14 @@ void add_replay(CLI::App& cli, Options& o) {
                                           "balance a load series from a file: models,\n"
                                           "partitioners, criteria; no particles");
     replay->footer(replay_example);
-    replay->add_option("LOADS", o.loads, "load series (HDF5): docs/replay.md")->required();
-    replay->add_option("--deck", o.deck, "a deck, of which the section balance counts");
+    replay
+        ->add_option("LOADS", o.loads,
+                     "load series (HDF5, or a directory of LBDatafiles):\n"
+                     "docs/replay.md")
+        ->required();
+    replay->add_option("--deck", o.deck,
+                       "a deck, of which the section balance counts, and\n"
+                       "output.balance_formats");
     replay->add_option("--set", o.settings, "override a key: balance.key=value (repeatable)")->allow_extra_args(false);
     replay->add_flag("--optimum", o.optimum,
                      "find the best schedule of balancings in\n"

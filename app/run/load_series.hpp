@@ -3,6 +3,7 @@
 // so may any program: docs/replay.md.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ private:
     void check_steps();
     void find_scale();
 
-    comm::FieldSeriesReader file_;
+    std::unique_ptr<comm::FieldSeries> file_;
     std::string path_;
     const comm::Communicator& comm_;
     balance::Grid grid_;

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "balance/grid/field.hpp"
 #include "comm/communicator.hpp"
 
 namespace comm {
@@ -20,16 +22,32 @@ struct ReadField {
 /// Collective. Throws Agreed<ReadError>.
 ReadField read_field(const std::string& path, const std::string& dataset, const Communicator& comm);
 
-/// A file of series of fields, one field a time: datasets [t, ny, nx] or [t, nz, ny, nx]. Rank 0 has it open. All calls
-/// are collective and throw Agreed<ReadError>.
-class FieldSeriesReader {
-public:
-    FieldSeriesReader(const std::string& path, const Communicator& comm);
-    ~FieldSeriesReader();
-    FieldSeriesReader(const FieldSeriesReader&) = delete;
-    FieldSeriesReader& operator=(const FieldSeriesReader&) = delete;
+/// The values of all cells, on rank 0, to the ranks at whose homes they are: ordered by x, then y, then z. Collective.
+template <class T>
+std::vector<T> to_homes(const std::vector<T>& all, const balance::Grid& grid, const Communicator& comm) {
+    std::vector<std::vector<std::byte>> to_rank(comm.size());
+    for (int r = 0; comm.rank() == 0 && r < comm.size(); ++r) {
+        const balance::Box home = balance::Homes{grid, comm.size()}.of(r);
+        std::vector<T> its;
+        for (int x = home.lower[0]; x < home.upper[0]; ++x)
+            for (int y = home.lower[1]; y < home.upper[1]; ++y)
+                for (int z = home.lower[2]; z < home.upper[2]; ++z)
+                    its.push_back(all[balance::place_in(grid.box(), x, y, z)]);
+        const auto bytes = std::as_bytes(std::span(its));
+        to_rank[r].assign(bytes.begin(), bytes.end());
+    }
+    return balance::elements_in<T>(comm.all_to_all(to_rank));
+}
 
-    bool has(const std::string& dataset) const;
+/// Series of fields of cells, one field a time. All calls are collective and throw Agreed<ReadError>.
+class FieldSeries {
+public:
+    FieldSeries() = default;
+    virtual ~FieldSeries() = default;
+    FieldSeries(const FieldSeries&) = delete;
+    FieldSeries& operator=(const FieldSeries&) = delete;
+
+    virtual bool has(const std::string& dataset) const = 0;
 
     struct Shape {
         std::int64_t times = 0;
@@ -38,17 +56,31 @@ public:
         friend bool operator==(const Shape&, const Shape&) = default;
     };
     /// Of a dataset of numbers with 3 or 4 dimensions.
-    Shape shape(const std::string& dataset) const;
+    virtual Shape shape(const std::string& dataset) const = 0;
 
     /// The field of time t, x slowest, then y, then z. On rank 0; nothing elsewhere.
-    std::vector<double> whole(const std::string& dataset, std::int64_t t) const;
+    virtual std::vector<double> whole(const std::string& dataset, std::int64_t t) const = 0;
     /// The same of this rank's home.
-    std::vector<double> home(const std::string& dataset, std::int64_t t) const;
+    virtual std::vector<double> home(const std::string& dataset, std::int64_t t) const = 0;
 
     /// A dataset [n] of whole numbers.
-    std::vector<std::int64_t> integers(const std::string& dataset) const;
+    virtual std::vector<std::int64_t> integers(const std::string& dataset) const = 0;
     /// An attribute of the file's root that is a list of 1 to 3 texts; empty where there is none.
-    std::vector<std::string> texts(const std::string& attribute) const;
+    virtual std::vector<std::string> texts(const std::string& attribute) const = 0;
+};
+
+/// Those of an HDF5 file: datasets [t, ny, nx] or [t, nz, ny, nx]. Rank 0 has it open.
+class FieldSeriesReader final : public FieldSeries {
+public:
+    FieldSeriesReader(const std::string& path, const Communicator& comm);
+    ~FieldSeriesReader() override;
+
+    bool has(const std::string& dataset) const override;
+    Shape shape(const std::string& dataset) const override;
+    std::vector<double> whole(const std::string& dataset, std::int64_t t) const override;
+    std::vector<double> home(const std::string& dataset, std::int64_t t) const override;
+    std::vector<std::int64_t> integers(const std::string& dataset) const override;
+    std::vector<std::string> texts(const std::string& attribute) const override;
 
 private:
     void require(const std::string& why) const;  // empty: nothing is wrong; that of rank 0 counts

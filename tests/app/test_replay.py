@@ -243,7 +243,7 @@ def test_errors(tmp_path):
         path.write_bytes(b"not HDF5 " * 1000)
         refused("text", 3, "is not a readable HDF5 file", ranks)
         refused("no file", 3, "is not a readable HDF5 file", ranks, tmp_path / "none.h5")
-        refused("a directory", 3, "is not a readable HDF5 file", ranks, tmp_path)
+        refused("a directory", 3, "there are no files NAME.RANK.json", ranks, tmp_path)
         write(path, load=good)
         refused("r1", 2, "/particles, which the model r1 needs", ranks)
         for model in ("hybrid", "b1", "particle_count", "r1"):

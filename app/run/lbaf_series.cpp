@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "app/run/lbaf_series.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <regex>
+#include <set>
+
+#include "app/common/errors.hpp"
+#include "app/deck/wording.hpp"
+#include "balance/partition/decomposition.hpp"
+#include "comm/file/posix_file.hpp"
+
+namespace app {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+struct Object {
+    std::uint64_t id = 0;
+    double time = 0;
+    std::optional<balance::Box> box;  // of cells, in files of this program
+    std::vector<int> index;
+};
+struct Phase {
+    std::int64_t id = 0, step = 0;
+    std::vector<Object> objects;
+};
+struct Files {
+    std::vector<Phase> phases;  // of all ranks
+    balance::Grid grid;         // where boxes are known
+    std::int64_t ranks = 0;     // that there should be; 0: not known
+};
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+    throw InputError(printable(path) + ": " + what);
+}
+
+// The files of all ranks in the order of the ranks, at least that of rank 0.
+std::vector<std::string> files_at(const std::string& path) {
+    std::error_code error;
+    const bool directory = fs::is_directory(path, error);
+    const fs::path folder = directory ? fs::path(path) : fs::path(path).parent_path();
+    static const std::regex pattern(R"((.+)\.(0|[1-9]\d{0,8})\.json(\.br)?)");
+    std::smatch match;
+    std::set<std::string> names;
+    std::set<std::int64_t> ranks;
+    const std::string file = fs::path(path).filename().string();
+    if (!directory) {
+        if (!std::regex_match(file, match, pattern)) refuse(path, "is not called NAME.RANK.json; give such a file");
+        names.insert(match[1]);
+    }
+    for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
+         it.increment(error)) {
+        const std::string found = it->path().filename().string();
+        if (!std::regex_match(found, match, pattern) || (!directory && match[1] != *names.begin())) continue;
+        if (match[3].matched)
+            refuse(it->path().string(), "is compressed; decompress the files of all ranks: brotli -d --rm *.br");
+        names.insert(match[1]);
+        ranks.insert(std::stoll(match[2]));
+    }
+    if (names.size() > 1)
+        refuse(path, fmt::format("holds files of the names {}; give the first file of one", fmt::join(names, ", ")));
+    if (ranks.empty())
+        refuse(path, "there are no files NAME.RANK.json; give a directory that holds them, or an HDF5 file");
+    std::vector<std::string> files;
+    for (std::int64_t r = 0; r <= *ranks.rbegin(); ++r)
+        files.push_back((folder / fmt::format("{}.{}.json", *names.begin(), r)).string());
+    return files;
+}
+
+balance::Box box_of(const Json& corners) {
+    balance::Box box{{0, 0, 0}, {1, 1, 1}};
+    const auto lower = corners.at("lower").get<std::vector<int>>(), upper = corners.at("upper").get<std::vector<int>>();
+    for (std::size_t a = 0; a < std::min({lower.size(), upper.size(), std::size_t{3}}); ++a)
+        box.lower[a] = lower[a], box.upper[a] = upper[a];
+    return box;
+}
+
+Object object_of(const Json& task, const std::string& path, std::int64_t phase) {
+    const Json& entity = task.at("entity");
+    const Json& id = entity.at(entity.contains("id") ? "id" : "seq_id");
+    Object object{id.get<std::uint64_t>(), task.at("time").get<double>(), {}, {}};
+    if (!id.is_number_integer()) refuse(path, fmt::format("an id of phase {} is no whole number; mend it", phase));
+    if (!(object.time >= 0))
+        refuse(path,
+               fmt::format("the time of object {} in phase {} is {}; give times >= 0", object.id, phase, object.time));
+    if (entity.contains("index")) object.index = entity["index"].get<std::vector<int>>();
+    if (task.contains("user_defined") && task["user_defined"].contains("lower"))
+        object.box = box_of(task["user_defined"]);
+    return object;
+}
+
+// Adds the phases of a rank to those of the ranks before.
+void add(const Json& file, const std::string& path, bool first, Files& all) {
+    const Json& phases = file.at("phases");
+    const auto differ = [&] {
+        refuse(path, "its phases are not those of the file of rank 0; give files of one run, all of them whole");
+    };
+    if (first) all.phases.resize(phases.size());
+    if (phases.size() != all.phases.size()) differ();
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        Phase& phase = all.phases[i];
+        const auto id = phases[i].at("id").get<std::int64_t>();
+        const Json said = phases[i].value("user_defined", Json::object());
+        const std::int64_t step = said.value("step", id);
+        if (first) phase.id = id, phase.step = step;
+        if (phase.id != id || phase.step != step) differ();
+        for (const Json& task : phases[i].at("tasks"))
+            if (task.at("entity").value("type", "object") == "object")
+                phase.objects.push_back(object_of(task, path, id));
+    }
+    const Json attributes = file.value("metadata", Json::object()).value("attributes", Json::object());
+    if (!first || !attributes.contains("cells")) return;
+    all.ranks = attributes.value("processes", std::int64_t{0});
+    const auto cells = attributes["cells"].get<std::vector<int>>();
+    const auto boundary = attributes.value("boundary", std::vector<std::string>(cells.size()));
+    if (cells.size() < 2 || cells.size() > 3 || boundary.size() != cells.size())
+        refuse(path, "its metadata name no cells and boundaries of 2 or 3 axes; mend them");
+    all.grid.dimensions = static_cast<int>(cells.size());
+    for (std::size_t a = 0; a < cells.size(); ++a)
+        all.grid.cells[a] = cells[a], all.grid.periodic[a] = boundary[a] == "periodic";
+}
+
+Files read(const std::string& path) {
+    Files all;
+    const std::vector<std::string> files = files_at(path);
+    for (const std::string& file : files) {
+        std::string text;
+        if (comm::read_input(file, std::numeric_limits<std::int32_t>::max(), text) != 0)
+            refuse(file, "it is missing or cannot be read; give the files of all ranks");
+        try {
+            add(Json::parse(text), file, &file == &files.front(), all);
+        } catch (const Json::parse_error& e) {
+            refuse(file, fmt::format("is no JSON from byte {} on; is it truncated?", e.byte));
+        } catch (const Json::exception& e) {
+            refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", e.what()));
+        }
+    }
+    if (all.ranks > std::ssize(files))
+        refuse(path,
+               fmt::format("there are files of {} ranks, and {} have written some; give all", files.size(), all.ranks));
+    if (all.phases.empty()) refuse(path, "there are no phases; give one at least");
+    return all;
+}
+
+// The places of these objects in a grid: by their indices, if these are all different ones of two or three axes and not
+// negative; else in a row.
+std::vector<balance::Box> places_of(const std::vector<Object>& objects, balance::Grid& grid) {
+    const std::size_t axes = objects.front().index.size();
+    std::set<std::vector<int>> different;
+    grid = {};
+    constexpr std::int64_t most = 1 << 20;  // cells along an axis
+    bool fits = axes == 2 || axes == 3;
+    for (const Object& o : objects) {
+        fits = fits && o.index.size() == axes && different.insert(o.index).second;
+        for (std::size_t a = 0; fits && a < axes; ++a) {
+            fits = o.index[a] >= 0 && o.index[a] < most;
+            grid.cells[a] = std::max(grid.cells[a], o.index[a] + 1);
+        }
+    }
+    fits = fits && grid.box().cells() <= most;
+    if (!fits) grid.cells = {static_cast<int>(objects.size()), 1, 1};
+    grid.dimensions = fits ? static_cast<int>(axes) : 2;
+    std::vector<balance::Box> places;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        balance::Box place{{static_cast<int>(i), 0, 0}, {0, 0, 0}};
+        for (std::size_t a = 0; fits && a < axes; ++a) place.lower[a] = objects[i].index[a];
+        for (int a = 0; a < 3; ++a) place.upper[a] = place.lower[a] + 1;
+        places.push_back(place);
+    }
+    return places;
+}
+
+// Objects without boxes have to be the same in all phases.
+void require_same_objects(Files& all, const std::string& path) {
+    for (Phase& phase : all.phases) {
+        std::sort(phase.objects.begin(), phase.objects.end(),
+                  [](const Object& a, const Object& b) { return a.id < b.id; });
+        const std::vector<Object>&objects = phase.objects, &first = all.phases.front().objects;
+        const auto same_id = [](const Object& a, const Object& b) { return a.id == b.id; };
+        if (std::adjacent_find(objects.begin(), objects.end(), same_id) != objects.end())
+            refuse(path, fmt::format("phase {} holds an object twice; give each an id of its own", phase.id));
+        if (objects.empty() || !std::equal(objects.begin(), objects.end(), first.begin(), first.end(), same_id))
+            refuse(path, fmt::format("the objects of phase {} are not those of phase {}, or there are none; give "
+                                     "phases of the same objects",
+                                     phase.id, all.phases.front().id));
+    }
+}
+
+std::vector<std::vector<LbafSeries::Piece>> pieces_of(Files& all, const std::string& path) {
+    const bool boxes = std::all_of(all.phases.begin(), all.phases.end(), [&](const Phase& phase) {
+        return std::all_of(phase.objects.begin(), phase.objects.end(),
+                           [](const Object& o) { return o.box.has_value(); });
+    });
+    std::vector<balance::Box> places;
+    if (!boxes || all.ranks == 0) {
+        require_same_objects(all, path);
+        places = places_of(all.phases.front().objects, all.grid);
+    }
+    std::vector<std::vector<LbafSeries::Piece>> pieces;
+    for (const Phase& phase : all.phases) {
+        std::vector<LbafSeries::Piece>& now = pieces.emplace_back();
+        balance::Partition partition{{}, {0}};
+        for (const Object& o : phase.objects) {
+            now.push_back({places.empty() ? *o.box : places[now.size()], o.time});
+            partition.boxes.push_back(now.back().box);
+        }
+        partition.first.push_back(std::ssize(partition.boxes));
+        if (places.empty() && !is_partition_of(partition, all.grid))
+            refuse(path,
+                   fmt::format("the boxes of phase {} are not each cell once; give the files of all ranks", phase.id));
+    }
+    return pieces;
+}
+
+}  // namespace
+
+bool LbafSeries::is_meant(const std::string& path) {
+    std::error_code error;
+    return fs::is_directory(path, error) || path.ends_with(".json") || path.ends_with(".json.br");
+}
+
+LbafSeries::LbafSeries(const std::string& path, const comm::Communicator& comm) : comm_(comm) {
+    std::vector<std::int64_t> shared(8);  // what the other ranks need to know
+    on_rank_0(comm, [&] {
+        Files all = read(path);
+        phases_ = pieces_of(all, path);
+        grid_ = all.grid;
+        for (const Phase& phase : all.phases) steps_.push_back(phase.step);
+        for (int a = 0; a < 3; ++a) shared[a] = grid_.cells[a], shared[3 + a] = grid_.periodic[a];
+        shared[6] = grid_.dimensions, shared[7] = std::ssize(steps_);
+    });
+    comm.broadcast(std::span(shared));
+    for (int a = 0; a < 3; ++a) grid_.cells[a] = static_cast<int>(shared[a]), grid_.periodic[a] = shared[3 + a] != 0;
+    grid_.dimensions = static_cast<int>(shared[6]);
+    steps_.resize(shared[7]);
+    comm.broadcast(std::span(steps_));
+}
+
+comm::FieldSeries::Shape LbafSeries::shape(const std::string&) const {
+    return {std::ssize(steps_), grid_.cells, grid_.dimensions};
+}
+
+std::vector<double> LbafSeries::whole(const std::string&, std::int64_t t) const {
+    if (comm_.rank() != 0) return {};
+    std::vector<double> load(grid_.box().cells(), 0);
+    for (const Piece& piece : phases_[t])
+        for (int x = piece.box.lower[0]; x < piece.box.upper[0]; ++x)
+            for (int y = piece.box.lower[1]; y < piece.box.upper[1]; ++y)
+                for (int z = piece.box.lower[2]; z < piece.box.upper[2]; ++z)
+                    load[balance::place_in(grid_.box(), x, y, z)] = piece.time / static_cast<double>(piece.box.cells());
+    return load;
+}
+
+std::vector<double> LbafSeries::home(const std::string& dataset, std::int64_t t) const {
+    return comm::to_homes(whole(dataset, t), grid_, comm_);
+}
+
+std::vector<std::int64_t> LbafSeries::integers(const std::string&) const { return steps_; }
+
+std::vector<std::string> LbafSeries::texts(const std::string&) const {
+    std::vector<std::string> boundary;
+    for (int a = 0; a < grid_.dimensions; ++a) boundary.emplace_back(grid_.periodic[a] ? "periodic" : "wall");
+    return boundary;
+}
+
+}  // namespace app
