@@ -53,6 +53,7 @@ void change(const app::Key& key, const std::string& path) {
                              "[a1]",
                              "menon",
                              "[force]",
+                             "[lbaf]",
                              "soft_sphere",
                              "none",
                              "double",
