@@ -132,14 +132,16 @@ LbafFiles::LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int6
     : results_(results), grid_(grid), sizes_(processes, 0) {
     std::error_code error;
     if (fs::is_directory(results.path() + "/" + folder, error)) {
-        phases_ = last + 1;  // there are fewer
-        for (std::int64_t p = 0; p < processes && phases_ >= 0; ++p) {
+        // All files have the same phases up to that step: it has a checkpoint, which was written after them.
+        bool sound = true;
+        for (std::int64_t p = 0; p < processes && sound; ++p) {
             const std::string text = past(p);
-            phases_ =
-                text.starts_with(head_of(grid, p, processes) + "\n") ? std::min(phases_, phases_until(text, last)) : -1;
+            const std::int64_t phases = phases_until(text, last);
+            if (p == 0) phases_ = phases;
+            sound = text.starts_with(head_of(grid, p, processes) + "\n") && phases == phases_;
         }
-        if (phases_ < 0) results.put_aside(folder, "is incomplete, or of other processes or cells");
-        phases_ = std::max<std::int64_t>(phases_, 0);
+        if (!sound) results.put_aside(folder, "is incomplete, or of other processes or cells");
+        if (!sound) phases_ = 0;
     }
     fs::create_directory(results.path() + "/" + folder, error);
     for (std::int64_t p = 0; p < processes; ++p) {

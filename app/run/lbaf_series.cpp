@@ -46,6 +46,36 @@ struct Files {
     throw InputError(printable(path) + ": " + what);
 }
 
+// Something in a file that is valid JSON and makes no sense here.
+struct Senseless : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+constexpr std::int64_t most_along = 1 << 20;                // cells along an axis
+constexpr std::int64_t most_cells = std::int64_t{1} << 31;  // of a grid
+
+std::int64_t whole_number(const Json& number, std::int64_t least, std::int64_t most) {
+    const bool whole = number.is_number_integer() &&
+                       !(number.is_number_unsigned() && number.get<std::uint64_t>() > std::uint64_t{INT64_MAX});
+    if (!whole || number.get<std::int64_t>() < least || number.get<std::int64_t>() > most)
+        throw Senseless(fmt::format("{} is no whole number from {} to {}", number.dump(), least, most));
+    return number.get<std::int64_t>();
+}
+
+std::vector<int> whole_numbers(const Json& list, std::int64_t least, std::int64_t most) {
+    if (!list.is_array()) throw Senseless(list.dump() + " is no list");
+    std::vector<int> numbers;
+    for (const Json& number : list) numbers.push_back(static_cast<int>(whole_number(number, least, most)));
+    return numbers;
+}
+
+// What a library says, without its own name.
+std::string reason_of(const std::exception& e) {
+    const std::string what = e.what();
+    const std::size_t end = what.starts_with("[json.exception") ? what.find("] ") : std::string::npos;
+    return end == std::string::npos ? what : what.substr(end + 2);
+}
+
 // The files of all ranks in the order of the ranks, at least that of rank 0.
 std::vector<std::string> files_at(const std::string& path) {
     std::error_code error;
@@ -55,6 +85,7 @@ std::vector<std::string> files_at(const std::string& path) {
     std::smatch match;
     std::set<std::string> names;
     std::set<std::int64_t> ranks;
+    bool unfinished = false;
     const std::string file = fs::path(path).filename().string();
     if (!directory) {
         if (!std::regex_match(file, match, pattern)) refuse(path, "is not called NAME.RANK.json; give such a file");
@@ -63,6 +94,7 @@ std::vector<std::string> files_at(const std::string& path) {
     for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
          it.increment(error)) {
         const std::string found = it->path().filename().string();
+        unfinished = unfinished || found.ends_with(".json.tmp");
         if (!std::regex_match(found, match, pattern) || (!directory && match[1] != *names.begin())) continue;
         if (match[3].matched)
             refuse(it->path().string(), "is compressed; decompress the files of all ranks: brotli -d --rm *.br");
@@ -71,6 +103,8 @@ std::vector<std::string> files_at(const std::string& path) {
     }
     if (names.size() > 1)
         refuse(path, fmt::format("holds files of the names {}; give the first file of one", fmt::join(names, ", ")));
+    if (ranks.empty() && unfinished)
+        refuse(path, "its files are unfinished (.json.tmp); a restart of the run that wrote them finishes them");
     if (ranks.empty())
         refuse(path, "there are no files NAME.RANK.json; give a directory that holds them, or an HDF5 file");
     std::vector<std::string> files;
@@ -81,21 +115,22 @@ std::vector<std::string> files_at(const std::string& path) {
 
 balance::Box box_of(const Json& corners) {
     balance::Box box{{0, 0, 0}, {1, 1, 1}};
-    const auto lower = corners.at("lower").get<std::vector<int>>(), upper = corners.at("upper").get<std::vector<int>>();
-    for (std::size_t a = 0; a < std::min({lower.size(), upper.size(), std::size_t{3}}); ++a)
-        box.lower[a] = lower[a], box.upper[a] = upper[a];
+    const std::vector<int> lower = whole_numbers(corners.at("lower"), 0, most_along),
+                           upper = whole_numbers(corners.at("upper"), 0, most_along);
+    if (lower.size() != upper.size() || lower.size() > 3) throw Senseless("the corners of a box do not fit together");
+    for (std::size_t a = 0; a < lower.size(); ++a) box.lower[a] = lower[a], box.upper[a] = upper[a];
     return box;
 }
 
-Object object_of(const Json& task, const std::string& path, std::int64_t phase) {
+Object object_of(const Json& task) {
     const Json& entity = task.at("entity");
     const Json& id = entity.at(entity.contains("id") ? "id" : "seq_id");
-    Object object{id.get<std::uint64_t>(), task.at("time").get<double>(), {}, {}};
-    if (!id.is_number_integer()) refuse(path, fmt::format("an id of phase {} is no whole number; mend it", phase));
-    if (!(object.time >= 0))
-        refuse(path,
-               fmt::format("the time of object {} in phase {} is {}; give times >= 0", object.id, phase, object.time));
-    if (entity.contains("index")) object.index = entity["index"].get<std::vector<int>>();
+    if (!id.is_number_unsigned() && !(id.is_number_integer() && id.get<std::int64_t>() >= 0))
+        throw Senseless(fmt::format("the id {} is no whole number >= 0", id.dump()));
+    if (!task.at("time").is_number()) throw Senseless(fmt::format("the time {} is no number", task["time"].dump()));
+    Object object{id.get<std::uint64_t>(), task["time"].get<double>(), {}, {}};
+    if (!(object.time >= 0)) throw Senseless(fmt::format("the time is {}; give times >= 0", object.time));
+    if (entity.contains("index")) object.index = whole_numbers(entity["index"], INT32_MIN, INT32_MAX);
     if (task.contains("user_defined") && task["user_defined"].contains("lower"))
         object.box = box_of(task["user_defined"]);
     return object;
@@ -113,23 +148,31 @@ void add(const Json& file, const std::string& path, bool first, Files& all) {
         Phase& phase = all.phases[i];
         const auto id = phases[i].at("id").get<std::int64_t>();
         const Json said = phases[i].value("user_defined", Json::object());
-        const std::int64_t step = said.value("step", id);
+        const std::int64_t step = said.contains("step") ? whole_number(said["step"], 0, INT64_MAX) : id;
         if (first) phase.id = id, phase.step = step;
         if (phase.id != id || phase.step != step) differ();
-        for (const Json& task : phases[i].at("tasks"))
-            if (task.at("entity").value("type", "object") == "object")
-                phase.objects.push_back(object_of(task, path, id));
+        const Json& tasks = phases[i].at("tasks");
+        for (std::size_t k = 0; k < tasks.size(); ++k) try {
+                if (tasks[k].at("entity").value("type", "object") == "object")
+                    phase.objects.push_back(object_of(tasks[k]));
+            } catch (const std::exception& e) {
+                refuse(path,
+                       fmt::format("task {} of phase {} makes no sense: {}; docs/replay.md says what it has to hold", k,
+                                   id, reason_of(e)));
+            }
     }
     const Json attributes = file.value("metadata", Json::object()).value("attributes", Json::object());
     if (!first || !attributes.contains("cells")) return;
-    all.ranks = attributes.value("processes", std::int64_t{0});
-    const auto cells = attributes["cells"].get<std::vector<int>>();
+    all.ranks = whole_number(attributes.at("processes"), 1, INT32_MAX);
+    const std::vector<int> cells = whole_numbers(attributes["cells"], 1, most_along);
     const auto boundary = attributes.value("boundary", std::vector<std::string>(cells.size()));
     if (cells.size() < 2 || cells.size() > 3 || boundary.size() != cells.size())
         refuse(path, "its metadata name no cells and boundaries of 2 or 3 axes; mend them");
     all.grid.dimensions = static_cast<int>(cells.size());
     for (std::size_t a = 0; a < cells.size(); ++a)
         all.grid.cells[a] = cells[a], all.grid.periodic[a] = boundary[a] == "periodic";
+    if (all.grid.box().cells() > most_cells)
+        refuse(path, fmt::format("its metadata name {} cells; use at most 2^31", all.grid.box().cells()));
 }
 
 Files read(const std::string& path) {
@@ -142,8 +185,10 @@ Files read(const std::string& path) {
         try {
             add(Json::parse(text), file, &file == &files.front(), all);
         } catch (const Json::parse_error& e) {
-            refuse(file, fmt::format("is no JSON from byte {} on; is it truncated?", e.byte));
+            refuse(file, fmt::format("is no JSON from byte {} on; is it truncated, or is there a NaN?", e.byte));
         } catch (const Json::exception& e) {
+            refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", reason_of(e)));
+        } catch (const Senseless& e) {
             refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", e.what()));
         }
     }
@@ -156,20 +201,24 @@ Files read(const std::string& path) {
 
 // The places of these objects in a grid: by their indices, if these are all different ones of two or three axes and not
 // negative; else in a row.
-std::vector<balance::Box> places_of(const std::vector<Object>& objects, balance::Grid& grid) {
+std::vector<balance::Box> places_of(const std::vector<Object>& objects, balance::Grid& grid, const std::string& path) {
     const std::size_t axes = objects.front().index.size();
     std::set<std::vector<int>> different;
     grid = {};
-    constexpr std::int64_t most = 1 << 20;  // cells along an axis
     bool fits = axes == 2 || axes == 3;
     for (const Object& o : objects) {
         fits = fits && o.index.size() == axes && different.insert(o.index).second;
         for (std::size_t a = 0; fits && a < axes; ++a) {
-            fits = o.index[a] >= 0 && o.index[a] < most;
+            fits = o.index[a] >= 0;
+            if (o.index[a] >= most_along)
+                refuse(path, fmt::format("object {} has the index {}; use indices below 2^20", o.id, o.index[a]));
             grid.cells[a] = std::max(grid.cells[a], o.index[a] + 1);
         }
     }
-    fits = fits && grid.box().cells() <= most;
+    constexpr std::int64_t most_holes = 1 << 20;  // a few objects in a huge grid would only cost memory
+    if (fits && grid.box().cells() > most_holes + 64 * std::ssize(objects))
+        refuse(path, fmt::format("the indices of {} objects span {} cells; number them more densely", objects.size(),
+                                 grid.box().cells()));
     if (!fits) grid.cells = {static_cast<int>(objects.size()), 1, 1};
     grid.dimensions = fits ? static_cast<int>(axes) : 2;
     std::vector<balance::Box> places;
@@ -191,10 +240,11 @@ void require_same_objects(Files& all, const std::string& path) {
         const auto same_id = [](const Object& a, const Object& b) { return a.id == b.id; };
         if (std::adjacent_find(objects.begin(), objects.end(), same_id) != objects.end())
             refuse(path, fmt::format("phase {} holds an object twice; give each an id of its own", phase.id));
-        if (objects.empty() || !std::equal(objects.begin(), objects.end(), first.begin(), first.end(), same_id))
-            refuse(path, fmt::format("the objects of phase {} are not those of phase {}, or there are none; give "
-                                     "phases of the same objects",
-                                     phase.id, all.phases.front().id));
+        if (objects.empty()) refuse(path, fmt::format("phase {} holds no objects; give one at least", phase.id));
+        if (!std::equal(objects.begin(), objects.end(), first.begin(), first.end(), same_id))
+            refuse(path,
+                   fmt::format("the objects of phase {} are not those of phase {}; give phases of the same objects",
+                               phase.id, all.phases.front().id));
     }
 }
 
@@ -203,10 +253,13 @@ std::vector<std::vector<LbafSeries::Piece>> pieces_of(Files& all, const std::str
         return std::all_of(phase.objects.begin(), phase.objects.end(),
                            [](const Object& o) { return o.box.has_value(); });
     });
+    if (all.ranks > 0 && !boxes)
+        refuse(path,
+               "its metadata name cells, and some objects have no box of them; give the files as they were written");
     std::vector<balance::Box> places;
-    if (!boxes || all.ranks == 0) {
+    if (all.ranks == 0) {
         require_same_objects(all, path);
-        places = places_of(all.phases.front().objects, all.grid);
+        places = places_of(all.phases.front().objects, all.grid, path);
     }
     std::vector<std::vector<LbafSeries::Piece>> pieces;
     for (const Phase& phase : all.phases) {
@@ -219,7 +272,9 @@ std::vector<std::vector<LbafSeries::Piece>> pieces_of(Files& all, const std::str
         partition.first.push_back(std::ssize(partition.boxes));
         if (places.empty() && !is_partition_of(partition, all.grid))
             refuse(path,
-                   fmt::format("the boxes of phase {} are not each cell once; give the files of all ranks", phase.id));
+                   fmt::format(
+                       "the boxes of phase {} do not cover each cell once; give the files of all ranks, and no others",
+                       phase.id));
     }
     return pieces;
 }

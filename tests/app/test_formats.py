@@ -281,6 +281,13 @@ def test_restart(tmp_path):
     aside = max(out.glob("previous_*"), key=lambda f: int(f.name[9:]))
     assert steps_of(lbaf(aside)[0]) == [10, 20, 30, 40, 50, 60]
     assert sorted(f.name for f in (aside / "metis").iterdir()) == names
+    # A file that lost phases costs the others nothing: all are put aside.
+    short = out / "lbaf" / "data.1.json"
+    short.write_text("".join(short.read_text().splitlines(keepends=True)[:2]))
+    collide(2, out, restart=out / "checkpoint_40.h5", **keys)
+    aside = max(out.glob("previous_*"), key=lambda f: int(f.name[9:]))
+    assert steps_of(json.loads((aside / "lbaf" / "data.0.json").read_text())) == [10, 20, 30, 40]
+    assert steps_of(lbaf(out)[0]) == [50, 60]
     text = collide(2, out, restart=out / "checkpoint_40.h5", **(keys | dict(balance__processes=9)))
     assert "lbaf is incomplete, or of other processes or cells, so it is put aside" in text
     assert len(lbaf(out)) == 9 and steps_of(lbaf(out)[8]) == [50, 60]
@@ -383,9 +390,12 @@ def test_errors(tmp_path):
     def task(data):
         return data["phases"][1]["tasks"][0]
 
-    changed("time of object 1 in phase 1 is -0.25", lambda d: task(d).update(time=-0.25))
+    changed("task 0 of phase 1 makes no sense: the time is -0.25", lambda d: task(d).update(time=-0.25))
     changed("is no JSON from byte", lambda d: task(d).update(time=float("nan")))
-    changed("is no LBDatafile", lambda d: task(d).update(time="1"))
+    changed('the time "1" is no number', lambda d: task(d).update(time="1"))
+    changed("4294967296 is no whole number from", lambda d: task(d)["entity"].update(index=[2**32, 0]))
+    changed("0.5 is no whole number from", lambda d: task(d)["entity"].update(index=[0.5, 0]))
+    changed("15.5 is no whole number from", lambda d: d["phases"][1].update(user_defined={"step": 15.5}))
     changed("key 'time' not found", lambda d: task(d).pop("time"))
     changed("key 'phases' not found", lambda d: d.pop("phases"))
     changed("key 'tasks' not found", lambda d: d["phases"][0].pop("tasks"))
@@ -416,16 +426,40 @@ def test_errors(tmp_path):
     refused("holds files of the names data, other")
     refused("is not called NAME.RANK.json", folder / "data.json")
     fresh([[], []])
-    refused("or there are none")
+    refused("phase 0 holds no objects")
+    fresh([[(i, 1.0, [1100 * i, 1100 * i]) for i in range(6)]])
+    (folder / "data.1.json").unlink()
+    refused("the indices of 6 objects span 30261001 cells")
     fresh([])
     refused("there are no phases")
     shutil.rmtree(folder)
     folder.mkdir()
     refused("there are no files NAME.RANK.json")
+    (folder / "data.0.json.tmp").write_text("")
+    refused("a restart of the run that wrote them finishes them")
 
     # Files of this program: one is missing at the end; boxes do not fit.
     run_out = tmp_path / "run"
     collide(2, run_out, **BALANCED, output__balance_formats="[lbaf]")
+    first = run_out / "lbaf" / "data.0.json"
+    text = first.read_text()
+    for key, value, says in (
+        ("cells", [2**31 - 1] * 2, "2147483647 is no whole number from 1 to 1048576"),
+        ("cells", [2**20] * 3, "its metadata name 1152921504606846976 cells"),
+        ("cells", [2**32 + 8, 8], "4294967304 is no whole number"),
+        ("processes", -1, "-1 is no whole number"),
+    ):
+        data = json.loads(text)
+        data["metadata"]["attributes"][key] = value
+        if key == "cells":
+            data["metadata"]["attributes"]["boundary"] = ["periodic"] * len(value)
+        first.write_text(json.dumps(data))
+        refused(says, run_out / "lbaf")
+    data = json.loads(text)
+    data["phases"][0]["tasks"][0].pop("user_defined")
+    first.write_text(json.dumps(data))
+    refused("some objects have no box", run_out / "lbaf")
+    first.write_text(text)
     last = run_out / "lbaf" / "data.11.json"
     text = last.read_text()
     last.unlink()
@@ -433,7 +467,7 @@ def test_errors(tmp_path):
     data = json.loads(text)
     data["phases"][3]["tasks"][0]["user_defined"]["upper"][0] += 1
     last.write_text(json.dumps(data))
-    refused("the boxes of phase 3 are not each cell once", run_out / "lbaf")
+    refused("the boxes of phase 3 do not cover each cell once", run_out / "lbaf")
 
 
 @pytest.mark.group("errors")
