@@ -57,10 +57,10 @@ def record(name, fresh):
     return f"{out}/loads.h5"
 
 
-def partitions(name, loads, parts):
+def partitions(name, loads, parts, kinds):
     out = f"{OUT}/{name}_{parts}"
     shutil.rmtree(out, ignore_errors=True)
-    names = {f"k{i}": kind for i, kind in enumerate(KINDS)}
+    names = {f"k{i}": kind for i, kind in enumerate(kinds)}
     entries = ", ".join(f"{{name: {n}, model: exact, partition: {KINDS[kind]}}}" for n, kind in names.items())
     settings = [
         f"balance.processes={parts}",
@@ -105,7 +105,12 @@ def main():
     )
     parser.add_argument("--fresh", action="store_true", help="record again what exists")
     parser.add_argument("--parts", type=int, nargs="+", default=[24, 240, 2400])
+    parser.add_argument("--series", nargs="+", choices=list(SERIES), default=list(SERIES))
+    parser.add_argument(
+        "--without", nargs="+", choices=list(KINDS), default=[], help="scotch takes minutes a partition"
+    )
     arguments = parser.parse_args()
+    kinds = [k for k in KINDS if k not in arguments.without]
     os.makedirs(OUT, exist_ok=True)
     with open(f"{OUT}/vacuum.yaml", "w") as f:
         f.write(VACUUM)
@@ -113,11 +118,11 @@ def main():
     print(
         "| loads | parts | partitioner | LBE_m, % | ghost cells | moved, % | seconds |\n|---|---|---|---|---|---|---|"
     )
-    for name in SERIES:
+    for name in arguments.series:
         loads = record(name, arguments.fresh)
         for parts in arguments.parts:
-            cases += partitions(name, loads, parts)
-            for c in cases[-len(KINDS) :]:
+            cases += partitions(name, loads, parts, kinds)
+            for c in cases[-len(kinds) :]:
                 print(
                     f"| {name} | {parts} | {c['partitioner']} | {100 * c['lbe_model']:.2f} | {c['ghost_cells']:.0f} |"
                     f" {100 * c['migrated']:.0f} | {c['seconds']:.3f} |",

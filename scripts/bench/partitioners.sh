@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# partitioners.sh [--fresh] [--parts N ...]: our partitioners beside METIS and Scotch on the same loads.
+# partitioners.sh [--fresh] [--parts N ...] [--series NAME ...] [--without KIND ...]: our partitioners beside METIS and Scotch on the same loads.
 # Writes results/partitioners/summary.json.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
