@@ -68,21 +68,21 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
     std::vector<double> state_by_process = plan.to_boxes(std::span<const double>(state));
     std::vector<ProcessView> views =
         views_of(partition, hosts.processes_of(team.rank()), counts_by_process, state_by_process, times);
+    const auto show = [&views](const auto& values, auto member) {  // to each process those of its cells
+        for (std::size_t at = 0; ProcessView & view : views) {
+            view.*member = std::span(values).subspan(at, view.cells.size());
+            at += view.cells.size();
+        }
+    };
     std::vector<double> costs;
     if (model.wants_costs() && !work.empty()) {
         for (const std::int64_t ticks : plan.to_boxes(work)) costs.push_back(to_seconds(ticks));
-        for (std::size_t at = 0; ProcessView & view : views) {
-            view.costs = std::span(costs).subspan(at, view.cells.size());
-            at += view.cells.size();
-        }
+        show(costs, &ProcessView::costs);
     }
     std::vector<CellCounts> ahead_by_process;
     if (model.wants_ahead() && ahead) {
         ahead_by_process = plan.to_boxes(std::span<const CellCounts>(*ahead));
-        for (std::size_t at = 0; ProcessView & view : views) {
-            view.ahead = std::span(ahead_by_process).subspan(at, view.cells.size());
-            at += view.cells.size();
-        }
+        show(ahead_by_process, &ProcessView::ahead);
     }
     conclude_rounds(model, team, views, times);
 
