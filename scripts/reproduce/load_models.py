@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The experiment of Liu et al. (2015): six load models, ours, and the true costs (exact) on two colliding slabs, balanced every 5 of 1000 steps.
+"""The experiment of Liu et al. (2015) with two colliding slabs, balanced every 5 of 1000 steps.
+
+It compares their six load models, ours, and the true costs (exact).
 
 Stage 1 runs to t = 1, where only a small zone is compressed, and checkpoints. Stage 2 goes on from there: test 1 with
 dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory, each with a partition of its own.

@@ -107,7 +107,7 @@ def test_own_partitions_and_names(tmp_path):
 @pytest.mark.group("contenders")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_loads_ahead(dimensions, tmp_path):
-    """r1_ahead decides the same on any ranks and over a restart; where the load moves, it is better than r1 and exact."""
+    """r1_ahead decides the same on any ranks and over a restart; a moving load it balances better than r1 and exact."""
     keys = dict(
         balance__compare="[r1_ahead, exact]",
         balance__criterion="every",
