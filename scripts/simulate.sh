@@ -29,7 +29,7 @@ mapfile -t costs <"$folder/options"
 # smpirun would split arguments at blanks and keep signals: its simulator is called directly.
 simulator=$(sed -n 's/.*"\(\/[^"]*\/smpimain\)".*/\1/p' "$(command -v smpirun)")
 "$simulator" "$program" --cfg=smpi/np:"$ranks" --cfg=smpi/hostfile:"$folder/hosts" --cfg=smpi/privatization:no \
-    --cfg=smpi/simulate-computation:no --cfg=surf/precision:1e-9 --cfg=contexts/stack-size:2048 \
+    --cfg=smpi/simulate-computation:no --cfg=contexts/stack-size:2048 \
     --cfg=network/model:SMPI --cfg=smpi/bw-factor:0:0.95 --cfg=smpi/lat-factor:0:1 --cfg=smpi/wtime:0 \
     --cfg=network/TCP-gamma:0 --cfg=network/crosstraffic:0 \
     --cfg=smpi/async-small-thresh:0 --cfg=smpi/send-is-detached-thresh:0 \

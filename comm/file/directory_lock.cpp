@@ -16,6 +16,8 @@
 namespace comm {
 namespace {
 
+constexpr const char* lock_name = ".steelyard.lock";  // in the directory that is open, wherever it may be moved to
+
 // Takes the lock; false where another process has it. A file system without locks keeps nobody out.
 bool taken(int fd) {
     int result = 0;
@@ -45,18 +47,18 @@ std::string DirectoryLock::owner() const {
 DirectoryLock::Held DirectoryLock::lock_both() {
     folder_ = Descriptor(directory_, O_RDONLY | O_DIRECTORY);
     if (folder_.good() && !taken(folder_)) {
-        file_ = Descriptor(lock_name(), O_RDONLY | O_NOFOLLOW);  // says who; it is left to its owner
+        file_ = Descriptor(lock_name, O_RDONLY | O_NOFOLLOW, folder_);  // says who; it is left to its owner
         return Held::by_another;
     }
     if (!folder_.good()) folder_ = Descriptor(directory_, O_PATH | O_DIRECTORY);  // tells which directory it is
-    file_ = Descriptor(lock_name(), O_RDWR | O_CREAT | O_NOFOLLOW);
+    file_ = Descriptor(lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, folder_);
     if (!file_.good() && errno == ELOOP) return Held::cannot;
     if (!file_.good() && errno == EACCES) {  // of another user: a lock needs no right to write
-        file_ = Descriptor(lock_name(), O_RDONLY | O_NOFOLLOW);
+        file_ = Descriptor(lock_name, O_RDONLY | O_NOFOLLOW, folder_);
         if (!file_.good() && errno == EACCES) return Held::cannot;
     }
     // Where there is no such file at all, what is wrong with the directory shows when a result is written.
-    const bool ours = !file_.good() || (taken(file_) && same_file(file_, lock_name()));
+    const bool ours = !file_.good() || (taken(file_) && same_file(file_, lock_name, folder_));
     return ours ? Held::yes : Held::by_another;
 }
 
@@ -79,8 +81,8 @@ std::string DirectoryLock::take(const std::string& directory) {
 std::string DirectoryLock::lost() {
     if (!folder_.good()) return {};
     if (!same_file(folder_, directory_)) return "was removed or replaced while the run wrote to it";
-    if (!file_.good() || same_file(file_, lock_name())) return {};
-    Descriptor again(lock_name(), O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (!file_.good() || same_file(file_, lock_name, folder_)) return {};
+    Descriptor again(lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, folder_);
     if (!again.good()) return {};
     const bool ours = taken(again);
     file_ = std::move(again);
@@ -95,7 +97,7 @@ void DirectoryLock::remove_if_empty() {
     const auto entries = std::filesystem::directory_iterator(directory_, error);
     if (error || std::distance(begin(entries), end(entries)) != 1) return;
     // The name goes while the lock is held: who waits for it finds another file under that name, or none.
-    if (unlink(lock_name().c_str()) == 0) rmdir(directory_.c_str());
+    if (unlinkat(folder_, lock_name, 0) == 0) rmdir(directory_.c_str());
 }
 
 }  // namespace comm

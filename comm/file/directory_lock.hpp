@@ -28,7 +28,6 @@ private:
     enum class Held { yes, by_another, cannot };
     Held lock_both();
     std::string owner() const;
-    std::string lock_name() const { return directory_ + "/.steelyard.lock"; }
 
     std::string directory_;
     Descriptor folder_, file_;

@@ -13,7 +13,8 @@
 
 namespace comm {
 
-Descriptor::Descriptor(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+Descriptor::Descriptor(const std::string& path, int flags, int from)
+    : fd_(openat(from, path.c_str(), flags | O_CLOEXEC, 0666)) {}
 
 bool Descriptor::close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
 
@@ -44,10 +45,11 @@ Descriptor create_new(const std::string& path) {
     return Descriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
 }
 
-bool same_file(int fd, const std::string& path) {
+bool same_file(int fd, const std::string& path, int from) {
     struct stat open {
     }, named{};
-    return fstat(fd, &open) == 0 && (S_ISDIR(open.st_mode) ? stat : lstat)(path.c_str(), &named) == 0 &&
+    return fstat(fd, &open) == 0 &&
+           fstatat(from, path.c_str(), &named, S_ISDIR(open.st_mode) ? 0 : AT_SYMLINK_NOFOLLOW) == 0 &&
            open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 

@@ -3,18 +3,24 @@
 // and takes its name when it is whole, so that no symbolic link is followed and no half-written file bears a final
 // name.
 #pragma once
+#include <fcntl.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
 
 namespace comm {
 
+/// Stands for the working directory where an open directory is asked for.
+constexpr int working_directory = AT_FDCWD;
+
 /// An open file; closes it at the end of its life.
 class Descriptor {
 public:
     Descriptor() = default;
-    /// flags as for open(2); a file that is created may be read and written by everybody whom the umask allows to.
-    Descriptor(const std::string& path, int flags);
+    /// flags as for open(2); a file that is created may be read and written by everybody whom the umask allows to. A
+    /// path that is relative begins at the directory that is open as `from`.
+    Descriptor(const std::string& path, int flags, int from = working_directory);
     Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
     Descriptor& operator=(Descriptor&& other) noexcept {
         std::swap(fd_, other.fd_);
@@ -55,8 +61,9 @@ bool replace_file(const std::string& path, const std::string& text);
 /// success.
 bool copy_file(const std::string& from, const std::string& to);
 
-/// Whether `path` leads to the file or directory that is open as `fd`; no symbolic link as the last name is followed.
-bool same_file(int fd, const std::string& path);
+/// Whether `path` leads to the file or directory that is open as `fd`; no symbolic link as the last name is followed. A
+/// path that is relative begins at the directory that is open as `from`.
+bool same_file(int fd, const std::string& path, int from = working_directory);
 
 /// Empty while the file at `path` is the one that is open as `fd`, of `size` bytes; else what another program has done
 /// to it: "was removed", "was replaced", "was changed".
