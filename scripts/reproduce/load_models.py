@@ -48,11 +48,13 @@ DECKS = {  # (quick, full, in space): deck and name
 }
 DT = {"test1": "1e-13", "test2": "1e-3"}
 BALANCED_STEPS = 1000
+REGION = "balance.work.region={lower: [1300, 90], upper: [1450, 180], factor: 3}"
 STUDIES = {  # name: what is set beside the deck, all in test 2 with cuts at cells unless said
     "plain": [],
     "start from particles": ["balance.constants.start=particles"],
     "noise 1 %": ["balance.noise=0.01"],
-    "region x 3": ["balance.work.region={lower: [1300, 90], upper: [1450, 180], factor: 3}"],
+    "region x 3": [REGION],
+    "region x 3, speeds off": [REGION, "balance.speeds=off"],
     "outside features": ["balance.work.capacity=10", "balance.work.spill=2e-9"],
     "sticky morton strips": [
         "balance.partition.sticky=true",
@@ -152,6 +154,29 @@ def table(result, cuts, tests):
     )
 
 
+def floor_of(out, around=10):
+    """What noise alone leaves of the overall LBE of a run, and in which part of the intervals it disturbs a process.
+
+    A process usually takes the median part of the mean time that it took in `around` intervals before and after. What
+    is beyond, no partition could have known; the floor is the overall LBE of processes that all usually take the same
+    time and are disturbed as these were. Disturbed is an interval in which one takes a quarter more than usually.
+    """
+    seconds = {}
+    with open(os.path.join(out, "resources.csv")) as f:
+        for row in csv.DictReader(f):
+            seconds.setdefault(int(row["step"]), []).append(float(row["seconds"]))
+    rows = [seconds[step] for step in sorted(seconds)][1:]  # before the first one the partition was that of the start
+    mean = [statistics.fmean(row) for row in rows]
+    part = [[x / m for x in row] for row, m in zip(rows, mean)]
+    longest = disturbed = 0
+    for t, row in enumerate(part):
+        others = part[max(0, t - around) : t] + part[t + 1 : t + 1 + around]
+        noise = [x / statistics.median(column) for x, column in zip(row, zip(*others))]
+        longest += mean[t] * max(noise) / statistics.fmean(noise)
+        disturbed += max(noise) > 1.25
+    return sum(mean) / longest, disturbed / len(rows)
+
+
 def wall(arguments):
     """Overall LBE by thread timers, each model driving a run of its own from the same checkpoint."""
     deck, base, steps = "inputs/lbe64.yaml", os.path.join(arguments.out, "wall"), 500
@@ -161,12 +186,15 @@ def wall(arguments):
     start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
     models = [m for m in arguments.models or MODELS if m != "exact"]
     runs = {m: [] for m in models + ([] if arguments.models else ["none"])}
+    floors = {m: [] for m in models}
     for i in range(arguments.rounds):
         for m, of_model in runs.items():
             how = ["balance.partition.kind=none"] if m == "none" else [f"balance.model={m}"]
             how.append(f"run.steps={BALANCED_STEPS + steps}")
             out = os.path.join(base, m if i == 0 else f"{m}_{i}")
             of_model.append(stage(arguments, deck, out, BALANCED_STEPS + steps, how, start))
+            if m in floors:
+                floors[m].append(floor_of(out))
     s = runs[models[0]][0]
 
     def median(name, of_model=lambda value, m: value[m]):
@@ -178,8 +206,12 @@ def wall(arguments):
         f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks,"
         f" {s['particles']} particles, {steps} steps ({deck}), medians of {arguments.rounds}"
     )
+    floor = {m: statistics.median(f for f, _ in its) for m, its in floors.items()}
+    disturbed = {m: statistics.median(d for _, d in its) for m, its in floors.items()}
+    print(f"{'':<16}{'LBE':>16}{'what noise leaves':>20}{'disturbed':>12}")
     for m in lbe:
-        print(f"{m:<16}{both_ways(lbe[m], measured[m]):>16}")
+        noise = f"{100 * floor[m]:>20.1f}{100 * disturbed[m]:>10.0f} %" if m in floor else ""
+        print(f"{m:<16}{both_ways(lbe[m], measured[m]):>16}{noise}")
     write_json(
         os.path.join(base, "summary.json"),
         {
@@ -192,6 +224,8 @@ def wall(arguments):
             "steps": steps,
             "overall_lbe": lbe,
             "overall_lbe_measured": measured,
+            "floor": floor,
+            "disturbed": disturbed,
             "wall_seconds": seconds,
             "rounds": arguments.rounds,
         },
