@@ -61,6 +61,7 @@ COMMANDS = [
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),
     ("quick", r"scripts/plot_lbe\.py out/replay$", {}, {}),
+    ("slow", r"scripts/reproduce/load_series\.py --quick$", {}),
     ("quick", RUN + r"tiny\.yaml --out out/boxes ", {}, FEW),
     ("quick", r"build/steelyard replay out/boxes/lbaf ", {}, {}),
     (

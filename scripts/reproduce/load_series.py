@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A load series for balancers of one's own: the collision of load_models.sh, test 2, coarsened to patches.
+
+It runs the experiment from t = 1 to t = 2, records what every cell costs every 5 steps (counted work), and sums the
+cells of each patch. results/load_series/ then holds the series, which steelyard replay reads, and a README that says
+what is in it.
+
+  (default)   1140 x 1140 cells in patches of 5 x 5 (228 x 228), 5.46 million particles, for 2400 processes; some 15
+              minutes and 2 GB of disk
+  --quick     a strip of 1140 x 114 cells, for 240 processes: a minute
+
+The processes' times are sums over their patches; no time was measured.
+"""
+import argparse
+import os
+import re
+import shutil
+import sys
+
+import h5py
+import numpy as np
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from common import call, mpiexec, words  # noqa: E402
+
+OUT = "results/load_series"
+README = """# {name}: a load series
+
+Two softened slabs collide in two dimensions ({particles:,} particles, {deck} of Steelyard, seed 42);
+their load is drawn into a narrow zone, which spreads from one entry to the next. scripts/reproduce/load_series.py of
+Steelyard made it.
+
+{name}.h5 is an HDF5 file with datasets of [t, ny, nx] = {shape}:
+
+| name | meaning |
+|---|---|
+| load | seconds that a step costs in the patch, by counted work: {costs} |
+| particles | particles in the patch |
+| step [t] | time step, from {first} to {last}; dt = {dt} |
+
+A patch is {block} x {block} cells of 2.5 sigma. The experiment shares the cells among {processes} processes and
+balances at every entry. All axes are periodic. Times of processes are sums of loads over patches; nothing was measured.
+At first the dearest patch costs {largest:.1f} times the mean of all.
+
+    steelyard replay {name}.h5 --out out/{name} --set balance.processes={processes}
+"""
+
+
+def coarsened(source, target, block):
+    """Sums over patches of block x block cells; the last ones along an axis may be smaller."""
+
+    def sums(field):
+        for axis in (0, 1):
+            field = np.add.reduceat(field, np.arange(0, field.shape[axis], block), axis=axis)
+        return field
+
+    with h5py.File(source) as cells, h5py.File(target, "w") as patches:
+        patches.attrs.update({k: cells.attrs[k] for k in ("boundary", "box")})
+        for name in ("load", "particles"):
+            field = cells[name]
+            shape = (len(field), *(-(-n // block) for n in field.shape[1:]))
+            kind = field.dtype if name == "load" else "i8"
+            made = patches.create_dataset(name, shape, kind, chunks=(1, *shape[1:]), compression="gzip", shuffle=True)
+            for t in range(len(field)):
+                made[t] = sums(field[t].astype(kind))
+        for name in ("step", "time"):
+            patches[name] = cells[name][:]
+        load = patches["load"]
+        return {
+            "shape": list(load.shape),
+            "first": int(patches["step"][0]),
+            "last": int(patches["step"][-1]),
+            "particles": int(patches["particles"][0].sum()),
+            "largest": float(load[0].max() / load[0].mean()),
+        }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--block", type=int, default=5, help="cells of a patch along each axis (default: 5)")
+    arguments = parser.parse_args()
+    deck, name, processes = ("inputs/lbe2400.yaml", "lbe2400", 2400)
+    if arguments.quick:
+        deck, name, processes = ("inputs/lbe240.yaml", "lbe240", 240)
+    cells = f"{OUT}/cells_{name}"
+    run = [*mpiexec(2), "build/steelyard", "run", deck, "--out", cells, "--quiet"]
+    if not os.path.exists(f"{cells}/summary.json"):
+        shutil.rmtree(cells, ignore_errors=True)
+        plain = ["balance.every=0", "balance.compare=[]"]
+        call(run + words([*plain, "run.steps=1000", "checkpoint.every=1000"]))
+        series = ["run.steps=2000", "run.dt=1e-3", "output.loads_every=5", "output.fields_every=0"]
+        call(run + ["--restart", f"{cells}/checkpoint_1000.h5", *words(plain + series)])
+    found = coarsened(f"{cells}/loads.h5", f"{OUT}/{name}.h5", arguments.block)
+    with open(deck) as f:
+        costs = re.search(r"work: \{(.*)\}", f.read()).group(1)
+    with open(f"{OUT}/README_{name}.md", "w") as f:
+        f.write(
+            README.format(
+                name=name, deck=deck, processes=processes, block=arguments.block, dt=1e-3, costs=costs, **found
+            )
+        )
+    print(f"wrote {OUT}/{name}.h5\nwrote {OUT}/README_{name}.md")
+
+
+if __name__ == "__main__":
+    main()
