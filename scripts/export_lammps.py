@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A state as a LAMMPS data file, from which LAMMPS goes on: export_lammps.py CHECKPOINT_OR_TRAJECTORY [--frame N] OUT.data
+"""A state as a LAMMPS data file, from which LAMMPS goes on: export_lammps.py STATE.h5 [--frame N] OUT.data
 
-Reads H5MD: a checkpoint, or a frame of trajectory.h5 (counted from 0; default: the last). Writes atom_style atomic in
-units lj, with mass 1, ids as they are (from 1 on where there is an id 0, which LAMMPS does not know), and all numbers with
-17 digits, so that they are read back to the same bits of doubles. A state in two dimensions gets z = 0 in a box from -0.5
-to 0.5. Of the file's positions, which are multiples of 2^-40, those of a checkpoint are rounded to doubles: that changes
-the last bits of coordinates from 2^13 on.
+Reads H5MD: a checkpoint, or a frame of trajectory.h5 (counted from 0; default: the last). Writes atom_style atomic
+in units lj, with mass 1, and all numbers with 17 digits, so that they are read back to the same bits of doubles.
+Positions, which are multiples of 2^-40 in a run, are exact in doubles below 2^13. Ids are kept; where there is an id 0,
+which LAMMPS does not know, all grow by 1. A state in two dimensions gets z = 0 in a box from -0.5 to 0.5.
 """
 import argparse
 import os

@@ -5,8 +5,9 @@
 
 Reads whatever MDAnalysis reads (GROMACS .gro, PDB, XYZ, a topology and its trajectory as PSF and DCD, ...). Names and
 masses are dropped: the run has one type of particle. MDAnalysis gives lengths in Angstrom and velocities in
-Angstrom / ps; a run wants sigma and sigma / tau. So --scale-length is 1 / sigma, as 1 / 3.405 for argon, and
---scale-velocity is tau / sigma in ps / Angstrom; both are 1 by default. Needs python3-mdanalysis (scripts/setup.sh --slow).
+Angstrom / ps; a run wants sigma and sigma / tau. So --scale-length is 1 / sigma, as 0.29369 for argon (sigma = 3.405
+Angstrom), and --scale-velocity is tau / sigma in ps / Angstrom; both are 1 by default. Needs python3-mdanalysis
+(scripts/setup.sh --slow).
 """
 import argparse
 import os
@@ -18,7 +19,7 @@ from plotting import h5py, np
 
 def read_universe(files, frame):
     """Positions, velocities or none, and lengths of the box or none, as MDAnalysis gives them."""
-    warnings.simplefilter("ignore")  # on guessed masses and the like, which are not used
+    warnings.showwarning = lambda *_, **__: None  # of guessed masses and the like, which are not used
     try:
         import MDAnalysis
     except ImportError as e:

@@ -85,7 +85,7 @@ def write_dump(path, ids, x, v, box, *, frames=1, columns="id type x y z vx vy v
     names = columns.split()
     with open(path, "w", newline="") as f:
         for frame in range(frames):
-            lines = [f"ITEM: TIMESTEP", str(frame), "ITEM: NUMBER OF ATOMS", str(len(ids)), "ITEM: BOX BOUNDS pp pp pp"]
+            lines = ["ITEM: TIMESTEP", str(frame), "ITEM: NUMBER OF ATOMS", str(len(ids)), "ITEM: BOX BOUNDS pp pp pp"]
             lines += [f"0 {length:.17g}" for length in box] + [f"ITEM: ATOMS {columns} "]
             scale = 1 if frame == frames - 1 else 0.5
             for i in order:
@@ -132,9 +132,10 @@ def test_formats(tmp, dimensions):
     hashes = {started(tmp, other(file)) for file in ("data.lmp", "ids.dump", "mixed.lmp")}
     assert len(hashes) == 1 and hashes != {expected}
     for ranks in (1, 2, 3, 4, 7):
-        for file in (checkpoint, "timed.h5", "mixed.dump"):
-            assert started(tmp, other(file), ranks) == expected, (file, ranks)
+        assert started(tmp, checkpoint, ranks) == expected, ranks
         assert {started(tmp, other("mixed.lmp"), ranks)} == hashes, ranks
+    for file in ("timed.h5", "mixed.dump"):
+        assert started(tmp, other(file), 3) == expected, file
 
 
 @pytest.mark.group("formats")
@@ -251,7 +252,7 @@ def test_hostile(tmp):
     h5("negative.h5", "an id is -3", ids=with_one(ids, -3))
     h5(
         "close.h5",
-        r"particles 8 and 9 are 0\.05 apart at \[0\.1, .*forces are exact from",
+        r"particles 8 and 9 are 0\.05 apart at \[0\.15, 0\.1, 9\.7\], and forces are exact from",
         x=with_one(x, x[8] + [0.05, 0, 0]),
     )
     h5(
@@ -314,8 +315,8 @@ def test_hostile(tmp):
     text("mass.lmp", data.replace("Masses\n\n1 1\n", "Masses\n\n1 39.9\n"), "particles of mass 39.9")
     text("tilt.lmp", data.replace("zlo zhi\n", "zlo zhi\n1 0 0 xy xz yz\n"), "triclinic")
     text("bonds.lmp", data.replace("1 atom types", "1 atom types\n5 bonds"), "5 bonds: particles here are points")
-    text("short.lmp", data[: len(data) // 3], "ends .* lines before the end of its section Atoms")
-    text("cut.lmp", data[: data.index("Velocities") - 300], "announces|ends|words|no number")
+    text("short.lmp", data[: data.index("\n", len(data) // 3) + 1], "ends .* lines before the end of its section Atoms")
+    text("cut.lmp", data[: len(data) // 3], "announces|ends|words in a line|no number")
     text(
         "few.lmp",
         data[: data.rindex("\n", 0, len(data) - 20) + 1],
@@ -400,7 +401,7 @@ def test_restarts(tmp):
     # Another file.
     ids, x, v, box, _ = read_state(checkpoint)
     write_h5md(state, ids, x, v * 0.5, box)
-    for restart in ("auto", os.path.join(out, "checkpoint_10.h5")):
+    for restart in ("auto", os.path.join(out, "checkpoint_40.h5")):
         code, text = run(2, "run", deck, "--restart", restart, "--out", out, *settings(run__steps=50))
         assert code == 3 and text.count("\n") == 1 and "system.from.digest differs from the deck's" in text, text
     code, text = run(0, "run", os.path.join(whole, "deck.yaml"), "--out", os.path.join(tmp, "new"))
@@ -463,9 +464,9 @@ LAMMPS = """units lj
 dimension {dimension}
 atom_style atomic
 boundary p p p
+pair_style lj/cut 2.5
 {state}
 mass 1 1.0
-pair_style lj/cut 2.5
 pair_coeff 1 1 1.0 1.0 2.5
 pair_modify shift yes
 neighbor 0.3 bin
@@ -503,8 +504,8 @@ def energies(text):
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 def test_lammps(tmp, dimension, precision):
-    """A state that LAMMPS equilibrates and writes, read here: forces and energies to the bounds of compare_lammps.sh. The
-    state that we reach, handed back: the energy that LAMMPS sees is ours."""
+    """A state that LAMMPS equilibrates and writes, read here: forces and energies to the bounds of compare_lammps.sh.
+    The state that we reach, handed back: the energy that LAMMPS sees is ours."""
     state = "lattice {} 0.8442\nregion box block 0 {} {}\ncreate_box 1 box\ncreate_atoms 1 box".format(
         *(("fcc", "8 0 8", "0 8") if dimension == 3 else ("sq", "30 0 30", "-0.25 0.25"))
     )
