@@ -79,7 +79,12 @@ def write_h5md(path, ids, x, v, box, *, timed=False, matrix=False, frames=1, kin
 def write_dump(path, ids, x, v, box, *, frames=1, columns="id type x y z vx vy vz", order=None, ending="\n"):
     values = {"id": ids, "type": np.ones_like(ids)}
     for a, axis in enumerate("xyz"):
-        values |= {axis: x[:, a], axis + "u": x[:, a] + 3 * box[a], axis + "s": x[:, a] / box[a], "v" + axis: v[:, a]}
+        values |= {
+            axis: x[:, a],
+            axis + "u": x[:, a] + (-2, 3, 0)[a] * box[a],
+            axis + "s": x[:, a] / box[a],
+            "v" + axis: v[:, a],
+        }
     values["q"] = x[:, 0]
     order = range(len(ids)) if order is None else order
     names = columns.split()
@@ -148,6 +153,19 @@ def test_frames_ids_and_trajectories(tmp):
     assert first != hash_of(out) == started(tmp, trajectory, system__from__frame=2)
     write_dump(os.path.join(tmp, "s.dump"), *read_state(trajectory, 1)[:3], box, frames=1)
     assert started(tmp, os.path.join(tmp, "s.dump"), system__from__frame=0) == first
+    # Elements with other frames than the positions are taken at the positions' step.
+    at_others = os.path.join(tmp, "at_others.h5")
+    write_h5md(at_others, ids, x, v, box)
+    with h5py.File(at_others, "a") as f:
+        g = f["particles/atoms"]
+        for name, steps, values in (
+            ("position", [0, 10, 20], [x / 2, x, x]),
+            ("velocity", [5, 10, 20, 40], [v * 2, v, -v, v]),
+        ):
+            del g[name]
+            g[name + "/value"], g[name + "/step"] = np.stack(values), steps
+    assert started(tmp, at_others, system__from__frame=1) == hash_of(out) != started(tmp, at_others)
+    refused(tmp, at_others, "velocity has no frame of the step of frame 0 of the positions", system__from__frame=0)
     far = np.random.default_rng(2).permutation(len(ids)) * 1_000_003 + 5
     write_h5md(os.path.join(tmp, "far.h5"), far, x, v, box)
     seen = []
@@ -385,7 +403,7 @@ def test_restarts(tmp):
     for n in (1, 3):
         assert run(n, "run", deck, "--out", fresh(out), *settings(**keys))[0] == 0
         os.rename(state, state + ".away")
-        again = settings(**keys, run__steps=40)
+        again = settings(**keys, run__steps=40, system__from__file="elsewhere.h5")
         explicit = ["--restart", os.path.join(out, "checkpoint_10.h5"), "--out", fresh(os.path.join(tmp, "explicit"))]
         code, text = run(2, "run", deck, *explicit, *again)
         assert code == 0, text
@@ -487,11 +505,11 @@ def lammps(folder, name, **parts):
     return done.stdout
 
 
-def energies(text):
-    """Total energy per atom of each row of the last run."""
+def energies(text, name="TotEng"):
+    """Energy per atom of each row of the last run."""
     lines = text.splitlines()
     head = max(i for i, line in enumerate(lines) if line.split()[:2] == ["Step", "Temp"])
-    column = lines[head].split().index("TotEng")
+    column = lines[head].split().index(name)
     rows = []
     for line in lines[head + 1 :]:
         if not line.split() or not line.split()[0].isdigit():
@@ -536,7 +554,7 @@ def test_lammps(tmp, dimension, precision):
     out = os.path.join(tmp, "out")
     keys = dict(
         run__dt=0.002,
-        run__steps=100,
+        run__steps=200,
         run__precision=precision,
         output__every=100,
         output__trajectory_every=100,
@@ -553,11 +571,17 @@ def test_lammps(tmp, dimension, precision):
     with open(os.path.join(out, "thermo.csv")) as f:
         head, *table = [line.split(",") for line in f.read().splitlines()]
     ours = [float(row[head.index("total")]) / n for row in table]
-    assert np.allclose(ours, theirs, rtol=1e-6, atol=0), (ours, theirs)
-    # And back.
+    assert np.allclose(ours[:2], theirs, rtol=1e-6, atol=0), (ours, theirs)
+    # And back, from the middle of the run to its end.
     back = os.path.join(tmp, "back.data")
     script = os.path.join(SOURCE, "scripts/export_lammps.py")
-    subprocess.run([sys.executable, script, os.path.join(out, "trajectory.h5"), back], check=True, timeout=60)
-    text = lammps(tmp, "in.back", dimension=dimension, state="read_data back.data", fixes="fix 3 all nve", work="run 0")
-    assert abs(energies(text)[0] / ours[-1] - 1) <= 1e-6
+    subprocess.run(
+        [sys.executable, script, os.path.join(out, "trajectory.h5"), "--frame", "1", back], check=True, timeout=60
+    )
+    text = lammps(
+        tmp, "in.back", dimension=dimension, state="read_data back.data", fixes="fix 3 all nve", work="run 100"
+    )
+    assert np.allclose(energies(text), ours[1:], rtol=1e-6, atol=0)
+    potential = [float(row[head.index("potential")]) / n for row in table]
+    assert np.allclose(energies(text, "E_pair"), potential[1:], rtol=1e-6, atol=0)
     assert summary(out)["particles"] == n
