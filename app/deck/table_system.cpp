@@ -95,8 +95,8 @@ std::vector<Key> from_keys(md::StateFile& from) {
         key.text = [&from, text = std::move(key.text)] { return from.file.empty() ? "" : text(); };
         return key;
     };
-    const char *its = "that of the file", *of_file = "; another one in the file is refused";
-    Key digest = text("digest", from.digest, "16 hex digits", std::string("of all bytes of the file") + of_file);
+    const char* its = "that of the file";
+    Key digest = text("digest", from.digest, "16 hex digits", "of all bytes of the file; another file is refused");
     digest.read = [&from, read = std::move(digest.read)](const Node& node, const std::string& path) {
         read(node, path);
         if (from.digest.size() != 16 || from.digest.find_first_not_of("0123456789abcdef") != std::string::npos)
@@ -104,17 +104,16 @@ std::vector<Key> from_keys(md::StateFile& from) {
     };
     return {
         where_named(may_change(required(text("file", from.file, "a path",
-                                             "H5MD file, LAMMPS data file or dump, beginning at the working directory"),
+                                             "H5MD file, LAMMPS data file or dump; relative to the working directory"),
                                         "give the path of the file")),
                     "required"),
         where_named(integer("frame", from.frame, 0, std::int64_t{1} << 40,
                             "of a file that holds several, counted from 0; last: the last one", "last"),
                     "`last`"),
         where_named(std::move(digest), its),
-        where_named(integer("particles", from.particles, 1, std::int64_t{1} << 40,
-                            std::string("number of particles") + of_file),
+        where_named(integer("particles", from.particles, 1, std::int64_t{1} << 40, "their number, as found"), its),
+        where_named(number("fastest", from.fastest, {0, fastest}, "largest speed of a particle, sigma / tau, as found"),
                     its),
-        where_named(number("fastest", from.fastest, {0, fastest}, "largest speed of a particle, sigma / tau"), its),
     };
 }
 

@@ -4,6 +4,7 @@
 // open_source().
 #pragma once
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
