@@ -13,7 +13,7 @@ namespace md {
 std::int64_t particle_count(const Slab& slab) { return Lattice(slab).sites(); }
 
 std::int64_t particle_count(const System& system) {
-    std::int64_t n = 0;
+    std::int64_t n = system.from.particles;
     for (const Slab& slab : system.slabs) n += particle_count(slab);
     return n;
 }

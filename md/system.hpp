@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What is simulated: a box, what its faces do, the slabs of particles that it starts with, and the force between them.
+// What is simulated: a box, what its faces do, the particles that it starts with, in slabs or of a file, and the force
+// between them.
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "balance/words.hpp"
@@ -17,16 +20,26 @@ constexpr auto words_of(Boundary) {
         {{Boundary::periodic, "periodic"}, {Boundary::reflecting, "reflecting"}});
 }
 
+/// Particles that a file holds, and what is known of them without it. md/ opens no file.
+struct StateFile {
+    std::string file;                   ///< its path; empty: there is none
+    std::optional<std::int64_t> frame;  ///< counted from 0; empty: the last
+    std::string digest;                 ///< of all its bytes, 16 hex digits; empty: not known yet, as all that follows
+    std::int64_t particles = 0;
+    double fastest = 0;  ///< the largest speed of a particle, length / time
+};
+
 struct System {
     int dimensions = 2;
     std::array<double, 3> box{0, 0, 0};  ///< lengths, from the origin on
     std::array<Boundary, 3> boundary{Boundary::periodic, Boundary::periodic, Boundary::periodic};
     std::uint64_t seed = 1;  ///< of the thermal velocities
     PotentialSpec potential;
+    StateFile from;  ///< in place of slabs, where it names a file
     std::vector<Slab> slabs;
 };
 
-/// Number of particles of all slabs.
+/// Number of particles of all slabs, or of the file.
 std::int64_t particle_count(const System& system);
 
 }  // namespace md

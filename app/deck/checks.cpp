@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "app/common/words.hpp"
+#include "app/deck/from_file.hpp"
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
@@ -305,7 +306,8 @@ void complete_output(Deck::Output& output, const Where& where) {
 
 }  // namespace
 
-void complete_and_check(Deck& deck, const Where& where) {
+void complete_and_check(Deck& deck, const FoundState* found, const Where& where) {
+    complete_from(deck.system, found, where);
     count_dimensions(deck, where);
     complete(deck, where);
     fit_box(deck, where);

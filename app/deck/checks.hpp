@@ -9,12 +9,14 @@
 
 namespace app {
 
+struct FoundState;
+
 /// The location of the value at a dotted path.
 using Where = std::function<std::string(const std::string& path)>;
 
 /// Derives what the schema alone can't (the fitted and rounded box, extents of slabs), then throws DeckError for a deck
-/// that can't work.
-void complete_and_check(Deck& deck, const Where& where);
+/// that can't work. found: see complete_from().
+void complete_and_check(Deck& deck, const FoundState* found, const Where& where);
 
 /// Throws DeckError where the keys of the section balance do not fit each other.
 void check_balance(const Deck& deck, const Where& where);

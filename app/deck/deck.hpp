@@ -25,6 +25,8 @@
 
 namespace app {
 
+struct FoundState;
+
 /// What a trajectory holds of each particle.
 enum class Column { position, velocity, force };
 constexpr auto words_of(Column) {
@@ -150,8 +152,9 @@ struct DeckError : UsageError {
 };
 
 /// Parses and validates the text of a deck. file: the name shown in messages; settings: `key.path=value` overrides, in
-/// order. Throws DeckError.
-Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {});
+/// order; found: what the file of system.from holds (from_file.hpp). Throws DeckError.
+Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {},
+                const FoundState* found = nullptr);
 
 /// A deck of which the section balance counts, by counted work, its output, and the seed of its system for noise: what
 /// `steelyard replay` is told. It may have all sections of a deck, or be empty. Throws DeckError.

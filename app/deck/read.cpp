@@ -9,6 +9,7 @@
 
 #include "app/deck/checks.hpp"
 #include "app/deck/deck.hpp"
+#include "app/deck/from_file.hpp"
 #include "app/deck/key.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/deck/settings.hpp"
@@ -114,13 +115,22 @@ Node deck_tree(const std::string& text, const std::string& shown, const std::vec
 
 }  // namespace
 
-Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
+md::StateFile state_file_of(const std::string& text, const std::string& file,
+                            const std::vector<std::string>& settings) {
+    const std::string shown = printable(file);
+    Deck deck;
+    read_tree(deck_tree(text, shown, settings, false), standard_keys(), deck_keys(deck), Origin{shown}.where(0, 0));
+    return deck.system.from;
+}
+
+Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                const FoundState* found) {
     const std::string shown = printable(file);
     const Node root = deck_tree(text, shown, settings, false);
     Deck deck;
     deck.name = std::filesystem::path(file).stem().string();
     read_tree(root, standard_keys(), deck_keys(deck), Origin{shown}.where(0, 0));
-    complete_and_check(deck, [&](const std::string& path) { return locate(root, path, shown); });
+    complete_and_check(deck, found, [&](const std::string& path) { return locate(root, path, shown); });
     return deck;
 }
 

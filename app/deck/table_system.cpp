@@ -27,7 +27,8 @@ Key box_key(Deck::System& s) {
                  fmt::format("write two or three lengths as in {}, or fit", example));
         read(node, path);
     };
-    return required(std::move(key), "give its lengths, as in box: [700.0, 300.0], or box: fit");
+    key.standard = "that of the file of `from`, else required";
+    return key;
 }
 
 std::vector<Key> potential_keys(md::PotentialSpec& p) {
@@ -87,6 +88,35 @@ std::vector<Key> slab_keys(md::Slab& s, Deck::System& system) {
     };
 }
 
+// What the program finds in the file stands in the effective deck, which is complete without the file.
+std::vector<Key> from_keys(md::StateFile& from) {
+    const auto where_named = [&from](Key key, const char* standard) {
+        key.standard = standard;
+        key.text = [&from, text = std::move(key.text)] { return from.file.empty() ? "" : text(); };
+        return key;
+    };
+    const char* its = "that of the file";
+    Key digest = text("digest", from.digest, "16 hex digits", "of all bytes of the file; another file is refused");
+    digest.read = [&from, read = std::move(digest.read)](const Node& node, const std::string& path) {
+        read(node, path);
+        if (from.digest.size() != 16 || from.digest.find_first_not_of("0123456789abcdef") != std::string::npos)
+            fail(node.where, path + " must be 16 hex digits", "remove it: the program finds it");
+    };
+    return {
+        where_named(may_change(required(text("file", from.file, "a path",
+                                             "H5MD file, LAMMPS data file or dump; relative to the working directory"),
+                                        "give the path of the file")),
+                    "required"),
+        where_named(integer("frame", from.frame, 0, std::int64_t{1} << 40,
+                            "of a file that holds several, counted from 0; last: the last one", "last"),
+                    "`last`"),
+        where_named(std::move(digest), its),
+        where_named(integer("particles", from.particles, 1, std::int64_t{1} << 40, "their number, as found"), its),
+        where_named(number("fastest", from.fastest, {0, fastest}, "largest speed of a particle, sigma / tau, as found"),
+                    its),
+    };
+}
+
 Key slabs_key(std::vector<md::Slab>& slabs, Deck::System& system) {
     Key key{"slabs", "each by its corners, with a gap of about sigma to the next one, or by cells with box: fit",
             fmt::format("a list of 1 to {} slabs", most_slabs)};
@@ -99,10 +129,13 @@ Key slabs_key(std::vector<md::Slab>& slabs, Deck::System& system) {
     };
     key.elements = [&slabs, &system] {
         std::vector<std::vector<Key>> all;
-        for (md::Slab& slab : slabs) all.push_back(slab_keys(slab, system));
+        if (system.from.file.empty())
+            for (md::Slab& slab : slabs) all.push_back(slab_keys(slab, system));
         return all;
     };
-    return required(std::move(key), "give a list of slabs");
+    key.excluded = [&system] { return system.from.file.empty() ? "" : "is there beside from"; };
+    key.way_out = "remove one of them: a file holds all particles";
+    return required(std::move(key), "give a list of slabs, or a file by from");
 }
 
 }  // namespace
@@ -118,6 +151,10 @@ std::vector<Key> system_keys(Deck::System& s) {
                                "each axis: periodic or reflecting"),
         std::move(seed),
         section("potential", "", potential_keys(s.potential)),
+        section("from",
+                "all particles from a file, in place of slabs: docs/states.md; what is needed of it is found by the "
+                "program",
+                from_keys(s.from)),
         slabs_key(s.slabs, s),
     };
 }

@@ -11,18 +11,20 @@ namespace {
 void add(std::string& out, const std::vector<Key>& keys, const std::string& first, bool comments) {
     std::string indent = first;
     for (const Key& key : keys) {
-        const std::string value = key.text ? " " + key.text() : "";
-        if (value == " ") continue;  // this deck has no such key
-        const std::string line = fmt::format("{}{}:{}", indent, key.name, value);
-        out += comments && !key.meaning.empty() ? fmt::format("{:<46}  # {}\n", line, key.meaning) : line + "\n";
-        indent = std::string(first.size(), ' ');
-        add(out, key.keys, indent + "  ", comments);
+        const std::string value = key.text ? key.text() : "", below(first.size(), ' ');
+        std::string its;
+        add(its, key.keys, below + "  ", comments);
         // Comments at the first element only: hundreds of slabs must not fill a deck's 256 KiB.
         if (key.elements)
             for (bool is_first = true; const std::vector<Key>& element : key.elements()) {
-                add(out, element, indent + "  - ", comments && is_first);
+                add(its, element, below + "  - ", comments && is_first);
                 is_first = false;
             }
+        if (value.empty() && its.empty()) continue;  // this deck has no such key
+        const std::string line = fmt::format("{}{}:{}{}", indent, key.name, value.empty() ? "" : " ", value);
+        out += comments && !key.meaning.empty() ? fmt::format("{:<46}  # {}\n", line, key.meaning) : line + "\n";
+        out += its;
+        indent = below;
     }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 double typical_speed(const md::System& system) {
     // The fastest of many particles, after a collision has turned the slabs' motion into heat.
-    double speed = 0.1;
+    double speed = std::max(0.1, system.from.fastest);
     for (const md::Slab& s : system.slabs)
         speed = std::max(speed,
                          1.5 * std::hypot(s.velocity[0], s.velocity[1], s.velocity[2]) + 4 * std::sqrt(s.temperature));

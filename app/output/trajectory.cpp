@@ -14,7 +14,7 @@
 #include "app/common/errors.hpp"
 #include "app/output/h5md.hpp"
 #include "app/output/run_directory.hpp"
-#include "balance/grid/grid.hpp"
+#include "balance/team.hpp"
 #include "comm/file/durable.hpp"
 #include "md/initial.hpp"
 
@@ -105,18 +105,39 @@ void TrajectoryFile::write_frame(std::int64_t frame, const Moment& now) {
         file().write(place_time, frame, 0, &now.time, 1);
         file().write(place_edges, frame, 0, edges.data(), 3);
     }
-    if (frame == 0) {
-        const balance::Range mine = balance::block(particles_, comm().rank(), comm().size());
-        std::vector<std::int64_t> ids(mine.size());
-        std::iota(ids.begin(), ids.end(), mine.begin);
-        file().write(place_id, 0, mine.begin, ids.data(), mine.size());
-    }
+    if (first_ids_.empty()) first_ids_ = first_ids(now.engine);
     write_in_order(frame, now.engine);
+}
+
+// The ids with which the ranges of window_rows rows begin, and one beyond all. Those of slabs are the rows' numbers;
+// those of a file may be any. Found by bisection, all at once.
+std::vector<std::int64_t> TrajectoryFile::first_ids(const Engine& engine) const {
+    std::vector<std::int64_t> ids;
+    for (std::size_t t = 0; t < engine.tiles().size(); ++t)
+        for (std::int64_t i = 0; i < engine.tiles().particles(t); ++i) ids.push_back(engine.tiles().particle(t, i).id);
+    std::sort(ids.begin(), ids.end());
+    constexpr std::int64_t beyond = std::int64_t{1} << 62;
+    const std::int64_t ranges = (particles_ + window_rows - 1) / window_rows;
+    std::vector<std::int64_t> low(ranges, 0), high(ranges, beyond),
+        before(ranges);  // row k * window_rows is in [low, high)
+    for (std::int64_t width = beyond; width > 1; width /= 2) {
+        for (std::int64_t k = 0; k < ranges; ++k)
+            before[k] = std::lower_bound(ids.begin(), ids.end(), low[k] + width / 2) - ids.begin();
+        comm().sum(std::span(before));
+        for (std::int64_t k = 0; k < ranges; ++k)
+            (before[k] <= k * window_rows ? low[k] : high[k]) = low[k] + width / 2;
+    }
+    low.push_back(beyond);
+    return low;
 }
 
 // Particles lie in the ranks by place. Window by window of ids they go to the rank that writes their rows.
 void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
-    const std::int64_t window = window_rows * comm().size(), windows = (particles_ + window - 1) / window;
+    const std::int64_t ranks = comm().size(), ranges = std::ssize(first_ids_) - 1,
+                       windows = (ranges + ranks - 1) / ranks;
+    const auto range_of = [&](std::int64_t id) {
+        return std::upper_bound(first_ids_.begin(), first_ids_.end(), id) - first_ids_.begin() - 1;
+    };
     std::vector<std::int64_t> begin(engine.tiles().size() + 1,
                                     0);  // of each tile in a list of all of this rank's particles
     for (std::size_t t = 0; t < engine.tiles().size(); ++t) begin[t + 1] = begin[t] + engine.tiles().particles(t);
@@ -127,14 +148,17 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
             for (std::int64_t i = begin[t]; i < begin[t + 1]; ++i)
                 visit(i, engine.tiles().particle(t, i - begin[t]).id);
     };
-    for_each([&](std::int64_t, std::int64_t id) { ++first[id / window + 1]; });
+    for_each([&](std::int64_t, std::int64_t id) { ++first[range_of(id) / ranks + 1]; });
     std::partial_sum(first.begin(), first.end(), first.begin());
     std::vector<std::uint32_t> place(begin.back());
     std::vector<std::int64_t> next(first.begin(), first.end() - 1);
-    for_each([&](std::int64_t at, std::int64_t id) { place[next[id / window]++] = static_cast<std::uint32_t>(at); });
+    for_each([&](std::int64_t at, std::int64_t id) {
+        place[next[range_of(id) / ranks]++] = static_cast<std::uint32_t>(at);
+    });
 
     std::vector<std::vector<std::byte>> to_rank(comm().size());
-    std::vector<double> rows;
+    std::vector<double> values;
+    std::vector<std::int64_t> ids;
     for (std::int64_t w = 0; w < windows; ++w)
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             for (auto& out : to_rank) out.clear();
@@ -146,19 +170,19 @@ void TrajectoryFile::write_in_order(std::int64_t frame, const Engine& engine) {
                 const Row row{p.id,
                               columns_[c] == Column::force ? engine.force(t, i) : value_of(columns_[c], p, domain_)};
                 const auto bytes = std::as_bytes(std::span(&row, 1));
-                auto& out = to_rank[row.id % window / window_rows];
+                auto& out = to_rank[range_of(row.id) % ranks];
                 out.insert(out.end(), bytes.begin(), bytes.end());
             }
-            const std::vector<std::byte> in = comm().all_to_all(to_rank);
-            const std::int64_t lowest = w * window + comm().rank() * window_rows,
-                               mine = std::clamp<std::int64_t>(particles_ - lowest, 0, window_rows);
-            rows.assign(3 * mine, 0.0);
-            for (std::size_t at = 0; at < in.size(); at += sizeof(Row)) {
-                Row row;
-                std::memcpy(&row, &in[at], sizeof row);
-                std::copy(row.value.begin(), row.value.end(), &rows[3 * (row.id - lowest)]);
-            }
-            file().write(first_column + c, frame, lowest, rows.data(), mine);
+            auto in = balance::elements_in<Row>(comm().all_to_all(to_rank));
+            std::sort(in.begin(), in.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
+            const std::int64_t lowest = (w * ranks + comm().rank()) * window_rows, mine = std::ssize(in);
+            values.clear();
+            for (const Row& row : in) values.insert(values.end(), row.value.begin(), row.value.end());
+            file().write(first_column + c, frame, lowest, values.data(), mine);
+            if (frame > 0 || c > 0) continue;
+            ids.clear();
+            for (const Row& row : in) ids.push_back(row.id);
+            file().write(place_id, 0, lowest, ids.data(), mine);
         }
 }
 

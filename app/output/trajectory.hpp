@@ -19,10 +19,12 @@ public:
 private:
     void write_frame(std::int64_t frame, const Moment& now) override;
     std::vector<comm::FramePlace> describe(comm::FileWriter& file, std::int64_t frames, std::int64_t capacity) const;
+    std::vector<std::int64_t> first_ids(const Engine& engine) const;
     void write_in_order(std::int64_t frame, const Engine& engine);
 
     std::vector<Column> columns_;
     std::int64_t particles_;
+    std::vector<std::int64_t> first_ids_;  ///< of each range of rows
     const md::Domain domain_;
 };
 

@@ -178,7 +178,7 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(comm::detect(comm).default_threads);
     PredictReport report = begun(options, deck, comm);
     const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
-    if (deck.load.kind == LoadKind::slabs) agreed(comm, [&] { return check_start(deck, setup); });
+    if (deck.load.kind == LoadKind::slabs) check_start(deck, setup, comm);
     const balance::Grid grid = setup.domain.grid();
     std::int64_t most = most_ranks(deck, grid);
     std::vector<std::int64_t> counts = agreed(comm, [&] {

@@ -3,7 +3,6 @@
 #include "app/run/load_field.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,6 +15,7 @@
 #include "app/deck/setup.hpp"
 #include "app/engine/engine.hpp"
 #include "app/output/restart.hpp"
+#include "app/run/plain_engine.hpp"
 #include "balance/grid/field.hpp"
 #include "comm/file/field_reader.hpp"
 #include "comm/team.hpp"
@@ -29,24 +29,14 @@ LoadField counted_load(const Deck& given, const comm::Communicator& comm) {
     deck.grid.skin = 0;      // the neighbour lists serve once
     deck.balance.every = 1;  // counts look two cells far
     deck.balance.clock = balance::Clock::work;
-    const Setup setup = agreed(comm, [&] { return make_setup(deck, ""); });
-    const balance::Grid grid = setup.domain.grid();
-    comm::require(comm, grid.box().cells() >= comm.size(), [&] {
-        return UsageError(fmt::format("grid: {} for {}; use fewer ranks", counted(grid.box().cells(), "cell"),
-                                      counted(comm.size(), "rank")));
-    });
-    const comm::Ranks team(comm);
-    const balance::Decomposition owners(
-        grid, balance::one_box_each(balance::even_partition(grid, comm.size())), {comm.size(), comm.size()},
-        tile_shape(deck, setup.domain, std::int64_t{comm.size()} * omp_get_max_threads()));
-    Timers timers;
-    const std::unique_ptr<Engine> made = make_engine(setup, owners, comm, timers);
-    Engine& engine = *made;
-    fill_from(deck, engine, owners, comm);
+    const PlainEngine plain(deck, comm);
+    Engine& engine = *plain.engine;
+    fill_from(deck, engine, plain.owners, comm);
     engine.rebin();
     engine.build_neighbour_lists();
-    const balance::Counting counting{deck.balance.work, setup.domain.cell_widths()};
-    const balance::HomeCells cells = count_cells(team, engine, owners, &counting);
+    const balance::Grid grid = plain.setup.domain.grid();
+    const balance::Counting counting{deck.balance.work, plain.setup.domain.cell_widths()};
+    const balance::HomeCells cells = count_cells(comm::Ranks(comm), engine, plain.owners, &counting);
     LoadField field{grid, {1, 1, 1}, {}, 1 / balance::ticks_per_second, "seconds a step, counted work"};
     std::copy_n(deck.system.box.begin(), grid.dimensions, field.box.begin());
     field.load = cells.work;
@@ -103,7 +93,7 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
 std::int64_t ghost_bytes(int dimensions) { return dimensions == 2 ? sizeof(md::Packed<2>) : sizeof(md::Packed<3>); }
 
 void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm) {
-    if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck.system);
+    if (deck.load.kind != LoadKind::checkpoint) return fill_at_start(deck, engine, owners, comm);
     const CheckpointInfo checkpoint = read_checkpoint(deck.load.file, comm);
     for (const DeckChange& c : changes(checkpoint.deck, deck))
         comm::require(comm, c.key != "system.box" && c.key != "system.boundary", [&] {

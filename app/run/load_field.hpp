@@ -27,8 +27,8 @@ struct LoadField {
 /// Bytes of a particle that is a ghost: of its packed position.
 std::int64_t ghost_bytes(int dimensions);
 
-/// Gives an engine the particles that the section load names: a checkpoint's, else those of the deck's slabs. owners:
-/// the decomposition in use. Collective. Throws InputError, comm::ReadError.
+/// Gives an engine the particles that the section load names: a checkpoint's, else those of the deck's system.
+/// owners: the decomposition in use. Collective. Throws InputError, comm::ReadError.
 void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm);
 
 /// Collective. Throws InputError, comm::ReadError, UsageError, and md::SimulationError for counted work that cannot be

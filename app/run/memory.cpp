@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 #include "app/common/words.hpp"
 #include "app/deck/setup.hpp"
@@ -13,6 +15,16 @@
 
 namespace app {
 namespace {
+
+// Particles and their density: of each slab, or of a file, as if its particles filled the box.
+std::vector<std::pair<double, double>> parts_of(const md::System& system, const md::Domain& domain) {
+    std::vector<std::pair<double, double>> parts;
+    for (const md::Slab& slab : system.slabs)
+        parts.emplace_back(static_cast<double>(md::particle_count(slab)), slab.density);
+    const auto of_file = static_cast<double>(system.from.particles);
+    if (of_file > 0) parts.emplace_back(of_file, of_file / domain.volume());
+    return parts;
+}
 
 // Bytes of tiles for each particle, before the slabs meet: the state and the position of the last rebuild; two packed
 // positions, for ghosts too; counts and slots of its part of a cell; its neighbours. A neighbour is one byte in a row,
@@ -23,11 +35,10 @@ double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape t
     const double r = setup.radius(),
                  around = axes == 2 ? std::numbers::pi * r * r : 4.0 / 3 * std::numbers::pi * r * r * r;
     double particles = 0, neighbours = 0, filled = 0, cell_size = 1, with_ghosts = 1, with_halo = 1;
-    for (const md::Slab& slab : deck.system.slabs) {
-        const auto n = static_cast<double>(md::particle_count(slab));
+    for (const auto& [n, density] : parts_of(deck.system, setup.domain)) {
         particles += n;
-        filled += n / slab.density;
-        neighbours += n * around * slab.density;
+        filled += n / density;
+        neighbours += n * around * density;
     }
     for (int a = 0; a < axes; ++a) {
         cell_size *= setup.domain.axis[a].cell_width();
@@ -48,8 +59,7 @@ Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, 
     constexpr double empty_cell = 11, balanced_cell = 70;
     const auto cells = static_cast<double>(setup.domain.grid().box().cells());
     double filled = 0;
-    for (const md::Slab& slab : deck.system.slabs)
-        filled += static_cast<double>(md::particle_count(slab)) / slab.density;
+    for (const auto& [n, density] : parts_of(deck.system, setup.domain)) filled += n / density;
     for (const md::Axis& axis : setup.domain.axes()) filled /= axis.cell_width();
     return {
         particle_bytes(deck, setup, tile) * static_cast<double>(particles) / ranks,
@@ -63,9 +73,12 @@ void require_memory(const Deck& deck, const Setup& setup, const comm::Communicat
     const balance::Grid grid = setup.domain.grid();
     throw DeckError(fmt::format(
         "{}: {} cells and {} need about {:.1f} GB for {} on one node, which has {:.1f} GB; use {}, or more nodes",
-        each.cells > each.particles ? "system.box" : "system.slabs", along_axes(grid.cells, grid.dimensions),
-        counted(md::particle_count(deck.system), "particle"), needed * 1e-9, counted(comm.node_size(), "rank"),
-        there * 1e-9, each.cells > each.particles ? "a smaller box, a larger grid.cell" : "fewer particles"));
+        each.cells > each.particles     ? "system.box"
+        : deck.system.from.file.empty() ? "system.slabs"
+                                        : "system.from",
+        along_axes(grid.cells, grid.dimensions), counted(md::particle_count(deck.system), "particle"), needed * 1e-9,
+        counted(comm.node_size(), "rank"), there * 1e-9,
+        each.cells > each.particles ? "a smaller box, a larger grid.cell" : "fewer particles"));
 }
 
 }  // namespace app

@@ -26,6 +26,7 @@
 #include "app/output/run_context.hpp"
 #include "app/run/memory.hpp"
 #include "app/run/network.hpp"
+#include "app/run/plain_engine.hpp"
 #include "app/run/start.hpp"
 #include "app/run/step.hpp"
 #include "comm/machine/topology.hpp"
@@ -171,7 +172,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     const std::unique_ptr<Engine> made = make_engine(setup, *owners, comm, timers);
     Engine& engine = *made;
     if (context.restart) load_particles(*context.restart, engine, *owners, comm);
-    else engine.fill(deck.system);
+    else fill_at_start(deck, engine, *owners, comm);
     owners.reset();  // it knows the boxes of all processes, which a run does not need
 
     // Files are written from the first result on: a run that fails before leaves the directory as it was.
@@ -202,8 +203,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
     const bool automatic = options.restart == "auto";
     if (!automatic && !options.restart.empty()) restart = read_checkpoint(options.restart, comm);
     std::vector<std::string> notes;
-    if (options.restart.empty())
-        notes = agreed(comm, [&] { return check_start(deck, setup); });  // before there is a directory
+    if (options.restart.empty()) notes = check_start(deck, setup, comm);  // before there is a directory
     agreed(comm, [&] { require_memory(deck, setup, comm); });
     RunDirectory directory(output_path(options, deck, comm), comm);
     if (automatic) restart = directory.newest_checkpoint(old);
@@ -216,7 +216,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
         return {};
     }
 
-    if (automatic && !restart) notes = agreed(comm, [&] { return check_start(deck, setup); });
+    if (automatic && !restart) notes = check_start(deck, setup, comm);
     note_intervals(deck, notes);
     note_sharing(place.topology, notes);
     std::optional<MessageTrace> trace;
@@ -249,7 +249,7 @@ int check(const Options& options, const comm::Communicator& comm) {
     const balance::Grid grid = setup.domain.grid();
     const std::int64_t processes = agreed(comm, [&] { return process_count(deck, grid, comm.size()); });
     const std::int64_t particles = md::particle_count(deck.system);
-    std::vector<std::string> notes = agreed(comm, [&] { return check_start(deck, setup); });
+    std::vector<std::string> notes = check_start(deck, setup, comm);
     note_intervals(deck, notes);
     if (comm.rank() != 0) return 0;
     const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());

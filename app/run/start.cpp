@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/close_pair.hpp"
 #include "md/closest.hpp"
 #include "md/lattice.hpp"
 #include "md/potential.hpp"
@@ -76,9 +77,8 @@ void check_crowd(const Deck& deck, const Setup& setup) {
     }
 }
 
-}  // namespace
-
-std::vector<std::string> check_start(const Deck& deck, const Setup& setup) {
+// Those of slabs, which follow from the deck.
+std::vector<std::string> check_slabs(const Deck& deck, const Setup& setup) {
     const md::PotentialSpec& potential = setup.potential;
     const std::vector<md::Slab>& slabs = deck.system.slabs;
     const double least = md::least_distance(potential, setup.precision);
@@ -92,6 +92,35 @@ std::vector<std::string> check_start(const Deck& deck, const Setup& setup) {
     return {fmt::format("{}: the start releases {} epsilon there; {}", what(*close, slabs),
                         std::llround(md::pair_value(potential, close->distance).energy / potential.epsilon),
                         remedy(*close, slabs, potential))};
+}
+
+// Those of a file, found by an engine that is made for it.
+std::vector<std::string> check_file(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
+    const md::PotentialSpec& potential = setup.potential;
+    const double least = md::least_distance(potential, setup.precision),
+                 hot = md::distance_of_energy(potential, 100 * potential.epsilon);
+    const std::string& path = deck.system.from.file;
+    const auto close = closest_pair_of_file(deck, std::max(least, hot), comm);
+    if (!close) return {};
+    std::string at = fmt::format("{:.6g}, {:.6g}", close->at[0], close->at[1]);
+    if (setup.domain.dimensions == 3) at += fmt::format(", {:.6g}", close->at[2]);
+    const std::string what = fmt::format("{}: particles {} and {} are {} apart at [{}]", path, close->id[0],
+                                         close->id[1], number(close->distance), at);
+    comm::require(comm, close->distance >= least, [&] {
+        return InputError(
+            fmt::format("{}, and forces are exact from {} on; leave out one of them, or let the state "
+                        "relax where it was made",
+                        what, number(least)));
+    });
+    return {fmt::format("{}: the start releases {} epsilon there; let the state relax where it was made", what,
+                        std::llround(md::pair_value(potential, close->distance).energy / potential.epsilon))};
+}
+
+}  // namespace
+
+std::vector<std::string> check_start(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
+    if (!deck.system.from.file.empty()) return check_file(deck, setup, comm);
+    return agreed(comm, [&] { return check_slabs(deck, setup); });
 }
 
 }  // namespace app

@@ -23,6 +23,11 @@ const std::string cells =
     "  slabs: [{cells: [40, 23]}]\n"
     "run: {dt: 0.001, steps: 10}\n"
     "load: {kind: uniform}\n";
+const std::string of_file =
+    "system:\n"
+    "  box: [100, 50]\n"
+    "  from: {file: a.h5, digest: '0123456789abcdef', particles: 10, fastest: 2}\n"
+    "run: {dt: 0.001, steps: 10}\n";
 
 bool read(const app::Key& key, const std::string& path, const std::string& text) {
     try {
@@ -69,6 +74,7 @@ void change(const app::Key& key, const std::string& path) {
                              "slabs",
                              "ball",
                              "other.h5",
+                             "fedcba9876543210",
                              "off",
                              "host",
                              "fixed",
@@ -79,6 +85,7 @@ void change(const app::Key& key, const std::string& path) {
 
 // The interface: a restart keeps these.
 bool kept(const std::string& path) {
+    if (path == "system.from.file") return false;  // the digest says that it is the same
     return path.rfind("system.", 0) == 0 || path == "grid.cell" || path == "grid.tile";
 }
 
@@ -90,7 +97,7 @@ TEST_CASE("a change of any key is seen, as one of this key alone, and a restart 
         if (key.name == "migrate") return;                        // another name of a key
         if (key.text && key.name != "lattice") all.insert(path);  // there is one lattice
     });
-    for (const std::string& text : {corners, cells}) {
+    for (const std::string& text : {corners, cells, of_file}) {
         const Deck before = app::parse_deck(text, "deck.yaml");
         Deck now = before;
         const std::vector<app::Key> keys = app::deck_keys(now);

@@ -42,6 +42,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"app/deck", {"predict", "comm", "gpu", "md", "balance"}},
     {"app/balancing", {"comm", "gpu", "md", "balance"}},
     {"app/output", {"comm", "gpu", "md", "balance"}},
+    {"app/state", {"comm", "gpu", "md", "balance"}},
     {"app/run", {"comm", "gpu", "md", "balance"}},
     {"app/predict", {"predict", "comm", "gpu", "md", "balance"}},
     {"app", {"predict", "comm", "gpu", "md", "balance"}},

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// An engine whose cutoff is the radius lists the close pairs alone. Its cells tell where they are, and the particles of
+// those cells are compared one with another on all ranks. A cell may hold so many particles that two of them must be
+// that close: then lists need not be built, which would take no end of memory, and the cell's particles are compared.
+#include "app/run/close_pair.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "app/run/plain_engine.hpp"
+#include "balance/team.hpp"
+
+namespace app {
+namespace {
+
+constexpr std::int64_t most_compared = 4096, fullest_cell = 1 << 16;
+
+using Particles = std::vector<md::Particle<3>>;
+
+// A cell of this rank that holds particles to be looked at. number: in the grid, the same on any ranks.
+struct Cell {
+    std::int64_t number = 0;
+    std::size_t tile = 0;
+    std::int64_t first = 0, particles = 0;
+};
+
+// use(cell, place of the cell among all of the rank's) for each cell of this rank.
+template <class Use>
+void for_each_cell(const Engine& engine, Use use) {
+    const balance::Box grid = engine.setup().domain.grid().box();
+    for (std::size_t t = 0, place = 0; t < engine.tiles().size(); ++t) {
+        const balance::Box& box = engine.tiles().box(t);
+        const std::vector<std::int32_t> counts = engine.tiles().counts(t);
+        Cell cell{0, t, 0, 0};
+        std::size_t k = 0;
+        for (int x = box.lower[0]; x < box.upper[0]; ++x)
+            for (int y = box.lower[1]; y < box.upper[1]; ++y)
+                for (int z = box.lower[2]; z < box.upper[2]; ++z, ++k, ++place, cell.first += cell.particles) {
+                    cell.number = balance::place_in(grid, x, y, z);
+                    cell.particles = counts[k];
+                    use(cell, place);
+                }
+    }
+}
+
+// So many particles cannot lie in a cell, each further than `radius` from all others: their balls of half that radius
+// would not fit.
+double most_apart(const md::Domain& domain, double radius) {
+    double room = 1;
+    for (const md::Axis& axis : domain.axes()) room *= axis.cell_width() + radius;
+    return room / (domain.dimensions == 2 ? std::numbers::pi / 4 * radius * radius
+                                          : std::numbers::pi / 6 * radius * radius * radius);
+}
+
+std::int64_t sum_of(std::int64_t value, const comm::Communicator& comm) {
+    comm.sum(std::span(&value, 1));
+    return value;
+}
+
+// Particles of these cells of all ranks, on all ranks and ordered by their ids; of the first cells, where they are too
+// many, and of a first cell that holds too many by itself those with the least ids.
+Particles gathered(const Engine& engine, const std::vector<Cell>& cells, const comm::Communicator& comm) {
+    const auto below = [&](std::int64_t number) {
+        std::int64_t mine = 0;
+        for (const Cell& cell : cells) mine += cell.number < number ? cell.particles : 0;
+        return sum_of(mine, comm);
+    };
+    std::int64_t low = 0, high = engine.setup().domain.grid().box().cells();
+    std::array<std::int64_t, 1> first{high};
+    for (const Cell& cell : cells) first[0] = std::min(first[0], cell.number);
+    comm.min(first);
+    if (below(high) <= most_compared) low = high;
+    while (high - low > 1) {
+        const std::int64_t middle = low + (high - low) / 2;
+        (below(middle) <= most_compared ? low : high) = middle;
+    }
+    low = std::max(low, first[0] + 1);
+    Particles mine;
+    for (const Cell& cell : cells)
+        for (std::int64_t i = 0; cell.number < low && i < cell.particles; ++i)
+            mine.push_back(engine.tiles().particle(cell.tile, cell.first + i));
+    const auto by_id = [](const md::Particle<3>& a, const md::Particle<3>& b) { return a.id < b.id; };
+    std::sort(mine.begin(), mine.end(), by_id);
+    mine.resize(std::min<std::size_t>(mine.size(), most_compared));
+    Particles all = balance::elements_in<md::Particle<3>>(comm.all_gather(std::as_bytes(std::span(mine))));
+    std::sort(all.begin(), all.end(), by_id);
+    return all;
+}
+
+double distance(const md::Particle<3>& a, const md::Particle<3>& b, const md::Domain& domain) {
+    double square = 0;
+    for (int k = 0; k < domain.dimensions; ++k) {
+        std::int64_t d = std::abs(a.x[k] - b.x[k]);
+        if (domain.axis[k].periodic) d = std::min(d, domain.axis[k].fixed_length() - d);
+        const double x = static_cast<double>(d) * md::position_unit;
+        square += x * x;
+    }
+    return std::sqrt(square);
+}
+
+std::optional<CloseParticles> closest(const Particles& all, const md::Domain& domain, double radius) {
+    std::optional<CloseParticles> found;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t j = i + 1; j < all.size(); ++j)
+            if (const double d = distance(all[i], all[j], domain); d < (found ? found->distance : radius)) {
+                found = {{all[i].id, all[j].id}, {}, d};
+                for (int k = 0; k < 3; ++k) found->at[k] = static_cast<double>(all[i].x[k]) * md::position_unit;
+            }
+    return found;
+}
+
+}  // namespace
+
+std::optional<CloseParticles> closest_pair_of_file(const Deck& deck, double radius, const comm::Communicator& comm) {
+    Deck listed = deck;
+    listed.grid.skin = 0;
+    listed.balance.every = 0;
+    listed.accelerator.backend = AcceleratorBackend::none;
+    if (radius > 0) listed.system.potential.cutoff = radius;
+    const PlainEngine plain(listed, comm);
+    Engine& engine = *plain.engine;
+    fill_at_start(deck, engine, plain.owners, comm);
+    engine.rebin();
+    const md::Domain& domain = plain.setup.domain;
+    const double most = radius > 0 ? most_apart(domain, radius) : std::numeric_limits<double>::infinity();
+    std::vector<Cell> crowded;
+    std::array<std::int64_t, 1> fullest{0};
+    for_each_cell(engine, [&](const Cell& cell, std::size_t) {
+        fullest[0] = std::max(fullest[0], cell.particles);
+        if (static_cast<double>(cell.particles) > most) crowded.push_back(cell);
+    });
+    if (sum_of(std::ssize(crowded), comm) > 0) {
+        const auto found = closest(gathered(engine, crowded, comm), domain, radius);
+        if (found) return found;
+    }
+    comm.max(fullest);
+    comm::require(comm, fullest[0] < fullest_cell, [&] {
+        return InputError(fmt::format("{}: {} particles lie in one cell; use a file without such a crowd",
+                                      deck.system.from.file, fullest[0]));
+    });
+    if (radius == 0) return std::nullopt;
+    engine.build_neighbour_lists();
+    const std::vector<std::int64_t> pairs = engine.cell_neighbours();
+    std::vector<Cell> close;
+    for_each_cell(engine, [&](const Cell& cell, std::size_t place) {
+        if (pairs[place] > 0) close.push_back(cell);
+    });
+    if (sum_of(std::ssize(close), comm) == 0) return std::nullopt;
+    return closest(gathered(engine, close, comm), domain, radius);
+}
+
+}  // namespace app

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Particles of a file that are too close to each other, found by the engine's cells and neighbour lists.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "app/deck/deck.hpp"
+#include "comm/communicator.hpp"
+
+namespace app {
+
+struct CloseParticles {
+    std::array<std::int64_t, 2> id;  ///< ascending
+    std::array<double, 3> at;        ///< position of the first one, lengths
+    double distance;                 ///< lengths
+};
+
+/// The closest pair of particles of the deck's file of which one is nearer to the other than `radius` (lengths);
+/// nothing where there is none. Where thousands are that close, the closest pair of some of them. The same on any
+/// ranks. Collective. Throws InputError as load_state(), and for a cell that is fuller than any run can compute.
+std::optional<CloseParticles> closest_pair_of_file(const Deck& deck, double radius, const comm::Communicator& comm);
+
+}  // namespace app

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "app/state/by_id.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <span>
+
+#include "balance/team.hpp"
+#include "md/random.hpp"
+
+namespace app {
+
+void ById::add(const SourcePiece& piece) {
+    std::vector<std::vector<std::byte>> to_rank(comm_.size());
+    std::array<std::int64_t, 1> has_positions{piece.positions};
+    if (comm_.rank() == 0)
+        for (const md::Particle<3>& p : piece.rows) {
+            auto& out = to_rank[md::mix(static_cast<std::uint64_t>(p.id)) % comm_.size()];
+            const auto bytes = std::as_bytes(std::span(&p, 1));
+            out.insert(out.end(), bytes.begin(), bytes.end());
+        }
+    comm_.broadcast(has_positions);
+    const auto in = balance::elements_in<md::Particle<3>>(comm_.all_to_all(to_rank));
+    auto& list = has_positions[0] != 0 ? particles_ : velocities_;
+    list.insert(list.end(), in.begin(), in.end());
+}
+
+std::int64_t ById::fault() {
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+    std::array<std::int64_t, 1> least{none};
+    const auto less = [](const md::Particle<3>& a, const md::Particle<3>& b) { return a.id < b.id; };
+    for (auto* list : {&particles_, &velocities_}) {
+        std::sort(list->begin(), list->end(), less);
+        const auto twice =
+            std::adjacent_find(list->begin(), list->end(), [](auto& a, auto& b) { return a.id == b.id; });
+        if (twice != list->end()) least[0] = std::min(least[0], twice->id);
+    }
+    std::array<std::int64_t, 1> velocities{std::ssize(velocities_)};
+    comm_.sum(velocities);
+    for (std::size_t i = 0; velocities[0] > 0 && least[0] == none; ++i) {
+        const bool position = i < particles_.size(), velocity = i < velocities_.size();
+        if (!position && !velocity) break;
+        if (position && velocity && particles_[i].id == velocities_[i].id)
+            std::copy_n(velocities_[i].v, 3, particles_[i].v);
+        else least[0] = std::min(position ? particles_[i].id : none, velocity ? velocities_[i].id : none);
+    }
+    velocities_ = {};
+    comm_.min(least);
+    return least[0] == none ? -1 : least[0];
+}
+
+}  // namespace app

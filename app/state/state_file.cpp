@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// A file is gone through twice: for what the deck has to know before anything is made, then for the particles. Its
+// digest says that it is the same file. Between the two a checkpoint's deck can take the place of the first.
+#include "app/state/state_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <filesystem>
+
+#include "app/common/errors.hpp"
+#include "app/common/words.hpp"
+#include "app/deck/limits.hpp"
+#include "app/deck/wording.hpp"
+#include "app/output/checkpoint_front.hpp"
+#include "app/state/by_id.hpp"
+#include "app/state/placement.hpp"
+#include "comm/file/durable.hpp"
+#include "comm/file/file.hpp"
+#include "comm/machine/topology.hpp"
+
+namespace app {
+namespace {
+
+constexpr std::int64_t most_particles = std::int64_t{1} << 40, most_id = std::int64_t{1} << 60;
+constexpr double particle_bytes = 100;  // on the way to its owner
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what, const std::string& remedy) {
+    throw InputError(fmt::format("{}: {}; {}", path, what, remedy));
+}
+
+// Runs body() on rank 0; also errors of HDF5 are those of an input file.
+template <class Body>
+void reading(const comm::Communicator& comm, Body body) {
+    on_rank_0(comm, [&] {
+        try {
+            body();
+        } catch (const comm::ReadError& e) {
+            throw InputError(e.what());
+        }
+    });
+}
+
+void check_head(const SourceHead& head, const std::string& path, int ranks_of_node, int ranks) {
+    if (head.particles > most_particles)
+        refuse(path, fmt::format("announces {} particles, more than 2^40", head.particles), "give a smaller file");
+    const double needed = static_cast<double>(head.particles) * particle_bytes * ranks_of_node / ranks,
+                 there = comm::memory_bytes();
+    if (needed > there)
+        refuse(path,
+               fmt::format("announces {} particles, which take about {:.3g} GB of a node's {:.3g} GB", head.particles,
+                           needed * 1e-9, there * 1e-9),
+               "use more nodes, or a whole file");
+    for (int a = 0; a < head.dimensions; ++a)
+        if (quanta(head.lower[a]) == no_quanta || !(head.length[a] >= 0 && head.length[a] <= longest_side))
+            refuse(path,
+                   fmt::format("its box is {} long along {}, from {} on", head.length[a], "xyz"[a], head.lower[a]),
+                   "give one from 0 to 2^20 long");
+}
+
+void check_row(const md::Particle<3>& p, const SourcePiece& piece, const std::string& path) {
+    const auto of = [&](const char* what) { return fmt::format("the {} of particle {}", what, p.id); };
+    if (p.id < 0 || p.id > most_id) refuse(path, fmt::format("an id is {}", p.id), "use ids from 0 to 2^60");
+    constexpr auto too_fast = static_cast<std::int64_t>(fastest / md::velocity_unit);
+    for (int a = 0; a < 3; ++a) {
+        if (piece.positions && p.x[a] == no_quanta)
+            refuse(path, of("position") + " is no number, or beyond 2^21", "mend the file");
+        if (piece.velocities && p.v[a] == no_quanta)
+            refuse(path, of("velocity") + " is no number, or beyond 1e6", "mend the file");
+        if (piece.velocities && std::abs(p.v[a]) > too_fast)
+            refuse(path, of("velocity") + " is beyond 1e6", "mend the file");
+    }
+}
+
+// What all particles together tell.
+struct Survey {
+    std::int64_t positions = 0, velocities = 0;
+    std::int64_t z = 0;
+    bool flat = true;
+    double fastest = 0;
+
+    void add(const SourcePiece& piece) {
+        for (const md::Particle<3>& p : piece.rows) {
+            if (piece.positions && positions++ == 0) z = p.x[2];
+            flat = flat && (!piece.positions || p.x[2] == z) && p.v[2] == 0;
+            velocities += piece.velocities;
+            double square = 0;  // by operations that all machines round alike: a restart compares it
+            for (const std::int64_t quanta : p.v) {
+                const double v = static_cast<double>(quanta) * md::velocity_unit;
+                square += v * v;
+            }
+            fastest = std::max(fastest, std::sqrt(square));
+        }
+    }
+};
+
+// On rank 0.
+FoundState surveyed(const md::StateFile& file, int ranks_of_node, int ranks) {
+    const std::unique_ptr<ParticleSource> source = open_source(file);
+    const SourceHead& head = source->head();
+    check_head(head, file.file, ranks_of_node, ranks);
+    Survey survey;
+    for (SourcePiece piece = source->next(); !piece.rows.empty(); piece = source->next()) {
+        for (const md::Particle<3>& p : piece.rows) check_row(p, piece, file.file);
+        survey.add(piece);
+    }
+    if (survey.positions != head.particles || (survey.velocities != 0 && survey.velocities != head.particles))
+        refuse(file.file,
+               fmt::format("holds {} positions and {} velocities of {} particles", survey.positions, survey.velocities,
+                           head.particles),
+               "give a whole file");
+    FoundState found{{}, head.dimensions == 3 && survey.flat ? 2 : head.dimensions, head.length};
+    found.state.particles = head.particles;
+    found.state.fastest = survey.fastest;
+    return found;
+}
+
+// The file as bytes: their digest, and, of a checkpoint, whether they are those that were written.
+std::string digest_of(const std::string& path, const comm::Communicator& comm) {
+    std::int64_t size = comm.rank() == 0 ? comm::file_size(path) : 0;
+    comm.broadcast(std::span(&size, 1));
+    std::string look = comm.rank() == 0 ? comm::read_front(path, front_bytes) : "";
+    comm.broadcast(look);
+    agreed(comm, [&] {
+        if (comm::file_size(path) != size)
+            refuse(path, "this rank sees no such file, or another one than rank 0", "put it where all nodes see it");
+    });
+    if (const std::optional<Front> front = parse_front(look))
+        comm::require(
+            comm, front->bytes == size && comm::file_digest(path, front_bytes, size, comm) == front->body, [&] {
+                return InputError(path + ": is damaged: its bytes don't match its digest; use another checkpoint");
+            });
+    return fmt::format("{:016x}", comm::file_digest(path, 0, size, comm));
+}
+
+void require_file(const std::string& path, const comm::Communicator& comm) {
+    on_rank_0(comm, [&] {
+        namespace fs = std::filesystem;
+        std::error_code error;
+        const fs::file_status status = fs::status(path, error);
+        if (!fs::exists(status))
+            refuse(printable(path), "there is no such file", "give system.from.file a path of one");
+        if (!fs::is_regular_file(status)) refuse(printable(path), "is no file", "give system.from.file a path of one");
+        if (fs::file_size(path, error) == 0) refuse(printable(path), "is empty", "give a file that holds particles");
+    });
+}
+
+}  // namespace
+
+std::unique_ptr<ParticleSource> open_source(const md::StateFile& file) {
+    constexpr std::string_view hdf5 = "\x89HDF\r\n\x1a\n";
+    constexpr std::size_t look = 1 << 14;
+    const std::string front = comm::read_front(file.file, look);
+    if (front.starts_with(hdf5) || front.substr(std::min(front.size(), front_bytes)).starts_with(hdf5))
+        return open_h5md(file);
+    if (front.find('\0') == std::string::npos) {
+        if (front.starts_with("ITEM: ")) return open_lammps_dump(file);
+        if (front.find(" atoms") != std::string::npos) return open_lammps_data(file);
+    }
+    refuse(file.file, front.empty() ? "cannot be read" : "is no H5MD file, LAMMPS data file or LAMMPS dump",
+           "scripts/import_state.py converts files of other programs");
+}
+
+FoundState look_at_state(const md::StateFile& file, const comm::Communicator& comm) {
+    require_file(file.file, comm);
+    const std::string digest = digest_of(file.file, comm);
+    comm::require(comm, file.digest.empty() || file.digest == digest, [&] {
+        return InputError(
+            fmt::format("{}: its digest is {}, and system.from.digest names {}; give the file that it "
+                        "names, or remove the key",
+                        file.file, digest, file.digest));
+    });
+    FoundState found;
+    reading(comm, [&] { found = surveyed(file, comm.node_size(), comm.size()); });
+    const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
+    std::array<std::int64_t, 6> all{found.dimensions,   found.state.particles, bits(found.state.fastest),
+                                    bits(found.box[0]), bits(found.box[1]),    bits(found.box[2])};
+    comm.broadcast(all);
+    found.dimensions = static_cast<int>(all[0]);
+    found.state.particles = all[1];
+    found.state.fastest = std::bit_cast<double>(all[2]);
+    for (int a = 0; a < 3; ++a) found.box[a] = std::bit_cast<double>(all[3 + a]);
+    found.state.digest = digest;
+    return found;
+}
+
+void load_state(const Deck& deck, Engine& engine, const balance::Decomposition& owners,
+                const comm::Communicator& comm) {
+    const md::StateFile& file = deck.system.from;
+    require_file(file.file, comm);
+    const std::string digest = digest_of(file.file, comm);
+    comm::require(comm, digest == file.digest, [&] {
+        return InputError(fmt::format("{}: its digest is {}, and was {} before; start again when nobody writes it",
+                                      file.file, digest, file.digest));
+    });
+    std::unique_ptr<ParticleSource> source;
+    Placement placement;
+    reading(comm, [&] {
+        source = open_source(file);
+        placement = placement_of(engine.setup().domain, source->head());
+    });
+    ById by_id(comm);
+    for (std::int64_t rows = 1; rows > 0;) {
+        SourcePiece piece;
+        reading(comm, [&] {
+            piece = source->next();
+            for (md::Particle<3>& p : piece.rows) {
+                check_row(p, piece, file.file);
+                if (const std::string why = piece.positions ? place(p, placement) : ""; !why.empty())
+                    refuse(file.file, fmt::format("particle {} {}", p.id, why), "give a larger box, or a periodic one");
+            }
+        });
+        rows = std::ssize(piece.rows);
+        comm.broadcast(std::span(&rows, 1));
+        if (rows > 0) by_id.add(piece);
+    }
+    source.reset();
+    const std::int64_t fault = by_id.fault();
+    comm::require(comm, fault < 0, [&] {
+        return InputError(fmt::format(
+            "{}: id {} is there twice, or has no position or velocity beside the other; give each particle its own id",
+            file.file, fault));
+    });
+    const std::vector<md::Particle<3>>& mine = by_id.particles();
+    std::array<std::int64_t, 1> most{std::ssize(mine)};
+    comm.max(most);
+    for (std::int64_t at = 0; at < most[0]; at += ParticleSource::piece_rows) {
+        const auto end = [&](std::int64_t k) { return mine.begin() + std::min(k, std::ssize(mine)); };
+        engine.distribute({end(at), end(at + ParticleSource::piece_rows)}, owners);
+    }
+}
+
+}  // namespace app
