@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What is simulated: a box, what its faces do, the slabs of particles that it starts with, and the force between them.
+// What is simulated: a box, what its faces do, the bodies of particles that it starts with, and the force between them.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "balance/words.hpp"
+#include "md/body.hpp"
 #include "md/potential_spec.hpp"
-#include "md/slab.hpp"
 
 namespace md {
 
@@ -21,12 +23,19 @@ struct System {
     int dimensions = 2;
     std::array<double, 3> box{0, 0, 0};  ///< lengths, from the origin on
     std::array<Boundary, 3> boundary{Boundary::periodic, Boundary::periodic, Boundary::periodic};
-    std::uint64_t seed = 1;  ///< of the thermal velocities
+    std::uint64_t seed = 1;  ///< of thermal velocities and of places at random
     PotentialSpec potential;
-    std::vector<Slab> slabs;
+    std::vector<Body> slabs, bodies;  ///< those that are slabs for a deck, and those of any shape and filling
 };
 
-/// Number of particles of all slabs.
+/// Its slabs and then its other bodies, the order of their particles' ids.
+std::vector<Body> all_bodies(const System& system);
+
+/// What messages call number i of them, "slab 0" or "body 1", and where a deck has it, "system.slabs.0".
+std::string body_name(const System& system, std::size_t i);
+std::string body_path(const System& system, std::size_t i);
+
+/// Number of particles of all of them.
 std::int64_t particle_count(const System& system);
 
 }  // namespace md

@@ -12,7 +12,7 @@ void add(std::string& out, const std::vector<Key>& keys, const std::string& firs
     std::string indent = first;
     for (const Key& key : keys) {
         const std::string value = key.text ? " " + key.text() : "";
-        if (value == " ") continue;  // this deck has no such key
+        if (value == " " || (key.elements && key.elements().empty())) continue;  // this deck has no such key
         const std::string line = fmt::format("{}{}:{}", indent, key.name, value);
         out += comments && !key.meaning.empty() ? fmt::format("{:<46}  # {}\n", line, key.meaning) : line + "\n";
         indent = std::string(first.size(), ' ');

@@ -103,7 +103,7 @@ LoadField dataset_load(const Deck& deck, const comm::Communicator& comm) {
 std::int64_t ghost_bytes(int dimensions) { return dimensions == 2 ? sizeof(md::Packed<2>) : sizeof(md::Packed<3>); }
 
 void fill_from(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm) {
-    if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck.system);
+    if (deck.load.kind != LoadKind::checkpoint) return engine.fill(deck.system, owners);
     const CheckpointInfo checkpoint = read_checkpoint(deck.load.file, comm);
     for (const DeckChange& c : changes(checkpoint.deck, deck))
         comm::require(comm, c.key != "system.box" && c.key != "system.boundary", [&] {

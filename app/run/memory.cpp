@@ -14,7 +14,7 @@
 namespace app {
 namespace {
 
-// Bytes of tiles for each particle, before the slabs meet: the state and the position of the last rebuild; two packed
+// Bytes of tiles for each particle, before the bodies meet: the state and the position of the last rebuild; two packed
 // positions, for ghosts too; counts and slots of its part of a cell; its neighbours. A neighbour is one byte in a row,
 // in three dimensions two, and rows of a cluster are as long as its longest: half as much again was measured on liquids
 // and colliding slabs, in three dimensions a sixth.
@@ -23,11 +23,11 @@ double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape t
     const double r = setup.radius(),
                  around = axes == 2 ? std::numbers::pi * r * r : 4.0 / 3 * std::numbers::pi * r * r * r;
     double particles = 0, neighbours = 0, filled = 0, cell_size = 1, with_ghosts = 1, with_halo = 1;
-    for (const md::Slab& slab : deck.system.slabs) {
-        const auto n = static_cast<double>(md::particle_count(slab));
+    for (const md::Body& body : md::all_bodies(deck.system)) {
+        const auto n = static_cast<double>(md::particle_count(body));
         particles += n;
-        filled += n / slab.density;
-        neighbours += n * around * slab.density;
+        filled += n / body.density;
+        neighbours += n * around * body.density;
     }
     for (int a = 0; a < axes; ++a) {
         cell_size *= setup.domain.axis[a].cell_width();
@@ -48,8 +48,8 @@ Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, 
     constexpr double empty_cell = 11, balanced_cell = 70;
     const auto cells = static_cast<double>(setup.domain.grid().box().cells());
     double filled = 0;
-    for (const md::Slab& slab : deck.system.slabs)
-        filled += static_cast<double>(md::particle_count(slab)) / slab.density;
+    for (const md::Body& body : md::all_bodies(deck.system))
+        filled += static_cast<double>(md::particle_count(body)) / body.density;
     for (const md::Axis& axis : setup.domain.axes()) filled /= axis.cell_width();
     return {
         particle_bytes(deck, setup, tile) * static_cast<double>(particles) / ranks,
@@ -63,9 +63,12 @@ void require_memory(const Deck& deck, const Setup& setup, const comm::Communicat
     const balance::Grid grid = setup.domain.grid();
     throw DeckError(fmt::format(
         "{}: {} cells and {} need about {:.1f} GB for {} on one node, which has {:.1f} GB; use {}, or more nodes",
-        each.cells > each.particles ? "system.box" : "system.slabs", along_axes(grid.cells, grid.dimensions),
-        counted(md::particle_count(deck.system), "particle"), needed * 1e-9, counted(comm.node_size(), "rank"),
-        there * 1e-9, each.cells > each.particles ? "a smaller box, a larger grid.cell" : "fewer particles"));
+        each.cells > each.particles ? "system.box"
+        : deck.system.slabs.empty() ? "system.bodies"
+                                    : "system.slabs",
+        along_axes(grid.cells, grid.dimensions), counted(md::particle_count(deck.system), "particle"), needed * 1e-9,
+        counted(comm.node_size(), "rank"), there * 1e-9,
+        each.cells > each.particles ? "a smaller box, a larger grid.cell" : "fewer particles"));
 }
 
 }  // namespace app

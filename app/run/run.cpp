@@ -171,7 +171,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     const std::unique_ptr<Engine> made = make_engine(setup, *owners, comm, timers);
     Engine& engine = *made;
     if (context.restart) load_particles(*context.restart, engine, *owners, comm);
-    else engine.fill(deck.system);
+    else engine.fill(deck.system, *owners);
     owners.reset();  // it knows the boxes of all processes, which a run does not need
 
     // Files are written from the first result on: a run that fails before leaves the directory as it was.
