@@ -137,6 +137,7 @@ def unknown_names(folder, source):
     """(page, line, what is wrong) of keys, options, scripts and STEELYARD_... names in inline code and commands."""
     others = ("system.potential.kind=mie", "load.kind=uniform", "load={kind: dataset, file: a.h5}")  # not in all decks
     keys = keys_of(folder, "inputs/tiny.yaml").union(*(keys_of(folder, "inputs/tiny.yaml", "--set", s) for s in others))
+    keys |= keys_of(folder, "inputs/droplet.yaml")
     # The example of an output adds a key of its own.
     keys |= {f"output.{n}_every" for _, _, code in SPANS for n in re.findall(r'^add\((\w+), "steps between', code)}
     sections = "|".join({name for key in keys for name in key.split(".")[:-1]})

@@ -252,6 +252,12 @@ TEST_CASE(
         more.lower = {0, 13, 0}, more.upper = {24, 20, 0};
         check_filled(d, Filled(d, {gas, slab, more}, 7));
     }
+    SECTION("so dense that what lies beyond the first margin matters") {
+        const md::Domain d = domain({22, 18, 18});
+        md::Body gas = at_random(body(3, BodyShape::box, {}, 0), 0.49, 1);
+        gas.upper = {22, 18, 18};
+        check_filled(d, Filled(d, {gas}, 7));
+    }
     SECTION("in space, between walls and not") {
         const bool periodic = GENERATE(false, true);
         const md::Domain d = domain({14, 12, 12}, periodic);
