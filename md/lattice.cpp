@@ -75,36 +75,30 @@ double lattice_density(LatticeKind kind, double a) {
 
 int sites_of_cell(LatticeKind kind) { return static_cast<int>(places_of(kind).size()); }
 
-std::array<double, 3> fitted_box(const Slab& slab) {
-    std::array<double, 3> box = sides_of(slab.lattice, lattice_constant(slab.lattice, slab.density));
-    for (int a = 0; a < 3; ++a) box[a] *= static_cast<double>((*slab.cells)[a]);
+std::array<double, 3> fitted_box(const Body& body) {
+    std::array<double, 3> box = sides_of(body.lattice, lattice_constant(body.lattice, body.density));
+    for (int a = 0; a < 3; ++a) box[a] *= static_cast<double>((*body.cells)[a]);
     return box;
 }
 
-Lattice::Lattice(const Slab& slab)
-    : slab_(slab),
-      dimensions_(dimensions_of(slab.lattice)),
-      side_(sides_of(slab.lattice, lattice_constant(slab.lattice, slab.density))) {
-    const bool ball = slab.shape == SlabShape::ball;
-    for (int a = 0; ball && a < dimensions_; ++a) {
-        const std::int64_t lower = std::llrint(slab.lower[a] / position_unit),
-                           upper = std::llrint(slab.upper[a] / position_unit);
-        centre_[a] = lower + (upper - lower) / 2;
-        const std::int64_t half = std::max<std::int64_t>(1, (upper - lower) / 2);
-        radius_ = a == 0 ? half : std::min(radius_, half);
-        from_end_[a] = sites_below(0, (slab.upper[a] - slab.lower[a]) / 2, side_[a], 0);
-    }
-    for (const std::array<int, 3>& place : places_of(slab.lattice)) {
+Lattice::Lattice(const Body& body)
+    : body_(body),
+      dimensions_(dimensions_of(body.lattice)),
+      side_(sides_of(body.lattice, lattice_constant(body.lattice, body.density))),
+      region_(body) {
+    for (int a = 0; centred() && a < dimensions_; ++a)
+        from_end_[a] = sites_below(0, (body.upper[a] - body.lower[a]) / 2, side_[a], 0);
+    for (const std::array<int, 3>& place : places_of(body.lattice)) {
         for (int a = 0; a < 3; ++a) from_edge_[a] = std::min(from_edge_[a], 11 - place[a]);
         Train t{place, {1, 1, 1}};
         for (int a = 0; a < dimensions_; ++a)
-            t.count[a] = slab.cells ? (*slab.cells)[a]
-                         : ball     ? 2 * from_end_[a] + 1
-                                    : sites_below(slab.lower[a], slab.upper[a], side_[a], place[a] / 12.0);
+            t.count[a] = body.cells  ? (*body.cells)[a]
+                         : centred() ? 2 * from_end_[a] + 1
+                                     : sites_below(body.lower[a], body.upper[a], side_[a], place[a] / 12.0);
         trains_.push_back(t);
     }
-    if (ball) {
-        number_ball();
+    if (centred()) {
+        number_rows();
         return;
     }
     for (Train& t : trains_) {
@@ -120,57 +114,68 @@ Lattice::Lattice(const Slab& slab)
 }
 
 // Nothing but counting says how many sites of a lattice lie in a ball.
-void Lattice::number_ball() {
+void Lattice::number_rows() {
     for (Train& t : trains_) {
         std::vector<std::int64_t> rows;
         for_each_row({}, t.count, [&](std::int64_t y, std::int64_t z) {
             const Row row = row_of(t, y, z);
             rows.push_back(sites_);
-            sites_ += row.end - row.begin;
+            sites_ += row.number_of(row.end) - row.number;
         });
         t.rows = std::move(rows);
     }
 }
 
 Lattice::Row Lattice::row_of(const Train& t, std::int64_t y, std::int64_t z) const {
-    if (radius_ == 0) return {0, t.count[0], t.first + y * t.next[0] + z * t.next[1]};
+    if (!centred()) return {0, t.count[0], 0, 0, t.first + y * t.next[0] + z * t.next[1]};
+    const Point row{0, y, z};
+    Int128 across = 0;  // from the axes through the centre, squared
+    for (int a = 1; a < dimensions_; ++a) {
+        const std::int64_t at = from_centre(t, a, row[a]);
+        if (region_.round[a]) across += square(at);
+        else if (region_.centre[a] + at < region_.lower[a] || region_.centre[a] + at >= region_.upper[a]) return {};
+    }
     // Squares with the sign of the coordinate ascend along the row. A site on the surface does not belong to the ball.
-    const auto square = [](std::int64_t x) { return Int128{x} * x; };
-    const auto signed_square = [&](std::int64_t x) {
-        const std::int64_t at = from_centre(t, 0, x);
-        return at < 0 ? -square(at) : square(at);
+    const auto at = [&](std::int64_t x) { return from_centre(t, 0, x); };
+    const auto signed_square = [&](std::int64_t x) { return at(x) < 0 ? -square(at(x)) : square(at(x)); };
+    const auto within = [&](std::int64_t radius) -> std::array<std::int64_t, 2> {
+        const Int128 left = square(radius) - across;
+        if (left <= 0) return {0, 0};
+        if (region_.round[0])
+            return {first_from(t.count[0], 1 - left, signed_square), first_from(t.count[0], left, signed_square)};
+        return {first_from(t.count[0], region_.lower[0] - region_.centre[0], at),
+                first_from(t.count[0], region_.upper[0] - region_.centre[0], at)};
     };
-    const Int128 left = square(radius_) - square(from_centre(t, 1, y)) - square(from_centre(t, 2, z));
-    if (left <= 0) return {0, 0, 0};
-    return {first_from(t.count[0], 1 - left, signed_square), first_from(t.count[0], left, signed_square),
-            t.rows.empty() ? 0 : t.rows[y + z * t.count[1]]};
+    const auto [begin, end] = within(region_.radius);
+    const auto [hole_begin, hole_end] = within(region_.inner);
+    return {begin, end, hole_begin, hole_end, t.rows.empty() ? 0 : t.rows[y + z * t.count[1]]};
 }
 
 bool Lattice::has_neighbours() const {
-    if (slab_.shape == SlabShape::ball) return sites_ > 1;
+    if (centred()) return sites_ > 1;
     int filled = 0;
     bool along_axis = false;
     for (const Train& t : trains_) {
         filled += t.sites() > 0;
         along_axis =
-            along_axis || (t.sites() > 0 && (t.count[0] > 1 || (slab_.lattice == LatticeKind::sc && t.sites() > 1)));
+            along_axis || (t.sites() > 0 && (t.count[0] > 1 || (body_.lattice == LatticeKind::sc && t.sites() > 1)));
     }
-    return filled > 1 || (along_axis && slab_.lattice != LatticeKind::bcc && slab_.lattice != LatticeKind::fcc);
+    return filled > 1 || (along_axis && body_.lattice != LatticeKind::bcc && body_.lattice != LatticeKind::fcc);
 }
 
-// Of a ball: opposite sites have opposite coordinates, exactly.
+// Of what is centred: opposite sites have opposite coordinates, exactly.
 std::int64_t Lattice::from_centre(const Train& t, int axis, std::int64_t i) const {
     const double place = static_cast<double>(i - from_end_[axis]) + t.place[axis] / 12.0;
     return std::llrint(place * side_[axis] / position_unit);
 }
 
 std::int64_t Lattice::position(const Domain& domain, const Train& t, int axis, std::int64_t i) const {
-    if (radius_ > 0) return centre_[axis] + from_centre(t, axis, i);
-    if (slab_.cells)  // away from the edges, at exact fractions of the box: no seam
+    if (centred()) return region_.centre[axis] + from_centre(t, axis, i);
+    if (body_.cells)  // away from the edges, at exact fractions of the box: no seam
         return static_cast<std::int64_t>(Int128{12 * i + t.place[axis] + from_edge_[axis]} *
-                                         domain.axis[axis].fixed_length() / (12 * (*slab_.cells)[axis]));
+                                         domain.axis[axis].fixed_length() / (12 * (*body_.cells)[axis]));
     const double place = static_cast<double>(i) + t.place[axis] / 12.0;
-    return inside(domain.axis[axis], (slab_.lower[axis] + place * side_[axis]) / position_unit);
+    return inside(domain.axis[axis], (body_.lower[axis] + place * side_[axis]) / position_unit);
 }
 
 }  // namespace md

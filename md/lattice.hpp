@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sites of a slab's lattice. A site follows from its number alone. Cells of the lattice are boxes that repeat along
+// The sites of a body's lattice. A site follows from its number alone. Cells of the lattice are boxes that repeat along
 // all axes; each has the same few sites.
 #pragma once
 #include <algorithm>
@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "md/body.hpp"
 #include "md/domain.hpp"
-#include "md/slab.hpp"
+#include "md/region.hpp"
 
 namespace md {
-
-using Point = std::array<std::int64_t, 3>;  ///< 2^-40 lengths; in two dimensions z is 0
 
 /// Distance of neighbours on a lattice of this density (per area, or per volume), lengths.
 double lattice_constant(LatticeKind kind, double density);
@@ -20,21 +19,18 @@ double lattice_constant(LatticeKind kind, double density);
 /// Density of the lattice whose neighbours lie this far apart.
 double lattice_density(LatticeKind kind, double constant);
 
-/// Sides of the periodic box that a slab with `cells` fills without a seam, lengths.
-std::array<double, 3> fitted_box(const Slab& slab);
+/// Sides of the periodic box that a body with `cells` fills without a seam, lengths.
+std::array<double, 3> fitted_box(const Body& body);
 
 /// Sites of a cell of the lattice.
 int sites_of_cell(LatticeKind kind);
 
-/// Of which lattices slabs can be.
-inline int dimensions_of(LatticeKind kind) { return kind == LatticeKind::hexagonal ? 2 : 3; }
-
 class Lattice {
 public:
-    /// slab: must outlive the lattice.
-    explicit Lattice(const Slab& slab);
+    /// body: must outlive the lattice.
+    explicit Lattice(const Body& body);
 
-    const Slab& slab() const { return slab_; }
+    const Body& body() const { return body_; }
     std::int64_t sites() const { return sites_; }
     /// Do any two sites lie a lattice constant apart?
     bool has_neighbours() const;
@@ -53,9 +49,10 @@ public:
                 const Row row = row_of(t, y, z);
                 const Point i{std::max(begin[0], row.begin), y, z};
                 for (Point j = i; j[0] < std::min(end[0], row.end); ++j[0]) {
+                    if (j[0] >= row.hole_begin && j[0] < row.hole_end) continue;
                     Point at{};
                     for (int a = 0; a < dimensions_; ++a) at[a] = position(domain, t, a, j[a]);
-                    use(row.number + j[0] - row.begin, at);
+                    use(row.number_of(j[0]), at);
                 }
             });
         }
@@ -68,18 +65,24 @@ private:
         std::array<std::int64_t, 3> count;   ///< along each axis
         std::int64_t first = 0;              ///< number of its first site
         std::array<std::int64_t, 2> next{};  ///< from a row's first number to that of the next one along y and z
-        std::vector<std::int64_t> rows{};    ///< of a ball: the rows' first numbers, those of a plane after each other
+        std::vector<std::int64_t> rows{};    ///< unless in a box: the rows' first numbers, plane by plane
 
         std::int64_t sites() const { return count[0] * count[1] * count[2]; }
     };
     /// Those of its sites that lie in a row along x.
     struct Row {
-        std::int64_t begin, end;  ///< first index along x, and one more than the last
-        std::int64_t number;      ///< of the first site
+        std::int64_t begin = 0, end = 0;            ///< first index along x, and one more than the last
+        std::int64_t hole_begin = 0, hole_end = 0;  ///< the same of those in between that are left out
+        std::int64_t number = 0;                    ///< of the first site
+
+        std::int64_t number_of(std::int64_t x) const {
+            return number + x - begin - (x >= hole_end ? hole_end - hole_begin : 0);
+        }
     };
     Row row_of(const Train& train, std::int64_t y, std::int64_t z) const;
-    void number_ball();
+    void number_rows();
     std::int64_t position(const Domain& domain, const Train& train, int axis, std::int64_t i) const;
+    bool centred() const { return body_.shape != BodyShape::box; }
     std::int64_t from_centre(const Train& train, int axis, std::int64_t i) const;
 
     template <class Use>
@@ -99,12 +102,12 @@ private:
         return low;
     }
 
-    const Slab& slab_;
+    const Body& body_;
     int dimensions_;
     std::array<double, 3> side_;             // of a cell of the lattice
     std::array<int, 3> from_edge_{3, 3, 3};  // of the first site with `cells`, in twelfths of a side
-    Point centre_{}, from_end_{};            // of a ball; index of the cell at its centre
-    std::int64_t radius_ = 0;                // of a ball, 2^-40 lengths; else 0
+    Region region_;
+    Point from_end_{};  // unless in a box: index of the cell at the centre
     std::vector<Train> trains_;
     std::int64_t sites_ = 0;
 };

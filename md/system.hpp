@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What is simulated: a box, what its faces do, the particles that it starts with, in slabs or of a file, and the force
+// What is simulated: a box, what its faces do, the particles that it starts with, in bodies or of a file, and the force
 // between them.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "balance/words.hpp"
+#include "md/body.hpp"
 #include "md/potential_spec.hpp"
-#include "md/slab.hpp"
 
 namespace md {
 
@@ -33,13 +34,20 @@ struct System {
     int dimensions = 2;
     std::array<double, 3> box{0, 0, 0};  ///< lengths, from the origin on
     std::array<Boundary, 3> boundary{Boundary::periodic, Boundary::periodic, Boundary::periodic};
-    std::uint64_t seed = 1;  ///< of the thermal velocities
+    std::uint64_t seed = 1;  ///< of thermal velocities and of places at random
     PotentialSpec potential;
-    StateFile from;  ///< in place of slabs, where it names a file
-    std::vector<Slab> slabs;
+    StateFile from;                   ///< in place of slabs and bodies, where it names a file
+    std::vector<Body> slabs, bodies;  ///< those that are slabs for a deck, and those of any shape and filling
 };
 
-/// Number of particles of all slabs, or of the file.
+/// Its slabs and then its other bodies, the order of their particles' ids.
+std::vector<Body> all_bodies(const System& system);
+
+/// What messages call number i of them, "slab 0" or "body 1", and where a deck has it, "system.slabs.0".
+std::string body_name(const System& system, std::size_t i);
+std::string body_path(const System& system, std::size_t i);
+
+/// Number of particles of all of them, or of the file.
 std::int64_t particle_count(const System& system);
 
 }  // namespace md

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "app/common/words.hpp"
 #include "app/deck/from_file.hpp"
@@ -15,8 +14,8 @@
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
 #include "balance/partition/cell_graph.hpp"
-#include "md/closest.hpp"
 #include "md/domain.hpp"
+#include "md/initial.hpp"
 #include "md/lattice.hpp"
 #include "md/limits.hpp"
 #include "md/potential.hpp"
@@ -25,11 +24,17 @@ namespace app {
 namespace {
 
 constexpr double most_cells_along = 1 << 20;
-constexpr double most_particles = 1099511627776;  // 2^40
-constexpr double auto_skin_ratio = 1.12;          // least (cutoff + skin) / cutoff that an automatic skin needs
-constexpr double thermal_widths = 6;              // a particle this many standard deviations fast is still handled
+constexpr double auto_skin_ratio = 1.12;  // least (cutoff + skin) / cutoff that an automatic skin needs
 
 std::string slab_path(std::size_t i, const char* key) { return fmt::format("system.slabs.{}.{}", i, key); }
+
+// By their numbers among all.
+std::vector<md::Body*> all_of(md::System& s) {
+    std::vector<md::Body*> all;
+    for (auto* bodies : {&s.slabs, &s.bodies})
+        for (md::Body& body : *bodies) all.push_back(&body);
+    return all;
+}
 
 std::string axis_path(const Deck& deck, int axis) {
     return deck.system.box_fit ? slab_path(0, "cells") : fmt::format("system.box.{}", axis);
@@ -49,14 +54,15 @@ void count_dimensions(Deck& deck, const Where& where) {
             fail(where(path + (n == 3 ? ".2" : "")),
                  fmt::format("{} has {} values, and {} has {}", path, n, from, s.dimensions),
                  fmt::format("give {}, one for each axis", s.dimensions));
-    for (std::size_t i = 0; i < s.slabs.size(); ++i) {
-        md::Slab& slab = s.slabs[i];
-        const std::string path = slab_path(i, "lattice");
+    const std::vector<md::Body*> bodies = all_of(s);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        md::Body& body = *bodies[i];
+        const std::string path = path_in(s, i, "lattice");
         if (!s.given.contains(path))
-            slab.lattice = s.dimensions == 2 ? md::LatticeKind::hexagonal : md::LatticeKind::fcc;
-        if (md::dimensions_of(slab.lattice) != s.dimensions)
+            body.lattice = s.dimensions == 2 ? md::LatticeKind::hexagonal : md::LatticeKind::fcc;
+        if (md::dimensions_of(body.lattice) != s.dimensions)
             fail(where(path),
-                 fmt::format("{} is a lattice of {} dimensions", balance::word_of(slab.lattice),
+                 fmt::format("{} is a lattice of {} dimensions", balance::word_of(body.lattice),
                              s.dimensions == 2 ? "three" : "two"),
                  s.dimensions == 2 ? "write hexagonal" : "write sc, bcc, fcc or hcp");
     }
@@ -87,10 +93,12 @@ void fit_box(Deck& deck, const Where& where) {
                      "write box: fit, or lower and upper in place of cells");
         return;
     }
-    if (s.slabs.size() != 1)
-        fail(where("system.slabs.1"), fmt::format("box: fit with {} slabs", s.slabs.size()),
+    if (s.slabs.size() != 1 || !s.bodies.empty())
+        fail(where(s.slabs.size() > 1 ? "system.slabs.1" : "system.bodies"),
+             fmt::format("box: fit with {} and {}", counted(std::ssize(s.slabs), "slab"),
+                         counted(std::ssize(s.bodies), "body")),
              "keep one slab, or give the box's lengths");
-    md::Slab& slab = s.slabs[0];
+    md::Body& slab = s.slabs[0];
     if (!slab.cells)
         fail(where("system.slabs.0.lower"), "box: fit needs a slab with cells",
              "write cells: [nx, ny] or [nx, ny, nz] in place of lower and upper");
@@ -103,69 +111,27 @@ void fit_box(Deck& deck, const Where& where) {
     slab.upper = s.box;
 }
 
-// Slabs are compared with the lengths as written; one that ends with the box goes on doing so after rounding.
+// Bodies are compared with the lengths as written; one that ends with the box goes on doing so after rounding.
 void round_box(Deck& deck, const Where& where) {
     Deck::System& s = deck.system;
-    for (std::size_t i = 0; i < s.slabs.size(); ++i)
+    const std::vector<md::Body*> bodies = all_of(s);
+    for (std::size_t i = 0; i < bodies.size(); ++i)
         for (int a = 0; a < s.dimensions; ++a) {
-            if (s.slabs[i].lower[a] < 0)
-                fail(where(fmt::format("{}.{}", slab_path(i, "lower"), a)),
-                     fmt::format("slab {} begins outside the box, at {} = {}", i, "xyz"[a], s.slabs[i].lower[a]),
-                     "use at least 0");
-            if (s.slabs[i].upper[a] > s.box[a])
-                fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
-                     fmt::format("slab {} ends outside the box, at {} = {}", i, "xyz"[a], s.slabs[i].upper[a]),
-                     fmt::format("use at most {}", s.box[a]));
+            const double lower = bodies[i]->lower[a], upper = bodies[i]->upper[a];
+            if (lower >= 0 && upper <= s.box[a]) continue;
+            const bool by_corners = i < s.slabs.size() || bodies[i]->shape == md::BodyShape::box;
+            const std::string key = fmt::format("{}.{}", by_corners ? lower < 0 ? "lower" : "upper" : "center", a);
+            fail(where(path_in(s, i, key.c_str())),
+                 lower < 0 ? fmt::format("{} begins outside the box, at {} = {}", md::body_name(s, i), "xyz"[a], lower)
+                           : fmt::format("{} ends outside the box, at {} = {}", md::body_name(s, i), "xyz"[a], upper),
+                 !by_corners ? "move its center, or make it smaller"
+                 : lower < 0 ? "use at least 0"
+                             : fmt::format("use at most {}", s.box[a]));
         }
     for (int a = 0; a < s.dimensions; ++a) {
         s.box[a] = static_cast<double>(md::to_edge_units(s.box[a])) * md::edge_unit;  // periodic images are exact
-        for (md::Slab& slab : s.slabs)
-            if (slab.cells || slab.upper[a] > s.box[a]) slab.upper[a] = s.box[a];
-    }
-}
-
-// A ball touches all faces of the box between its corners.
-void check_ball(const md::Slab& s, std::size_t i, const Where& where) {
-    const double diameter = s.upper[0] - s.lower[0];
-    for (int a = 1; a < md::dimensions_of(s.lattice); ++a)
-        if (const double side = s.upper[a] - s.lower[a]; std::abs(side - diameter) > md::edge_unit)
-            fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
-                 fmt::format("slab {} is a ball, {:.10g} wide along x and {:.10g} along {}", i, diameter, side,
-                             "xyz"[a]),
-                 fmt::format("give equal sides, for those of x {:.10g}", s.lower[a] + diameter));
-}
-
-void check_slabs(const Deck& deck, const Where& where) {
-    const std::vector<md::Slab>& slabs = deck.system.slabs;
-    double particles = 0;
-    for (std::size_t i = 0; i < slabs.size(); ++i) {
-        const md::Slab& s = slabs[i];
-        for (int a = 0; a < deck.system.dimensions; ++a)
-            if (!(s.lower[a] < s.upper[a]))
-                fail(where(fmt::format("{}.{}", slab_path(i, "upper"), a)),
-                     fmt::format("slab {} has no width along {}", i, "xyz"[a]),
-                     fmt::format("use more than {}, its lower corner", s.lower[a]));
-        if (s.shape == md::SlabShape::ball) check_ball(s, i, where);
-        for (std::size_t j = 0; j < i; ++j)
-            if (md::distance(s, slabs[j]) < 0)
-                fail(where(slab_path(i, "lower")), fmt::format("slab {} overlaps slab {}", i, j),
-                     "move or shrink one of them");
-        double more = s.cells ? md::sites_of_cell(s.lattice) : s.density;
-        for (int a = 0; a < deck.system.dimensions; ++a)
-            more *= s.cells ? static_cast<double>((*s.cells)[a]) : s.upper[a] - s.lower[a];
-        if (s.shape == md::SlabShape::ball) more *= std::numbers::pi / (deck.system.dimensions == 2 ? 4 : 6);
-        particles += more;
-        if (particles > most_particles)
-            fail(where(slab_path(i, s.cells ? "cells" : "density")),
-                 fmt::format("about {:.3g} particles, more than 2^40", particles),
-                 "use a lower density or smaller slabs");
-        const double speed = std::hypot(s.velocity[0], s.velocity[1], s.velocity[2]),
-                     thermal = thermal_widths * std::sqrt(s.temperature);
-        if ((speed + thermal) * deck.run.dt >= deck.grid.cell)
-            fail(where(slab_path(i, speed >= thermal ? "velocity" : "temperature")),
-                 fmt::format("particles of slab {} cross a cell of {} in one step: speeds up to {:.4g}, dt {}", i,
-                             deck.grid.cell, speed + thermal, deck.run.dt),
-                 "use a smaller run.dt or a slower slab");
+        for (md::Body* body : bodies)
+            if (body->cells || body->upper[a] > s.box[a]) body->upper[a] = s.box[a];
     }
 }
 
@@ -311,9 +277,10 @@ void complete_and_check(Deck& deck, const FoundState* found, const Where& where)
     count_dimensions(deck, where);
     complete(deck, where);
     fit_box(deck, where);
+    complete_bodies(deck.system, where);
     round_box(deck, where);
     check_grid(deck, where);
-    check_slabs(deck, where);
+    check_bodies(deck, where);
     check_balance(deck, where);
     check_accelerator(deck.accelerator, where);
     check_machine(deck.machine, "machine", where);

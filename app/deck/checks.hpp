@@ -14,9 +14,19 @@ struct FoundState;
 /// The location of the value at a dotted path.
 using Where = std::function<std::string(const std::string& path)>;
 
-/// Derives what the schema alone can't (the fitted and rounded box, extents of slabs), then throws DeckError for a deck
-/// that can't work. found: see complete_from().
+/// Derives what the schema alone can't (the fitted and rounded box, extents of slabs and bodies), then throws DeckError
+/// for a deck that can't work. found: see complete_from().
 void complete_and_check(Deck& deck, const FoundState* found, const Where& where);
+
+/// Gives bodies their corners and density where the deck says them in another way. Throws DeckError where a body can't
+/// be.
+void complete_bodies(Deck::System& system, const Where& where);
+
+/// Throws DeckError where slabs and bodies overlap, are too fast or hold too many particles.
+void check_bodies(const Deck& deck, const Where& where);
+
+/// The path of a key of number `body` of all slabs and bodies.
+std::string path_in(const md::System& system, std::size_t body, const char* key);
 
 /// Throws DeckError where the keys of the section balance do not fit each other.
 void check_balance(const Deck& deck, const Where& where);

@@ -122,6 +122,19 @@ Key word(std::string name, Enum& x, std::string meaning) {
             [&x] { return std::string(balance::word_of(x)); }};
 }
 
+/// One of some words of an enum.
+template <class Enum>
+Key one_of(std::string name, Enum& x, std::initializer_list<Enum> values, std::string meaning) {
+    Key key = word(std::move(name), x, std::move(meaning));
+    std::vector<std::string> words;
+    for (const Enum value : values) words.emplace_back(balance::word_of(value));
+    key.allowed = allowed(words);
+    key.read = [&x, words](const Node& node, const std::string& path) {
+        x = *balance::value_of<Enum>(to_word(node, path, words));
+    };
+    return key;
+}
+
 /// One of two words, for false and true.
 Key flag(std::string name, bool& x, std::string meaning, const std::string& no = "false",
          const std::string& yes = "true");

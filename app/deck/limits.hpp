@@ -9,9 +9,12 @@ namespace app {
 /// Of the box, and coordinates, lengths: 2^60 position quanta; positions must not overflow on the way out.
 inline constexpr double longest_side = 1 << 20;
 inline constexpr double fastest = 1e6, hottest = 1e6, densest = 1e6;
+inline constexpr std::int64_t most_particles = std::int64_t{1} << 40;
 inline constexpr std::int64_t last_step = 1'000'000'000'000'000;
 inline constexpr std::int64_t most_processes = 1 << 24;
-/// The effective deck, which spells out every key of a slab, must itself stay below max_deck_nodes and max_deck_bytes.
+/// The effective deck, which spells out every key of slabs and bodies, must itself stay below max_deck_nodes and
+/// max_deck_bytes.
 inline constexpr std::size_t most_slabs = 500;
+inline constexpr std::size_t most_bodies = 100;
 
 }  // namespace app

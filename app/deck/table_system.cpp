@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The irregular part of the table: the box that may fit itself to a slab, potentials with parameters of their own,
-// slabs by corners or by lattice cells.
+// slabs by corners or by lattice cells, bodies of any shape and filling.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
@@ -57,7 +59,29 @@ std::vector<Key> potential_keys(md::PotentialSpec& p) {
     return keys;
 }
 
-std::vector<Key> slab_keys(md::Slab& s, Deck::System& system) {
+// Whether the deck says which lattice; else it is that of the number of dimensions.
+Key lattice_key(md::Body& body, Deck::System& system) {
+    Key key = word("lattice", body.lattice, "2D: hexagonal; 3D: sc, bcc, fcc, hcp");
+    key.standard = "2D: `hexagonal`; 3D: `fcc`";
+    key.read = [&system, read = std::move(key.read)](const Node& node, const std::string& path) {
+        read(node, path);
+        system.given[path] = 1;
+    };
+    return key;
+}
+
+Key density_key(md::Body& body) {
+    return number("density", body.density, {0, densest, true}, "2D: particles / sigma^2; 3D: particles / sigma^3");
+}
+
+std::vector<Key> motion_keys(md::Body& body, Deck::System& system) {
+    return {
+        number("temperature", body.temperature, {0, hottest}, "epsilon / k"),
+        numbers_per_axis("velocity", body.velocity, system, {-fastest, fastest}, "[10.0, 20.0]", "drift, sigma / tau"),
+    };
+}
+
+std::vector<Key> slab_keys(md::Body& s, Deck::System& system) {
     const auto without_cells = [&s](Key key) {
         return unless(
             std::move(key), [&s] { return s.cells ? "beside cells" : ""; }, "remove one: cells fill the whole box");
@@ -66,25 +90,71 @@ std::vector<Key> slab_keys(md::Slab& s, Deck::System& system) {
         return without_cells(required(numbers_per_axis(name, at, system, anywhere, "[10.0, 20.0]", meaning),
                                       "give lower and upper as [x, y] or [x, y, z], or cells with box: fit"));
     };
-    Key lattice = word("lattice", s.lattice, "2D: hexagonal; 3D: sc, bcc, fcc, hcp");
-    lattice.standard = "2D: `hexagonal`; 3D: `fcc`";
-    lattice.read = [&system, read = std::move(lattice.read)](const Node& node, const std::string& path) {
-        read(node, path);
-        system.given[path] = 1;
-    };
-    return {
+    std::vector<Key> keys{
         integers_per_axis("cells", s.cells, system, 1, std::int64_t{1} << 24,
                           "of the lattice along each axis; particles in one: hexagonal 2, sc 1, bcc 2, fcc 4, hcp 4"),
         corner("lower", s.lower, "corner, sigma; without cells"),
         corner("upper", s.upper, "opposite corner, sigma; without cells"),
         without_cells(
-            word("shape", s.shape,
-                 "box between the corners; ball (2D: disc): inscribed in that box, whose sides are then equal, "
-                 "with a particle at its centre; without cells")),
-        std::move(lattice),
-        number("density", s.density, {0, densest, true}, "2D: particles / sigma^2; 3D: particles / sigma^3"),
-        number("temperature", s.temperature, {0, hottest}, "epsilon / k"),
-        numbers_per_axis("velocity", s.velocity, system, {-fastest, fastest}, "[10.0, 20.0]", "drift, sigma / tau"),
+            one_of("shape", s.shape, {md::BodyShape::box, md::BodyShape::ball},
+                   "box between the corners; ball (2D: disc): inscribed in that box, whose sides are then equal, "
+                   "with a particle at its centre; without cells")),
+        lattice_key(s, system),
+        density_key(s),
+    };
+    for (Key& key : motion_keys(s, system)) keys.push_back(std::move(key));
+    return keys;
+}
+
+// An angular velocity along z, or in three dimensions a vector.
+Key spin_key(md::Body& body, const Deck::System& system) {
+    constexpr NumberRange range{-fastest, fastest};
+    Key key{"spin", "angular velocity about the centre, radians / tau; 2D: counterclockwise; 3D: a vector, or along z",
+            allowed(range) + ", or a list of 3"};
+    key.read = [&body, range](const Node& node, const std::string& path) {
+        body.spin = {};
+        if (node.kind == Node::Kind::scalar) {
+            body.spin[2] = to_number(node, path, range);
+            return;
+        }
+        to_list(node, path, 3, "[0, 0, 0.5]");
+        for (int a = 0; a < 3; ++a) body.spin[a] = to_number(node.items[a], below(path, std::to_string(a)), range);
+    };
+    key.text = [&body, &system] {
+        const auto text = [&](int a) { return number_text(body.spin[a]); };
+        return system.dimensions == 2 ? text(2) : fmt::format("[{}, {}, {}]", text(0), text(1), text(2));
+    };
+    return key;
+}
+
+std::vector<Key> shape_keys(md::Body& body, Deck::System& system) {
+    using enum md::BodyShape;
+    constexpr NumberRange size{0, longest_side, true};
+    const auto of = [&body](std::vector<md::BodyShape> shapes, Key key, const char* as_in) {
+        const auto why = [&body, shapes] {
+            const bool has = std::find(shapes.begin(), shapes.end(), body.shape) != shapes.end();
+            return has ? std::string() : fmt::format("is no key of a {}", balance::word_of(body.shape));
+        };
+        std::vector<std::string> words;
+        for (const md::BodyShape shape : shapes) words.emplace_back(balance::word_of(shape));
+        key.allowed += ", with shape: " + fmt::format("{}", fmt::join(words, " or "));
+        if (key.missing.empty() && *as_in) key = required(std::move(key), std::string("give it, as in ") + as_in);
+        return unless(std::move(key), why, "remove it, or use another shape");
+    };
+    const auto point = [&](const char* name, std::array<double, 3>& at, const char* meaning) {
+        return numbers_per_axis(name, at, system, anywhere, "[10.0, 20.0]", meaning);
+    };
+    Key axis = of({cylinder}, word("axis", body.axis, "along which it lies"), "");
+    axis.standard = "`z`";
+    return {
+        required(word("shape", body.shape, "2D: box, ball (a disc) or shell (a ring)"), "give it, as in shape: ball"),
+        of({box}, point("lower", body.lower, "corner, sigma"), "lower: [10.0, 20.0]"),
+        of({box}, point("upper", body.upper, "opposite corner, sigma"), "upper: [30.0, 40.0]"),
+        of({ball, cylinder, shell}, point("center", body.center, "sigma"), "center: [20.0, 30.0]"),
+        of({ball, cylinder, shell}, number("radius", body.radius, size, "sigma"), "radius: 10"),
+        of({shell}, number("inner_radius", body.inner_radius, size, "of its hole, sigma"), "inner_radius: 8"),
+        std::move(axis),
+        of({cylinder}, number("length", body.length, size, "along its axis, sigma"), "length: 20"),
     };
 }
 
@@ -117,31 +187,67 @@ std::vector<Key> from_keys(md::StateFile& from) {
     };
 }
 
-Key slabs_key(std::vector<md::Slab>& slabs, Deck::System& system) {
-    Key key{"slabs", "each by its corners, with a gap of about sigma to the next one, or by cells with box: fit",
-            fmt::format("a list of 1 to {} slabs", most_slabs)};
-    key.read = [&slabs](const Node& node, const std::string& path) {
-        const std::size_t n = to_list(node, path, 0, "slabs: [{lower: [0, 0], upper: [50, 50]}]").size();
-        if (n == 0) fail(node.where, path + " is empty", "give at least one slab");
-        if (n > most_slabs)
-            fail(node.items[most_slabs].where, fmt::format("more than {} slabs", most_slabs), "merge some of them");
-        slabs.resize(n);
+std::vector<Key> fill_keys(md::Body& body, Deck::System& system) {
+    const auto with = [&body](md::Fill fill, Key key) {
+        key.allowed += fmt::format(", with fill: {}", balance::word_of(fill));
+        const auto why = [&body, fill] {
+            return body.fill == fill ? std::string()
+                                     : fmt::format("is no key of fill: {}", balance::word_of(body.fill));
+        };
+        return unless(std::move(key), why, fmt::format("remove it, or write fill: {}", balance::word_of(fill)));
     };
-    key.elements = [&slabs, &system] {
+    Key particles{"particles", "their number, in place of density", allowed(1, most_particles)};
+    particles.read = [&body](const Node& node, const std::string& path) {
+        body.particles = to_integer(node, path, 1, most_particles);
+    };
+    particles.text = [&body] { return body.particles ? std::to_string(*body.particles) : std::string(); };
+    Key lattice = with(md::Fill::lattice, lattice_key(body, system));
+    lattice.standard = "2D: `hexagonal`; 3D: `fcc`";
+    return {
+        word("fill", body.fill, "a lattice (in a box from its lower corner, else from the centre), or random places"),
+        std::move(lattice),
+        with(md::Fill::random, std::move(particles)),
+        unless(
+            density_key(body), [&body] { return body.particles ? "beside particles" : ""; }, "remove one"),
+        with(md::Fill::random, required(number("spacing", body.spacing, {0, 10},
+                                               "smallest distance of two particles, and from other bodies, sigma"),
+                                        "give the smallest distance of two particles, as in spacing: 0.85, or 0")),
+    };
+}
+
+std::vector<Key> body_keys(md::Body& body, Deck::System& system) {
+    std::vector<Key> keys = shape_keys(body, system);
+    for (std::vector<Key>& more : std::array{fill_keys(body, system), motion_keys(body, system)})
+        for (Key& key : more) keys.push_back(std::move(key));
+    keys.push_back(spin_key(body, system));
+    return keys;
+}
+
+// A list of slabs, or of bodies. keys: of one of them.
+Key bodies_key(const char* name, std::vector<md::Body>& bodies, Deck::System& system, std::size_t most,
+               std::vector<Key> (*keys)(md::Body&, Deck::System&), const char* example, const char* meaning) {
+    Key key{name, meaning, fmt::format("a list of 1 to {} {}", most, name)};
+    key.read = [&bodies, name, most, example](const Node& node, const std::string& path) {
+        const std::size_t n = to_list(node, path, 0, example).size();
+        if (n == 0) fail(node.where, path + " is empty", "give at least one, or leave the key out");
+        if (n > most) fail(node.items[most].where, fmt::format("more than {} {}", most, name), "merge some of them");
+        bodies.resize(n);
+    };
+    key.elements = [&bodies, &system, keys] {
         std::vector<std::vector<Key>> all;
         if (system.from.file.empty())
-            for (md::Slab& slab : slabs) all.push_back(slab_keys(slab, system));
+            for (md::Body& body : bodies) all.push_back(keys(body, system));
         return all;
     };
     key.excluded = [&system] { return system.from.file.empty() ? "" : "is there beside from"; };
     key.way_out = "remove one of them: a file holds all particles";
-    return required(std::move(key), "give a list of slabs, or a file by from");
+    return key;
 }
 
 }  // namespace
 
 std::vector<Key> system_keys(Deck::System& s) {
-    Key seed{"seed", "of the thermal velocities", "a whole number from 0 to 2^64 - 1"};
+    Key seed{"seed", "of thermal velocities and random places", "a whole number from 0 to 2^64 - 1"};
     seed.read = [&s](const Node& node, const std::string& path) { s.seed = to_unsigned(node, path); };
     seed.text = [&s] { return std::to_string(s.seed); };
     const auto boundary = [](md::Boundary& b) { return word("", b, ""); };
@@ -151,11 +257,16 @@ std::vector<Key> system_keys(Deck::System& s) {
                                "each axis: periodic or reflecting"),
         std::move(seed),
         section("potential", "", potential_keys(s.potential)),
-        section("from",
-                "all particles from a file, in place of slabs: docs/states.md; what is needed of it is found by the "
-                "program",
-                from_keys(s.from)),
-        slabs_key(s.slabs, s),
+        section(
+            "from",
+            "all particles from a file, in place of slabs and bodies: docs/states.md; what is needed of it is found "
+            "by the program",
+            from_keys(s.from)),
+        bodies_key("slabs", s.slabs, s, most_slabs, slab_keys, "slabs: [{lower: [0, 0], upper: [50, 50]}]",
+                   "each by its corners, with a gap of about sigma to the next one, or by cells with box: fit"),
+        bodies_key("bodies", s.bodies, s, most_bodies, body_keys,
+                   "bodies: [{shape: ball, center: [20, 20], radius: 10}]",
+                   "beside slabs, or in place of them: docs/systems.md"),
     };
 }
 

@@ -11,7 +11,9 @@
 
 #include "app/engine/engine_of.hpp"
 #include "app/engine/migration.hpp"
+#include "app/engine/random_fill.hpp"
 #include "app/engine/thread_schedule.hpp"
+#include "md/initial.hpp"
 
 namespace app {
 namespace {
@@ -37,8 +39,13 @@ EngineOf<D>::EngineOf(const Setup& setup, const balance::Decomposition& decompos
 }
 
 template <int D>
-void EngineOf<D>::fill(const md::System& system) {
-    tiles_.fill(system);
+void EngineOf<D>::fill(const md::System& system, const balance::Decomposition& owners) {
+    const std::vector<md::Body> bodies = md::all_bodies(system);
+    std::vector<std::int64_t> first_id{0};
+    for (const md::Body& body : bodies) first_id.push_back(first_id.back() + md::particle_count(body));
+    tiles_.fill(bodies, first_id, system.seed);
+    fill_at_random<D>(system, bodies, first_id, setup_.domain, comm(),
+                      [&](const auto& particles) { app::distribute(tiles_, setup_, owners, particles); });
     stage_ = Stage::scattered;
     agreement_.set_displaced();
 }

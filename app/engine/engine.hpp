@@ -39,8 +39,8 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// Makes the system's particles.
-    virtual void fill(const md::System& system) = 0;
+    /// Makes the system's particles, each in the tile that owns its cell by `owners`, the decomposition in use.
+    virtual void fill(const md::System& system, const balance::Decomposition& owners) = 0;
     /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells by `owners`, the
     /// decomposition in use. In two dimensions z is not looked at.
     virtual void distribute(const std::vector<md::Particle<3>>& particles, const balance::Decomposition& owners) = 0;

@@ -18,7 +18,7 @@ public:
     EngineOf(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm,
              Timers& timers);
 
-    void fill(const md::System& system) override;
+    void fill(const md::System& system, const balance::Decomposition& owners) override;
     void distribute(const std::vector<md::Particle<3>>& particles, const balance::Decomposition& owners) override;
     void reverse() override { tiles_.reverse(); }
     void rebin() override;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "md/initial.hpp"
 #include "md/limits.hpp"
 #include "md/potential.hpp"
 #include "md/skin.hpp"
@@ -13,11 +14,10 @@ namespace app {
 namespace {
 
 double typical_speed(const md::System& system) {
-    // The fastest of many particles, after a collision has turned the slabs' motion into heat.
+    // The fastest of many particles, after a collision has turned the bodies' motion into heat.
     double speed = std::max(0.1, system.from.fastest);
-    for (const md::Slab& s : system.slabs)
-        speed = std::max(speed,
-                         1.5 * std::hypot(s.velocity[0], s.velocity[1], s.velocity[2]) + 4 * std::sqrt(s.temperature));
+    for (const md::Body& body : md::all_bodies(system))
+        speed = std::max(speed, 1.5 * md::speed_of(body) + 4 * std::sqrt(body.temperature));
     return speed;
 }
 

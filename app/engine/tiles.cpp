@@ -89,34 +89,30 @@ void Tiles<D>::reshape_zones(const balance::Decomposition& next) {
 }
 
 template <int D>
-void Tiles<D>::fill(const md::System& system) {
-    const std::vector<md::Lattice> lattices(system.slabs.begin(), system.slabs.end());
-    const std::size_t slabs = lattices.size();
-    std::vector<std::int64_t> first_id{0};
-    for (const md::Lattice& lattice : lattices) first_id.push_back(first_id.back() + lattice.sites());
-    std::vector<md::Int128> sums(D * slabs, 0);
+void Tiles<D>::fill(std::span<const md::Body> bodies, std::span<const std::int64_t> first_id, std::uint64_t seed) {
+    std::vector<std::size_t> filled;  // by lattices
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+        if (bodies[i].fill == md::Fill::lattice) filled.push_back(i);
+    std::vector<md::Lattice> lattices;
+    for (const std::size_t i : filled) lattices.emplace_back(bodies[i]);
+    std::vector<md::Int128> sums(D * bodies.size(), 0);
     parallel_for(tiles_.size(), [&](std::size_t t) {
         std::vector<md::Particle<D>> made;
-        for (std::size_t s = 0; s < slabs; ++s) {
+        for (std::size_t s = 0; s < filled.size(); ++s) {
             const std::size_t begin = made.size();
-            md::make_particles(setup_.domain, lattices[s], first_id[s], system.seed, tiles_[t].box(), made);
-            std::array<md::Int128, D> sum{};
-            for (std::size_t i = begin; i < made.size(); ++i)
-                for (int a = 0; a < D; ++a) sum[a] += made[i].v[a];
+            md::make_particles(setup_.domain, lattices[s], first_id[filled[s]], seed, tiles_[t].box(), made);
+            const auto sum = md::velocity_sum<D>(std::span(made).subspan(begin));
 #pragma omp critical(steelyard_sums)
-            for (int a = 0; a < D; ++a) sums[D * s + a] += sum[a];
+            for (int a = 0; a < D; ++a) sums[D * filled[s] + a] += sum[a];
         }
         tiles_[t].insert(made);
     });
     comm().sum(sums);
-    // Each slab's mean velocity becomes what the deck says.
-    std::vector<std::array<std::int64_t, D>> change(slabs);
-    for (std::size_t s = 0; s < slabs; ++s)
-        for (int a = 0; a < D; ++a) {
-            const std::int64_t n = std::max<std::int64_t>(1, first_id[s + 1] - first_id[s]);
-            change[s][a] = std::llrint(system.slabs[s].velocity[a] / md::velocity_unit) -
-                           static_cast<std::int64_t>(sums[D * s + a] / n);
-        }
+    // Each body's mean velocity becomes what the deck says.
+    std::vector<std::array<std::int64_t, D>> change(bodies.size());
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+        change[i] =
+            md::to_drift<D>(bodies[i], std::span<const md::Int128, D>(&sums[D * i], D), first_id[i + 1] - first_id[i]);
     parallel_for(tiles_.size(), [&](std::size_t t) {
         tiles_[t].change_velocities([&](const md::Particle<D>& p) {
             return change[std::upper_bound(first_id.begin(), first_id.end(), p.id) - first_id.begin() - 1];

@@ -12,6 +12,7 @@
 
 #include "app/engine/tile_set.hpp"
 #include "gpu/zone.hpp"
+#include "md/system.hpp"
 #include "md/tile.hpp"
 
 namespace app {
@@ -46,8 +47,9 @@ public:
     /// the old tiles, of which those that were kept are hollow.
     std::vector<md::Tile<D>> replace(const balance::Decomposition& next);
 
-    /// Makes the system's particles that lie in this rank's cells. Collective.
-    void fill(const md::System& system);
+    /// Makes the particles on lattices that lie in this rank's cells. first_id: of each body, and one more than the
+    /// last id. Into empty tiles. Collective.
+    void fill(std::span<const md::Body> bodies, std::span<const std::int64_t> first_id, std::uint64_t seed);
     /// Reverses all velocities.
     void reverse();
 

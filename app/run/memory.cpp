@@ -16,17 +16,17 @@
 namespace app {
 namespace {
 
-// Particles and their density: of each slab, or of a file, as if its particles filled the box.
+// Particles and their density: of each body, or of a file, as if its particles filled the box.
 std::vector<std::pair<double, double>> parts_of(const md::System& system, const md::Domain& domain) {
     std::vector<std::pair<double, double>> parts;
-    for (const md::Slab& slab : system.slabs)
-        parts.emplace_back(static_cast<double>(md::particle_count(slab)), slab.density);
+    for (const md::Body& body : md::all_bodies(system))
+        parts.emplace_back(static_cast<double>(md::particle_count(body)), body.density);
     const auto of_file = static_cast<double>(system.from.particles);
     if (of_file > 0) parts.emplace_back(of_file, of_file / domain.volume());
     return parts;
 }
 
-// Bytes of tiles for each particle, before the slabs meet: the state and the position of the last rebuild; two packed
+// Bytes of tiles for each particle, before the bodies meet: the state and the position of the last rebuild; two packed
 // positions, for ghosts too; counts and slots of its part of a cell; its neighbours. A neighbour is one byte in a row,
 // in three dimensions two, and rows of a cluster are as long as its longest: half as much again was measured on liquids
 // and colliding slabs, in three dimensions a sixth.
@@ -73,9 +73,10 @@ void require_memory(const Deck& deck, const Setup& setup, const comm::Communicat
     const balance::Grid grid = setup.domain.grid();
     throw DeckError(fmt::format(
         "{}: {} cells and {} need about {:.1f} GB for {} on one node, which has {:.1f} GB; use {}, or more nodes",
-        each.cells > each.particles     ? "system.box"
-        : deck.system.from.file.empty() ? "system.slabs"
-                                        : "system.from",
+        each.cells > each.particles      ? "system.box"
+        : !deck.system.from.file.empty() ? "system.from"
+        : deck.system.slabs.empty()      ? "system.bodies"
+                                         : "system.slabs",
         along_axes(grid.cells, grid.dimensions), counted(md::particle_count(deck.system), "particle"), needed * 1e-9,
         counted(comm.node_size(), "rank"), there * 1e-9,
         each.cells > each.particles ? "a smaller box, a larger grid.cell" : "fewer particles"));

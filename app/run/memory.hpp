@@ -10,7 +10,7 @@ namespace app {
 /// What the program, MPI and the other libraries hold without a particle; with Debian's MPICH.
 inline constexpr double program_megabytes = 29;
 
-/// Bytes on a rank, before the slabs meet.
+/// Bytes on a rank, before the bodies meet.
 struct Memory {
     double particles = 0, cells = 0;
 };

@@ -27,7 +27,7 @@ balance::Decomposition even_owners(const Deck& deck, const Setup& setup, const c
 
 void fill_at_start(const Deck& deck, Engine& engine, const balance::Decomposition& owners,
                    const comm::Communicator& comm) {
-    if (deck.system.from.file.empty()) engine.fill(deck.system);
+    if (deck.system.from.file.empty()) engine.fill(deck.system, owners);
     else load_state(deck, engine, owners, comm);
 }
 

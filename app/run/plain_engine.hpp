@@ -12,8 +12,8 @@
 
 namespace app {
 
-/// Fills an engine with the particles of the deck's slabs, or of its file; owners: the engine's decomposition.
-/// Collective. Throws InputError.
+/// Fills an engine with the particles of the deck's slabs and bodies, or of its file; owners: the engine's
+/// decomposition. Collective. Throws InputError.
 void fill_at_start(const Deck& deck, Engine& engine, const balance::Decomposition& owners,
                    const comm::Communicator& comm);
 

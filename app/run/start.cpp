@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "app/run/close_pair.hpp"
 #include "md/closest.hpp"
+#include "md/initial.hpp"
 #include "md/lattice.hpp"
 #include "md/potential.hpp"
 
@@ -22,38 +24,43 @@ std::string gap_of(const md::PotentialSpec& potential) {
     return number(std::ceil(md::calm_distance(potential) / tenth) * tenth);
 }
 
-std::string where(const md::ClosePair& p) {
-    return fmt::format("system.slabs.{}{}", p.slab[1], p.in_lattice ? ".density" : "");
+std::string where(const md::ClosePair& p, const md::System& system) {
+    return md::body_path(system, p.body[1]) + (p.in_lattice ? ".density" : "");
 }
 
-std::string what(const md::ClosePair& p, const std::vector<md::Slab>& slabs) {
+std::string what(const md::ClosePair& p, const md::System& system, const md::Body& first) {
+    const auto name = [&](int i) { return md::body_name(system, p.body[i]); };
     if (p.in_lattice)
-        return fmt::format("particles of slab {} are {} apart at its density of {}", p.slab[0], number(p.distance),
-                           number(slabs[p.slab[0]].density));
+        return fmt::format("particles of {} are {} apart at its density of {}", name(0), number(p.distance),
+                           number(first.density));
     std::string at = fmt::format("{:.6g}, {:.6g}", p.at[0], p.at[1]);
-    if (md::dimensions_of(slabs[p.slab[0]].lattice) == 3) at += fmt::format(", {:.6g}", p.at[2]);
+    if (system.dimensions == 3) at += fmt::format(", {:.6g}", p.at[2]);
+    const bool slabs = p.body[1] < system.slabs.size();
     return fmt::format("{} are {} apart at [{}]{}",
-                       p.slab[0] == p.slab[1] ? fmt::format("two particles of slab {}", p.slab[0])
-                                              : fmt::format("particles of slabs {} and {}", p.slab[0], p.slab[1]),
+                       p.body[0] == p.body[1] ? fmt::format("two particles of {}", name(0))
+                       : slabs                ? fmt::format("particles of slabs {} and {}", p.body[0], p.body[1])
+                                              : fmt::format("particles of {} and {}", name(0), name(1)),
                        number(p.distance), at, p.across_box ? ", across the periodic boundary" : "");
 }
 
-std::string remedy(const md::ClosePair& p, const std::vector<md::Slab>& slabs, const md::PotentialSpec& potential) {
+std::string remedy(const md::ClosePair& p, const md::System& system, const md::Body& first) {
     if (p.in_lattice)
         return fmt::format("use a density of at most {}",
-                           number(md::lattice_density(slabs[p.slab[0]].lattice, md::calm_distance(potential))));
-    const std::string gap = gap_of(potential);
-    if (p.slab[0] != p.slab[1] && !p.across_box) return fmt::format("leave a gap of {} between the slabs", gap);
-    if (p.slab[0] != p.slab[1]) return fmt::format("leave a gap of {} at the boundary", gap);
-    md::Slab cell = slabs[p.slab[0]];
+                           number(md::lattice_density(first.lattice, md::calm_distance(system.potential))));
+    const std::string gap = gap_of(system.potential);
+    const char* of_what = p.body[1] < system.slabs.size() ? "slab" : "body";
+    if (p.body[0] != p.body[1] && !p.across_box)
+        return fmt::format("leave a gap of {} between the {}", gap, p.body[1] < system.slabs.size() ? "slabs" : "two");
+    if (p.body[0] != p.body[1]) return fmt::format("leave a gap of {} at the boundary", gap);
+    md::Body cell = first;
     cell.cells = {{1, 1, 1}};
     std::vector<std::string> sides;  // rounded down, or a layer more would begin at the end
-    for (int a = 0; a < md::dimensions_of(cell.lattice); ++a)
+    for (int a = 0; a < system.dimensions; ++a)
         sides.push_back(fmt::format("{:.3f}", std::floor(md::fitted_box(cell)[a] * 1000) / 1000));
     return fmt::format(
-        "leave a gap of {} at the boundary, or let box and slab be multiples of the lattice's cell [{}] long, or fill "
+        "leave a gap of {} at the boundary, or let box and {} be multiples of the lattice's cell [{}] long, or fill "
         "the box with cells and box: fit",
-        gap, fmt::join(sides, ", "));
+        gap, of_what, fmt::join(sides, ", "));
 }
 
 // Indices of neighbours count from the first particle of the columns of cells around, or in three dimensions of the
@@ -62,36 +69,63 @@ void check_crowd(const Deck& deck, const Setup& setup) {
     constexpr double most = 65535, least_tile = 4;
     const std::span<const md::Axis> axes = setup.domain.axes();
     const int columns = 2 * md::cells_within(setup.radius(), axes[0].least_width()) + 1;
-    for (std::size_t i = 0; i < deck.system.slabs.size(); ++i) {
-        const md::Slab& slab = deck.system.slabs[i];
+    const std::vector<md::Body> bodies = md::all_bodies(deck.system);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const md::Body& body = bodies[i];
         double extent = 1;
         for (std::size_t a = 0; a < axes.size(); ++a)
             extent *= std::min((a == 0 ? columns : least_tile + 2 * setup.reach) * axes[a].cell_width(),
-                               slab.upper[a] - slab.lower[a]);
-        if (const double crowd = slab.density * extent; crowd > most)
+                               body.upper[a] - body.lower[a]);
+        if (const double crowd = body.density * extent; crowd > most)
             throw DeckError(fmt::format(
-                "system.slabs.{}.density: {} puts {} particles into the {} columns of cells around one, more than {}; "
-                "use at most {}{}",
-                i, number(slab.density), number(crowd), columns, most, number(most / extent),
-                deck.grid.cell > setup.potential.cutoff ? ", or a smaller grid.cell" : ""));
+                "{}.density: {} puts {} particles into the {} columns of cells around one, more than {}; use at most "
+                "{}{}",
+                md::body_path(deck.system, i), number(body.density), number(crowd), columns, most,
+                number(most / extent), deck.grid.cell > setup.potential.cutoff ? ", or a smaller grid.cell" : ""));
     }
 }
 
-// Those of slabs, which follow from the deck.
-std::vector<std::string> check_slabs(const Deck& deck, const Setup& setup) {
+// Particles at random may be as near to each other, and to others, as the body's spacing. Returns what is unusual.
+std::vector<std::string> check_spacing(const md::System& system, std::span<const md::Body> bodies, double least,
+                                       double hot) {
+    std::vector<std::string> notes;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        if (bodies[i].fill != md::Fill::random) continue;
+        const double r = bodies[i].spacing;
+        const std::string what = fmt::format("particles of {} may be {} apart", md::body_name(system, i), number(r));
+        if (r < least)
+            throw DeckError(fmt::format("{}.spacing: {}, and forces are exact from {} on; use a spacing of at least {}",
+                                        md::body_path(system, i), what, number(least), gap_of(system.potential)));
+        if (r < hot)
+            notes.push_back(
+                fmt::format("{}: the start releases up to {} epsilon there; use a spacing of at least {}", what,
+                            std::llround(md::pair_value(system.potential, r).energy / system.potential.epsilon),
+                            gap_of(system.potential)));
+    }
+    return notes;
+}
+
+// Those of slabs and bodies, which follow from the deck.
+std::vector<std::string> check_bodies(const Deck& deck, const Setup& setup) {
     const md::PotentialSpec& potential = setup.potential;
-    const std::vector<md::Slab>& slabs = deck.system.slabs;
-    const double least = md::least_distance(potential, setup.precision);
-    if (const auto close = md::closest_pair(setup.domain, slabs, least))
-        throw DeckError(fmt::format("{}: {}, and forces are exact from {} on; {}", where(*close), what(*close, slabs),
-                                    number(least), remedy(*close, slabs, potential)));
+    const std::vector<md::Body> bodies = md::all_bodies(deck.system);
+    const double least = md::least_distance(potential, setup.precision),
+                 hot = md::distance_of_energy(potential, 100 * potential.epsilon);
+    const auto sentence = [&](const md::ClosePair& p, const std::string& so) {
+        const md::Body& first = bodies[p.body[0]];
+        return fmt::format("{}{}; {}", what(p, deck.system, first), so, remedy(p, deck.system, first));
+    };
+    if (const auto close = md::closest_pair(setup.domain, bodies, least))
+        throw DeckError(fmt::format("{}: {}", where(*close, deck.system),
+                                    sentence(*close, fmt::format(", and forces are exact from {} on", number(least)))));
+    std::vector<std::string> notes = check_spacing(deck.system, bodies, least, hot);
     check_crowd(deck, setup);
-    const double hot = md::distance_of_energy(potential, 100 * potential.epsilon);
-    const auto close = md::closest_pair(setup.domain, slabs, hot);
-    if (!close || close->in_lattice) return {};  // on a lattice forces cancel
-    return {fmt::format("{}: the start releases {} epsilon there; {}", what(*close, slabs),
-                        std::llround(md::pair_value(potential, close->distance).energy / potential.epsilon),
-                        remedy(*close, slabs, potential))};
+    const auto close = md::closest_pair(setup.domain, bodies, hot);
+    if (close && !close->in_lattice)  // on a lattice forces cancel
+        notes.push_back(sentence(
+            *close, fmt::format(": the start releases {} epsilon there",
+                                std::llround(md::pair_value(potential, close->distance).energy / potential.epsilon))));
+    return notes;
 }
 
 // Those of a file, found by an engine that is made for it.
@@ -120,7 +154,7 @@ std::vector<std::string> check_file(const Deck& deck, const Setup& setup, const 
 
 std::vector<std::string> check_start(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
     if (!deck.system.from.file.empty()) return check_file(deck, setup, comm);
-    return agreed(comm, [&] { return check_slabs(deck, setup); });
+    return agreed(comm, [&] { return check_bodies(deck, setup); });
 }
 
 }  // namespace app

@@ -12,7 +12,7 @@ int main() {
     md::System system;
     system.box = {260.0, 140.0};
     system.seed = 7;
-    md::Slab left, right;
+    md::Body left, right;
     left.lower = {30, 20}, left.upper = {129, 120}, left.velocity = {10, 1};
     right.lower = {131, 20}, right.upper = {232, 120}, right.velocity = {-10, 0};
     left.temperature = right.temperature = 0.05;
@@ -29,7 +29,7 @@ int main() {
         balance::choose_tile(grid, setup.domain.axis[1].cell_width(), omp_get_max_threads()));
     app::Timers timers;
     const std::unique_ptr<app::Engine> engine = app::make_engine(setup, owners, alone, timers);
-    engine->fill(system);
+    engine->fill(system, owners);
 
     const double start = comm::now();
     for (std::int64_t step = 0; step <= last_step; ++step) {

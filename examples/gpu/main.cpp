@@ -32,7 +32,7 @@ using Particles = std::vector<md::Particle<D>>;
 // The liquid of inputs/liquid.yaml.
 Problem liquid(double particles) {
     Problem problem{"liquid"};
-    md::Slab slab;
+    md::Body slab;
     slab.density = 0.9;
     slab.temperature = 1.0;
     const auto rows = std::llround(std::sqrt(particles / 2 / std::sqrt(3.0)));
@@ -49,7 +49,7 @@ Problem liquid(double particles) {
 // A liquid in a box with three equal sides.
 Problem liquid_in_space(double particles) {
     Problem problem{"space"};
-    md::Slab slab;
+    md::Body slab;
     slab.lattice = md::LatticeKind::fcc;
     slab.density = 0.8442;
     slab.temperature = 1.44;
@@ -72,7 +72,7 @@ void make_particles(const md::System& system, const md::Domain& domain, Use use)
         cells.lower[0] = x;
         cells.upper[0] = std::min(x + columns, all.upper[0]);
         std::int64_t first = 0;
-        for (const md::Slab& slab : system.slabs) {
+        for (const md::Body& slab : system.slabs) {
             const md::Lattice lattice(slab);
             Particles<D> made;
             md::make_particles(domain, lattice, first, system.seed, cells, made);

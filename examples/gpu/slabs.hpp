@@ -16,7 +16,7 @@ inline Problem slabs(double particles) {
     const double scale = std::sqrt(particles / 116700);
     problem.system.box = {560 * scale, 340 * scale};
     problem.system.seed = 42;
-    md::Slab left, right;
+    md::Body left, right;
     left.lower = {40 * scale, 100 * scale}, left.upper = {180 * scale, 300 * scale}, left.velocity = {14, 0};
     right.lower = {left.upper[0] + 3, 30 * scale}, right.upper = {500 * scale, 310 * scale}, right.velocity = {-6, 0};
     left.temperature = right.temperature = 0.05;

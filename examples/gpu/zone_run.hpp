@@ -29,7 +29,7 @@ public:
           tile_(balance::choose_tile(grid_, setup.domain.axes().back().cell_width(), omp_get_max_threads())),
           engine_(app::make_engine(setup, decomposition(), alone_, timers_)),
           share_(share) {
-        engine_->fill(system);
+        engine_->fill(system, decomposition());
     }
 
     /// Steps up to `last`; controller: who moves the border. Checks come every so many steps. Returns the seconds that

@@ -44,15 +44,17 @@ template <class Record, int D = 2>
 struct Run {
     app::Timers timers;
     app::Deck deck;
+    balance::Decomposition owners;
     app::EngineOf<D> engine;
     app::LoadBalancer balancer;
     Record record;
 
     explicit Run(const std::string& text, const std::vector<std::string>& settings = {}, const Circumstances& c = {})
         : deck(app::parse_deck(text, "test.yaml", settings)),
-          engine(make_engine(c)),
+          owners(decomposition(c)),
+          engine(setup(c), owners, world(), timers),
           balancer(deck, engine.setup().domain.grid(), engine.tiles().hosts().processes(), world(), timers) {
-        engine.fill(deck.system);
+        engine.fill(deck.system, owners);
     }
     Run& steps(std::int64_t first, std::int64_t last) {
         app::run_steps(engine, balancer, first, last, record);
@@ -60,15 +62,16 @@ struct Run {
     }
 
 private:
-    app::EngineOf<D> make_engine(const Circumstances& c) {
+    app::Setup setup(const Circumstances& c) const {
         app::Setup setup = app::make_setup(deck, "");
         if (c.change) c.change(setup, deck);
-        const balance::Grid grid = setup.domain.grid();
+        return setup;
+    }
+    balance::Decomposition decomposition(const Circumstances& c) const {
+        const balance::Grid grid = setup(c).domain.grid();
         const std::int64_t processes = c.processes > 0 ? c.processes : world().size();
-        const balance::Decomposition decomposition(
-            grid, balance::one_box_each(balance::even_partition(grid, processes)),
-            balance::Hosts(processes, world().size()), deck.grid.tile.value_or(c.tile));
-        return {setup, decomposition, world(), timers};
+        return {grid, balance::one_box_each(balance::even_partition(grid, processes)),
+                balance::Hosts(processes, world().size()), deck.grid.tile.value_or(c.tile)};
     }
 };
 

@@ -58,7 +58,7 @@ struct Fixture {
         if (world.rank() == 0) std::filesystem::create_directories(directory);
         world.barrier();
         EngineOf<D> t = make();
-        t.fill(deck.system);
+        t.fill(deck.system, owners());
         hash = t.state_hash();
         CheckpointInfo info;
         info.step = 7;

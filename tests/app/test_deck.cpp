@@ -57,9 +57,12 @@ const std::string fitted =
     "  slabs: [{cells: [40, 23], density: 0.9, temperature: 1}]\n"
     "run: {dt: 0.001, steps: 0}\n";
 
-bool same(const md::Slab& a, const md::Slab& b) {
+bool same(const md::Body& a, const md::Body& b) {
     return a.lower == b.lower && a.upper == b.upper && a.shape == b.shape && a.cells == b.cells &&
-           a.density == b.density && a.temperature == b.temperature && a.velocity == b.velocity;
+           a.density == b.density && a.temperature == b.temperature && a.velocity == b.velocity && a.spin == b.spin &&
+           a.center == b.center && a.radius == b.radius && a.inner_radius == b.inner_radius && a.axis == b.axis &&
+           a.length == b.length && a.fill == b.fill && a.lattice == b.lattice && a.particles == b.particles &&
+           a.spacing == b.spacing;
 }
 
 void check_same(const Deck& a, const Deck& b) {
@@ -75,6 +78,8 @@ void check_same(const Deck& a, const Deck& b) {
     for (std::size_t i = 0; i < md::own_parameters(p.kind).size(); ++i) CHECK(p.own[i] == q.own[i]);
     REQUIRE(a.system.slabs.size() == b.system.slabs.size());
     for (std::size_t i = 0; i < a.system.slabs.size(); ++i) CHECK(same(a.system.slabs[i], b.system.slabs[i]));
+    REQUIRE(a.system.bodies.size() == b.system.bodies.size());
+    for (std::size_t i = 0; i < a.system.bodies.size(); ++i) CHECK(same(a.system.bodies[i], b.system.bodies[i]));
     CHECK((a.run.dt == b.run.dt && a.run.steps == b.run.steps && a.run.precision == b.run.precision));
     CHECK((a.grid.cell == b.grid.cell && a.grid.skin == b.grid.skin && a.grid.tile == b.grid.tile));
     CHECK((a.balance.every == b.balance.every && a.balance.processes == b.balance.processes));
@@ -123,7 +128,7 @@ TEST_CASE("a minimal deck has every default") {
     CHECK(d.system.potential.kind == "lennard_jones");
     CHECK(d.system.potential.cutoff == 2.5);
     CHECK(d.system.potential.shift == md::Shift::energy);
-    CHECK(d.system.slabs.at(0).shape == md::SlabShape::box);
+    CHECK(d.system.slabs.at(0).shape == md::BodyShape::box);
     CHECK(d.system.slabs.at(0).density == 1.0);
     CHECK(d.system.slabs.at(0).temperature == 0.0);
     CHECK(d.run.precision == md::Precision::mixed);
@@ -212,8 +217,8 @@ TEST_CASE("balls are read, may be closer than their corners, and are written") {
         "    - {lower: [48, 0, 0], upper: [50, 50, 50]}\n"
         "run: {dt: 0.001, steps: 10}\n";
     const Deck d = app::parse_deck(balls, "deck.yaml");  // rounding of the box and of the corners makes no ball uneven
-    CHECK(d.system.slabs[0].shape == md::SlabShape::ball);
-    CHECK(d.system.slabs[2].shape == md::SlabShape::box);
+    CHECK(d.system.slabs[0].shape == md::BodyShape::ball);
+    CHECK(d.system.slabs[2].shape == md::BodyShape::box);
     const std::string effective = app::to_yaml(d);
     CHECK(contains(effective, "\n      shape: ball "));
     CHECK(contains(effective, "\n      shape: box"));
@@ -228,7 +233,7 @@ TEST_CASE("arbitrary doubles survive the effective deck bit by bit") {
     };
     for (int i = 0; i < 300; ++i) {
         Deck d = app::parse_deck(minimal, "deck.yaml");
-        md::Slab& s = d.system.slabs[0];
+        md::Body& s = d.system.slabs[0];
         s.lower = {real(0, 10), real(0, 10)};
         s.upper = {real(11, 50), real(11, 50)};
         s.density = std::ldexp(real(1, 2), -static_cast<int>(random() % 60));
@@ -280,13 +285,18 @@ TEST_CASE("readers of YAML 1.1 find numbers in the effective deck, and the same 
     CHECK(contains(app::to_yaml(app::parse_deck(full, "deck.yaml")), "costs: [1.0e-09, 2.0e-09, 3.0e-09, 4.0e-09]"));
 }
 
-TEST_CASE("as many slabs as a deck may have fit into the effective deck") {
-    std::string text = "system:\n  box: [100000, 50]\n  slabs:\n";
+TEST_CASE("as many slabs and bodies as a deck may have fit into the effective deck") {
+    std::string text = "system:\n  box: [100000, 50, 50]\n  slabs:\n";
+    const std::string rest = ", density: 0.3333333333333333, velocity: [1.2345678901234567, -1.2345678901234567, 1]";
     for (int i = 0; i < 500; ++i)
-        text += "    - {lower: [" + std::to_string(7 * i) + ".333333333333333, 1.3333333333333333], upper: [" +
-                std::to_string(7 * i + 5) +
-                ".12345678901234, 40.12345678901234], density: 0.3333333333333333, velocity: [1.2345678901234567, "
-                "-1.2345678901234567]}\n";
+        text += "    - {lower: [" + std::to_string(7 * i) + ".333333333333333, 1.3333333333333333, 1], upper: [" +
+                std::to_string(7 * i + 5) + ".12345678901234, 40.12345678901234, 40]" + rest + "}\n";
+    text += "  bodies:\n";
+    for (int i = 0; i < 100; ++i)
+        text += "    - {shape: shell, center: [" + std::to_string(50007 + 7 * i) +
+                ".333333333333333, 11.3333333333333333, 12], radius: 3.3333333333333333, inner_radius: "
+                "1.111111111111111, fill: random, spacing: 0.8888888888888888, spin: [1.2345678901234567, 0.1, 0.2]" +
+                rest + "}\n";
     text += "run: {dt: 0.001, steps: 10}\n";
     const Deck d = app::parse_deck(text, "deck.yaml");
     check_same(d, app::parse_deck(app::to_yaml(d), "deck.yaml"));

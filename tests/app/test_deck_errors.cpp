@@ -97,7 +97,7 @@ const std::vector<BadDeck>& bad_decks() {
         {deck(7, ""), 1, 1, "run is missing"},
         {"run: {dt: 0.001, steps: 1}\n", 1, 1, "system is missing"},
         {deck(2, ""), 1, 1, "system.box is missing"},
-        {"run: {dt: 0.001, steps: 1}\nsystem: {box: [10, 10]}\n", 2, 1, "system.slabs is missing"},
+        {"run: {dt: 0.001, steps: 1}\nsystem: {box: [10, 10]}\n", 2, 1, "system has neither slabs nor bodies"},
         {deck(7, "run: {dt: 0.001}"), 7, 1, "run.steps is missing"},
         {deck(7, "run: {steps: 1}"), 7, 1, "run.dt is missing"},
         {slab("lower: [1, 1]"), 6, 0, "system.slabs.0.upper is missing"},

@@ -215,7 +215,7 @@ TEMPLATE_TEST_CASE_SIG("features of a cell count the particles in the boxes of 3
     const balance::Grid grid = domain.grid();
     std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.box().cells()), 0);
     std::int64_t id = 0;
-    for (const md::Slab& slab : r.deck.system.slabs) {
+    for (const md::Body& slab : r.deck.system.slabs) {
         std::vector<md::Particle<D>> made;
         md::make_particles(domain, md::Lattice(slab), id, r.deck.system.seed, grid.box(), made);
         id += static_cast<std::int64_t>(made.size());

@@ -57,7 +57,7 @@ public:
           balancer(deck, setup.domain.grid(), processes(), world(), timers,
                    {static_cast<int>(setup.accelerators.devices.size()), setup.halo}),
           engine(setup, balancer.decomposition({8, 8}), world(), timers) {
-        engine.fill(deck.system);
+        engine.fill(deck.system, balancer.decomposition({8, 8}));
     }
 
     std::int64_t processes() const { return deck.balance.processes.value_or(world().size()); }

@@ -57,6 +57,9 @@ COMMANDS = [
         r"scripts/reproduce/criteria\.sh$",
         "ten minutes; replay_optimum replays a series with all criteria and the best schedule in the same way",
     ),
+    # docs/systems.md
+    ("quick", RUN + r"droplet\.yaml --out out/droplet$", {"$": " --set run.steps=2000"}, FEW),
+    ("quick", RUN + r"shell_3d\.yaml --out out/shell$", {"$": " --set run.steps=500"}, FEW),
     # docs/replay.md
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),

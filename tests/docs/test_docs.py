@@ -140,6 +140,7 @@ def unknown_names(folder, source):
     # No deck here names a file of particles.
     of_file = read("docs/deck.md").partition("## system.from\n")[2].partition("\n## ")[0]
     keys |= {"system.from"} | {f"system.from.{name}" for name in re.findall(r"^\| `(\w+)`", of_file, re.M)}
+    keys |= keys_of(folder, "inputs/droplet.yaml")
     # The example of an output adds a key of its own.
     keys |= {f"output.{n}_every" for _, _, code in SPANS for n in re.findall(r'^add\((\w+), "steps between', code)}
     sections = "|".join({name for key in keys for name in key.split(".")[:-1]})

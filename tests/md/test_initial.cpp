@@ -22,7 +22,7 @@ md::Domain domain(const std::vector<double>& sides) {
 }
 md::Domain domain(double x, double y) { return domain(std::vector{x, y}); }
 // The one that a slab with cells fills.
-md::Domain box_of(const md::Slab& slab) {
+md::Domain box_of(const md::Body& slab) {
     const std::array<double, 3> box = md::fitted_box(slab);
     return domain(std::vector(box.begin(), box.begin() + md::dimensions_of(slab.lattice)));
 }
@@ -41,9 +41,9 @@ double distance2(const md::Particle<D>& a, const md::Particle<D>& b, const md::D
 
 // The closest two of all particles, images included.
 template <int D>
-double brute_force(const md::Domain& d, const std::vector<md::Slab>& slabs) {
+double brute_force(const md::Domain& d, const std::vector<md::Body>& slabs) {
     std::vector<md::Particle<D>> p;
-    for (const md::Slab& slab : slabs) md::make_particles(d, md::Lattice(slab), 0, 1, d.grid().box(), p);
+    for (const md::Body& slab : slabs) md::make_particles(d, md::Lattice(slab), 0, 1, d.grid().box(), p);
     double least = 1e300;
     for (std::size_t i = 0; i < p.size(); ++i)
         for (std::size_t j = 0; j < i; ++j) least = std::min(least, distance2(p[i], p[j], d));
@@ -52,7 +52,7 @@ double brute_force(const md::Domain& d, const std::vector<md::Slab>& slabs) {
 
 // Are the ids 0..n-1, and do the pieces of the box make the same particles as the whole of it?
 template <int D>
-void check_ids_and_pieces(const md::Domain& d, const md::Slab& slab, const std::vector<md::Particle<D>>& whole) {
+void check_ids_and_pieces(const md::Domain& d, const md::Body& slab, const std::vector<md::Particle<D>>& whole) {
     CHECK(static_cast<std::int64_t>(whole.size()) == md::particle_count(slab));
     std::set<std::int64_t> ids;
     for (const md::Particle<D>& p : whole) ids.insert(p.id);
@@ -93,7 +93,7 @@ void check_neighbours(const md::Domain& d, const std::vector<md::Particle<D>>& p
 
 TEST_CASE("a slab has its density, its ids are 0..n-1, and pieces make the whole") {
     const md::Domain d = domain(60, 50);
-    md::Slab slab;
+    md::Body slab;
     slab.lower = {5.0, 7.0}, slab.upper = {52.0, 41.0};
     slab.density = 0.93, slab.temperature = 0.5, slab.velocity = {1, 2};
     std::vector<md::Particle<2>> whole;
@@ -107,7 +107,7 @@ TEST_CASE("a slab in space has its density, its ids are 0..n-1, and pieces make 
     const LatticeKind kind = GENERATE(LatticeKind::sc, LatticeKind::bcc, LatticeKind::fcc, LatticeKind::hcp);
     CAPTURE(static_cast<int>(kind));
     const md::Domain d = domain({30, 25, 28});
-    md::Slab slab;
+    md::Body slab;
     slab.lattice = kind;
     slab.lower = {1.3, 2.7, 4.1}, slab.upper = {27.0, 24.4, 26.5};
     slab.density = 0.93, slab.temperature = 0.5, slab.velocity = {1, 2, 3};
@@ -132,8 +132,8 @@ TEST_CASE("a slab in space has its density, its ids are 0..n-1, and pieces make 
 template <int D>
 void check_ball(md::LatticeKind kind) {
     const md::Domain d = domain(D == 2 ? std::vector{30.0, 25.0} : std::vector{30.0, 25.0, 28.0});
-    md::Slab slab;
-    slab.lattice = kind, slab.shape = md::SlabShape::ball, slab.density = 0.93, slab.temperature = 0.5;
+    md::Body slab;
+    slab.lattice = kind, slab.shape = md::BodyShape::ball, slab.density = 0.93, slab.temperature = 0.5;
     slab.lower = {1.3, 2.7, 0.4};
     const double radius = 10.65;
     for (int a = 0; a < D; ++a) slab.upper[a] = slab.lower[a] + 2 * radius;
@@ -165,7 +165,7 @@ void check_ball(md::LatticeKind kind) {
         for (const md::Point& p : from_centre) CHECK(from_centre.contains({-p[0], -p[1], -p[2]}));
 
     // No site is missing: a box with the same sites has as many in the ball.
-    md::Slab around;
+    md::Body around;
     around.lattice = kind, around.density = slab.density;
     around.cells = {{1, 1, 1}};
     const std::array<double, 3> side = md::fitted_box(around);
@@ -196,7 +196,7 @@ TEST_CASE("a ball has its density, is symmetric, has all sites within its radius
 }
 
 TEST_CASE("a lattice that fills a periodic box has no seam: every site has six equal neighbours") {
-    md::Slab slab;
+    md::Body slab;
     slab.cells = {{12, 7}};
     slab.density = 0.9;
     const double a = md::lattice_constant(slab.lattice, 0.9);
@@ -215,7 +215,7 @@ TEST_CASE("a lattice in space that fills a periodic box has no seam either, and 
                                              std::pair{LatticeKind::fcc, 12}, std::pair{LatticeKind::hcp, 12});
     const double density = GENERATE(0.9, 0.013);
     CAPTURE(static_cast<int>(kind), density);
-    md::Slab slab;
+    md::Body slab;
     slab.lattice = kind;
     slab.cells = {{6, 4, 5}};
     slab.density = density, slab.temperature = 0.5;
@@ -255,14 +255,14 @@ TEST_CASE("the closest pair of slabs that touch is found, across the box too, as
         const bool whole = random() % 2;  // does the pair fill the box?
         const double left = whole ? 0 : between(0, 2), right = whole ? 20 : between(17, 20), middle = between(6, 14),
                      gap = random() % 2 ? 0 : between(0, 1);
-        std::vector<md::Slab> slabs(2);
+        std::vector<md::Body> slabs(2);
         slabs[0].lower = {left, 0}, slabs[0].upper = {middle, 15}, slabs[0].density = between(0.3, 1.2);
         slabs[1].lower = {middle + gap, between(0, 4)}, slabs[1].upper = {right, between(10, 15)};
         slabs[1].density = between(0.3, 1.2);
         if (random() % 2) std::swap(slabs[0], slabs[1]);
         if (random() % 2) {  // one above the other
             std::swap(d.axis[0], d.axis[1]);
-            for (md::Slab& slab : slabs)
+            for (md::Body& slab : slabs)
                 std::swap(slab.lower[0], slab.lower[1]), std::swap(slab.upper[0], slab.upper[1]);
         }
         const double expected = brute_force<2>(d, slabs);
@@ -274,10 +274,10 @@ TEST_CASE("the closest pair of slabs that touch is found, across the box too, as
         CHECK_FALSE(pair->in_lattice);
         ++found;
         across += pair->across_box;
-        itself += pair->slab[0] == pair->slab[1];
+        itself += pair->body[0] == pair->body[1];
         for (int k = 0; k < 2; ++k) {
-            CHECK(pair->at[k] >= slabs[pair->slab[0]].lower[k] - 1e-9);
-            CHECK(pair->at[k] < slabs[pair->slab[0]].upper[k] + 1e-9);
+            CHECK(pair->at[k] >= slabs[pair->body[0]].lower[k] - 1e-9);
+            CHECK(pair->at[k] < slabs[pair->body[0]].upper[k] + 1e-9);
         }
     }
     CHECK((found > 50 && found < 190 && across > 10 && itself > 5));
@@ -294,8 +294,8 @@ TEST_CASE("the closest pair of slabs in space is found as by comparing all") {
     for (int round = 0; round < 100; ++round) {
         md::Domain d = domain({11, 8, 6});
         for (md::Axis& axis : d.axes()) axis.periodic = random() % 2;
-        std::vector<md::Slab> slabs(2);
-        for (md::Slab& slab : slabs) {
+        std::vector<md::Body> slabs(2);
+        for (md::Body& slab : slabs) {
             slab.lattice =
                 std::array{LatticeKind::sc, LatticeKind::bcc, LatticeKind::fcc, LatticeKind::hcp}[random() % 4];
             slab.density = between(0.3, 1.2);
@@ -308,7 +308,7 @@ TEST_CASE("the closest pair of slabs in space is found as by comparing all") {
         if (random() % 2) std::swap(slabs[0], slabs[1]);
         const int other = static_cast<int>(random() % 3);  // along which they follow each other
         std::swap(d.axis[0], d.axis[other]);
-        for (md::Slab& slab : slabs)
+        for (md::Body& slab : slabs)
             std::swap(slab.lower[0], slab.lower[other]), std::swap(slab.upper[0], slab.upper[other]);
         const double expected = brute_force<3>(d, slabs);
         const auto pair = md::closest_pair(d, slabs, radius);
@@ -319,10 +319,10 @@ TEST_CASE("the closest pair of slabs in space is found as by comparing all") {
         CHECK_FALSE(pair->in_lattice);
         ++found;
         across += pair->across_box;
-        itself += pair->slab[0] == pair->slab[1];
+        itself += pair->body[0] == pair->body[1];
         for (int k = 0; k < 3; ++k) {
-            CHECK(pair->at[k] >= slabs[pair->slab[0]].lower[k] - 1e-9);
-            CHECK(pair->at[k] < slabs[pair->slab[0]].upper[k] + 1e-9);
+            CHECK(pair->at[k] >= slabs[pair->body[0]].lower[k] - 1e-9);
+            CHECK(pair->at[k] < slabs[pair->body[0]].upper[k] + 1e-9);
         }
     }
     CAPTURE(found, across, itself);
@@ -341,13 +341,13 @@ void check_closest_balls(int rounds) {
     while (tried < rounds) {
         md::Domain d = domain(std::vector<double>(D, D == 2 ? 20 : 11));
         for (md::Axis& axis : d.axes()) axis.periodic = random() % 2;
-        std::vector<md::Slab> slabs(2);
+        std::vector<md::Body> slabs(2);
         for (std::size_t s = 0; s < 2; ++s) {
-            md::Slab& slab = slabs[s];
+            md::Body& slab = slabs[s];
             slab.lattice = D == 2         ? md::LatticeKind::hexagonal
                            : random() % 2 ? md::LatticeKind::fcc
                                           : md::LatticeKind::hcp;
-            slab.shape = s == 0 || random() % 2 ? md::SlabShape::ball : md::SlabShape::box;
+            slab.shape = s == 0 || random() % 2 ? md::BodyShape::ball : md::BodyShape::box;
             slab.density = between(0.3, 0.6);
             const double length = d.axis[0].real_length(), side = between(0.2, 0.6) * length;
             for (int a = 0; a < D; ++a) {
@@ -393,13 +393,13 @@ TEST_CASE("the closest pair of balls and slabs is found as by comparing all") {
 }
 
 TEST_CASE("the distance of balls and slabs is that of their surfaces, and below 0 where they overlap") {
-    const auto slab = [](md::SlabShape shape, const std::array<double, 3>& lower, double side) {
-        md::Slab s;
+    const auto slab = [](md::BodyShape shape, const std::array<double, 3>& lower, double side) {
+        md::Body s;
         s.lattice = md::LatticeKind::fcc, s.shape = shape, s.lower = lower;
         for (int a = 0; a < 3; ++a) s.upper[a] = lower[a] + side;
         return s;
     };
-    using enum md::SlabShape;
+    using enum md::BodyShape;
     CHECK(md::distance(slab(box, {0, 0, 0}, 2), slab(box, {2, 1, 1}, 2)) == 0);
     CHECK(md::distance(slab(box, {0, 0, 0}, 2), slab(box, {1.5, 1, 1}, 2)) == -0.5);
     CHECK(md::distance(slab(box, {0, 0, 0}, 2), slab(box, {5, 6, 1}, 2)) == 5);
@@ -410,7 +410,7 @@ TEST_CASE("the distance of balls and slabs is that of their surfaces, and below 
 }
 
 TEST_CASE("a lattice that is too dense is named, and one that fills its box is left alone") {
-    md::Slab slab;
+    md::Body slab;
     slab.upper = {10, 10};
     slab.density = 0.9;
     const md::Domain d = domain(60, 50);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// What a deck says of a body of particles: a shape, what fills it, and how it moves. A slab is one that a lattice
+// fills.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "balance/words.hpp"
+
+namespace md {
+
+/// How particles of a lattice lie: hexagonal in two dimensions; simple, body-centred and face-centred cubic and
+/// hexagonal close-packed in three.
+enum class LatticeKind { hexagonal, sc, bcc, fcc, hcp };
+constexpr auto words_of(LatticeKind) {
+    return std::to_array<balance::Word<LatticeKind>>({{LatticeKind::hexagonal, "hexagonal"},
+                                                      {LatticeKind::sc, "sc"},
+                                                      {LatticeKind::bcc, "bcc"},
+                                                      {LatticeKind::fcc, "fcc"},
+                                                      {LatticeKind::hcp, "hcp"}});
+}
+
+/// What a body fills of the box between its corners. A ball touches the faces of that box, which is a cube; in two
+/// dimensions it is a disc in a square. A shell is a ball with a hole that is one too; in two dimensions a ring. A
+/// cylinder touches the faces along its axis and ends at the two others.
+enum class BodyShape { box, ball, cylinder, shell };
+constexpr auto words_of(BodyShape) {
+    return std::to_array<balance::Word<BodyShape>>({{BodyShape::box, "box"},
+                                                    {BodyShape::ball, "ball"},
+                                                    {BodyShape::cylinder, "cylinder"},
+                                                    {BodyShape::shell, "shell"}});
+}
+
+enum class AxisName { x, y, z };
+constexpr auto words_of(AxisName) {
+    return std::to_array<balance::Word<AxisName>>({{AxisName::x, "x"}, {AxisName::y, "y"}, {AxisName::z, "z"}});
+}
+
+/// Where the particles of a body come from: initial.hpp.
+enum class Fill { lattice, random };
+constexpr auto words_of(Fill) {
+    return std::to_array<balance::Word<Fill>>({{Fill::lattice, "lattice"}, {Fill::random, "random"}});
+}
+
+/// Particles of number density `density` (per area, or per volume). A lattice in a box has its first site at `lower`
+/// and ends below `upper`; in another shape it has a site at the centre; or, with `cells`, it fills the periodic box
+/// without a seam (the box is then derived: `box: fit`). In two dimensions z is not used.
+struct Body {
+    std::array<double, 3> lower{0, 0, 0}, upper{0, 0, 0};  // lengths; unused with `cells`
+    BodyShape shape = BodyShape::box;                      // a box with `cells`
+    // What a deck says of shapes that are round; the corners follow from it.
+    std::array<double, 3> center{0, 0, 0};
+    double radius = 0, inner_radius = 0;  // the latter of a shell
+    AxisName axis = AxisName::z;          // of a cylinder
+    double length = 0;                    // along it
+
+    Fill fill = Fill::lattice;
+    std::optional<std::array<long long, 3>> cells;  // of the lattice, along each axis
+    LatticeKind lattice = LatticeKind::hexagonal;
+    double density = 1.0;
+    std::optional<std::int64_t> particles;  // at random: their number; density follows from it
+    double spacing = 0;                     // at random: the smallest distance of two
+
+    double temperature = 0.0;
+    std::array<double, 3> velocity{0, 0, 0};
+    std::array<double, 3> spin{0, 0, 0};  // angular velocity about the centre; in two dimensions along z
+};
+
+/// Of which lattices bodies can be.
+inline int dimensions_of(LatticeKind kind) { return kind == LatticeKind::hexagonal ? 2 : 3; }
+
+/// Its volume, in two dimensions its area, from its corners.
+double volume(const Body& body);
+
+/// Of its fastest particle, but for temperature: drift, and spin where it is farthest from the centre.
+double speed_of(const Body& body);
+
+}  // namespace md

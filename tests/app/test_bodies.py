@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Bodies: shapes filled by lattices or at random, one state whatever computes it, and what is refused of them.
+
+Groups: bodies_one_hash bodies_starts.
+"""
+import os
+import re
+
+import h5py
+import numpy as np
+import pytest
+
+from program import SOURCE, hash_of, run, settings
+
+DROPLET, SHELL = (os.path.join(SOURCE, "inputs", name) for name in ("droplet.yaml", "shell_3d.yaml"))
+SMALL = {
+    DROPLET: dict(run__steps=120),
+    SHELL: dict(
+        system__box="[26, 24, 24]",
+        system__bodies__0__center="[12, 12, 12]",
+        system__bodies__0__radius=9,
+        system__bodies__0__inner_radius=6,
+        system__bodies__1__center="[12, 12, 12]",
+        system__bodies__1__radius=6,
+        run__steps=60,
+    ),
+}
+BALANCED = dict(balance__every=20, balance__clock="work", balance__criterion="every")
+
+
+def state_of(deck, out, ranks=0, threads=1, isa=None, **keys):
+    code, text = run(
+        ranks, "run", deck, "--out", out, "--quiet", *settings(**(SMALL[deck] | keys)), threads=threads, isa=isa
+    )
+    assert code == 0, f"{deck} on {ranks} ranks, {keys}: {code} {text}"
+    return hash_of(out)
+
+
+@pytest.mark.group("bodies_one_hash")
+@pytest.mark.parametrize("deck", [DROPLET, SHELL])
+def test_one_hash(tmp_path, deck):
+    """The state at the end does not depend on how it is computed, nor on a restart, which keeps the bodies."""
+    ways = [dict(ranks=n) for n in (1, 2, 3, 4, 7)] + [dict(threads=2), dict(ranks=2, threads=2), dict(isa="avx2")]
+    ways += [dict(grid__tile=4), dict(grid__skin=0.2)]
+    ways += [dict(ranks=3, balance__partition__kind=kind, **BALANCED) for kind in ("rcb", "chain", "nested")]
+    ways += [dict(ranks=n, accelerator__backend="host", accelerator__share=0.5) for n in (1, 2)]
+    state = state_of(deck, tmp_path / "alone")
+    for i, way in enumerate(ways):
+        assert state_of(deck, tmp_path / str(i), **way) == state, f"{deck} {way}"
+    assert state_of(deck, tmp_path / "seed", system__seed=4) != state
+    out, half = tmp_path / "restarted", SMALL[deck]["run__steps"] // 2
+    state_of(deck, out, ranks=2, run__steps=half, checkpoint__every=half)
+    keys = SMALL[deck] | dict(system__bodies__1__spacing=0.9)
+    code, text = run(0, "run", deck, "--out", out, "--restart", "auto", *settings(**keys))
+    assert code == 3 and "system.bodies.1.spacing differs" in text, text
+    code, text = run(3, "run", deck, "--out", out, "--quiet", "--restart", "auto", *settings(**SMALL[deck]))
+    assert (code, hash_of(out)) == (0, state), text
+    code, text = run(2, "run", out / "deck.yaml", "--out", tmp_path / "again", "--quiet")
+    assert (code, hash_of(tmp_path / "again")) == (0, state), f"the effective deck: {text}"
+
+
+@pytest.mark.group("bodies_one_hash")
+def test_a_box_is_a_slab(tmp_path):
+    """A slab that is written as a body has the same state."""
+    hashes = []
+    for name, words in (("slabs", ""), ("bodies", "shape: box, ")):
+        deck = tmp_path / f"{name}.yaml"
+        deck.write_text(
+            f"system:\n  box: [40, 30]\n  {name}:\n"
+            f"    - {{{words}lower: [3, 4], upper: [22, 25], density: 0.8, temperature: 1, velocity: [3, 1]}}\n"
+            "run: {dt: 0.002, steps: 50}\n"
+        )
+        SMALL[deck] = {}
+        hashes.append(state_of(deck, tmp_path / name, ranks=2))
+    assert hashes[0] == hashes[1]
+
+
+def first_frame(tmp_path, body, dimensions):
+    deck, out = tmp_path / "deck.yaml", tmp_path / "out"
+    deck.write_text(
+        f"system:\n  box: {[40.0] * dimensions}\n  boundary: {['reflecting'] * dimensions}\n  bodies: [{{{body}}}]\n"
+        "run: {dt: 1e-6, steps: 0}\noutput: {trajectory_every: 1}\n".replace("'", "")
+    )
+    code, text = run(2, "run", deck, "--out", out, "--quiet", "--force")
+    assert code == 0, text
+    with h5py.File(out / "trajectory.h5") as f:
+        all_particles = f["particles/all"]
+        return all_particles["position/value"][0][:, :dimensions], all_particles["velocity/value"][0][:, :dimensions]
+
+
+@pytest.mark.group("bodies_one_hash")
+@pytest.mark.parametrize("fill", ["lattice", "random, spacing: 0.9"])
+@pytest.mark.parametrize("dimensions", (2, 3))
+def test_motion(tmp_path, fill, dimensions):
+    """A cold body moves as the deck says, to the last quantum in the mean; a hot one has its temperature."""
+    centre, drift = np.array([20.0, 18.0, 15.0])[:dimensions], np.array([1.5, -0.25, 2.0])[:dimensions]
+    spin = np.array([0, 0, 0.3]) if dimensions == 2 else np.array([0.1, -0.2, 0.3])
+    words = f"shape: ball, center: {list(centre)}, radius: 12, fill: {fill}, density: 0.5, velocity: {list(drift)}"
+    x, v = first_frame(tmp_path, f"{words}, spin: {spin[2] if dimensions == 2 else list(spin)}", dimensions)
+    assert abs(v.mean(axis=0) - drift).max() < 1e-6  # a frame holds single precision
+    around = np.zeros((len(x), 3))
+    around[:, :dimensions] = x - x.mean(axis=0)
+    assert abs(v - drift - np.cross(spin, around)[:, :dimensions]).max() < 1e-5
+    # The angular momentum of a rigid body: from that of its particles, spin comes out.
+    relative = np.zeros((len(x), 3))
+    relative[:, :dimensions] = v - drift
+    momentum = np.cross(around, relative).sum(axis=0)
+    inertia = (around**2).sum() * np.eye(3) - around.T @ around
+    assert np.allclose(np.linalg.solve(inertia, momentum), spin, atol=1e-6)
+
+    x, v = first_frame(tmp_path, f"{words}, temperature: 2.5", dimensions)
+    assert abs(v.mean(axis=0) - drift).max() < 1e-6
+    error = 2.5 * np.sqrt(2 / v.size)
+    assert abs((v - drift).var() - 2.5) < 4 * error
+
+
+BOX2 = "[40, 40]"
+REFUSED = [
+    ("shape: ball, center: [20, 20], radius: 25", r"body 0 begins outside the box, at x = -5; move its center"),
+    ("shape: ball, radius: 5", r"system.bodies.0.center is missing; give it, as in center"),
+    ("shape: ball, center: [20, 20], radius: 5, lower: [1, 1]", r"bodies.0.lower is no key of a ball; remove it"),
+    ("shape: cylinder, center: [20, 20], radius: 5, length: 4", r"a cylinder needs three dimensions; write ball"),
+    ("shape: shell, center: [20, 20], radius: 5, inner_radius: 5", r"the hole of body 0 is as wide as its radius, 5;"),
+    ("shape: ball, center: [20, 20], radius: 5, spin: [1, 0, 0]", r"in two dimensions a body turns about z alone;"),
+    ("shape: ball, center: [20, 20], radius: 5, spin: 400000", r"particles of body 0 cross a cell of 2.5 in one step"),
+    (
+        "shape: ball, center: [20, 20], radius: 5, spacing: 1",
+        r"spacing is no key of fill: lattice; remove it, or write",
+    ),
+    ("shape: ball, center: [20, 20], radius: 5, fill: random", r"spacing is missing; give the smallest distance"),
+    (
+        "shape: ball, center: [20, 20], radius: 5, fill: random, particles: 9, density: 1, spacing: 1",
+        r"density beside particles; remove one",
+    ),
+    (
+        "shape: ball, center: [20, 20], radius: 5, fill: random, density: 0.9, spacing: 1",
+        r"body 0 is too dense: its density times the spacing\^2 is 0.9, .* up to 0.5; use a spacing of at most 0.745",
+    ),
+    (
+        "shape: ball, center: [20, 20], radius: 5, fill: random, density: 0.001, spacing: 1",
+        r"body 0 has no particle; use a higher density, or give particles",
+    ),
+    (
+        "shape: ball, center: [20, 20], radius: 5, fill: random, density: 1, spacing: 0.1",
+        r"^system.bodies.0.spacing: particles of body 0 may be 0.1 apart, and forces are exact from",
+    ),
+    (
+        "shape: ball, center: [10, 10], radius: 5}, {shape: box, lower: [12, 12], upper: [20, 20]",
+        r"body 1 overlaps body 0; move or shrink one of them",
+    ),
+    (
+        "shape: ball, center: [10, 10], radius: 4.31}, {shape: ball, center: [18.7, 10], radius: 4.31",
+        r"^system.bodies.1: particles of body 0 and body 1 are 0.103 apart at \[14.29.*; leave a gap of 1.1 between",
+    ),
+]
+
+
+@pytest.mark.group("bodies_starts")
+@pytest.mark.parametrize("ranks", (0, 2))
+@pytest.mark.parametrize("body, what", REFUSED)
+def test_refused(tmp_path, ranks, body, what):
+    deck = tmp_path / "deck.yaml"
+    deck.write_text(f"system:\n  box: {BOX2}\n  bodies: [{{{body}}}]\nrun: {{dt: 0.001, steps: 10}}\n")
+    code, text = run(ranks, "check", deck)
+    assert code == 2 and text.count("\n") == 1, text
+    assert re.search(what, text.removeprefix("steelyard: error: ")), text
+
+
+@pytest.mark.group("bodies_starts")
+def test_full(tmp_path):
+    """Particles that `check` cannot tell from those that fit: another body keeps most places."""
+    deck, out = tmp_path / "deck.yaml", tmp_path / "out"
+    deck.write_text(
+        f"system:\n  box: {BOX2}\n  slabs: [{{lower: [1, 1], upper: [39, 20], density: 0.8}}]\n"
+        "  bodies: [{shape: box, lower: [1, 20], upper: [39, 20.6], fill: random, particles: 9, spacing: 1.1}]\n"
+        "run: {dt: 0.001, steps: 10}\n"
+    )
+    assert run(0, "check", deck)[0] == 0
+    for ranks in (0, 3):
+        code, text = run(ranks, "run", deck, "--out", out)
+        assert code == 2 and text.count("\n") == 1, text
+        assert "system.bodies.0.spacing: 0 of 9 particles have found a place at this spacing; use a smaller" in text
