@@ -25,6 +25,15 @@ SMALL = {
         run__steps=60,
     ),
 }
+# Random places of several blocks, which ranks share.
+WIDE = """system:
+  box: [560, 15]
+  boundary: [periodic, reflecting]
+  bodies:
+    - {shape: box, lower: [0, 0], upper: [560, 9], fill: random, density: 0.5, spacing: 0.9, temperature: 1, spin: 0.01}
+    - {shape: box, lower: [0, 9], upper: [560, 15], fill: random, density: 0.3, spacing: 1, velocity: [0, -1]}
+run: {dt: 0.002, steps: 60}
+"""
 BALANCED = dict(balance__every=20, balance__clock="work", balance__criterion="every")
 
 
@@ -57,6 +66,17 @@ def test_one_hash(tmp_path, deck):
     assert (code, hash_of(out)) == (0, state), text
     code, text = run(2, "run", out / "deck.yaml", "--out", tmp_path / "again", "--quiet")
     assert (code, hash_of(tmp_path / "again")) == (0, state), f"the effective deck: {text}"
+
+
+@pytest.mark.group("bodies_one_hash")
+def test_shared_blocks(tmp_path):
+    """Bodies so large that several ranks make their particles."""
+    deck = tmp_path / "wide.yaml"
+    deck.write_text(WIDE)
+    SMALL[deck] = {}
+    state = state_of(deck, tmp_path / "alone")
+    for way in (dict(ranks=2), dict(ranks=3), dict(ranks=4), dict(ranks=7), dict(threads=2)):
+        assert state_of(deck, tmp_path / f"{way}", **way) == state, way
 
 
 @pytest.mark.group("bodies_one_hash")
