@@ -42,6 +42,22 @@ int cells_along(double side, double width) {
     return static_cast<int>(std::clamp(std::floor(side / width), 1.0, static_cast<double>(most_cells_along)));
 }
 
+// Calls use(part) for boxes of at most side^3 cells that make up `all`.
+template <class Use>
+void for_each_part(const balance::Box& all, int side, Use use) {
+    balance::Box part;
+    const auto cut = [&](int a, int from) {
+        part.lower[a] = from;
+        part.upper[a] = std::min(from + side, all.upper[a]);
+    };
+    for (int z = all.lower[2]; z < all.upper[2]; z += side)
+        for (int y = all.lower[1]; y < all.upper[1]; y += side)
+            for (int x = all.lower[0]; x < all.upper[0]; x += side) {
+                cut(0, x), cut(1, y), cut(2, z);
+                use(part);
+            }
+}
+
 }  // namespace
 
 // A box of cells that may reach beyond a periodic axis, where its cells are images.
@@ -214,6 +230,7 @@ private:
             f_.region_, f_.spacing_, lower, upper, [&](const Point& low, const Point& high, const Point& own) {
                 for (const Filling* other : f_.others_)
                     for_each_image(Region(other->body()), 1, low, high, [&](Point from, Point to, const Point& shift) {
+                        if (distance(other->body(), shift, own) >= far) return;
                         for (int a = 0; a < 3; ++a) from[a] -= shift[a], to[a] -= shift[a];
                         other->for_each_in(from, to, [&](Point at) {
                             for (int a = 0; a < 3; ++a) at[a] += shift[a];
@@ -221,6 +238,14 @@ private:
                         });
                     });
             });
+    }
+    // Of an image of another body from one of this body, lengths.
+    double distance(Body other, const Point& image, const Point& own) const {
+        for (int a = 0; a < 3; ++a) {
+            const double shift = static_cast<double>(image[a] - own[a]) * position_unit;
+            other.lower[a] += shift, other.upper[a] += shift, other.center[a] += shift;
+        }
+        return md::distance(other, f_.body());
     }
     // Of a point from an image of a body, lengths.
     static double distance(const Point& at, const Point& image, const Body& body) {
@@ -298,12 +323,13 @@ void RandomFilling::for_each_in(const Point& lower, const Point& upper,
     for (int a = 0; a < region_.dimensions; ++a)
         cells.lower[a] = axis_[a].cell_of(lower[a]), cells.upper[a] = axis_[a].cell_of(upper[a] - 1) + 1;
     const balance::Box mine = balance::intersection(cells, cells_);
-    if (mine.empty()) return;
-    for (const Placed& p : placed(mine, last_->epoch + 1)) {
-        bool inside = p.when <= *last_;
-        for (int a = 0; a < region_.dimensions; ++a) inside = inside && p.at[a] >= lower[a] && p.at[a] < upper[a];
-        if (inside) use(p.at);
-    }
+    for_each_part(mine, block_side(), [&](const balance::Box& part) {
+        for (const Placed& p : placed(part, last_->epoch + 1)) {
+            bool inside = p.when <= *last_;
+            for (int a = 0; a < region_.dimensions; ++a) inside = inside && p.at[a] >= lower[a] && p.at[a] < upper[a];
+            if (inside) use(p.at);
+        }
+    });
 }
 
 }  // namespace md

@@ -38,7 +38,12 @@ void complete_bodies(Deck::System& s, const Where& where) {
             body.lower[a] = body.center[a] - (along ? body.length / 2 : body.radius);
             body.upper[a] = body.center[a] + (along ? body.length / 2 : body.radius);
         }
-        if (body.particles) body.density = static_cast<double>(*body.particles) / md::volume(body);
+        if (!body.particles) continue;
+        body.density = static_cast<double>(*body.particles) / md::volume(body);
+        if (!(body.density > 0 && body.density <= densest))
+            fail(where(path + ".particles"),
+                 fmt::format("body {} has a volume of {:.3g} for them", i, md::volume(body)),
+                 fmt::format("make it wider, so that the density is at most {}", densest));
     }
 }
 
@@ -55,6 +60,25 @@ void check_ball(const md::Body& s, std::size_t i, const Where& where) {
                  fmt::format("slab {} is a ball, {:.10g} wide along x and {:.10g} along {}", i, diameter, side,
                              "xyz"[a]),
                  fmt::format("give equal sides, for those of x {:.10g}", s.lower[a] + diameter));
+}
+
+// What is looked through to fill a body: rows of a lattice in a round shape, or cells in which trials are made. A thin
+// body may have many more of them than particles.
+void check_work(const md::System& s, const md::Body& body, std::size_t i, const Where& where) {
+    constexpr double most_rows = 1 << 25, most_cells = 1 << 22, most_a_particle = 1024;
+    const bool random = body.fill == md::Fill::random;
+    if (!random && body.shape == md::BodyShape::box) return;
+    const double mean =
+        md::lattice_constant(s.dimensions == 2 ? md::LatticeKind::hexagonal : md::LatticeKind::sc, body.density);
+    const double width = random ? std::max(body.spacing, mean) : md::lattice_constant(body.lattice, body.density);
+    double places = random ? 1 : md::sites_of_cell(body.lattice);
+    for (int a = random ? 0 : 1; a < s.dimensions; ++a) places *= (body.upper[a] - body.lower[a]) / width + 1;
+    const double allowed = random ? most_cells + most_a_particle * body.density * md::volume(body) : most_rows;
+    if (!(places <= allowed))
+        fail(where(path_in(s, i, i < s.slabs.size() || body.shape == md::BodyShape::box ? "upper" : "radius")),
+             fmt::format("{} is so wide and thin that {:.3g} {} are looked through for its particles",
+                         md::body_name(s, i), places, random ? "places" : "rows"),
+             "make it thicker, or less wide");
 }
 
 // Of a body that is filled at random.
@@ -92,8 +116,13 @@ void check_overlap(const md::System& s, std::span<const md::Body> bodies, std::s
 void check_speed(const Deck& deck, const md::Body& body, std::size_t i, const Where& where) {
     const double speed = md::speed_of(body), thermal = thermal_widths * std::sqrt(body.temperature),
                  drift = std::hypot(body.velocity[0], body.velocity[1], body.velocity[2]);
-    if ((speed + thermal) * deck.run.dt < deck.grid.cell) return;
+    constexpr double fastest_of_all = 2 * fastest;  // of velocities whose components are below `fastest`
     const char* key = speed < thermal ? "temperature" : drift < speed - drift ? "spin" : "velocity";
+    if (!(speed + thermal <= fastest_of_all))
+        fail(where(path_in(deck.system, i, key)),
+             fmt::format("particles of {} have speeds up to {:.4g}", md::body_name(deck.system, i), speed + thermal),
+             fmt::format("use at most {}", fastest_of_all));
+    if ((speed + thermal) * deck.run.dt < deck.grid.cell) return;
     fail(where(path_in(deck.system, i, key)),
          fmt::format("particles of {} cross a cell of {} in one step: speeds up to {:.4g}, dt {}",
                      md::body_name(deck.system, i), deck.grid.cell, speed + thermal, deck.run.dt),
@@ -121,7 +150,7 @@ void check_bodies(const Deck& deck, const Where& where) {
         double more = md::sites_of_cell(body.lattice);
         for (int a = 0; body.cells && a < system.dimensions; ++a) more *= static_cast<double>((*body.cells)[a]);
         particles += body.cells ? more : body.density * md::volume(body);
-        if (particles > static_cast<double>(most_particles))
+        if (!(particles <= static_cast<double>(most_particles)))
             fail(where(path_in(system, i,
                                body.cells       ? "cells"
                                : body.particles ? "particles"
@@ -129,6 +158,7 @@ void check_bodies(const Deck& deck, const Where& where) {
                  fmt::format("about {:.3g} particles, more than 2^40", particles),
                  "use a lower density or smaller slabs");
         check_speed(deck, body, i, where);
+        check_work(system, body, i, where);
         if (body.fill == md::Fill::random) check_random(deck, body, i, where);
     }
 }

@@ -182,8 +182,9 @@ std::vector<Key> from_keys(md::StateFile& from) {
                     "`last`"),
         where_named(std::move(digest), its),
         where_named(integer("particles", from.particles, 1, std::int64_t{1} << 40, "their number, as found"), its),
-        where_named(number("fastest", from.fastest, {0, fastest}, "largest speed of a particle, sigma / tau, as found"),
-                    its),
+        where_named(
+            number("fastest", from.fastest, {0, 2 * fastest}, "largest speed of a particle, sigma / tau, as found"),
+            its),
     };
 }
 

@@ -71,15 +71,19 @@ void require_memory(const Deck& deck, const Setup& setup, const comm::Communicat
     const double needed = (each.particles + each.cells) * comm.node_size(), there = comm::memory_bytes();
     if (needed <= there) return;
     const balance::Grid grid = setup.domain.grid();
+    const md::System& system = deck.system;
+    // The particles of a file are taken to fill the box; where it has more cells than them, cells are what is too much.
+    const bool of_file = !system.from.file.empty(),
+               by_cells = each.cells > each.particles || (of_file && grid.box().cells() > system.from.particles);
     throw DeckError(fmt::format(
         "{}: {} cells and {} need about {:.1f} GB for {} on one node, which has {:.1f} GB; use {}, or more nodes",
-        each.cells > each.particles      ? "system.box"
-        : !deck.system.from.file.empty() ? "system.from"
-        : deck.system.slabs.empty()      ? "system.bodies"
-                                         : "system.slabs",
+        by_cells               ? "system.box"
+        : of_file              ? "system.from"
+        : system.slabs.empty() ? "system.bodies"
+                               : "system.slabs",
         along_axes(grid.cells, grid.dimensions), counted(md::particle_count(deck.system), "particle"), needed * 1e-9,
         counted(comm.node_size(), "rank"), there * 1e-9,
-        each.cells > each.particles ? "a smaller box, a larger grid.cell" : "fewer particles"));
+        by_cells ? "a smaller box, a larger grid.cell" : "fewer particles"));
 }
 
 }  // namespace app

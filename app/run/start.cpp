@@ -8,6 +8,7 @@
 #include <span>
 
 #include "app/run/close_pair.hpp"
+#include "app/run/memory.hpp"
 #include "md/closest.hpp"
 #include "md/initial.hpp"
 #include "md/lattice.hpp"
@@ -130,6 +131,7 @@ std::vector<std::string> check_bodies(const Deck& deck, const Setup& setup) {
 
 // Those of a file, found by an engine that is made for it.
 std::vector<std::string> check_file(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
+    agreed(comm, [&] { require_memory(deck, setup, comm); });  // a small file may have a huge box
     const md::PotentialSpec& potential = setup.potential;
     const double least = md::least_distance(potential, setup.precision),
                  hot = md::distance_of_energy(potential, 100 * potential.epsilon);

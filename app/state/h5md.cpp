@@ -32,7 +32,7 @@ public:
 
 private:
     [[noreturn]] void refuse(const std::string& what, const std::string& remedy) const {
-        throw InputError(fmt::format("{}: {}; {}", path_, what, remedy));
+        throw InputError(fmt::format("{}: {}; {}", path_, printable(what), remedy));
     }
     std::string group() const;
     std::optional<Element> element(const std::string& name);
@@ -91,7 +91,8 @@ std::optional<std::int64_t> H5md::step_of(const Element& e, std::int64_t frame) 
     std::int64_t step = 0;
     if (shape.empty()) {
         file_.read(path, {}, {}, std::span(&step, 1));
-        return step * frame;
+        std::int64_t product = 0;
+        return __builtin_mul_overflow(step, frame, &product) ? std::nullopt : std::optional(product);
     }
     if (shape.size() != 1 || shape[0] <= frame) return std::nullopt;
     file_.read(path, Numbers{frame}, Numbers{1}, std::span(&step, 1));
@@ -106,7 +107,8 @@ void H5md::choose_frame(Element& e) {
         e.frame = position_.frame;
         return;
     }
-    for (e.frame = 0; step && e.frame < e.frames; ++e.frame)
+    constexpr std::int64_t most_frames = 1 << 20;  // that are looked through
+    for (e.frame = 0; step && e.frame < std::min(e.frames, most_frames); ++e.frame)
         if (step_of(e, e.frame) == step) return;
     refuse(fmt::format("{} has no frame of the step of frame {} of the positions", e.path, position_.frame),
            "name another frame");

@@ -65,7 +65,8 @@ void check_row(const md::Particle<3>& p, const SourcePiece& piece, const std::st
     if (p.id < 0 || p.id > most_id) refuse(path, fmt::format("an id is {}", p.id), "use ids from 0 to 2^60");
     constexpr auto too_fast = static_cast<std::int64_t>(fastest / md::velocity_unit);
     for (int a = 0; a < 3; ++a) {
-        if (piece.positions && p.x[a] == no_quanta)
+        constexpr std::int64_t furthest = std::int64_t{1} << (21 + md::position_bits);
+        if (piece.positions && (p.x[a] < -furthest || p.x[a] > furthest))
             refuse(path, of("position") + " is no number, or beyond 2^21", "mend the file");
         if (piece.velocities && p.v[a] == no_quanta)
             refuse(path, of("velocity") + " is no number, or beyond 1e6", "mend the file");

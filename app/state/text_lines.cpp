@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "app/common/errors.hpp"
+#include "app/deck/wording.hpp"
 #include "comm/file/durable.hpp"
 
 namespace app {
@@ -30,7 +31,8 @@ TextLines::TextLines(std::string path)
 }
 
 void TextLines::refuse(const std::string& what, const std::string& remedy) const {
-    throw InputError(fmt::format("{}:{}: {}; {}", path_, line_, what, remedy));
+    constexpr std::size_t longest = 300;  // a word of the file may be long
+    throw InputError(fmt::format("{}:{}: {}; {}", path_, line_, printable(what.substr(0, longest)), remedy));
 }
 
 void TextLines::refuse_file(const std::string& what, const std::string& remedy) const {

@@ -142,6 +142,18 @@ REFUSED = [
     ("shape: cylinder, center: [20, 20], radius: 5, length: 4", r"a cylinder needs three dimensions; write ball"),
     ("shape: shell, center: [20, 20], radius: 5, inner_radius: 5", r"the hole of body 0 is as wide as its radius, 5;"),
     ("shape: ball, center: [20, 20], radius: 5, spin: [1, 0, 0]", r"in two dimensions a body turns about z alone;"),
+    (
+        "shape: ball, center: [20, 20], radius: 15, spin: 900000",
+        r"particles of body 0 have speeds up to 1.35e\+07; use",
+    ),
+    (
+        "shape: box, lower: [0, 0], upper: [40, 1.0e-12], fill: random, particles: 1000, spacing: 0",
+        r"body 0 has a volume of 4e-11 for them; make it wider",
+    ),
+    (
+        "shape: shell, center: [20, 20], radius: 18, inner_radius: 17.9999999, fill: random, particles: 9, spacing: 0",
+        r"body 0 is so wide and thin that .* places are looked through for its particles; make it thicker",
+    ),
     ("shape: ball, center: [20, 20], radius: 5, spin: 400000", r"particles of body 0 cross a cell of 2.5 in one step"),
     (
         "shape: ball, center: [20, 20], radius: 5, spacing: 1",

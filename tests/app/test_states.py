@@ -279,6 +279,23 @@ def test_hostile(tmp):
         x=with_one(with_one(x, [0.05, 0.1, 0.1], 0), [11.95, 0.1, 0.1], 900),
     )
     h5("same.h5", "particles 1 and 2 are 0 apart", x=x * 0 + 3)
+
+    def far(f, g):  # integers that no number in a file could give
+        f["exact/id"], f["exact/state"] = ids, np.full((n, 6), 2**62)
+
+    h5("far.h5", "the position of particle 1 is no number, or beyond", far)
+
+    def without_position(f, g):
+        f.move("particles/atoms", "particles/a\nb")
+        del f["particles/a\nb/position"]
+
+    h5("name.h5", r"/particles/a\\x0ab holds no position", without_position)
+    with open(path("wide.data"), "w") as f:  # a small file that asks for cells beyond any memory
+        f.write("one\n\n1 atoms\n1 atom types\n\n" + "".join(f"0 1000000 {a}lo {a}hi\n" for a in "xyz"))
+        f.write("\nAtoms # atomic\n\n1 1 5 5 5\n")
+    for ranks in (0, 2):
+        code, text = run(ranks, "check", deck_of(tmp, path("wide.data")))
+        assert code == 2 and re.search("system.box: .* cells and 1 particle need about .* GB", text), (code, text)
     h5("no_position.h5", "holds no position", lambda f, g: new(g, "position", None))
     h5("shape.h5", "is no list of vectors", lambda f, g: new(g, "position", np.zeros(7)))
     h5("text.h5", "position holds no numbers", lambda f, g: new(g, "position", np.array([b"a", b"b"])))
