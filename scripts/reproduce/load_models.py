@@ -154,12 +154,12 @@ def table(result, cuts, tests):
     )
 
 
-def floor_of(out, around=10):
-    """What noise alone leaves of the overall LBE of a run, and in which part of the intervals it disturbs a process.
+def without_lasting(out, around=10):
+    """The overall LBE of a run without lasting differences of its processes, and the part of disturbed intervals.
 
-    A process usually takes the median part of the mean time that it took in `around` intervals before and after. What
-    is beyond, no partition could have known; the floor is the overall LBE of processes that all usually take the same
-    time and are disturbed as these were. Disturbed is an interval in which one takes a quarter more than usually.
+    A process usually takes the median part of the mean time that it took in `around` intervals before and after. The
+    LBE is that of processes that all usually take the same time and deviate from it as these did, by noise of the
+    machine or because partitions jump. Disturbed is an interval in which one takes a quarter more than usually.
     """
     seconds = {}
     with open(os.path.join(out, "resources.csv")) as f:
@@ -186,15 +186,15 @@ def wall(arguments):
     start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
     models = [m for m in arguments.models or MODELS if m != "exact"]
     runs = {m: [] for m in models + ([] if arguments.models else ["none"])}
-    floors = {m: [] for m in models}
+    lasting = {m: [] for m in models}
     for i in range(arguments.rounds):
         for m, of_model in runs.items():
             how = ["balance.partition.kind=none"] if m == "none" else [f"balance.model={m}"]
             how.append(f"run.steps={BALANCED_STEPS + steps}")
             out = os.path.join(base, m if i == 0 else f"{m}_{i}")
             of_model.append(stage(arguments, deck, out, BALANCED_STEPS + steps, how, start))
-            if m in floors:
-                floors[m].append(floor_of(out))
+            if m in lasting:
+                lasting[m].append(without_lasting(out))
     s = runs[models[0]][0]
 
     def median(name, of_model=lambda value, m: value[m]):
@@ -206,11 +206,11 @@ def wall(arguments):
         f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks,"
         f" {s['particles']} particles, {steps} steps ({deck}), medians of {arguments.rounds}"
     )
-    floor = {m: statistics.median(f for f, _ in its) for m, its in floors.items()}
-    disturbed = {m: statistics.median(d for _, d in its) for m, its in floors.items()}
-    print(f"{'':<16}{'LBE':>16}{'what noise leaves':>20}{'disturbed':>12}")
+    without = {m: statistics.median(f for f, _ in its) for m, its in lasting.items()}
+    disturbed = {m: statistics.median(d for _, d in its) for m, its in lasting.items()}
+    print(f"{'':<16}{'LBE':>16}{'nothing lasting':>20}{'disturbed':>12}")
     for m in lbe:
-        noise = f"{100 * floor[m]:>20.1f}{100 * disturbed[m]:>10.0f} %" if m in floor else ""
+        noise = f"{100 * without[m]:>20.1f}{100 * disturbed[m]:>10.0f} %" if m in without else ""
         print(f"{m:<16}{both_ways(lbe[m], measured[m]):>16}{noise}")
     write_json(
         os.path.join(base, "summary.json"),
@@ -224,7 +224,7 @@ def wall(arguments):
             "steps": steps,
             "overall_lbe": lbe,
             "overall_lbe_measured": measured,
-            "floor": floor,
+            "without_lasting": without,
             "disturbed": disturbed,
             "wall_seconds": seconds,
             "rounds": arguments.rounds,

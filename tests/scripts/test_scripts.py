@@ -38,7 +38,7 @@ def drawn(name, path, *arguments):
 
 
 @pytest.mark.group("smoothing")
-def test_floor(tmp_path):
+def test_without_lasting(tmp_path):
     """What a process always takes is no noise; what disturbs one interval is."""
     rng = np.random.default_rng(3)
     usual = rng.uniform(1, 2, 16)
@@ -51,8 +51,8 @@ def test_floor(tmp_path):
     ):
         lines = [f"{5 * t},{p},1,1,{x:.17g}" for t, row in enumerate([usual, *times]) for p, x in enumerate(row)]
         (tmp_path / "resources.csv").write_text("\n".join(["step,resource,speed,load,seconds", *lines]))
-        floor, disturbed = load_models.floor_of(str(tmp_path))
-        assert floor == pytest.approx(lbe, rel=0.02) and disturbed == pytest.approx(part)
+        without, disturbed = load_models.without_lasting(str(tmp_path))
+        assert without == pytest.approx(lbe, rel=0.02) and disturbed == pytest.approx(part)
 
 
 @pytest.mark.group("smoothing")
