@@ -33,6 +33,12 @@ constexpr auto words_of(Column) {
     return std::to_array<balance::Word<Column>>(
         {{Column::position, "position"}, {Column::velocity, "velocity"}, {Column::force, "force"}});
 }
+/// What times the threads, for balancing by thread timers.
+enum class ThreadTimer { automatic, wall, cpu };
+constexpr auto words_of(ThreadTimer) {
+    return std::to_array<balance::Word<ThreadTimer>>(
+        {{ThreadTimer::automatic, "auto"}, {ThreadTimer::wall, "wall"}, {ThreadTimer::cpu, "cpu"}});
+}
 /// Who computes the cells that a rank does not leave to its CPU.
 enum class AcceleratorBackend { none, host, cuda };
 constexpr auto words_of(AcceleratorBackend) {
@@ -76,6 +82,7 @@ struct Deck {
         std::string model = "r1";               ///< the driver
         std::optional<std::int64_t> processes;  ///< virtual processes; empty: one a rank
         balance::Clock clock = balance::Clock::wall;
+        ThreadTimer timer = ThreadTimer::automatic;
         balance::CriterionOptions criterion;  ///< the driver's
         bool names_criterion = false;         ///< the key `criterion` stands in the deck
         balance::SpeedSource speeds = balance::SpeedSource::measured;

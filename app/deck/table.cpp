@@ -236,6 +236,8 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
         integer("processes", b.processes, 1, most_processes, processes, "null"),
         word("model", b.model, models, with_words("load model that decides", models)),
         word("clock", b.clock, "wall: thread timers; work: counted, deterministic"),
+        word("timer", b.timer,
+             "with clock: wall: the wall clock, CPU time, or auto: the wall clock where each thread has a unit of its own"),
         word("speeds", b.speeds,
              "of the processes: found by the run, given by machine.core_speed of their nodes, or all equal"),
         criterion_key(b.criterion, b.names_criterion),

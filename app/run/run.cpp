@@ -119,6 +119,12 @@ struct Place {
     bool own_units;  // each thread has a core of its own
 };
 
+// A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good where the
+// threads do not get in each other's way.
+bool by_wall_clock(ThreadTimer timer, bool own_units) {
+    return timer == ThreadTimer::wall || (timer == ThreadTimer::automatic && own_units);
+}
+
 Place place_of(const Deck& deck, const comm::Communicator& comm) {
     const comm::Topology topology = comm::detect(comm);
     Setup setup = agreed(comm, [&] {  // nodes may differ in instruction sets and accelerators
@@ -128,10 +134,8 @@ Place place_of(const Deck& deck, const comm::Communicator& comm) {
     });
     setup.network = network_of(deck.comm, comm);
     if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(default_threads(topology, setup.accelerators));
-    // A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good
-    // where the threads do not get in each other's way.
     const bool own_units = comm::unit_for_each_thread(topology, omp_get_max_threads(), comm);
-    if (own_units) setup.thread_seconds = comm::now;
+    if (by_wall_clock(deck.balance.timer, own_units)) setup.thread_seconds = comm::now;
     return {topology, std::move(setup), own_units};
 }
 

@@ -14,8 +14,9 @@ dt = 1e-13 (nothing moves), test 2 with dt = 1e-3. All models see one trajectory
   --studies   also (on the strip's test 2) noise, a region of hidden cost, a cost outside r1's features, sticky
   partitions
 
-  --wall      only this: real timers (inputs/lbe64.yaml, 64 processes), each model driving 500 steps of its own;
-              --rounds N: so often, the models in turns; medians
+  --wall      only this: real timers (inputs/lbe64.yaml, 64 processes), each model driving 500 steps of its own,
+              by the wall clock and by CPU time, beside what the timers say of equal pieces of work;
+              --rounds N: so often, in turns; medians
 
 Except with --wall, the processes are virtual and their times are counted work with the costs of the deck. So the table
 is the same on every machine and any number of ranks; it says how models and partitions compare, not how fast a machine
@@ -28,6 +29,7 @@ import os
 import re
 import shutil
 import statistics
+import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
@@ -154,27 +156,16 @@ def table(result, cuts, tests):
     )
 
 
-def without_lasting(out, around=10):
-    """The overall LBE of a run without lasting differences of its processes, and the part of disturbed intervals.
+def equal_work(ranks, processes, microseconds):
+    """What timers say of equal pieces of work, as many and as long as the processes' own: {clock: numbers}."""
+    command = [*mpiexec(ranks), "build/bench/bench_equal_work", str(processes), "5", f"{microseconds:.1f}", "100"]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=600).stdout)
 
-    A process usually takes the median part of the mean time that it took in `around` intervals before and after. The
-    LBE is that of processes that all usually take the same time and deviate from it as these did, by noise of the
-    machine or because partitions jump. Disturbed is an interval in which one takes a quarter more than usually.
-    """
-    seconds = {}
-    with open(os.path.join(out, "resources.csv")) as f:
-        for row in csv.DictReader(f):
-            seconds.setdefault(int(row["step"]), []).append(float(row["seconds"]))
-    rows = [seconds[step] for step in sorted(seconds)][1:]  # before the first one the partition was that of the start
-    mean = [statistics.fmean(row) for row in rows]
-    part = [[x / m for x in row] for row, m in zip(rows, mean)]
-    longest = disturbed = 0
-    for t, row in enumerate(part):
-        others = part[max(0, t - around) : t] + part[t + 1 : t + 1 + around]
-        noise = [x / statistics.median(column) for x, column in zip(row, zip(*others))]
-        longest += mean[t] * max(noise) / statistics.fmean(noise)
-        disturbed += max(noise) > 1.25
-    return sum(mean) / longest, disturbed / len(rows)
+
+def mean_microseconds(out):
+    """The mean time of a process in a step of a run, from its balance.csv."""
+    with open(os.path.join(out, "balance.csv")) as f:
+        return 1e6 * statistics.fmean(float(row["mean_seconds"]) for row in csv.DictReader(f))
 
 
 def wall(arguments):
@@ -184,34 +175,39 @@ def wall(arguments):
     first = os.path.join(base, "stage1")
     stage(arguments, deck, first, BALANCED_STEPS, ["balance.every=0", f"checkpoint.every={BALANCED_STEPS}"])
     start = os.path.join(first, f"checkpoint_{BALANCED_STEPS}.h5")
-    models = [m for m in arguments.models or MODELS if m != "exact"]
-    runs = {m: [] for m in models + ([] if arguments.models else ["none"])}
-    lasting = {m: [] for m in models}
+    models = [m for m in arguments.models or MODELS if m != "exact"] + ([] if arguments.models else ["none"])
+    timers = ["wall", "cpu"]
+    runs = {(m, timer): [] for m in models for timer in timers}
+    equal = {timer: [] for timer in timers}
     for i in range(arguments.rounds):
-        for m, of_model in runs.items():
+        for m, timer in runs:
             how = ["balance.partition.kind=none"] if m == "none" else [f"balance.model={m}"]
-            how.append(f"run.steps={BALANCED_STEPS + steps}")
-            out = os.path.join(base, m if i == 0 else f"{m}_{i}")
-            of_model.append(stage(arguments, deck, out, BALANCED_STEPS + steps, how, start))
-            if m in lasting:
-                lasting[m].append(without_lasting(out))
-    s = runs[models[0]][0]
+            how += [f"balance.timer={timer}", f"run.steps={BALANCED_STEPS + steps}"]
+            out = os.path.join(base, f"{m}_{timer}_{i}")
+            runs[m, timer].append(stage(arguments, deck, out, BALANCED_STEPS + steps, how, start))
+        s = runs[models[0], "wall"][i]
+        found = equal_work(s["ranks"], s["processes"], mean_microseconds(os.path.join(base, f"{models[0]}_wall_{i}")))
+        for timer in timers:
+            equal[timer].append(found[timer])
 
-    def median(name, of_model=lambda value, m: value[m]):
-        return {m: statistics.median(of_model(r[name], m) for r in its) for m, its in runs.items()}
+    def median(name, label=lambda value, m: value[m]):
+        return {
+            timer: {m: statistics.median(label(run[name], m) for run in runs[m, timer]) for m in models}
+            for timer in timers
+        }
 
     lbe, measured = median("overall_lbe"), median("overall_lbe_measured")
     seconds = median("wall_seconds", lambda value, _: value)
+    same = {t: {n: statistics.median(e[n] for e in equal[t]) for n in equal[t][0]} for t in timers}
     print(
         f"\noverall LBE in % by thread timers, {s['processes']} processes on {s['ranks']} ranks,"
         f" {s['particles']} particles, {steps} steps ({deck}), medians of {arguments.rounds}"
     )
-    without = {m: statistics.median(f for f, _ in its) for m, its in lasting.items()}
-    disturbed = {m: statistics.median(d for _, d in its) for m, its in lasting.items()}
-    print(f"{'':<16}{'LBE':>16}{'nothing lasting':>20}{'disturbed':>12}")
-    for m in lbe:
-        noise = f"{100 * without[m]:>20.1f}{100 * disturbed[m]:>10.0f} %" if m in without else ""
-        print(f"{m:<16}{both_ways(lbe[m], measured[m]):>16}{noise}")
+    print(f"{'':<16}{'wall clock':>18}{'CPU time':>18}")
+    for m in models:
+        print(f"{m:<16}" + "".join(f"{both_ways(lbe[t][m], measured[t][m]):>18}" for t in timers))
+    print(f"{'equal work':<16}" + "".join(f"{100 * same[t]['overall_lbe']:>18.1f}" for t in timers))
+    print("equal work: as many pieces of equal arithmetic, as long as a process of the run, in turns with the runs")
     write_json(
         os.path.join(base, "summary.json"),
         {
@@ -222,11 +218,15 @@ def wall(arguments):
             "ranks": s["ranks"],
             "particles": s["particles"],
             "steps": steps,
-            "overall_lbe": lbe,
-            "overall_lbe_measured": measured,
-            "without_lasting": without,
-            "disturbed": disturbed,
-            "wall_seconds": seconds,
+            "overall_lbe": lbe["wall"],
+            "overall_lbe_measured": measured["wall"],
+            "wall_seconds": seconds["wall"],
+            "by_cpu_time": {
+                "overall_lbe": lbe["cpu"],
+                "overall_lbe_measured": measured["cpu"],
+                "wall_seconds": seconds["cpu"],
+            },
+            "equal_work": same,
             "rounds": arguments.rounds,
         },
     )

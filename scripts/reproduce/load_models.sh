@@ -4,5 +4,5 @@
 # Writes results/load_models/: summary.json, lbe.csv, pictures. `--help` lists the options.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-TARGET=steelyard scripts/build.sh >/dev/null
+TARGET="steelyard bench_equal_work" scripts/build.sh >/dev/null
 exec scripts/reproduce/load_models.py "$@"

@@ -11,7 +11,6 @@ import h5py
 import numpy as np
 import pytest
 
-import load_models
 import plot_balancing
 import plot_density
 import plot_particles
@@ -35,24 +34,6 @@ def drawn(name, path, *arguments):
     done = script(name, *arguments)
     assert done.returncode == 0, done.stderr
     assert f"wrote {path}\n" in done.stdout and os.path.getsize(path) > 10000
-
-
-@pytest.mark.group("smoothing")
-def test_without_lasting(tmp_path):
-    """What a process always takes is no noise; what disturbs one interval is."""
-    rng = np.random.default_rng(3)
-    usual = rng.uniform(1, 2, 16)
-    disturbances = np.ones((60, 16))
-    for t in range(0, 60, 3):
-        disturbances[t, rng.integers(16)] = 2
-    for times, lbe, part in (
-        (np.tile(usual, (60, 1)), 1, 0),
-        (usual * disturbances, 1 / (40 + 20 * 2 * 16 / 17) * 60, 1 / 3),
-    ):
-        lines = [f"{5 * t},{p},1,1,{x:.17g}" for t, row in enumerate([usual, *times]) for p, x in enumerate(row)]
-        (tmp_path / "resources.csv").write_text("\n".join(["step,resource,speed,load,seconds", *lines]))
-        without, disturbed = load_models.without_lasting(str(tmp_path))
-        assert without == pytest.approx(lbe, rel=0.02) and disturbed == pytest.approx(part)
 
 
 @pytest.mark.group("smoothing")
