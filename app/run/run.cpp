@@ -119,8 +119,8 @@ struct Place {
     bool own_units;  // each thread has a core of its own
 };
 
-// A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good where the
-// threads do not get in each other's way.
+// A thread's CPU time knows nothing of others that it shares its core with; the wall clock does, and is as good where
+// the threads do not get in each other's way.
 bool by_wall_clock(ThreadTimer timer, bool own_units) {
     return timer == ThreadTimer::wall || (timer == ThreadTimer::automatic && own_units);
 }
