@@ -237,7 +237,7 @@ std::vector<Key> balance_keys(Deck::Balance& b) {
         word("model", b.model, models, with_words("load model that decides", models)),
         word("clock", b.clock, "wall: thread timers; work: counted, deterministic"),
         word("timer", b.timer,
-             "with clock: wall: the wall clock, CPU time, or auto: the wall clock where each thread has a unit of its own"),
+             "of clock: wall; auto: the wall clock where each thread has a unit of its own, else CPU time"),
         word("speeds", b.speeds,
              "of the processes: found by the run, given by machine.core_speed of their nodes, or all equal"),
         criterion_key(b.criterion, b.names_criterion),
