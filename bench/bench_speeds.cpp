@@ -98,7 +98,7 @@ struct Figures {
 };
 
 template <class Finder>
-Figures figures_of(World w, Finder finder) {
+Figures figures_of_one(World w, Finder finder) {
     w.balancings = 20;
     constexpr int first = 4;
     const Outcome outcome = simulate(SerialTeam(), w, std::move(finder));
@@ -113,6 +113,20 @@ Figures figures_of(World w, Finder finder) {
     f.efficiency = std::accumulate(outcome.efficiency.begin() + first, outcome.efficiency.end(), 0.0) /
                    static_cast<double>(w.balancings - first);
     return f;
+}
+
+// The worst error, and means, of several worlds.
+template <class Finder>
+Figures figures_of(World w, const Finder& finder) {
+    constexpr int seeds = 5;
+    Figures all;
+    for (w.seed = 0; w.seed < seeds; ++w.seed) {
+        const Figures f = figures_of_one(w, finder);
+        all.worst = std::max(all.worst, f.worst);
+        all.mean_square += f.mean_square / seeds;
+        all.efficiency += f.efficiency / seeds;
+    }
+    return all;
 }
 
 struct NoFinder : MedianSpeeds {

@@ -17,7 +17,9 @@ namespace balance {
 namespace {
 
 constexpr std::size_t most_records = 6;        // balancings that speeds are fitted to
-constexpr std::int64_t blocks_a_process = 10;  // about
+// About so many blocks for each process: with more, the surcharges of dense zones, where processes are smaller than
+// blocks, are told from slow processes; many processes have to do with fewer, because a fit takes time with each block.
+constexpr std::int64_t most_blocks_a_process = 30, least_blocks_a_process = 10, enough_blocks = 7200;
 constexpr std::int64_t mean_target = std::int64_t{1} << 20;
 
 // Sums of the features over the cells of each process. Collective.
@@ -162,8 +164,8 @@ void Speeds::fit_prior() {
 
 Speeds::Blocks Speeds::blocks_of(const Grid& grid) const {
     const auto processes = static_cast<std::int64_t>(processes_);
-    const auto cells =
-        static_cast<double>(std::max<std::int64_t>(1, grid.box().cells() / (blocks_a_process * processes)));
+    const std::int64_t of_each = std::clamp(enough_blocks / processes, least_blocks_a_process, most_blocks_a_process);
+    const auto cells = static_cast<double>(std::max<std::int64_t>(1, grid.box().cells() / (of_each * processes)));
     const int side = std::max(1, static_cast<int>(grid.dimensions == 2 ? std::sqrt(cells) : std::cbrt(cells)));
     return {side, (grid.cells[2] + side - 1) / side};
 }

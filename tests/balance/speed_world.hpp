@@ -28,6 +28,7 @@ struct World {
     int balancings = 12;
     int change_at = -1;  // balancing from which on all speeds are 1
     bool use = true;     // the speeds that are found
+    int seed = 0;        // other noise, and other dear cells
 };
 
 struct Outcome {
@@ -43,7 +44,8 @@ inline CellCounts counts_at(int x, int y) {
 inline double true_cost(const World& w, int x, int y) {
     const CellCounts c = counts_at(x, y);
     const double cost = 1e-9 + 8e-9 * c.n + 1e-9 * c.n * c.n3;
-    return x >= 20 && x < 32 ? cost * w.surcharge : cost;
+    const int first = 20 + 3 * w.seed;
+    return x >= first && x < first + 12 ? cost * w.surcharge : cost;
 }
 
 /// speeds: who finds them, as class Speeds does.
@@ -64,7 +66,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
         std::vector<Split> memory;
         const Partition partition = make_partition({team, grid, load, {}, speeds.targets()}, options, memory);
         std::vector<double> times(w.processes, 0.0);
-        std::mt19937 random(k);
+        std::mt19937 random(1000 * w.seed + k);
         double largest = 0, sum = 0;
         for (std::int64_t p = 0; p < w.processes; ++p) {
             for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
