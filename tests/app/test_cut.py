@@ -189,8 +189,8 @@ REFUSED = [
     ),
     (
         2,
-        f"shape: box, lower: [1, 1], upper: [20, 39], {FILE}}}, {{shape: box, lower: [20, 1.4], upper: [39, 39], {FILE}",
-        "^system.bodies.1: particles of body 0 and body 1 are 0.* apart at .*, and forces are exact from .* on; leave",
+        f"shape: box, lower: [1, 1], upper: [20.4, 39], {FILE}}}, {{shape: box, lower: [20.4, 1], upper: [39, 39], {FILE}",
+        "^system.bodies.1: particles of body 0 and body 1 are 0.178 apart at .*, and forces are exact from .* on; leave",
     ),
 ]
 
