@@ -151,6 +151,31 @@ def test_one_hash(tmp_path):
     assert code == 3 and text.count("\n") == 1, text
 
 
+@pytest.mark.group("cut_exact")
+@pytest.mark.parametrize("dimensions", (2, 3))
+def test_gas_around(tmp_path, dimensions):
+    """A body at random keeps its distance from the whole of a drop that is cut from a file, beyond the boundary too."""
+    file = liquid(tmp_path, dimensions)
+    spacing, radius, side = 0.9, 4, 12.0
+    center = [4.0] + [side / 2] * (dimensions - 1)
+    bodies = [
+        f"shape: ball, center: {center}, radius: {radius}, fill: file, from: {{file: {file}}}",
+        f"shape: box, lower: [8] , upper: [12], fill: random, density: 0.4, spacing: {spacing}",
+    ]
+    whole = [0.0] * (dimensions - 1), [side] * (dimensions - 1)
+    bodies[1] = bodies[1].replace("[8] ", str([8.0, *whole[0]])).replace("[12]", str([12.0, *whole[1]]))
+    deck = written(tmp_path, bodies, [side] * dimensions, steps=1)
+    keys = dict(system__potential__epsilon=1e-30, run__dt=1e-20, checkpoint__every=1)
+    state_of(deck, tmp_path / "out", ranks=3, **keys)
+    ids, x, _, _ = read(tmp_path / "out" / "checkpoint_1.h5")
+    r = x * 2.0**-40 - center
+    r -= side * np.rint(r / side)
+    r = np.sqrt((r**2).sum(axis=1))
+    drop = ids < (r < radius).sum()
+    assert (r[drop] < radius).all() and r[~drop].min() >= radius + spacing - 1e-9
+    assert r[~drop].min() < radius + 1.5 * spacing, "it does come near"
+
+
 FILE = "fill: file, from: {file: FILE}"
 REFUSED = [
     (
@@ -189,8 +214,9 @@ REFUSED = [
     ),
     (
         2,
-        f"shape: box, lower: [1, 1], upper: [20.4, 39], {FILE}}}, {{shape: box, lower: [20.4, 1], upper: [39, 39], {FILE}",
-        "^system.bodies.1: particles of body 0 and body 1 are 0.178 apart at .*, and forces are exact from .* on; leave",
+        f"shape: box, lower: [1, 1], upper: [20.4, 39], {FILE}}}, "
+        f"{{shape: box, lower: [20.4, 1], upper: [39, 39], {FILE}",
+        "^system.bodies.1: particles of body 0 and body 1 are 0.178 apart at .*, and forces are exact from .*; leave",
     ),
 ]
 
