@@ -88,9 +88,11 @@ void complete_fill(md::Body& body, const FoundState* found, int dimensions, cons
         body.density = static_cast<double>(body.from.particles) / md::volume(body);
         return;
     }
-    if (found->dimensions > dimensions)
-        fail(where(at + ".file"), "its particles lie, or move, along z, and the box has two lengths",
-             "give a file of two dimensions, or a box of three");
+    if (found->dimensions != dimensions)
+        fail(where(at + ".file"),
+             fmt::format("its particles are of {} dimensions, and the box has {} lengths", found->dimensions,
+                         dimensions),
+             fmt::format("give a file of {} dimensions", dimensions));
     take(body.from, found->state);
     double of_file = 1;
     for (int a = 0; a < dimensions; ++a) {

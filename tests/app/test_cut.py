@@ -210,7 +210,7 @@ REFUSED = [
     (
         3,
         f"shape: ball, center: [20, 20], radius: 5, {FILE}",
-        "its particles lie, or move, along z, and the box has two",
+        "its particles are of 3 dimensions, and the box has 2 lengths; give a file of 2 dimensions",
     ),
     (
         2,

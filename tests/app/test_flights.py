@@ -23,6 +23,7 @@ SMALL = dict(
     balance__criterion="every",
     checkpoint__every=1,
     checkpoint__keep=2,
+    output__every=STEPS,
 )
 OWN = dict(
     geometric=dict(system__bodies__0__profile__ratio=0.94),
