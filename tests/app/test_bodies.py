@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
+import program
 from program import SOURCE, hash_of, run, settings
 
 DROPLET, SHELL = (os.path.join(SOURCE, "inputs", name) for name in ("droplet.yaml", "shell_3d.yaml"))
@@ -37,12 +38,8 @@ run: {dt: 0.002, steps: 60}
 BALANCED = dict(balance__every=20, balance__clock="work", balance__criterion="every")
 
 
-def state_of(deck, out, ranks=0, threads=1, isa=None, **keys):
-    code, text = run(
-        ranks, "run", deck, "--out", out, "--quiet", *settings(**(SMALL[deck] | keys)), threads=threads, isa=isa
-    )
-    assert code == 0, f"{deck} on {ranks} ranks, {keys}: {code} {text}"
-    return hash_of(out)
+def state_of(deck, out, **keys):
+    return program.state_of(deck, out, **(SMALL[deck] | keys))
 
 
 @pytest.mark.group("bodies_one_hash")
@@ -135,6 +132,7 @@ def test_motion(tmp_path, fill, dimensions):
 
 
 BOX2 = "[40, 40]"
+GAS = "shape: box, lower: [1, 1], upper: [38, 38], fill: random, density: 0.4"
 REFUSED = [
     ("shape: ball, center: [20, 20], radius: 25", r"body 0 begins outside the box, at x = -5; move its center"),
     ("shape: ball, radius: 5", r"system.bodies.0.center is missing; give it, as in center"),
@@ -175,6 +173,42 @@ REFUSED = [
     (
         "shape: ball, center: [20, 20], radius: 5, fill: random, density: 1, spacing: 0.1",
         r"^system.bodies.0.spacing: particles of body 0 may be 0.1 apart, and forces are exact from",
+    ),
+    (
+        f"{GAS}, spacing: 0.7, profile: {{kind: linear, ends: [0, 0]}}",
+        r"body 0 has a density of 0 at both ends; give one of them that",
+    ),
+    (
+        f"{GAS}, spacing: 0.7, profile: {{kind: linear, ends: [-1, 0]}}",
+        r"profile.ends.0 is -1; use a number from 0 to 1000000",
+    ),
+    (
+        f"{GAS}, spacing: 0.7, profile: {{kind: linear, axis: z}}",
+        r"a box of two dimensions has no axis z; write x or y",
+    ),
+    (
+        f"{GAS}, spacing: 0.7, profile: {{kind: linear, ratio: 2}}",
+        r"profile.ratio is no key of kind: linear; remove it, or write kind",
+    ),
+    (
+        f"{GAS}, spacing: 0.7, profile: {{kind: geometric, ratio: 0}}",
+        r"profile.ratio is 0; use a number above 0 and at most 1000",
+    ),
+    (
+        f"{GAS}, spacing: 0.7, profile: {{kind: geometric, ratio: 1.0e-30}}",
+        r"body 0 is .* times as dense somewhere as in the mean, more than 1000; use a flatter profile",
+    ),
+    (
+        f"{GAS}, spacing: 0.7, profile: {{kind: cubic}}",
+        r"profile.kind can't be 'cubic'; use one of uniform, linear, geometric, sinus",
+    ),
+    (
+        f"{GAS}, spacing: 0.9, profile: {{kind: sinusoidal}}",
+        r"body 0 is too dense: its largest density times the spacing\^2 is 0.6.*, and random places are found up to",
+    ),
+    (
+        "shape: ball, center: [20, 20], radius: 5, profile: {kind: linear}",
+        r"profile is no key of fill: lattice; remove it, or write fill: random",
     ),
     (
         "shape: ball, center: [10, 10], radius: 5}, {shape: box, lower: [12, 12], upper: [20, 20]",

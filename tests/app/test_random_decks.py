@@ -51,6 +51,34 @@ def slabs(draw, box, boundary, diameter):
     return slab(draw, lower, end, dimensions, most, diameter) + slab(draw, begin, upper, dimensions, most, diameter)
 
 
+def bodies(draw, box, diameter):
+    """Two halves, or one, at random places with a profile; none where there is no room for a particle."""
+    dimensions = len(box)
+    spacing = round(0.9 * diameter, 4)
+    lower = [round(draw.choice([0, 0.2]) * side, 3) for side in box]
+    upper = [round(draw.choice([1, 0.7]) * side, 3) for side in box]
+    a = draw.randrange(dimensions)
+    middle = round((lower[a] + upper[a]) / 2, 3)
+    end, begin = list(upper), list(lower)
+    end[a] = begin[a] = middle
+    text = ""
+    for low, high in [(lower, end), (begin, upper)][: draw.choice([1, 2])]:
+        volume = 1.0
+        for b in range(dimensions):
+            volume *= high[b] - low[b]
+        particles = int(min(draw.choice([0.05, 0.15]) / spacing**dimensions * volume, draw.choice([20, 300])))
+        kind = draw.choice(["uniform", "linear", "geometric", "sinusoidal"])
+        own = dict(uniform="", linear=", ends: [0.3, 1]", geometric=", ratio: 0.95", sinusoidal=", periods: 2")[kind]
+        if particles == 0:
+            return ""
+        text += (
+            f"    - {{shape: box, lower: {low}, upper: {high}, fill: random, particles: {particles}, "
+            f"spacing: {spacing}, profile: {{kind: {kind}, axis: {draw.choice('xyz'[:dimensions])}{own}}}, "
+            f"temperature: {draw.choice([0, 2])}, velocity: {[draw.choice([-4, 0, 3]) for b in range(dimensions)]}}}\n"
+        )
+    return text
+
+
 def random_deck(draw, dimensions):
     """A deck's text, which may still be refused for reasons that only the program knows."""
     cutoff = round(draw.choice([1.0, draw.uniform(0.8, 3.5)]), 3)
@@ -67,6 +95,7 @@ def random_deck(draw, dimensions):
         potential["softening"] = round(diameter * draw.uniform(0.1, 0.5), 3)
     half = draw.randint(5, 30)
     words = ", ".join(f"{k}: {v}" for k, v in potential.items())
+    kind = "slabs"
     if draw.random() < 0.15:  # a lattice that fills a periodic box
         counts = [draw.randint(3, 5) for a in range(dimensions)]
         lattice = draw.choice(["sc", "bcc", "fcc", "hcp"]) if dimensions == 3 else "hexagonal"
@@ -75,9 +104,13 @@ def random_deck(draw, dimensions):
         matter = f"    - {{cells: {counts}, lattice: {lattice}, density: {density}, temperature: {temperature}}}\n"
     else:
         shape = f"  box: {box}\n  boundary: [{', '.join(boundary)}]\n"
-        matter = slabs(draw, box, boundary, diameter)
+        at_random = bodies(draw, box, diameter) if draw.random() < 0.3 else ""
+        if at_random:
+            kind, matter = "bodies", at_random
+        else:
+            matter = slabs(draw, box, boundary, diameter)
     return (
-        f"system:\n{shape}  seed: {draw.randrange(1000)}\n  potential: {{{words}}}\n  slabs:\n{matter}"
+        f"system:\n{shape}  seed: {draw.randrange(1000)}\n  potential: {{{words}}}\n  {kind}:\n{matter}"
         f"run: {{dt: {diameter * draw.choice([0.001, 0.003, 0.006]):.6g}, steps: {2 * half}, "
         f"precision: {draw.choice(['mixed', 'double'])}}}\ngrid: {{cell: {cell}}}\noutput: {{every: {half}}}\n"
     )
