@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "balance/words.hpp"
+#include "md/state_file.hpp"
 
 namespace md {
 
@@ -37,11 +38,28 @@ constexpr auto words_of(AxisName) {
     return std::to_array<balance::Word<AxisName>>({{AxisName::x, "x"}, {AxisName::y, "y"}, {AxisName::z, "z"}});
 }
 
-/// Where the particles of a body come from: initial.hpp.
-enum class Fill { lattice, random };
+/// Where the particles of a body come from: initial.hpp; those of a file are brought by whoever reads it.
+enum class Fill { lattice, random, file };
 constexpr auto words_of(Fill) {
-    return std::to_array<balance::Word<Fill>>({{Fill::lattice, "lattice"}, {Fill::random, "random"}});
+    return std::to_array<balance::Word<Fill>>(
+        {{Fill::lattice, "lattice"}, {Fill::random, "random"}, {Fill::file, "file"}});
 }
+
+/// How the density of what is at random varies along an axis (profile.hpp).
+enum class ProfileKind { uniform, linear, geometric, sinusoidal };
+constexpr auto words_of(ProfileKind) {
+    return std::to_array<balance::Word<ProfileKind>>({{ProfileKind::uniform, "uniform"},
+                                                      {ProfileKind::linear, "linear"},
+                                                      {ProfileKind::geometric, "geometric"},
+                                                      {ProfileKind::sinusoidal, "sinusoidal"}});
+}
+struct Profile {
+    ProfileKind kind = ProfileKind::uniform;
+    AxisName axis = AxisName::x;
+    std::array<double, 2> ends{1, 0};  // linear: at the lower and the upper end of the body, one relative to the other
+    double ratio = 1;                  // geometric: from one place to that a length further on
+    double periods = 1;                // sinusoidal: of cos^2 from end to end
+};
 
 /// Particles of number density `density` (per area, or per volume). A lattice in a box has its first site at `lower`
 /// and ends below `upper`; in another shape it has a site at the centre; or, with `cells`, it fills the periodic box
@@ -61,6 +79,8 @@ struct Body {
     double density = 1.0;
     std::optional<std::int64_t> particles;  // at random: their number; density follows from it
     double spacing = 0;                     // at random: the smallest distance of two
+    Profile profile;                        // at random; density is then the mean
+    StateFile from;                         // of a file: its box is repeated from the lower corner on, and cut
 
     double temperature = 0.0;
     std::array<double, 3> velocity{0, 0, 0};

@@ -13,6 +13,7 @@ namespace md {
 
 std::int64_t particle_count(const Body& body) {
     if (body.fill == Fill::random) return body.particles.value_or(std::llround(body.density * volume(body)));
+    if (body.fill == Fill::file) return body.from.particles;
     return Lattice(body).sites();
 }
 

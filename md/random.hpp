@@ -2,6 +2,7 @@
 // Random numbers that depend on (seed, particle id) alone, so that any rank can make any particle. Only operations that
 // IEEE rounds correctly appear (no libm log or cos), so the numbers are the same on every machine.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -16,7 +17,7 @@ constexpr std::uint64_t mix(std::uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/// Natural logarithm for 0 < x < 1 by ln(m 2^e) = e ln 2 + 2 atanh((m - 1) / (m + 1)); within a few ulp.
+/// Natural logarithm for x > 0 by ln(m 2^e) = e ln 2 + 2 atanh((m - 1) / (m + 1)); within a few ulp.
 inline double portable_log(double x) {
     int e = 0;
     double m = std::frexp(x, &e);
@@ -26,6 +27,25 @@ inline double portable_log(double x) {
     for (int k = 23; k >= 1; k -= 2) sum = sum * t2 + 1.0 / k;
     return e * 0.69314718055994531 + 2 * t * sum;
 }
+
+/// e^x by 2^k e^r with |r| <= ln 2 / 2; within a few ulp.
+inline double portable_exp(double x) {
+    const double k = std::floor(x * 1.4426950408889634 + 0.5), r = x - k * 0.69314718055994531;
+    double sum = 1;
+    for (int n = 18; n >= 1; --n) sum = 1 + sum * r / n;
+    return std::ldexp(sum, static_cast<int>(std::max(k, -2000.0)));
+}
+
+/// cos(pi x), to about 1e-16.
+inline double portable_cos_pi(double x) {
+    const double turns = x - 2 * std::floor(x / 2 + 0.5), r = turns * 3.14159265358979323846;  // |r| <= pi
+    double sum = 1;
+    for (int n = 34; n >= 2; n -= 2) sum = 1 - sum * r * r / (n * (n - 1));
+    return sum;
+}
+
+/// A number in [0, 1) from 64 random bits.
+constexpr double unit_number(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
 /// Two independent standard normal numbers of particle `id` (Marsaglia's polar method).
 inline std::array<double, 2> normal_pair(std::uint64_t seed, std::int64_t id) {

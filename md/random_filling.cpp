@@ -10,6 +10,7 @@
 
 #include "md/closest.hpp"
 #include "md/initial.hpp"
+#include "md/profile.hpp"
 #include "md/random.hpp"
 
 namespace md {
@@ -24,7 +25,7 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b :
 
 // Trials of a cell from 64 random bits: a Poisson number of mean 1.
 int poisson(std::uint64_t bits) {
-    const double u = static_cast<double>(bits >> 11) * 0x1p-53;
+    const double u = unit_number(bits);
     double term = 0.36787944117144233, below = term;  // 1 / e
     int n = 0;
     for (; u >= below && n < most_trials - 1; below += term) term /= ++n;
@@ -56,6 +57,15 @@ void for_each_part(const balance::Box& all, int side, Use use) {
                 cut(0, x), cut(1, y), cut(2, z);
                 use(part);
             }
+}
+
+// Of a point from an image of a body, lengths.
+double distance_to(const Body& body, const Point& at, const Point& image) {
+    Body point;
+    point.lattice = body.lattice;
+    for (int a = 0; a < 3; ++a) point.lower[a] = static_cast<double>(at[a] - image[a]) * position_unit;
+    point.upper = point.lower;
+    return md::distance(point, body);
 }
 
 }  // namespace
@@ -157,7 +167,7 @@ private:
                 at[a] = between(axis.edge(real[a]) << edge_shift, axis.edge(real[a] + 1) << edge_shift,
                                 mix(mark + static_cast<std::uint64_t>(a)));
             }
-            if (!f_.region_.contains(at)) continue;
+            if (!f_.region_.contains(at) || !f_.in_profile(at, mark) || f_.near_solid(at)) continue;
             for (int a = 0; a < dimensions(); ++a) at[a] += shift[a];
             trials.push_back({at, {epoch, mark}});
         }
@@ -234,7 +244,7 @@ private:
                         for (int a = 0; a < 3; ++a) from[a] -= shift[a], to[a] -= shift[a];
                         other->for_each_in(from, to, [&](Point at) {
                             for (int a = 0; a < 3; ++a) at[a] += shift[a];
-                            if (distance(at, own, f_.body()) < far) add({at, {before_all, 0}});
+                            if (distance_to(f_.body(), at, own) < far) add({at, {before_all, 0}});
                         });
                     });
             });
@@ -247,14 +257,6 @@ private:
         }
         return md::distance(other, f_.body());
     }
-    // Of a point from an image of a body, lengths.
-    static double distance(const Point& at, const Point& image, const Body& body) {
-        Body point;
-        point.lattice = body.lattice;
-        for (int a = 0; a < 3; ++a) point.lower[a] = static_cast<double>(at[a] - image[a]) * position_unit;
-        point.upper = point.lower;
-        return md::distance(point, body);
-    }
 
     const RandomFilling& f_;
     const balance::Box core_;
@@ -264,9 +266,10 @@ private:
 };
 
 RandomFilling::RandomFilling(const Domain& domain, const Body& body, std::size_t number, std::uint64_t seed,
-                             std::span<const Filling* const> others)
+                             std::span<const Filling* const> others, std::vector<Body> solid)
     : Filling(domain, body),
       others_(others),
+      solid_(std::move(solid)),
       key_(mix(~mix(seed) ^ number)),
       region_(body),
       spacing_(std::llrint(body.spacing / position_unit)) {
@@ -287,8 +290,31 @@ bool RandomFilling::exists(const std::array<int, 3>& cell) const {
     return true;
 }
 
+bool RandomFilling::near_solid(const Point& at) const {
+    if (solid_.empty() || spacing_ == 0) return false;
+    Point length{};  // of the periods
+    for (int a = 0; a < region_.dimensions; ++a) length[a] = axis_[a].periodic ? axis_[a].fixed_length() : 0;
+    const auto near = [&](const Point& image) {
+        return std::any_of(solid_.begin(), solid_.end(),
+                           [&](const Body& other) { return distance_to(other, at, image) < body().spacing; });
+    };
+    const auto begin = [&](int a) { return length[a] > 0 ? -1 : 0; };
+    for (int x = begin(0); x <= -begin(0); ++x)
+        for (int y = begin(1); y <= -begin(1); ++y)
+            for (int z = begin(2); z <= -begin(2); ++z)
+                if (near({x * length[0], y * length[1], z * length[2]})) return true;
+    return false;
+}
+
+bool RandomFilling::in_profile(const Point& at, std::uint64_t mark) const {
+    const Profile& profile = body().profile;
+    if (profile.kind == ProfileKind::uniform) return true;
+    const std::uint64_t bits = mix(mark + 3);  // those before are for the coordinates
+    return unit_number(bits) < relative_density(body(), at[static_cast<std::size_t>(profile.axis)]);
+}
+
 int RandomFilling::most_epochs() const {
-    double trials = volume(body());  // of an epoch
+    double trials = volume(body()) * means_of(body()).first;  // of an epoch
     for (int a = 0; a < region_.dimensions; ++a) trials /= axis_[a].cell_width();
     return static_cast<int>(
         std::clamp(trials_per_particle * static_cast<double>(particle_count(body())) / trials, 128.0, 1e6));

@@ -4,10 +4,11 @@
 // body is full when it has its number of particles.
 //
 // Space is cut into cells. In each epoch a cell has a number of trials, 1 in the mean (Poisson), which follow from the
-// seed, the body, the epoch and the cell; all trials of an epoch are ordered by a random mark. So the trials of all
-// cells are a Poisson process in space and time, and any part of it can be made anywhere. Whether one is kept depends
-// on earlier ones next to it, and on those next to these: a box of cells is evaluated with a margin around it, and
-// where something beyond the margin could matter, again with a wider one.
+// seed, the body, the epoch and the cell; all trials of an epoch are ordered by a random mark, from which also follows
+// whether the body's profile leaves one at its place. So the trials of all cells are a Poisson process in space and
+// time, and any part of it can be made anywhere. Whether one is kept depends on earlier ones next to it, and on those
+// next to these: a box of cells is evaluated with a margin around it, and where something beyond the margin could
+// matter, again with a wider one.
 #pragma once
 #include <compare>
 #include <optional>
@@ -22,6 +23,9 @@ namespace md {
 /// become rare beyond it, and none are left at 0.70 in two dimensions and 0.73 in three (Torquato, Uche & Stillinger
 /// 2006).
 inline constexpr double fullest = 0.5;
+
+/// Trials for each that a body's profile leaves, at most.
+inline constexpr double steepest = 1000;
 
 /// When a trial comes. No two trials of a body have the same.
 struct Moment {
@@ -39,9 +43,10 @@ struct Placed {
 class RandomFilling final : public Filling {
 public:
     /// number: of the body among all of them, which keys its random numbers. others: fillings from which it keeps its
-    /// distance; of those at random the last moment must be known. All must stay.
+    /// distance; of those at random the last moment must be known. solid: bodies whose particles are not known here:
+    /// it keeps its distance from all of their shape. All must stay.
     RandomFilling(const Domain& domain, const Body& body, std::size_t number, std::uint64_t seed,
-                  std::span<const Filling* const> others);
+                  std::span<const Filling* const> others, std::vector<Body> solid = {});
 
     /// Boxes of cells into which the body is cut; the same whoever computes what.
     std::int64_t blocks() const;
@@ -62,10 +67,15 @@ private:
     int block_side() const { return region_.dimensions == 2 ? 128 : 32; }
     balance::Box block(std::int64_t number) const;
     std::vector<Placed> placed(const balance::Box& cells, int epochs) const;
+    /// Is this place nearer to a solid body, or to an image of one, than the spacing?
+    bool near_solid(const Point& at) const;
+    /// Is a trial of this mark one of those that the body's profile leaves at its place?
+    bool in_profile(const Point& at, std::uint64_t mark) const;
     /// Is there such a cell, or is it beyond a wall?
     bool exists(const std::array<int, 3>& cell) const;
 
     std::span<const Filling* const> others_;
+    std::vector<Body> solid_;
     std::uint64_t key_;
     Region region_;
     std::int64_t spacing_;      // 2^-40 lengths

@@ -21,15 +21,6 @@ constexpr auto words_of(Boundary) {
         {{Boundary::periodic, "periodic"}, {Boundary::reflecting, "reflecting"}});
 }
 
-/// Particles that a file holds, and what is known of them without it. md/ opens no file.
-struct StateFile {
-    std::string file;                   ///< its path; empty: there is none
-    std::optional<std::int64_t> frame;  ///< counted from 0; empty: the last
-    std::string digest;                 ///< of all its bytes, 16 hex digits; empty: not known yet, as all that follows
-    std::int64_t particles = 0;
-    double fastest = 0;  ///< the largest speed of a particle, length / time
-};
-
 struct System {
     int dimensions = 2;
     std::array<double, 3> box{0, 0, 0};  ///< lengths, from the origin on

@@ -99,6 +99,13 @@ def hash_of(out):
         return json.load(f)["state_hash"]
 
 
+def state_of(deck, out, ranks=0, threads=1, isa=None, **keys):
+    """The state at the end of a run that succeeds."""
+    code, text = run(ranks, "run", deck, "--out", out, "--quiet", *settings(**keys), threads=threads, isa=isa)
+    assert code == 0, f"{deck} on {ranks} ranks, {isa}, {keys}: {code} {text}"
+    return hash_of(out)
+
+
 def rows(out):
     with open(os.path.join(out, "thermo.csv")) as f:
         return f.read()

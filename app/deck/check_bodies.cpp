@@ -6,12 +6,14 @@
 #include <span>
 
 #include "app/deck/checks.hpp"
+#include "app/deck/from_file.hpp"
 #include "app/deck/key.hpp"
 #include "app/deck/limits.hpp"
 #include "app/deck/wording.hpp"
 #include "md/closest.hpp"
 #include "md/initial.hpp"
 #include "md/lattice.hpp"
+#include "md/profile.hpp"
 #include "md/random_filling.hpp"
 
 namespace app {
@@ -21,7 +23,8 @@ std::string path_in(const md::System& s, std::size_t body, const char* key) {
 }
 
 // The corners of shapes that are given by their centre, and the density of a number of particles.
-void complete_bodies(Deck::System& s, const Where& where) {
+void complete_bodies(Deck::System& s, std::span<const FoundState> found, const Where& where) {
+    std::size_t file = 0;
     for (std::size_t i = 0; i < s.bodies.size(); ++i) {
         md::Body& body = s.bodies[i];
         const std::string path = fmt::format("system.bodies.{}", i);
@@ -38,6 +41,8 @@ void complete_bodies(Deck::System& s, const Where& where) {
             body.lower[a] = body.center[a] - (along ? body.length / 2 : body.radius);
             body.upper[a] = body.center[a] + (along ? body.length / 2 : body.radius);
         }
+        if (body.fill == md::Fill::file)
+            complete_fill(body, found.empty() ? nullptr : &found[file++], s.dimensions, path, where);
         if (!body.particles) continue;
         body.density = static_cast<double>(*body.particles) / md::volume(body);
         if (!(body.density > 0 && body.density <= densest))
@@ -67,7 +72,7 @@ void check_ball(const md::Body& s, std::size_t i, const Where& where) {
 void check_work(const md::System& s, const md::Body& body, std::size_t i, const Where& where) {
     constexpr double most_rows = 1 << 25, most_cells = 1 << 22, most_a_particle = 1024;
     const bool random = body.fill == md::Fill::random;
-    if (!random && body.shape == md::BodyShape::box) return;
+    if (body.fill == md::Fill::file || (!random && body.shape == md::BodyShape::box)) return;
     const double mean =
         md::lattice_constant(s.dimensions == 2 ? md::LatticeKind::hexagonal : md::LatticeKind::sc, body.density);
     const double width = random ? std::max(body.spacing, mean) : md::lattice_constant(body.lattice, body.density);
@@ -81,10 +86,29 @@ void check_work(const md::System& s, const md::Body& body, std::size_t i, const 
              "make it thicker, or less wide");
 }
 
+// Along which a body's density varies, and by how much.
+md::ProfileMeans check_profile(const md::System& s, const md::Body& body, std::size_t i, const Where& where) {
+    const md::Profile& p = body.profile;
+    if (s.dimensions == 2 && p.axis == md::AxisName::z)
+        fail(where(path_in(s, i, "profile.axis")), "a box of two dimensions has no axis z", "write x or y");
+    if (p.kind == md::ProfileKind::linear && p.ends[0] == 0 && p.ends[1] == 0)
+        fail(where(path_in(s, i, "profile.ends")),
+             fmt::format("{} has a density of 0 at both ends", md::body_name(s, i)),
+             "give one of them that is above 0");
+    const md::ProfileMeans means = md::means_of(body);
+    if (!(means.peak() <= md::steepest))
+        fail(where(path_in(s, i, p.kind == md::ProfileKind::geometric ? "profile.ratio" : "profile.kind")),
+             fmt::format("{} is {:.3g} times as dense somewhere as in the mean, more than {}", md::body_name(s, i),
+                         means.peak(), md::steepest),
+             "use a flatter profile, or a shorter body");
+    return means;
+}
+
 // Of a body that is filled at random.
 void check_random(const Deck& deck, const md::Body& body, std::size_t i, const Where& where) {
     const md::System& s = deck.system;
-    double crowd = body.density;
+    const md::ProfileMeans profile = check_profile(s, body, i, where);
+    double crowd = body.density * profile.peak();
     for (int a = 0; a < s.dimensions; ++a) {
         crowd *= body.spacing;
         if (s.boundary[a] == md::Boundary::periodic && body.spacing > s.box[a])
@@ -95,12 +119,13 @@ void check_random(const Deck& deck, const md::Body& body, std::size_t i, const W
         fail(where(path_in(s, i, "density")), fmt::format("{} has no particle", md::body_name(s, i)),
              "use a higher density, or give particles");
     if (crowd > md::fullest)
-        fail(where(path_in(s, i, "spacing")),
-             fmt::format("{} is too dense: its density times the spacing^{} is {:.3g}, and random places are found up "
-                         "to {}",
-                         md::body_name(s, i), s.dimensions, crowd, md::fullest),
-             fmt::format("use a spacing of at most {:.3f}, or a lower density",
-                         std::floor(1000 * body.spacing * std::pow(md::fullest / crowd, 1.0 / s.dimensions)) / 1000));
+        fail(
+            where(path_in(s, i, "spacing")),
+            fmt::format("{} is too dense: its {}density times the spacing^{} is {:.3g}, and random places are found up "
+                        "to {}",
+                        md::body_name(s, i), profile.peak() > 1 ? "largest " : "", s.dimensions, crowd, md::fullest),
+            fmt::format("use a spacing of at most {:.3f}, or a lower density",
+                        std::floor(1000 * body.spacing * std::pow(md::fullest / crowd, 1.0 / s.dimensions)) / 1000));
 }
 
 void check_overlap(const md::System& s, std::span<const md::Body> bodies, std::size_t i, const Where& where) {
@@ -114,10 +139,14 @@ void check_overlap(const md::System& s, std::span<const md::Body> bodies, std::s
 }
 
 void check_speed(const Deck& deck, const md::Body& body, std::size_t i, const Where& where) {
-    const double speed = md::speed_of(body), thermal = thermal_widths * std::sqrt(body.temperature),
+    // Of a file: its velocities, less their mean.
+    const double speed = md::speed_of(body),
+                 thermal = thermal_widths * std::sqrt(body.temperature) + 2 * body.from.fastest,
                  drift = std::hypot(body.velocity[0], body.velocity[1], body.velocity[2]);
     constexpr double fastest_of_all = 2 * fastest;  // of velocities whose components are below `fastest`
-    const char* key = speed < thermal ? "temperature" : drift < speed - drift ? "spin" : "velocity";
+    const char* key = speed < thermal         ? body.fill == md::Fill::file ? "from.file" : "temperature"
+                      : drift < speed - drift ? "spin"
+                                              : "velocity";
     if (!(speed + thermal <= fastest_of_all))
         fail(where(path_in(deck.system, i, key)),
              fmt::format("particles of {} have speeds up to {:.4g}", md::body_name(deck.system, i), speed + thermal),
@@ -152,9 +181,10 @@ void check_bodies(const Deck& deck, const Where& where) {
         particles += body.cells ? more : body.density * md::volume(body);
         if (!(particles <= static_cast<double>(most_particles)))
             fail(where(path_in(system, i,
-                               body.cells       ? "cells"
-                               : body.particles ? "particles"
-                                                : "density")),
+                               body.cells                    ? "cells"
+                               : body.particles              ? "particles"
+                               : body.fill == md::Fill::file ? "from.file"
+                                                             : "density")),
                  fmt::format("about {:.3g} particles, more than 2^40", particles),
                  "use a lower density or smaller slabs");
         check_speed(deck, body, i, where);

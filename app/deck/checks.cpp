@@ -272,12 +272,12 @@ void complete_output(Deck::Output& output, const Where& where) {
 
 }  // namespace
 
-void complete_and_check(Deck& deck, const FoundState* found, const Where& where) {
-    complete_from(deck.system, found, where);
+void complete_and_check(Deck& deck, std::span<const FoundState> found, const Where& where) {
+    complete_from(deck.system, found.empty() ? nullptr : &found[0], where);
     count_dimensions(deck, where);
     complete(deck, where);
     fit_box(deck, where);
-    complete_bodies(deck.system, where);
+    complete_bodies(deck.system, found, where);
     round_box(deck, where);
     check_grid(deck, where);
     check_bodies(deck, where);

@@ -2,6 +2,7 @@
 // Checks across keys: geometry that can't work is refused before anything is allocated.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 
 #include "app/deck/deck.hpp"
@@ -15,12 +16,12 @@ struct FoundState;
 using Where = std::function<std::string(const std::string& path)>;
 
 /// Derives what the schema alone can't (the fitted and rounded box, extents of slabs and bodies), then throws DeckError
-/// for a deck that can't work. found: see complete_from().
-void complete_and_check(Deck& deck, const FoundState* found, const Where& where);
+/// for a deck that can't work. found: see parse_deck().
+void complete_and_check(Deck& deck, std::span<const FoundState> found, const Where& where);
 
 /// Gives bodies their corners and density where the deck says them in another way. Throws DeckError where a body can't
 /// be.
-void complete_bodies(Deck::System& system, const Where& where);
+void complete_bodies(Deck::System& system, std::span<const FoundState> found, const Where& where);
 
 /// Throws DeckError where slabs and bodies overlap, are too fast or hold too many particles.
 void check_bodies(const Deck& deck, const Where& where);

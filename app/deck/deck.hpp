@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -152,9 +153,10 @@ struct DeckError : UsageError {
 };
 
 /// Parses and validates the text of a deck. file: the name shown in messages; settings: `key.path=value` overrides, in
-/// order; found: what the file of system.from holds (from_file.hpp). Throws DeckError.
+/// order; found: what the files of its particles hold, or nothing where the deck says it itself (from_file.hpp). Throws
+/// DeckError.
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings = {},
-                const FoundState* found = nullptr);
+                std::span<const FoundState> found = {});
 
 /// A deck of which the section balance counts, by counted work, its output, and the seed of its system for noise: what
 /// `steelyard replay` is told. It may have all sections of a deck, or be empty. Throws DeckError.

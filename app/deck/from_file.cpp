@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "app/deck/wording.hpp"
 #include "md/domain.hpp"
 
@@ -31,11 +34,33 @@ void take_box(Deck::System& s, const FoundState& found, const Where& where) {
     s.given["system.box"] = found.dimensions;
 }
 
+void require_known(const md::StateFile& from, const std::string& path, const Where& where) {
+    if (from.digest.empty() || from.particles == 0)
+        fail(where(path + ".file"), "nothing is known of what the file holds", "name digest and particles");
+}
+
+void take(md::StateFile& from, const md::StateFile& found) {
+    if (from.digest.empty()) from.digest = found.digest;  // a restart compares one that is given
+    from.particles = found.particles;
+    from.fastest = found.fastest;
+}
+
 }  // namespace
 
-std::optional<FoundState> found_by(const Deck& deck) {
-    if (deck.system.from.file.empty()) return std::nullopt;
-    return FoundState{deck.system.from, deck.system.dimensions, deck.system.box};
+std::vector<NamedFile> files_of(md::System& system) {
+    if (!system.from.file.empty()) return {{"system.from", &system.from}};
+    std::vector<NamedFile> files;
+    for (std::size_t i = 0; i < system.bodies.size(); ++i)
+        if (system.bodies[i].fill == md::Fill::file)
+            files.push_back({fmt::format("system.bodies.{}.from", i), &system.bodies[i].from});
+    return files;
+}
+
+std::vector<FoundState> found_by(const Deck& deck) {
+    md::System system = deck.system;
+    std::vector<FoundState> found;
+    for (const NamedFile& file : files_of(system)) found.push_back({*file.state, system.dimensions, system.box});
+    return found;
 }
 
 void complete_from(Deck::System& system, const FoundState* found, const Where& where) {
@@ -47,15 +72,41 @@ void complete_from(Deck::System& system, const FoundState* found, const Where& w
         if (!has_box && !system.box_fit)
             fail(where("system.box"), "system.box is missing",
                  "give its lengths, as in box: [700.0, 300.0], or box: fit");
-        if (!from.file.empty() && (from.digest.empty() || from.particles == 0))
-            fail(where("system.from.file"), "nothing is known of what the file holds", "name digest and particles");
+        if (!from.file.empty()) require_known(from, "system.from", where);
         return;
     }
     if (has_box) check_box(system, *found, where);
     else take_box(system, *found, where);
-    if (from.digest.empty()) from.digest = found->state.digest;  // a restart compares one that is given
-    from.particles = found->state.particles;
-    from.fastest = found->state.fastest;
+    take(from, found->state);
+}
+
+void complete_fill(md::Body& body, const FoundState* found, int dimensions, const std::string& path,
+                   const Where& where) {
+    const std::string at = path + ".from";
+    if (!found) {
+        require_known(body.from, at, where);
+        body.density = static_cast<double>(body.from.particles) / md::volume(body);
+        return;
+    }
+    if (found->dimensions > dimensions)
+        fail(where(at + ".file"), "its particles lie, or move, along z, and the box has two lengths",
+             "give a file of two dimensions, or a box of three");
+    take(body.from, found->state);
+    double of_file = 1;
+    for (int a = 0; a < dimensions; ++a) {
+        if (!(found->box[a] > 0))
+            fail(where(at + ".file"), fmt::format("the file says no length of its box along {}", "xyz"[a]),
+                 "give a file that does: its box is repeated");
+        of_file *= found->box[a];
+    }
+    if (!found->counted) {
+        body.density = static_cast<double>(found->state.particles) / of_file;
+        body.from.particles = std::max<std::int64_t>(1, std::llround(std::min(body.density * md::volume(body), 1e15)));
+        return;
+    }
+    if (body.from.particles == 0)
+        fail(where(at + ".file"), "no particle of the file lies in the body", "make it larger");
+    body.density = static_cast<double>(body.from.particles) / md::volume(body);
 }
 
 }  // namespace app

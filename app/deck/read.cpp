@@ -115,16 +115,15 @@ Node deck_tree(const std::string& text, const std::string& shown, const std::vec
 
 }  // namespace
 
-md::StateFile state_file_of(const std::string& text, const std::string& file,
-                            const std::vector<std::string>& settings) {
+md::System named_system(const std::string& text, const std::string& file, const std::vector<std::string>& settings) {
     const std::string shown = printable(file);
     Deck deck;
     read_tree(deck_tree(text, shown, settings, false), standard_keys(), deck_keys(deck), Origin{shown}.where(0, 0));
-    return deck.system.from;
+    return deck.system;
 }
 
 Deck parse_deck(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                const FoundState* found) {
+                std::span<const FoundState> found) {
     const std::string shown = printable(file);
     const Node root = deck_tree(text, shown, settings, false);
     Deck deck;

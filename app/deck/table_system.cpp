@@ -76,7 +76,10 @@ Key density_key(md::Body& body) {
 
 std::vector<Key> motion_keys(md::Body& body, Deck::System& system) {
     return {
-        number("temperature", body.temperature, {0, hottest}, "epsilon / k"),
+        unless(
+            number("temperature", body.temperature, {0, hottest}, "epsilon / k"),
+            [&body] { return body.fill == md::Fill::file ? "is no key of fill: file" : ""; },
+            "remove it: the particles keep the motion that they have in the file"),
         numbers_per_axis("velocity", body.velocity, system, {-fastest, fastest}, "[10.0, 20.0]", "drift, sigma / tau"),
     };
 }
@@ -188,14 +191,57 @@ std::vector<Key> from_keys(md::StateFile& from) {
     };
 }
 
+// A key, or a section, of bodies that are filled so.
+Key only_with(md::Fill fill, const md::Body& body, Key key) {
+    key.excluded = [&body, fill] {
+        return body.fill == fill ? std::string() : fmt::format("is no key of fill: {}", balance::word_of(body.fill));
+    };
+    key.way_out = fmt::format("remove it, or write fill: {}", balance::word_of(fill));
+    return key;
+}
+
+// How dense what is at random is along an axis.
+Key profile_key(md::Body& body) {
+    md::Profile& p = body.profile;
+    using enum md::ProfileKind;
+    const auto there = [&body, &p](Key key) {  // a body of uniform density has no such section
+        key.text = [&body, &p, text = std::move(key.text)] {
+            return body.fill == md::Fill::random && p.kind != uniform ? text() : std::string();
+        };
+        return key;
+    };
+    const auto of = [&p, there](md::ProfileKind kind, Key key) {
+        const std::string word(balance::word_of(kind));
+        key.allowed += ", with kind: " + word;
+        key.standard = "`" + key.text() + "`";
+        const auto why = [&p, kind] {
+            return p.kind == kind ? std::string() : fmt::format("is no key of kind: {}", balance::word_of(p.kind));
+        };
+        return there(unless(std::move(key), why, "remove it, or write kind: " + word));
+    };
+    Key kind = word("kind", p.kind, "how density varies from the lower to the upper end of the body");
+    Key axis = word("axis", p.axis, "along which it varies");
+    kind.standard = "`uniform`", axis.standard = "`x`";
+    return only_with(
+        md::Fill::random, body,
+        section("profile", "of what is at random, whose mean density `density` then is: docs/systems.md",
+                {there(std::move(kind)), there(std::move(axis)),
+                 of(linear, list(
+                                "ends", p.ends,
+                                [](double& x) {
+                                    return number("", x, {0, 1e6}, "");
+                                },
+                                "[1, 0.2]", "density at the lower and at the upper end, one relative to the other")),
+                 of(geometric, number("ratio", p.ratio, {0, 1000, true}, "of the densities at places one sigma apart")),
+                 of(sinusoidal, number("periods", p.periods, {0, 1e6, true}, "of cos^2, from end to end"))}));
+}
+
 std::vector<Key> fill_keys(md::Body& body, Deck::System& system) {
     const auto with = [&body](md::Fill fill, Key key) {
         key.allowed += fmt::format(", with fill: {}", balance::word_of(fill));
-        const auto why = [&body, fill] {
-            return body.fill == fill ? std::string()
-                                     : fmt::format("is no key of fill: {}", balance::word_of(body.fill));
-        };
-        return unless(std::move(key), why, fmt::format("remove it, or write fill: {}", balance::word_of(fill)));
+        key = only_with(fill, body, std::move(key));
+        key.text = [why = key.excluded, text = std::move(key.text)] { return why().empty() ? text() : std::string(); };
+        return key;
     };
     Key particles{"particles", "their number, in place of density", allowed(1, most_particles)};
     particles.read = [&body](const Node& node, const std::string& path) {
@@ -204,15 +250,28 @@ std::vector<Key> fill_keys(md::Body& body, Deck::System& system) {
     particles.text = [&body] { return body.particles ? std::to_string(*body.particles) : std::string(); };
     Key lattice = with(md::Fill::lattice, lattice_key(body, system));
     lattice.standard = "2D: `hexagonal`; 3D: `fcc`";
+    Key from =
+        only_with(md::Fill::file, body,
+                  section("from", "a file whose box is repeated and cut: docs/systems.md", from_keys(body.from)));
+    from.missing = "give a file, as in from: {file: state.h5}";
     return {
-        word("fill", body.fill, "a lattice (in a box from its lower corner, else from the centre), or random places"),
+        word("fill", body.fill,
+             "a lattice (in a box from its lower corner, else from the centre), random places, or particles of a file"),
         std::move(lattice),
         with(md::Fill::random, std::move(particles)),
         unless(
-            density_key(body), [&body] { return body.particles ? "beside particles" : ""; }, "remove one"),
+            density_key(body),
+            [&body] {
+                return body.particles                ? "beside particles"
+                       : body.fill == md::Fill::file ? "is no key of fill: file"
+                                                     : "";
+            },
+            "remove one"),
         with(md::Fill::random, required(number("spacing", body.spacing, {0, 10},
                                                "smallest distance of two particles, and from other bodies, sigma"),
                                         "give the smallest distance of two particles, as in spacing: 0.85, or 0")),
+        profile_key(body),
+        std::move(from),
     };
 }
 

@@ -80,10 +80,13 @@ void fill_at_random(const md::System& system, std::span<const md::Body> bodies, 
             fillings.push_back(std::make_unique<md::LatticeFilling>(domain, body));
             others.push_back(fillings.back().get());
         }
+    std::vector<md::Body> solid;
+    for (const md::Body& body : bodies)
+        if (body.fill == md::Fill::file) solid.push_back(body);
     others.reserve(bodies.size());  // fillings look at a part of it
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         if (bodies[i].fill != md::Fill::random) continue;
-        auto filling = std::make_unique<md::RandomFilling>(domain, bodies[i], i, system.seed, std::span(others));
+        auto filling = std::make_unique<md::RandomFilling>(domain, bodies[i], i, system.seed, std::span(others), solid);
         const std::string name = md::body_path(system, i) + ".spacing";
         const std::int64_t n = first_id[i + 1] - first_id[i];
         const Blocks blocks = full(*filling, n, name, comm);

@@ -17,7 +17,7 @@ double typical_speed(const md::System& system) {
     // The fastest of many particles, after a collision has turned the bodies' motion into heat.
     double speed = std::max(0.1, system.from.fastest);
     for (const md::Body& body : md::all_bodies(system))
-        speed = std::max(speed, 1.5 * md::speed_of(body) + 4 * std::sqrt(body.temperature));
+        speed = std::max(speed, 1.5 * md::speed_of(body) + 4 * std::sqrt(body.temperature) + body.from.fastest);
     return speed;
 }
 

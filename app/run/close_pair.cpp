@@ -15,6 +15,7 @@
 
 #include "app/run/plain_engine.hpp"
 #include "balance/team.hpp"
+#include "md/initial.hpp"
 
 namespace app {
 namespace {
@@ -104,28 +105,50 @@ double distance(const md::Particle<3>& a, const md::Particle<3>& b, const md::Do
     return std::sqrt(square);
 }
 
+bool across_box(const md::Particle<3>& a, const md::Particle<3>& b, const md::Domain& domain) {
+    for (int k = 0; k < domain.dimensions; ++k)
+        if (domain.axis[k].periodic && 2 * std::abs(a.x[k] - b.x[k]) > domain.axis[k].fixed_length()) return true;
+    return false;
+}
+
 std::optional<CloseParticles> closest(const Particles& all, const md::Domain& domain, double radius) {
     std::optional<CloseParticles> found;
     for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t j = i + 1; j < all.size(); ++j)
             if (const double d = distance(all[i], all[j], domain); d < (found ? found->distance : radius)) {
-                found = {{all[i].id, all[j].id}, {}, d};
+                found = {{all[i].id, all[j].id}, {}, d, across_box(all[i], all[j], domain)};
                 for (int k = 0; k < 3; ++k) found->at[k] = static_cast<double>(all[i].x[k]) * md::position_unit;
             }
     return found;
 }
 
+bool at_random(const md::Body& body) { return body.fill == md::Fill::random; }
+
+// Ids are those of a system without bodies at random.
+CloseParticles with_bodies(CloseParticles pair, const md::System& system) {
+    const std::vector<md::Body> bodies = md::all_bodies(system);
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        if (at_random(bodies[i])) continue;
+        for (std::size_t k = 0; k < 2; ++k)
+            if (pair.id[k] >= first) pair.body[k] = i;
+        first += md::particle_count(bodies[i]);
+    }
+    return pair;
+}
+
 }  // namespace
 
-std::optional<CloseParticles> closest_pair_of_file(const Deck& deck, double radius, const comm::Communicator& comm) {
+std::optional<CloseParticles> closest_pair_with_files(const Deck& deck, double radius, const comm::Communicator& comm) {
     Deck listed = deck;
     listed.grid.skin = 0;
     listed.balance.every = 0;
     listed.accelerator.backend = AcceleratorBackend::none;
     if (radius > 0) listed.system.potential.cutoff = radius;
+    std::erase_if(listed.system.bodies, at_random);  // they keep their distance
     const PlainEngine plain(listed, comm);
     Engine& engine = *plain.engine;
-    fill_at_start(deck, engine, plain.owners, comm);
+    fill_at_start(listed, engine, plain.owners, comm);
     engine.rebin();
     const md::Domain& domain = plain.setup.domain;
     const double most = radius > 0 ? most_apart(domain, radius) : std::numeric_limits<double>::infinity();
@@ -137,12 +160,13 @@ std::optional<CloseParticles> closest_pair_of_file(const Deck& deck, double radi
     });
     if (sum_of(std::ssize(crowded), comm) > 0) {
         const auto found = closest(gathered(engine, crowded, comm), domain, radius);
-        if (found) return found;
+        if (found) return with_bodies(*found, deck.system);
     }
     comm.max(fullest);
     comm::require(comm, fullest[0] < fullest_cell, [&] {
+        const std::string& file = deck.system.from.file;
         return InputError(fmt::format("{}: {} particles lie in one cell; use a file without such a crowd",
-                                      deck.system.from.file, fullest[0]));
+                                      file.empty() ? "system.bodies" : file, fullest[0]));
     });
     if (radius == 0) return std::nullopt;
     engine.build_neighbour_lists();
@@ -152,7 +176,8 @@ std::optional<CloseParticles> closest_pair_of_file(const Deck& deck, double radi
         if (pairs[place] > 0) close.push_back(cell);
     });
     if (sum_of(std::ssize(close), comm) == 0) return std::nullopt;
-    return closest(gathered(engine, close, comm), domain, radius);
+    const auto found = closest(gathered(engine, close, comm), domain, radius);
+    return found ? std::optional(with_bodies(*found, deck.system)) : found;
 }
 
 }  // namespace app

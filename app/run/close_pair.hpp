@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Particles of a file that are too close to each other, found by the engine's cells and neighbour lists.
+// Particles of files that are too close to each other, or to those of lattices, found by the engine's cells and
+// neighbour lists.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,14 +12,17 @@
 namespace app {
 
 struct CloseParticles {
-    std::array<std::int64_t, 2> id;  ///< ascending
-    std::array<double, 3> at;        ///< position of the first one, lengths
-    double distance;                 ///< lengths
+    std::array<std::int64_t, 2> id;     ///< ascending
+    std::array<double, 3> at;           ///< position of the first one, lengths
+    double distance;                    ///< lengths
+    bool across_box;                    ///< one of them is a periodic image
+    std::array<std::size_t, 2> body{};  ///< their numbers in md::all_bodies(), where the system has bodies
 };
 
-/// The closest pair of particles of the deck's file of which one is nearer to the other than `radius` (lengths);
-/// nothing where there is none. Where thousands are that close, the closest pair of some of them. The same on any
-/// ranks. Collective. Throws InputError as load_state(), and for a cell that is fuller than any run can compute.
-std::optional<CloseParticles> closest_pair_of_file(const Deck& deck, double radius, const comm::Communicator& comm);
+/// The closest pair of particles of the deck, but for those at random, of which one is nearer to the other than
+/// `radius` (lengths); nothing where there is none. Where thousands are that close, the closest pair of some of them.
+/// The same on any ranks. Collective. Throws InputError as fill_at_start(), and for a cell that is fuller than any run
+/// can compute.
+std::optional<CloseParticles> closest_pair_with_files(const Deck& deck, double radius, const comm::Communicator& comm);
 
 }  // namespace app

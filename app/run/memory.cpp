@@ -12,6 +12,7 @@
 #include "app/deck/setup.hpp"
 #include "comm/machine/topology.hpp"
 #include "md/initial.hpp"
+#include "md/profile.hpp"
 
 namespace app {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 std::vector<std::pair<double, double>> parts_of(const md::System& system, const md::Domain& domain) {
     std::vector<std::pair<double, double>> parts;
     for (const md::Body& body : md::all_bodies(system))
-        parts.emplace_back(static_cast<double>(md::particle_count(body)), body.density);
+        parts.emplace_back(static_cast<double>(md::particle_count(body)), body.density * md::means_of(body).crowding());
     const auto of_file = static_cast<double>(system.from.particles);
     if (of_file > 0) parts.emplace_back(of_file, of_file / domain.volume());
     return parts;

@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "app/common/errors.hpp"
 #include "app/deck/from_file.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/output/restart.hpp"
+#include "app/state/cut.hpp"
 #include "app/state/state_file.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/posix_file.hpp"
@@ -17,32 +20,51 @@
 namespace app {
 namespace {
 
-// What a restart knows of the file of particles from its checkpoint, or, where the checkpoint is still to be found,
-// from the effective deck that lies beside it. It needs the file no more.
-std::optional<FoundState> known_state(const Options& options, const Deck& named, const comm::Communicator& comm) {
-    if (options.restart.empty()) return std::nullopt;
+// What a restart knows of the files of particles from its checkpoint, or, where the checkpoint is still to be found,
+// from the effective deck that lies beside it. It needs the files no more.
+std::vector<FoundState> known_states(const Options& options, const Deck& named, const comm::Communicator& comm) {
+    if (options.restart.empty()) return {};
     if (options.restart != "auto") return found_by(read_checkpoint(options.restart, comm).deck);
     const std::string path = output_path(options, named, comm) + "/deck.yaml";
     std::string text;
     if (comm.rank() == 0) text = comm::read_text(path);
     comm.broadcast(text);
     try {
-        return text.empty() ? std::nullopt : found_by(parse_deck(text, path));
+        return text.empty() ? std::vector<FoundState>() : found_by(parse_deck(text, path));
     } catch (const DeckError&) {
-        return std::nullopt;  // no deck of such a run
+        return {};  // no deck of such a run
     }
 }
 
-// A file that is there counts, also at a restart: it may be another one.
-FoundState found_state(const md::StateFile& file, const std::optional<FoundState>& known,
-                       const comm::Communicator& comm) {
-    std::int64_t there = comm.rank() == 0 && comm::file_size(file.file) >= 0;
-    comm.broadcast(std::span(&there, 1));
-    return known && there == 0 ? *known : look_at_state(file, comm);
+// Files that are there count, also at a restart: they may be others.
+std::vector<FoundState> found_states(const std::vector<NamedFile>& files, std::vector<FoundState> known,
+                                     const comm::Communicator& comm) {
+    known.resize(std::min(known.size(), files.size()));
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const md::StateFile& file = *files[i].state;
+        std::int64_t there = comm.rank() == 0 && comm::file_size(file.file) >= 0;
+        comm.broadcast(std::span(&there, 1));
+        if (i < known.size() && there == 0) continue;
+        known.resize(std::max(known.size(), i + 1));
+        known[i] = look_at_state(file, files[i].path, comm);
+        known[i].counted = files[i].path == "system.from";
+    }
+    return known;
+}
+
+// How many particles of its file are in a body can be said when the deck is complete, which says where the body is.
+void count_in_bodies(const Deck& complete, std::vector<FoundState>& found, const comm::Communicator& comm) {
+    std::size_t i = 0;
+    for (const md::Body& body : complete.system.bodies) {
+        if (body.fill != md::Fill::file) continue;
+        if (!found[i].counted) found[i].state.particles = count_of_file(body, comm);
+        found[i++].counted = true;
+    }
 }
 
 void require_slow_enough(const Deck& deck, const comm::Communicator& comm) {
     const md::StateFile& from = deck.system.from;
+    if (from.file.empty()) return;
     comm::require(comm, from.fastest * deck.run.dt < deck.grid.cell, [&] {
         return InputError(fmt::format(
             "{}: a particle crosses a cell of {} in one step: its speed is {:.4g}, dt {}; use a smaller run.dt",
@@ -60,11 +82,17 @@ Deck read_deck(const Options& options, const comm::Communicator& comm) {
     comm.broadcast(path);
     Deck deck;
     deck.name = std::filesystem::path(path).stem().string();
-    deck.system.from = agreed(comm, [&] { return state_file_of(text, path, options.settings); });
-    std::optional<FoundState> found;
-    if (!deck.system.from.file.empty()) found = found_state(deck.system.from, known_state(options, deck, comm), comm);
-    deck = agreed(comm, [&] { return parse_deck(text, path, options.settings, found ? &*found : nullptr); });
-    if (found) require_slow_enough(deck, comm);
+    md::System named = agreed(comm, [&] { return named_system(text, path, options.settings); });
+    std::vector<FoundState> found;
+    const std::vector<NamedFile> files = files_of(named);
+    if (!files.empty()) found = found_states(files, known_states(options, deck, comm), comm);
+    const auto parsed = [&] { return parse_deck(text, path, options.settings, found); };
+    deck = agreed(comm, parsed);
+    if (!std::all_of(found.begin(), found.end(), [](const FoundState& f) { return f.counted; })) {
+        count_in_bodies(deck, found, comm);
+        deck = agreed(comm, parsed);
+    }
+    require_slow_enough(deck, comm);
     if (!options.machine.empty())
         if (const MachineFile file = read_machine(options.machine, comm); file.has_nodes) deck.machine = file.nodes;
     return deck;

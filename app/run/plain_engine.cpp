@@ -6,6 +6,7 @@
 
 #include "app/common/words.hpp"
 #include "app/deck/setup.hpp"
+#include "app/state/cut.hpp"
 #include "app/state/state_file.hpp"
 
 namespace app {
@@ -27,8 +28,9 @@ balance::Decomposition even_owners(const Deck& deck, const Setup& setup, const c
 
 void fill_at_start(const Deck& deck, Engine& engine, const balance::Decomposition& owners,
                    const comm::Communicator& comm) {
-    if (deck.system.from.file.empty()) engine.fill(deck.system, owners);
-    else load_state(deck, engine, owners, comm);
+    if (!deck.system.from.file.empty()) return load_state(deck, engine, owners, comm);
+    engine.fill(deck.system, owners);
+    fill_from_files(deck, engine, owners, comm);
 }
 
 PlainEngine::PlainEngine(const Deck& deck, const comm::Communicator& comm)

@@ -13,6 +13,7 @@
 #include "md/initial.hpp"
 #include "md/lattice.hpp"
 #include "md/potential.hpp"
+#include "md/profile.hpp"
 
 namespace app {
 namespace {
@@ -53,6 +54,12 @@ std::string remedy(const md::ClosePair& p, const md::System& system, const md::B
     if (p.body[0] != p.body[1] && !p.across_box)
         return fmt::format("leave a gap of {} between the {}", gap, p.body[1] < system.slabs.size() ? "slabs" : "two");
     if (p.body[0] != p.body[1]) return fmt::format("leave a gap of {} at the boundary", gap);
+    if (first.fill == md::Fill::file)
+        return fmt::format(
+            "use a file that has relaxed in a periodic box, and let box and body be multiples of that one long, or "
+            "leave "
+            "a gap of {} at the boundary",
+            gap);
     md::Body cell = first;
     cell.cells = {{1, 1, 1}};
     std::vector<std::string> sides;  // rounded down, or a layer more would begin at the end
@@ -77,6 +84,7 @@ void check_crowd(const Deck& deck, const Setup& setup) {
         for (std::size_t a = 0; a < axes.size(); ++a)
             extent *= std::min((a == 0 ? columns : least_tile + 2 * setup.reach) * axes[a].cell_width(),
                                body.upper[a] - body.lower[a]);
+        extent *= md::means_of(body).peak();
         if (const double crowd = body.density * extent; crowd > most)
             throw DeckError(fmt::format(
                 "{}.density: {} puts {} particles into the {} columns of cells around one, more than {}; use at most "
@@ -129,15 +137,34 @@ std::vector<std::string> check_bodies(const Deck& deck, const Setup& setup) {
     return notes;
 }
 
-// Those of a file, found by an engine that is made for it.
-std::vector<std::string> check_file(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
+std::string energy_released(const md::PotentialSpec& potential, double distance) {
+    return fmt::format("the start releases {} epsilon there",
+                       std::llround(md::pair_value(potential, distance).energy / potential.epsilon));
+}
+
+// Of a pair whose particles are not both on lattices, which check_bodies() has looked at.
+std::vector<std::string> close_in_bodies(const Deck& deck, const CloseParticles& close, double least) {
+    const std::vector<md::Body> bodies = md::all_bodies(deck.system);
+    const md::ClosePair pair{close.body, close.at, close.distance, false, close.across_box};
+    const md::Body& first = bodies[pair.body[0]];
+    const std::string found = what(pair, deck.system, first), so = remedy(pair, deck.system, first);
+    if (close.distance < least)
+        throw DeckError(fmt::format("{}: {}, and forces are exact from {} on; {}", where(pair, deck.system), found,
+                                    number(least), so));
+    if (first.fill == md::Fill::lattice && bodies[pair.body[1]].fill == md::Fill::lattice) return {};
+    return {fmt::format("{}: {}; {}", found, energy_released(deck.system.potential, close.distance), so)};
+}
+
+// Those of files, and what is near to them, found by an engine that is made for it.
+std::vector<std::string> check_files(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
     agreed(comm, [&] { require_memory(deck, setup, comm); });  // a small file may have a huge box
     const md::PotentialSpec& potential = setup.potential;
     const double least = md::least_distance(potential, setup.precision),
                  hot = md::distance_of_energy(potential, 100 * potential.epsilon);
     const std::string& path = deck.system.from.file;
-    const auto close = closest_pair_of_file(deck, std::max(least, hot), comm);
+    const auto close = closest_pair_with_files(deck, std::max(least, hot), comm);
     if (!close) return {};
+    if (path.empty()) return close_in_bodies(deck, *close, least);
     std::string at = fmt::format("{:.6g}, {:.6g}", close->at[0], close->at[1]);
     if (setup.domain.dimensions == 3) at += fmt::format(", {:.6g}", close->at[2]);
     const std::string what = fmt::format("{}: particles {} and {} are {} apart at [{}]", path, close->id[0],
@@ -148,15 +175,20 @@ std::vector<std::string> check_file(const Deck& deck, const Setup& setup, const 
                         "relax where it was made",
                         what, number(least)));
     });
-    return {fmt::format("{}: the start releases {} epsilon there; let the state relax where it was made", what,
-                        std::llround(md::pair_value(potential, close->distance).energy / potential.epsilon))};
+    return {fmt::format("{}: {}; let the state relax where it was made", what,
+                        energy_released(potential, close->distance))};
 }
 
 }  // namespace
 
 std::vector<std::string> check_start(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
-    if (!deck.system.from.file.empty()) return check_file(deck, setup, comm);
-    return agreed(comm, [&] { return check_bodies(deck, setup); });
+    const std::vector<md::Body>& bodies = deck.system.bodies;
+    std::vector<std::string> notes;
+    if (deck.system.from.file.empty()) notes = agreed(comm, [&] { return check_bodies(deck, setup); });
+    if (!deck.system.from.file.empty() ||
+        std::any_of(bodies.begin(), bodies.end(), [](const md::Body& b) { return b.fill == md::Fill::file; }))
+        for (std::string& note : check_files(deck, setup, comm)) notes.push_back(std::move(note));
+    return notes;
 }
 
 }  // namespace app

@@ -6,18 +6,26 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "balance/team.hpp"
 #include "md/random.hpp"
 
 namespace app {
 
+namespace {
+
+std::uint64_t place_of(std::int64_t id) { return md::mix(static_cast<std::uint64_t>(id)); }
+
+}  // namespace
+
 void ById::add(const SourcePiece& piece) {
     std::vector<std::vector<std::byte>> to_rank(comm_.size());
     std::array<std::int64_t, 1> has_positions{piece.positions};
     if (comm_.rank() == 0)
         for (const md::Particle<3>& p : piece.rows) {
-            auto& out = to_rank[md::mix(static_cast<std::uint64_t>(p.id)) % comm_.size()];
+            using Wide = unsigned __int128;
+            auto& out = to_rank[static_cast<std::size_t>(Wide{place_of(p.id)} * to_rank.size() >> 64)];
             const auto bytes = std::as_bytes(std::span(&p, 1));
             out.insert(out.end(), bytes.begin(), bytes.end());
         }
@@ -49,6 +57,12 @@ std::int64_t ById::fault() {
     velocities_ = {};
     comm_.min(least);
     return least[0] == none ? -1 : least[0];
+}
+
+std::vector<md::Particle<3>> ById::take() {
+    std::sort(particles_.begin(), particles_.end(),
+              [](const md::Particle<3>& a, const md::Particle<3>& b) { return place_of(a.id) < place_of(b.id); });
+    return std::move(particles_);
 }
 
 }  // namespace app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Particles on their way from a file: each waits at a rank that its id alone chooses, where its position meets its
-// velocity, and another particle of the same id.
+// velocity, and another particle of the same id. Ranks have runs of a shuffled order of ids, which is the same for any
+// number of ranks.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -22,8 +23,9 @@ public:
     /// Collective, once, after all pieces.
     std::int64_t fault();
 
-    /// This rank's, in the order of ids.
-    const std::vector<md::Particle<3>>& particles() const { return particles_; }
+    /// This rank's, in the shuffled order: those of rank 0 come first, then those of rank 1, and so on. Once, at the
+    /// end.
+    std::vector<md::Particle<3>> take();
 
 private:
     const comm::Communicator& comm_;

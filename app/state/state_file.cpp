@@ -16,7 +16,6 @@
 #include "app/deck/wording.hpp"
 #include "app/output/checkpoint_front.hpp"
 #include "app/state/by_id.hpp"
-#include "app/state/placement.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/machine/topology.hpp"
@@ -136,14 +135,14 @@ std::string digest_of(const std::string& path, const comm::Communicator& comm) {
     return fmt::format("{:016x}", comm::file_digest(path, 0, size, comm));
 }
 
-void require_file(const std::string& path, const comm::Communicator& comm) {
+void require_file(const std::string& path, const std::string& key, const comm::Communicator& comm) {
     on_rank_0(comm, [&] {
+        const std::string give = fmt::format("give {}.file the path of one", key);
         namespace fs = std::filesystem;
         std::error_code error;
         const fs::file_status status = fs::status(path, error);
-        if (!fs::exists(status))
-            refuse(printable(path), "there is no such file", "give system.from.file a path of one");
-        if (!fs::is_regular_file(status)) refuse(printable(path), "is no file", "give system.from.file a path of one");
+        if (!fs::exists(status)) refuse(printable(path), "there is no such file", give);
+        if (!fs::is_regular_file(status)) refuse(printable(path), "is no file", give);
         if (fs::file_size(path, error) == 0) refuse(printable(path), "is empty", "give a file that holds particles");
     });
 }
@@ -164,14 +163,13 @@ std::unique_ptr<ParticleSource> open_source(const md::StateFile& file) {
            "scripts/import_state.py converts files of other programs");
 }
 
-FoundState look_at_state(const md::StateFile& file, const comm::Communicator& comm) {
-    require_file(file.file, comm);
+FoundState look_at_state(const md::StateFile& file, const std::string& key, const comm::Communicator& comm) {
+    require_file(file.file, key, comm);
     const std::string digest = digest_of(file.file, comm);
     comm::require(comm, file.digest.empty() || file.digest == digest, [&] {
         return InputError(
-            fmt::format("{}: its digest is {}, and system.from.digest names {}; give the file that it "
-                        "names, or remove the key",
-                        file.file, digest, file.digest));
+            fmt::format("{}: its digest is {}, and {}.digest names {}; give the file that it names, or remove the key",
+                        file.file, digest, key, file.digest));
     });
     FoundState found;
     reading(comm, [&] { found = surveyed(file, comm.node_size(), comm.size()); });
@@ -187,21 +185,23 @@ FoundState look_at_state(const md::StateFile& file, const comm::Communicator& co
     return found;
 }
 
-void load_state(const Deck& deck, Engine& engine, const balance::Decomposition& owners,
-                const comm::Communicator& comm) {
-    const md::StateFile& file = deck.system.from;
-    require_file(file.file, comm);
+std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md::Domain& domain,
+                                            const comm::Communicator& comm, Placement* placed) {
+    require_file(file.file, "from", comm);
     const std::string digest = digest_of(file.file, comm);
     comm::require(comm, digest == file.digest, [&] {
         return InputError(fmt::format("{}: its digest is {}, and was {} before; start again when nobody writes it",
                                       file.file, digest, file.digest));
     });
     std::unique_ptr<ParticleSource> source;
-    Placement placement;
+    Placement placement{domain, {}, {}};
     reading(comm, [&] {
         source = open_source(file);
-        placement = placement_of(engine.setup().domain, source->head());
+        placement = placement_of(domain, source->head());
     });
+    comm.broadcast(placement.lower);
+    comm.broadcast(placement.length);
+    if (placed) *placed = placement;
     ById by_id(comm);
     for (std::int64_t rows = 1; rows > 0;) {
         SourcePiece piece;
@@ -224,7 +224,12 @@ void load_state(const Deck& deck, Engine& engine, const balance::Decomposition& 
             "{}: id {} is there twice, or has no position or velocity beside the other; give each particle its own id",
             file.file, fault));
     });
-    const std::vector<md::Particle<3>>& mine = by_id.particles();
+    return by_id.take();
+}
+
+void load_state(const Deck& deck, Engine& engine, const balance::Decomposition& owners,
+                const comm::Communicator& comm) {
+    const std::vector<md::Particle<3>> mine = read_particles(deck.system.from, engine.setup().domain, comm);
     std::array<std::int64_t, 1> most{std::ssize(mine)};
     comm.max(most);
     for (std::int64_t at = 0; at < most[0]; at += ParticleSource::piece_rows) {

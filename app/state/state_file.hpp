@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: MIT
-// The particles of a run from a file (system.from): looked at before the deck is checked, then given to the engine.
-// Rank 0 reads, a bounded piece at a time. What is in the file decides the state, never how many ranks there are.
+// The particles of a run from a file (system.from, or a body's): looked at before the deck is checked, then given to
+// the engine. Rank 0 reads, a bounded piece at a time. What is in the file decides the state, never how many ranks
+// there are.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "app/deck/from_file.hpp"
 #include "app/engine/engine.hpp"
+#include "app/state/placement.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/communicator.hpp"
+#include "md/particles.hpp"
 
 namespace app {
 
-/// Goes through the whole file once. Collective. Throws InputError for a file that cannot be used.
-FoundState look_at_state(const md::StateFile& file, const comm::Communicator& comm);
+/// Goes through the whole file once. key: where the deck names it, for messages. Collective. Throws InputError for a
+/// file that cannot be used.
+FoundState look_at_state(const md::StateFile& file, const std::string& key, const comm::Communicator& comm);
 
-/// Fills an engine with the particles of the deck's file; owners: the engine's decomposition. Ranks hold no more than a
-/// piece and their share of the particles twice. Collective. Throws InputError for a file that is not the one that was
-/// looked at, for particles outside the box, or where two have the same id.
+/// This rank's share of the particles of a file, by their ids and in an order of its own (ById), each moved into the
+/// box of `domain` (placement.hpp). placed: of all ranks, as placement_of() has it. Ranks hold no more than a piece and
+/// their share twice. Collective. Throws InputError for a file that is not the one that was looked at, for particles
+/// outside the box, or where two have the same id.
+std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md::Domain& domain,
+                                            const comm::Communicator& comm, Placement* placed = nullptr);
+
+/// Fills an engine with the particles of the deck's file; owners: the engine's decomposition. Collective. Throws as
+/// read_particles().
 void load_state(const Deck& deck, Engine& engine, const balance::Decomposition& owners, const comm::Communicator& comm);
 
 }  // namespace app

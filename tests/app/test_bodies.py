@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
+import program
 from program import SOURCE, hash_of, run, settings
 
 DROPLET, SHELL = (os.path.join(SOURCE, "inputs", name) for name in ("droplet.yaml", "shell_3d.yaml"))
@@ -37,12 +38,8 @@ run: {dt: 0.002, steps: 60}
 BALANCED = dict(balance__every=20, balance__clock="work", balance__criterion="every")
 
 
-def state_of(deck, out, ranks=0, threads=1, isa=None, **keys):
-    code, text = run(
-        ranks, "run", deck, "--out", out, "--quiet", *settings(**(SMALL[deck] | keys)), threads=threads, isa=isa
-    )
-    assert code == 0, f"{deck} on {ranks} ranks, {keys}: {code} {text}"
-    return hash_of(out)
+def state_of(deck, out, **keys):
+    return program.state_of(deck, out, **(SMALL[deck] | keys))
 
 
 @pytest.mark.group("bodies_one_hash")

@@ -62,7 +62,9 @@ bool same(const md::Body& a, const md::Body& b) {
            a.density == b.density && a.temperature == b.temperature && a.velocity == b.velocity && a.spin == b.spin &&
            a.center == b.center && a.radius == b.radius && a.inner_radius == b.inner_radius && a.axis == b.axis &&
            a.length == b.length && a.fill == b.fill && a.lattice == b.lattice && a.particles == b.particles &&
-           a.spacing == b.spacing;
+           a.spacing == b.spacing && a.profile.kind == b.profile.kind && a.profile.axis == b.profile.axis &&
+           a.profile.ends == b.profile.ends && a.profile.ratio == b.profile.ratio &&
+           a.profile.periods == b.profile.periods;
 }
 
 void check_same(const Deck& a, const Deck& b) {

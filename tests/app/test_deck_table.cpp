@@ -17,11 +17,18 @@ const std::string corners =
     "run: {dt: 0.001, steps: 10}\n"
     "load: {kind: dataset, file: a.h5}\n";
 // Of these, each has a body of another shape or filling.
+const std::string at_random =
+    "shape: box, lower: [1, 1, 1], upper: [9, 9, 9], fill: random, spacing: 0, density: 0.1, profile: ";
 const std::vector<std::string> shapes{"shape: box, lower: [10, 10, 10], upper: [20, 20, 20]",
                                       "shape: shell, center: [20, 20, 20], radius: 9, inner_radius: 3, fill: random, "
                                       "spacing: 0.5, density: 0.1",
                                       "shape: cylinder, center: [20, 20, 20], radius: 9, length: 9, fill: random, "
-                                      "spacing: 0.6, particles: 40"};
+                                      "spacing: 0.6, particles: 40",
+                                      at_random + "{kind: linear}",
+                                      at_random + "{kind: geometric}",
+                                      at_random + "{kind: sinusoidal}",
+                                      "shape: box, lower: [1, 1, 1], upper: [9, 9, 9], fill: file, from: {file: a.h5, "
+                                      "digest: '0123456789abcdef', particles: 10, fastest: 2}"};
 std::string with_body(const std::string& body) {
     return "system:\n  box: [100, 50, 60]\n  bodies: [{" + body + "}]\nrun: {dt: 0.001, steps: 10}\n";
 }
@@ -100,7 +107,7 @@ void change(const app::Key& key, const std::string& path) {
 
 // The interface: a restart keeps these.
 bool kept(const std::string& path) {
-    if (path == "system.from.file") return false;  // the digest says that it is the same
+    if (path.ends_with("from.file")) return false;  // the digest says that it is the same
     return path.rfind("system.", 0) == 0 || path == "grid.cell" || path == "grid.tile";
 }
 
@@ -218,7 +225,7 @@ TEST_CASE("the reference has a row for every key") {
         if (!key.text) return;
         CAPTURE(path);
         std::string section = path.substr(0, path.rfind('.'));
-        if (section.ends_with(".0")) section.resize(section.size() - 2);  // of a list of sections
+        while (section.find(".0") != std::string::npos) section.erase(section.find(".0"), 2);  // of a list of sections
         const std::size_t begin = reference.find("\n## " + section + "\n"), end = reference.find("\n## ", begin + 1);
         REQUIRE(begin != std::string::npos);
         CHECK(reference.find("\n| `" + key.name + "` | ", begin) < end);

@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
+import program
 from program import COLLISIONS, SOURCE, decisions, hash_of, run, settings
 
 MELT = os.path.join(SOURCE, "inputs/melt.yaml")
@@ -42,12 +43,8 @@ run: {dt: 0.002, steps: 200}
 BALANCED = dict(balance__every=20, balance__clock="work", balance__migrate="always")
 
 
-def state_of(deck, out, ranks=0, threads=1, isa=None, **keys):
-    code, text = run(
-        ranks, "run", deck, "--out", out, "--quiet", *settings(**(SMALL[deck] | keys)), threads=threads, isa=isa
-    )
-    assert code == 0, f"{deck} on {ranks} ranks, {isa}, {keys}: {code} {text}"
-    return hash_of(out)
+def state_of(deck, out, **keys):
+    return program.state_of(deck, out, **(SMALL[deck] | keys))
 
 
 @pytest.mark.group("one_hash")

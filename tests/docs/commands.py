@@ -66,6 +66,8 @@ COMMANDS = [
     ("quick", RUN + r"gallery/dial\.yaml --out out/dial ", {}, {}),
     ("quick", r"scripts/reproduce/gallery\.sh --quick$", {}, {"$": " --only dial"}),
     ("elsewhere", r"scripts/reproduce/gallery\.sh$", "some ten minutes; with --quick it runs above"),
+    ("quick", RUN + r"launch/equilibrate\.yaml$", {}, {}),
+    ("quick", RUN + r"launch/launch\.yaml$", {"$": " --set run.steps=2000"}, FEW),
     # docs/replay.md
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),

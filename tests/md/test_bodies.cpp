@@ -9,6 +9,8 @@
 
 #include "md/closest.hpp"
 #include "md/initial.hpp"
+#include "md/profile.hpp"
+#include "md/random.hpp"
 #include "md/random_filling.hpp"
 #include "md/region.hpp"
 
@@ -325,4 +327,80 @@ TEST_CASE("a spin turns the body as a whole, about its centre") {
         }
     }
     CHECK(md::speed_of(b) == Approx(5 * std::sqrt(0.38)));
+}
+
+TEST_CASE("a profile's functions are those of the library, to a few ulp") {
+    for (double x = -30; x < 30; x += 0.0137) {
+        CHECK(md::portable_exp(x) == Approx(std::exp(x)).epsilon(1e-14));
+        CHECK(md::portable_log(std::exp(x)) == Approx(x).epsilon(1e-14).margin(1e-15));
+        CHECK(md::portable_cos_pi(x) == Approx(std::cos(std::acos(-1.0) * x)).margin(1e-13));
+    }
+    CHECK(md::portable_exp(-5000) == 0);
+}
+
+TEST_CASE("particles at random follow a profile, in all shapes") {
+    const int dimensions = GENERATE(2, 3);
+    const auto shape = GENERATE(BodyShape::box, BodyShape::ball, BodyShape::shell, BodyShape::cylinder);
+    const auto kind = GENERATE(md::ProfileKind::linear, md::ProfileKind::geometric, md::ProfileKind::sinusoidal);
+    if (dimensions == 2 && shape == BodyShape::cylinder) return;
+    const md::Domain d = domain(dimensions == 2 ? std::vector<double>{40, 40} : std::vector<double>{40, 40, 40});
+    md::Body b = at_random(body(dimensions, shape, {20, 20, dimensions == 2 ? 0.0 : 20.0}, 16, 9), 1, 0);
+    b.profile.kind = kind, b.profile.axis = md::AxisName::y;
+    b.profile.ends = {0.2, 1.5}, b.profile.ratio = 1.08, b.profile.periods = 1.5;
+    b.particles = 8000;
+    b.density = 8000 / md::volume(b);
+    const double lower = b.lower[1], side = b.upper[1] - lower;
+    const auto density = [&](double u) {  // not normalised
+        switch (kind) {
+            case md::ProfileKind::linear: return 0.2 + 1.3 * u;
+            case md::ProfileKind::geometric: return std::pow(1.08, u * side);
+            default: return std::pow(std::cos(std::acos(-1.0) * 1.5 * u), 2);
+        }
+    };
+    // How much of the body there is at each height, by places that are uniform in it.
+    constexpr int bins = 16;
+    std::array<double, bins> expected{}, found{};
+    double all = 0, squares = 0, largest = 0, n = 0;
+    std::mt19937_64 random(7);
+    const md::Region region(b);
+    for (int k = 0; k < 2'000'000; ++k) {
+        Point at{};
+        for (int a = 0; a < dimensions; ++a)
+            at[a] = std::uniform_int_distribution<std::int64_t>(region.lower[a], region.upper[a] - 1)(random);
+        if (!region.contains(at)) continue;
+        const double u = (length(at[1]) - lower) / side, w = density(u);
+        expected[static_cast<int>(u * bins)] += w;
+        all += w, squares += w * w, n += 1;
+    }
+    for (int k = 0; k <= 1000; ++k) largest = std::max(largest, density(k / 1000.0));
+    const md::ProfileMeans means = md::means_of(b);
+    CHECK(means.first == Approx(all / n / largest).epsilon(5e-3));
+    CHECK(means.crowding() == Approx(squares / n / (all / n * all / n)).epsilon(5e-3));
+    const Filled filled(d, {b}, 5);
+    for (const Point& p : filled.points[0]) ++found[static_cast<int>((length(p[1]) - lower) / side * bins)];
+    double chi2 = 0;
+    for (int k = 0; k < bins; ++k) {
+        const double e = expected[k] / all * 8000;
+        chi2 += (found[k] - e) * (found[k] - e) / std::max(e, 1.0);
+    }
+    CAPTURE(dimensions, static_cast<int>(shape), static_cast<int>(kind));
+    CHECK(chi2 < 15 + 5 * std::sqrt(30.0));
+}
+
+TEST_CASE("particles at random keep their distance from bodies that are solid, and from their images") {
+    const md::Domain d = domain({40, 40});
+    md::Body liquid = body(2, BodyShape::ball, {36, 20, 0}, 4);
+    liquid.fill = md::Fill::file;
+    md::Body gas = at_random(body(2, BodyShape::box, {}, 0), 0.6, 0.8);
+    gas.upper = {32, 40, 0};
+    md::RandomFilling filling(d, gas, 1, 5, {}, {liquid});
+    int near = 0, n = 0;
+    for (std::int64_t k = 0; k < filling.blocks(); ++k)
+        for (const md::Placed& p : filling.placed(k, 16)) {
+            const double from_centre = distance(d, p.at, {std::int64_t{36} << 40, std::int64_t{20} << 40, 0});
+            CHECK(from_centre >= 4.8 - 1e-9);
+            near += from_centre < 5.2, ++n;
+        }
+    CHECK(n > 500);
+    CHECK(near > 0);  // on both sides of it, and through the boundary
 }
