@@ -299,7 +299,8 @@ Outcome rebalance(const Setting& s, const Partition& in_use, HomeCells cells, co
 Outcome rebalance(const Setting& s, const Decomposition& in_use, const TileCells& tiles, Measured measured,
                   Balancing& all) {
     const bool counted = s.policy.clock == Clock::work && !measured.first;
-    HomeCells cells = bring_home(s.team, in_use, tiles, counted ? &s.policy.counting : nullptr, s.meter);
+    const Counting now = s.policy.counting.at(measured.moment.step);
+    HomeCells cells = bring_home(s.team, in_use, tiles, counted ? &now : nullptr, s.meter);
     if (counted && !measured.accelerator_speeds.empty() && s.hosts.processes() == s.team.size()) {
         const std::vector<double> sides = side_times(s.team, in_use, cells.work, measured.accelerator_speeds);
         for (std::size_t p = 0; p < sides.size(); p += 2)

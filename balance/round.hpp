@@ -44,6 +44,8 @@ public:
 struct Counting {
     WorkCosts work;
     std::array<double, 3> cell_width{};  ///< lengths
+    /// With the prices at a step.
+    Counting at(std::int64_t step) const { return {costs_at(work, step), cell_width}; }
 };
 
 /// What decides in all rounds of a run: criterion and partition for the driver.

@@ -10,9 +10,7 @@ import argparse
 import os
 
 from common import fail, reason
-from plotting import field_files, h5py, matplotlib, np, plt, read_fields, save
-
-from PIL import Image  # which matplotlib needs, too
+from plotting import field_files, h5py, matplotlib, np, plt, read_fields, save_small
 
 COLOURS = ("owner", "energy")
 WIDTH = 420  # of a column, in dots
@@ -172,9 +170,7 @@ def main():
             shown = [matplotlib.patches.Patch(color=colours["owner"](n), label=n) for n in range(processes)]
             row[-1].legend(handles=shown, title="process", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     path = arguments.output or os.path.join(arguments.outdir, "particles.png")
-    save(figure, path, dpi=100)
-    with Image.open(path) as picture:  # with a palette, a third of the bytes
-        picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(path, format="PNG", optimize=True)
+    save_small(figure, path)
 
 
 if __name__ == "__main__":

@@ -175,8 +175,8 @@ void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
     {
         const Timed phase(timers_, Phase::balancing);
         zones_.take_seconds(engine);
-        const balance::Counting* counting = counted ? &setting_.policy.counting : nullptr;
-        changed = zones_.check(step, owners, count_cells(team_, engine, owners, counting));
+        const balance::Counting now = setting_.policy.counting.at(step);
+        changed = zones_.check(step, owners, count_cells(team_, engine, owners, counted ? &now : nullptr));
     }
     if (changed) engine.repartition(owners, cut(owners.partition(), owners.tile()));
 }

@@ -124,10 +124,11 @@ public:
     /// Cells whose values are at home here.
     std::int64_t home_cells() const { return setting_.home().cells(); }
 
-    /// What the cells hold and cost now, at their homes; after Engine::build_neighbour_lists(). Collective. Throws as
-    /// count_cells().
-    balance::HomeCells count(Engine& engine) const {
-        return count_cells(team_, engine, decomposition(engine.tiles().shape()), &setting_.policy.counting);
+    /// What the cells hold and cost at this step, at their homes; after Engine::build_neighbour_lists(). Collective.
+    /// Throws as count_cells().
+    balance::HomeCells count(std::int64_t step, Engine& engine) const {
+        const balance::Counting now = setting_.policy.counting.at(step);
+        return count_cells(team_, engine, decomposition(engine.tiles().shape()), &now);
     }
 
     /// Who owns what by the driver's partition, cut into tiles of this shape. Collective.

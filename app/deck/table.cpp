@@ -196,6 +196,16 @@ std::vector<Key> constants_keys(balance::ModelConstants& c) {
     };
 }
 
+Key from_step(balance::ActiveSteps& a) {
+    return integer("from_step", a.from_step, 0, last_step, "the first step at which this is so");
+}
+Key to_step(balance::ActiveSteps& a) {
+    return integer("to_step", a.to_step, 0, last_step, "and the first at which no longer; null: none", "null");
+}
+Key period(balance::ActiveSteps& a) {
+    return integer("period", a.period, 1, last_step, "steps; so in every other period only; null: always", "null");
+}
+
 std::vector<Key> work_keys(balance::WorkCosts& w) {
     constexpr NumberRange seconds{0, 1e-3}, anywhere{-longest_side, longest_side};
     const char* corner = "[10.0, 20.0]";
@@ -212,11 +222,9 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
                 {
                     number("fraction", w.slow.fraction, {0, 1}, "of the processes, rounded down, spread evenly"),
                     number("speed", w.slow.speed, {0.01, 100}, "of each of them; the others have 1"),
-                    integer("from_step", w.slow.from_step, 0, last_step, "the first step at which they are slower"),
-                    integer("to_step", w.slow.to_step, 0, last_step, "and the first at which no longer; null: none",
-                            "null"),
-                    integer("period", w.slow.period, 1, last_step,
-                            "steps; slower in every other period only; null: always", "null"),
+                    from_step(w.slow.active),
+                    to_step(w.slow.active),
+                    period(w.slow.active),
                 }),
         section(
             "region", "cells that cost more for no visible reason",
@@ -224,6 +232,9 @@ std::vector<Key> work_keys(balance::WorkCosts& w) {
                 numbers("lower", w.region_lower, anywhere, corner, "corner, sigma; 3D: its x and y, and all along z"),
                 numbers("upper", w.region_upper, anywhere, corner, "opposite corner, sigma; 3D: as lower"),
                 number("factor", w.region_factor, {0, 1000}, "by which their counted work is multiplied"),
+                from_step(w.region_active),
+                to_step(w.region_active),
+                period(w.region_active),
             }),
     };
 }

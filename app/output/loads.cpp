@@ -55,6 +55,10 @@ std::vector<comm::FramePlace> LoadSeries::describe(comm::FileWriter& file, std::
                    std::array{work_.cell, work_.particle, work_.candidate, work_.pair, work_.spill,
                               static_cast<double>(work_.capacity), work_.region_factor, work_.region_lower[0],
                               work_.region_lower[1], work_.region_upper[0], work_.region_upper[1]});
+    const balance::ActiveSteps& active = work_.region_active;
+    if (active != balance::ActiveSteps{})
+        file.attribute("/load", "region_steps",
+                       std::array{active.from_step, active.to_step.value_or(-1), active.period.value_or(-1)});
     file.attribute("/", "box", std::span(box_));
     file.attribute("/", "boundary", boundary_);
     return places;
@@ -65,7 +69,7 @@ void LoadSeries::write_frame(std::int64_t frame, const Moment& now) {
         file().write(place_step, frame, 0, &now.step, 1);
         file().write(place_time, frame, 0, &now.time, 1);
     }
-    const balance::HomeCells cells = now.balancer.count(now.engine);
+    const balance::HomeCells cells = now.balancer.count(now.step, now.engine);
     const balance::Box home = balance::Homes{grid_, comm().size()}.of(comm().rank());
     std::vector<double> loads(home.extent(0));
     std::vector<std::int32_t> particles(home.extent(0));

@@ -78,14 +78,14 @@ Sample::Sample(const Deck& deck, const comm::Communicator& alone)
       owners_(owners_of(deck_, setup_, virtual_processes)),
       walk_(deck_, setup_, owners_, alone) {}
 
-CountedField Sample::count() {
+CountedField Sample::count(std::int64_t step) {
     const comm::Ranks team(comm_);
     Engine& engine = walk_.engine();
     engine.rebin();
     engine.build_neighbour_lists();
-    balance::Counting counting{deck_.balance.work, setup_.domain.cell_widths()};
+    balance::Counting counting{balance::costs_at(deck_.balance.work, step), setup_.domain.cell_widths()};
     const balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
-    CountedField field{0,
+    CountedField field{step,
                        owners_.grid(),
                        own_setup_.halo,
                        own_setup_.reach,
@@ -111,7 +111,7 @@ SampledCourse Sample::course(double most_particle_steps) {
     const std::int64_t wanted = own_.balance.every > 0 ? own_.balance.every : last / times_without_balancing;
     const std::int64_t spacing = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, last));
     SampledCourse course;
-    course.fields.push_back(count());
+    course.fields.push_back(count(0));
     std::int64_t due = 0, steps_to_due = 0;
     for (std::int64_t k = 1; k <= std::min(most_times, last / spacing); ++k) {
         std::int64_t since = 0;  // the last rebuild: to count is one
@@ -122,8 +122,7 @@ SampledCourse Sample::course(double most_particle_steps) {
             ++due;
             steps_to_due += std::exchange(since, 0);
         }
-        course.fields.push_back(count());
-        course.fields.back().step = k * spacing;
+        course.fields.push_back(count(k * spacing));
     }
     if (due > 0) course.steps_per_rebuild = static_cast<double>(steps_to_due) / static_cast<double>(due);
     return course;
@@ -131,7 +130,7 @@ SampledCourse Sample::course(double most_particle_steps) {
 
 // Adds up what each process holds. Particles move on meanwhile, so before and after a measurement.
 std::vector<balance::Unknowns> Sample::counts_of_processes() {
-    const CountedField field = count();
+    const CountedField field = count(0);
     std::vector<balance::Unknowns> counts(owners_.processes());
     for (std::size_t t = 0; t < walk_.engine().tiles().size(); ++t) {
         const balance::Box& box = walk_.engine().tiles().box(t);

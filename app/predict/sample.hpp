@@ -61,7 +61,7 @@ public:
     /// alone: a communicator of this rank alone. The state is that of the deck's load section. Throws as load_field().
     Sample(const Deck& deck, const comm::Communicator& alone);
 
-    CountedField count();
+    CountedField count(std::int64_t step);
     /// Counts now and at the balancings of the deck's first steps (without balancing: some times), as far as
     /// most_particle_steps steps of particles reach, and at least one step far, if the deck has one.
     SampledCourse course(double most_particle_steps);

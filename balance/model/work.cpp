@@ -61,9 +61,18 @@ MostExpensiveKey most_expensive_key(const WorkCosts& costs, const WorkByKey& sum
     return {work_keys[key], values[key]};
 }
 
+bool is_active(const ActiveSteps& steps, std::int64_t step) {
+    if (step < steps.from_step || (steps.to_step && step >= *steps.to_step)) return false;
+    return !steps.period || (step - steps.from_step) / *steps.period % 2 == 0;
+}
+
+WorkCosts costs_at(WorkCosts costs, std::int64_t step) {
+    if (!is_active(costs.region_active, step)) costs.region_factor = 1;
+    return costs;
+}
+
 double speed_of(const Slowdown& slow, std::int64_t process, std::int64_t step) {
-    if (step < slow.from_step || (slow.to_step && step >= *slow.to_step)) return 1;
-    if (slow.period && (step - slow.from_step) / *slow.period % 2 == 1) return 1;
+    if (!is_active(slow.active, step)) return 1;
     constexpr double rounding = 1e-9;
     const auto slow_ones_before = [&](std::int64_t p) {
         return std::floor(static_cast<double>(p) * slow.fraction + rounding);

@@ -18,13 +18,20 @@ inline std::int64_t to_ticks(double seconds) {
 }
 inline double to_seconds(std::int64_t ticks) { return static_cast<double>(ticks) / ticks_per_second; }
 
+/// The steps at which a disturbance of a study is there.
+struct ActiveSteps {
+    std::int64_t from_step = 0;
+    std::optional<std::int64_t> to_step{};  ///< the first step at which it is gone
+    std::optional<std::int64_t> period{};   ///< steps; it is there in every other period only
+    friend bool operator==(const ActiveSteps&, const ActiveSteps&) = default;
+};
+bool is_active(const ActiveSteps& steps, std::int64_t step);
+
 /// Processes that run slower than the others, for studies of unequal machines (deck section balance.work.slow).
 struct Slowdown {
     double fraction = 0;  ///< of the processes, spread evenly over their numbers
     double speed = 0.5;   ///< of each of them; the others have 1
-    std::int64_t from_step = 0;
-    std::optional<std::int64_t> to_step;  ///< the first step at which all have 1 again
-    std::optional<std::int64_t> period;   ///< steps; slow in every other period only
+    ActiveSteps active{};
     friend bool operator==(const Slowdown&, const Slowdown&) = default;
 };
 /// Of a process at a step.
@@ -46,8 +53,12 @@ struct WorkCosts {
     double balancing = 0;  ///< of each process, for each balancing that is made, beside what is moved
     double move = 2e-7;    ///< a particle that is moved to another process: packing, sending, sorting in
     Slowdown slow{};
+    ActiveSteps region_active{};
     friend bool operator==(const WorkCosts&, const WorkCosts&) = default;
 };
+
+/// The prices at a step: the region's factor counts only while it is active.
+WorkCosts costs_at(WorkCosts costs, std::int64_t step);
 
 /// No sum of works may reach this many ticks (4096 s a step): sums of 64-bit integers stay exact below.
 inline constexpr std::int64_t most_ticks = std::int64_t{1} << 62;

@@ -48,7 +48,7 @@ const std::string full =
     "   compare: [r1, {model: hybrid, criterion: menon, partition: {cut: strips}}],\n"
     "   work: {cell: 1e-8, balancing: 0.5, particle: 2e-8, candidate: 3e-8, pair: 4e-8, capacity: 12, spill: 5e-9, "
     "region: {lower: [1, "
-    "2], upper: [3, 4], factor: 3}}}\n"
+    "2], upper: [3, 4], factor: 3, to_step: 900, period: 7}}}\n"
     "output: {every: 50, fields_every: 500, trajectory_every: 1000}\n";
 
 const std::string fitted =
@@ -521,7 +521,7 @@ TEST_CASE("every key of balance reaches the deck") {
     CHECK((d.balance.constants.weight == 0.25 && d.balance.constants.start == balance::Start::uniform &&
            d.balance.constants.costs[3] == 4e-9));
     CHECK((d.balance.work.capacity == 12 && d.balance.work.region_upper[1] == 4 && d.balance.work.region_factor == 3 &&
-           d.balance.work.spill == 5e-9));
+           d.balance.work.spill == 5e-9 && d.balance.work.region_active == balance::ActiveSteps{0, 900, 7}));
 }
 
 TEST_CASE("a machine and a load reach the deck, and the effective deck keeps them") {

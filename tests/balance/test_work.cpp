@@ -111,7 +111,7 @@ TEST_CASE("loads become integers whose sum fits, from denormal numbers to huge o
 }
 
 TEST_CASE("a part of the processes is slow, evenly spread, while it is to be") {
-    Slowdown slow{0.1, 0.5, 20, 60, 10};
+    Slowdown slow{0.1, 0.5, {20, 60, 10}};
     const auto slow_ones = [&](std::int64_t step) {
         std::vector<std::int64_t> found;
         for (std::int64_t p = 0; p < 30; ++p)
@@ -121,7 +121,23 @@ TEST_CASE("a part of the processes is slow, evenly spread, while it is to be") {
     const std::vector<std::int64_t> none, tenth{9, 19, 29};
     for (const std::int64_t step : {20, 29, 40, 59}) CHECK(slow_ones(step) == (step < 50 ? tenth : none));
     for (const std::int64_t step : {0, 19, 30, 39, 50, 60, 70}) CHECK(slow_ones(step) == none);
-    slow = {1, 0.25, 0, {}, {}};
+    slow = {1, 0.25, {}};
     CHECK(speed_of(slow, 7, 0) == 0.25);
     CHECK(speed_of({}, 7, 0) == 1);
+}
+
+TEST_CASE("a region's factor counts while it is active") {
+    WorkCosts costs{1e-3, 0, 0, 0, {0, 0}, {1, 1}, 3, 0, 0};
+    const auto factor = [&](std::int64_t step) {
+        const WorkCosts now = costs_at(costs, step);
+        CHECK(cell_work(now, {}, 0, 5, 5) == to_ticks(1e-3));
+        return to_seconds(cell_work(now, {}, 0, 0.5, 0.5)) / 1e-3;
+    };
+    for (const std::int64_t step : {0, 1, 1000000}) CHECK(factor(step) == Approx(3));
+    costs.region_active = {20, 60, 10};
+    for (const std::int64_t step : {20, 29, 40, 49}) CHECK(factor(step) == Approx(3));
+    for (const std::int64_t step : {0, 19, 30, 39, 50, 59, 60, 70}) CHECK(factor(step) == Approx(1));
+    costs.region_active.period.reset();
+    for (const std::int64_t step : {0, 19, 20, 30, 59, 60})
+        CHECK(factor(step) == Approx(step >= 20 && step < 60 ? 3 : 1));
 }

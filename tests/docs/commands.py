@@ -60,6 +60,12 @@ COMMANDS = [
     # docs/systems.md
     ("quick", RUN + r"droplet\.yaml --out out/droplet$", {"$": " --set run.steps=2000"}, FEW),
     ("quick", RUN + r"shell_3d\.yaml --out out/shell$", {"$": " --set run.steps=500"}, FEW),
+    # docs/gallery.md
+    ("quick", RUN + r"gallery/impact\.yaml --out out/impact ", {}, {"=1000": "=10", "$": " --set run.steps=20"}),
+    ("quick", r"scripts/plot_density\.py out/impact$", {}, {}),
+    ("quick", RUN + r"gallery/dial\.yaml --out out/dial ", {}, {}),
+    ("quick", r"scripts/reproduce/gallery\.sh --quick$", {}, {"$": " --only dial"}),
+    ("elsewhere", r"scripts/reproduce/gallery\.sh$", "some ten minutes; with --quick it runs above"),
     ("quick", RUN + r"launch/equilibrate\.yaml$", {}, {}),
     ("quick", RUN + r"launch/launch\.yaml$", {"$": " --set run.steps=2000"}, FEW),
     # docs/replay.md
