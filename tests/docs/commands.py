@@ -60,6 +60,8 @@ COMMANDS = [
     # docs/systems.md
     ("quick", RUN + r"droplet\.yaml --out out/droplet$", {"$": " --set run.steps=2000"}, FEW),
     ("quick", RUN + r"shell_3d\.yaml --out out/shell$", {"$": " --set run.steps=500"}, FEW),
+    # docs/forces.md
+    ("quick", RUN + r"droplet\.yaml --out out/falling ", {"$": " --set run.steps=2500"}, FEW),
     # docs/replay.md
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),
