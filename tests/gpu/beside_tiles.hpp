@@ -17,6 +17,7 @@
 #include "gpu/zone.hpp"
 #include "md/initial.hpp"
 #include "md/potential.hpp"
+#include "md/thermostat.hpp"
 #include "md/tile.hpp"
 #include "tests/md/one_tile.hpp"
 
