@@ -17,10 +17,10 @@ constexpr auto words_of(ThermostatKind) {
 struct Thermostat {
     ThermostatKind kind = ThermostatKind::none;
     double temperature = 1;
-    double friction = 1;             ///< langevin: 1 / time
-    std::int64_t every = 10;         ///< steps between its actions
-    std::int64_t from = 0;           ///< the first step at which it acts
-    std::optional<std::int64_t> to;  ///< and the first at which it no longer does
+    double friction = 1;                  ///< langevin: 1 / time
+    std::int64_t every = 10;              ///< steps between its actions
+    std::int64_t from = 0;                ///< the first step at which it acts
+    std::optional<std::int64_t> to = {};  ///< and the first at which it no longer does
 
     bool acts(std::int64_t step) const {
         return kind != ThermostatKind::none && step >= from && (!to || step < *to) && (step - from) % every == 0;
