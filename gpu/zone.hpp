@@ -18,8 +18,14 @@
 
 #include "balance/grid/box.hpp"
 #include "md/domain.hpp"
+#include "md/external.hpp"
 #include "md/kernels/kernels.hpp"
 #include "md/tile.hpp"
+
+namespace md {
+template <int D>
+struct VelocityChange;  // md/thermostat.hpp
+}
 
 namespace gpu {
 
@@ -30,6 +36,7 @@ struct ZoneSetup {
     md::Domain domain;
     int halo = 1;  ///< width in cells, as of the tiles
     md::PotentialSpec potential;
+    md::External external;
     md::Precision precision = md::Precision::mixed;
     md::ForceLimits limits;
     double dt = 0;
@@ -61,6 +68,7 @@ struct ZonePassOptions {
     md::Kick kick = md::Kick::none;
     bool sums = false;         ///< also energies and momenta
     bool keep_forces = false;  ///< for forces()
+    std::int64_t step = 0;     ///< its number, by which faces move
 };
 /// What comes of it.
 struct ZoneResult {
@@ -109,6 +117,9 @@ public:
     virtual void start(const ZonePassOptions& pass) = 0;
     /// Waits, asleep, for the end of the pass. After a drift, outgoing() holds the positions after it.
     virtual ZoneResult finish() = 0;
+
+    /// Changes all velocities, after finish(); returns the kinetic energy that this gives, 2^-kinetic_bits.
+    virtual md::Int128 change_velocities(const md::VelocityChange<D>& change) = 0;
 
     // --- what is read from time to time
     /// All particles, in the order of cells.

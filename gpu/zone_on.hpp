@@ -54,6 +54,9 @@ public:
     void start(const ZonePassOptions& pass) override;
     ZoneResult finish() override;
 
+    md::Int128 change_velocities(const md::VelocityChange<D>& change) override {
+        return pass_.change_velocities(particles_.views(), size(), change);
+    }
     std::vector<md::Particle<D>> particles() override { return particles_.read(); }
     std::vector<std::int64_t> forces(int axis) override { return download(*on_, pass_.force(axis)); }
     std::vector<std::int32_t> counts() override { return download(*on_, cells_.counts()); }

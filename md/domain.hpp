@@ -72,14 +72,6 @@ struct Domain {
         for (int a = 0; a < dimensions; ++a) grid.cells[a] = axis[a].cells, grid.periodic[a] = axis[a].periodic;
         return grid;
     }
-    /// Which walls particles of a box of cells can reach before the next rebuild: those within the halo's width of it.
-    /// wall: [axis][lower, upper end], false for periodic axes.
-    void walls_near(const balance::Box& box, int halo, bool (&wall)[3][2]) const {
-        for (int a = 0; a < dimensions; ++a) {
-            wall[a][0] = !axis[a].periodic && box.lower[a] < halo;
-            wall[a][1] = !axis[a].periodic && box.upper[a] > axis[a].cells - halo;
-        }
-    }
     /// Widths of a cell along each axis, lengths; 1 along those that are not there.
     std::array<double, 3> cell_widths() const {
         std::array<double, 3> width{1, 1, 1};

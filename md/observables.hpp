@@ -11,34 +11,61 @@
 
 namespace md {
 
+/// What others than pairs and potentials have given the particles so far, 2^-kinetic_bits.
+struct Given {
+    Int128 heat = 0;  ///< by a thermostat
+    Int128 work = 0;  ///< by faces that moved
+};
+
 /// Sums over all particles of all ranks at one whole step, exact.
 struct SystemSums {
     std::int64_t particles = 0, pairs = 0;
     std::array<Int128, 3> momentum{0, 0, 0};  ///< 2^-40
-    Int128 kinetic = 0;                       ///< 2^-28
+    Int128 kinetic = 0, external = 0;         ///< 2^-28
     Int128 energy = 0, virial = 0;            ///< 2^-32, every pair counted twice
+    Given given;
 };
 
 struct Thermo {
-    double kinetic = 0, potential = 0;  ///< whole system
+    double kinetic = 0, potential = 0, external = 0;  ///< whole system; external: of gravity and walls
+    double heat = 0, work = 0;                        ///< given to it so far by a thermostat, and by faces that moved
     std::array<double, 3> momentum{0, 0, 0};
     double temperature = 0;  ///< in the frame of the centre of mass, D (N - 1) degrees of freedom
     double pressure = 0;     ///< (twice the kinetic energy in that frame + virial) / (D volume)
-    double total() const { return kinetic + potential; }
+    double total() const { return kinetic + potential + external; }
+    /// What the exact motion would keep.
+    double conserved() const { return total() - heat - work; }
 };
+
+/// Of sums of kinetic energy and momentum, in the frame of the centre of mass.
+inline double temperature_of(const SystemSums& t, int dimensions) {
+    if (t.particles < 2) return 0;
+    const auto n = static_cast<double>(t.particles);
+    double drift = 0;
+    for (int a = 0; a < dimensions; ++a) {
+        const double p = static_cast<double>(t.momentum[a]) * velocity_unit;
+        drift += p * p;
+    }
+    const double kinetic = std::ldexp(static_cast<double>(t.kinetic), -kinetic_bits);
+    return std::max(0.0, kinetic - drift / (2 * n)) / (dimensions / 2.0) / (n - 1);
+}
 
 inline Thermo thermo(const SystemSums& t, const Domain& domain) {
     Thermo r;
     const auto n = static_cast<double>(t.particles);
     r.kinetic = std::ldexp(static_cast<double>(t.kinetic), -kinetic_bits);
     r.potential = std::ldexp(static_cast<double>(t.energy), -energy_bits - 1);  // pairs are counted twice
+    const auto of_quanta = [](Int128 e) { return std::ldexp(static_cast<double>(e), -kinetic_bits); };
+    r.external = of_quanta(t.external);
+    r.heat = of_quanta(t.given.heat);
+    r.work = of_quanta(t.given.work);
     const double virial = std::ldexp(static_cast<double>(t.virial), -energy_bits - 1);
     for (int a = 0; a < domain.dimensions; ++a) r.momentum[a] = static_cast<double>(t.momentum[a]) * velocity_unit;
     if (n > 0) {
         double drift = 0;
         for (const double p : r.momentum) drift += p * p;
         const double thermal = std::max(0.0, r.kinetic - drift / (2 * n)), half_of_axes = domain.dimensions / 2.0;
-        r.temperature = n > 1 ? thermal / half_of_axes / (n - 1) : 0.0;
+        r.temperature = temperature_of(t, domain.dimensions);
         r.pressure = (thermal + virial / 2) / half_of_axes / domain.volume();
     }
     return r;

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstdint>
 
+#include "md/kernels/hd.hpp"
+
 namespace md {
 
 /// 64 well-mixed bits of a counter (the finaliser of splitmix64, Steele, Lea & Flood 2014).
-constexpr std::uint64_t mix(std::uint64_t z) {
+HD constexpr std::uint64_t mix(std::uint64_t z) {
     z += 0x9e3779b97f4a7c15ull;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
@@ -18,9 +20,9 @@ constexpr std::uint64_t mix(std::uint64_t z) {
 }
 
 /// Natural logarithm for x > 0 by ln(m 2^e) = e ln 2 + 2 atanh((m - 1) / (m + 1)); within a few ulp.
-inline double portable_log(double x) {
+HD double portable_log(double x) {
     int e = 0;
-    double m = std::frexp(x, &e);
+    double m = ::frexp(x, &e);
     if (m < 0.70710678118654752) m *= 2, --e;
     const double t = (m - 1) / (m + 1), t2 = t * t;
     double sum = 0;
@@ -47,18 +49,37 @@ inline double portable_cos_pi(double x) {
 /// A number in [0, 1) from 64 random bits.
 constexpr double unit_number(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-/// Two independent standard normal numbers of particle `id` (Marsaglia's polar method).
-inline std::array<double, 2> normal_pair(std::uint64_t seed, std::int64_t id) {
-    const std::uint64_t key = mix(mix(seed) ^ static_cast<std::uint64_t>(id));
+struct RandomBits {
+    std::uint64_t first, second;
+};
+struct NormalPair {
+    double first, second;
+};
+/// Two independent standard normal numbers (Marsaglia's polar method). bits(n): RandomBits of trial n.
+template <class Bits>
+HD NormalPair normal_pair_of(Bits bits) {
     for (std::uint64_t n = 0;; ++n) {
+        const RandomBits random = bits(n);
         const double scale = 1.0 / (std::int64_t{1} << 52);
-        const double u = static_cast<double>(mix(key + 2 * n) >> 11) * scale - 1,
-                     v = static_cast<double>(mix(key + 2 * n + 1) >> 11) * scale - 1;
+        const double u = static_cast<double>(random.first >> 11) * scale - 1,
+                     v = static_cast<double>(random.second >> 11) * scale - 1;
         const double s = u * u + v * v;
         if (s >= 1 || s == 0) continue;
-        const double f = std::sqrt(-2 * portable_log(s) / s);
+        const double f = ::sqrt(-2 * portable_log(s) / s);
         return {u * f, v * f};
     }
+}
+
+/// Bits that depend on a key alone.
+struct KeyedBits {
+    std::uint64_t key;
+    HD RandomBits operator()(std::uint64_t n) const { return {mix(key + 2 * n), mix(key + 2 * n + 1)}; }
+};
+
+/// Those of particle `id`.
+inline std::array<double, 2> normal_pair(std::uint64_t seed, std::int64_t id) {
+    const NormalPair r = normal_pair_of(KeyedBits{mix(mix(seed) ^ static_cast<std::uint64_t>(id))});
+    return {r.first, r.second};
 }
 
 }  // namespace md

@@ -12,6 +12,8 @@
 #include "balance/words.hpp"
 #include "md/body.hpp"
 #include "md/potential_spec.hpp"
+#include "md/thermostat_spec.hpp"
+#include "md/wall.hpp"
 
 namespace md {
 
@@ -27,9 +29,17 @@ struct System {
     std::array<Boundary, 3> boundary{Boundary::periodic, Boundary::periodic, Boundary::periodic};
     std::uint64_t seed = 1;  ///< of thermal velocities and of places at random
     PotentialSpec potential;
+    std::array<double, 3> gravity{0, 0, 0};  ///< acceleration, lengths / time^2; 0 along periodic axes
+    std::vector<Wall> walls;                 ///< faces that do more than reflect
+    Thermostat thermostat;
     StateFile from;                   ///< in place of slabs and bodies, where it names a file
     std::vector<Body> slabs, bodies;  ///< those that are slabs for a deck, and those of any shape and filling
 };
+
+/// Does something act on its particles besides each other that has a potential energy?
+bool has_external_energy(const System& system);
+/// Does a face move?
+bool has_motion(const System& system);
 
 /// Its slabs and then its other bodies, the order of their particles' ids.
 std::vector<Body> all_bodies(const System& system);

@@ -281,6 +281,7 @@ void complete_and_check(Deck& deck, std::span<const FoundState> found, const Whe
     round_box(deck, where);
     check_grid(deck, where);
     check_bodies(deck, where);
+    check_external(deck, where);
     check_balance(deck, where);
     check_accelerator(deck.accelerator, where);
     check_machine(deck.machine, "machine", where);

@@ -26,6 +26,9 @@ void complete_bodies(Deck::System& system, std::span<const FoundState> found, co
 /// Throws DeckError where slabs and bodies overlap, are too fast or hold too many particles.
 void check_bodies(const Deck& deck, const Where& where);
 
+/// Throws DeckError where gravity, walls or a thermostat cannot be.
+void check_external(const Deck& deck, const Where& where);
+
 /// The path of a key of number `body` of all slabs and bodies.
 std::string path_in(const md::System& system, std::size_t body, const char* key);
 

@@ -44,6 +44,9 @@ std::vector<Key> deck_keys(Deck& deck);
 /// Those of the section system.
 std::vector<Key> system_keys(Deck::System& system);
 
+/// Those of them that say what acts on particles besides each other.
+std::vector<Key> external_keys(Deck::System& system);
+
 /// Those of the sections machine, accelerator, comm and load.
 std::vector<Key> machine_keys(Deck::Machine& machine);
 std::vector<Key> accelerator_keys(Deck::Accelerator& accelerator);
@@ -212,6 +215,25 @@ Key distinct(const char* name, std::vector<Word>& xs, Item item, const char* exa
         for (auto x = xs.begin(); x != xs.end(); ++x)
             if (const Node& item = node.items[x - xs.begin()]; std::find(xs.begin(), x, *x) != x)
                 fail(item.where, item.text + " is there twice", "name each once");
+    };
+    return key;
+}
+
+/// A list of sections, of at least one. keys: of one of them.
+template <class T>
+Key section_list(const char* name, std::vector<T>& xs, Deck::System& system, std::size_t most,
+                 std::vector<Key> (*keys)(T&, Deck::System&), const char* example, const char* meaning) {
+    Key key{name, meaning, fmt::format("a list of 1 to {} {}", most, name)};
+    key.read = [&xs, name, most, example](const Node& node, const std::string& path) {
+        const std::size_t n = to_list(node, path, 0, example).size();
+        if (n == 0) fail(node.where, path + " is empty", "give at least one, or leave the key out");
+        if (n > most) fail(node.items[most].where, fmt::format("more than {} {}", most, name), "merge some of them");
+        xs.resize(n);
+    };
+    key.elements = [&xs, &system, keys] {
+        std::vector<std::vector<Key>> all;
+        for (T& x : xs) all.push_back(keys(x, system));
+        return all;
     };
     return key;
 }

@@ -309,7 +309,8 @@ std::vector<Key> deck_keys(Deck& deck) {
 
 const std::vector<Key>& standard_keys() {
     static Deck deck;
-    static const std::vector<Key> keys = (deck.system.slabs.resize(1), deck.system.bodies.resize(1), deck_keys(deck));
+    static const std::vector<Key> keys =
+        (deck.system.slabs.resize(1), deck.system.bodies.resize(1), deck.system.walls.resize(1), deck_keys(deck));
     return keys;
 }
 

@@ -286,18 +286,9 @@ std::vector<Key> body_keys(md::Body& body, Deck::System& system) {
 // A list of slabs, or of bodies. keys: of one of them.
 Key bodies_key(const char* name, std::vector<md::Body>& bodies, Deck::System& system, std::size_t most,
                std::vector<Key> (*keys)(md::Body&, Deck::System&), const char* example, const char* meaning) {
-    Key key{name, meaning, fmt::format("a list of 1 to {} {}", most, name)};
-    key.read = [&bodies, name, most, example](const Node& node, const std::string& path) {
-        const std::size_t n = to_list(node, path, 0, example).size();
-        if (n == 0) fail(node.where, path + " is empty", "give at least one, or leave the key out");
-        if (n > most) fail(node.items[most].where, fmt::format("more than {} {}", most, name), "merge some of them");
-        bodies.resize(n);
-    };
-    key.elements = [&bodies, &system, keys] {
-        std::vector<std::vector<Key>> all;
-        if (system.from.file.empty())
-            for (md::Body& body : bodies) all.push_back(keys(body, system));
-        return all;
+    Key key = section_list(name, bodies, system, most, keys, example, meaning);
+    key.elements = [&system, elements = std::move(key.elements)] {
+        return system.from.file.empty() ? elements() : std::vector<std::vector<Key>>();
     };
     key.excluded = [&system] { return system.from.file.empty() ? "" : "is there beside from"; };
     key.way_out = "remove one of them: a file holds all particles";
@@ -311,7 +302,7 @@ std::vector<Key> system_keys(Deck::System& s) {
     seed.read = [&s](const Node& node, const std::string& path) { s.seed = to_unsigned(node, path); };
     seed.text = [&s] { return std::to_string(s.seed); };
     const auto boundary = [](md::Boundary& b) { return word("", b, ""); };
-    return {
+    std::vector<Key> keys{
         box_key(s),
         per_axis<md::Boundary>("boundary", s.boundary, s, boundary, "[periodic, reflecting]",
                                "each axis: periodic or reflecting"),
@@ -328,6 +319,8 @@ std::vector<Key> system_keys(Deck::System& s) {
                    "bodies: [{shape: ball, center: [20, 20], radius: 10}]",
                    "beside slabs, or in place of them: docs/systems.md"),
     };
+    for (Key& key : external_keys(s)) keys.insert(keys.end() - 3, std::move(key));  // before the particles
+    return keys;
 }
 
 }  // namespace app

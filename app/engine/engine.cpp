@@ -183,6 +183,7 @@ template <int D>
 void EngineOf<D>::force_pass(const PassOptions& options, std::int64_t stop) {
     require(stage_ == Stage::listed, "forces are computed before the neighbour lists were built");
     const bool travel = !ghosts_current_;
+    forces_.book_work();
     const auto compute = [&](const ThreadSchedule& schedule) {
         const Timed timer(timers_, Phase::forces);
         const double start = comm::now();

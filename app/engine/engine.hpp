@@ -72,6 +72,14 @@ public:
     /// force_pass(). Collective.
     void finish_agreement() { agreement_.finish(); }
 
+    /// Lets the thermostat act on the velocities, which must be those of this whole step; with kind rescale after a
+    /// force_pass with `sums`. What was read of the state before is then that of before.
+    virtual void thermalise(std::int64_t step) = 0;
+    /// What thermostat and moving faces have given all particles up to the last pass. Collective.
+    virtual md::Given given() const = 0;
+    /// Counts on from what they had given at a restart; the value of rank 0 counts.
+    virtual void set_given(const md::Given& given) = 0;
+
     /// The sums of the last force_pass with `sums`, over all ranks.
     virtual md::SystemSums sums() const = 0;
     /// Force on a particle of a tile after a force_pass with `keep_forces`, own order. In two dimensions z is 0.

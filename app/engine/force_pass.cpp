@@ -8,6 +8,7 @@
 #include "balance/model/counted_work.hpp"
 #include "comm/simulation.hpp"
 #include "md/potential.hpp"
+#include "md/thermostat.hpp"
 
 namespace app {
 
@@ -51,25 +52,34 @@ md::StepArgs ForcePass<D>::arguments(const PassOptions& options) const {
     args.dt = setup_.dt;
     args.kick = options.kick;
     args.sum_kinetic = options.sums;
-    for (int a = 0; a < D; ++a) {
-        args.cell[a] = axis[a].cell_width();
-        args.length[a] = axis[a].fixed_length();
-    }
+    for (int a = 0; a < D; ++a) args.cell[a] = axis[a].cell_width();
     return args;
+}
+
+// Of a tile's particles as they are before a pass.
+template <int D>
+md::Int128 ForcePass<D>::external_energy(const md::TileView<D>& view, std::int64_t particles) const {
+    md::Int128 sum = 0;
+    for (std::int64_t i = 0; i < particles; ++i)
+        sum += setup_.external.energy(md::vec<D>([&](int a) { return view.x[a][i]; }));
+    return sum;
 }
 
 template <int D>
 void ForcePass<D>::compute_tile(std::size_t t, typename md::KernelsOf<D>::Step step, md::StepArgs args,
                                 const PassOptions& options) {
     md::Tile<D>& tile = tiles_[t];
-    setup_.domain.walls_near(tile.box(), setup_.halo, args.wall);
+    setup_.external.tell(args, setup_.domain, tile.box(), setup_.halo, options.step);
     for (int a = 0; options.keep_forces && a < D; ++a) {
         force_[a][t].resize(tile.size());
         args.force[a] = force_[a][t].data();
     }
     const md::TileView<D> view = tile.view();
+    const md::Int128 external =
+        options.sums && setup_.external.any_potential() ? external_energy(view, tile.size()) : 0;
     md::StepResult result;  // neighbours in results_ share a cache line with other threads' tiles
     step(view, args, result);
+    result.external = external;
     results_[t] = result;
     comm::compute(work_seconds_[t]);
     if (!options.sums) return;
@@ -83,7 +93,7 @@ template <int D>
 void ForcePass<D>::start_blocks(const PassOptions& options) {
     keeping_forces_ = options.keep_forces;
     for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t)
-        tiles_.zone(t).start({options.kick, options.sums, options.keep_forces});
+        tiles_.zone(t).start({options.kick, options.sums, options.keep_forces, options.step});
 }
 
 template <int D>
@@ -114,9 +124,47 @@ md::StepResult ForcePass<D>::worst() const {
     return all;
 }
 
+// The work of a drift belongs to the step that it leads to.
+template <int D>
+void ForcePass<D>::book_work() {
+    if (!setup_.external.any_motion()) return;
+    for (md::StepResult& r : results_) given_.work += std::exchange(r.work, 0);
+}
+
+template <int D>
+void ForcePass<D>::thermalise(std::int64_t step) {
+    const bool rescale = setup_.thermostat.kind == md::ThermostatKind::rescale;
+    const md::VelocityChange<D> change =
+        md::velocity_change<D>(setup_.thermostat, setup_.seed, setup_.dt, step, rescale ? sums() : md::SystemSums{});
+    std::vector<md::Int128> heat(tiles_.size());
+    parallel_for(tiles_.on_cpu(), [&](std::size_t t) {
+        tiles_[t].change_velocities([&](const md::Particle<D>& p) {
+            const auto before = md::vec<D>([&](int a) { return p.v[a]; }), after = change(p.id, before);
+            heat[t] += md::gained(before, after);
+            return md::vec<D>([&](int a) { return after[a] - before[a]; });
+        });
+    });
+    for (std::size_t t = tiles_.on_cpu(); t < tiles_.size(); ++t) heat[t] = tiles_.zone(t).change_velocities(change);
+    for (const md::Int128 h : heat) given_.heat += h;
+}
+
+template <int D>
+md::Given ForcePass<D>::given() const {
+    std::vector<md::Int128> s{given_.heat, given_.work};
+    tiles_.comm().sum(s);
+    return {s[0], s[1]};
+}
+
+template <int D>
+void ForcePass<D>::set_given(const md::Given& given) {
+    given_ = tiles_.comm().rank() == 0 ? given : md::Given{};
+}
+
 template <int D>
 md::SystemSums ForcePass<D>::sums() const {
-    std::vector<md::Int128> s(8, 0);
+    std::vector<md::Int128> s(11, 0);
+    s[9] = given_.heat;
+    s[10] = given_.work;
     for (std::size_t t = 0; t < tiles_.size(); ++t) {
         s[0] += tiles_.particles(t);
         for (int a = 0; a < 3; ++a) s[1 + a] += results_[t].momentum[a];
@@ -124,9 +172,17 @@ md::SystemSums ForcePass<D>::sums() const {
         s[5] += pair_sums_[t].energy;
         s[6] += pair_sums_[t].virial;
         s[7] += pair_sums_[t].pairs;
+        s[8] += results_[t].external;
     }
     tiles_.comm().sum(s);
-    return {static_cast<std::int64_t>(s[0]), static_cast<std::int64_t>(s[7]), {s[1], s[2], s[3]}, s[4], s[5], s[6]};
+    return {static_cast<std::int64_t>(s[0]),
+            static_cast<std::int64_t>(s[7]),
+            {s[1], s[2], s[3]},
+            s[4],
+            s[8],
+            s[5],
+            s[6],
+            {s[9], s[10]}};
 }
 
 template <int D>

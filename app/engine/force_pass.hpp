@@ -33,6 +33,13 @@ public:
         });
     }
 
+    /// Adds what moving faces gave in the last pass to what they have given, before another pass.
+    void book_work();
+    /// See Engine.
+    void thermalise(std::int64_t step);
+    md::Given given() const;
+    void set_given(const md::Given& given);
+
     /// Has the accelerators start a pass over their blocks, and waits for it.
     void start_blocks(const PassOptions& options);
     void finish_blocks();
@@ -48,6 +55,7 @@ public:
 
 private:
     md::StepArgs arguments(const PassOptions& options) const;
+    md::Int128 external_energy(const md::TileView<D>& view, std::int64_t particles) const;
     void compute_tile(std::size_t t, typename md::KernelsOf<D>::Step step, md::StepArgs args,
                       const PassOptions& options);
 
@@ -58,7 +66,8 @@ private:
     std::array<std::vector<std::vector<std::int64_t>>, D> force_;  // quanta, by axis
     std::vector<double> block_seconds_;                            // by block
     std::vector<double> work_seconds_;                             // by tile
-    bool keeping_forces_ = false;                                  // of the blocks at work
+    md::Given given_;              // to this rank's particles; on rank 0 also all of before a restart
+    bool keeping_forces_ = false;  // of the blocks at work
 };
 
 }  // namespace app

@@ -18,6 +18,12 @@ double typical_speed(const md::System& system) {
     double speed = std::max(0.1, system.from.fastest);
     for (const md::Body& body : md::all_bodies(system))
         speed = std::max(speed, 1.5 * md::speed_of(body) + 4 * std::sqrt(body.temperature) + body.from.fastest);
+    if (system.thermostat.kind != md::ThermostatKind::none)
+        speed = std::max(speed, 4 * std::sqrt(system.thermostat.temperature));
+    for (const md::Wall& wall : system.walls) speed = std::max(speed, 2 * wall.velocity);
+    // Of a fall through half the box.
+    for (int a = 0; a < system.dimensions; ++a)
+        speed = std::max(speed, std::sqrt(std::abs(system.gravity[a]) * system.box[a]));
     return speed;
 }
 
@@ -71,6 +77,9 @@ Setup make_setup(const md::System& system, const Method& method) {
         axis.periodic = system.boundary[a] == md::Boundary::periodic;
         axis.cells = std::max(1, static_cast<int>(std::floor(system.box[a] / cell)));
     }
+    s.external = md::external_of(system, s.domain, s.dt);
+    s.thermostat = system.thermostat;
+    s.seed = system.seed;
     s.domain.packed_bits = choose_packed_bits(s.precision, cutoff, s.domain);
     if (!fits_before_wrap(s.domain.packed_bits, s.radius(), s.domain))
         throw GeometryError("a skin of " + in_words(s.skin) + " is too wide for packed positions of 2^-" +

@@ -18,8 +18,10 @@
 #include "comm/schedule.hpp"
 #include "gpu/zone.hpp"
 #include "md/domain.hpp"
+#include "md/external.hpp"
 #include "md/kernels/kernels.hpp"
 #include "md/system.hpp"
+#include "md/thermostat_spec.hpp"
 
 namespace app {
 
@@ -37,6 +39,9 @@ using PlanObserver = std::function<void(std::string_view kind, std::span<const b
 struct Setup {
     md::Domain domain;
     md::PotentialSpec potential;
+    md::External external;
+    md::Thermostat thermostat;
+    std::uint64_t seed = 1;  ///< of the thermostat
     md::Precision precision = md::Precision::mixed;
     double skin = 0;         ///< by which the neighbour lists reach further than the cutoff, lengths
     bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)

@@ -31,7 +31,8 @@ template <int D>
 Tiles<D>::Tiles(const Setup& setup, const balance::Decomposition& decomposition, const comm::Communicator& comm)
     : TileSet(setup, comm, decomposition.hosts()) {
     const Accelerators& a = setup.accelerators;
-    const gpu::ZoneSetup zone{setup.domain, setup.halo, setup.potential, setup.precision, setup.limits, setup.dt};
+    const gpu::ZoneSetup zone{setup.domain,    setup.halo,   setup.potential, setup.external,
+                              setup.precision, setup.limits, setup.dt};
     for (const int device : a.devices)
         zones_.push_back(gpu::make_zone<D>(a.backend, device, a.threads, zone, a.shuffle));
     replace(decomposition);

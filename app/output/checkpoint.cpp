@@ -52,6 +52,13 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     file.rows("/balance/speeds/memory", std::span<const double>(memory));
 }
 
+// High and low halves of heat and work.
+std::array<std::int64_t, 4> halves_of(const md::Given& g) {
+    const auto high = [](md::Int128 x) { return static_cast<std::int64_t>(x >> 64); };
+    const auto low = [](md::Int128 x) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(x)); };
+    return {high(g.heat), low(g.heat), high(g.work), low(g.work)};
+}
+
 void write_body(const std::string& path, const CheckpointInfo& info, const Engine& engine, const LoadBalancer& balancer,
                 const comm::Communicator& comm) {
     comm::FileWriter file(path, comm, front_bytes);
@@ -63,6 +70,7 @@ void write_body(const std::string& path, const CheckpointInfo& info, const Engin
     file.dataset("/exact/clock", std::span<const double>(
                                      std::array{static_cast<double>(info.clock.step), info.clock.time, info.clock.dt}));
     file.dataset("/exact/lineage", std::span<const std::int64_t>(lineage));
+    if (gives(info.deck.system)) file.dataset("/exact/given", std::span<const std::int64_t>(halves_of(info.given)));
     if (balancer.on()) write_balance(file, balancer);
     if (balancer.zones().on()) file.dataset("/zones/of_ranks", std::span<const double>(balancer.zones().memory()));
     file.close();

@@ -34,6 +34,7 @@ struct CheckpointInfo {
     std::uint64_t state_hash = 0;
     double energy_first = 0, largest_kinetic = 0;  ///< for energy_drift
     Clock clock;                                   ///< time of each step
+    md::Given given;                               ///< so far by thermostat and moving faces
     Lineage lineage;                               ///< of the run that wrote it
     Deck deck;                                     ///< of the run that wrote it
 };
@@ -52,6 +53,11 @@ struct CheckpointCost {
 CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Engine& engine,
                                 const LoadBalancer& balancer, const comm::Communicator& comm,
                                 std::vector<std::int64_t>& own);
+
+/// Does such a system get energy from others, which a checkpoint then holds?
+inline bool gives(const md::System& system) {
+    return system.thermostat.kind != md::ThermostatKind::none || md::has_motion(system);
+}
 
 /// Sum over the hashes of the particles in a checkpoint's file: its state hash if it is whole. Collective. Throws
 /// comm::ReadError.

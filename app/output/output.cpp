@@ -61,7 +61,7 @@ GrowingFile::Past steady_past(const RunDirectory& results, const RunContext& run
 }  // namespace
 
 Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Domain& domain, std::int64_t processes)
-    : thermo(results, "thermo.csv", thermo_columns(domain.dimensions), steady_past(results, run)),
+    : thermo(results, "thermo.csv", thermo_columns(run.deck.system), steady_past(results, run)),
       timing(results, "timing.csv", timing_columns(), steady_past(results, run)) {
     // A file of an earlier start has to lose its later rows also where this one writes none.
     const auto wanted = [&](const char* name, bool on) { return on || (results.continued() && results.has(name)); };
@@ -159,7 +159,7 @@ void Output::sums(std::int64_t step, const Engine& engine) {
     const md::SystemSums totals = engine.sums();
     const md::Thermo now = md::thermo(totals, engine.setup().domain);
     const double cpu = cpu_seconds();
-    if (!energies_.first) energies_.first = now.total();
+    if (!energies_.first) energies_.first = now.conserved();
     energies_.last = now;
     particles_ = totals.particles;
     energies_.largest_kinetic = std::max(energies_.largest_kinetic, now.kinetic);
@@ -187,6 +187,7 @@ void Output::checkpoint(std::int64_t step, const Engine& engine) {
     info.energy_first = energies_.first.value_or(0);
     info.largest_kinetic = energies_.largest_kinetic;
     info.clock = clock_;
+    info.given = engine.given();
     info.lineage = results_.lineage();
     info.deck = run_.deck;
     checkpoints_ += write_checkpoint(results_.path(), info, engine, balancer_, comm_, results_.checkpoints());
@@ -251,7 +252,7 @@ bool Output::finish(std::int64_t step, const Engine& engine) {
         .prediction = run_.prediction};
     if (energies_.last) {  // else the run has stopped before its first output step
         summary.energy_last = energies_.last->total();
-        const double change = energies_.last->total() - energies_.first.value_or(energies_.last->total());
+        const double change = energies_.last->conserved() - energies_.first.value_or(energies_.last->conserved());
         summary.energy_drift = energies_.largest_kinetic > 0 ? change / energies_.largest_kinetic : 0.0;
     }
     on_rank_0(comm_, [&] {

@@ -103,6 +103,17 @@ void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Comm
                 clock[0] == std::floor(clock[0]) && clock[1] >= 0 && clock[1] < 1e15 && clock[2] == info.deck.run.dt,
             "its time");
     info.clock = {static_cast<std::int64_t>(clock[0]), clock[1], clock[2]};
+    if (gives(info.deck.system)) {
+        const std::vector<std::int64_t> halves = file.all<std::int64_t>("/exact/given");
+        require(halves.size() == 4, "what it was given");
+        const auto joined = [](std::int64_t high, std::int64_t low) {
+            return static_cast<md::Int128>(static_cast<unsigned __int128>(static_cast<std::uint64_t>(high)) << 64 |
+                                           static_cast<std::uint64_t>(low));
+        };
+        info.given = {joined(halves[0], halves[1]), joined(halves[2], halves[3])};
+        for (const md::Int128 g : {info.given.heat, info.given.work})
+            require(std::abs(static_cast<double>(g)) < std::ldexp(1.0, 100), "what it was given");
+    }
     if (!file.has("/exact/lineage")) return;  // of the time before run.json, as restarts/strip_t1.h5
     const std::vector<std::int64_t> numbers = file.all<std::int64_t>("/exact/lineage");
     require(numbers.size() % 2 == 0 && !numbers.empty(), "its lineage");
@@ -179,6 +190,10 @@ std::vector<SavedBalancing> saved_balancing(const CheckpointInfo& info, const co
 }
 
 void require_same_system(const Deck& deck, const CheckpointInfo& info) {
+    if (md::has_motion(deck.system) && deck.run.dt != info.deck.run.dt)
+        throw InputError(fmt::format(
+            "{}: run.dt differs from the deck's, and the places of moving faces follow from it; keep it, or start anew",
+            info.path));
     for (const DeckChange& c : changes(info.deck, deck))
         if (c.refused)
             throw InputError(fmt::format(
@@ -204,6 +219,7 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const balance::D
     } catch (const comm::ReadError& e) {
         comm::throw_in_place_of(e, InputError(e.what()));
     }
+    engine.set_given(info.given);
     comm::require(comm, engine.state_hash() == info.state_hash, [&] {
         return InputError(fmt::format("{}: its particles don't match its state hash; {}", info.path, remedy));
     });

@@ -51,7 +51,7 @@ GrowingFile::Past past_of(const Columns<Row>& columns, GrowingFile::Past past) {
 template <class Row>
 class Table {
 public:
-    /// As GrowingFile; columns: live as long as this.
+    /// As GrowingFile.
     Table(RunDirectory& results, const std::string& name, const Columns<Row>& columns, const GrowingFile::Past& past)
         : columns_(columns), file_(results, name, head_of(columns), past_of(columns, past)) {}
 
@@ -70,7 +70,7 @@ public:
     const std::string& last_past_row() const { return file_.last_past_row(); }
 
 private:
-    const Columns<Row>& columns_;
+    const Columns<Row> columns_;
     GrowingFile file_;
 };
 

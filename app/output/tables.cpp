@@ -14,34 +14,41 @@ auto of_values(Value value) {
 
 }  // namespace
 
-const Columns<ThermoRow>& thermo_columns(int dimensions) {
-    const auto made = [](int axes) {
-        Columns<ThermoRow> columns{column<ThermoRow>("step", "", &ThermoRow::step, "step number"),
-                                   column<ThermoRow>("time", "tau", &ThermoRow::time, "physical time"),
-                                   column<ThermoRow>("particles", "", &ThermoRow::particles, "number of particles"),
-                                   column<ThermoRow>("kinetic", "epsilon", of_values(&md::Thermo::kinetic),
-                                                     "kinetic energy of the whole system"),
-                                   column<ThermoRow>("potential", "epsilon", of_values(&md::Thermo::potential),
-                                                     "potential energy of the whole system"),
-                                   column<ThermoRow>("total", "epsilon", of_values(&md::Thermo::total), "their sum")};
-        for (int a = 0; a < axes; ++a)
-            columns.push_back(column<ThermoRow>(
-                std::string("momentum_") + "xyz"[a], "m sigma / tau",
-                [a](const ThermoRow& r) { return r.values.momentum[a]; },
-                std::string("momentum of the whole system along ") + "xyz"[a] +
-                    (a == 2 ? "; in three dimensions only" : "")));
+Columns<ThermoRow> thermo_columns(const md::System& system) {
+    Columns<ThermoRow> columns{
+        column<ThermoRow>("step", "", &ThermoRow::step, "step number"),
+        column<ThermoRow>("time", "tau", &ThermoRow::time, "physical time"),
+        column<ThermoRow>("particles", "", &ThermoRow::particles, "number of particles"),
+        column<ThermoRow>("kinetic", "epsilon", of_values(&md::Thermo::kinetic), "kinetic energy of the whole system"),
+        column<ThermoRow>("potential", "epsilon", of_values(&md::Thermo::potential),
+                          "potential energy of the whole system"),
+        column<ThermoRow>("total", "epsilon", of_values(&md::Thermo::total),
+                          "their sum, and `external` where there is one")};
+    for (int a = 0; a < system.dimensions; ++a)
         columns.push_back(column<ThermoRow>(
-            "temperature", "epsilon", of_values(&md::Thermo::temperature),
-            "K' / (n - 1), K' the kinetic energy in the frame of the centre of mass, n the particles; in three "
-            "dimensions 2 K' / (3 (n - 1))"));
-        columns.push_back(column<ThermoRow>("pressure", "epsilon / sigma^2", of_values(&md::Thermo::pressure),
-                                            "(K' + W / 2) / area, W the sum over all pairs of distance times force; in "
-                                            "three dimensions (2 K' + W) / (3 "
-                                            "volume), epsilon / sigma^3"));
-        return columns;
-    };
-    static const Columns<ThermoRow> in_plane = made(2), in_space = made(3);
-    return dimensions == 2 ? in_plane : in_space;
+            std::string("momentum_") + "xyz"[a], "m sigma / tau",
+            [a](const ThermoRow& r) { return r.values.momentum[a]; },
+            std::string("momentum of the whole system along ") + "xyz"[a] +
+                (a == 2 ? "; in three dimensions only" : "")));
+    columns.push_back(column<ThermoRow>(
+        "temperature", "epsilon", of_values(&md::Thermo::temperature),
+        "K' / (n - 1), K' the kinetic energy in the frame of the centre of mass, n the particles; in three "
+        "dimensions 2 K' / (3 (n - 1))"));
+    columns.push_back(column<ThermoRow>("pressure", "epsilon / sigma^2", of_values(&md::Thermo::pressure),
+                                        "(K' + W / 2) / area, W the sum over all pairs of distance times force; in "
+                                        "three dimensions (2 K' + W) / (3 "
+                                        "volume), epsilon / sigma^3"));
+    if (md::has_external_energy(system))
+        columns.push_back(column<ThermoRow>("external", "epsilon", of_values(&md::Thermo::external),
+                                            "potential energy of gravity (0 at the origin) and of walls"));
+    if (system.thermostat.kind != md::ThermostatKind::none)
+        columns.push_back(
+            column<ThermoRow>("heat", "epsilon", of_values(&md::Thermo::heat),
+                              "energy that the thermostat has given so far, before its action at this step"));
+    if (md::has_motion(system))
+        columns.push_back(column<ThermoRow>("work", "epsilon", of_values(&md::Thermo::work),
+                                            "energy that moving faces have given so far"));
+    return columns;
 }
 
 const Columns<TimingRow>& timing_columns() {

@@ -22,10 +22,11 @@ struct TimingRow {
     double wall_seconds = 0, cpu_seconds = 0;
 };
 
-const Columns<ThermoRow>& thermo_columns(int dimensions);  ///< of thermo.csv
-const Columns<TimingRow>& timing_columns();                ///< of timing.csv
-const Columns<BalanceRow>& balance_columns();              ///< of balance.csv
-const Columns<ResourceRow>& resource_columns();            ///< of resources.csv
-const Columns<ZoneRow>& zone_columns();                    ///< of zones.csv
+/// Of thermo.csv, for a system whose particles lie in as many dimensions and on which so much acts.
+Columns<ThermoRow> thermo_columns(const md::System& system);
+const Columns<TimingRow>& timing_columns();      ///< of timing.csv
+const Columns<BalanceRow>& balance_columns();    ///< of balance.csv
+const Columns<ResourceRow>& resource_columns();  ///< of resources.csv
+const Columns<ZoneRow>& zone_columns();          ///< of zones.csv
 
 }  // namespace app

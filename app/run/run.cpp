@@ -90,6 +90,16 @@ void note_intervals(const Deck& deck, std::vector<std::string>& notes) {
                                     deck.balance.every, deck.run.steps));
 }
 
+void note_thermostat(const md::Thermostat& t, std::vector<std::string>& notes) {
+    if (t.kind == md::ThermostatKind::none) return;
+    notes.push_back(
+        fmt::format("the thermostat acts at each {}{} step from {} {}: there the run cannot be retraced with reversed "
+                    "velocities{}",
+                    t.every == 1 ? "" : std::to_string(t.every), t.every == 1 ? "" : "th", t.from,
+                    t.to ? fmt::format("up to {}", *t.to) : "on",
+                    t.kind == md::ThermostatKind::langevin ? ", and momentum is not kept" : ""));
+}
+
 // Threads of all ranks.
 std::int64_t thread_count(const comm::Communicator& comm) {
     std::array<std::int64_t, 1> threads{omp_get_max_threads()};
@@ -255,6 +265,7 @@ int check(const Options& options, const comm::Communicator& comm) {
     const std::int64_t particles = md::particle_count(deck.system);
     std::vector<std::string> notes = check_start(deck, setup, comm);
     note_intervals(deck, notes);
+    note_thermostat(deck.system.thermostat, notes);
     if (comm.rank() != 0) return 0;
     const balance::TileShape tile = tile_shape(deck, setup.domain, comm.size());
     const Memory memory = memory_of(deck, setup, tile, comm.size());

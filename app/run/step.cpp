@@ -70,19 +70,22 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
             if (dead_end && !started) stop_at_limit(step, *dead_end, false, engine.comm());
             const bool leaving = stopping || dead_end, final = step == last || leaving;
             due.checkpoint |= leaving;
-            const bool whole = due.series || due.cells || due.checkpoint || final;
+            const bool thermostat = !final && engine.setup().thermostat.acts(step);
+            const bool whole = due.series || due.cells || due.checkpoint || final || thermostat;
+            const bool sums = due.sums || (thermostat && engine.setup().thermostat.kind == md::ThermostatKind::rescale);
             if (whole) {
-                engine.force_pass({started ? md::Kick::last : md::Kick::none, due.sums, due.forces}, stop);
+                engine.force_pass({started ? md::Kick::last : md::Kick::none, sums, due.forces, step}, stop);
             } else {
                 const md::Kick kick = started ? md::Kick::middle : md::Kick::first;
-                engine.force_pass({kick, due.sums}, stop);  // ghosts, forces, kick, drift
+                engine.force_pass({kick, sums, false, step}, stop);  // ghosts, forces, kick, drift
             }
             if (due.sums) observer.sums(step, engine);
             if (due.series || due.cells) observer.series(step, engine);
             if (due.checkpoint) observer.checkpoint(step, engine);
             if (dead_end && step != last) stop_at_limit(step, *dead_end, true, engine.comm());
             if (final) return step;
-            if (whole) engine.force_pass({md::Kick::first}, std::max(stop, engine.stop_wanted()));
+            if (thermostat) engine.thermalise(step);
+            if (whole) engine.force_pass({md::Kick::first, false, false, step}, std::max(stop, engine.stop_wanted()));
         }
     } catch (const md::SimulationError& e) {
         const std::string what = fmt::format("step {}: {}", step - e.passes_ago, e.what());

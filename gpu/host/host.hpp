@@ -65,7 +65,7 @@ private:
         RunChunk run;
         std::int64_t size;
         bool in_any_order;  // may be shuffled
-        alignas(64) std::byte functor[640]{};
+        alignas(64) std::byte functor[1024]{};
         // While it is the first of the queue:
         std::int64_t block = 0, next = 0;  // size of a block; blocks taken
         std::vector<std::int32_t> order;   // of blocks, where shuffled

@@ -45,7 +45,7 @@ template <int D>
 using InDimensions =
     decltype(joined(List<Append<D>, FindOutside<D>, TakeListed<D>, FindMovers<D>, FillHoles<D>, FindBins<D>,
                          CountCells<D>, LayOwn<D>, PackOwn<D>, ListShifts<D>, TakeOutgoing<D>, PutIncoming<D>,
-                         PutImages<D>, CountRows<D>, FillRows<D>, CountPairs<D>>{},
+                         PutImages<D>, CountRows<D>, FillRows<D>, CountPairs<D>, SumExternal<D>, ChangeVelocities<D>>{},
                     decltype(of_potentials<D>(static_cast<md::Potentials<double, true>*>(nullptr))){}));
 using CommonKernels =
     List<FindHoles, FindOrder, Reorder, Gather, Scatter, ListSlots, MeasureGroups, SumRuns<std::int32_t>,

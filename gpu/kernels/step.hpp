@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "gpu/kernels/view.hpp"
+#include "md/thermostat.hpp"
 
 #ifdef __CUDACC__
 #define STEELYARD_NOT_UNROLLED
@@ -155,6 +156,16 @@ struct OneParticle {
         for (int a = 0; a < D; ++a) v_.totals->momentum[a].add(static_cast<std::int64_t>(v[a]));
         v_.totals->kinetic.add(static_cast<std::int64_t>(md::kinetic_energy(v)));
     }
+    HD md::Vec<Int, D> with_external(const md::Integration<D>& step, const md::Vec<Int, D>& dv) const {
+        return step.external_kicks(*this, dv);
+    }
+    HD md::Drifted<Int, D> reflected(const md::Integration<D>& step, const md::Drifted<Int, D>& d) const {
+        return step.reflected_by_moved(*this, d);
+    }
+    HD void pushed(const md::Vec<Int, D>& before, const md::Vec<Int, D>& v) const {
+        const Int gained = md::kinetic_energy(v) - md::kinetic_energy(before);
+        if (gained != 0) v_.totals->work.add(static_cast<std::int64_t>(gained));
+    }
     HD void set_velocity(const md::Vec<Int, D>& v) const {
         for (int a = 0; a < D; ++a) v_.particles.v[a][i] = static_cast<std::int64_t>(v[a]);
     }
@@ -205,6 +216,32 @@ struct SumPairs {
         v.totals->energy.add(static_cast<std::int64_t>(energy - md::biases(pairs)));
         v.totals->virial.add(static_cast<std::int64_t>(virial - md::biases(pairs)));
         atomic_add(&v.totals->pairs, near);
+    }
+};
+
+/// A thermostat's action on own number i.
+template <int D>
+struct ChangeVelocities {
+    Particles<D> particles;
+    md::VelocityChange<D> change;
+    Totals* totals;
+
+    HD void operator()(std::int64_t i) const {
+        const auto before = md::vec<D>([&](int a) { return particles.v[a][i]; });
+        const auto after = change(particles.id[i], before);
+        for (int a = 0; a < D; ++a) particles.v[a][i] = after[a];
+        totals->heat.add(md::gained(before, after));
+    }
+};
+
+/// Energy of what acts on own number i by itself.
+template <int D>
+struct SumExternal {
+    PassView<D> v;
+    md::External external;
+
+    HD void operator()(std::int64_t i) const {
+        v.totals->external.add(external.energy(md::vec<D>([&](int a) { return v.particles.x[a][i]; })));
     }
 };
 

@@ -76,7 +76,7 @@ struct Totals {
         }
         md::Int128 value() const { return (md::Int128{static_cast<std::int64_t>(high)} << 32) + low; }
     };
-    Sum momentum[3], kinetic, energy, virial;
+    Sum momentum[3], kinetic, heat, work, external, energy, virial;
     std::uint64_t pairs;
     std::uint64_t fault;          ///< of the smallest id: larger than all others
     std::uint32_t displacement2;  ///< the bits of a float that is not negative are in the order of its values

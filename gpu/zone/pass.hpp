@@ -39,6 +39,8 @@ public:
     }
     /// Has the results copied, when the accelerator comes to it.
     void take_results() { on_.to_host(result_.data(), totals_.data(), sizeof(Totals)); }
+    /// See Zone::change_velocities().
+    md::Int128 change_velocities(const Particles<D>& particles, std::int64_t size, const md::VelocityChange<D>& change);
     /// After the accelerator has come to it.
     ZoneResult result() const;
     /// See Zone::forces().
@@ -48,7 +50,7 @@ public:
                      const Rows& rows) const;
 
 private:
-    md::StepArgs arguments(md::Kick kick, const balance::Box& block) const;
+    md::StepArgs arguments(const ZonePassOptions& pass, const balance::Box& block) const;
     template <class Force>
     void launch_step(const PassView<D>& view, const Force& force, const md::Integration<D>& integration,
                      std::int64_t size);
@@ -86,15 +88,12 @@ PassView<D> ZonePass<D, On>::view(const ZonePassOptions& pass, const Particles<D
 }
 
 template <int D, class On>
-md::StepArgs ZonePass<D, On>::arguments(md::Kick kick, const balance::Box& block) const {
+md::StepArgs ZonePass<D, On>::arguments(const ZonePassOptions& pass, const balance::Box& block) const {
     md::StepArgs args{};
     args.dt = setup_.dt;
-    args.kick = kick;
-    for (int a = 0; a < D; ++a) {
-        args.cell[a] = setup_.domain.axis[a].cell_width();
-        args.length[a] = setup_.domain.axis[a].fixed_length();
-    }
-    setup_.domain.walls_near(block, setup_.halo, args.wall);
+    args.kick = pass.kick;
+    for (int a = 0; a < D; ++a) args.cell[a] = setup_.domain.axis[a].cell_width();
+    setup_.external.tell(args, setup_.domain, block, setup_.halo, pass.step);
     return args;
 }
 
@@ -126,6 +125,7 @@ void ZonePass<D, On>::launch_potential(const PassView<D>& view, const md::Integr
             launch_step(view, md::MixedForce<P, softened>(spec, safe_r2, bits), integration, size);
         else launch_step(view, md::DoubleForce<P, softened>(spec, safe_r2, bits), integration, size);
     };
+    if (view.sum_kinetic && setup_.external.any_potential()) launch(on_, size, SumExternal<D>{view, setup_.external});
     if (view.sum_kinetic) launch(on_, size, SumPairs<D, P>{view, md::PairEnergy<P>(spec, bits)});
     if (spec.softening == 0.0) with(std::false_type{});
     else with(std::true_type{});
@@ -139,7 +139,7 @@ void ZonePass<D, On>::start(const ZonePassOptions& pass, const Particles<D>& par
     summed_ = pass.sums;
     on_.clear(totals_.data(), sizeof(Totals));
     const PassView<D> seen = view(pass, particles, cells.slot(), rows);
-    const md::Integration<D> integration(arguments(pass.kick, cells.block()), setup_.precision);
+    const md::Integration<D> integration(arguments(pass, cells.block()), setup_.precision);
     int kind = md::potential_index(setup_.potential.kind);
     const auto if_named = [&]<template <class, bool> class P>(P<double, true>*) {
         if (kind-- == 0) launch_potential<P>(seen, integration, size);
@@ -151,12 +151,24 @@ void ZonePass<D, On>::start(const ZonePassOptions& pass, const Particles<D>& par
 }
 
 template <int D, class On>
+md::Int128 ZonePass<D, On>::change_velocities(const Particles<D>& particles, std::int64_t size,
+                                              const md::VelocityChange<D>& change) {
+    on_.clear(totals_.data(), sizeof(Totals));
+    launch(on_, size, ChangeVelocities<D>{particles, change, totals_.data()});
+    take_results();
+    on_.wait();
+    return result_.data()->heat.value();
+}
+
+template <int D, class On>
 ZoneResult ZonePass<D, On>::result() const {
     const Totals& t = *result_.data();
     ZoneResult r;
     std::memcpy(&r.step.displacement2, &t.displacement2, sizeof t.displacement2);
     for (int a = 0; a < D; ++a) r.step.momentum[a] = t.momentum[a].value();
     r.step.kinetic = t.kinetic.value();
+    r.step.work = t.work.value();
+    r.step.external = t.external.value();
     r.step.fault = t.first_fault();
     if (summed_) r.pairs = {t.energy.value(), t.virial.value(), static_cast<std::int64_t>(t.pairs)};
     return r;

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 
+#include "md/external.hpp"
 #include "md/kernels/hd.hpp"
 #include "md/kernels/kernels.hpp"
 #include "md/kernels/pair.hpp"
@@ -26,6 +27,49 @@ struct Walls {
     }
 };
 
+/// The same where they have moved, or move: they reflect in the frame in which they rest.
+struct MovedWalls {
+    bool lower, upper;
+    std::int64_t at[2];         ///< after the drift, 2^-40
+    std::uint64_t velocity[2];  ///< 2^-40 per time
+
+    HD void operator()(std::uint64_t& x, std::uint64_t& v) const {
+        if (lower && static_cast<std::int64_t>(x) < at[0]) reflect(0, x, v);
+        if (upper && static_cast<std::int64_t>(x) >= at[1]) reflect(1, x, v);
+    }
+
+private:
+    HD void reflect(int side, std::uint64_t& x, std::uint64_t& v) const {
+        x = 2 * static_cast<std::uint64_t>(at[side]) - 1 - x;
+        v = 2 * velocity[side] - v;
+    }
+};
+
+/// Positions after a drift, and velocities.
+template <class I64, int D>
+struct Drifted {
+    Vec<I64, D> x, v;
+};
+
+/// Kicks by the potentials of the walls at the ends of an axis.
+struct WallKicks {
+    bool lower, upper;
+    std::int64_t length;  ///< of the box, 2^-40
+    double quanta;        ///< of velocity that a force of 1 gives in dt / 2
+    WallPotential by[2];
+
+    HD void operator()(std::uint64_t& x, std::uint64_t& dv) const {
+        if (lower) dv += kick(by[0], static_cast<std::int64_t>(x));
+        if (upper) dv -= kick(by[1], length - 1 - static_cast<std::int64_t>(x));
+    }
+
+private:
+    HD std::uint64_t kick(const WallPotential& wall, std::int64_t inside) const {
+        const double z = distance_to_face(inside), most = two_to(52);  // so much leaves the range of velocities
+        return z < wall.cutoff ? to_i64(max(min(wall.force(z) * quanta, most), -most)) : 0;
+    }
+};
+
 /// Half-kicks, drift, checks and reflection. Products are rounded to quanta of 2^-40 to nearest, to even on a tie.
 template <int D>
 struct Integration {
@@ -33,18 +77,37 @@ struct Integration {
     double dt;
     double velocity_kick;  ///< velocity quanta that a force quantum gives in dt / 2
     double furthest[D];    ///< position quanta: the widths of a cell
-    bool any_wall;
+    bool any_wall, any_moved, any_gravity, any_potential;
     Walls walls[D];
+    MovedWalls moved_walls[D];  ///< in their place, where one has moved or moves
+    std::int64_t weight[D];     ///< velocity quanta that gravity gives in dt / 2
+    WallKicks wall_kicks[D];
 
     HD Integration(const StepArgs& a, Precision precision)
         : kick(a.kick),
           dt(a.dt),
           velocity_kick(a.dt / 2 * two_to(position_bits - force_bits(precision))),
-          any_wall(false) {
+          any_wall(false),
+          any_moved(false),
+          any_gravity(false),
+          any_potential(false) {
+        const double quanta = dt / 2 * two_to(position_bits);
         for (int k = 0; k < D; ++k) {
             furthest[k] = a.cell[k] * two_to(position_bits);
-            walls[k] = {a.wall[k][0], a.wall[k][1], a.length[k]};
-            any_wall = any_wall || a.wall[k][0] || a.wall[k][1];
+            const Face &low = a.face[k][0], &high = a.face[k][1];
+            walls[k] = {low.reflects, high.reflects, a.length[k]};
+            moved_walls[k] = {low.reflects,
+                              high.reflects,
+                              {low.at, high.at},
+                              {static_cast<std::uint64_t>(low.velocity), static_cast<std::uint64_t>(high.velocity)}};
+            any_wall = any_wall || low.reflects || high.reflects;
+            any_moved = any_moved || (low.reflects && low.at != 0) || (high.reflects && high.at != a.length[k]);
+            weight[k] = static_cast<std::int64_t>(to_i64(a.gravity[k] * quanta));
+            any_gravity = any_gravity || weight[k] != 0;
+            wall_kicks[k] = {low.potential != nullptr, high.potential != nullptr, a.length[k], quanta, {}};
+            if (low.potential) wall_kicks[k].by[0] = *low.potential;
+            if (high.potential) wall_kicks[k].by[1] = *high.potential;
+            any_potential = any_potential || low.potential || high.potential;
         }
     }
 
@@ -54,13 +117,17 @@ struct Integration {
     ///   whole_step(v)         receives the velocities at the time of the forces, for sums
     ///   fault(kind, mask)     receives a bit for each lane that fails a check
     ///   set_velocity(v)       stores; a reflection stores once more
+    ///   pushed(before, v)     receives velocities before and after walls that move reflected some, for sums
+    ///   with_external(*this, dv), reflected(*this, d)   return what external_kicks() and reflected_by_moved() do with
+    ///                         itself, for which they may call a function: few need it
     ///   move(x)               stores the new position, also as the kernels will see it
     template <class Particles, class I64>
     HD void operator()(Particles& p, const Vec<I64, D>& f) const {
         using F64 = decltype(to_f64(f[0]));
         const auto kicks = vec<D>([&](int a) { return to_f64(f[a]) * F64(velocity_kick); });
         p.fault(FaultKind::force_range, bits(beyond_51_bits(f)) | bits(not_below(largest(kicks), F64(two_to(50)))));
-        const auto dv = vec<D>([&](int a) { return to_i64(kicks[a]); });
+        auto dv = vec<D>([&](int a) { return to_i64(kicks[a]); });
+        if (any_gravity || any_potential) dv = p.with_external(*this, dv);
         const auto old = vec<D>([&](int a) { return p.v(a); });
         auto v = sum(old, dv);
         const bool whole_before = kick == Kick::none || kick == Kick::first;
@@ -71,6 +138,26 @@ struct Integration {
         const unsigned too_fast = bits(beyond_51_bits(v));
         if (kick == Kick::last) return p.fault(FaultKind::speed, too_fast);
         drift(p, v, too_fast);
+    }
+
+    /// The velocity changes of half a kick, dv, and those by gravity and the potentials of walls.
+    template <class Particles, class I64>
+    HD Vec<I64, D> external_kicks(const Particles& p, Vec<I64, D> dv) const {
+        for_each_axis<D>([&](int a) STEELYARD_INLINED {
+            dv[a] = dv[a] + I64(weight[a]);
+            I64 x = p.x(a);
+            if (wall_kicks[a].lower || wall_kicks[a].upper) for_each_lane(x, dv[a], wall_kicks[a]);
+        });
+        return dv;
+    }
+
+    /// After a drift in which walls have moved, or had before.
+    template <class Particles, class I64>
+    HD Drifted<I64, D> reflected_by_moved(Particles& p, Drifted<I64, D> d) const {
+        const auto before = d.v;
+        for_each_axis<D>([&](int a) STEELYARD_INLINED { for_each_lane(d.x[a], d.v[a], moved_walls[a]); });
+        p.pushed(before, d.v);
+        return d;
     }
 
 private:
@@ -92,7 +179,12 @@ private:
         p.fault(FaultKind::speed, too_fast);
         auto x = vec<D>([&](int a) { return I64(p.x(a) + to_i64(d[a])); });
         if (any_wall) {
-            for_each_axis<D>([&](int a) STEELYARD_INLINED { for_each_lane(x[a], v[a], walls[a]); });
+            if (any_moved) {
+                const Drifted<I64, D> after = p.reflected(*this, {x, v});
+                x = after.x, v = after.v;
+            } else {
+                for_each_axis<D>([&](int a) STEELYARD_INLINED { for_each_lane(x[a], v[a], walls[a]); });
+            }
             p.set_velocity(v);
         }
         p.move(x);

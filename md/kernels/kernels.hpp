@@ -87,6 +87,16 @@ struct ForceLimits {
 };
 ForceLimits force_limits(const PotentialSpec& potential);
 
+struct WallPotential;  // md/external.hpp
+/// A face of the box, within a tile's reach or not.
+struct Face {
+    bool reflects;          ///< it is there for this tile
+    std::int64_t at;        ///< after the drift, 2^-40: positions below (a lower face), or from here on (an upper one),
+                            ///< are reflected
+    std::int64_t velocity;  ///< its own while it drifts, 2^-40 per time
+    const WallPotential* potential;  ///< null: none, or out of this tile's reach
+};
+
 struct StepArgs {
     const PotentialSpec* potential;
     const double* narrow_g2;  ///< see ForceLimits
@@ -95,8 +105,9 @@ struct StepArgs {
     Kick kick;
     bool sum_kinetic;        ///< add up kinetic energy and momentum at the whole step
     double cell[3];          ///< widths of a cell, lengths: no particle may move further in one step
-    bool wall[3][2];         ///< reflecting wall at the lower, upper end of each axis within this tile's reach
+    Face face[3][2];         ///< at the lower, upper end of each axis
     std::int64_t length[3];  ///< box, 2^-40
+    double gravity[3];       ///< lengths / time^2
     std::int64_t* force[3];  ///< where to store the force quanta of each axis, own order; may be null
 };
 
@@ -110,6 +121,8 @@ struct StepResult {
     float displacement2 = 0;         ///< largest since the last rebuild, squared packed units
     Int128 momentum[3] = {0, 0, 0};  ///< 2^-40
     Int128 kinetic = 0;              ///< 2^-28
+    Int128 work = 0;                 ///< 2^-28, kinetic energy that moving faces gave in the drift
+    Int128 external = 0;             ///< 2^-28, md::External::energy(); the caller adds it up
     Fault fault;
 };
 

@@ -99,6 +99,14 @@ struct Sums {
     }
 };
 
+// All by value, so that the particles stay in registers where nothing but pairs acts on them.
+template <int D>
+struct Some;
+template <int D>
+[[gnu::noinline]] Vec<I64, D> external_kicks(const Integration<D>& step, Some<D> particles, Vec<I64, D> dv);
+template <int D>
+[[gnu::noinline]] Drifted<I64, D> reflected_by_moved(const Integration<D>& step, Some<D> particles, Drifted<I64, D> d);
+
 // Up to `wide_width` particles of a tile, as Integration sees them.
 template <int D>
 struct Some {
@@ -122,6 +130,16 @@ struct Some {
             result.kinetic += lane_of(energy, l);
         }
     }
+    HD Vec<I64, D> with_external(const Integration<D>& step, const Vec<I64, D>& dv) const {
+        return external_kicks(step, *this, dv);
+    }
+    HD Drifted<I64, D> reflected(const Integration<D>& step, const Drifted<I64, D>& d) const {
+        return reflected_by_moved(step, *this, d);
+    }
+    HD void pushed(const Vec<I64, D>& before, const Vec<I64, D>& v) {
+        const I64 gained = kinetic_energy(v) - kinetic_energy(before);
+        for (int l = 0; l < n; ++l) result.work += lane_of(gained, l);
+    }
     HD void set_velocity(const Vec<I64, D>& v) {
         for_each_axis<D>([&](int a) STEELYARD_INLINED { store_first(tile.v[a] + own, v[a], n); });
     }
@@ -131,6 +149,15 @@ struct Some {
             max(farthest, store_packed(tile.next + slot, tile.reference + own, x, n, position_bits - tile.packed_bits));
     }
 };
+
+template <int D>
+Vec<I64, D> external_kicks(const Integration<D>& step, const Some<D> particles, const Vec<I64, D> dv) {
+    return step.external_kicks(particles, dv);
+}
+template <int D>
+Drifted<I64, D> reflected_by_moved(const Integration<D>& step, Some<D> particles, const Drifted<I64, D> d) {
+    return step.reflected_by_moved(particles, d);
+}
 
 // Integrates up to 16 particles with force sums in quanta.
 template <int D>

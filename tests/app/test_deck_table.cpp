@@ -45,6 +45,15 @@ const std::string of_file =
     "  from: {file: a.h5, digest: '0123456789abcdef', particles: 10, fastest: 2}\n"
     "run: {dt: 0.001, steps: 10}\n";
 
+// Gravity, a wall and a thermostat.
+std::string with_forces(const std::string& wall) {
+    return "system:\n  box: [100, 50]\n  boundary: [periodic, reflecting]\n  gravity: [0, -1]\n  walls: [{face: "
+           "y_lower, " +
+           wall +
+           "}]\n  thermostat: {kind: langevin, every: 9}\n  slabs: [{lower: [10, 10], upper: [20, 20]}]\n"
+           "run: {dt: 0.001, steps: 10}\n";
+}
+
 bool read(const app::Key& key, const std::string& path, const std::string& text) {
     try {
         key.read(app::parse_tree(text, {"test"}), path);
@@ -100,7 +109,9 @@ void change(const app::Key& key, const std::string& path) {
                              "off",
                              "host",
                              "fixed",
-                             "plain"})
+                             "plain",
+                             "x_upper",
+                             "rescale"})
         if (read(key, path, text) && key.text() != before) return;
     FAIL("no other value for " << path);
 }
@@ -121,6 +132,7 @@ TEST_CASE("a change of any key is seen, as one of this key alone, and a restart 
     });
     std::vector<std::string> decks{corners, cells, of_file};
     for (const std::string& body : shapes) decks.push_back(with_body(body));
+    for (const char* wall : {"epsilon: 1, cutoff: 2", "velocity: 1, to: 7"}) decks.push_back(with_forces(wall));
     for (const std::string& text : decks) {
         const Deck before = app::parse_deck(text, "deck.yaml");
         Deck now = before;
@@ -133,8 +145,9 @@ TEST_CASE("a change of any key is seen, as one of this key alone, and a restart 
             const std::vector<app::DeckChange> found = app::changes(before, now);
             REQUIRE_FALSE(found.empty());
             CHECK((found[0].key == path && found[0].before == old && found[0].now == key.text()));
-            // With another kind, shape or fill, parameters go; a number of particles stands in place of their density.
-            const std::set<std::string> several{"kind", "shape", "fill"};
+            // With another kind, shape or fill, parameters go; a number of particles stands in place of their density,
+            // and a wall that gets a potential does not move.
+            const std::set<std::string> several{"kind", "shape", "fill", "epsilon"};
             if (!several.contains(key.name)) CHECK(found.size() == 1);
             for (const app::DeckChange& c : found) CHECK(c.refused == kept(path));
             REQUIRE(read(key, path, old));
@@ -161,6 +174,7 @@ TEST_CASE("every key with a value for each axis is refused with one for fewer or
         "system:\n"
         "  box: [100, 50]\n"
         "  boundary: [periodic, reflecting]\n"
+        "  gravity: [0, 1]\n"
         "  slabs: [{lower: [10, 10], upper: [40, 40], velocity: [1, 0]}]\n"
         "run: {dt: 0.001, steps: 10}\n"
         "grid: {tile: [8, 9]}\n";
@@ -168,6 +182,7 @@ TEST_CASE("every key with a value for each axis is refused with one for fewer or
         "system:\n"
         "  box: [100, 50, 60]\n"
         "  boundary: [periodic, reflecting, periodic]\n"
+        "  gravity: [0, 1, 0]\n"
         "  slabs: [{lower: [10, 10, 5], upper: [40, 40, 50], velocity: [1, 0, 2]}]\n"
         "run: {dt: 0.001, steps: 10}\n"
         "grid: {tile: [8, 9, 10]}\n";

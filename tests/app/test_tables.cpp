@@ -80,7 +80,12 @@ TEST_CASE("the last step of a table, whatever has been done to it") {
 }
 
 TEST_CASE("docs/output.md names the columns of each CSV file") {
-    check_page("thermo.csv", app::thermo_columns(3));
+    md::System system;
+    system.dimensions = 3;
+    system.gravity[1] = 1;
+    system.thermostat.kind = md::ThermostatKind::langevin;
+    system.walls = {{.velocity = 1}};
+    check_page("thermo.csv", app::thermo_columns(system));
     check_page("timing.csv", app::timing_columns());
     check_page("balance.csv", app::balance_columns());
     check_page("resources.csv", app::resource_columns());

@@ -68,6 +68,8 @@ COMMANDS = [
     ("elsewhere", r"scripts/reproduce/gallery\.sh$", "some ten minutes; with --quick it runs above"),
     ("quick", RUN + r"launch/equilibrate\.yaml$", {}, {}),
     ("quick", RUN + r"launch/launch\.yaml$", {"$": " --set run.steps=2000"}, FEW),
+    # docs/forces.md
+    ("quick", RUN + r"droplet\.yaml --out out/falling ", {"$": " --set run.steps=2500"}, FEW),
     # docs/replay.md
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),

@@ -137,9 +137,11 @@ def unknown_names(folder, source):
     """(page, line, what is wrong) of keys, options, scripts and STEELYARD_... names in inline code and commands."""
     others = ("system.potential.kind=mie", "load.kind=uniform", "load={kind: dataset, file: a.h5}")  # not in all decks
     keys = keys_of(folder, "inputs/tiny.yaml").union(*(keys_of(folder, "inputs/tiny.yaml", "--set", s) for s in others))
-    # No deck here names a file of particles.
-    of_file = read("docs/deck.md").partition("## system.from\n")[2].partition("\n## ")[0]
-    keys |= {"system.from"} | {f"system.from.{name}" for name in re.findall(r"^\| `(\w+)`", of_file, re.M)}
+    # No deck here names a file of particles, or what acts on them besides each other.
+    for section in ("system.from", "system.walls", "system.thermostat"):
+        table = read("docs/deck.md").partition(f"## {section}\n")[2].partition("\n## ")[0]
+        keys |= {section} | {f"{section}.{name}" for name in re.findall(r"^\| `(\w+)`", table, re.M)}
+    keys.add("system.gravity")
     keys |= keys_of(folder, "inputs/droplet.yaml")
     # The example of an output adds a key of its own.
     keys |= {f"output.{n}_every" for _, _, code in SPANS for n in re.findall(r'^add\((\w+), "steps between', code)}

@@ -17,6 +17,7 @@
 #include "gpu/zone.hpp"
 #include "md/initial.hpp"
 #include "md/potential.hpp"
+#include "md/thermostat.hpp"
 #include "md/tile.hpp"
 #include "tests/md/one_tile.hpp"
 
@@ -108,9 +109,13 @@ public:
         send();
         zone_->start(pass);
         std::array<std::vector<std::int64_t>, D> forces;
-        md::StepArgs args =
-            step_arguments(setup_.domain, setup_.potential, setup_.limits, pass.kick, setup_.dt, pass.sums);
+        md::StepArgs args = step_arguments(setup_.domain, setup_.potential, setup_.limits, pass.kick, setup_.dt,
+                                           pass.sums, setup_.external, pass.step);
         md::StepResult of_world, of_tile;
+        for (std::int64_t i = 0; pass.sums && i < tile_->size(); ++i) {
+            const md::Particle<D> p = tile_->particle(i);
+            of_tile.external += setup_.external.energy(md::vec<D>([&](int a) { return p.x[a]; }));
+        }
         md::PairSums pairs;
         const md::KernelsOf<D>& kernels = md::kernels_of<D>(kernels_);
         const auto step = kernels.step_for(setup_.potential, setup_.precision);
@@ -160,6 +165,23 @@ public:
     }
 
     std::size_t emigrants() const { return emigrants_; }
+
+    /// The zone's velocities change as the tile's do.
+    void change_velocities(const md::VelocityChange<D>& change) {
+        md::Int128 heat = 0;
+        const auto of = [&](md::Int128* sum) {
+            return [&change, sum](const md::Particle<D>& p) {
+                const auto before = md::vec<D>([&](int a) { return p.v[a]; }), after = change(p.id, before);
+                if (sum) *sum += md::gained(before, after);
+                return md::vec<D>([&](int a) { return after[a] - before[a]; });
+            };
+        };
+        tile_->change_velocities(of(&heat));
+        world_.change_velocities(of(nullptr));
+        CHECK((zone_->change_velocities(change) == heat));
+        CHECK((heat != 0));
+        check_particles();
+    }
 
 private:
     using ById = std::map<std::int64_t, md::Particle<D>>;
@@ -382,6 +404,8 @@ private:
         if (!pass.sums) return;
         for (int a = 0; a < 3; ++a) CHECK((zone.step.momentum[a] == step.momentum[a]));
         CHECK((zone.step.kinetic == step.kinetic));
+        CHECK((zone.step.work == step.work));
+        CHECK((zone.step.external == step.external));
         CHECK((zone.pairs.energy == pairs.energy));
         CHECK((zone.pairs.virial == pairs.virial));
         CHECK(zone.pairs.pairs == pairs.pairs);

@@ -108,6 +108,34 @@ TEMPLATE_TEST_CASE_SIG("a zone steps like a tile, with every potential in both p
     }
 }
 
+TEMPLATE_TEST_CASE_SIG("so it does where gravity, walls, a face that moves and a thermostat act", "", ((int D), D), 2,
+                       3) {
+    const Precision precision = GENERATE(Precision::mixed, Precision::double_);
+    gpu::ZoneSetup setup = setup_of(in<D, std::vector<int>>({7, 6}, {4, 3, 4}), all_axes, {}, precision);
+    md::System system;
+    system.dimensions = D;
+    system.gravity = {0, -2, 0};
+    system.walls = {{.face = md::BoxFace::y_lower, .epsilon = 1, .sigma = 0.3, .cutoff = 3.0},
+                    {.face = md::BoxFace::x_upper, .velocity = 40, .from = 2}};
+    setup.external = md::external_of(system, setup.domain, setup.dt);
+    const auto particles = sample<D>(setup.domain, 1.15, 3.0);
+    for (const test::Accelerator& a : test::accelerators()) {
+        test::BesideTiles<D> all(setup, skin, a, setup.domain.grid().box(), particles);
+        all.pass({Kick::first, false, false, 0});
+        md::Int128 work = 0;
+        for (std::int64_t step = 1; step < 12; ++step) {
+            if (all.displaced()) all.rebuild();
+            work += all.pass({Kick::middle, true, false, step}).step.work;
+        }
+        if (all.displaced()) all.rebuild();
+        all.pass({Kick::last, true, true, 12});
+        CHECK((work > 0));
+        const md::Thermostat langevin{.kind = md::ThermostatKind::langevin};
+        all.change_velocities(md::velocity_change<D>(langevin, 5, setup.dt, 12, {}));
+        all.pass({Kick::first, true, false, 12});
+    }
+}
+
 TEMPLATE_TEST_CASE_SIG("a zone goes on like a tile over many rebuilds", "", ((int D), D), 2, 3) {
     struct Place {
         const char* name;

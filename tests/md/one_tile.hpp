@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "md/external.hpp"
 #include "md/initial.hpp"
 #include "md/potential.hpp"
 #include "md/random.hpp"
@@ -47,9 +48,12 @@ inline md::Domain packed_for(md::Domain d, md::Precision p) {
     return d;
 }
 
-/// What a pass gets that covers the whole domain.
+inline const md::External only_pairs;
+
+/// What a pass gets that covers the whole domain. external must stay.
 inline md::StepArgs step_arguments(const md::Domain& domain, const md::PotentialSpec& potential,
-                                   const md::ForceLimits& limits, md::Kick kick, double dt, bool sums = true) {
+                                   const md::ForceLimits& limits, md::Kick kick, double dt, bool sums = true,
+                                   const md::External& external = only_pairs, std::int64_t step = 0) {
     md::StepArgs a{};
     a.potential = &potential;
     a.narrow_g2 = limits.narrow_g2.data();
@@ -57,11 +61,8 @@ inline md::StepArgs step_arguments(const md::Domain& domain, const md::Potential
     a.dt = dt;
     a.kick = kick;
     a.sum_kinetic = sums;
-    for (int k = 0; k < domain.dimensions; ++k) {
-        a.cell[k] = domain.axis[k].cell_width();
-        a.length[k] = domain.axis[k].fixed_length();
-        a.wall[k][0] = a.wall[k][1] = !domain.axis[k].periodic;
-    }
+    for (int k = 0; k < domain.dimensions; ++k) a.cell[k] = domain.axis[k].cell_width();
+    external.tell(a, domain, domain.grid().box(), 1, step);
     return a;
 }
 
@@ -71,6 +72,7 @@ struct OneTile {
     md::PotentialSpec potential;
     md::Precision precision;
     double skin = 0.3;
+    md::External external;
     const md::Kernels& kernels;
     md::ForceLimits limits;
     md::Tile<D> tile;
@@ -94,7 +96,7 @@ struct OneTile {
         tile.build_neighbour_lists(kernels, potential.cutoff + skin, scratch);
     }
     md::StepResult pass(md::Kick kick, double dt, bool sums = true) {
-        md::StepArgs a = step_arguments(domain, potential, limits, kick, dt, sums);
+        md::StepArgs a = step_arguments(domain, potential, limits, kick, dt, sums, external);
         for (int k = 0; k < D; ++k) {
             f[k].resize(tile.size());
             a.force[k] = f[k].data();

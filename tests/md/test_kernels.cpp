@@ -179,12 +179,21 @@ TEMPLATE_TEST_CASE_SIG("every instruction set gives the same bits", "", ((int D)
 
 TEMPLATE_TEST_CASE_SIG("two half-kicks are one kick, and a reversed run retraces its steps bit by bit, walls included",
                        "", ((int D), D), 2, 3) {
+    const bool external = GENERATE(false, true);  // gravity, and walls that attract or repel
     for (const Precision precision : {Precision::mixed, Precision::double_}) {
         const auto particles = test::jittered<D>(D == 2 ? 14 : 9, 1.1, 0.1, 0.4, 4.0);
         const md::Domain small = test::walled_box(D == 2 ? 16.0 : 10.0, 2.5, D);
         const double dt = 0.002;
         test::OneTile merged(small, {}, precision, md::choose_kernels(), particles),
             split(small, {}, precision, md::choose_kernels(), particles);
+        if (external) {
+            md::System system;
+            system.dimensions = D;
+            system.gravity = {0.3, -0.2, 0};
+            system.walls = {{.face = md::BoxFace::y_upper, .epsilon = 1, .sigma = 0.3, .cutoff = 2.0},
+                            {.face = md::BoxFace::x_lower, .epsilon = 1, .sigma = 0.3}};
+            merged.external = split.external = md::external_of(system, small, dt);
+        }
         const std::uint64_t start = merged.hash();
         const auto run = [&](test::OneTile<D>& t) {
             t.pass(md::Kick::first, dt);

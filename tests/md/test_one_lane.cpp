@@ -185,6 +185,15 @@ struct One {
         for (int a = 0; a < D; ++a) o.result.momentum[a] += static_cast<std::int64_t>(v[a]);
         o.result.kinetic += static_cast<std::int64_t>(md::kinetic_energy(v));
     }
+    md::Vec<Int, D> with_external(const md::Integration<D>& step, const md::Vec<Int, D>& dv) const {
+        return step.external_kicks(*this, dv);
+    }
+    md::Drifted<Int, D> reflected(const md::Integration<D>& step, const md::Drifted<Int, D>& d) {
+        return step.reflected_by_moved(*this, d);
+    }
+    void pushed(const md::Vec<Int, D>& before, const md::Vec<Int, D>& v) {
+        o.result.work += static_cast<std::int64_t>(md::kinetic_energy(v) - md::kinetic_energy(before));
+    }
     void set_velocity(const md::Vec<Int, D>& v) {
         for (int a = 0; a < D; ++a) o.v[a][i] = v[a];
     }
@@ -284,6 +293,7 @@ void check_equal(const Outcome<D>& functors, const Outcome<D>& kernels) {
     CHECK((functors.next == kernels.next));
     CHECK(functors.result.displacement2 == kernels.result.displacement2);
     CHECK((functors.result.kinetic == kernels.result.kinetic));
+    CHECK((functors.result.work == kernels.result.work));
     CHECK((functors.sums.energy == kernels.sums.energy));
     CHECK((functors.sums.virial == kernels.sums.virial));
     CHECK(functors.sums.pairs == kernels.sums.pairs);
@@ -316,6 +326,45 @@ TEMPLATE_TEST_CASE_SIG("one particle at a time, the functors do what the kernels
                 t.fill_ghosts();
             }
         }
+    }
+}
+
+TEMPLATE_TEST_CASE_SIG("so they do where gravity, a wall that attracts and a face that moves act", "", ((int D), D), 2,
+                       3) {
+    const int walled = GENERATE(range(0, D));
+    const Precision precision = GENERATE(Precision::mixed, Precision::double_);
+    const auto particles = sample<D>(walled);
+    const md::Domain box = test::packed_for(box_with_walls_at<D>(walled), precision);
+    md::System system;
+    system.dimensions = D;
+    system.gravity = {0.5, -0.25, D == 2 ? 0 : 1.0};
+    const auto face = [&](int side) { return static_cast<md::BoxFace>(2 * walled + side); };
+    system.walls = {{.face = face(0), .epsilon = 2, .sigma = 0.02, .cutoff = 1.5},
+                    {.face = face(1), .velocity = 0.5, .to = 1}};
+    const double dt = 0.0005;
+    const md::External external = md::external_of(system, box, dt);
+    const md::PotentialSpec spec;
+    const md::ForceLimits limits = md::force_limits(spec);
+    for (const md::Kernels* kernels : md::available_kernels()) {
+        Periodic<D> t(box, *kernels, particles);
+        md::Int128 work = 0;
+        for (const std::int64_t step : {0, 1, 2, 3}) {
+            const Kick kick = step == 0 ? Kick::first : step == 3 ? Kick::last : Kick::middle;
+            const md::StepArgs args = test::step_arguments(box, spec, limits, kick, dt, true, external, step);
+            const Outcome<D> functors = functors_for<D>(spec, precision)(t, args, precision);
+            const Outcome<D> by_kernels = step_by_kernels(*kernels, t, args, precision);
+            CAPTURE(kernels->isa, step, walled, static_cast<int>(precision));
+            check_equal(functors, by_kernels);
+            CHECK(functors.result.fault.kind == md::FaultKind::none);
+            CHECK((step == 0 || functors.result.work == 0));  // it moves no longer
+            work += functors.result.work;
+            const md::StepArgs alone = test::step_arguments(box, spec, limits, kick, dt);
+            if (step == 0) CHECK((step_by_kernels(*kernels, t, alone, precision).v[1] != by_kernels.v[1]));
+            if (functors.next.empty()) continue;
+            t.tile.flip();
+            t.fill_ghosts();
+        }
+        CHECK((work > 0));
     }
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What a face of the box does besides reflecting.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "balance/words.hpp"
+
+namespace md {
+
+/// The faces of the box, those of an axis one after the other.
+enum class BoxFace { x_lower, x_upper, y_lower, y_upper, z_lower, z_upper };
+constexpr auto words_of(BoxFace) {
+    return std::to_array<balance::Word<BoxFace>>({{BoxFace::x_lower, "x_lower"},
+                                                  {BoxFace::x_upper, "x_upper"},
+                                                  {BoxFace::y_lower, "y_lower"},
+                                                  {BoxFace::y_upper, "y_upper"},
+                                                  {BoxFace::z_lower, "z_lower"},
+                                                  {BoxFace::z_upper, "z_upper"}});
+}
+
+/// A face with a potential, or one that moves into the box.
+struct Wall {
+    BoxFace face = BoxFace::x_lower;
+    double epsilon = 0, sigma = 1;        ///< of the 9-3 potential (WallPotential); epsilon 0: none
+    std::optional<double> cutoff = {};    ///< lengths; empty: where the potential is lowest, so that it only repels
+    double velocity = 0;                  ///< into the box, lengths / time; 0: it stands still
+    std::int64_t from = 0;                ///< the first step at which it moves
+    std::optional<std::int64_t> to = {};  ///< and the first at which it no longer does
+
+    int axis() const { return static_cast<int>(face) / 2; }
+    int side() const { return static_cast<int>(face) % 2; }  ///< 0: lower
+    bool moves() const { return velocity > 0; }
+};
+
+}  // namespace md

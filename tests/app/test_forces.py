@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""What acts on particles besides each other: gravity, walls, faces that move, thermostats.
+
+Groups: forces_one_hash forces_energy forces_temperature forces_errors.
+"""
+import csv
+import os
+from math import erf, exp, pi, sqrt
+
+import h5py
+import numpy as np
+import pytest
+
+from program import hash_of, options, rows, run, settings, summary
+
+# All of it at once. The thermostat acts while the face moves.
+FLAT = """system:
+  box: [44, 36]
+  boundary: [periodic, reflecting]
+  seed: 11
+  gravity: [0, -0.05]
+  walls:
+    - {face: y_lower, epsilon: 1.5, cutoff: 2.5}
+    - {face: y_upper, velocity: 2, from: 30, to: 130}
+  thermostat: {kind: langevin, temperature: 0.8, friction: 0.5, every: 7, from: 10, to: 150}
+  slabs: [{lower: [0, 1.2], upper: [44, 34.8], density: 0.6, temperature: 0.5}]
+run: {dt: 0.004, steps: 160}
+output: {every: 20}
+"""
+DEEP = """system:
+  box: [17, 15, 16]
+  boundary: [reflecting, periodic, reflecting]
+  seed: 12
+  gravity: [0.1, 0, -0.2]
+  walls:
+    - {face: z_lower, epsilon: 1}
+    - {face: x_lower, velocity: 3, from: 10, to: 60}
+  thermostat: {kind: rescale, temperature: 0.9, every: 5, from: 15}
+  slabs: [{lower: [1, 0, 1], upper: [16, 15, 15], density: 0.5, temperature: 0.5}]
+run: {dt: 0.004, steps: 80}
+output: {every: 10}
+"""
+BALANCED = dict(balance__every=20, balance__clock="work", balance__criterion="every")
+
+
+def write(tmp_path, text):
+    deck = tmp_path / "deck.yaml"
+    deck.write_text(text)
+    return deck
+
+
+def table(out):
+    with open(os.path.join(out, "thermo.csv")) as f:
+        return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(f)]
+
+
+def go(deck, out, ranks=0, threads=1, isa=None, **keys):
+    code, text = run(ranks, "run", deck, "--out", out, "--quiet", *settings(**keys), threads=threads, isa=isa)
+    assert code == 0, f"{ranks} ranks, {keys}: {code} {text}"
+    return hash_of(out), rows(out)
+
+
+@pytest.mark.group("forces_one_hash")
+@pytest.mark.parametrize("deck", [FLAT, DEEP], ids=["2D", "3D"])
+def test_one_hash(tmp_path, deck):
+    """State and sums, those of heat and work too, do not depend on how they are computed."""
+    deck = write(tmp_path, deck)
+    ways = [
+        dict(ranks=1, grid__skin=0.2),
+        dict(ranks=2, threads=2, comm__overlap="none"),
+        dict(ranks=3, balance__partition__kind="rcb", **BALANCED),
+        dict(ranks=4, grid__tile=4, comm__order="far_first", comm__aggregate="node", comm__ranks_per_node=2),
+        dict(ranks=7, balance__partition__kind="chain", **BALANCED),
+        dict(isa="avx2"),
+        dict(isa="portable", threads=2),
+        dict(isa="scalar", run__steps=20),
+        dict(accelerator__backend="host", accelerator__share=0.5),
+        dict(ranks=2, accelerator__backend="host", accelerator__share=0.5, accelerator__threads=2),
+    ]
+    alone = go(deck, tmp_path / "alone")
+    short = go(deck, tmp_path / "short", run__steps=20)
+    for i, way in enumerate(ways):
+        assert go(deck, tmp_path / str(i), **way) == (short if "run__steps" in way else alone), way
+    assert go(tmp_path / "alone/deck.yaml", tmp_path / "again") == alone, "the effective deck"
+    # A pass more or less at whole steps, where the thermostat acts.
+    assert go(deck, tmp_path / "whole", output__trajectory_every=7)[0] == alone[0]
+
+
+@pytest.mark.group("forces_one_hash")
+@pytest.mark.parametrize(
+    "deck, step", [(FLAT, 80), (FLAT, 59), (DEEP, 40), (DEEP, 33)], ids=["2D_80", "2D_59", "3D_40", "3D_33"]
+)
+def test_restart(tmp_path, deck, step):
+    """A restart in the midst of it, at a step of the thermostat (59, 40) or between two, goes on with the same sums."""
+    deck, out = write(tmp_path, deck), tmp_path / "out"
+    alone = go(deck, tmp_path / "alone")
+    go(deck, tmp_path / "half", ranks=2, checkpoint__every=step, checkpoint__keep=9)
+    os.makedirs(out)
+    name = f"checkpoint_{step}.h5"
+    os.rename(tmp_path / "half" / name, out / name)
+    code, text = run(3, "run", deck, "--restart", out / name, "--out", tmp_path / "rest", "--quiet")
+    assert code == 0, text
+    assert hash_of(tmp_path / "rest") == alone[0]
+    after = [line for line in alone[1].splitlines()[1:] if int(line.split(",")[0]) > step]
+    assert rows(tmp_path / "rest").splitlines()[-len(after) :] == after
+    text = deck.read_text()
+    deck.write_text(text.replace("every: 7", "every: 8").replace("every: 5", "every: 6"))
+    code, text = run(0, "run", deck, "--restart", out / name, "--out", tmp_path / "other")
+    assert code == 3 and "system.thermostat.every differs" in text, text
+    code, text = run(
+        0,
+        "run",
+        tmp_path / "alone/deck.yaml",
+        "--restart",
+        out / name,
+        "--out",
+        tmp_path / "dt",
+        "--set",
+        "run.dt=0.003",
+    )
+    assert code == 3 and "run.dt" in text, text
+
+
+GAS = """system:
+  box: [40, 30]
+  boundary: [reflecting, reflecting]
+  potential: {epsilon: 1e-9, sigma: 0.01, softening: 0.5, cutoff: 0.6}
+  bodies: [{shape: box, lower: [0.5, 1], upper: [39, 29], fill: random, particles: 4000, spacing: 0.1, temperature: 1}]
+run: {dt: 0.002, steps: 600}
+output: {every: 10}
+"""
+
+
+@pytest.mark.group("forces_energy")
+def test_work(tmp_path):
+    """Of particles that hardly feel each other, the kinetic energy grows by the work of a face, which is that of a
+    piston in an ideal gas."""
+    walls = "walls: [{face: x_lower, velocity: 0.1, from: 100, to: 500}]\n  potential"
+    deck = write(tmp_path, GAS.replace("potential", walls, 1))
+    go(deck, tmp_path / "out", ranks=2, run__dt=0.02)
+    table_ = table(tmp_path / "out")
+    assert table_[10]["work"] == 0 < table_[20]["work"] < table_[50]["work"] == table_[60]["work"]
+    first = table_[0]["kinetic"]
+    for row in table_:
+        assert abs(row["kinetic"] - row["work"] - first) < 1e-5 * first
+    # The face comes 0.8 sigma far, before 4,000 particles on 38.5 sigma. Those that it meets have velocities v > -u
+    # towards it, and the pressure is that of 2 (v + u)^2.
+    u, inside = 0.1, 0.5 * (1 + erf(0.1 / sqrt(2)))
+    expected = 4000 / 38.5 * 0.8 * 2 * ((1 + u**2) * inside + u * exp(-(u**2) / 2) / sqrt(2 * pi))
+    assert abs(table_[-1]["work"] / expected - 1) < 0.15, (table_[-1]["work"], expected)
+    assert abs(summary(tmp_path / "out")["energy_drift"]) < 1e-5
+
+
+@pytest.mark.group("forces_energy")
+def test_fall(tmp_path):
+    """Gravity: a particle's fall is that of Galilei, and potential energy becomes kinetic."""
+    words = "gravity: [0.5, -0.25]\n  potential"
+    deck = write(tmp_path, GAS.replace("potential", words, 1).replace("temperature: 1", "temperature: 0"))
+    go(deck, tmp_path / "out", run__steps=500, output__trajectory_every=500)
+    with h5py.File(tmp_path / "out/trajectory.h5") as f:
+        x, v = (f[f"particles/all/{k}/value"][:, :, :2] for k in ("position", "velocity"))
+    time, fallen = 1.0, np.array([0.5, -0.25])
+    free = (x[0, :, 1] > 1.2) & (x[0, :, 0] < 38.5)  # of particles that reach no wall
+    assert free.sum() > 3800
+    assert abs(x[1] - x[0] - fallen * time**2 / 2)[free].max() < 2e-5  # frames hold single precision
+    assert abs(v[1] - fallen * time)[free].max() < 1e-6
+    table_ = table(tmp_path / "out")
+    start = -(x[0] @ fallen).sum()
+    assert abs(table_[0]["external"] / start - 1) < 1e-5
+    assert abs(table_[-1]["kinetic"] + table_[-1]["external"] - table_[0]["external"]) < 1e-6 * abs(start)
+    assert table_[-1]["total"] == pytest.approx(sum(table_[-1][k] for k in ("kinetic", "potential", "external")))
+
+
+LIQUID = """system:
+  box: [34, 30]
+  boundary: [periodic, reflecting]
+  seed: 5
+  potential: {shift: force}
+  slabs: [{lower: [0, 2], upper: [33, 28], density: 0.75, temperature: 1.2}]
+run: {dt: 0.003, steps: 1500}
+output: {every: 50}
+"""
+ACTING = {
+    "gravity": "gravity: [0, -0.1]",
+    "walls": "walls: [{face: y_lower, epsilon: 2}, {face: y_upper, epsilon: 2}]",
+    "langevin": "thermostat: {kind: langevin, temperature: 0.5, friction: 1, to: 1200}",
+    "rescale": "thermostat: {kind: rescale, temperature: 1.5}",
+    "piston": "walls: [{face: y_upper, velocity: 0.5, from: 200, to: 900}]",
+    "all": "gravity: [0, -0.1]\n  walls: [{face: y_lower, epsilon: 2}, {face: y_upper, velocity: 0.5, to: 900}]\n"
+    "  thermostat: {kind: langevin, temperature: 0.5}",
+}
+
+
+@pytest.mark.group("forces_energy")
+@pytest.mark.parametrize("name", ACTING)
+def test_conserved(tmp_path, name):
+    """Without heat and work the total energy stays as constant as without any of it."""
+    drift = {}
+    for what in ("nothing", name):
+        text = LIQUID if what == "nothing" else LIQUID.replace("potential:", f"{ACTING[name]}\n  potential:")
+        os.makedirs(tmp_path / what)
+        go(write(tmp_path / what, text), tmp_path / what / "out", threads=2)
+        table_ = table(tmp_path / what / "out")
+        kept = [r["total"] - r.get("heat", 0) - r.get("work", 0) for r in table_]
+        largest = max(r["kinetic"] for r in table_)
+        drift[what] = max(abs(e - kept[0]) for e in kept) / largest
+        assert summary(tmp_path / what / "out")["energy_drift"] == pytest.approx(
+            (kept[-1] - kept[0]) / largest, rel=1e-3, abs=1e-9
+        )
+    columns = dict(gravity="external", walls="external", langevin="heat", rescale="heat", piston="work", all="heat")
+    assert abs(table_[-1][columns[name]]) > 1000 * drift["nothing"], table_[-1]
+    assert drift[name] < 2e-3, drift
+    print(drift)
+
+
+HOT = """system:
+  box: fit
+  seed: {seed}
+  thermostat: {{kind: {kind}, temperature: 0.7, every: 5}}
+  slabs: [{{cells: {cells}, density: 0.6, temperature: 1.5}}]
+run: {{dt: 0.004, steps: 1200}}
+output: {{every: 20}}
+"""
+
+
+@pytest.mark.group("forces_temperature")
+@pytest.mark.parametrize("dimensions", (2, 3))
+@pytest.mark.parametrize("kind", ("langevin, friction: 2", "rescale"))
+def test_temperature(tmp_path, kind, dimensions):
+    """Over five seeds, temperature and distribution of velocities are Maxwell's within their errors."""
+    temperatures, moments, particles = [], [], 0
+    for seed in range(5):
+        text = HOT.format(cells=[24, 14] if dimensions == 2 else [6, 6, 5], seed=seed + 1, kind=kind)
+        out = tmp_path / str(seed)
+        os.makedirs(out)
+        go(write(out, text), out / "out", threads=2, output__trajectory_every=100)
+        late = [r["temperature"] for r in table(out / "out") if r["step"] >= 400]
+        temperatures.append(np.mean(late))
+        with h5py.File(out / "out/trajectory.h5") as f:
+            v = f["particles/all/velocity/value"][4:, :, :dimensions].astype(float) / np.sqrt(0.7)
+        particles = v.shape[1]
+        moments.append([v.mean(), (v**2).mean(), (v**4).mean(), (abs(v) < 1).mean()])
+    error = np.std(temperatures, ddof=1) / np.sqrt(5)
+    assert abs(np.mean(temperatures) - 0.7) < 4 * error + 0.004, (temperatures, error)
+    assert error < 0.01
+    moments = np.array(moments)
+    # Frames are 0.4 apart: those of a particle are hardly independent, so errors are those between seeds.
+    of_normal = np.array([0, 1, 3, 0.682689])
+    spread = moments.std(axis=0, ddof=1) / np.sqrt(5)
+    assert (abs(moments.mean(axis=0) - of_normal) < 5 * spread + [1e-3, 0.006, 0.03, 0.003]).all(), (moments, spread)
+    assert particles > 300
+
+
+@pytest.mark.group("forces_errors")
+@pytest.mark.parametrize(
+    "words, where, remedy",
+    [
+        ("gravity: [0.1, 0]", "gravity along x, where the box is periodic", "write 0"),
+        ("gravity: [0, -2000]", "system.gravity.1", "1000"),
+        ("gravity: [0, -1, 0]", "system.gravity has 3 values", "give 2"),
+        ("walls: []", "system.walls is empty", "give at least one"),
+        ("walls: [{epsilon: 1}]", "face", "y_lower"),
+        ("walls: [{face: y_lower}]", "does nothing but reflect", "give epsilon or velocity"),
+        ("walls: [{face: x_lower, epsilon: 1}]", "periodic along x", "reflecting"),
+        ("walls: [{face: z_lower, epsilon: 1}]", "no face z_lower in 2D", "x or y"),
+        ("walls: [{face: y_lower, epsilon: 1}, {face: y_lower, epsilon: 2}]", "there twice", "once"),
+        ("walls: [{face: y_lower, epsilon: 1, velocity: 1}]", "beside epsilon", "remove one"),
+        ("walls: [{face: y_lower, velocity: 1, sigma: 2}]", "without epsilon", "remove it"),
+        ("walls: [{face: y_lower, epsilon: 1, from: 2}]", "without velocity", "remove it"),
+        ("walls: [{face: y_lower, velocity: 500}]", "moves 1 in a step", "use at most"),
+        ("walls: [{face: y_lower, velocity: 20}]", "in a box of 36", "at most"),
+        ("walls: [{face: y_lower, velocity: -1}]", "system.walls.0.velocity", "0"),
+        ("thermostat: {temperature: 1}", "no key of kind none", "write kind: langevin"),
+        ("thermostat: {kind: rescale, friction: 1}", "no key of kind rescale", "write kind: langevin"),
+        ("thermostat: {kind: langevin, friction: 100}", "more than velocities have", "below 2"),
+        ("thermostat: {kind: langevin, temperature: -1}", "system.thermostat.temperature", "0"),
+        ("thermostat: {kind: langevin, from: 20, to: 20}", "ends before it begins", "beyond"),
+        ("thermostat: {kind: langevin, every: 0}", "system.thermostat.every", "1"),
+        ("thermostat: {kind: langevine}", "system.thermostat.kind", "langevin"),
+    ],
+)
+def test_refused(tmp_path, words, where, remedy):
+    """One line that says what, where and what helps, with exit code 2, before anything is written."""
+    text = f"""system:
+  box: [44, 36]
+  boundary: [periodic, reflecting]
+  {words}
+  slabs: [{{lower: [0, 1.2], upper: [44, 32], density: 0.6}}]
+run: {{dt: 0.002, steps: 1600}}
+"""
+    code, said = run(2, "run", write(tmp_path, text), "--out", tmp_path / "out")
+    assert code == 2 and said.count("\n") == 1, said
+    assert where in said and remedy in said.split(";")[-1] and "deck.yaml" in said, said
+    assert not os.path.exists(tmp_path / "out")
+
+
+@pytest.mark.group("forces_errors")
+def test_check(tmp_path):
+    """`check` says that a thermostat is not reversible; decks without any of this know no word of it."""
+    import subprocess
+
+    def said(text):
+        return subprocess.run(
+            [options.binary, "check", write(tmp_path, text)], stdout=subprocess.PIPE, text=True, check=True
+        ).stdout
+
+    assert "each 7th step from 10 up to 150" in said(FLAT) and "momentum is not kept" in said(FLAT)
+    assert "each 5th step from 15 on" in said(DEEP)
+    plain = said(LIQUID)
+    for word in ("gravity", "walls", "thermostat"):
+        assert f"{word}:" not in plain, plain
+    go(write(tmp_path, LIQUID), tmp_path / "out", run__steps=2)
+    head = "step,time,particles,kinetic,potential,total,momentum_x,momentum_y,temperature,pressure\n"
+    assert rows(tmp_path / "out").startswith(head)
+
+
+@pytest.mark.group("forces_errors")
+def test_damaged(tmp_path):
+    """A particle that starts inside a wall's repulsion stops the run, and says which."""
+    text = LIQUID.replace("potential:", "walls: [{face: y_lower, epsilon: 1}]\n  potential:").replace(
+        "[0, 2]", "[0, 0.0001]"
+    )
+    code, said = run(2, "run", write(tmp_path, text), "--out", tmp_path / "out", "--quiet")
+    assert code == 4 and "step 0" in said, said
