@@ -9,9 +9,11 @@ const AXIS = { stroke: "#5c6675", grid: { stroke: "#edf0f3" }, ticks: { stroke: 
 function addChart(card, options, data) {
   const box = el("div", { class: "chart" });
   card.append(box);
+  const restarts = options.steps ? card.closest(".card").restarts || [] : [];
+  const hooks = { ...options.hooks, draw: [...((options.hooks || {}).draw || []), (u) => restarts.forEach((s) => drawLine(u, s, "rgba(204,121,167,.9)", [4, 4]))] };
   const chart = new uPlot({
     width: Math.max(200, box.clientWidth), height: options.height || 190, legend: { live: true },
-    cursor: { sync: { key: options.steps ? "steps" : "" }, focus: { prox: 24 }, drag: { x: true, y: false } }, ...options,
+    cursor: { sync: { key: options.steps ? "steps" : "" }, focus: { prox: 24 }, drag: { x: true, y: false } }, ...options, hooks,
   }, data, box);
   new ResizeObserver(() => chart.setSize({ width: Math.max(200, box.clientWidth), height: options.height || 190 })).observe(box);
   charts.push(chart);
@@ -26,15 +28,17 @@ function addChart(card, options, data) {
   return chart;
 }
 
-// A line where the map stands.
-function drawPlace(u) {
-  const x = u.valToPos(place.step, "x", true), { left, top: above, width, height } = u.bbox;
+// A line across a plot at a step.
+function drawLine(u, step, colour, dash) {
+  const x = u.valToPos(step, "x", true), { left, top: above, width, height } = u.bbox;
   if (x < left || x > left + width) return;
   u.ctx.save();
-  u.ctx.fillStyle = "rgba(28,36,48,.55)";
-  u.ctx.fillRect(x - devicePixelRatio / 2, above, devicePixelRatio, height);
+  u.ctx.strokeStyle = colour, u.ctx.lineWidth = 1.2 * devicePixelRatio, u.ctx.setLineDash(dash.map((d) => d * devicePixelRatio));
+  u.ctx.beginPath(), u.ctx.moveTo(x, above), u.ctx.lineTo(x, above + height), u.ctx.stroke();
   u.ctx.restore();
 }
+// Where the map stands.
+const drawPlace = (u) => drawLine(u, place.step, "rgba(28,36,48,.55)", []);
 
 // Marks along the lower edge: a triangle where cells moved, a dot where the partition was kept.
 function drawDecisions(rows) {

@@ -82,13 +82,15 @@ def uneven_ranks(run):
     usual, busiest = median(compute), max(range(size), key=compute.__getitem__)
     if compute[busiest] > 1.15 * mean(compute):
         slow = [r for r in range(size) if compute[r] > 0.5 * (usual + compute[busiest])]
-        found.append(
-            {
-                "text": f"{plural('Rank', slow)} compute{'s' if len(slow) == 1 else ''} longest,"
-                f" {compute[busiest] / mean(compute):.2f} times the mean: the others wait for it.",
-                "see": "ranks",
-            }
-        )
+        text = f"{plural('Rank', slow)} compute{'s' if len(slow) == 1 else ''} longest,"
+        text += f" {compute[busiest] / mean(compute):.2f} times the mean: the others wait for it."
+        each = [c / max(1, n) for c, n in zip(compute, ranks["particles"])]  # a particle
+        if len(each) == size and each[busiest] > 1.3 * median(each):
+            text += f" A particle takes {each[busiest] / median(each):.1f} times as long there as usual:"
+            text += " the processor is slow, or the particles lie dense."
+        elif len(each) == size:
+            text += " It has more particles, not a slower processor."
+        found.append({"text": text, "see": "ranks"})
     waits = mean(total("wait_seconds")) if "wait_seconds" in ranks else mean(ghosts)
     if max(waits, mean(ghosts)) > 0.1 * wall:
         late = max(range(size), key=ghosts.__getitem__)
@@ -115,15 +117,11 @@ def uneven_seconds(ranks, interval):
 
 
 def dense_zone(run):
-    frames = run["map"]
-    if not frames or "load" not in frames:
-        return []
-    for load in reversed(frames["load"]):
-        values = sorted((v for v in load if number(v)), reverse=True)
-        if not values or sum(values) <= 0:
-            continue
-        tenth = sum(values[: max(1, len(values) // 10)]) / sum(values)
-        if tenth < 0.25:
-            return []
-        return [{"text": f"A tenth of the box carries {percent(tenth)} of the load at the end.", "see": "map"}]
+    frames = run["map"] or {}
+    for name, words in (("load", "carries {} of the load"), ("particles", "holds {} of the particles")):
+        values = sorted((v for v in frames.get(name, [[]])[-1] if number(v)), reverse=True)
+        if sum(values) > 0:
+            tenth = sum(values[: max(1, len(values) // 10)]) / sum(values)
+            text = f"A tenth of the box {words.format(percent(tenth))} at the end."
+            return [{"text": text, "see": "map"}] if tenth >= 0.25 else []
     return []

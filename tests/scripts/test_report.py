@@ -351,9 +351,9 @@ def test_planted_causes_are_found(tmp_path):
     """A slow rank, a dense zone and late messages each get a sentence, and an even run gets none of them."""
     head = "step,start,rank,node,particles,wall_seconds,forces,neighbours,ghosts,wait_seconds\n"
 
-    def found(forces, ghosts, loads=(1,) * 20, speeds=None):
+    def found(forces, ghosts, loads=(1,) * 20, speeds=None, particles=(9,) * 4):
         rows = "".join(
-            f"{s},0,{r},0,9,{s},{s * f},0,{s * g},0\n"
+            f"{s},0,{r},0,{particles[r]},{s},{s * f},0,{s * g},0\n"
             for s in (0, 50, 100)
             for r, (f, g) in enumerate(zip(forces, ghosts))
         )
@@ -368,7 +368,13 @@ def test_planted_causes_are_found(tmp_path):
 
     assert found([0.9] * 4, [0.05] * 4) == "Nothing stands out."
     slow = found([0.4, 0.4, 0.9, 0.4], [0.5, 0.5, 0.01, 0.5])
-    assert slow.startswith("Rank 2 computes longest, 1.71 times the mean") and "about what the differences" in slow
+    assert (
+        slow.startswith("Rank 2 computes longest, 1.71 times the mean")
+        and "2.2 times as long there" in slow
+        and "about what the differences" in slow
+    )
+    full = found([0.4, 0.4, 0.9, 0.4], [0.5, 0.5, 0.01, 0.5], particles=(4, 4, 9, 4))
+    assert "It has more particles, not a slower processor." in full
     late = found([0.5] * 4, [0.3, 0.4, 0.3, 0.3])
     assert "messages are late" in late and "rank 1" in late and "computes longest" not in late
     assert "A tenth of the box carries 52 % of the load" in found([0.9] * 4, [0.05] * 4, [10] * 2 + [1.02] * 18)
