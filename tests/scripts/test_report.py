@@ -256,6 +256,31 @@ def test_two_runs_side_by_side(runs, browser):
     assert browser.run("return document.documentElement.scrollWidth") <= 1280
 
 
+@pytest.mark.group("browser")
+def test_messages_and_pictures(browser, tmp_path):
+    """The matrix of messages holds what the trace holds; pictures for a paper come by the same command."""
+    out, trace = tmp_path / "out", tmp_path / "messages.csv"
+    steelyard(out, 3, DECK, "--trace-messages", trace, run__steps=40, balance__every=20, output__fields_every=40)
+    done = report(out, "--messages", trace, "--pictures", "pdf")
+    assert done.returncode == 0, done.stderr
+    assert all((out / f"{name}.pdf").read_bytes().startswith(b"%PDF") for name in ("lbe", "density", "partition"))
+    browser.open(out / "report.html")
+    assert browser.errors() == []
+    held = {(s, t): (n, size) for s, t, n, size in browser.run("return report.runs[0].messages")}
+    with open(trace, newline="") as f:
+        rows = [[int(r[c]) for c in ("source", "target", "bytes")] for r in csv.DictReader(f)]
+    pairs = {(s, t) for s, t, _ in rows}
+    assert held == {p: (len(n := [b for s, t, b in rows if (s, t) == p]), sum(n)) for p in pairs} and len(pairs) > 2
+    words = browser.run(
+        """const canvas = document.querySelector('#messages canvas'), box = canvas.getBoundingClientRect();
+        const at = (k) => (k + 0.5) * box.width / 3;
+        const over = { clientX: box.left + at(1), clientY: box.top + at(0), bubbles: true };
+        canvas.dispatchEvent(new MouseEvent('mousemove', over));
+        return document.querySelector('#messages .reading').textContent"""
+    )
+    assert words == f"rank 0 to rank 1: {held[0, 1][0]:,} messages, {held[0, 1][1]:,} bytes"
+
+
 HOSTILE = "<img src=x onerror=window.broken=1><script>window.broken=2</script>\u2028&amp;\"'</script>"
 
 
