@@ -7,7 +7,7 @@ import re
 
 from .findings import findings
 from .partition import partition, partition_map
-from .tables import Notes, groups, read_json, read_table, read_text
+from .tables import Notes, few, groups, read_json, read_table, read_text
 
 PHASES = ("forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output", "other")
 BALANCE = ("step", "model", "driver", "lbe", "lbe_model", "mean_seconds", "max_seconds", "decision")
@@ -37,9 +37,9 @@ def read_run(folder, messages=None):
         "checkpoints": checkpoints(folder),
         "thermo": read_table(folder, "thermo.csv", notes, ("step", "kinetic", "potential", "total")),
         "timing": read_table(folder, "timing.csv", notes, ("step", "wall_seconds")),
-        "balance": balance(read_table(folder, "balance.csv", notes, BALANCE, ("model", "decision", "criterion"))),
-        "resources": by_step(read_table(folder, "resources.csv", notes, ("step", "resource", "speed", "seconds"))),
-        "zones": by_step(read_table(folder, "zones.csv", notes, ("step", "rank", "share", "decision"), ("decision",))),
+        "balance": balance(read_table(folder, "balance.csv", notes, BALANCE, ("model", "decision")), notes),
+        "resources": by_step("resources.csv", folder, notes, ("step", "resource", "speed", "seconds")),
+        "zones": by_step("zones.csv", folder, notes, ("step", "rank", "share", "decision"), ("decision",)),
         "partition": partition(read_json(folder, "partition.json", notes), notes),
     }
     run["map"] = partition_map(run["partition"]) or cell_map(
@@ -100,25 +100,33 @@ def checkpoints(folder):
     return sorted(int(s[1]) for s in steps if s)
 
 
-def balance(table):
-    """Rows of balance.csv by model, the driver first."""
+def balance(table, notes):
+    """What is shown of balance.csv by model, the driver first."""
     if not table or not table["step"]:
         return None
     models = {}
     for i, model in enumerate(table["model"]):
         models.setdefault(model, []).append(i)
     drivers = {m for m, d in zip(table["model"], table["driver"]) if d == 1}
-    return [
-        {**{c: [values[i] for i in rows] for c, values in table.items()}, "model": m, "driver": m in drivers}
-        for m, rows in sorted(models.items(), key=lambda item: item[0] not in drivers)
-    ]
+    shown = [c for c in BALANCE if c not in ("model", "driver")]
+    found = []
+    for m, rows in sorted(models.items(), key=lambda item: item[0] not in drivers):
+        decisions = [table["decision"][i] for i in rows]
+        some = few(rows, 20000, f"balance.csv, {m}", notes)
+        columns = {c: [table[c][i] for i in some] for c in shown}
+        moved = decisions.count("moved")
+        found.append({**columns, "model": m, "driver": m in drivers, "moved": moved, "kept": len(rows) - moved})
+    return found
 
 
-def by_step(table):
-    """{"step": steps, column: a list for each step}."""
+def by_step(name, folder, notes, columns, words=()):
+    """A table with several rows a step: {"step": steps, column: a list for each step}."""
+    table = read_table(folder, name, notes, columns, words)
     if not table or not table["step"]:
         return None
     found = groups(table)
+    rows = max(b - a for _, a, b in found)
+    found = few(found, max(20, 400000 // rows), name, notes)
     lists = {c: [values[a:b] for _, a, b in found] for c, values in table.items() if c != "step"}
     return {"step": [step for step, _, _ in found], **lists}
 

@@ -41,8 +41,8 @@ const SECTIONS = [
         modelChart(panel("LBE_m: LBE by the model"), "lbe_model", run, runs);
         const table = el("table", { class: "plain" }, el("tr", {}, ...["model", "overall LBE", "moved", "kept"].map((t) => el("th", {}, t))));
         for (const b of run.balance) {
-          const moves = b.decision.filter((d) => d === "moved").length, overall = (run.summary.overall_lbe || {})[b.model];
-          table.append(el("tr", {}, ...[b.model + (b.driver ? " (drives)" : ""), percent(overall), moves, b.decision.length - moves].map((t) => el("td", {}, t))));
+          const overall = (run.summary.overall_lbe || {})[b.model];
+          table.append(el("tr", {}, ...[b.model + (b.driver ? " (drives)" : ""), percent(overall), b.moved, b.kept].map((t) => el("td", {}, t))));
         }
         panel("In the whole run").append(table);
       });

@@ -92,6 +92,14 @@ def read_table(folder, name, notes, columns, words=()):
     return table
 
 
+def few(found, most, name, notes):
+    """All of a list, or, with a note, every so many of them, so that a page stays small however long the run."""
+    every = -(-len(found) // most)
+    if every > 1:
+        notes.append(f"{name}: of {len(found):,} steps one in {every} is shown.")
+    return found[::every] if every > 1 else found
+
+
 def groups(table, key="step"):
     """(value, first row, row behind the last one) of each run of rows that share the value of a column."""
     values, begin, found = table[key], 0, []

@@ -351,6 +351,23 @@ def test_results_that_are_cut_short_or_foreign(runs, tmp_path):
 
 
 @pytest.mark.group("refusals")
+def test_pages_of_long_runs_stay_small(tmp_path):
+    """Of more balancings than a plot can show, every so many are; none is lost from the counts."""
+    head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,decision\n"
+    rows = (f"{20 * i},r1,1,0.{i},0.9,1,2,{'moved' if i % 3 == 0 else 'kept: gain'}\n" for i in range(50001))
+    (tmp_path / "balance.csv").write_text(head + "".join(rows))
+    rows = (f"{s},{p},1,1,0.5\n" for s in range(100) for p in range(8000))
+    (tmp_path / "resources.csv").write_text("step,resource,speed,load,seconds\n" + "".join(rows))
+    path = made(tmp_path)
+    (run_,) = data_of(path)
+    shown = run_["balance"][0]
+    assert (shown["moved"], shown["kept"]) == (16667, 33334) and len(shown["step"]) == 16667
+    assert shown["step"][:2] == [0, 60] and shown["lbe"][1] == 0.3
+    assert len(run_["resources"]["step"]) == 50 and len(run_["resources"]["speed"][0]) == 8000
+    assert sum("is shown" in n for n in run_["notes"]) == 2 and os.path.getsize(path) < 3e6
+
+
+@pytest.mark.group("refusals")
 def test_no_result_and_no_room(runs, tmp_path):
     """No result: one line and code 3. A page that cannot be written leaves the old one as it was."""
     for folder in (tmp_path, tmp_path / "nowhere"):
