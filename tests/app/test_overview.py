@@ -103,12 +103,12 @@ def test_ranks_add_up_to_the_summary(tmp_path):
 @pytest.mark.group("overview")
 def test_never_too_much_and_no_change(tmp_path):
     """Frames are thinned out while the run goes on; without them there are no files; the trajectory is the same."""
-    long = dict(run__steps=4000, balance__every=500)
-    go(tmp_path / "few", 1, 2, **long, output__map_frames=2)
+    long = dict(run__steps=3000, balance__every=500)
+    go(tmp_path / "few", 2, 2, **long, output__map_frames=2)
     go(tmp_path / "none", 2, 2, **long, output__map_frames=0)
     for name in ("map.csv", "ranks.csv"):
         steps = list(frames(tmp_path / "few", name))
-        assert len(steps) == 2 and steps[0] == 0 and steps[1] >= 512, "those in between made room"
+        assert 1 <= len(steps) <= 2 and steps[0] == 0, "every other one made room"
         assert not os.path.exists(tmp_path / "none" / name)
     assert len({summary(str(tmp_path / d))["state_hash"] for d in ("few", "none")}) == 1
     # A file that was cut short is continued from its whole rows; one of other columns is put aside.
@@ -119,7 +119,11 @@ def test_never_too_much_and_no_change(tmp_path):
         f.write(whole[:-5])
     with open(out / "ranks.csv", "w") as f:
         f.write("a,b\n1,2\n")
-    go(out, 3, 2, "--restart", "auto")
+    go(out, 3, 2, "--restart", "auto", checkpoint__every=112)
     assert text(out).startswith(whole[: whole.rstrip().rindex("\n") + 1])
     assert text(out / "previous_1", "ranks.csv") == "a,b\n1,2\n"
     assert {r["start"] for rows in frames(out, "ranks.csv").values() for r in rows} == {1}
+    # A restart that wants fewer keeps as many as it may.
+    before = list(frames(out))
+    go(out, 2, 2, "--restart", "auto", run__steps=200, output__map_frames=4)
+    assert len(before) >= 6 and 1 <= len(frames(out)) <= 4 and list(frames(out))[0] == 0
