@@ -16,6 +16,7 @@ run unbalanced --set balance.partition.kind=none
 echo "With balancing: r1 models the load of each cell, and the border between the ranks follows."
 run balanced
 scripts/plot_density.py out/balanced >/dev/null
+scripts/report.py out/unbalanced out/balanced --output out/report.html >/dev/null
 gain=$(scripts/plot_balancing.py out/unbalanced out/balanced | sed '/^wrote /d')
 echo
 python3 - <<'PY'
@@ -25,4 +26,5 @@ same = "end in the same state" if s["state_hash"] == t["state_hash"] else "END I
 print(f"Two slabs of {s['particles']} particles in all collided for {s['steps']} steps on {s['ranks']} ranks, without and with balancing; both runs {same}.")
 PY
 echo "$gain"
+echo "Both runs side by side, for a browser: out/report.html."
 echo "Pictures: out/balanced/balancing.png (before and after), out/balanced/density.png; results: out/unbalanced, out/balanced."

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,4s/^# //p' scripts/test.sh; exit 0; }
-scripts/setup.sh --format
+scripts/setup.sh --format --browser
 scripts/format.sh --check
 scripts/build.sh default -DSTEELYARD_WERROR=ON
 labels=(-LE 'slow|gpu|smpi|arm')

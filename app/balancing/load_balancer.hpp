@@ -110,6 +110,12 @@ public:
     std::int64_t load_step() const { return static_cast<std::int64_t>(state_.models.front().history.load_step); }
     /// Without what cells that are empty now carry. Collective.
     std::vector<comm::FieldBlock<double>> load(const Engine& engine) const;
+    /// That of the cells at home here, by their order there, in whole numbers of a unit; null before the model has
+    /// learnt from times.
+    const balance::CellLoads* home_load() const {
+        return has_load() && state_.models.front().history.updates > 0 ? &*state_.load : nullptr;
+    }
+    balance::Box home() const { return setting_.home(); }
     std::int64_t bytes() const;            ///< of all that balancing keeps on this rank
     std::int64_t ownership_bytes() const;  ///< of which for partitions, and for what partitioners remember
 

@@ -108,6 +108,7 @@ struct Deck {
         }
         std::vector<Column> trajectory_columns{Column::position, Column::velocity};
         std::vector<BalanceFormat> balance_formats;
+        std::int64_t map_frames = 128;  ///< most frames of map.csv and ranks.csv; 0: none
     } output;
     struct Checkpoint {
         std::int64_t every = 0;                    ///< steps; 0: only when stopped early

@@ -273,6 +273,9 @@ std::vector<Key> output_keys(Deck::Output& o) {
                             with_words("what a frame holds", balance::all_words<Column>())));
     keys.push_back(distinct("balance_formats", o.balance_formats, format, "[lbaf, metis]",
                             "each balancing for other programs, too: docs/output.md"));
+    keys.push_back(
+        integer("map_frames", o.map_frames, 0, 10000,
+                "most frames of map.csv and ranks.csv, of which every other one goes when they are full; 0: none"));
     return keys;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "app/common/errors.hpp"
@@ -41,6 +42,16 @@ void GrowingFile::append(const std::string& rows) {
             require(file_.start(results_.path() + "/" + name_, head_ + "\n"));
         }
         require(file_.append(rows));
+    });
+}
+
+void GrowingFile::rewrite(const std::function<std::string(std::string_view rows)>& change) {
+    append({});  // nobody rewrites what another program has damaged
+    on_rank_0(results_.comm(), [&] {
+        results_.require_ours();
+        const std::string path = results_.path() + "/" + name_, text = comm::read_text(path);
+        const std::size_t head = std::min(head_.size() + 1, text.size());
+        require(file_.start(path, head_ + "\n" + change(std::string_view(text).substr(head))));
     });
 }
 

@@ -2,7 +2,9 @@
 // A CSV file that grows while the run goes on. Rank 0 writes it.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "app/output/csv_rows.hpp"
 #include "app/output/run_directory.hpp"
@@ -25,6 +27,9 @@ public:
     /// Adds rows of rank 0 (nothing where `rows` is empty there). A file that another program has removed, replaced or
     /// changed since is begun anew (RunDirectory::lost). Collective. Throws OutputError.
     void append(const std::string& rows);
+
+    /// Replaces the rows of rank 0 by what change() makes of them, at once. Collective. Throws OutputError.
+    void rewrite(const std::function<std::string(std::string_view rows)>& change);
 
     /// Whether this rank writes.
     bool writes() const { return results_.comm().rank() == 0; }

@@ -35,7 +35,8 @@ public:
     virtual Due due(std::int64_t /*step*/) const { return {}; }
     /// New plans of messages follow: particles change their tiles, ghosts are exchanged anew.
     virtual void rebuilding(std::int64_t /*step*/) {}
-    virtual void rebuilt(const Stage&) {}
+    /// After Engine::build_neighbour_lists(), where they are new.
+    virtual void rebuilt(const Stage&, const Engine&) {}
     virtual void sums(std::int64_t /*step*/, const Engine&) {}
     /// Whatever is written at intervals of its own.
     virtual void series(std::int64_t /*step*/, Engine&) {}

@@ -11,6 +11,7 @@
 #include "app/common/signals.hpp"
 #include "app/output/balance_formats.hpp"
 #include "app/output/json_text.hpp"
+#include "app/output/overview.hpp"
 #include "app/output/series.hpp"
 #include "app/output/tables.hpp"
 #include "comm/clock.hpp"
@@ -41,6 +42,7 @@ struct Output::Files {
     std::optional<Table<BalanceRow>> balance;
     std::optional<Table<ResourceRow>> resources;
     std::optional<Table<ZoneRow>> zones;
+    std::optional<Overview> overview;
     std::optional<BalanceFormats> formats;
     std::vector<Running> series;
     double wall_before = 0, cpu_before = 0;  // of the run that is continued; on rank 0
@@ -76,6 +78,8 @@ Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Dom
         resources.emplace(results, "resources.csv", resource_columns(), past(finds_speeds));
     if (wanted("zones.csv", accelerates(run.deck)))
         zones.emplace(results, "zones.csv", zone_columns(), past(accelerates));
+    if (run.deck.output.map_frames > 0 || wanted("map.csv", false) || wanted("ranks.csv", false))
+        overview.emplace(results, run, domain.grid());
     formats.emplace(results,
                     run.deck.balance.every > 0 ? run.deck.output.balance_formats : std::vector<BalanceFormat>(),
                     domain.grid(), processes, run.first_step());
@@ -141,10 +145,13 @@ Due Output::due(std::int64_t step) const {
     return due;
 }
 
-void Output::rebuilt(const Stage& stage) {
+void Output::rebuilt(const Stage& stage, const Engine& engine) {
     const double balancing = timers_.seconds(Phase::balancing);
     stages_.add(stage.step, stage.rebuilt, stage.due, stage.balancing, stage.seconds,
                 balancing - std::exchange(balancing_before_, balancing));
+    if (!stage.rebuilt || run_.deck.output.map_frames == 0) return;
+    const Timed timed(timers_, Phase::output);
+    files().overview->write(stage.step, engine, balancer_, timers_);
 }
 
 // Of all ranks and threads since this start of the run.

@@ -28,7 +28,7 @@ public:
     void rebuilding(std::int64_t step) override {
         if (run_.trace) run_.trace->set_step(step);
     }
-    void rebuilt(const Stage& stage) override;
+    void rebuilt(const Stage& stage, const Engine& engine) override;
     void sums(std::int64_t step, const Engine& engine) override;
     void series(std::int64_t step, Engine& engine) override;
     void checkpoint(std::int64_t step, const Engine& engine) override;

@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 namespace {
 
 // Beside the files of series (series.hpp).
-constexpr auto single_results =
-    std::to_array<std::string_view>({"zones.csv", "resources.csv", "deck.yaml", "thermo.csv", "timing.csv",
-                                     "balance.csv", "summary.json", "summary_before.json", "run.json", "partition.json",
-                                     "predict.json", "machine.yaml", "extrap.jsonl", "lbaf", "metis"});
+constexpr auto single_results = std::to_array<std::string_view>(
+    {"zones.csv", "resources.csv", "deck.yaml", "thermo.csv", "timing.csv", "balance.csv", "map.csv", "ranks.csv",
+     "summary.json", "summary_before.json", "run.json", "partition.json", "predict.json", "machine.yaml",
+     "extrap.jsonl", "lbaf", "metis"});
 
 // Those that are directories: of the formats of other programs.
 bool is_folder(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <iterator>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -16,10 +17,10 @@ namespace app {
 
 template <class Row>
 struct TableColumn {
-    std::string name, unit;                       ///< unit: empty for a number or a word
-    std::function<std::string(const Row&)> text;  ///< of its value
-    std::string meaning;                          ///< as docs/output.md has it
-    bool word = false;                            ///< else its values are numbers
+    std::string name, unit;                                   ///< unit: empty for a number or a word
+    std::function<void(const Row&, std::string& to)> append;  ///< adds the text of its value
+    std::string meaning;                                      ///< as docs/output.md has it
+    bool word = false;                                        ///< else its values are numbers
 };
 template <class Row>
 using Columns = std::vector<TableColumn<Row>>;
@@ -29,7 +30,15 @@ template <class Row, class Value>
 TableColumn<Row> column(std::string name, const char* unit, Value value, std::string meaning,
                         const char* format = "{}") {
     return {std::move(name), unit,
-            [value, format](const Row& row) { return fmt::format(fmt::runtime(format), std::invoke(value, row)); },
+            [value, format](const Row& row, std::string& to) {
+                const auto& v = std::invoke(value, row);
+                if constexpr (std::is_integral_v<std::decay_t<decltype(v)>>) {
+                    const fmt::format_int digits(v);  // most columns of large files
+                    to.append(digits.data(), digits.size());
+                } else {
+                    fmt::format_to(std::back_inserter(to), fmt::runtime(format), v);
+                }
+            },
             std::move(meaning), !std::is_arithmetic_v<std::decay_t<std::invoke_result_t<Value&, const Row&>>>};
 }
 
@@ -61,11 +70,13 @@ public:
         if (file_.writes())
             for (const Row& row : rows)
                 for (const TableColumn<Row>& c : columns_) {
-                    text += c.text(row);
+                    c.append(row, text);
                     text += &c == &columns_.back() ? '\n' : ',';
                 }
         file_.append(text);
     }
+    /// See GrowingFile::rewrite().
+    void rewrite(const std::function<std::string(std::string_view rows)>& change) { file_.rewrite(change); }
     /// The last row that was there when this start of the run began, on rank 0; empty where there was none.
     const std::string& last_past_row() const { return file_.last_past_row(); }
 

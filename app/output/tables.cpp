@@ -155,4 +155,58 @@ const Columns<ZoneRow>& zone_columns() {
     return columns;
 }
 
+const Columns<MapRow>& map_columns() {
+    using R = MapRow;
+    static const Columns<R> columns = [] {
+        Columns<R> made{column<R>("step", "", &R::step, "step number")};
+        for (const char* end : {"0", "1"})
+            for (int a = 0; a < 3; ++a)
+                made.push_back(column<R>(
+                    "xyz"[a] + std::string(end), "cells",
+                    [a, upper = *end == '1'](const R& r) { return upper ? r.cells.upper[a] : r.cells.lower[a]; },
+                    std::string(*end == '0' ? "first cell of the block along " : "cell behind its last one along ") +
+                        "xyz"[a]));
+        made.push_back(column<R>("particles", "", &R::particles, "number of particles in the block"));
+        made.push_back(column<R>("load", "s per step", &R::load,
+                                 "of its cells, as the driver modelled it last; `nan`: it has learnt from no times",
+                                 "{:.4g}"));
+        made.push_back(column<R>("owner", "", &R::owner, "process that owns most of its cells"));
+        made.push_back(column<R>("zone", "", &R::zone,
+                                 "what computes most of them: 0 the CPU, 1 the rank's first accelerator, ..."));
+        return made;
+    }();
+    return columns;
+}
+
+const Columns<RankRow>& rank_columns() {
+    using R = RankRow;
+    static const Columns<R> columns = [] {
+        Columns<R> made{
+            column<R>("step", "", &R::step, "step number"),
+            column<R>("start", "", &R::start,
+                      "start of the program that wrote the row: 0 the first one, 1 its first restart, ..."),
+            column<R>("rank", "", &R::rank, "rank"),
+            column<R>("node", "", &R::node, "node that it runs on, by the order of their first ranks"),
+            column<R>("particles", "", &R::particles, "number of particles on the rank"),
+            column<R>("wall_seconds", "s", &R::wall_seconds, "wall time since this start of the program", "{:.6f}")};
+        constexpr std::array meanings{"forces and integration",
+                                      "sorting particles, making neighbour rows",
+                                      "copying the ghost cells, waiting for neighbours included",
+                                      "waiting for accelerators",
+                                      "particles that change their tile or process",
+                                      "measuring, models, partitions",
+                                      "writing files"};
+        static_assert(meanings.size() == phase_names.size());
+        for (std::size_t p = 0; p < phase_names.size(); ++p)
+            made.push_back(column<R>(
+                std::string(phase_names[p]), "s", [p](const R& r) { return r.phases[p]; }, meanings[p], "{:.6f}"));
+        made.push_back(column<R>("wait_seconds", "s", &R::wait_seconds,
+                                 "part of `ghosts`: waiting for messages of neighbours", "{:.6f}"));
+        made.push_back(column<R>("messages", "", &R::messages, "messages of the halo that the rank has sent"));
+        made.push_back(column<R>("bytes", "bytes", &R::bytes, "in them"));
+        return made;
+    }();
+    return columns;
+}
+
 }  // namespace app

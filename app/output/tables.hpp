@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: MIT
 // The CSV files of every run, by their columns (table.hpp). docs/output.md has the same names, units and meanings.
 #pragma once
+#include <array>
 #include <cstdint>
 
 #include "app/balancing/load_balancer.hpp"
 #include "app/balancing/zone_balancer.hpp"
+#include "app/common/timers.hpp"
 #include "app/output/table.hpp"
 #include "md/observables.hpp"
 
 namespace app {
+
+/// A block of cells at a step.
+struct MapRow {
+    std::int64_t step = 0;
+    balance::Box cells;
+    std::int64_t particles = 0;
+    double load = 0;
+    std::int64_t owner = 0;
+    int zone = 0;
+};
+
+/// A rank at a step; seconds and messages since this start of the program.
+struct RankRow {
+    std::int64_t step = 0, start = 0, rank = 0, node = 0, particles = 0;
+    double wall_seconds = 0;
+    std::array<double, static_cast<int>(Phase::count)> phases{};
+    double wait_seconds = 0;
+    std::int64_t messages = 0, bytes = 0;
+};
 
 struct ThermoRow {
     std::int64_t step = 0;
@@ -28,5 +49,7 @@ const Columns<TimingRow>& timing_columns();      ///< of timing.csv
 const Columns<BalanceRow>& balance_columns();    ///< of balance.csv
 const Columns<ResourceRow>& resource_columns();  ///< of resources.csv
 const Columns<ZoneRow>& zone_columns();          ///< of zones.csv
+const Columns<MapRow>& map_columns();            ///< of map.csv
+const Columns<RankRow>& rank_columns();          ///< of ranks.csv
 
 }  // namespace app

@@ -63,7 +63,7 @@ std::int64_t run_steps(Engine& engine, LoadBalancer& balancer, std::int64_t firs
                 engine.build_neighbour_lists();
             }
             if (rebuild || balancing_due)
-                observer.rebuilt({step, rebuild, rebuild_due, balancing_due, comm::now() - begin});
+                observer.rebuilt({step, rebuild, rebuild_due, balancing_due, comm::now() - begin}, engine);
             observer.balanced(balancer.take_rows(), balancer.take_resources());
             if (const std::optional<BalancedCells> before = balancer.take_cells()) observer.balanced_cells(*before);
             if (border) observer.border(balancer.zones().take_rows());

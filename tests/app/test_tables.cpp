@@ -90,4 +90,6 @@ TEST_CASE("docs/output.md names the columns of each CSV file") {
     check_page("balance.csv", app::balance_columns());
     check_page("resources.csv", app::resource_columns());
     check_page("zones.csv", app::zone_columns());
+    check_page("map.csv", app::map_columns());
+    check_page("ranks.csv", app::rank_columns());
 }

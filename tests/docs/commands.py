@@ -51,6 +51,11 @@ COMMANDS = [
         "an hour or more; load_models.sh --quick runs the same program, under the label slow",
     ),
     ("text", "app/ ", "the folders of the source"),
+    # docs/report.md
+    ("quick", RUN + r"tiny\.yaml --out out/look ", {}, FEW),
+    ("quick", r"scripts/report\.py out/look$", {}, {}),
+    ("quick", r"scripts/report\.py out/balance out/less_dense --output out/both\.html$", {}, {}),
+    ("quick", r"scripts/report\.py out/balance --pictures pdf$", {}, {}),
     # docs/models.md
     (
         "elsewhere",

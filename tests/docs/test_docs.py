@@ -149,7 +149,7 @@ def unknown_names(folder, source):
     scripts = {
         s
         for _, _, code in SPANS
-        for s in re.findall(r"scripts/(?:[\w/]+\.sh|(?:plot|export|import)_\w+\.py)", code)
+        for s in re.findall(r"scripts/(?:[\w/]+\.sh|(?:report|(?:plot|export|import)_\w+)\.py)", code)
         if os.path.exists(os.path.join(SOURCE, s))
     }
     helps = {
@@ -161,7 +161,7 @@ def unknown_names(folder, source):
     for page, line, code in SPANS:
         for name in re.findall(rf"(?<![\w./<>-])((?:{sections})(?:\.\w+)+)", code):
             plain = re.sub(r"\.\d+\b", "", name)
-            if not re.search(r"\.(csv|json|h5|yaml|cpp|hpp)$", name) and not any(
+            if not re.search(r"\.(csv|json|h5|yaml|cpp|hpp|py|pdf)$", name) and not any(
                 ("." + k).endswith("." + plain) for k in keys
             ):
                 yield page, line, f"no deck has a key {name}"

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// At which steps a frame is taken (a few rows of one step), so that there are enough of a short run and not too many of
+// a long one. Steps are dealt to slots of `interval` steps; a slot has one frame. When there are as many frames as
+// there may be, the slots become twice as long, and of the frames that share one now the first stays.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace app {
+
+struct Frames {
+    std::int64_t most = 2;      ///< frames, >= 2
+    std::int64_t interval = 1;  ///< steps of a slot
+    std::int64_t count = 0;     ///< frames that are there
+    std::int64_t last = -1;     ///< slot of the last of them; -1: none
+
+    std::int64_t slot(std::int64_t step) const { return step / interval; }
+    /// Whether a frame of this step is wanted, in a slot of its own.
+    bool due(std::int64_t step) const { return slot(step) > last; }
+    void add(std::int64_t step) { last = slot(step), ++count; }
+};
+
+/// Of a run of so many steps, before its first frame: about most / 2 frames at least 16 steps apart; as many of the
+/// first steps of a run that is very long, since it may be stopped early.
+Frames frames_for(std::int64_t steps, std::int64_t most);
+
+/// Of these rows, which begin with their steps in ascending order, those of the first step in each slot, after the
+/// interval of `frames` was doubled until they are at most `room` (>= 1). `frames` then counts them.
+std::string thinned(std::string_view rows, std::int64_t room, Frames& frames);
+
+}  // namespace app

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Each rank sums what its tiles hold, and the loads of the cells that are at home with it, block by block; rank 0 adds
+// up what they send. All sums are of integers: the map is the same for any ranks, as far as loads are.
+#include "app/output/overview.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+#include "app/output/run_directory.hpp"
+#include "balance/grid/field.hpp"
+#include "comm/clock.hpp"
+
+namespace app {
+namespace {
+
+constexpr std::int64_t most_blocks = 4096;
+constexpr std::int64_t most_rank_rows = 65536;
+
+// What a rank knows of a block.
+struct Share {
+    std::int64_t place = 0, owner = -1, zone = 0;  // no owner: only load
+    std::int64_t cells = 0, particles = 0, load = 0;
+    auto key() const { return std::tie(place, owner, zone); }
+};
+
+}  // namespace
+
+std::array<int, 3> Blocks::count() const {
+    std::array<int, 3> n{};
+    for (int a = 0; a < 3; ++a) n[a] = (grid.cells[a] + side - 1) / side;
+    return n;
+}
+
+balance::Box Blocks::box(std::int64_t place) const {
+    const std::array<int, 3> n = count();
+    balance::Box box;
+    for (int a = 2; a >= 0; place /= n[a--]) {
+        box.lower[a] = static_cast<int>(place % n[a]) * side;
+        box.upper[a] = std::min(box.lower[a] + side, grid.cells[a]);
+    }
+    return box;
+}
+
+template <class Use>
+void Blocks::for_each_in(const balance::Box& cells, Use use) const {
+    if (cells.empty()) return;
+    const std::array<int, 3> n = count();
+    balance::Box touched;  // blocks
+    for (int a = 0; a < 3; ++a) {
+        touched.lower[a] = cells.lower[a] / side;
+        touched.upper[a] = (cells.upper[a] - 1) / side + 1;
+    }
+    for (int x = touched.lower[0]; x < touched.upper[0]; ++x)
+        for (int y = touched.lower[1]; y < touched.upper[1]; ++y)
+            for (int z = touched.lower[2]; z < touched.upper[2]; ++z) {
+                const std::int64_t place = (std::int64_t{x} * n[1] + y) * n[2] + z;
+                use(place, intersection(box(place), cells));
+            }
+}
+
+Blocks blocks_of(const balance::Grid& grid, std::int64_t most) {
+    Blocks blocks{grid, 1};
+    for (;; ++blocks.side) {
+        const std::array<int, 3> n = blocks.count();
+        if (std::int64_t{n[0]} * n[1] * n[2] <= most) return blocks;
+    }
+}
+
+template <class Row>
+Overview::Thinned<Row>::Thinned(RunDirectory& results, const char* name, const Columns<Row>& columns,
+                                const RunContext& run, std::int64_t most)
+    : comm(results.comm()),
+      table(results, name, columns, {run.first_step() + 1, false, {}}),
+      frames(frames_for(run.deck.run.steps, std::max<std::int64_t>(2, most))) {
+    if (results.continued()) thin(frames.most);
+}
+
+template <class Row>
+void Overview::Thinned<Row>::thin(std::int64_t room) {
+    table.rewrite([&](std::string_view rows) { return thinned(rows, room, frames); });  // on rank 0
+    comm.broadcast(std::as_writable_bytes(std::span(&frames, 1)));
+}
+
+template <class Row>
+bool Overview::Thinned<Row>::wants(std::int64_t step) {
+    if (frames.due(step) && frames.count >= frames.most) thin(frames.most - 1);
+    return frames.due(step);
+}
+
+template <class Row>
+void Overview::Thinned<Row>::add(std::int64_t step, const std::vector<Row>& rows) {
+    table.add(rows);
+    frames.add(step);
+}
+
+Overview::Overview(RunDirectory& results, const RunContext& run, const balance::Grid& grid)
+    : comm_(results.comm()),
+      start_(static_cast<std::int64_t>(results.lineage().size()) - 1),
+      start_seconds_(run.start_seconds),
+      blocks_(blocks_of(grid, most_blocks)),
+      map_(results, "map.csv", map_columns(), run, run.deck.output.map_frames),
+      ranks_(results, "ranks.csv", rank_columns(), run,
+             std::min(run.deck.output.map_frames, most_rank_rows / results.comm().size())) {}
+
+void Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers) {
+    if (!map_.frames.due(step) && !ranks_.frames.due(step)) return;
+    if (!affordable()) return;
+    const double begin = comm::now();
+    if (map_.wants(step)) map_.add(step, map_rows(step, engine, balancer));
+    if (ranks_.wants(step)) ranks_.add(step, rank_rows(step, engine, balancer, timers));
+    spent_seconds_ += comm::now() - begin;
+}
+
+bool Overview::affordable() const {
+    constexpr std::int64_t few = 8;  // of a run that is over soon
+    constexpr double most = 0.005;   // of the run's time
+    if (map_.frames.count < std::min(few, map_.frames.most / 2)) return true;
+    std::int64_t good = spent_seconds_ < most * (comm::now() - start_seconds_);  // by rank 0
+    comm_.broadcast(std::span(&good, 1));
+    return good != 0;
+}
+
+std::vector<MapRow> Overview::map_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer) const {
+    std::vector<Share> mine;
+    // Sums value(place of a cell in the box) over what a block has of a box of cells.
+    const auto sum = [](const balance::Box& box, const balance::Box& part, const auto& values) {
+        std::int64_t total = 0;
+        for (int x = part.lower[0]; x < part.upper[0]; ++x)
+            for (int y = part.lower[1]; y < part.upper[1]; ++y) {
+                const auto* first = &values[balance::place_in(box, x, y, part.lower[2])];
+                total = std::accumulate(first, first + part.extent(2), total);
+            }
+        return total;
+    };
+    const TileSet& tiles = engine.tiles();
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+        const std::vector<std::int32_t> counts = tiles.counts(t);
+        const int zone = t < tiles.on_cpu() ? 0 : 1 + tiles.accelerator_of(t);
+        blocks_.for_each_in(tiles.box(t), [&](std::int64_t place, const balance::Box& part) {
+            mine.push_back({place, tiles.process_of(t), zone, part.cells(), sum(tiles.box(t), part, counts), 0});
+        });
+    }
+    const balance::CellLoads* load = balancer.home_load();
+    if (load)
+        blocks_.for_each_in(balancer.home(), [&](std::int64_t place, const balance::Box& part) {
+            mine.push_back({place, -1, 0, 0, 0, sum(balancer.home(), part, load->load)});
+        });
+    std::vector<Share> all = balance::gather<Share>(balancer.team(), mine);
+    std::sort(all.begin(), all.end(), [](const Share& a, const Share& b) { return a.key() < b.key(); });
+    std::vector<MapRow> rows;
+    std::int64_t total = 0, most = 0;  // load of the block; cells of its owner
+    for (auto s = all.begin(); s != all.end();) {
+        const bool begins = s == all.begin() || s->place != (s - 1)->place;
+        if (begins) rows.push_back({step, blocks_.box(s->place), 0, 0, 0, 0}), total = most = 0;
+        MapRow& row = rows.back();
+        std::int64_t cells = 0;
+        for (const auto same = s; s != all.end() && s->key() == same->key(); ++s)
+            cells += s->cells, row.particles += s->particles, total += s->load;
+        if (cells > most) most = cells, row.owner = (s - 1)->owner, row.zone = static_cast<int>((s - 1)->zone);
+        row.load = load ? static_cast<double>(total) * load->unit : std::numeric_limits<double>::quiet_NaN();
+    }
+    return rows;
+}
+
+std::vector<RankRow> Overview::rank_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
+                                         const Timers& timers) const {
+    const int rank = engine.comm().rank();
+    const RankRow mine{step,
+                       start_,
+                       rank,
+                       engine.setup().network.nodes.of(rank),
+                       engine.particles(),
+                       comm::now() - start_seconds_,
+                       timers.all(),
+                       engine.travel_seconds().waited,
+                       engine.traffic().messages,
+                       engine.traffic().bytes};
+    return balance::gather<RankRow>(balancer.team(), std::span(&mine, 1));
+}
+
+}  // namespace app

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// map.csv and ranks.csv: how load, particles and owners lay in the box, and what each rank did, over the whole run.
+// What scripts/report.py draws. Small however long the run: cells in blocks, frames that are thinned out (frames.hpp).
+// It costs next to nothing: frames are taken where the particles have just been sorted into their cells anyway, and but
+// for the first few only while all of them together have taken less than half a percent of the time.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "app/balancing/load_balancer.hpp"
+#include "app/common/timers.hpp"
+#include "app/engine/engine.hpp"
+#include "app/output/frames.hpp"
+#include "app/output/run_context.hpp"
+#include "app/output/tables.hpp"
+#include "balance/grid/grid.hpp"
+
+namespace app {
+
+/// Cells of a grid in cubes of the same side; those at upper ends may be smaller.
+struct Blocks {
+    balance::Grid grid;
+    int side = 1;  ///< cells
+
+    std::array<int, 3> count() const;  ///< along each axis
+    balance::Box box(std::int64_t place) const;
+    /// Calls use(place of the block, its cells in the box) for each block that meets a box of cells.
+    template <class Use>
+    void for_each_in(const balance::Box& cells, Use use) const;
+};
+/// The smallest blocks of which there are no more than `most`.
+Blocks blocks_of(const balance::Grid& grid, std::int64_t most);
+
+class Overview {
+public:
+    /// Begins the files, or goes on with those of an earlier start. Collective. Throws OutputError.
+    Overview(RunDirectory& results, const RunContext& run, const balance::Grid& grid);
+    /// Adds the frames of a step that are due, after Engine::build_neighbour_lists(). Collective. Throws OutputError.
+    void write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers);
+
+private:
+    template <class Row>
+    struct Thinned {
+        Thinned(RunDirectory& results, const char* name, const Columns<Row>& columns, const RunContext& run,
+                std::int64_t most);
+        /// Whether a frame of this step is to be added, for which there is room then. Collective.
+        bool wants(std::int64_t step);
+        void add(std::int64_t step, const std::vector<Row>& rows);
+        const comm::Communicator& comm;
+        Table<Row> table;
+        Frames frames;
+
+    private:
+        void thin(std::int64_t room);
+    };
+    std::vector<MapRow> map_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer) const;
+    std::vector<RankRow> rank_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
+                                   const Timers& timers) const;
+
+    bool affordable() const;
+
+    const comm::Communicator& comm_;
+    std::int64_t start_;
+    double start_seconds_, spent_seconds_ = 0;
+    Blocks blocks_;
+    Thinned<MapRow> map_;
+    Thinned<RankRow> ranks_;
+};
+
+}  // namespace app

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""One page for a browser about a run, or about several side by side: report.py OUT [OUT ...] [--output FILE]
+
+OUT: the output directory of a run, of one that goes on or was ended early too, or of `steelyard partition`. The page is
+one file that needs no network: map of the box over time, balancing, times of the ranks, energies, what ran. Writes
+report.html in the first OUT. docs/report.md
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+from common import ROOT, fail
+from report.page import page, replace_file
+from report.run import is_result, read_run
+
+
+# Scripts that draw for a paper, and the files without which each has nothing to draw.
+PICTURES = {
+    "lbe": ("balance.csv", "summary.json"),
+    "density": ("fields.xdmf",),
+    "partition": ("fields.xdmf", "balance.csv"),
+    "zones": ("zones.csv",),
+}
+
+
+def draw(outdir, kind):
+    """Has the plot scripts draw what there is of a run. Returns whether all of them could."""
+    good = True
+    for name, needs in PICTURES.items():
+        if all(os.path.isfile(os.path.join(outdir, n)) for n in needs):
+            script = os.path.join(ROOT, "scripts", f"plot_{name}.py")
+            picture = os.path.join(outdir, f"{name}.{kind}")
+            good &= subprocess.run([sys.executable, script, outdir, "--output", picture]).returncode == 0
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("outdirs", nargs="+", metavar="OUT")
+    parser.add_argument("--output", metavar="FILE", help="the page (default: report.html in the first OUT)")
+    parser.add_argument("--messages", metavar="FILE", help="what `run --trace-messages FILE` of the first OUT wrote")
+    kinds = ("png", "pdf")
+    parser.add_argument("--pictures", choices=kinds, help="also draw pictures for a paper into each OUT, by plot_*.py")
+    arguments = parser.parse_args()
+    for outdir in arguments.outdirs:
+        if not is_result(outdir):
+            what = "holds no results of a run" if os.path.isdir(outdir) else "is no directory"
+            print(f"report.py: {outdir!r} {what}; give what `steelyard run --out` wrote to", file=sys.stderr)
+            sys.exit(3)
+    runs = [read_run(o, arguments.messages if i == 0 else None) for i, o in enumerate(arguments.outdirs)]
+    path = arguments.output or os.path.join(arguments.outdirs[0], "report.html")
+    try:
+        replace_file(path, page(runs))
+    except OSError as e:
+        fail(f"cannot write {path}: {e.strerror}")
+    print(f"wrote {path}", flush=True)
+    if arguments.pictures and not all([draw(o, arguments.pictures) for o in arguments.outdirs]):
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The page: one file that holds its data, its style and all scripts, and asks nobody for anything.
+
+What a run says is never part of the text of the page, but a compressed piece of JSON that the page unpacks and shows as
+text. The policy in its head lets a browser run the page's own scripts alone, which it knows by their digests, and load
+nothing from anywhere."""
+import base64
+import hashlib
+import html
+import json
+import os
+import tempfile
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPTS = ("uplot/uPlot.iife.min.js", "parts.js", "charts.js", "map.js", "sections.js", "page.js")
+STYLES = ("uplot/uPlot.min.css", "page.css")
+
+
+def part(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def packed(runs):
+    """The runs as the page unpacks them."""
+    text = json.dumps({"runs": runs}, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 6)).decode()
+
+
+def page(runs):
+    """The HTML of a report."""
+    scripts = [part(name) for name in SCRIPTS]
+    digests = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
+    allowed = " ".join(f"'sha256-{d}'" for d in digests)
+    fields = {
+        "@POLICY@": f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:",
+        "@TITLE@": html.escape("Steelyard: " + ", ".join(run["name"] for run in runs)),
+        "@STYLE@": "\n".join(part(name) for name in STYLES),
+        "@DATA@": packed(runs),
+        "@SCRIPTS@": "\n".join(f"<script>{s}</script>" for s in scripts),
+    }
+    text = part("page.html")
+    pieces = []
+    for field, value in fields.items():  # in their order in the page, so that none is looked for in another's value
+        before, text = text.split(field, 1)
+        pieces += [before, value]
+    return "".join(pieces) + text
+
+
+def replace_file(path, text):
+    """Gives a file its new content at once: there is the old one or this one, at any moment."""
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, unfinished = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as f:
+            f.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(unfinished, 0o666 & ~mask)
+        os.replace(unfinished, path)
+    except BaseException:
+        os.unlink(unfinished)
+        raise

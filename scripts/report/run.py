@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""One output directory as the page shows it: a dictionary of numbers and texts for JSON. Nothing is computed here that
+the program has not written, but differences of sums that grow, and which block of cells is which."""
+import glob
+import os
+import re
+
+from .findings import findings
+from .partition import partition, partition_map
+from .tables import Notes, few, groups, read_json, read_table, read_text
+
+PHASES = ("forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output", "other")
+BALANCE = ("step", "model", "driver", "lbe", "lbe_model", "mean_seconds", "max_seconds", "decision")
+BOX = ("x0", "y0", "z0", "x1", "y1", "z1")
+RESULTS = ("deck.yaml", "run.json", "summary.json", "summary_before.json", "partition.json", "predict.json") + tuple(
+    f"{name}.csv" for name in ("thermo", "timing", "balance", "resources", "zones", "map", "ranks")
+)
+
+
+def is_result(folder):
+    """Whether a directory holds anything that the program has written."""
+    return any(os.path.isfile(os.path.join(folder, name)) for name in RESULTS)
+
+
+def read_run(folder, messages=None):
+    """All that the page shows of a directory. messages: a file of --trace-messages."""
+    notes = Notes()
+    summary = read_json(folder, "summary.json", notes)
+    run = {
+        "name": os.path.basename(os.path.normpath(os.path.abspath(folder))),
+        "folder": folder,
+        "summary": summary,
+        "finished": bool(summary),
+        "deck": read_text(folder, "deck.yaml"),
+        "box": box_of(read_text(folder, "deck.yaml") or ""),
+        "starts": starts(read_json(folder, "run.json", notes)),
+        "checkpoints": checkpoints(folder),
+        "thermo": read_table(folder, "thermo.csv", notes, ("step", "kinetic", "potential", "total")),
+        "timing": read_table(folder, "timing.csv", notes, ("step", "wall_seconds")),
+        "balance": balance(read_table(folder, "balance.csv", notes, BALANCE, ("model", "decision")), notes),
+        "resources": by_step("resources.csv", folder, notes, ("step", "resource", "speed", "seconds")),
+        "zones": by_step("zones.csv", folder, notes, ("step", "rank", "share", "decision"), ("decision",)),
+        "partition": partition(read_json(folder, "partition.json", notes), notes),
+    }
+    run["map"] = partition_map(run["partition"]) or cell_map(
+        read_table(folder, "map.csv", notes, ("step", *BOX, "particles", "load", "owner")), notes
+    )
+    run["ranks"] = ranks(read_table(folder, "ranks.csv", notes, ("step", "start", "rank", "wall_seconds")), run, notes)
+    run["messages"] = message_matrix(messages, notes) if messages else None
+    run["findings"] = findings(run)
+    say_missing(folder, run, notes)
+    run["notes"] = notes
+    return run
+
+
+def say_missing(folder, run, notes):
+    """What the page would show and can't, and what would make it."""
+
+    def there(name):
+        return os.path.lexists(os.path.join(folder, name))
+
+    if run["partition"]:
+        return
+    if not run["finished"]:
+        started = "The run goes on, or was ended before it could say what it has done"
+        notes.append(f"{started}: there is no summary.json that can be read.")
+    remedies = {
+        "map.csv": "the run is of a version that wrote none, or has output.map_frames: 0",
+        "ranks.csv": "the run is of a version that wrote none, or has output.map_frames: 0",
+        "balance.csv": "the run does not balance (balance.every: 0), or no balancing was due yet",
+        "thermo.csv": "no energies were written (output.every)",
+        "deck.yaml": "what ran is not known",
+    }
+    for name, why in remedies.items():
+        if not there(name):
+            notes.add(f"There is no {name}", why)
+
+
+def box_of(deck):
+    """Lengths of the box and which axes wrap around, by the effective deck; None where it does not say."""
+    lengths = re.search(r"^\s*box:\s*\[([^\]\n]*)\]", deck, re.M)
+    wraps = re.search(r"^\s*boundary:\s*\[([^\]\n]*)\]", deck, re.M)
+    try:
+        sides = [float(word) for word in lengths[1].split(",")]
+    except (TypeError, ValueError):
+        return None
+    return {"sides": sides, "periodic": [w.strip() == "periodic" for w in wraps[1].split(",")] if wraps else []}
+
+
+def starts(run):
+    """The steps at which the program started, the first one and its restarts."""
+    found = run.get("starts")
+    steps = [s.get("step") for s in found if isinstance(s, dict)] if isinstance(found, list) else []
+    return [s for s in steps if isinstance(s, int)]
+
+
+def checkpoints(folder):
+    names = glob.glob(os.path.join(glob.escape(folder), "checkpoint_*.h5"))
+    steps = (re.search(r"checkpoint_(\d+)\.h5$", name) for name in names)
+    return sorted(int(s[1]) for s in steps if s)
+
+
+def balance(table, notes):
+    """What is shown of balance.csv by model, the driver first."""
+    if not table or not table["step"]:
+        return None
+    models = {}
+    for i, model in enumerate(table["model"]):
+        models.setdefault(model, []).append(i)
+    drivers = {m for m, d in zip(table["model"], table["driver"]) if d == 1}
+    shown = [c for c in BALANCE if c not in ("model", "driver")]
+    found = []
+    for m, rows in sorted(models.items(), key=lambda item: item[0] not in drivers):
+        decisions = [table["decision"][i] for i in rows]
+        some = few(rows, 20000, f"balance.csv, {m}", notes)
+        columns = {c: [table[c][i] for i in some] for c in shown}
+        moved = decisions.count("moved")
+        found.append({**columns, "model": m, "driver": m in drivers, "moved": moved, "kept": len(rows) - moved})
+    return found
+
+
+def by_step(name, folder, notes, columns, words=()):
+    """A table with several rows a step: {"step": steps, column: a list for each step}."""
+    table = read_table(folder, name, notes, columns, words)
+    if not table or not table["step"]:
+        return None
+    found = groups(table)
+    rows = max(b - a for _, a, b in found)
+    found = few(found, max(20, 400000 // rows), name, notes)
+    lists = {c: [values[a:b] for _, a, b in found] for c, values in table.items() if c != "step"}
+    return {"step": [step for step, _, _ in found], **lists}
+
+
+def cell_map(table, notes):
+    """Frames of the map: the blocks of cells along each axis, and particles, load, owner and zone of each frame, by x,
+    then y, then z."""
+    if not table or not table["step"]:
+        return None
+    frames = groups(table)
+    size = max(b - a for _, a, b in frames)
+    frames = [f for f in frames if f[2] - f[1] == size]
+    _, a, b = frames[0]
+    edges = [sorted(set(table[f"{x}0"][a:b])) + [max(table[f"{x}1"][a:b])] for x in "xyz"]
+    wanted = [(x, y, z) for x in edges[0][:-1] for y in edges[1][:-1] for z in edges[2][:-1]]
+    places = list(zip(table["x0"], table["y0"], table["z0"]))
+    frames = [f for f in frames if places[f[1] : f[2]] == wanted]
+    if not frames:
+        notes.add("map.csv", "its blocks of cells do not tile a box, and it is left out")
+        return None
+    columns = [c for c in ("particles", "load", "owner", "zone") if c in table]
+    return {
+        "step": [step for step, _, _ in frames],
+        "edges": edges,
+        **{c: [table[c][a:b] for _, a, b in frames] for c in columns},
+    }
+
+
+def ranks(table, run, notes):
+    """Of each frame of ranks.csv, the seconds a step that each rank spent in each phase since the frame before."""
+    if not table or not table["step"]:
+        return None
+    phases = [p for p in PHASES if p in table]
+    sums = phases + [c for c in ("wall_seconds", "wait_seconds", "messages", "bytes") if c in table]
+    intervals, before = [], {}  # rows of the frame before, of this start
+    for step, a, b in groups(table):
+        start = table["start"][a]
+        past = before.get(start)
+        begin = past[0] if past else run["starts"][start] if start < len(run["starts"]) else 0
+        rows = [{c: table[c][i] for c in sums} for i in range(a, b)]
+        for row in rows:
+            row["other"] = max(0.0, (row["wall_seconds"] or 0) - sum(row[p] or 0 for p in phases))
+        if step > begin and (not past or len(past[1]) == len(rows)):
+            old = past[1] if past else [dict.fromkeys(row, 0) for row in rows]
+            each = [{c: ((r[c] or 0) - (o[c] or 0)) / (step - begin) for c in r} for r, o in zip(rows, old)]
+            intervals.append({"from": begin, "step": step, "start": start, "rows": each})
+        before = {start: (step, rows)}
+    if not intervals:
+        notes.add("ranks.csv", "it has no two frames of a start, between which time goes by")
+        return None
+    names = [*phases, *(["other"] if "other" not in phases else []), *(c for c in sums if c not in phases)]
+    last = groups(table)[-1]
+    return {
+        "step": [i["step"] for i in intervals],
+        "from": [i["from"] for i in intervals],
+        "phases": [n for n in names if n in PHASES],
+        "node": table["node"][last[1] : last[2]] if "node" in table else [],
+        "particles": table["particles"][last[1] : last[2]] if "particles" in table else [],
+        **{n: [[row.get(n, 0) for row in i["rows"]] for i in intervals] for n in names},
+    }
+
+
+def message_matrix(path, notes):
+    """Bytes and messages between ranks, by a file of --trace-messages: of each (source, target), in the whole file."""
+    table = read_table(
+        os.path.dirname(path) or ".",
+        os.path.basename(path),
+        notes,
+        ("kind", "source", "target", "bytes"),
+        ("kind",),
+    )
+    if table is None:
+        notes.add(os.path.basename(path), "no messages are shown")
+        return None
+    pairs = {}
+    for s, t, n in zip(table["source"], table["target"], table["bytes"]):
+        count, total = pairs.get((s, t), (0, 0))
+        pairs[s, t] = (count + 1, total + n)
+    return [[s, t, count, total] for (s, t), (count, total) in sorted(pairs.items())]

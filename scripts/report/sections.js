@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// The sections of the page. Each has a card for each run, side by side, and the same axes in all of them.
+"use strict";
+
+const PHASE_COLOURS = { forces: "#0072b2", neighbours: "#56b4e9", ghosts: "#e69f00", accelerator: "#cc79a7", migration: "#009e73", balancing: "#d55e00", output: "#8c6bb1", other: "#b9c1cb" };
+const steps = (runs, get) => {
+  const all = runs.map(get).filter(Boolean).flatMap((s) => [s[0], s[s.length - 1]]);
+  return [Math.min(0, ...all), Math.max(...all)];
+};
+// The largest of all values of several lists.
+const largest = (lists) => lists.reduce((most, l) => l.reduce((a, b) => (b != null && b > a ? b : a), most), 0);
+const smallest = (lists) => lists.reduce((least, l) => l.reduce((a, b) => (b != null && b < a ? b : a), least), Infinity);
+
+// What a heat map of ranks over steps may show.
+const RANK_VALUES = {
+  computing: { of: (r) => r.forces.map((f, i) => f.map((v, k) => v + r.neighbours[i][k])), format: seconds, text: "computing (forces, neighbours), a step" },
+  waiting: { of: (r) => r.wait_seconds, format: seconds, text: "waiting for messages, a step" },
+  ghosts: { of: (r) => r.ghosts, format: seconds, text: "ghosts, a step" },
+  balancing: { of: (r) => r.balancing, format: seconds, text: "balancing, a step" },
+  output: { of: (r) => r.output, format: seconds, text: "output, a step" },
+  bytes: { of: (r) => r.bytes, format: (v) => `${digits(v)} bytes`, text: "sent, a step" },
+};
+function rankChart(box, run, runs, name) {
+  const { of, format } = RANK_VALUES[name], all = runs.filter((o) => o.ranks).flatMap((o) => of(o.ranks) || []);
+  heatChart(box, { from: run.ranks.from, step: run.ranks.step, values: of(run.ranks), name: "rank", format, high: mostOf(all.flat()) });
+}
+
+// {id, title, lead, has(run), draw(cards, runs)}; cards: of each run, null where it has nothing to show.
+const SECTIONS = [
+  {
+    id: "balance", title: "Balancing",
+    lead: "LBE: mean over largest time of the processes; at 50 % half of the processors' time is lost by waiting for the slowest. LBE_m: the same of the loads that the model gives the partition in use.",
+    has: (run) => run.balance,
+    draw(cards, runs) {
+      runs.forEach((run, i) => {
+        if (!cards[i]) return;
+        const card = el("div", { class: "half" });
+        cards[i].append(card);
+        const panel = (title) => { const box = el("div", {}, el("h3", {}, title)); card.append(box); return box; };
+        if (runs.length > 1 || !run.map) balancingCharts(run, runs, panel);
+        modelChart(panel("LBE_m: LBE by the model"), "lbe_model", run, runs);
+        const table = el("table", { class: "plain" }, el("tr", {}, ...["model", "overall LBE", "moved", "kept"].map((t) => el("th", {}, t))));
+        for (const b of run.balance) {
+          const overall = (run.summary.overall_lbe || {})[b.model];
+          table.append(el("tr", {}, ...[b.model + (b.driver ? " (drives)" : ""), percent(overall), b.moved, b.kept].map((t) => el("td", {}, t))));
+        }
+        panel("In the whole run").append(table);
+      });
+    },
+  },
+  {
+    id: "ranks", title: "Ranks", lead: "Where the time of each rank goes. Where forces differ much between ranks and ghosts are long where forces are short, ranks wait for the slowest one; where forces are even and ghosts are long, messages are late.",
+    has: (run) => run.ranks,
+    draw(cards, runs) {
+      const totals = runs.map((run) => run.ranks && Object.fromEntries(run.ranks.phases.map((p) => [p, meanOver(run.ranks, p)])));
+      const high = largest(totals.filter(Boolean).map((t) => Object.values(t).reduce((sum, v) => v.map((x, r) => x + (sum[r] || 0)), [])));
+      runs.forEach((run, i) => {
+        if (!cards[i]) return;
+        const r = run.ranks, card = el("div", { class: "half" }), bars = el("div", {}, el("h3", {}, "Mean step, by phase"));
+        const map = el("div"), select = el("select", { "aria-label": "Values of the ranks over steps" });
+        cards[i].append(card), card.append(bars, el("div", {}, el("div", { class: "controls" }, el("h3", {}, "Over steps: "), select), map));
+        stackedBars(bars, r.phases.filter((p) => largest([totals[i][p]]) > 0).map((p) => ({ label: p, values: totals[i][p], colour: PHASE_COLOURS[p] })), "rank", seconds, high);
+        for (const [name, choice] of Object.entries(RANK_VALUES)) if (choice.of(r)) select.append(el("option", { value: name }, choice.text));
+        const show = () => { map.replaceChildren(), rankChart(map, run, runs, select.value); };
+        select.addEventListener("change", show);
+        show();
+      });
+    },
+  },
+  {
+    id: "speeds", title: "Speeds", lead: "Of the processes' resources, relative to their mean, as the run found them; and the seconds that each process took.",
+    has: (run) => run.resources,
+    draw(cards, runs) {
+      runs.forEach((run, i) => {
+        if (!cards[i]) return;
+        const r = run.resources, card = el("div", { class: "half" }), panel = (t) => { const box = el("div", {}, el("h3", {}, t)); card.append(box); return box; };
+        cards[i].append(card);
+        if (r.resource[0].length <= 8) {
+          const xs = steps([run], () => r.step);
+          const lines = (column) => r.resource[0].map((p, k) => ({ label: `process ${p}`, x: r.step, y: r[column].map((v) => v[k]), colour: COLOURS[k % COLOURS.length] }));
+          lineChart(panel("Speed"), lines("speed"), { low: 0, xs });
+          lineChart(panel("Time of a step"), lines("seconds"), { low: 0, xs, format: seconds });
+        } else {
+          const from = [0, ...r.step.slice(0, -1)];
+          heatChart(panel("Speed"), { from, step: r.step, values: r.speed, name: "process", format: digits, scale: "cividis" });
+          heatChart(panel("Time of a step"), { from, step: r.step, values: r.seconds, name: "process", format: seconds });
+        }
+      });
+    },
+  },
+  {
+    id: "zones", title: "Zones", lead: "What part of each rank's load its accelerators compute, and how long both sides take.",
+    has: (run) => run.zones,
+    draw(cards, runs) {
+      runs.forEach((run, i) => {
+        if (!cards[i]) return;
+        const z = run.zones, n = Math.min(z.rank[0].length, 4), card = el("div", { class: "half" });
+        cards[i].append(card);
+        const lines = (column, what, dash) => Array.from({ length: n }, (_, k) => ({ label: `rank ${z.rank[0][k]}${what}`, x: z.step, y: z[column].map((v) => v[k]), colour: COLOURS[k], dash }));
+        const panel = (t) => { const box = el("div", {}, el("h3", {}, t)); card.append(box); return box; };
+        lineChart(panel("Share on the accelerators"), [...lines("share", ""), ...(z.most_share ? lines("most_share", ", most") : []).map((l) => ({ ...l, dash: [4, 4], width: 1 }))], { format: percent, low: 0, high: 1 });
+        if (z.cpu_seconds) lineChart(panel("Time of a step"), [...lines("cpu_seconds", ", CPU"), ...lines("accelerator_seconds", ", accelerators", [6, 3])], { format: seconds, low: 0 });
+      });
+    },
+  },
+  {
+    id: "messages", title: "Messages", lead: "What the ranks send each other in the whole run (a row sends, a column receives).",
+    has: (run) => run.messages,
+    draw(cards, runs) {
+      runs.forEach((run, i) => cards[i] && messageMatrix(cards[i], run.messages));
+    },
+  },
+  {
+    id: "energies", title: "Energies", lead: "A check of the physics: the total energy stays, but for the error of the time step.",
+    has: (run) => run.thermo && run.thermo.step.length,
+    draw(cards, runs) {
+      const xs = steps(runs, (r) => r.thermo && r.thermo.step);
+      runs.forEach((run, i) => {
+        if (!cards[i]) return;
+        const t = run.thermo, card = el("div", { class: "half" }), panel = (title) => { const box = el("div", {}, el("h3", {}, title)); card.append(box); return box; };
+        cards[i].append(card);
+        const line = (name, colour) => ({ label: name, x: t.step, y: t[name], colour });
+        lineChart(panel("Energy / epsilon"), [line("kinetic", "#0072b2"), line("potential", "#d55e00"), line("total", "#1c2430")], { xs });
+        const most = largest([t.kinetic]) || 1;
+        lineChart(panel("Change of the total energy, of the largest kinetic energy"), [{ label: "change", x: t.step, y: t.total.map((v) => (v == null ? null : (v - t.total[0]) / most)), colour: "#1c2430" }], { xs });
+        if (t.temperature) lineChart(panel("Temperature"), [line("temperature", "#009e73")], { xs });
+        if (t.pressure) lineChart(panel("Pressure"), [line("pressure", "#cc79a7")], { xs });
+      });
+    },
+  },
+  {
+    id: "prediction", title: "Prediction", lead: "Seconds of a mean step as they were predicted, beside those measured.",
+    has: (run) => run.summary.prediction && run.summary.prediction.predicted && run.summary.prediction.measured,
+    draw(cards, runs) {
+      runs.forEach((run, i) => {
+        if (!cards[i]) return;
+        const { predicted, measured, file } = run.summary.prediction, table = el("table", { class: "plain" }, el("tr", {}, ...["", "predicted", "measured", "measured / predicted"].map((t) => el("th", {}, t))));
+        for (const name of Object.keys(predicted))
+          table.append(el("tr", {}, el("td", {}, name), el("td", {}, seconds(predicted[name])), el("td", {}, seconds(measured[name])), el("td", {}, digits(measured[name] / predicted[name]))));
+        cards[i].append(el("p", {}, `By ${file}`), table);
+      });
+    },
+  },
+  {
+    id: "run", title: "What ran", lead: "", has: () => true,
+    draw(cards, runs) {
+      runs.forEach((run, i) => {
+        const s = run.summary, b = s.build || {}, rows = {
+          directory: run.folder, command: (s.command_line || []).join(" "), program: [s.version, b.commit, b.compiler, b.mpi].filter(Boolean).join(", "),
+          machine: [s.host, s.cpu_model, s.binding, s.kernels && `kernels ${s.kernels}`, s.simulated && "SIMULATED ranks"].filter(Boolean).join(", "), "end, UTC": s.date, clock: s.times_by,
+          starts: run.partition ? null : run.starts.map((step, k) => (k ? `restart at step ${digits(step)}` : `start at step ${digits(step)}`)).join(", "),
+          checkpoints: run.partition ? null : run.checkpoints.length ? `steps ${run.checkpoints.map(digits).join(", ")}` : "none are there", "state hash": s.state_hash,
+          "peak memory of a rank": s.peak_resident_bytes && `${digits(s.peak_resident_bytes.max / 1e6)} MB`,
+        };
+        const table = el("table", { class: "plain" });
+        for (const [name, value] of Object.entries(rows)) if (value) table.append(el("tr", {}, el("th", {}, name), el("td", {}, value)));
+        cards[i].append(table);
+        if (run.deck) cards[i].append(el("details", {}, el("summary", {}, "The effective deck"), el("pre", {}, run.deck)));
+      });
+    },
+  },
+];
+
+// A line for each model, on the same axes for all runs.
+function modelChart(box, column, run, runs, options = {}) {
+  const rows = runs.flatMap((r) => r.balance || []), low = Math.min(0.9, smallest(rows.flatMap((b) => [known(b, b.lbe), known(b, b.lbe_model)].map((l) => l.filter((v) => v != null)))));
+  const lines = run.balance.map((b, k) => ({ label: b.model, x: b.step, y: known(b, b[column]), colour: COLOURS[k % COLOURS.length], width: b.driver ? 2.2 : 1.2 }));
+  lineChart(box, lines, { format: percent, low, high: 1, xs: steps(runs, (r) => r.balance && r.balance[0].step), ...options });
+}
+const known = (b, values) => values.map((v, k) => (b.decision[k] === "kept: clock" ? null : v));
+
+// LBE, and the times of the processes that it comes from.
+function balancingCharts(run, runs, panel, height) {
+  const driver = run.balance[0], all = runs.flatMap((r) => (r.balance ? known(r.balance[0], r.balance[0].max_seconds) : []));
+  const high = Math.min(largest([all]), 3 * mostOf(all, 0.95));  // a moment in which somebody else had the cores hides nothing
+  modelChart(panel("LBE (\u25b2 cells moved, \u2022 partition kept)"), "lbe", run, runs, { height, hooks: [drawDecisions(driver)] });
+  lineChart(panel("Time of a process, each step"), [
+    { label: "largest", x: driver.step, y: known(driver, driver.max_seconds), colour: "#d55e00" },
+    { label: "mean", x: driver.step, y: known(driver, driver.mean_seconds), colour: "#0072b2" },
+  ], { height, format: seconds, low: 0, high, xs: steps(runs, (r) => r.balance && r.balance[0].step) });
+}
+
+// The mean of a step over all intervals that have as many ranks as the last one.
+function meanOver(ranks, phase) {
+  const values = ranks[phase], n = values[values.length - 1].length, sum = new Array(n).fill(0);
+  let length = 0;
+  values.forEach((row, i) => {
+    if (row.length !== n) return;
+    const w = ranks.step[i] - ranks.from[i];
+    length += w;
+    row.forEach((v, r) => { sum[r] += v * w; });
+  });
+  return sum.map((v) => v / length);
+}
+
+function messageMatrix(card, pairs) {
+  const n = 1 + Math.max(...pairs.map(([s, t]) => Math.max(s, t))), most = Math.max(...pairs.map((p) => p[3])), size = Math.max(3, Math.min(28, Math.floor(420 / n)));
+  const canvas = el("canvas", { width: n * size, height: n * size, role: "img", "aria-label": "Bytes from each rank to each" }), pen = canvas.getContext("2d"), at = new Map();
+  pen.fillStyle = "#eef1f4", pen.fillRect(0, 0, n * size, n * size);
+  for (const [s, t, count, bytes] of pairs) {
+    at.set(s * n + t, [count, bytes]);
+    pen.fillStyle = css(shade("heat", bytes, most)), pen.fillRect(t * size, s * size, size - (size > 6), size - (size > 6));
+  }
+  const reading = el("div", { class: "reading" }, "Point at a place to read it.");
+  canvas.addEventListener("mousemove", (e) => {
+    const box = canvas.getBoundingClientRect(), t = Math.floor((e.clientX - box.left) / size), s = Math.floor((e.clientY - box.top) / size), found = at.get(s * n + t);
+    reading.textContent = `rank ${s} to rank ${t}: ${found ? `${digits(found[0])} messages, ${digits(found[1])} bytes` : "nothing"}`;
+  });
+  card.append(canvas, colourBar("heat", "0", digits(most), "bytes"), reading);
+}
