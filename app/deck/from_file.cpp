@@ -12,6 +12,8 @@
 namespace app {
 namespace {
 
+constexpr double shortest_of_file = 0.01;  // sigma, of a box that is repeated
+
 // The deck may name a longer box, which then has room behind the particles; lengths are compared as they are rounded.
 void check_box(const Deck::System& s, const FoundState& found, const Where& where) {
     const int dimensions = s.given.at("system.box");
@@ -43,6 +45,30 @@ void take(md::StateFile& from, const md::StateFile& found) {
     if (from.digest.empty()) from.digest = found.digest;  // a restart compares one that is given
     from.particles = found.particles;
     from.fastest = found.fastest;
+}
+
+// How many particles a body has of its file, before they are counted. The file's box is repeated in a box around the body,
+// and all its particles are looked through there.
+void estimate_fill(md::Body& body, const FoundState& found, int dimensions, const Where& where,
+                   const std::string& path) {
+    constexpr double most_images = 1 << 25, most_a_particle = 1024;
+    double of_file = 1, images = static_cast<double>(found.state.particles);
+    for (int a = 0; a < dimensions; ++a) {
+        if (!(found.box[a] >= shortest_of_file))
+            fail(where(path),
+                 fmt::format("the file's box is {:.6g} long along {}, and is repeated", found.box[a], "xyz"[a]),
+                 fmt::format("give a file that says the lengths of its box, at least {}", shortest_of_file));
+        of_file *= found.box[a];
+        images *= (body.upper[a] - body.lower[a]) / found.box[a] + 1;
+    }
+    body.density = static_cast<double>(found.state.particles) / of_file;
+    const double particles = body.density * md::volume(body);
+    if (!(images <= most_images + most_a_particle * particles))
+        fail(where(path),
+             fmt::format("the body is so wide and thin that {:.3g} images of the file's particles are looked through",
+                         images),
+             "make it thicker, or less wide");
+    body.from.particles = std::max<std::int64_t>(1, std::llround(std::min(particles, 1e15)));
 }
 
 }  // namespace
@@ -94,18 +120,7 @@ void complete_fill(md::Body& body, const FoundState* found, int dimensions, cons
                          dimensions),
              fmt::format("give a file of {} dimensions", dimensions));
     take(body.from, found->state);
-    double of_file = 1;
-    for (int a = 0; a < dimensions; ++a) {
-        if (!(found->box[a] > 0))
-            fail(where(at + ".file"), fmt::format("the file says no length of its box along {}", "xyz"[a]),
-                 "give a file that does: its box is repeated");
-        of_file *= found->box[a];
-    }
-    if (!found->counted) {
-        body.density = static_cast<double>(found->state.particles) / of_file;
-        body.from.particles = std::max<std::int64_t>(1, std::llround(std::min(body.density * md::volume(body), 1e15)));
-        return;
-    }
+    if (!found->counted) return estimate_fill(body, *found, dimensions, where, at + ".file");
     if (body.from.particles == 0)
         fail(where(at + ".file"), "no particle of the file lies in the body", "make it larger");
     body.density = static_cast<double>(body.from.particles) / md::volume(body);

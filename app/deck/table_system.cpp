@@ -233,7 +233,7 @@ Key profile_key(md::Body& body) {
                                 },
                                 "[1, 0.2]", "density at the lower and at the upper end, one relative to the other")),
                  of(geometric, number("ratio", p.ratio, {0, 1000, true}, "of the densities at places one sigma apart")),
-                 of(sinusoidal, number("periods", p.periods, {0, 1e6, true}, "of cos^2, from end to end"))}));
+                 of(sinusoidal, number("periods", p.periods, {0, 1000, true}, "of cos^2, from end to end"))}));
 }
 
 std::vector<Key> fill_keys(md::Body& body, Deck::System& system) {
@@ -266,7 +266,7 @@ std::vector<Key> fill_keys(md::Body& body, Deck::System& system) {
                        : body.fill == md::Fill::file ? "is no key of fill: file"
                                                      : "";
             },
-            "remove one"),
+            "remove it"),
         with(md::Fill::random, required(number("spacing", body.spacing, {0, 10},
                                                "smallest distance of two particles, and from other bodies, sigma"),
                                         "give the smallest distance of two particles, as in spacing: 0.85, or 0")),

@@ -99,6 +99,7 @@ void Overview::Thinned<Row>::add(std::int64_t step, const std::vector<Row>& rows
 Overview::Overview(RunDirectory& results, const RunContext& run, const balance::Grid& grid)
     : comm_(results.comm()),
       start_(static_cast<std::int64_t>(results.lineage().size()) - 1),
+      steps_(run.deck.run.steps),
       start_seconds_(run.start_seconds),
       blocks_(blocks_of(grid, most_blocks)),
       map_(results, "map.csv", map_columns(), run, run.deck.output.map_frames),
@@ -107,17 +108,17 @@ Overview::Overview(RunDirectory& results, const RunContext& run, const balance::
 
 void Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers) {
     if (!map_.frames.due(step) && !ranks_.frames.due(step)) return;
-    if (!affordable()) return;
+    if (!affordable(step)) return;
     const double begin = comm::now();
     if (map_.wants(step)) map_.add(step, map_rows(step, engine, balancer));
     if (ranks_.wants(step)) ranks_.add(step, rank_rows(step, engine, balancer, timers));
     spent_seconds_ += comm::now() - begin;
 }
 
-bool Overview::affordable() const {
-    constexpr std::int64_t few = 8;  // of a run that is over soon
-    constexpr double most = 0.005;   // of the run's time
-    if (map_.frames.count < std::min(few, map_.frames.most / 2)) return true;
+bool Overview::affordable(std::int64_t step) const {
+    constexpr std::int64_t few = 12;  // of a run that is over soon, spread over its steps
+    constexpr double most = 0.005;    // of the run's time
+    if (map_.frames.count * steps_ <= std::min(few, map_.frames.most / 2) * step) return true;
     std::int64_t good = spent_seconds_ < most * (comm::now() - start_seconds_);  // by rank 0
     comm_.broadcast(std::span(&good, 1));
     return good != 0;

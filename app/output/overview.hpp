@@ -2,7 +2,7 @@
 // map.csv and ranks.csv: how load, particles and owners lay in the box, and what each rank did, over the whole run.
 // What scripts/report.py draws. Small however long the run: cells in blocks, frames that are thinned out (frames.hpp).
 // It costs next to nothing: frames are taken where the particles have just been sorted into their cells anyway, and but
-// for the first few only while all of them together have taken less than half a percent of the time.
+// for a few, spread over the run, only while all of them together have taken less than half a percent of the time.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -58,10 +58,10 @@ private:
     std::vector<RankRow> rank_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
                                    const Timers& timers) const;
 
-    bool affordable() const;
+    bool affordable(std::int64_t step) const;
 
     const comm::Communicator& comm_;
-    std::int64_t start_;
+    std::int64_t start_, steps_;
     double start_seconds_, spent_seconds_ = 0;
     Blocks blocks_;
     Thinned<MapRow> map_;

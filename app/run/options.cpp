@@ -11,7 +11,9 @@
 #include "app/common/errors.hpp"
 #include "app/deck/from_file.hpp"
 #include "app/deck/machine_file.hpp"
+#include "app/deck/setup.hpp"
 #include "app/output/restart.hpp"
+#include "app/run/memory.hpp"
 #include "app/state/cut.hpp"
 #include "app/state/state_file.hpp"
 #include "comm/file/durable.hpp"
@@ -89,6 +91,7 @@ Deck read_deck(const Options& options, const comm::Communicator& comm) {
     const auto parsed = [&] { return parse_deck(text, path, options.settings, found); };
     deck = agreed(comm, parsed);
     if (!std::all_of(found.begin(), found.end(), [](const FoundState& f) { return f.counted; })) {
+        agreed(comm, [&] { require_memory(deck, make_setup(deck, ""), comm); });  // counting takes time
         count_in_bodies(deck, found, comm);
         deck = agreed(comm, parsed);
     }

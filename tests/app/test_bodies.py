@@ -160,7 +160,7 @@ REFUSED = [
     ("shape: ball, center: [20, 20], radius: 5, fill: random", r"spacing is missing; give the smallest distance"),
     (
         "shape: ball, center: [20, 20], radius: 5, fill: random, particles: 9, density: 1, spacing: 1",
-        r"density beside particles; remove one",
+        r"density beside particles; remove it",
     ),
     (
         "shape: ball, center: [20, 20], radius: 5, fill: random, density: 0.9, spacing: 1",

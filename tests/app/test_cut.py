@@ -264,10 +264,20 @@ def test_files(tmp_path):
         deck = written(tmp_path, [f"{disc}, from: {{file: {path}}}"], [40, 40])
         code, text = run(i % 3, "check", deck)
         assert code == 3 and text.count("\n") == 1 and re.search(what, text), f"{path}: {code} {text}"
-    no_box = made("no_box.h5", position=x, velocity=0 * x)
-    deck = written(tmp_path, [f"{disc}, from: {{file: {no_box}}}"], [40, 40])
-    code, text = run(2, "check", deck)
-    assert code == 2 and "the file says no length of its box along x" in text, text
+    # Boxes that cannot be repeated, and bodies in which too much would be looked through.
+    made("no_box.h5", position=x, velocity=0 * x)
+    made("short_box.h5", position=x * [1e-9, 1, 1], velocity=0 * x, box__edges=[1e-9, 10.0, 1.0])
+    ring = "shape: shell, center: [1e5, 1e5], radius: 99990, inner_radius: 99989.99, fill: file"
+    crowd = "shape: box, lower: [0, 0], upper: [1e6, 1e6], fill: file"
+    for body, name, box, what in (
+        (disc, "no_box.h5", 40, "the file's box is 0 long along x, and is repeated; give a file that says the lengths"),
+        (disc, "short_box.h5", 40, "the file's box is 1e-09 long along x"),
+        (ring, file, 2e5, "so wide and thin that"),
+        (crowd, file, 2**20, "need about .* GB"),
+    ):
+        deck = written(tmp_path, [f"{body}, from: {{file: {tmp_path / name}}}"], [box, box])
+        code, text = run(2, "check", deck, timeout=20)
+        assert code == 2 and text.count("\n") == 1 and re.search(what, text), f"{body}: {text}"
 
 
 @pytest.mark.group("cut_starts")

@@ -111,7 +111,8 @@ void change(const app::Key& key, const std::string& path) {
                              "fixed",
                              "plain",
                              "x_upper",
-                             "rescale"})
+                             "rescale",
+                             "cpu"})
         if (read(key, path, text) && key.text() != before) return;
     FAIL("no other value for " << path);
 }

@@ -270,9 +270,10 @@ def error_types():
     while True:
         before = len(found)
         for path, text in texts.items():
-            for name, base in re.findall(r"(?:struct|class) (\w+)(?: final)? : (?:public )?([\w:]+)[ ,{]", text):
+            for m in re.finditer(r"(?:struct|class) (\w+)(?: final)? : (?:public )?([\w:]+)[ ,{]", text):
+                name, base = m.groups()
                 if base in bases:
-                    space = re.search(r"^namespace (\w+)", text, re.M)[1]
+                    space = re.findall(r"^namespace (\w+) {", text[: m.start()], re.M)[-1]
                     found[f"{space}::{name}"] = path
                     bases |= {name, f"{space}::{name}"}
         if len(found) == before:
