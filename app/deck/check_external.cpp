@@ -12,12 +12,22 @@
 namespace app {
 namespace {
 
-void check_gravity(const Deck::System& s, const Where& where) {
-    for (int a = 0; a < s.dimensions; ++a)
-        if (s.gravity[a] != 0 && s.boundary[a] == md::Boundary::periodic)
-            fail(where(fmt::format("system.gravity.{}", a)),
+constexpr double least_quanta = 1000;  // so that what is rounded to a quantum is right to 1/2000
+
+void check_gravity(const Deck& deck, const Where& where) {
+    const Deck::System& s = deck.system;
+    for (int a = 0; a < s.dimensions; ++a) {
+        if (s.gravity[a] == 0) continue;
+        const std::string at = where(fmt::format("system.gravity.{}", a));
+        if (s.boundary[a] == md::Boundary::periodic)
+            fail(at,
                  fmt::format("gravity along {}, where the box is periodic: particles would fall for ever", "xyz"[a]),
                  "write 0, or system.boundary: reflecting for this axis");
+        const double least = least_quanta * md::velocity_unit / (deck.run.dt / 2);
+        if (std::abs(s.gravity[a]) < least)
+            fail(at, fmt::format("{:.6g} is so weak that its kicks of half a step would be rounded", s.gravity[a]),
+                 fmt::format("write 0, or at least {:.3g} in size", least));
+    }
 }
 
 void check_wall(const Deck& deck, std::size_t i, const Where& where) {
@@ -38,8 +48,10 @@ void check_wall(const Deck& deck, std::size_t i, const Where& where) {
     if (w.velocity * deck.run.dt > most * deck.grid.cell)
         fail(at("velocity"), fmt::format("the face moves {:.3g} in a step", w.velocity * deck.run.dt),
              fmt::format("use at most {:.3g}, or a smaller run.dt", most * deck.grid.cell / deck.run.dt));
-    if (w.moves() && w.velocity * deck.run.dt < 1000 * md::position_unit)
-        fail(at("velocity"), "the face moves less than 2^-30 in a step", "use 0 or a larger velocity");
+    if (w.moves() && w.velocity * deck.run.dt < least_quanta * md::position_unit)
+        fail(at("velocity"), "the face moves less than 2^-30 in a step", "remove the wall, or use a larger velocity");
+    if (w.moves() && w.to && *w.to <= w.from)
+        fail(at("to"), "the face stops before it begins to move", "use a step beyond `from`");
 }
 
 // Faces that move must leave room between them.
@@ -72,7 +84,7 @@ void check_thermostat(const Deck& deck, const Where& where) {
 }  // namespace
 
 void check_external(const Deck& deck, const Where& where) {
-    check_gravity(deck.system, where);
+    check_gravity(deck, where);
     for (std::size_t i = 0; i < deck.system.walls.size(); ++i) check_wall(deck, i, where);
     check_ways(deck, where);
     check_thermostat(deck, where);

@@ -47,8 +47,8 @@ void take(md::StateFile& from, const md::StateFile& found) {
     from.fastest = found.fastest;
 }
 
-// How many particles a body has of its file, before they are counted. The file's box is repeated in a box around the body,
-// and all its particles are looked through there.
+// How many particles a body has of its file, before they are counted. The file's box is repeated in a box around the
+// body, and all its particles are looked through there.
 void estimate_fill(md::Body& body, const FoundState& found, int dimensions, const Where& where,
                    const std::string& path) {
     constexpr double most_images = 1 << 25, most_a_particle = 1024;

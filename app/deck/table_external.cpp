@@ -45,6 +45,8 @@ std::vector<Key> thermostat_keys(md::Thermostat& t) {
     };
 }
 
+constexpr double fastest_face = 1000;  // what it hits becomes up to twice as fast, and speeds end at 2048
+
 // A wall has a potential or moves.
 std::vector<Key> wall_keys(md::Wall& w, Deck::System&) {
     const auto of_potential = [&w](Key key) {
@@ -60,7 +62,7 @@ std::vector<Key> wall_keys(md::Wall& w, Deck::System&) {
             "give velocity, or remove it");
     };
     Key velocity = unless(
-        number("velocity", w.velocity, {0, fastest}, "with which it moves into the box, sigma / tau; 0: it rests"),
+        number("velocity", w.velocity, {0, fastest_face}, "with which it moves into the box, sigma / tau; 0: it rests"),
         [&w] { return w.epsilon > 0 ? "is there beside epsilon" : ""; }, "remove one: a face that moves only reflects");
     velocity.standard = "`0`";
     return {

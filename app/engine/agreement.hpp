@@ -13,7 +13,8 @@ namespace app {
 
 class Agreement {
 public:
-    /// late: results may come one pass late.
+    /// late: results may come one pass late. Not where velocities may change at once, by thermostats or faces that
+    /// move.
     Agreement(const comm::Communicator& comm, bool late) : comm_(comm), late_(late) {}
 
     /// The neighbour lists were built now. limit: a particle may move so far, packed units.

@@ -111,7 +111,7 @@ public:
 
 protected:
     Engine(const Setup& setup, const comm::Communicator& comm)
-        : setup_(setup), agreement_(comm, setup.overlap == comm::Overlap::full) {}
+        : setup_(setup), agreement_(comm, setup.overlap == comm::Overlap::full && !setup.sudden()) {}
 
     const Setup setup_;
     Agreement agreement_;

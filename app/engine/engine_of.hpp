@@ -26,7 +26,10 @@ public:
     void build_neighbour_lists() override;
     void force_pass(const PassOptions& options, std::int64_t stop = 0) override;
 
-    void thermalise(std::int64_t step) override { forces_.thermalise(step); }
+    void thermalise(std::int64_t step) override {
+        const Timed phase(timers_, Phase::forces);
+        forces_.thermalise(step);
+    }
     md::Given given() const override { return forces_.given(); }
     void set_given(const md::Given& given) override { forces_.set_given(given); }
     md::SystemSums sums() const override { return forces_.sums(); }

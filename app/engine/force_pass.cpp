@@ -14,6 +14,7 @@ namespace app {
 
 template <int D>
 void ForcePass<D>::resize() {
+    book_work();  // of the drift before the tiles changed
     results_.assign(tiles_.size(), {});
     pair_sums_.assign(tiles_.size(), {});
     work_seconds_.assign(tiles_.size(), 0.0);

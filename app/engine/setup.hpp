@@ -42,6 +42,8 @@ struct Setup {
     md::External external;
     md::Thermostat thermostat;
     std::uint64_t seed = 1;  ///< of the thermostat
+    /// Whether a velocity may change at once by any amount, which no step before has announced (agreement.hpp).
+    bool sudden() const { return thermostat.kind != md::ThermostatKind::none || external.any_motion(); }
     md::Precision precision = md::Precision::mixed;
     double skin = 0;         ///< by which the neighbour lists reach further than the cutoff, lengths
     bool tune_skin = false;  ///< to be changed by measurements (SkinSearch)

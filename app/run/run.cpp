@@ -93,10 +93,9 @@ void note_intervals(const Deck& deck, std::vector<std::string>& notes) {
 void note_thermostat(const md::Thermostat& t, std::vector<std::string>& notes) {
     if (t.kind == md::ThermostatKind::none) return;
     notes.push_back(
-        fmt::format("the thermostat acts at each {}{} step from {} {}: there the run cannot be retraced with reversed "
+        fmt::format("the thermostat acts every {} from step {} {}: there the run cannot be retraced with reversed "
                     "velocities{}",
-                    t.every == 1 ? "" : std::to_string(t.every), t.every == 1 ? "" : "th", t.from,
-                    t.to ? fmt::format("up to {}", *t.to) : "on",
+                    counted(t.every, "step"), t.from, t.to ? fmt::format("up to {}", *t.to) : "on",
                     t.kind == md::ThermostatKind::langevin ? ", and momentum is not kept" : ""));
 }
 

@@ -251,6 +251,37 @@ def test_temperature(tmp_path, kind, dimensions):
     assert particles > 300
 
 
+@pytest.mark.group("forces_energy")
+def test_work_of_migrants(tmp_path):
+    """Cells change their owner at each step, because processes are slow in turns, and nothing of the work is lost."""
+    text = """system:
+  box: [80, 20]
+  boundary: [reflecting, reflecting]
+  walls: [{face: y_upper, velocity: 2}, {face: y_lower, velocity: 2}]
+  slabs: [{lower: [1, 1], upper: [79, 19], density: 0.6, temperature: 2}]
+run: {dt: 0.002, steps: 100}
+output: {every: 20}
+balance:
+  {clock: work, criterion: every, model: exact, work: {slow: {fraction: 0.5, speed: 0.2, period: 3}}}
+"""
+    deck = write(tmp_path, text)
+    assert go(deck, tmp_path / "moved", ranks=2, balance__every=1) == go(deck, tmp_path / "alone")
+
+
+@pytest.mark.group("forces_energy")
+def test_sudden(tmp_path):
+    """A thermostat heats a cold crystal at once, by more than a step of a particle has ever been."""
+    text = """system:
+  box: [40, 40]
+  boundary: [periodic, periodic]
+  thermostat: {kind: rescale, temperature: 2, every: 50, from: 50}
+  slabs: [{lower: [5, 8], upper: [35, 32], density: 1, temperature: 0.001}]
+run: {dt: 0.002, steps: 100}
+"""
+    deck = write(tmp_path, text)
+    assert go(deck, tmp_path / "a", ranks=2, grid__skin=0.05) == go(deck, tmp_path / "b", grid__skin=0.3)
+
+
 @pytest.mark.group("forces_errors")
 @pytest.mark.parametrize(
     "words, where, remedy",
@@ -258,6 +289,8 @@ def test_temperature(tmp_path, kind, dimensions):
         ("gravity: [0.1, 0]", "gravity along x, where the box is periodic", "write 0"),
         ("gravity: [0, -2000]", "system.gravity.1", "1000"),
         ("gravity: [0, -1, 0]", "system.gravity has 3 values", "give 2"),
+        ("gravity: [0, 1e-9]", "would be rounded", "write 0, or at least"),
+        ("walls: [{face: y_lower, velocity: 1, from: 100, to: 20}]", "stops before it begins", "beyond"),
         ("walls: []", "system.walls is empty", "give at least one"),
         ("walls: [{epsilon: 1}]", "face", "y_lower"),
         ("walls: [{face: y_lower}]", "does nothing but reflect", "give epsilon or velocity"),
@@ -304,8 +337,8 @@ def test_check(tmp_path):
             [options.binary, "check", write(tmp_path, text)], stdout=subprocess.PIPE, text=True, check=True
         ).stdout
 
-    assert "each 7th step from 10 up to 150" in said(FLAT) and "momentum is not kept" in said(FLAT)
-    assert "each 5th step from 15 on" in said(DEEP)
+    assert "every 7 steps from step 10 up to 150" in said(FLAT) and "momentum is not kept" in said(FLAT)
+    assert "every 5 steps from step 15 on" in said(DEEP)
     plain = said(LIQUID)
     for word in ("gravity", "walls", "thermostat"):
         assert f"{word}:" not in plain, plain
