@@ -79,7 +79,7 @@ public:
 
     // unequal: processes whose speed is known to differ.
     void solve(const std::vector<bool>& unequal) {
-        constexpr int rounds = 4;
+        constexpr int rounds = 3;
         const double restless = noise_of_changes();
         for (int round = 0; round < rounds; ++round) {
             const double noise2 =
@@ -220,8 +220,10 @@ bool as_known(const SpeedRecord& record, std::span<const double> known) {
     return true;
 }
 
-// The speeds by one fit. known: its starting point, which costs nothing.
-Values fitted(std::span<const SpeedRecord> records, std::span<const double> known, int layers) {
+}  // namespace
+
+std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers) {
+    if (as_known(records.back(), known)) return {known.begin(), known.end()};
     Fit fit(records, known, layers);
     std::vector<bool> unequal;
     for (const double speed : known) unequal.push_back(speed != 1);
@@ -232,29 +234,11 @@ Values fitted(std::span<const SpeedRecord> records, std::span<const double> know
     for (std::size_t p = 0; p < known.size(); ++p)
         log_speed.push_back(std::log(known[p]) + fit.deviation(static_cast<std::int64_t>(p)));
     const double usual = median(log_speed);
-    Values speeds;
+    std::vector<double> speeds;
     for (const double s : log_speed)
         speeds.push_back(
             std::abs(s - usual) < tellable ? 1.0 : std::clamp(std::exp(s - usual), slowest_speed, fastest_speed));
     return speeds;
-}
-
-double unequal_in(std::span<const double> speeds) {
-    return static_cast<double>(std::ranges::count_if(speeds, [](double s) { return s != 1; }));
-}
-
-}  // namespace
-
-// A fit that starts from the speeds that are known keeps them where it can, so they do not jump. But what was taken for
-// slow processes may turn out to be dear cells, which only a fit that knows nothing can tell: it counts where it needs
-// clearly fewer unequal processes.
-std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers) {
-    if (as_known(records.back(), known)) return {known.begin(), known.end()};
-    Values speeds = fitted(records, known, layers);
-    if (unequal_in(known) == 0) return speeds;
-    constexpr double clearly = 0.75;
-    Values anew = fitted(records, Values(known.size(), 1.0), layers);
-    return unequal_in(anew) < clearly * unequal_in(speeds) ? anew : speeds;
 }
 
 }  // namespace balance

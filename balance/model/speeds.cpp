@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t most_records = 6;  // balancings that speeds are fitted to
 // About so many blocks for each process: with more, the surcharges of dense zones, where processes are smaller than
 // blocks, are told from slow processes; many processes have to do with fewer, because a fit takes time with each block.
-constexpr std::int64_t most_blocks_a_process = 30, least_blocks_a_process = 10, enough_blocks = 7200;
+constexpr std::int64_t most_blocks_a_process = 40, least_blocks_a_process = 10, enough_blocks = 9600;
 constexpr std::int64_t mean_target = std::int64_t{1} << 20;
 
 // Sums of the features over the cells of each process. Collective.
