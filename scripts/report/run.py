@@ -27,6 +27,13 @@ KINDS = {
     "command_line": lambda v: isinstance(v, list),
 }
 MOST_OWNERS = 2**22  # processes or ranks
+# Files that a run is not meant to have where a key is 0.
+SWITCHES = {
+    "balance.csv": "balance.every",
+    "thermo.csv": "output.every",
+    "map.csv": "output.map_frames",
+    "ranks.csv": "output.map_frames",
+}
 
 
 def is_result(folder):
@@ -94,12 +101,15 @@ def say_missing(folder, run, notes):
     if not run["finished"]:
         started = "The run goes on, or was ended before it could say what it has done"
         notes.append(f"{started}: there is no summary.json that can be read.")
-    for part, what in (("map", "The map covers"), ("ranks", "The ranks' times cover")):
+    early = {}  # what ends before the run does, by its last step
+    for part, what in (("map", "the map"), ("ranks", "the ranks' times")):
         end = run[part]["step"][-1] if run[part] else None
         if end is not None and run["steps"] and end < 0.95 * run["steps"]:
-            notes.append(
-                f"{what} steps {(run[part].get('from') or run[part]['step'])[0]:,} to {end:,} of {run['steps']:,}."
-            )
+            early.setdefault(end, []).append(what)
+    for end, parts in early.items():
+        verb = "cover" if parts[-1][-1] == "s" else "covers"
+        words = " and ".join(parts)
+        notes.append(f"{words[0].upper()}{words[1:]} {verb} steps 0 to {end:,} of {run['steps']:,}.")
     remedies = {
         "map.csv": "the run is of a version that wrote none, or has output.map_frames: 0",
         "ranks.csv": "the run is of a version that wrote none, or has output.map_frames: 0",
@@ -107,9 +117,15 @@ def say_missing(folder, run, notes):
         "thermo.csv": "no energies were written (output.every)",
         "deck.yaml": "what ran is not known",
     }
+    off = [name for name, key in SWITCHES.items() if switched_off(run["deck"] or "", *key.split("."))]
     for name, why in remedies.items():
-        if not there(name):
+        if not there(name) and name not in off:
             notes.add(f"There is no {name}", why)
+
+
+def switched_off(deck, section, key):
+    """Whether the effective deck has 0 for a key."""
+    return re.search(rf"^{section}:[^\n]*\n(?:[ #][^\n]*\n)*?  {key}: *0 *(#.*)?$", deck, re.M) is not None
 
 
 def last_step(run):
