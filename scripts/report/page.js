@@ -47,7 +47,7 @@ function beside(card, run) {
     side.append(box);
     return box;
   };
-  if (run.balance) balancingCharts(run, [run], panel, 128);
+  if (run.balance) balancingCharts(run, [run], panel, 144);
   else rankChart(panel("Computing of each rank (forces, neighbours), a step"), run, [run], "computing");
 }
 

@@ -36,6 +36,7 @@ FOREIGN = (  # (file, what it holds below its head, note)
     ("summary.json", '{"ranks": "a", "steps": [], "command_line": 1, "energy_drift": "x"}', "summary.json: ranks,"),
     ("summary.json", '{"processes": 1e18, "overall_lbe": 7}', "summary.json: processes, overall_lbe are not"),
     ("deck.yaml", "box: [nan, inf, -1]\nboundary: [x]\n", None),
+    ("map.csv", "DEVICE", "map.csv: it cannot be read"),
     ("partition.json", "FIFO", "partition.json: it is no JSON file"),
 )
 
@@ -48,6 +49,8 @@ def test_foreign_values(tmp_path, case):
     (tmp_path / "thermo.csv").write_text("step,kinetic,potential,total\n0,1,2,3\n")
     if rows == "FIFO":
         os.mkfifo(tmp_path / name)
+    elif rows == "DEVICE":
+        os.symlink("/dev/null", tmp_path / name)
     else:
         (tmp_path / name).write_text(HEADS.get(name, "") + rows)
     (found,) = data_of(made(tmp_path))
