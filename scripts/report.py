@@ -36,6 +36,17 @@ def draw(outdir, kind):
     return good
 
 
+def say(what):
+    """A line on standard output, whatever that can show; where it takes nothing, one on standard error and code 2."""
+    try:
+        if sys.stdout:
+            sys.stdout.reconfigure(errors="backslashreplace")
+            print(what, flush=True)
+    except OSError as e:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes it once more at its end
+        fail(f"{what}, but cannot write to standard output: {e.strerror}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outdirs", nargs="+", metavar="OUT")
@@ -54,8 +65,8 @@ def main():
     try:
         replace_file(path, page(runs))
     except OSError as e:
-        fail(f"cannot write {path}: {e.strerror}")
-    print(f"wrote {path}", flush=True)
+        fail(f"cannot write {path!r}: {e.strerror}")
+    say(f"wrote {path if path.isprintable() else ascii(path)}")
     if arguments.pictures and not all([draw(o, arguments.pictures) for o in arguments.outdirs]):
         sys.exit(2)
 

@@ -36,23 +36,26 @@ GrowingFile::GrowingFile(RunDirectory& results, std::string name, std::string he
 void GrowingFile::append(const std::string& rows) {
     on_rank_0(results_.comm(), [&] {
         if (rows.empty()) return;
-        results_.require_ours();
-        if (const std::string damage = file_.damage(); !damage.empty()) {
-            results_.lost(name_, damage);
-            require(file_.start(results_.path() + "/" + name_, head_ + "\n"));
-        }
+        renew_if_damaged();
         require(file_.append(rows));
     });
 }
 
 void GrowingFile::rewrite(const std::function<std::string(std::string_view rows)>& change) {
-    append({});  // nobody rewrites what another program has damaged
     on_rank_0(results_.comm(), [&] {
-        results_.require_ours();
+        renew_if_damaged();
         const std::string path = results_.path() + "/" + name_, text = comm::read_text(path);
         const std::size_t head = std::min(head_.size() + 1, text.size());
         require(file_.start(path, head_ + "\n" + change(std::string_view(text).substr(head))));
     });
+}
+
+void GrowingFile::renew_if_damaged() {
+    results_.require_ours();
+    const std::string damage = file_.damage();
+    if (damage.empty()) return;
+    results_.lost(name_, damage);
+    require(file_.start(results_.path() + "/" + name_, head_ + "\n"));
 }
 
 void GrowingFile::require(bool good) const {

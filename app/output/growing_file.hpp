@@ -28,7 +28,8 @@ public:
     /// changed since is begun anew (RunDirectory::lost). Collective. Throws OutputError.
     void append(const std::string& rows);
 
-    /// Replaces the rows of rank 0 by what change() makes of them, at once. Collective. Throws OutputError.
+    /// Replaces the rows of rank 0 by what change() makes of them, at once; a damaged file is begun anew as above.
+    /// Collective. Throws OutputError.
     void rewrite(const std::function<std::string(std::string_view rows)>& change);
 
     /// Whether this rank writes.
@@ -37,6 +38,8 @@ public:
     const std::string& last_past_row() const { return last_past_row_; }
 
 private:
+    /// On rank 0, before the file changes: begins one anew that another program has damaged.
+    void renew_if_damaged();
     void require(bool good) const;
 
     RunDirectory& results_;

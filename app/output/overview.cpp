@@ -75,7 +75,7 @@ Overview::Thinned<Row>::Thinned(RunDirectory& results, const char* name, const C
     : comm(results.comm()),
       table(results, name, columns, {run.first_step() + 1, false, {}}),
       frames(frames_for(run.deck.run.steps, std::max<std::int64_t>(2, most))) {
-    if (results.continued()) thin(frames.most);
+    if (results.continued() && run.deck.output.map_frames > 0) thin(frames.most);
 }
 
 template <class Row>
@@ -107,11 +107,10 @@ Overview::Overview(RunDirectory& results, const RunContext& run, const balance::
              std::min(run.deck.output.map_frames, most_rank_rows / results.comm().size())) {}
 
 void Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers) {
-    if (!map_.frames.due(step) && !ranks_.frames.due(step)) return;
-    if (!affordable(step)) return;
+    if (ranks_.wants(step)) ranks_.add(step, rank_rows(step, engine, balancer, timers));
+    if (!map_.frames.due(step) || !affordable(step)) return;
     const double begin = comm::now();
     if (map_.wants(step)) map_.add(step, map_rows(step, engine, balancer));
-    if (ranks_.wants(step)) ranks_.add(step, rank_rows(step, engine, balancer, timers));
     spent_seconds_ += comm::now() - begin;
 }
 

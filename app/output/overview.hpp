@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // map.csv and ranks.csv: how load, particles and owners lay in the box, and what each rank did, over the whole run.
 // What scripts/report.py draws. Small however long the run: cells in blocks, frames that are thinned out (frames.hpp).
-// It costs next to nothing: frames are taken where the particles have just been sorted into their cells anyway, and but
-// for a few, spread over the run, only while all of them together have taken less than half a percent of the time.
+// It costs next to nothing: frames are taken where the particles have just been sorted into their cells anyway.
+// Those of the map, but for a few that are spread over the run, are taken only while all of them together have cost
+// less than half a percent of the time; those of the ranks are a row each.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -3,6 +3,7 @@
 "use strict";
 
 const charts = [];
+const LABEL = { labelSize: 15, labelFont: "11px system-ui, DejaVu Sans" };
 const AXIS = { stroke: "#5c6675", grid: { stroke: "#edf0f3" }, ticks: { stroke: "#d5dbe2" }, font: "11px system-ui, DejaVu Sans", size: 34 };
 
 // Adds a plot to a card and keeps its width that of the card.
@@ -10,7 +11,8 @@ function addChart(card, options, data) {
   const box = el("div", { class: "chart" });
   card.append(box);
   const restarts = options.steps ? card.closest(".card").restarts || [] : [];
-  const hooks = { ...options.hooks, draw: [...((options.hooks || {}).draw || []), (u) => restarts.forEach((s) => drawLine(u, s, "rgba(204,121,167,.9)", [4, 4]))] };
+  const point = (u) => u.root.classList.toggle("pointed", u.cursor.left >= 0);  // only then has the legend values
+  const hooks = { ...options.hooks, setCursor: [...((options.hooks || {}).setCursor || []), point], draw: [...((options.hooks || {}).draw || []), (u) => restarts.forEach((s) => drawLine(u, s, "rgba(204,121,167,.9)", [4, 4]))] };
   const chart = new uPlot({
     width: Math.max(200, box.clientWidth), height: options.height || 190, legend: { live: true },
     cursor: { sync: { key: options.steps ? "steps" : "" }, focus: { prox: 24 }, drag: { x: true, y: false } }, ...options, hooks,
@@ -76,7 +78,7 @@ function lineChart(card, lines, options = {}) {
       x: { time: false, range: options.xs ? () => options.xs : undefined },
       y: { range: (u, low, high) => uPlot.rangeNum(options.low ?? low ?? 0, options.high ?? high ?? 1, options.low != null ? { min: { pad: 0, soft: options.low, mode: 1 }, max: { pad: 0.06 } } : 0.08, true) },
     },
-    axes: [AXIS, { ...AXIS, size: 62, values: (u, at) => at.map((t) => ticks(t)) }],
+    axes: [{ ...AXIS, ...LABEL, label: "step", size: 27 }, { ...AXIS, size: 62, values: (u, at) => at.map((t) => ticks(t)) }],
     series: [{ label: "step" }, ...lines.map((l, i) => ({
       label: l.label, stroke: l.colour || COLOURS[i % COLOURS.length], width: l.width || 1.6, dash: l.dash, spanGaps: true,
       points: { show: points, size: 4 }, value: (u, v) => format(v),
@@ -86,7 +88,7 @@ function lineChart(card, lines, options = {}) {
 }
 
 // A column of values for each interval of steps: values[interval][row].
-function heatChart(card, { from, step, values, name, format, scale = "heat", high }) {
+function heatChart(card, { from, step, values, name, format, what, scale = "heat", high }) {
   const rows = Math.max(...values.map((v) => v.length)), most = high || mostOf(values.flat()) || 1;
   const image = document.createElement("canvas");
   image.width = values.length;
@@ -116,7 +118,7 @@ function heatChart(card, { from, step, values, name, format, scale = "heat", hig
     height: Math.min(420, Math.max(130, 70 + rows * 16)),
     legend: { show: false },
     scales: { x: { time: false, range: () => [from[0], step[step.length - 1]] }, y: { range: () => [-0.5, rows - 0.5] } },
-    axes: [{ ...AXIS, grid: { show: false } }, { ...AXIS, size: 62, label: name, labelSize: 16, labelFont: AXIS.font, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] }],
+    axes: [{ ...AXIS, ...LABEL, label: "step", size: 27, grid: { show: false } }, { ...AXIS, ...LABEL, size: 62, label: name, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] }],
     series: [{}, { paths: () => null, points: { show: false } }],
     cursor: { sync: { key: "steps" }, drag: { x: true, y: false }, points: { show: false } },
     hooks: {
@@ -129,7 +131,7 @@ function heatChart(card, { from, step, values, name, format, scale = "heat", hig
       }],
     },
   }, [[from[0], ...step], [null, ...step.map(() => null)]]);
-  card.append(colourBar(scale, format(0), format(most), ""), reading);
+  card.append(colourBar(scale, format(0), format(most), what), reading);
 }
 
 // A bar for each place, of parts one upon the other. parts: [{label, values, colour}]
@@ -141,7 +143,7 @@ function stackedBars(card, parts, name, format, high) {
   addChart(card, {
     height: 230,
     scales: { x: { time: false, range: () => [-0.6, n - 0.4] }, y: { range: (u, low, most) => [0, 1.04 * (high || most || 1)] } },
-    axes: [{ ...AXIS, label: name, labelSize: 16, labelFont: AXIS.font, size: 28, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }, { ...AXIS, size: 62, values: (u, t) => t.map(format) }],
+    axes: [{ ...AXIS, ...LABEL, label: name, size: 28, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }, { ...AXIS, size: 62, values: (u, t) => t.map(format) }],
     series: [{ label: name }, ...parts.map((p, i) => i).reverse().map((i) => ({
       label: parts[i].label, stroke: parts[i].colour, fill: parts[i].colour, width: 0, paths: bars, points: { show: false },
       value: (u, v, s, at) => (at == null ? "-" : format(parts[i].values[at])),

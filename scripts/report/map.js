@@ -11,8 +11,8 @@ function layersOf(run) {
   if (m.load && m.load.some((l) => l.some((v) => v != null)))
     all.push({ name: "load", scale: "heat", of: (f, p) => (m.load[f][p] == null ? null : m.load[f][p] / m.cells[p]), text: m.loadText, unit: "of a cell" });
   all.push({ name: m.owners ? m.owners.word : "process", word: true, of: (f, p) => m.owner[f][p] });
-  if (m.ranks && m.ranks !== m.processes) all.push({ name: "rank", word: true, of: (f, p) => m.rankOf(m.owner[f][p]) });
-  if (m.nodes > 1) all.push({ name: "node", word: true, of: (f, p) => m.nodeOf(m.owner[f][p]) });
+  if (m.ranks && m.ranks !== m.processes) all.push({ name: "rank", word: true, of: (f, p) => m.rankOf(f, m.owner[f][p]) });
+  if (m.nodes > 1) all.push({ name: "node", word: true, of: (f, p) => m.nodeOf(f, m.owner[f][p]) });
   if (m.zone && m.zone.some((z) => z.some((v) => v))) all.push({ name: "zone", word: true, of: (f, p) => m.zone[f][p], words: ["CPU", "accelerator"] });
   if (run.resources || m.owners) all.push({ name: "speed", scale: "cividis", of: (f, p) => m.speedOf(f, m.owner[f][p]), text: digits, unit: m.owners ? "" : "of the mean" });
   for (const layer of all.filter((l) => !l.word)) layer.top = mostOf(m.step.flatMap((_, f) => Array.from(m.cells, (_c, p) => layer.of(f, p))));
@@ -37,8 +37,11 @@ function completeMap(run) {
   const node = m.owners ? m.owners.node : run.ranks ? run.ranks.node : [];
   m.processes = (m.owners ? node.length : s.processes) || 1 + m.owner.reduce((most, o) => o.reduce((a, b) => Math.max(a, b), most), 0);
   m.ranks = m.owners ? 0 : s.ranks || (run.ranks ? run.ranks.node.length : 0);
-  m.rankOf = (process) => (m.ranks ? Math.floor(((process + 1) * m.ranks - 1) / m.processes) : null);
-  m.nodeOf = m.owners ? (process) => node[process] : (process) => node[m.rankOf(process)];
+  // Ranks and processes are known of the last start; before, there may have been others.
+  const since = run.starts.length > 1 ? run.starts[run.starts.length - 1] : -1, now = (f) => m.step[f] > since;
+  m.processesAt = (f) => (now(f) ? m.processes : 1 + m.owner[f].reduce((a, b) => Math.max(a, b), 0));
+  m.rankOf = (f, process) => (m.ranks && now(f) ? Math.floor(((process + 1) * m.ranks - 1) / m.processes) : null);
+  m.nodeOf = (f, process) => (m.owners ? node[process] : node[m.rankOf(f, process)]);
   m.nodes = new Set(node).size;
   const r = run.resources;
   m.speedOf = (f, process) => {
@@ -85,8 +88,19 @@ class CellMap {
     return n ? sum / n : null;
   }
 
+  // The largest value, but for a few, that a layer shows in any frame: means have a scale of their own.
+  top(name) {
+    const layer = this.run.layers.find((l) => l.name === name), m = this.m, plane = this.plane(), now = this.frame, all = [];
+    if (!layer || !m.space || this.view.slice !== "mean") return layer ? layer.top : 0;
+    for (this.frame = 0; this.frame < m.step.length; ++this.frame)
+      for (let i = 0; i < m.n[plane.u]; ++i)
+        for (let j = 0; j < m.n[plane.v]; ++j) all.push(this.value(layer, plane.at(i, j), plane));
+    this.frame = now;
+    return mostOf(all);
+  }
+
   draw() {
-    const m = this.m, plane = this.plane(), { u, v } = plane, layer = this.layer(), scale = devicePixelRatio;
+    const m = this.m, plane = this.plane(), { u, v } = plane, layer = this.layer(), scale = devicePixelRatio, top = layer.word ? 0 : this.view.top(layer.name);
     this.frame = lastUpTo(m.step, place.step);
     const wide = this.node.clientWidth || 600, left = 46, below = 30, above = 6, right = 20;
     const per = Math.min((wide - left - right) / m.length[u], this.view.height / m.length[v]);
@@ -101,7 +115,7 @@ class CellMap {
     for (let i = 0; i < m.n[u]; ++i)
       for (let j = 0; j < m.n[v]; ++j) {
         const value = this.value(layer, plane.at(i, j), plane);
-        pen.fillStyle = layer.word ? (value == null ? "#e6e9ed" : layer.name === "zone" ? COLOURS[value === 0 ? 4 : 5] : categorical(value, m.processes > COLOURS.length)) : css(shade(layer.scale, value, layer.top));
+        pen.fillStyle = layer.word ? (value == null ? "#e6e9ed" : layer.name === "zone" ? COLOURS[value === 0 ? 4 : 5] : categorical(value, m.processes > COLOURS.length)) : css(shade(layer.scale, value, top));
         const x = snap(xs[i]), y = snap(ys[j + 1]);
         pen.fillRect(x, y, snap(xs[i + 1]) - x, snap(ys[j]) - y);
       }
@@ -109,7 +123,7 @@ class CellMap {
     this.axes(pen, w, h, u, v);
     this.bar.replaceChildren(layer.word
       ? el("div", { class: "bar" }, layer.words ? `blue: ${layer.words[0]}, orange: ${layer.words[1]}` : `a colour for each ${layer.name}`)
-      : colourBar(layer.scale, layer.text(0), layer.text(layer.top), `${layer.name}, ${layer.unit}`));
+      : colourBar(layer.scale, layer.text(0), layer.text(top), `${layer.name}, ${layer.unit}`));
   }
 
   borders(pen, plane, xs, ys) {
@@ -132,10 +146,11 @@ class CellMap {
     pen.fillStyle = "#5c6675", pen.font = "11px system-ui, DejaVu Sans";
     pen.textAlign = "center", pen.textBaseline = "top";
     for (let x = 0, t = tick(m.length[u]); x <= m.length[u] * 1.001; x += t) pen.fillText(digits(x), (x / m.length[u]) * w, h + 4);
-    pen.fillText(`${AXES[u]}${this.run.box ? " / sigma" : " / cells"}`, w / 2, h + 17);
+    const unit = this.run.box ? " / sigma" : " / cells";
+    pen.fillText(AXES[u] + unit, w / 2, h + 17);
     pen.textAlign = "right", pen.textBaseline = "middle";
     for (let y = 0, t = tick(m.length[v]); y <= m.length[v] * 1.001; y += t) pen.fillText(digits(y), -5, h - (y / m.length[v]) * h);
-    pen.save(), pen.translate(-38, h / 2), pen.rotate(-Math.PI / 2), pen.textAlign = "center", pen.fillText(AXES[v], 0, 0), pen.restore();
+    pen.save(), pen.translate(-38, h / 2), pen.rotate(-Math.PI / 2), pen.textAlign = "center", pen.fillText(AXES[v] + unit, 0, 0), pen.restore();
   }
 
   point(event) {
@@ -153,16 +168,17 @@ class CellMap {
   // What is said of a block at the cursor.
   words(p, i, j, { u, v }) {
     const m = this.m, f = this.frame, owner = m.owner[f][p], lines = [];
-    const rank = m.ranks && m.ranks !== m.processes ? `, rank ${m.rankOf(owner)}` : "", node = m.nodes > 1 ? `, node ${m.nodeOf(owner)}` : "";
+    const r = m.rankOf(f, owner), n = m.nodeOf(f, owner);
+    const rank = r != null && m.ranks !== m.processes ? `, rank ${r}` : "", node = n != null && m.nodes > 1 ? `, node ${n}` : "";
     lines.push(`${m.owners ? m.owners.word : "process"} ${owner}${rank}${node}`);
     const sums = (values) => {
-      const each = new Float64Array(m.processes);
+      const each = new Float64Array(m.processesAt(f));
       m.owner[f].forEach((o, q) => { each[o] += values[q] || 0; });
       return each;
     };
     if (m.owners) lines.push(`   its load ${digits(m.owners.load[owner])}`);
     else if (m.load && m.load[f][p] != null) {
-      const each = sums(m.load[f]), mean = each.reduce((a, b) => a + b, 0) / m.processes;
+      const each = sums(m.load[f]), mean = each.reduce((a, b) => a + b, 0) / each.length;
       lines.push(`   its load ${m.loadText(each[owner])}, ${digits(each[owner] / mean)} of the mean`);
     }
     if (m.particles) lines.push(`   its particles ${digits(sums(m.particles[f])[owner])}`);

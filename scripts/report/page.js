@@ -47,7 +47,7 @@ function beside(card, run) {
     side.append(box);
     return box;
   };
-  if (run.balance) balancingCharts(run, [run], panel, 128);
+  if (run.balance) balancingCharts(run, [run], panel, 144);
   else rankChart(panel("Computing of each rank (forces, neighbours), a step"), run, [run], "computing");
 }
 
@@ -61,7 +61,12 @@ function mapSection(runs) {
     for (const layer of same) layer.top = most;
   }
   const view = { layer: names[0], borders: true, axis: 2, slice: space ? "mean" : null, height: shown.length > 1 ? 300 : 330 };
-  const cards = section("map", "Map", "", shown), maps = shown.map((run) => new CellMap(run, view));
+  const cards = section("map", "Map", "", shown), maps = shown.map((run) => new CellMap(run, view)), tops = new Map();
+  view.top = (name) => {  // one scale for all maps
+    const key = [name, view.axis, view.slice === "mean"].join();
+    if (!tops.has(key)) tops.set(key, Math.max(...maps.map((m) => m.top(name))));
+    return tops.get(key);
+  };
   cards.forEach((card, i) => {
     const left = el("div", {}, maps[i].node, maps[i].bar);
     card.append(left);

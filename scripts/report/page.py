@@ -5,6 +5,7 @@ What a run says is never part of the text of the page, but a compressed piece of
 text. The policy in its head lets a browser run the page's own scripts alone, which it knows by their digests, and load
 nothing from anywhere."""
 import base64
+import errno
 import hashlib
 import html
 import json
@@ -49,9 +50,12 @@ def page(runs):
 
 
 def replace_file(path, text):
-    """Gives a file its new content at once: there is the old one or this one, at any moment."""
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, unfinished = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
+    """Gives a file, or the one that a link leads to, its new content at once: there is the old one or this one, at any
+    moment. OSError, also where it is a device, a pipe or a directory."""
+    path = os.path.realpath(path)
+    if os.path.lexists(path) and not os.path.isfile(path):
+        raise OSError(errno.EINVAL, "it is there, and is no regular file")
+    handle, unfinished = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".report.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as f:
             f.write(text)

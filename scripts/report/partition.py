@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What `steelyard partition` wrote, as a map of one frame."""
 
+from .tables import is_count, is_number
+
 MOST_BLOCKS = 65536
 
 
@@ -10,11 +12,13 @@ def partition(found, notes):
         return None
     try:
         resources = [{k: r[k] for k in ("kind", "node", "speed", "load", "cells", "boxes")} for r in found["resources"]]
-        grid = [int(n) for n in found["grid"]]
-        boxes = [[int(edge) for edge in box] for r in resources for box in r["boxes"]]
-        if len(grid) != 3 or min(grid) < 1 or any(len(box) != 6 for box in boxes) or not resources:
+        grid, numbers = found["grid"], [r[k] for r in resources for k in ("node", "speed", "load", "cells")]
+        boxes = [box for r in resources for box in r["boxes"]]
+        good = len(grid) == 3 and all(is_count(n) and n > 0 for n in grid) and all(map(is_number, numbers))
+        if not good or not resources or any(len(box) != 6 or not all(map(is_count, box)) for box in boxes):
             raise ValueError
-        return {"grid": grid, "lbe_model": found.get("lbe_model"), "resources": resources}
+        model = found.get("lbe_model")
+        return {"grid": grid, "lbe_model": model if is_number(model) else None, "resources": resources}
     except (KeyError, TypeError, ValueError, AttributeError):
         notes.add("partition.json", "it is not what the program writes, and is left out")
         return None
@@ -24,9 +28,8 @@ def partition_map(found):
     """Blocks of cells, each with the resource that owns the cell in its middle, as cell_map() has them."""
     if not found:
         return None
-    grid, resources, side = found["grid"], found["resources"], 1
-    while count(grid, side) > MOST_BLOCKS:
-        side += 1
+    grid, resources = found["grid"], found["resources"]
+    side = least(1, max(grid), lambda side: count(grid, side) <= MOST_BLOCKS)
     edges = [[*range(0, n, side), n] for n in grid]
     middles = [[(a + b) // 2 for a, b in zip(e, e[1:])] for e in edges]
     nx, ny, nz = (len(m) for m in middles)
@@ -54,6 +57,14 @@ def partition_map(found):
             "load": [r["load"] for r in resources],
         },
     }
+
+
+def least(low, high, good):
+    """The least number of [low, high] that is good, as all greater ones are."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if good(middle) else (middle + 1, high)
+    return low
 
 
 def count(grid, side):

@@ -2,12 +2,13 @@
 """One output directory as the page shows it: a dictionary of numbers and texts for JSON. Nothing is computed here that
 the program has not written, but differences of sums that grow, and which block of cells is which."""
 import glob
+import math
 import os
 import re
 
 from .findings import findings
 from .partition import partition, partition_map
-from .tables import Notes, few, groups, read_json, read_table, read_text
+from .tables import Notes, few, groups, is_count, is_number, read_json, read_table, read_text
 
 PHASES = ("forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output", "other")
 BALANCE = ("step", "model", "driver", "lbe", "lbe_model", "mean_seconds", "max_seconds", "decision")
@@ -16,19 +17,52 @@ RESULTS = ("deck.yaml", "run.json", "summary.json", "summary_before.json", "part
     f"{name}.csv" for name in ("thermo", "timing", "balance", "resources", "zones", "map", "ranks")
 )
 
+# Values of summary.json that are used, and what they have to be.
+KINDS = {
+    "ranks threads processes": lambda v: is_count(v) and 0 < v <= MOST_OWNERS,
+    "particles steps first_step": is_count,
+    "wall_seconds atom_steps_per_second energy_drift": is_number,
+    "deck version host cpu_model binding kernels date times_by state_hash": lambda v: isinstance(v, str),
+    "build overall_lbe prediction worth peak_resident_bytes seconds": lambda v: isinstance(v, dict),
+    "command_line": lambda v: isinstance(v, list),
+}
+MOST_OWNERS = 2**22  # processes or ranks
+# Files that a run is not meant to have where a key is 0.
+SWITCHES = {
+    "balance.csv": "balance.every",
+    "thermo.csv": "output.every",
+    "map.csv": "output.map_frames",
+    "ranks.csv": "output.map_frames",
+}
+
 
 def is_result(folder):
     """Whether a directory holds anything that the program has written."""
-    return any(os.path.isfile(os.path.join(folder, name)) for name in RESULTS)
+    paths = (os.path.join(folder, name) for name in RESULTS)
+    return any(os.path.isfile(path) and os.path.getsize(path) > 0 for path in paths)
+
+
+def text_of(path):
+    """A path as it can be shown."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def known(summary, notes):
+    """What a summary says, but for values that are of another kind than those that the program writes."""
+    foreign = [name for kind, good in KINDS.items() for name in kind.split() if not good(summary.get(name))]
+    foreign = [name for name in foreign if summary.get(name) is not None]
+    if foreign:
+        notes.add("summary.json", f"{', '.join(foreign)} are not what the program writes, and are left out")
+    return {name: value for name, value in summary.items() if name not in foreign}
 
 
 def read_run(folder, messages=None):
     """All that the page shows of a directory. messages: a file of --trace-messages."""
     notes = Notes()
-    summary = read_json(folder, "summary.json", notes)
+    summary = known(read_json(folder, "summary.json", notes), notes)
     run = {
-        "name": os.path.basename(os.path.normpath(os.path.abspath(folder))),
-        "folder": folder,
+        "name": text_of(os.path.basename(os.path.normpath(os.path.abspath(folder)))),
+        "folder": text_of(folder),
         "summary": summary,
         "finished": bool(summary),
         "deck": read_text(folder, "deck.yaml"),
@@ -38,15 +72,18 @@ def read_run(folder, messages=None):
         "thermo": read_table(folder, "thermo.csv", notes, ("step", "kinetic", "potential", "total")),
         "timing": read_table(folder, "timing.csv", notes, ("step", "wall_seconds")),
         "balance": balance(read_table(folder, "balance.csv", notes, BALANCE, ("model", "decision")), notes),
-        "resources": by_step("resources.csv", folder, notes, ("step", "resource", "speed", "seconds")),
-        "zones": by_step("zones.csv", folder, notes, ("step", "rank", "share", "decision"), ("decision",)),
+        "resources": by_step("resources.csv", folder, notes, ("step", "resource", "speed", "seconds"), (), "resource"),
+        "zones": by_step("zones.csv", folder, notes, ("step", "rank", "share", "decision"), ("decision",), "rank"),
         "partition": partition(read_json(folder, "partition.json", notes), notes),
     }
-    run["map"] = partition_map(run["partition"]) or cell_map(
-        read_table(folder, "map.csv", notes, ("step", *BOX, "particles", "load", "owner")), notes
-    )
-    run["ranks"] = ranks(read_table(folder, "ranks.csv", notes, ("step", "start", "rank", "wall_seconds")), run, notes)
+    columns = ("step", *BOX, "particles", "owner")
+    table = read_table(folder, "map.csv", notes, (*columns, "load"), (), columns, "frame")
+    run["map"] = partition_map(run["partition"]) or cell_map(table, notes)
+    columns = ("step", "start", "rank")
+    table = read_table(folder, "ranks.csv", notes, (*columns, "wall_seconds"), (), columns, "frame")
+    run["ranks"] = ranks(table, run, notes)
     run["messages"] = message_matrix(messages, notes) if messages else None
+    run["steps"] = last_step(run)
     run["findings"] = findings(run)
     say_missing(folder, run, notes)
     run["notes"] = notes
@@ -64,6 +101,15 @@ def say_missing(folder, run, notes):
     if not run["finished"]:
         started = "The run goes on, or was ended before it could say what it has done"
         notes.append(f"{started}: there is no summary.json that can be read.")
+    early = {}  # what ends before the run does, by its last step
+    for part, what in (("map", "the map"), ("ranks", "the ranks' times")):
+        end = run[part]["step"][-1] if run[part] else None
+        if end is not None and run["steps"] and end < 0.95 * run["steps"]:
+            early.setdefault(end, []).append(what)
+    for end, parts in early.items():
+        verb = "cover" if parts[-1][-1] == "s" else "covers"
+        words = " and ".join(parts)
+        notes.append(f"{words[0].upper()}{words[1:]} {verb} steps 0 to {end:,} of {run['steps']:,}.")
     remedies = {
         "map.csv": "the run is of a version that wrote none, or has output.map_frames: 0",
         "ranks.csv": "the run is of a version that wrote none, or has output.map_frames: 0",
@@ -71,9 +117,21 @@ def say_missing(folder, run, notes):
         "thermo.csv": "no energies were written (output.every)",
         "deck.yaml": "what ran is not known",
     }
+    off = [name for name, key in SWITCHES.items() if switched_off(run["deck"] or "", *key.split("."))]
     for name, why in remedies.items():
-        if not there(name):
+        if not there(name) and name not in off:
             notes.add(f"There is no {name}", why)
+
+
+def switched_off(deck, section, key):
+    """Whether the effective deck has 0 for a key."""
+    return re.search(rf"^{section}:[^\n]*\n(?:[ #][^\n]*\n)*?  {key}: *0 *(#.*)?$", deck, re.M) is not None
+
+
+def last_step(run):
+    """The step that the run has come to, as far as its files say; None where they don't."""
+    tables = (run[name]["step"] for name in ("thermo", "timing") if run[name])
+    return run["summary"].get("steps") or max((steps[-1] for steps in tables if steps), default=None)
 
 
 def box_of(deck):
@@ -84,6 +142,8 @@ def box_of(deck):
         sides = [float(word) for word in lengths[1].split(",")]
     except (TypeError, ValueError):
         return None
+    if not all(0 < side < 1e300 for side in sides):
+        return None
     return {"sides": sides, "periodic": [w.strip() == "periodic" for w in wraps[1].split(",")] if wraps else []}
 
 
@@ -91,7 +151,7 @@ def starts(run):
     """The steps at which the program started, the first one and its restarts."""
     found = run.get("starts")
     steps = [s.get("step") for s in found if isinstance(s, dict)] if isinstance(found, list) else []
-    return [s for s in steps if isinstance(s, int)]
+    return [s for s in steps if is_count(s)]
 
 
 def checkpoints(folder):
@@ -119,9 +179,9 @@ def balance(table, notes):
     return found
 
 
-def by_step(name, folder, notes, columns, words=()):
-    """A table with several rows a step: {"step": steps, column: a list for each step}."""
-    table = read_table(folder, name, notes, columns, words)
+def by_step(name, folder, notes, columns, words, each):
+    """A table with several rows a step, one for `each`: {"step": steps, column: a list for each step}."""
+    table = read_table(folder, name, notes, columns, words, ("step", each))
     if not table or not table["step"]:
         return None
     found = groups(table)
@@ -138,14 +198,17 @@ def cell_map(table, notes):
         return None
     frames = groups(table)
     size = max(b - a for _, a, b in frames)
-    frames = [f for f in frames if f[2] - f[1] == size]
+    frames = few([f for f in frames if f[2] - f[1] == size], max(2, 1000000 // size), "map.csv", notes)
     _, a, b = frames[0]
     edges = [sorted(set(table[f"{x}0"][a:b])) + [max(table[f"{x}1"][a:b])] for x in "xyz"]
-    wanted = [(x, y, z) for x in edges[0][:-1] for y in edges[1][:-1] for z in edges[2][:-1]]
-    places = list(zip(table["x0"], table["y0"], table["z0"]))
-    frames = [f for f in frames if places[f[1] : f[2]] == wanted]
-    if not frames:
-        notes.add("map.csv", "its blocks of cells do not tile a box, and it is left out")
+    if math.prod(len(e) - 1 for e in edges) == size and all(e[-1] > e[-2] for e in edges):
+        wanted = [(x, y, z) for x in edges[0][:-1] for y in edges[1][:-1] for z in edges[2][:-1]]
+        places = list(zip(table["x0"], table["y0"], table["z0"]))
+        frames = [f for f in frames if places[f[1] : f[2]] == wanted]
+    else:
+        frames = []
+    if not frames or max(table["owner"]) >= MOST_OWNERS:
+        notes.add("map.csv", "its blocks of cells do not tile a box, or have no owner, and it is left out")
         return None
     columns = [c for c in ("particles", "load", "owner", "zone") if c in table]
     return {
@@ -197,12 +260,13 @@ def message_matrix(path, notes):
         notes,
         ("kind", "source", "target", "bytes"),
         ("kind",),
+        ("source", "target", "bytes"),
     )
-    if table is None:
+    if table is None or max(table["source"] + table["target"], default=0) > 4096:
         notes.add(os.path.basename(path), "no messages are shown")
         return None
     pairs = {}
     for s, t, n in zip(table["source"], table["target"], table["bytes"]):
         count, total = pairs.get((s, t), (0, 0))
         pairs[s, t] = (count + 1, total + n)
-    return [[s, t, count, total] for (s, t), (count, total) in sorted(pairs.items())]
+    return [[s, t, count, total] for (s, t), (count, total) in sorted(pairs.items())] or None

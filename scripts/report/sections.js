@@ -22,7 +22,7 @@ const RANK_VALUES = {
 };
 function rankChart(box, run, runs, name) {
   const { of, format } = RANK_VALUES[name], all = runs.filter((o) => o.ranks).flatMap((o) => of(o.ranks) || []);
-  heatChart(box, { from: run.ranks.from, step: run.ranks.step, values: of(run.ranks), name: "rank", format, high: mostOf(all.flat()) });
+  heatChart(box, { from: run.ranks.from, step: run.ranks.step, values: of(run.ranks), name: "rank", format, what: RANK_VALUES[name].text, high: mostOf(all.flat()) });
 }
 
 // {id, title, lead, has(run), draw(cards, runs)}; cards: of each run, null where it has nothing to show.
@@ -59,7 +59,7 @@ const SECTIONS = [
         const r = run.ranks, card = el("div", { class: "half" }), bars = el("div", {}, el("h3", {}, "Mean step, by phase"));
         const map = el("div"), select = el("select", { "aria-label": "Values of the ranks over steps" });
         cards[i].append(card), card.append(bars, el("div", {}, el("div", { class: "controls" }, el("h3", {}, "Over steps: "), select), map));
-        stackedBars(bars, r.phases.filter((p) => largest([totals[i][p]]) > 0).map((p) => ({ label: p, values: totals[i][p], colour: PHASE_COLOURS[p] })), "rank", seconds, high);
+        stackedBars(bars, r.phases.filter((p) => largest([totals[i][p]]) > 1e-3 * high).map((p) => ({ label: p, values: totals[i][p], colour: PHASE_COLOURS[p] })), "rank", seconds, high);
         for (const [name, choice] of Object.entries(RANK_VALUES)) if (choice.of(r)) select.append(el("option", { value: name }, choice.text));
         const show = () => { map.replaceChildren(), rankChart(map, run, runs, select.value); };
         select.addEventListener("change", show);
@@ -82,8 +82,8 @@ const SECTIONS = [
           lineChart(panel("Time of a step"), lines("seconds"), { low: 0, xs, format: seconds });
         } else {
           const from = [0, ...r.step.slice(0, -1)];
-          heatChart(panel("Speed"), { from, step: r.step, values: r.speed, name: "process", format: digits, scale: "cividis" });
-          heatChart(panel("Time of a step"), { from, step: r.step, values: r.seconds, name: "process", format: seconds });
+          heatChart(panel("Speed"), { from, step: r.step, values: r.speed, name: "process", format: digits, what: "speed, of the mean", scale: "cividis" });
+          heatChart(panel("Time of a step"), { from, step: r.step, values: r.seconds, name: "process", format: seconds, what: "time of a step" });
         }
       });
     },
@@ -123,8 +123,8 @@ const SECTIONS = [
         lineChart(panel("Energy / epsilon"), [line("kinetic", "#0072b2"), line("potential", "#d55e00"), line("total", "#1c2430")], { xs });
         const most = largest([t.kinetic]) || 1;
         lineChart(panel("Change of the total energy, of the largest kinetic energy"), [{ label: "change", x: t.step, y: t.total.map((v) => (v == null ? null : (v - t.total[0]) / most)), colour: "#1c2430" }], { xs });
-        if (t.temperature) lineChart(panel("Temperature"), [line("temperature", "#009e73")], { xs });
-        if (t.pressure) lineChart(panel("Pressure"), [line("pressure", "#cc79a7")], { xs });
+        if (t.temperature) lineChart(panel("Temperature / (epsilon / k)"), [line("temperature", "#009e73")], { xs });
+        if (t.pressure) lineChart(panel(`Pressure / (epsilon / sigma${t.momentum_z ? "\u00b3" : "\u00b2"})`), [line("pressure", "#cc79a7")], { xs });
       });
     },
   },
@@ -203,7 +203,7 @@ function messageMatrix(card, pairs) {
   }
   const reading = el("div", { class: "reading" }, "Point at a place to read it.");
   canvas.addEventListener("mousemove", (e) => {
-    const box = canvas.getBoundingClientRect(), t = Math.floor((e.clientX - box.left) / size), s = Math.floor((e.clientY - box.top) / size), found = at.get(s * n + t);
+    const box = canvas.getBoundingClientRect(), t = Math.floor((n * (e.clientX - box.left)) / box.width), s = Math.floor((n * (e.clientY - box.top)) / box.height), found = at.get(s * n + t);
     reading.textContent = `rank ${s} to rank ${t}: ${found ? `${digits(found[0])} messages, ${digits(found[1])} bytes` : "nothing"}`;
   });
   card.append(canvas, colourBar("heat", "0", digits(most), "bytes"), reading);

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import stat
 
 
 class Notes(list):
@@ -13,13 +14,44 @@ class Notes(list):
         self.append(f"{name}: {what}.")
 
 
+def open_regular(path, **how):
+    """Opens a regular file, or what a link leads to. OSError for all else: a pipe is not waited for."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path!r} is no regular file")
+    return open(handle, **how)
+
+
 def read_text(folder, name, most=262144):
     """The text of a file, or None; bytes that are no UTF-8 are replaced."""
     try:
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as f:
+        with open_regular(os.path.join(folder, name), encoding="utf-8", errors="replace") as f:
             return f.read(most)
     except OSError:
         return None
+
+
+def number_of(text):
+    """A number as a file has it; None for one that is not finite, or that no counter of the program can hold. Throws
+    ValueError for a word."""
+    try:
+        if len(text) > 20:  # Python refuses to read integers of thousands of digits
+            raise ValueError
+        number = int(text)
+        return number if abs(number) < 2**63 else None
+    except ValueError:
+        number = float(text)
+        return number if math.isfinite(number) and abs(number) < 2.0**1000 else None
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def is_count(value):
+    """Whether it is an integer that is not negative, and that a browser has exactly."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def read_json(folder, name, notes):
@@ -29,8 +61,8 @@ def read_json(folder, name, notes):
     if not os.path.lexists(path):
         return {}
     try:
-        with open(path, encoding="utf-8") as f:
-            found = json.load(f)
+        with open_regular(path, encoding="utf-8") as f:
+            found = json.load(f, parse_int=number_of, parse_float=number_of, parse_constant=lambda _: None)
     except (OSError, ValueError, RecursionError):
         notes.add(name, "it is no JSON file that can be read, and is left out")
         return {}
@@ -41,55 +73,57 @@ def read_json(folder, name, notes):
 
 
 def value_of(text):
-    """A number as the file has it, None for one that is not finite, and the text for a word."""
+    """As number_of(), and the text for a word."""
     try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        number = float(text)
+        return number_of(text)
     except ValueError:
         return text
-    return number if math.isfinite(number) else None
 
 
-def read_table(folder, name, notes, columns, words=()):
-    """The columns of a CSV file, {name: values}: those named have to be there, and hold numbers but for `words`. An
-    unfinished last row is dropped. None where there is no such file, or it is another one; a note says so."""
+def read_table(folder, name, notes, columns, words=(), counts=("step",), unfinished="row"):
+    """The columns of a CSV file, {name: values}. Those in `columns` have to be there and hold numbers, but for `words`,
+    and those in `counts` integers >= 0; other columns have None where there is no number. Steps ascend. Rows that
+    differ are dropped, and where the last line has no end that row, or all rows of its step ("frame"). None where there
+    is no such file, or it is another one; notes say what is left out."""
     path = os.path.join(folder, name)
     if not os.path.lexists(path):
         return None
     try:
-        with open(path, encoding="utf-8-sig", newline="") as f:
+        with open_regular(path, encoding="utf-8-sig", newline="") as f:
             text = f.read()
-    except (OSError, ValueError):
+        lines = text.splitlines()
+        head = next(csv.reader(lines[:1]), [])
+        cut = len(lines) > 1 and not text.endswith("\n")
+        table = list(csv.reader(line for line in lines[1 : len(lines) - cut] if line.strip()))
+    except (OSError, ValueError, csv.Error):
         notes.add(name, "it cannot be read, and is left out")
         return None
-    lines = text.splitlines()
-    head = next(csv.reader(lines[:1]), [])
     missing = [c for c in columns if c not in head]
     if missing or len(set(head)) < len(head):
         what = f"it has no column {missing[0]}" if missing else "it names a column twice"
         notes.add(name, f"{what}, so it is not what the program writes, and is left out")
         return None
-    if len(lines) > 1 and not text.endswith("\n"):
-        lines.pop()
-        notes.add(name, "its last row is unfinished, and is left out")
-    rows, foreign = [], 0
-    places = [(i, c in words) for i, c in enumerate(head) if c in columns]
-    for cells in csv.reader(line for line in lines[1:] if line.strip()):
-        values = [value_of(cell) for cell in cells]
-        good = len(values) == len(head) and all(word or not isinstance(values[i], str) for i, word in places)
-        if good:
+    if cut:
+        notes.add(name, f"its last {unfinished} is unfinished, and is left out")
+    rows, foreign, step, at = [], 0, 0, head.index("step") if "step" in columns else None
+    places = [(i, c in counts) for i, c in enumerate(head) if c in columns and c not in words]
+    for cells in table:
+        values = [str(cell) if c in words else value_of(cell) for c, cell in zip(head, cells)]
+        good = len(cells) == len(head) and all(
+            is_count(values[i]) if whole else not isinstance(values[i], str) for i, whole in places
+        )
+        if good and (at is None or values[at] >= step):
+            step = step if at is None else values[at]
             rows.append(values)
         else:
             foreign += 1
     if foreign:
         notes.add(name, f"{foreign} of its rows are not of its columns, and are left out")
-    table = {c: [row[i] for row in rows] for i, c in enumerate(head)}
-    for word in words:
-        table[word] = ["" if v is None else str(v) for v in table.get(word, [])]
-    return table
+    if cut and unfinished == "frame":
+        rows = [row for row in rows if row[at] < step]
+    return {
+        c: [None if isinstance(row[i], str) and c not in words else row[i] for row in rows] for i, c in enumerate(head)
+    }
 
 
 def few(found, most, name, notes):

@@ -254,6 +254,17 @@ def test_two_runs_side_by_side(runs, browser):
     ranges = browser.run(f"return {largest}.map((c) => [c.scales.y.max, c.scales.x.max])")
     assert len(ranges) == 3 and ranges[0] == ranges[1] == ranges[2]
     assert browser.run("return document.documentElement.scrollWidth") <= 1280
+    # Neither more runs nor a narrow window make the page wider than its window.
+    for width, names in (
+        (1280, ("plane", "fixed", "space", "restarted")),
+        (600, ("space", "plane")),
+        (600, ("space",)),
+    ):
+        size = dict(width=width, height=800, deviceScaleFactor=1, mobile=False)
+        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.open(made(*(runs[name] for name in names), "--output", runs["plane"] / "narrow.html"))
+        assert browser.run("return document.documentElement.scrollWidth") <= width and browser.errors() == []
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "width": 1280})
 
 
 @pytest.mark.group("browser")
@@ -320,7 +331,7 @@ def test_results_that_are_cut_short_or_foreign(runs, tmp_path):
         ("thermo.csv", lambda t: t[:-7], None, "thermo.csv: its last row is unfinished"),
         ("thermo.csv", lambda t: "a;b\n1;2\n", "thermo", "thermo.csv: it has no column step"),
         ("thermo.csv", lambda t: t.replace("\n80,", "\nnan,x,"), None, "thermo.csv: 1 of its rows"),
-        ("map.csv", lambda t: t[: len(t) // 2], None, "map.csv: its last row is unfinished"),
+        ("map.csv", lambda t: t[: len(t) // 2], None, "map.csv: its last frame is unfinished"),
         ("map.csv", lambda t: t.split("\n")[0] + "\n", "map", None),
         ("balance.csv", lambda t: "", "balance", "balance.csv: it has no column step"),
         ("ranks.csv", lambda t: "\0\0", "ranks", "ranks.csv: it has no column step"),
@@ -342,12 +353,33 @@ def test_results_that_are_cut_short_or_foreign(runs, tmp_path):
             assert found["thermo"]["step"] == whole["thermo"]["step"][:-1]
         if name != "thermo.csv":
             assert found["thermo"] == whole["thermo"]
+    alone = data_of(made(runs["alone"]))[0]
+    assert not any(
+        "balance.csv" in n for n in alone["notes"]
+    ), "a run without balancing is not meant to have balance.csv"
     # Of an older version, or of a run that was killed at once.
     for each in os.listdir(out):
         if each != "thermo.csv" and os.path.isfile(out / each):
             os.unlink(out / each)
     found = data_of(made(out))[0]
     assert not found["finished"] and found["thermo"] and not found["map"] and len(found["notes"]) >= 4
+
+
+@pytest.mark.group("findings")
+def test_frames_that_end_early(runs, tmp_path):
+    """The page says what part of a run its frames tell of, and judges ranks by the sums of the whole run then."""
+    for each in ("summary.json", "map.csv", "ranks.csv", "run.json", "deck.yaml"):
+        (tmp_path / each).write_bytes((runs["alone"] / each).read_bytes())
+    rows = "".join(f"{s},0,{r},0,9,{s},{0.9 * s},0,0\n" for s in (0, 50) for r in (0, 1))
+    (tmp_path / "ranks.csv").write_text("step,start,rank,node,particles,wall_seconds,forces,neighbours,ghosts\n" + rows)
+    phases = {"forces": {"min": 1, "mean": 3, "max": 6}, "ghosts": {"min": 1, "mean": 4, "max": 6}}
+    for steps, judged in ((50, False), (60, False), (100, True)):
+        summary = {"steps": steps, "wall_seconds": 10, "seconds": phases}
+        (tmp_path / "summary.json").write_text(json.dumps(summary))
+        (found,) = data_of(made(tmp_path))
+        said = " ".join(f["text"] for f in found["findings"])
+        assert ("One rank computes forces 2.00 times as long" in said and "40 % of the time goes" in said) == judged
+        assert any(n.endswith(f"ranks' times cover steps 0 to 50 of {steps}.") for n in found["notes"]) == (steps > 50)
 
 
 @pytest.mark.group("refusals")
@@ -374,6 +406,31 @@ def test_no_result_and_no_room(runs, tmp_path):
         done = report(folder)
         assert done.returncode == 3 and done.stderr.count("\n") == 1 and str(folder) in done.stderr
     assert report(runs["plane"], tmp_path).returncode == 3
+    (tmp_path / "thermo.csv").write_text("")
+    assert report(tmp_path).returncode == 3, "an empty file is no result"
+    # Only regular files are replaced, and those that links lead to.
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "page").write_text("old")
+    os.symlink("page", tmp_path / "link")
+    for there in (tmp_path / "pipe", tmp_path, "/dev/null"):
+        done = report(runs["plane"], "--output", there)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no regular file" in done.stderr
+    assert (tmp_path / "pipe").is_fifo() and not os.path.isfile("/dev/null")
+    made(runs["plane"], "--output", tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and data_of(tmp_path / "page")
+    # Names that cannot be shown, and an output that nobody can write to.
+    odd = os.fsencode(tmp_path) + b"/caf\xe9\n1"
+    os.mkdir(odd)
+    with open(os.path.join(odd, b"thermo.csv"), "w") as f:
+        f.write("step,kinetic,potential,total\n")
+    command = [sys.executable, os.path.join(SOURCE, "scripts", "report.py"), odd]
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, env=plain, timeout=60)
+    assert done.returncode == 0 and done.stdout.count(b"\n") == 1 and done.stderr == b""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"No space left" in done.stderr
+    assert subprocess.run(command, preexec_fn=lambda: os.close(1), timeout=60).returncode == 0
     page = runs["plane"] / "report.html"
     made(runs["plane"])
     with open(page, "rb") as reader:  # whoever reads the old page while there is a new one
@@ -419,5 +476,7 @@ def test_planted_causes_are_found(tmp_path):
     assert "It has more particles, not a slower processor." in full
     late = found([0.5] * 4, [0.3, 0.4, 0.3, 0.3])
     assert "messages are late" in late and "rank 1" in late and "computes longest" not in late
-    assert "A tenth of the box carries 52 % of the load" in found([0.9] * 4, [0.05] * 4, [10] * 2 + [1.02] * 18)
+    assert "A tenth of the box carries 52 % of the load at step 100." in found(
+        [0.9] * 4, [0.05] * 4, [10] * 2 + [1.02] * 18
+    )
     assert "Process 1 runs on slow processors: down to 0.50" in found([0.9] * 4, [0.05] * 4, speeds=[1, 0.5, 1, 1])
