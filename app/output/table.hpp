@@ -33,6 +33,7 @@ TableColumn<Row> column(std::string name, const char* unit, Value value, std::st
             [value, format](const Row& row, std::string& to) {
                 const auto& v = std::invoke(value, row);
                 if constexpr (std::is_integral_v<std::decay_t<decltype(v)>>) {
+                    static_cast<void>(format);
                     const fmt::format_int digits(v);  // most columns of large files
                     to.append(digits.data(), digits.size());
                 } else {
