@@ -5,6 +5,7 @@ Groups: forces_one_hash forces_energy forces_temperature forces_errors.
 """
 import csv
 import os
+import subprocess
 from math import erf, exp, pi, sqrt
 
 import h5py
@@ -330,11 +331,10 @@ run: {{dt: 0.002, steps: 1600}}
 @pytest.mark.group("forces_errors")
 def test_check(tmp_path):
     """`check` says that a thermostat is not reversible; decks without any of this know no word of it."""
-    import subprocess
 
     def said(text):
         return subprocess.run(
-            [options.binary, "check", write(tmp_path, text)], stdout=subprocess.PIPE, text=True, check=True
+            [options.binary, "check", write(tmp_path, text)], stdout=subprocess.PIPE, text=True, check=True, timeout=60
         ).stdout
 
     assert "every 7 steps from step 10 up to 150" in said(FLAT) and "momentum is not kept" in said(FLAT)
