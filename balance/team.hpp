@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -70,6 +71,27 @@ public:
     virtual std::unique_ptr<Channel> channel() const = 0;
     /// A team of the members that give the same colour (>= 0), in the order of their ranks here.
     virtual std::unique_ptr<Team> split(int colour) const = 0;
+
+    /// All members in blocks of about equal size that follow each other.
+    struct Blocks {
+        int mine;                      ///< the number of this member's block
+        std::unique_ptr<Team> inside;  ///< the members of this block
+        std::unique_ptr<Team> across;  ///< the members that are as many members behind the first of their block
+    };
+    /// count: of blocks, 1 .. size(). Collective when it is first asked for; from then on kept for as long as the team.
+    const Blocks& blocks(int count) const {
+        Blocks& kept = blocks_[count];
+        if (!kept.inside) {
+            const auto first = [&](int b) { return static_cast<int>(std::int64_t{size()} * b / count); };
+            kept.mine = static_cast<int>(((std::int64_t{rank()} + 1) * count - 1) / size());
+            kept.inside = split(kept.mine);
+            kept.across = split(rank() - first(kept.mine));
+        }
+        return kept;
+    }
+
+private:
+    mutable std::map<int, Blocks> blocks_;
 };
 
 /// A team of one.
