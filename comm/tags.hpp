@@ -12,6 +12,8 @@ enum Tag : int {
     all_to_all_bytes_tag,
     gather_size_tag,  ///< Communicator::gather
     gather_bytes_tag,
+    all_gather_sizes_tag,  ///< Communicator::all_gather
+    all_gather_bytes_tag,
     exclusive_sum_tag,   ///< Communicator::exclusive_sum
     eager_limit_tag,     ///< measure_eager_limit()
     first_forwarded_tag  ///< what an aggregator forwards, numbered from here on

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Bytes that ranks give one another: of lengths that only the giver knows, and of more than an int can count.
 #include <algorithm>
+#include <numeric>
 
 #include "comm/communicator.hpp"
 #include "comm/mpi/from_mpi.hpp"
 #include "comm/mpi/mpi_check.hpp"
 #include "comm/mpi/pieces.hpp"
-#include "comm/simulation.hpp"
 #include "comm/tags.hpp"
 
 namespace comm {
@@ -94,36 +94,45 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) con
     return all;
 }
 
-// MPI_Allgatherv of the simulator sends a message between each two ranks; the tree sends fewer.
+// In rounds that double what each rank has (Bruck et al., IEEE TPDS 8(11), 1997): a rank has the bytes of itself and of
+// the ranks that follow it, the first rank after the last, and in each round gets those of as many more. So it takes
+// logarithmically many messages, and no byte comes twice, whatever the lengths; MPI_Allgatherv of many bytes goes from
+// neighbour to neighbour in as many messages as there are ranks.
 std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine) const {
-    auto total = static_cast<std::int64_t>(mine.size());
-    if (simulated) {
-        std::vector<std::byte> all = gather(mine);
-        total = static_cast<std::int64_t>(all.size());
-        broadcast(std::span(&total, 1));
-        all.resize(total);
-        broadcast(std::span(all));
-        return all;
+    std::vector<std::byte> bytes(mine.begin(), mine.end());
+    std::vector<std::int64_t> sizes{
+        static_cast<std::int64_t>(mine.size())};  // of this rank, the next, the one after it
+    std::vector<MPI_Request> requests;
+    const auto post = [&](auto call, auto* data, std::size_t count, MPI_Datatype type, int other, int tag) {
+        const std::size_t piece = tag == all_gather_bytes_tag ? piece_ : count;
+        for_each_piece(count, piece, [&](std::size_t at, int n) {
+            requests.emplace_back();
+            mpi_check(call(data + at, n, type, other, tag, handle_->comm, &requests.back()), "MPI_Isend or MPI_Irecv");
+        });
+    };
+    const auto wait = [&] {
+        wait_all(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE, oversubscribed_);
+        requests.clear();
+    };
+    for (int step = 1; step < size_; step *= 2) {
+        const int ranks = std::min(step, size_ - step);  // that are still to come, at most as many as are here
+        const int ahead = (rank_ + step) % size_, behind = (rank_ - step + size_) % size_;
+        const std::int64_t out = std::accumulate(sizes.begin(), sizes.begin() + ranks, std::int64_t{0});
+        sizes.resize(step + ranks);
+        post(MPI_Irecv, &sizes[step], ranks, MPI_INT64_T, ahead, all_gather_sizes_tag);
+        post(MPI_Isend, sizes.data(), ranks, MPI_INT64_T, behind, all_gather_sizes_tag);
+        wait();
+        const std::size_t here = bytes.size();
+        bytes.resize(here + std::accumulate(sizes.begin() + step, sizes.end(), std::int64_t{0}));
+        post(MPI_Irecv, bytes.data() + here, bytes.size() - here, MPI_BYTE, ahead, all_gather_bytes_tag);
+        post(MPI_Isend, bytes.data(), out, MPI_BYTE, behind, all_gather_bytes_tag);
+        wait();
     }
-    std::vector<std::int64_t> begin(size_ + 1, 0);  // of each rank's bytes among all
-    collective(oversubscribed_, "MPI_Allgather", MPI_Allgather, MPI_Iallgather, &total, 1, MPI_INT64_T,
-               begin.data() + 1, 1, MPI_INT64_T, handle_->comm);
-    for (int r = 0; r < size_; ++r) begin[r + 1] += begin[r];
-    std::vector<std::byte> all(begin[size_]);
-    // Each call brings one piece of the whole, to which a rank gives what lies in it of its own.
-    for_each_piece(all.size(), piece_, [&](std::size_t at, int count) {
-        const auto low = static_cast<std::int64_t>(at), high = low + count;
-        std::vector<int> counts(size_), places(size_);
-        for (int r = 0; r < size_; ++r) {
-            const std::int64_t from = std::clamp(begin[r], low, high), to = std::clamp(begin[r + 1], low, high);
-            counts[r] = static_cast<int>(to - from);
-            places[r] = static_cast<int>(from - low);
-        }
-        const std::byte* given = mine.data() + (counts[rank_] > 0 ? std::max<std::int64_t>(0, low - begin[rank_]) : 0);
-        collective(oversubscribed_, "MPI_Allgatherv", MPI_Allgatherv, MPI_Iallgatherv, given, counts[rank_], MPI_BYTE,
-                   all.data() + at, counts.data(), places.data(), MPI_BYTE, handle_->comm);
-    });
-    return all;
+    // The first rank's come first.
+    const std::int64_t before =
+        std::accumulate(sizes.begin(), sizes.begin() + (size_ - rank_) % size_, std::int64_t{0});
+    std::rotate(bytes.begin(), bytes.begin() + before, bytes.end());
+    return bytes;
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text) const {
