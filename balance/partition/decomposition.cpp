@@ -192,15 +192,14 @@ std::vector<Box> Decomposition::bounds() const {
     if (hosts_.processes() != processes())
         throw std::invalid_argument("the hosts are those of another number of processes");
     std::vector<Box> bounds(processes(), Box{{0, 0, 0}, {0, 0, 0}});
-    const auto add = [&](std::int64_t process, const Box& b) {
-        if (b.empty()) return;
-        Box& all = bounds[process];
-        all = all.empty() ? b : around(all, b);
-    };
     for (std::int64_t p = 0; p < processes(); ++p)
-        for (const Box& b : boxes_of(p)) add(p, b);
+        if (const std::span<const Box> own = boxes_of(p); !own.empty()) bounds[p] = bounds_of(own);
     for (int rank = 0; !zones_.blocks.empty() && rank < ranks(); ++rank)
-        for (const Box& block : zones_.of(rank)) add(processes_of(rank).end - 1, block);
+        for (const Box& block : zones_.of(rank)) {
+            if (block.empty()) continue;
+            Box& last = bounds[processes_of(rank).end - 1];
+            last = last.empty() ? block : around(last, block);
+        }
     return bounds;
 }
 

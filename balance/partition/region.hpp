@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,8 @@ using Region = std::vector<Box>;
 
 std::int64_t cells_in(const Region& region);
 std::int64_t load_in(const Region& region, const Loads& loads);
-/// The smallest box around a region that is not empty.
-Box bounds_of(const Region& region);
+/// The smallest box around some that are not empty; there is at least one.
+Box bounds_of(std::span<const Box> boxes);
 /// The axes, the longest side of `box` first.
 std::array<int, 3> axes_by_length(const Box& box);
 
