@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -31,6 +32,22 @@ double latency(int from, int to, const comm::NodeMap& nodes, const Machine& mach
     return machine.between.latency_seconds * ways;
 }
 
+// The ranks of each node, in ascending order.
+struct ByNode {
+    std::vector<int> ranks, first;  // those of node n: ranks[first[n]] .. ranks[first[n + 1]]
+
+    explicit ByNode(const comm::NodeMap& nodes) : ranks(nodes.ranks()), first(nodes.nodes() + 1, 0) {
+        for (int r = 0; r < nodes.ranks(); ++r) ++first[nodes.of(r) + 1];
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        std::vector<int> next(first.begin(), first.end() - 1);
+        for (int r = 0; r < nodes.ranks(); ++r) ranks[next[nodes.of(r)]++] = r;
+    }
+    int nodes() const { return static_cast<int>(first.size()) - 1; }
+    std::span<const int> of(int node) const {
+        return std::span(ranks).subspan(first[node], first[node + 1] - first[node]);
+    }
+};
+
 // The next message of a rank.
 struct Next {
     double starts;
@@ -48,14 +65,17 @@ struct Arrival {
 struct Exchanged {
     std::vector<double> issued;  // all messages, or received by the other side where a rank waits for that
     std::vector<double> sent;    // all that wait for their receivers have arrived there
-    std::vector<std::vector<Arrival>> arrivals;  // from others
+    std::vector<double> last;    // when the last one from others arrives
+    std::vector<std::vector<Arrival>> arrivals;  // of each one from others, where that is asked for
 };
 
+// Messages disturb each other on their node's way out and nowhere else, so one node is followed after the other.
 Exchanged exchange(std::span<const RankStep> ranks, std::span<const double> begins, const comm::NodeMap& nodes,
-                   const Machine& machine, bool one_by_one) {
-    Exchanged x{{begins.begin(), begins.end()}, {begins.begin(), begins.end()}, {}};
-    x.arrivals.resize(ranks.size());
-    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;  // the first one that starts
+                   const Machine& machine, comm::Overlap overlap) {
+    const bool one_by_one = overlap == comm::Overlap::none, listed = overlap == comm::Overlap::full;
+    Exchanged x{{begins.begin(), begins.end()}, {begins.begin(), begins.end()}, std::vector<double>(ranks.size()), {}};
+    if (listed) x.arrivals.resize(ranks.size());
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;  // of a node: the first one that starts
     const auto issue = [&](int r, std::size_t k) {
         if (k == ranks[r].sends.size()) return;
         const Message& m = ranks[r].sends[k];
@@ -63,22 +83,24 @@ Exchanged exchange(std::span<const RankStep> ranks, std::span<const double> begi
         const bool meet = one_by_one || waits(m, machine);
         queue.push({meet ? std::max(x.issued[r], begins[m.to]) : x.issued[r], r, k});
     };
-    for (int r = 0; r < static_cast<int>(ranks.size()); ++r) issue(r, 0);
-    std::vector<double> link_free(nodes.nodes(), 0.0);  // of each node to others
-    while (!queue.empty()) {
-        const Next next = queue.top();
-        queue.pop();
-        const Message& m = ranks[next.from].sends[next.message];
-        const int node = nodes.of(next.from);
-        double there = next.starts + m.bytes / machine.inside.bytes_per_second;
-        if (node != nodes.of(m.to))
-            there = link_free[node] =
-                std::max(link_free[node], next.starts) + m.bytes / machine.between.bytes_per_second;
-        there += latency(next.from, m.to, nodes, machine);
-        x.arrivals[m.to].push_back({next.from, there});
-        if (one_by_one) x.issued[next.from] = there + link(next.from, m.to, nodes, machine).acknowledgement_seconds;
-        else if (waits(m, machine)) x.sent[next.from] = std::max(x.sent[next.from], there);
-        issue(next.from, next.message + 1);
+    const ByNode by_node(nodes);
+    for (int node = 0; node < by_node.nodes(); ++node) {
+        for (const int r : by_node.of(node)) issue(r, 0);
+        double link_free = 0;  // to other nodes
+        while (!queue.empty()) {
+            const Next next = queue.top();
+            queue.pop();
+            const Message& m = ranks[next.from].sends[next.message];
+            double there = next.starts + m.bytes / machine.inside.bytes_per_second;
+            if (nodes.of(m.to) != node)
+                there = link_free = std::max(link_free, next.starts) + m.bytes / machine.between.bytes_per_second;
+            there += latency(next.from, m.to, nodes, machine);
+            x.last[m.to] = std::max(x.last[m.to], there);
+            if (listed) x.arrivals[m.to].push_back({next.from, there});
+            if (one_by_one) x.issued[next.from] = there + link(next.from, m.to, nodes, machine).acknowledgement_seconds;
+            else if (waits(m, machine)) x.sent[next.from] = std::max(x.sent[next.from], there);
+            issue(next.from, next.message + 1);
+        }
     }
     return x;
 }
@@ -125,7 +147,7 @@ struct Reduction {
         at[a] = std::max(first, (machine.simulated ? both : second) + late);
         at[b] = std::max(second, (machine.simulated ? both : first) + late);
     }
-    void double_up(const std::vector<int>& ranks) {
+    void double_up(std::span<const int> ranks) {
         const int size = static_cast<int>(ranks.size());
         int together = 1;
         while (2 * together <= size) together *= 2;
@@ -138,7 +160,7 @@ struct Reduction {
         for (int k = 0; k < more; ++k) hand(ranks[2 * k + 1], ranks[2 * k]);
     }
     // From the first one along a binomial tree.
-    void spread(const std::vector<int>& ranks) {
+    void spread(std::span<const int> ranks) {
         const int size = static_cast<int>(ranks.size());
         int step = 1;
         while (step < size) step *= 2;
@@ -157,11 +179,10 @@ double RankStep::seconds() const {
 
 std::vector<double> step_ends(std::span<const RankStep> ranks, std::span<const double> begins,
                               const comm::NodeMap& nodes, const Machine& machine, comm::Overlap overlap) {
-    const Exchanged x = exchange(ranks, begins, nodes, machine, overlap == comm::Overlap::none);
+    const Exchanged x = exchange(ranks, begins, nodes, machine, overlap);
     std::vector<double> ends;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
-        double all = x.issued[r];
-        for (const Arrival& a : x.arrivals[r]) all = std::max(all, a.at);
+        const double all = std::max(x.issued[r], x.last[r]);
         if (overlap != comm::Overlap::full) ends.push_back(std::max(all, x.sent[r]) + ranks[r].seconds());
         else
             ends.push_back(std::max(
@@ -172,16 +193,16 @@ std::vector<double> step_ends(std::span<const RankStep> ranks, std::span<const d
 
 std::vector<double> reduction_ends(std::span<const double> begins, const comm::NodeMap& nodes, const Machine& machine) {
     Reduction reduction{{begins.begin(), begins.end()}, nodes, machine};
-    std::vector<std::vector<int>> of_node(nodes.nodes());
-    for (int r = 0; r < nodes.ranks(); ++r) of_node[nodes.of(r)].push_back(r);
+    const ByNode by_node(nodes);
     std::vector<int> first;
-    for (const std::vector<int>& ranks : of_node) {
+    for (int node = 0; node < by_node.nodes(); ++node) {
+        const std::span<const int> ranks = by_node.of(node);
         reduction.double_up(ranks);
         if (!ranks.empty()) first.push_back(ranks.front());
     }
     reduction.double_up(first);
     if (first.size() > 1 || machine.simulated)  // SimGrid's also does so on one node
-        for (const std::vector<int>& ranks : of_node) reduction.spread(ranks);
+        for (int node = 0; node < by_node.nodes(); ++node) reduction.spread(by_node.of(node));
     return reduction.at;
 }
 

@@ -100,7 +100,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     const double begin = comm::now();
     const bool first = !last_step_, wall = settings_.clock == Clock::wall;
     if (!wall && !first) engine.build_neighbour_lists();  // the pairs that are counted
-    const balance::Decomposition owners = timed_decomposition(engine);
+    balance::Decomposition owners = timed_decomposition(engine);
     balance::Outcome outcome = make_round(step, engine, owners);
     last_step_ = step;
     if (keeps_cells_ && !first) cells_ = balanced_cells(step, owners.partition(), outcome, state_.load, grid(), team_);
@@ -109,7 +109,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     if (first && !outcome.dead_end && !outcome.next) outcome.next = owners.partition();  // accelerators get their part
     if (outcome.next && !(first && outcome.dead_end)) {
         const double start = comm::now();
-        migrate(step, engine, owners, std::move(*outcome.next), outcome.cells);
+        migrate(step, engine, std::move(owners), std::move(*outcome.next), outcome.cells);
         if (!first) rows_.front().migrate_seconds = comm::now() - start;
         if (!first && wall) {  // what the next one is going to cost
             std::int64_t nanoseconds = std::llround((comm::now() - begin) * 1e9);
@@ -161,10 +161,11 @@ balance::Decomposition LoadBalancer::timed_decomposition(const Engine& engine) c
     return decomposition(engine.tiles().shape());
 }
 
-void LoadBalancer::migrate(std::int64_t step, Engine& engine, const balance::Decomposition& old,
-                           balance::Partition next, const balance::HomeCells& cells) {
+void LoadBalancer::migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::Partition next,
+                           const balance::HomeCells& cells) {
     if (zones_.on()) zones_.place(step, next, cells);
-    engine.repartition(old, cut(std::move(next), old.tile()));
+    const balance::Decomposition owners = cut(std::move(next), old.tile());
+    engine.repartition(std::move(old), owners);
 }
 
 void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
@@ -178,7 +179,9 @@ void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
         const balance::Counting now = setting_.policy.counting.at(step);
         changed = zones_.check(step, owners, count_cells(team_, engine, owners, counted ? &now : nullptr));
     }
-    if (changed) engine.repartition(owners, cut(owners.partition(), owners.tile()));
+    if (!changed) return;
+    const balance::Decomposition next = cut(owners.partition(), owners.tile());
+    engine.repartition(owners, next);
 }
 
 }  // namespace app

@@ -147,7 +147,7 @@ private:
     balance::Decomposition cut(balance::Partition partition, balance::TileShape tile) const;
     double time_ahead(double dt) const;
     balance::Outcome make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners);
-    void migrate(std::int64_t step, Engine& engine, const balance::Decomposition& old, balance::Partition next,
+    void migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::Partition next,
                  const balance::HomeCells& cells);
 
     comm::Ranks team_;

@@ -76,11 +76,11 @@ void EngineOf<D>::rebin() {
 }
 
 template <int D>
-void EngineOf<D>::repartition(const balance::Decomposition& old, const balance::Decomposition& next) {
+void EngineOf<D>::repartition(balance::Decomposition old, const balance::Decomposition& next) {
     require(stage_ != Stage::scattered, "particles change owners before they were sorted");
     {
         const Timed phase(timers_, Phase::migration);
-        app::repartition(tiles_, setup_, old, next);
+        app::repartition(tiles_, setup_, std::move(old), next);
         halo_.plan(next);
         stopwatch_.restart();
         forces_.resize();

@@ -54,7 +54,7 @@ public:
     virtual void rebin() = 0;
     /// Changes owners from those of `old`, the decomposition in use, to those of `next`, and takes the particles there.
     /// After rebin().
-    virtual void repartition(const balance::Decomposition& old, const balance::Decomposition& next) = 0;
+    virtual void repartition(balance::Decomposition old, const balance::Decomposition& next) = 0;
     /// Second half of a rebuild: ghosts and neighbour lists; nothing where they are those of the particles as they
     /// lie. After rebin().
     virtual void build_neighbour_lists() = 0;

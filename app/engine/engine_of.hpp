@@ -22,7 +22,7 @@ public:
     void distribute(const std::vector<md::Particle<3>>& particles, const balance::Decomposition& owners) override;
     void reverse() override { tiles_.reverse(); }
     void rebin() override;
-    void repartition(const balance::Decomposition& old, const balance::Decomposition& next) override;
+    void repartition(balance::Decomposition old, const balance::Decomposition& next) override;
     void build_neighbour_lists() override;
     void force_pass(const PassOptions& options, std::int64_t stop = 0) override;
 

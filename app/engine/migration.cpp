@@ -38,21 +38,32 @@ void for_each_run(const balance::Box& tile, const std::vector<std::int64_t>& bef
     });
 }
 
+struct MigrationPlan {
+    balance::Plan moves;
+    balance::Range processes;        // of this rank before
+    std::vector<std::size_t> first;  // place of each one's first tile among all of these
+};
+
+// Afterwards the old partition is needed no more, and gone.
+MigrationPlan plan_migration(balance::Decomposition old, const balance::Decomposition& next, int rank) {
+    MigrationPlan plan{balance::move_plan(old, next, rank), old.processes_of(rank), {0}};
+    for (std::int64_t p = plan.processes.begin; p < plan.processes.end; ++p)
+        plan.first.push_back(plan.first.back() + old.tiles_of(p).size());
+    return plan;
+}
+
 }  // namespace
 
 template <int D>
-void repartition(Tiles<D>& tiles, const Setup& setup, const balance::Decomposition& old,
-                 const balance::Decomposition& next) {
-    const int rank = tiles.comm().rank();
-    const balance::Plan plan = balance::move_plan(old, next, rank);
+void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old, const balance::Decomposition& next) {
+    const auto [plan, mine, first] = plan_migration(std::move(old), next, tiles.comm().rank());
     tiles.reshape_zones(next);
     std::vector<std::vector<std::int64_t>> before(tiles.size());
     parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles.counts(t)); });
-    const std::vector<md::Tile<D>> sources = tiles.replace(next);
-    const balance::Range mine = old.processes_of(rank);
-    std::vector<std::size_t> first{0};  // place of a process's first tile among the sources
-    for (std::int64_t p = mine.begin; p < mine.end; ++p) first.push_back(first.back() + old.tiles_of(p).size());
-    const auto source_of = [&](const Move& m) { return first[m.source.process - mine.begin] + m.source.tile; };
+    std::vector<md::Tile<D>> sources = tiles.replace(next);
+    const auto source_of = [&, begin = mine.begin, &first = first](const Move& m) {
+        return first[m.source.process - begin] + m.source.tile;
+    };
     const auto size_of = [&](const Move& m) {
         std::int64_t n = 0;
         const std::size_t s = source_of(m);
@@ -87,6 +98,7 @@ void repartition(Tiles<D>& tiles, const Setup& setup, const balance::Decompositi
             tiles.insert(t, here);
         }
     });
+    sources = {};  // all that moves is packed: there is room for what comes
     std::vector<std::vector<std::span<const md::Particle<D>>>> arrived(tiles.size());
     particles.finish(balance::SerialLoop{}, [&](const Move& m, const md::Particle<D>* from) {
         arrived[tiles.place_of(m.target)].push_back({from, static_cast<std::size_t>(received.at(m))});
@@ -137,8 +149,8 @@ void distribute(Tiles<D>& tiles, const Setup& setup, const balance::Decompositio
     });
 }
 
-template void repartition(Tiles<2>&, const Setup&, const balance::Decomposition&, const balance::Decomposition&);
-template void repartition(Tiles<3>&, const Setup&, const balance::Decomposition&, const balance::Decomposition&);
+template void repartition(Tiles<2>&, const Setup&, balance::Decomposition, const balance::Decomposition&);
+template void repartition(Tiles<3>&, const Setup&, balance::Decomposition, const balance::Decomposition&);
 template void distribute(Tiles<2>&, const Setup&, const balance::Decomposition&, const std::vector<md::Particle<2>>&);
 template void distribute(Tiles<3>&, const Setup&, const balance::Decomposition&, const std::vector<md::Particle<3>>&);
 

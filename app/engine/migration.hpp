@@ -9,10 +9,9 @@ namespace app {
 
 /// Changes owners from those of `old`, which the tiles have, to those of `next`: the particles of each cell go to the
 /// tile that owns it now, along the plan from one decomposition to the other, in messages as the setup says. The
-/// tiles must be sorted, and are not afterwards. Collective.
+/// tiles must be sorted, and are not afterwards. A rank has both partitions only until it knows what moves. Collective.
 template <int D>
-void repartition(Tiles<D>& tiles, const Setup& setup, const balance::Decomposition& old,
-                 const balance::Decomposition& next);
+void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old, const balance::Decomposition& next);
 
 /// Takes particles from anywhere (positions inside the box) to the tiles that own their cells by `owners`, the tiles'
 /// decomposition. Collective. Throws md::SimulationError on the rank that has one outside the box.
