@@ -132,12 +132,11 @@ private:
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
         s_.meter.part(RoundPart::bisection, processes, cells);
         s_.meter.part(RoundPart::fields, processes, 0);
-        if (s_.team.rank() == 0) s_.meter.part(RoundPart::chain, processes, cells);
         std::vector<std::int64_t> particles;
         for (const CellCounts& c : cells_.counts) particles.push_back(c.n);
         std::optional<Partition> next;
         try {
-            next = make_partition({s_.team, s_.grid, loads.load, particles, all_.speeds.targets()},
+            next = make_partition({s_.team, s_.grid, loads.load, particles, all_.speeds.targets(), s_.meter},
                                   b_.contender.partition, splits);
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;

@@ -18,6 +18,7 @@
 
 #include "balance/contender.hpp"
 #include "balance/decision.hpp"
+#include "balance/meter.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/model/speeds.hpp"
@@ -26,19 +27,6 @@
 #include "balance/worth.hpp"
 
 namespace balance {
-
-/// Parts of a round that take time.
-enum class RoundPart { gathered, fields, counted, owners, even, model, bisection, chain, quality };
-
-/// Watches a round from outside. This one sees nothing; a simulator spends the time of each part.
-class Meter {
-public:
-    virtual ~Meter() = default;
-    /// A part begins that goes through so many processes and cells.
-    virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
-    /// Seconds on a clock that only goes forward.
-    virtual double now() const { return 0; }
-};
 
 /// How the work of cells is counted.
 struct Counting {

@@ -11,6 +11,7 @@
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/partition/chain.hpp"
+#include "balance/partition/chain_sweep.hpp"
 #include "balance/partition/partition.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/partition/quality.hpp"
@@ -122,6 +123,34 @@ double bisection(const Grid& grid, const std::vector<std::int64_t>& loads, std::
     return best * 1e6;
 }
 
+// What a leader of the chain does: it collects its items, and goes through them with many bottlenecks.
+struct ChainTimes {
+    std::int64_t leaders;
+    double item, part;  // nanoseconds: for each item; for each part of each sweep
+};
+ChainTimes chain_times(const std::vector<std::int64_t>& loads, std::int64_t parts) {
+    const auto items = static_cast<std::int64_t>(loads.size());
+    const std::int64_t leaders = chain_leaders(items, static_cast<int>(parts)), mine = items / leaders;
+    const std::vector<std::int64_t> load(loads.end() - mine, loads.end());
+    std::vector<std::int64_t> targets;  // unequal, which takes longest
+    for (std::int64_t p = 0; p < parts; ++p) targets.push_back(1'000'000 + p % 17);
+    const chain::Rules rules{parts, 0, chain::Targets(targets, parts)};
+    const double collected = microseconds([&] {
+        const ChainItems gathered{elements_in<std::int64_t>(std::as_bytes(std::span(load))), {}};
+        chain::Stretch(gathered, rules).largest_load();
+    });
+    chain::Stretch stretch({load, {}}, rules);
+    std::int64_t passed = 0;
+    const double swept = microseconds([&] {
+        passed = 0;
+        for (int k = 0; k < 192; ++k) {
+            chain::Sweep sweep{.bottleneck = stretch.load() * leaders / parts * (100000 + 10 * k) / 100000};
+            passed += stretch.up(sweep);
+        }
+    });
+    return {leaders, 1e3 * collected / static_cast<double>(mine), 1e3 * swept / static_cast<double>(passed)};
+}
+
 void measure(int nx, int ny, int ranks) {
     const Grid grid{{nx, ny, 1}};
     const SerialTeam one;
@@ -167,17 +196,19 @@ void measure(int nx, int ny, int ranks) {
     const double counted = microseconds([&] { counted_work({}, CountedCells{home, {2.5, 2.5}, counts, neighbours}); });
     const double modelled = microseconds([&] { evaluate(*model, team, grid, partition, hosts, counts, state, times); });
     const double bisected = bisection(grid, loads, ranks * options.patches_per_process);
-    const double chained = microseconds([&] { chain_partition({loads, {}}, ranks, 0, {}); });
-    std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f\n", nx * ny, ranks, cells,
-                static_cast<long long>(boxes), planned, gathered, fields, owners, quality, counted, modelled, bisected,
-                chained);
+    const ChainTimes chained = chain_times(loads, ranks);
+    std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f | %7lld %6.2f %6.1f\n", nx * ny,
+                ranks, cells, static_cast<long long>(boxes), planned, gathered, fields, owners, quality, counted,
+                modelled, bisected, static_cast<long long>(chained.leaders), chained.item, chained.part);
 }
 
 }  // namespace
 
 int main() {
-    std::printf("%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s %9s %9s %9s  (microseconds)\n", "cells", "ranks", "at home",
-                "boxes", "tiles", "gathered", "fields", "owners", "quality", "counted", "model", "bisection", "chain");
+    std::printf(
+        "%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s %9s %9s (microseconds) | %7s %6s %6s (nanoseconds, of the chain)\n",
+        "cells", "ranks", "at home", "boxes", "tiles", "gathered", "fields", "owners", "quality", "counted", "model",
+        "bisection", "leaders", "item", "part");
     for (const int ranks : {96, 384, 2400}) {
         measure(1140, 228, ranks);
         measure(2280, 912, ranks);

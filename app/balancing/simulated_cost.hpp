@@ -17,8 +17,9 @@ struct PartCost {
 };
 
 /// Measured on one core of an Intel Xeon with AVX-512, of 2023 or later, for 96 to 2400 processes and 0.26 to 2.1
-/// million cells by bench/bench_rates, rounded up. Cells: of the grid for tiles, bisection and chain, else of a
-/// rank's home.
+/// million cells by bench/bench_rates, rounded up. Cells: of the grid for tiles and bisection, else of a
+/// rank's home. For the chain, processes are the parts that sweeps go through, and cells the items that a leader
+/// collects.
 namespace cost {
 inline constexpr PartCost tiles{1e-4, 2.5e-7, 5e-11};     ///< around a rank: a decomposition and a plan of its halo
 inline constexpr PartCost gathered{0, 2.5e-7, 0};         ///< a whole partition from its parts
@@ -29,7 +30,7 @@ inline constexpr PartCost quality{0, 0, 9e-9};            ///< of a partition
 inline constexpr PartCost counted{0, 0, 5.2e-8};          ///< counted work
 inline constexpr PartCost model{0, 7e-8, 6.5e-8};         ///< r1, with its plan of fields
 inline constexpr PartCost bisection{3e-4, 9.5e-7, 2e-9};  ///< into 8 patches a process
-inline constexpr PartCost chain{0, 1.1e-6, 5e-9};         ///< cut between cells, on rank 0 alone
+inline constexpr PartCost chain{0, 2e-8, 1.5e-9};         ///< by a leader, with unequal targets
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.

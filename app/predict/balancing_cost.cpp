@@ -17,7 +17,8 @@ namespace {
 // How often something is done in a part of a balancing.
 struct Messages {
     double reductions = 0, broadcasts = 0, gathers = 0, exchanges = 0;
-    double gathered_bytes = 0;  ///< of all ranks
+    double messages = 0;        ///< one after the other
+    double gathered_bytes = 0;  ///< by one rank
 };
 
 class Prices {
@@ -39,7 +40,7 @@ public:
                m.broadcasts * broadcast_seconds(conditions_.nodes, machine, numbers) +
                (m.gathers > 0 ? m.gathers * gather_seconds(conditions_.nodes, machine, m.gathered_bytes / m.gathers)
                               : 0) +
-               m.exchanges * exchange_;
+               m.exchanges * exchange_ + m.messages * (machine.message_seconds + machine.between.latency_seconds);
     }
     double whole(const PartCost& c) const { return part(c, cells_); }
     double home(const PartCost& c) const { return part(c, cells_ / ranks_); }
@@ -54,10 +55,10 @@ private:
     double reduction_ = 0, exchange_ = 0;
 };
 
-// Pieces between which the chain may be cut, of which the rates' chain has as many as there are cells.
+// Pieces between which the chain may be cut.
 double chain_items(const balance::PartitionOptions& options, int dimensions, double ranks, double cells) {
     const double patches = static_cast<double>(options.patches_per_process) * ranks;
-    if (!balance::kind_of(options).chained || options.cut == balance::CutAt::patches) return patches;
+    if (options.cut == balance::CutAt::patches) return patches;
     if (options.cut == balance::CutAt::cells) return cells;
     // Strips: of squares of n cells those along one side, n^(1/2); of cubes n^(2/3).
     return std::pow(predict::grown(cells, dimensions - 1) * patches, 1.0 / dimensions);
@@ -78,8 +79,8 @@ double look_seconds(const Prices& price, bool counted_work, double boxes) {
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double boxes,
                          double cells) {
     const bool counted_work = balance.clock == balance::Clock::work;
-    const double ranks = price.ranks(), items = chain_items(balance.partition, dimensions, ranks, cells);
-    double seconds = price.whole(cost::bisection) + price.part(cost::chain, items);
+    const double ranks = price.ranks();
+    double seconds = price.whole(cost::bisection);
     for (const PartCost& c : {cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
         seconds += price.home(c);
     constexpr double corners = 24, split = 8, cut = 12, model = 40, block = 24;
@@ -91,8 +92,13 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     m.broadcasts += 4, m.gathers += 2, m.exchanges += 1;
     m.gathered_bytes += (2 * split + cut) * boxes;
     if (balance::kind_of(balance.partition).chained) {
-        m.broadcasts += 2, m.gathers += 2, m.exchanges += 1;
-        m.gathered_bytes += 8 * items;
+        const double items = chain_items(balance.partition, dimensions, ranks, cells);
+        const int leaders = balance::chain_leaders(static_cast<std::int64_t>(items), static_cast<int>(ranks));
+        const balance::ChainCourse chain = balance::chain_course(items, ranks, leaders);
+        seconds += cost::chain.process * chain.parts + cost::chain.cell * chain.items;
+        m.reductions += chain.reductions + 1, m.broadcasts += 1, m.gathers += 2, m.exchanges += 1;
+        m.messages += chain.messages;
+        m.gathered_bytes += 8 * chain.items;
     }
     if (balance.speeds == balance::SpeedSource::measured) {
         constexpr double blocks_a_process = 64;

@@ -1,151 +1,192 @@
 // SPDX-License-Identifier: MIT
-// The search for the smallest bottleneck asks a greedy sweep whether a bottleneck will do: each run takes as many items
-// as fit. A sweep that fails names the next bottleneck that would change it, one that succeeds names the load that it
-// really reached, so that the search ends at a value that occurs and needs few sweeps.
+// The search for the smallest bottleneck asks greedy sweeps whether a bottleneck will do. A sweep that fails names the
+// next bottleneck that would change it, one that succeeds names the load that it really reached, so that the search
+// ends at a value that occurs and needs few sweeps.
+//
+// The leaders stand in a line, each with a stretch of the chain, and hand the sweeps on from one to the next. A sweep
+// takes as long as the line, however few parts a leader has, so many bottlenecks are tried at once, in messages of a
+// few sweeps each that follow each other; and sweeps come from both ends and meet in the middle.
 #include "balance/partition/chain.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <optional>
 #include <string>
+
+#include "balance/partition/chain_interval.hpp"
+#include "balance/partition/chain_line.hpp"
+#include "balance/partition/chain_sweep.hpp"
 
 namespace balance {
 namespace {
 
-using Int128 = __int128;
+using chain::Int128;
+using chain::Interval;
+using chain::Rules;
+using chain::Stretch;
+using chain::Sweep;
 
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+constexpr int sweeps_at_once = 16 * chain::Line::most_sweeps;
 
-std::vector<std::int64_t> prefix_of(const std::vector<std::int64_t>& v) {
-    std::vector<std::int64_t> p(v.size() + 1, 0);
-    for (std::size_t i = 0; i < v.size(); ++i) p[i + 1] = p[i] + v[i];
-    return p;
-}
+// Of the chain before a leader's stretch, and of the whole.
+struct Surroundings {
+    std::int64_t items_before = 0, load_before = 0;
+    std::int64_t last_ends = -1;  // where the last item there begins plus where it ends, in load
+    std::int64_t items = 0, load = 0, largest = 0;
+};
 
-// Targets of the parts, seen from a bottleneck, which is the load of a part with the largest target.
-class Targets {
+class Leader {
 public:
-    Targets(std::span<const std::int64_t> targets, std::int64_t parts) {
-        if (targets.empty() || std::ranges::adjacent_find(targets, std::ranges::not_equal_to{}) == targets.end()) {
-            sum_ = parts;
-            return;
+    Leader(const Team& leaders, const ChainItems& items, const Rules& rules, const Meter& meter)
+        : team_(leaders), rules_(rules), meter_(meter), stretch_(items, rules), line_(leaders) {
+        meter.part(RoundPart::chain, 0, stretch_.count());
+        const std::array<std::int64_t, 4> mine{stretch_.count(), stretch_.load(), stretch_.last_load(),
+                                               stretch_.largest_load()};
+        const std::vector<std::int64_t> all = all_gather<std::int64_t>(team_, mine);
+        for (int l = 0; l < team_.size(); ++l) {
+            const std::int64_t* of = &all[4 * l];
+            if (l < team_.rank()) {
+                around_.items_before += of[0], around_.load_before += of[1];
+                if (of[0] > 0) around_.last_ends = 2 * around_.load_before - of[2];
+            }
+            around_.items += of[0], around_.load += of[1], around_.largest = std::max(around_.largest, of[3]);
         }
-        before_ = prefix_of({targets.begin(), targets.end()});
-        largest_ = *std::max_element(targets.begin(), targets.end());
-        sum_ = before_.back();
     }
-    /// The most that part p may get.
-    std::int64_t room(std::int64_t p, Int128 bottleneck) const {
-        return static_cast<std::int64_t>(
-            std::min<Int128>(equal() ? bottleneck : bottleneck * of(p) / largest_, none / 2));
-    }
-    /// The smallest bottleneck with so much room for part p.
-    Int128 bottleneck(std::int64_t p, std::int64_t load) const {
-        return equal() ? Int128{load} : (Int128{load} * largest_ + of(p) - 1) / of(p);
-    }
-    /// The share of `total` that the parts before p should get.
-    Int128 share_before(std::int64_t p, std::int64_t total) const {
-        return Int128{total} * (equal() ? p : before_[p]) / sum_;
-    }
-    /// No bottleneck below this one can do.
-    Int128 least(std::int64_t total) const { return (Int128{total} * largest_ + sum_ - 1) / sum_; }
 
-private:
-    bool equal() const { return before_.empty(); }
-    std::int64_t of(std::int64_t p) const { return before_[p + 1] - before_[p]; }
-    std::vector<std::int64_t> before_;
-    std::int64_t largest_ = 1, sum_ = 0;
-};
-
-struct Chain {
-    std::vector<std::int64_t> load, size;  // prefix sums
-    std::int64_t parts, limit;
-    Targets targets;
-
-    std::int64_t count() const { return static_cast<std::int64_t>(load.size()) - 1; }
-    bool limited() const { return limit > 0 && !size.empty(); }
-
-    // Largest j such that items [i, j) fit into part p.
-    std::int64_t furthest(std::int64_t i, std::int64_t p, Int128 bottleneck) const {
-        const std::int64_t j = fitting(load, i, targets.room(p, bottleneck));
-        return limited() ? std::min(j, fitting(size, i, limit)) : j;
+    /// Nothing where the limit can't be met.
+    std::optional<Int128> smallest_bottleneck() {
+        Interval interval(rules_, around_.load, around_.largest);
+        do {
+            try_all(interval.candidates(team_.size() > 1 ? sweeps_at_once : 1), interval);
+            interval.share(team_, middle());
+            if (!interval.fits()) return std::nullopt;
+        } while (!interval.found());
+        return interval.high();
     }
-    // Smallest i such that items [i, j) fit into part p.
-    std::int64_t nearest(std::int64_t j, std::int64_t p, Int128 bottleneck) const {
-        const std::int64_t i = fitting_back(load, j, targets.room(p, bottleneck));
-        return limited() ? std::max(i, fitting_back(size, j, limit)) : i;
+
+    /// Of the parts that end in this stretch; of the last leader also those behind it.
+    std::vector<std::int64_t> cuts(Int128 bottleneck) {
+        const Stretch::Ends latest = latest_ends(bottleneck), ends = sweep_up(bottleneck, latest);
+        std::vector<std::int64_t> cuts(team_.rank() == 0 ? 1 : 0, 0);
+        for (const std::int64_t at : ends.at) cuts.push_back(around_.items_before + at);
+        if (team_.rank() == team_.size() - 1)  // all that is left goes to the part that has come so far
+            for (auto p = ends.first + static_cast<std::int64_t>(ends.at.size()); p < rules_.parts; ++p)
+                cuts.push_back(around_.items);
+        return cuts;
     }
 
 private:
-    static std::int64_t fitting(const std::vector<std::int64_t>& prefix, std::int64_t i, std::int64_t room) {
-        return std::upper_bound(prefix.begin() + i, prefix.end(), prefix[i] + room) - prefix.begin() - 1;
+    int middle() const { return (team_.size() - 1) / 2; }
+    void went_through(std::int64_t parts) const { meter_.part(RoundPart::chain, parts, 0); }
+
+    std::vector<Sweep> begin(std::span<const Int128> bottlenecks, bool upwards) const {
+        std::vector<Sweep> sweeps;
+        for (const Int128 b : bottlenecks) sweeps.push_back({.bottleneck = b, .part = upwards ? 0 : rules_.parts - 1});
+        return sweeps;
     }
-    static std::int64_t fitting_back(const std::vector<std::int64_t>& prefix, std::int64_t j, std::int64_t room) {
-        return std::lower_bound(prefix.begin(), prefix.begin() + j, prefix[j] - room) - prefix.begin();
+
+    // Leaders up to the middle one go upwards, those behind it downwards.
+    void try_all(std::span<const Int128> bottlenecks, Interval& interval) {
+        const int rank = team_.rank();
+        const std::size_t each = chain::Line::most_sweeps;
+        line_.lead_to(middle(), static_cast<std::int64_t>((bottlenecks.size() + each - 1) / each));
+        for (std::size_t at = 0; at < bottlenecks.size(); at += each) {
+            const auto some = bottlenecks.subspan(at, std::min(each, bottlenecks.size() - at));
+            const auto next = [&](int from, bool upwards) {
+                return line_.comes_from(from) ? line_.receive(from) : begin(some, upwards);
+            };
+            const bool upwards = rank <= middle();
+            std::vector<Sweep> sweeps = next(upwards ? rank - 1 : rank + 1, upwards);
+            sweeps.resize(some.size());
+            std::int64_t parts = 0;
+            for (Sweep& s : sweeps) parts += upwards ? stretch_.up(s) : stretch_.down(s);
+            went_through(parts);
+            line_.send(sweeps);
+            if (rank != middle()) continue;
+            const std::vector<Sweep> others = next(rank + 1, false);
+            for (std::size_t k = 0; k < sweeps.size(); ++k) interval.learn(some[k], meet(sweeps[k], others[k], rules_));
+        }
+        line_.finish();
     }
+
+    // The latest places for the parts' ends that are not behind this stretch: nearest to the shares, but so that what
+    // follows still fits.
+    Stretch::Ends latest_ends(Int128 bottleneck) {
+        line_.lead_to(0, 1);
+        Stretch::Ends earliest;  // of part p: where it begins
+        Sweep s = line_.comes_from(team_.rank() + 1) ? line_.receive(team_.rank() + 1).front()
+                                                     : begin(std::span(&bottleneck, 1), false).front();
+        went_through(stretch_.down(s, &earliest));
+        line_.send(std::span(&s, 1));
+        line_.finish();
+        // Parts before `known` end here or before.
+        const std::int64_t last_ends = stretch_.count() > 0
+                                           ? 2 * (around_.load_before + stretch_.load()) - stretch_.last_load()
+                                           : around_.last_ends;
+        const std::int64_t shares_end = shares_up_to(last_ends);
+        const std::int64_t known = std::min(earliest.first, shares_end);
+        const auto recorded = static_cast<std::int64_t>(earliest.at.size());
+        Stretch::Ends latest;
+        latest.first = std::min(earliest.first - recorded, shares_up_to(around_.last_ends));
+        for (std::int64_t p = latest.first; p < known; ++p) {
+            std::int64_t at = stretch_.below(rules_.targets.share_before(p + 1, around_.load), around_.load_before);
+            const std::int64_t place = earliest.first - (p + 1);  // in `earliest`
+            if (place < recorded) at = std::max(at, earliest.at[place]);
+            latest.at.push_back(at);
+        }
+        return latest;
+    }
+    // Cuts whose shares do not reach beyond the middle of an item.
+    std::int64_t shares_up_to(std::int64_t ends) const {
+        std::int64_t low = 0, high = rules_.parts - 1;
+        while (low < high) {
+            const std::int64_t m = low + (high - low + 1) / 2;
+            if (2 * rules_.targets.share_before(m, around_.load) <= ends) low = m;
+            else high = m - 1;
+        }
+        return low;
+    }
+
+    Stretch::Ends sweep_up(Int128 bottleneck, const Stretch::Ends& latest) {
+        line_.lead_to(team_.size() - 1, 1);
+        Stretch::Ends ends;
+        Sweep s = line_.comes_from(team_.rank() - 1) ? line_.receive(team_.rank() - 1).front()
+                                                     : begin(std::span(&bottleneck, 1), true).front();
+        went_through(stretch_.up(s, &ends, &latest));
+        line_.send(std::span(&s, 1));
+        line_.finish();
+        return ends;
+    }
+
+    const Team& team_;
+    const Rules& rules_;
+    const Meter& meter_;
+    Stretch stretch_;
+    chain::Line line_;
+    Surroundings around_;
 };
 
-// One greedy sweep with a bottleneck.
-struct Probe {
-    bool fits;
-    Int128 reached;  // the bottleneck that would have done as well
-    Int128 next;     // the smallest bottleneck that would have moved a cut
-};
-Probe probe(const Chain& chain, Int128 bottleneck) {
-    Probe result{true, 0, std::numeric_limits<Int128>::max()};
-    std::int64_t i = 0;
-    for (std::int64_t p = 0; p < chain.parts && i < chain.count(); ++p) {
-        const std::int64_t j = chain.furthest(i, p, bottleneck);
-        result.reached = std::max(result.reached, chain.targets.bottleneck(p, chain.load[j] - chain.load[i]));
-        const bool load_stops =
-            j < chain.count() && (!chain.limited() || chain.size[j + 1] - chain.size[i] <= chain.limit);
-        if (load_stops)
-            result.next = std::min(result.next, chain.targets.bottleneck(p, chain.load[j + 1] - chain.load[i]));
-        i = j;
-    }
-    result.fits = i == chain.count();
-    return result;
+// The cuts that lie in a leader's stretch.
+std::vector<std::int64_t> cuts_of(const Team& leaders, const ChainItems& items, const Rules& rules,
+                                  const Meter& meter) {
+    Leader leader(leaders, items, rules, meter);
+    if (const auto bottleneck = leader.smallest_bottleneck()) return leader.cuts(*bottleneck);
+    // With the sizes taken as loads, the smallest bottleneck is the smallest limit.
+    const Rules sizes{rules.parts, 0, chain::Targets({}, rules.parts)};
+    throw Infeasible(rules.parts, rules.limit,
+                     static_cast<std::int64_t>(*Leader(leaders, {items.size, {}}, sizes, meter).smallest_bottleneck()));
 }
 
-Int128 smallest_bottleneck(const Chain& chain) {
-    // Between `low`, below which nothing fits, and `high`, which is known to fit.
-    const std::int64_t total = chain.load.back();
-    Int128 low = chain.targets.least(total);
-    Int128 everything = 0;  // a bottleneck with room for all items in any part
-    for (std::int64_t p = 0; p < chain.parts; ++p)
-        everything = std::max(everything, chain.targets.bottleneck(p, total));
-    const Probe best = probe(chain, everything);
-    if (!best.fits)  // with the sizes taken as loads, the smallest bottleneck is the smallest limit
-        throw Infeasible(
-            chain.parts, chain.limit,
-            static_cast<std::int64_t>(smallest_bottleneck({chain.size, {}, chain.parts, 0, Targets({}, chain.parts)})));
-    Int128 high = best.reached;
-    while (low < high) {
-        const Int128 middle = low + (high - low) / 2;
-        const Probe p = probe(chain, middle);
-        if (p.fits) high = std::max(p.reached, low);
-        else low = std::max<Int128>(middle + 1, std::min(p.next, high));
-    }
-    return high;
-}
-
-// Earliest position of each cut such that what follows it still fits: a sweep from the end.
-std::vector<std::int64_t> earliest_cuts(const Chain& chain, Int128 bottleneck) {
-    std::vector<std::int64_t> earliest(chain.parts + 1, 0);
-    std::int64_t j = chain.count();
-    for (std::int64_t p = chain.parts - 1; p > 0 && j > 0; --p) earliest[p] = j = chain.nearest(j, p, bottleneck);
-    return earliest;
-}
-
-// Where the share of the parts before p ends: items whose middle lies below it belong to them. From item i on.
-std::int64_t nearest_to_share(const Chain& chain, std::int64_t i, std::int64_t p) {
-    const Int128 share = chain.targets.share_before(p, chain.load.back());
-    std::int64_t low = i, high = chain.count();
-    while (low < high) {
-        const std::int64_t m = (low + high) / 2;
-        if (static_cast<Int128>(chain.load[m]) + chain.load[m + 1] < 2 * share) low = m + 1;
-        else high = m;
-    }
-    return low;
+Rules checked(std::int64_t parts, std::int64_t limit, std::span<const std::int64_t> targets) {
+    if (!targets.empty() && static_cast<std::int64_t>(targets.size()) != parts)
+        throw std::invalid_argument(std::to_string(targets.size()) + " targets for " + std::to_string(parts) +
+                                    " parts");
+    for (const std::int64_t t : targets)
+        if (t < 1 || t > std::int64_t{1} << 31)
+            throw std::invalid_argument("a target of " + std::to_string(t) + " is not from 1 to 2^31");
+    return {parts, limit, chain::Targets(targets, parts)};
 }
 
 }  // namespace
@@ -160,23 +201,52 @@ Infeasible::Infeasible(std::int64_t parts_wanted, std::int64_t limit_wanted, std
 
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit,
                                           std::span<const std::int64_t> targets) {
-    if (!targets.empty() && static_cast<std::int64_t>(targets.size()) != parts)
-        throw std::invalid_argument(std::to_string(targets.size()) + " targets for " + std::to_string(parts) +
-                                    " parts");
-    for (const std::int64_t t : targets)
-        if (t < 1 || t > std::int64_t{1} << 31)
-            throw std::invalid_argument("a target of " + std::to_string(t) + " is not from 1 to 2^31");
-    const Chain chain{prefix_of(items.load), items.size.empty() ? items.size : prefix_of(items.size), parts, limit,
-                      Targets(targets, parts)};
-    const Int128 bottleneck = smallest_bottleneck(chain);
-    const std::vector<std::int64_t> earliest = earliest_cuts(chain, bottleneck);
-    std::vector<std::int64_t> cuts(parts + 1, 0);
-    cuts[parts] = chain.count();
-    for (std::int64_t p = 1; p < parts; ++p) {
-        const std::int64_t latest = chain.furthest(cuts[p - 1], p - 1, bottleneck);
-        cuts[p] = std::min(std::max(nearest_to_share(chain, cuts[p - 1], p), earliest[p]), latest);
+    return cuts_of(SerialTeam{}, items, checked(parts, limit, targets), no_meter);
+}
+
+std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& mine, std::int64_t parts,
+                                          std::int64_t limit, std::span<const std::int64_t> targets, int leaders,
+                                          const Meter& meter) {
+    const Rules rules = checked(parts, limit, targets);
+    const Team::Blocks* blocks = leaders > 1 ? &team.blocks(leaders) : nullptr;
+    const Team& block = blocks ? *blocks->inside : team;
+    ChainItems collected;
+    if (block.size() > 1) collected.load = gather<std::int64_t>(block, mine.load);
+    if (block.size() > 1 && limit > 0) collected.size = gather<std::int64_t>(block, mine.size);
+    const ChainItems& items = block.size() > 1 ? collected : mine;
+    const SerialTeam alone;
+    const Team& line = blocks ? *blocks->across : static_cast<const Team&>(alone);
+    std::vector<std::int64_t> cuts;
+    if (block.rank() == 0) {
+        try {
+            cuts = gather<std::int64_t>(line, cuts_of(line, items, rules, meter));
+        } catch (const Infeasible& e) {
+            cuts.assign(parts + 1, -e.smallest);
+        }
     }
+    cuts.resize(parts + 1);
+    team.broadcast(std::as_writable_bytes(std::span(cuts)));
+    if (cuts[0] < 0) throw Infeasible(parts, limit, -cuts[0]);
     return cuts;
+}
+
+int chain_leaders(std::int64_t items, int members) {
+    // To collect the items takes a time that grows with items / leaders, to hand a sweep on one that grows with the
+    // leaders. A power of two, since the blocks of a team are kept for as long as it, and items vary a little.
+    const auto leaders = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(items)) / 64);
+    return static_cast<int>(std::min<std::uint64_t>(members, std::bit_floor(std::max<std::uint64_t>(1, leaders))));
+}
+
+ChainCourse chain_course(double items, double parts, int leaders) {
+    if (leaders == 1)
+        return {.items = items, .parts = 17 * parts};  // 13 to 16 sweeps find the bottleneck of most loads
+    // Most loads take three rounds of sweeps that meet in the middle; then there is one all the way down and one up.
+    constexpr double rounds = 3, messages = static_cast<double>(sweeps_at_once) / chain::Line::most_sweeps;
+    const double parts_here = parts / leaders + 1, turns = rounds * (leaders / 2 + messages), last = 2 * leaders;
+    return {.items = items / leaders,
+            .parts = parts_here * (turns * chain::Line::most_sweeps + last),
+            .messages = turns + last,
+            .reductions = rounds};
 }
 
 }  // namespace balance

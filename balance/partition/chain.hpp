@@ -7,6 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "balance/meter.hpp"
+#include "balance/team.hpp"
+
 namespace balance {
 
 struct ChainItems {
@@ -26,9 +29,28 @@ struct Infeasible : std::runtime_error {
 /// the shares that the targets give, so they move little when loads change little.
 /// targets: what each part should get, in any unit, each from 1 to 2^31; empty: the same for all. With unequal targets
 /// the optimum is exact up to one unit of load of the part with the largest target.
-/// Returns parts + 1 positions; a run may be empty. Costs O(parts log items) a probe, some 40 probes. Throws Infeasible
-/// when the limit can't be met.
+/// Returns parts + 1 positions; a run may be empty. Costs O(parts) a probe for each part's search near its last place,
+/// some 25 probes. Throws Infeasible when the limit can't be met.
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit = 0,
                                           std::span<const std::int64_t> targets = {});
+
+/// The same cuts, on all members, of a chain of which each member has some items, in the order of the members.
+/// leaders: members, from 1 to team.size(), on which the items are collected, and who find the cuts together. The meter
+/// hears of RoundPart::chain: of the items that a leader has, and of the parts that its sweeps go through. Collective;
+/// throws on all members alike.
+std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& mine, std::int64_t parts,
+                                          std::int64_t limit, std::span<const std::int64_t> targets, int leaders,
+                                          const Meter& meter = no_meter);
+/// How many leaders suit a chain of so many items.
+int chain_leaders(std::int64_t items, int members);
+
+/// What happens one after the other while so many leaders cut a chain, for those who predict how long that takes.
+struct ChainCourse {
+    double items = 0;       ///< collected by a leader
+    double parts = 0;       ///< that sweeps go through
+    double messages = 0;    ///< from a leader to the next
+    double reductions = 0;  ///< of a few numbers, over the leaders
+};
+ChainCourse chain_course(double items, double parts, int leaders);
 
 }  // namespace balance

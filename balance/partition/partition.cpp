@@ -135,34 +135,17 @@ ChainItems items_of_member(const PartitionInput& in, const PartitionOptions& opt
     return {items_of(in.load), options.max_size > 0 ? items_of(in.size) : std::vector<std::int64_t>{}};
 }
 
-// The cuts of the whole chain, on all members. One member finds them: it takes 8 bytes an item there for a moment, and
-// a number of messages that grows with the logarithm of the members, where a search along a distributed chain would
-// hand each of its probes from member to member.
-std::vector<std::int64_t> cut_together(const PartitionInput& in, const PartitionOptions& options,
-                                       const ChainItems& mine) {
-    const ChainItems all{gather<std::int64_t>(in.team, mine.load), gather<std::int64_t>(in.team, mine.size)};
-    std::vector<std::int64_t> cuts(options.processes + 1, 0);
-    std::int64_t smallest_limit = 0;  // 0: the limit can be met
-    if (in.team.rank() == 0) {
-        try {
-            cuts = chain_partition(all, options.processes, options.max_size, in.targets);
-        } catch (const Infeasible& e) {
-            smallest_limit = e.smallest;
-        }
-    }
-    in.team.broadcast(std::as_writable_bytes(std::span(&smallest_limit, 1)));
-    if (smallest_limit > 0) throw Infeasible(options.processes, options.max_size, smallest_limit);
-    in.team.broadcast(std::as_writable_bytes(std::span(cuts)));
-    return cuts;
-}
-
 }  // namespace
 
 // Bisection into patches, the patches along a curve, the curve cut into chains (Liu et al. 2015, with finer cuts).
 Partition partition_chain(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>& memory) {
     const std::vector<Box> patches =
         in_order(bisected(in, options, patch_count(in.grid, options), memory, {}), options.order, in.grid.dimensions);
-    const std::vector<std::int64_t> cuts = cut_together(in, options, items_of_member(in, options, patches));
+    const ChainItems mine = items_of_member(in, options, patches);
+    auto items = static_cast<std::int64_t>(mine.load.size());
+    in.team.sum(std::span(&items, 1));
+    const std::vector<std::int64_t> cuts = chain_partition(in.team, mine, options.processes, options.max_size,
+                                                           in.targets, chain_leaders(items, in.team.size()), in.meter);
 
     Partition result;
     std::int64_t patch = 0, patch_begin = 0;  // items before this patch

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "balance/grid/field.hpp"
+#include "balance/meter.hpp"
 #include "balance/partition/bisection.hpp"
 #include "balance/partition/chain.hpp"
 #include "balance/partition/decomposition.hpp"
@@ -52,6 +53,7 @@ struct PartitionInput {
     std::span<const std::int64_t> load, size;
     std::span<const std::int64_t> targets =
         {};  ///< what each process should get, from 1 to 2^31; empty: the same for all
+    const Meter& meter = no_meter;
 };
 
 /// load: seconds in any unit, as integers, one a cell of this member's home; size: particles of each cell (empty where
@@ -66,7 +68,7 @@ struct PartitionKind {
     Partition (*make)(const PartitionInput&, const PartitionOptions&, std::vector<Split>& memory);
     bool follows_loads = true;  ///< false: the same boxes whatever the loads are
     bool keeps_limit = false;   ///< of PartitionOptions::max_size
-    bool chained = false;       ///< a chain of pieces is cut, on member 0
+    bool chained = false;       ///< a chain of pieces is cut
     /// Boxes that the bisection behind the partition makes: `memory` holds 2 n - 1 splits of n boxes, none of 0. Null
     /// for a kind that keeps something else there.
     std::int64_t (*bisected_boxes)(const Grid&, const PartitionOptions&) = nullptr;

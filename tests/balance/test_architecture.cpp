@@ -16,7 +16,7 @@ namespace {
 // folders of others that it may include.
 const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
     {"balance/grid", {"balance/team.hpp", "balance/transfer.hpp"}},
-    {"balance/partition", {"balance/team.hpp", "balance/transfer.hpp", "balance/words.hpp"}},
+    {"balance/partition", {"balance/meter.hpp", "balance/team.hpp", "balance/transfer.hpp", "balance/words.hpp"}},
     {"balance/nested", {"balance/team.hpp", "balance/transfer.hpp", "balance/words.hpp"}},
     {"balance/zone", {"balance/words.hpp"}},
     {"balance/model", {"balance/team.hpp", "balance/words.hpp"}},

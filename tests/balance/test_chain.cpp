@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <string>
 
 #include "balance/partition/chain.hpp"
+#include "thread_team.hpp"
 
 using namespace balance;
 
@@ -43,6 +45,87 @@ Largest largest_run(const ChainItems& items, const std::vector<std::int64_t>& cu
         l = {std::max(l.load, load), std::max(l.size, size)};
     }
     return l;
+}
+
+// The same cuts item by item, for loads that are so small that all bottlenecks can be tried.
+std::vector<std::int64_t> cuts_item_by_item(const ChainItems& items, std::int64_t parts, std::int64_t limit,
+                                            const std::vector<std::int64_t>& targets) {
+    const auto n = static_cast<std::int64_t>(items.load.size());
+    const std::int64_t total = std::accumulate(items.load.begin(), items.load.end(), std::int64_t{0});
+    const std::int64_t largest = *std::max_element(targets.begin(), targets.end());
+    const auto fits = [&](std::int64_t begin, std::int64_t end, std::int64_t p, std::int64_t bottleneck) {
+        std::int64_t load = 0, size = 0;
+        for (std::int64_t i = begin; i < end; ++i) load += items.load[i], size += limit > 0 ? items.size[i] : 0;
+        return load <= bottleneck * targets[p] / largest && (limit == 0 || size <= limit);
+    };
+    const auto furthest = [&](std::int64_t begin, std::int64_t p, std::int64_t bottleneck) {
+        std::int64_t end = begin;
+        while (end < n && fits(begin, end + 1, p, bottleneck)) ++end;
+        return end;
+    };
+    std::int64_t bottleneck = 0;
+    for (std::int64_t end = -1; end < n; bottleneck += end < n) {
+        end = 0;
+        for (std::int64_t p = 0; p < parts; ++p) end = furthest(end, p, bottleneck);
+    }
+    std::vector<std::int64_t> earliest(parts + 1, n), cuts(parts + 1, 0);
+    for (std::int64_t p = parts - 1; p >= 0; --p) {
+        earliest[p] = earliest[p + 1];
+        while (earliest[p] > 0 && fits(earliest[p] - 1, earliest[p + 1], p, bottleneck)) --earliest[p];
+    }
+    const std::int64_t all = std::accumulate(targets.begin(), targets.end(), std::int64_t{0});
+    std::int64_t before = 0;
+    for (std::int64_t p = 1; p <= parts; ++p) {
+        before += targets[p - 1];
+        const std::int64_t share = total * before / all;
+        std::int64_t sum = 0, nearest = 0;  // items whose middle lies below the share
+        while (nearest < n && 2 * sum + items.load[nearest] < 2 * share) sum += items.load[nearest++];
+        cuts[p] = p == parts ? n
+                             : std::min(std::max({nearest, cuts[p - 1], earliest[p]}),
+                                        furthest(cuts[p - 1], p - 1, bottleneck));
+    }
+    return cuts;
+}
+
+std::vector<std::int64_t> random_targets(std::mt19937_64& random, std::int64_t parts, std::int64_t most) {
+    std::vector<std::int64_t> targets;
+    for (std::int64_t p = 0; p < parts; ++p) targets.push_back(1 + static_cast<std::int64_t>(random() % most));
+    return targets;
+}
+
+// Equal ones, few and many zeros, large ones, one that is larger than all others, growing ones.
+ChainItems random_items(std::mt19937_64& random, std::int64_t count, bool with_sizes) {
+    ChainItems items;
+    const auto kind = random() % 6;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto any = static_cast<std::int64_t>(random() >> 1);
+        items.load.push_back(kind == 0   ? 5
+                             : kind == 1 ? any % 3 * (any % 19)
+                             : kind == 2 ? any % 10 / 9 * (any % 9973)
+                             : kind == 3 ? any % 1'000'000'007
+                             : kind == 4 ? (i == count / 3 ? 100'000 : any % 10)
+                                         : i);
+        if (with_sizes) items.size.push_back(static_cast<std::int64_t>(random() % 6));
+    }
+    return items;
+}
+
+// Its place in the chain is given by the ranks; some members have few items or none.
+ChainItems items_of_member(const ChainItems& all, const std::vector<std::int64_t>& first, int member) {
+    const auto some = [&](const std::vector<std::int64_t>& v) -> std::vector<std::int64_t> {
+        if (v.empty()) return {};
+        return {v.begin() + first[member], v.begin() + first[member + 1]};
+    };
+    return {some(all.load), some(all.size)};
+}
+
+// Cuts, or the smallest limit that works.
+std::vector<std::int64_t> cuts_or_limit(const std::function<std::vector<std::int64_t>()>& partition) {
+    try {
+        return partition();
+    } catch (const Infeasible& e) {
+        return {-e.smallest};
+    }
 }
 
 }  // namespace
@@ -147,4 +230,106 @@ TEST_CASE("with targets no cut of a chain has a smaller largest share: 5,000 sma
     const ChainItems items{{1, 2, 3}, {}};
     CHECK_THROWS_AS(chain_partition(items, 2, 0, std::vector<std::int64_t>{1, 2, 3}), std::invalid_argument);
     CHECK_THROWS_AS(chain_partition(items, 2, 0, std::vector<std::int64_t>{0, 1}), std::invalid_argument);
+}
+
+TEST_CASE("cuts lie where those lie that are found item by item: 3,000 small cases") {
+    std::mt19937_64 random(29);
+    int limited = 0;
+    for (int c = 0; c < 3000; ++c) {
+        const auto parts = 1 + static_cast<std::int64_t>(random() % 7);
+        ChainItems items;
+        for (auto n = random() % 24; n > 0; --n) {
+            items.load.push_back(static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 20));
+            items.size.push_back(static_cast<std::int64_t>(random() % 4));
+        }
+        const std::int64_t sizes = std::accumulate(items.size.begin(), items.size.end(), std::int64_t{0});
+        const std::int64_t limit = c % 2 ? sizes / parts + 2 + static_cast<std::int64_t>(random() % 4) : 0;
+        const std::vector<std::int64_t> targets = random_targets(random, parts, c % 3 ? 9 : 1);
+        const auto cuts = cuts_or_limit([&] { return chain_partition(items, parts, limit, targets); });
+        if (cuts[0] < 0) continue;
+        CAPTURE(c);
+        REQUIRE(cuts == cuts_item_by_item(items, parts, limit, targets));
+        limited += limit > 0;
+    }
+    CHECK(limited > 1000);
+}
+
+TEST_CASE(
+    "members find the cuts that one finds alone, however the chain lies on them, and all of them know: 2,000 cases") {
+    std::mt19937_64 random(31);
+    std::vector<int> teams(17);
+    std::iota(teams.begin(), teams.end(), 1);
+    teams.insert(teams.end(), {31, 33, 64, 100});
+    int infeasible = 0, feasible = 0;
+    for (int c = 0; c < 2000; ++c) {
+        const int members = c < 63 ? teams[c % 21] : 1 + static_cast<int>(random() % 12);
+        const int leaders = c % 2 == 0 ? members : 1 + static_cast<int>(random() % members);
+        const auto count = static_cast<std::int64_t>(random() % (c % 4 == 0 ? 12 : 600));
+        const auto parts = 1 + static_cast<std::int64_t>(random() % (c % 5 == 0 ? 400 : 20));
+        const ChainItems items = random_items(random, count, c % 3 == 1);
+        const std::int64_t sizes = std::accumulate(items.size.begin(), items.size.end(), std::int64_t{0});
+        const std::int64_t limit = c % 3 == 1 ? 1 + sizes / parts + static_cast<std::int64_t>(random() % 8) : 0;
+        std::vector<std::int64_t> targets;
+        if (c % 4 == 1) targets = random_targets(random, parts, c % 8 == 1 ? 9 : std::int64_t{1} << 31);
+        std::vector<std::int64_t> first;
+        for (int m = 0; m <= members; ++m)
+            first.push_back(m == 0 || m == members || random() % 2
+                                ? count * m / members
+                                : static_cast<std::int64_t>(random() % (static_cast<std::uint64_t>(count) + 1)));
+        std::sort(first.begin(), first.end());
+        const auto expected = cuts_or_limit([&] { return chain_partition(items, parts, limit, targets); });
+        const auto found = ThreadTeam::run(members, [&](const Team& team) {
+            return cuts_or_limit([&] {
+                return chain_partition(team, items_of_member(items, first, team.rank()), parts, limit, targets,
+                                       leaders);
+            });
+        });
+        CAPTURE(c, members, leaders, count, parts, limit);
+        for (const auto& f : found) REQUIRE(f == expected);
+        (expected[0] < 0 ? infeasible : feasible) += 1;
+    }
+    CHECK(infeasible > 50);
+    CHECK(feasible > 1500);
+}
+
+TEST_CASE("no member has many items of a chain, and messages do not grow with the team, nor collective calls") {
+    struct Watch final : Meter {
+        void part(RoundPart part, std::int64_t parts, std::int64_t count) const override {
+            if (part == RoundPart::chain) items += count, passed += parts;
+        }
+        mutable std::int64_t items = 0, passed = 0;
+    };
+    std::mt19937_64 random(37);
+    ChainItems items;
+    for (int i = 0; i < 96'000; ++i) items.load.push_back(static_cast<std::int64_t>(100'000 + random() % 70'000));
+    const std::int64_t parts = 640;
+    std::vector<std::int64_t> collectives;
+    for (const int members : {8, 16, 32, 64}) {
+        const int leaders = members / 2;
+        struct Seen {
+            std::int64_t items, passed;
+            ThreadTeam::Counts counts;
+        };
+        std::vector<std::int64_t> first;
+        for (int m = 0; m <= members; ++m) first.push_back(static_cast<std::int64_t>(items.load.size()) * m / members);
+        const auto seen = ThreadTeam::run(members, [&](const Team& team) {
+            const Watch watch;
+            chain_partition(team, items_of_member(items, first, team.rank()), parts, 0, {}, leaders, watch);
+            return Seen{watch.items, watch.passed, ThreadTeam::counts_of(team)};
+        });
+        CAPTURE(members);
+        for (int m = 0; m < members; ++m) {
+            const bool leads = m % 2 == 0;
+            CHECK(seen[m].items == (leads ? 96'000 / leaders : 0));
+            CHECK(seen[m].counts.messages <= (leads ? 4 * 16 + 2 : 0));
+            CHECK(seen[m].passed <= (leads ? 4 * 64 * (parts / leaders + 3) : 0));
+        }
+        collectives.push_back(seen[0].counts.collectives);
+    }
+    CHECK(collectives == std::vector<std::int64_t>(4, collectives[0]));
+    CHECK(collectives[0] < 15);
+    CHECK(chain_leaders(16'383, 100) == 1);
+    CHECK(chain_leaders(5'200'000, 2400) == 32);
+    CHECK(chain_leaders(130'000'000, 2400) == 128);
+    CHECK(chain_leaders(130'000'000, 24) == 24);
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Sweeps with similar bottlenecks end their parts at similar places, so each search starts where the part ended in the
+// sweep before.
+#include "balance/partition/chain_sweep.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "balance/partition/chain.hpp"
+
+namespace balance::chain {
+namespace {
+
+std::vector<std::int64_t> prefix_of(std::span<const std::int64_t> v) {
+    std::vector<std::int64_t> p(v.size() + 1, 0);
+    for (std::size_t i = 0; i < v.size(); ++i) p[i + 1] = p[i] + v[i];
+    return p;
+}
+
+// Sums over items from one end of a stretch.
+template <bool upwards>
+struct Sums {
+    const std::int64_t* prefix;
+    std::int64_t count;
+    std::int64_t operator()(std::int64_t items) const {
+        return upwards ? prefix[items] : prefix[count] - prefix[count - items];
+    }
+    // The most items, at least `from`, with a sum of at most `most`. guess: from .. count.
+    std::int64_t fitting(std::int64_t from, std::int64_t most, std::int64_t guess) const {
+        std::int64_t low = guess, high = guess, step = 1;  // `low` items fit, `high` items do not
+        if ((*this)(guess) <= most) {
+            for (high = low + step; high <= count && (*this)(high) <= most; high = low + step) low = high, step *= 2;
+            high = std::min(high, count + 1);
+        } else {
+            for (low = high - step; low > from && (*this)(low) > most; low = high - step) high = low, step *= 2;
+            low = std::max(low, from);
+        }
+        while (high - low > 1) {
+            const std::int64_t middle = low + (high - low) / 2;
+            ((*this)(middle) <= most ? low : high) = middle;
+        }
+        return low;
+    }
+};
+
+}  // namespace
+
+Targets::Targets(std::span<const std::int64_t> targets, std::int64_t parts) : sum_(parts) {
+    if (targets.empty() || std::ranges::adjacent_find(targets, std::ranges::not_equal_to{}) == targets.end()) return;
+    before_ = prefix_of(targets);
+    const auto [smallest, largest] = std::ranges::minmax(targets);
+    smallest_ = smallest, largest_ = largest;
+    sum_ = before_.back();
+}
+
+Verdict meet(const Sweep& up, const Sweep& down, const Rules& rules) {
+    const auto needed = [&](std::int64_t p, std::int64_t load) { return rules.targets.bottleneck(p, load); };
+    Verdict result{up.part < down.part, std::max(up.reached, down.reached), std::min(up.next, down.next)};
+    if (result.fits) {
+        result.reached = std::max({result.reached, needed(up.part, up.load), needed(down.part, down.load)});
+    } else if (up.part == down.part) {  // one part has what both hold
+        const Int128 all = needed(up.part, up.load + down.load);
+        const bool small = rules.limit == 0 || up.size + down.size <= rules.limit;
+        result.fits = small && up.load + down.load <= rules.targets.room(up.part, up.bottleneck);
+        if (result.fits) result.reached = std::max(result.reached, all);
+        else if (small) result.next = std::min(result.next, all);
+    }
+    return result;
+}
+
+Stretch::Stretch(const ChainItems& items, const Rules& rules) : rules_(&rules), load_(prefix_of(items.load)) {
+    if (rules.limit > 0 && !items.size.empty()) size_ = prefix_of(items.size);
+    for (auto& g : guess_) g.assign(rules.parts, -1);
+}
+
+std::int64_t Stretch::largest_load() const {
+    std::int64_t largest = 0;
+    for (std::int64_t i = 0; i < count(); ++i) largest = std::max(largest, load_[i + 1] - load_[i]);
+    return largest;
+}
+
+std::int64_t Stretch::below(Int128 share, std::int64_t before) const {
+    std::int64_t low = 0, high = count();
+    while (low < high) {
+        const std::int64_t m = (low + high) / 2;
+        if (Int128{load_[m]} + load_[m + 1] < 2 * (share - before)) low = m + 1;
+        else high = m;
+    }
+    return low;
+}
+
+std::int64_t Stretch::up(Sweep& sweep, Ends* ends, const Ends* latest) { return go<true>(sweep, ends, latest); }
+std::int64_t Stretch::down(Sweep& sweep, Ends* ends) { return go<false>(sweep, ends, nullptr); }
+
+template <bool upwards>
+std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
+    const std::int64_t n = count(), first = s.part, no_part = upwards ? rules_->parts : -1;
+    const bool limited = !size_.empty();
+    const Sums<upwards> load{load_.data(), n}, size{size_.data(), n};
+    const Targets& targets = rules_->targets;
+    if (ends) *ends = {first, {}};
+    std::int64_t i = 0, a_part = n * 2 / (rules_->parts + 1);  // items taken; of the part before
+    while (s.part != no_part) {
+        std::int64_t& guess = guess_[upwards][s.part];
+        const std::int64_t start = std::clamp(guess < 0 ? i + a_part : guess, i, n);
+        std::int64_t j = load.fitting(i, load(i) + targets.room(s.part, s.bottleneck) - s.load, start);
+        if (limited) j = std::min(j, size.fitting(i, size(i) + rules_->limit - s.size, j));
+        guess = j;
+        const std::int64_t place = latest ? s.part - latest->first : 0;
+        const bool stops = latest && place < static_cast<std::int64_t>(latest->at.size()) && latest->at[place] <= j;
+        if (stops) j = std::max(latest->at[place], i);
+        s.load += load(j) - load(i);
+        if (limited) s.size += size(j) - size(i);
+        a_part = j - i;
+        i = j;
+        if (j == n && !stops) break;  // the part may go on in the next stretch
+        if (ends) ends->at.push_back(upwards ? j : n - j);
+        s.reached = std::max(s.reached, targets.bottleneck(s.part, s.load));
+        if (j < n && (!limited || s.size + size(j + 1) - size(j) <= rules_->limit))
+            s.next = std::min(s.next, targets.bottleneck(s.part, s.load + load(j + 1) - load(j)));
+        s.part += upwards ? 1 : -1;
+        s.load = s.size = 0;
+    }
+    return std::abs(s.part - first) + 1;
+}
+
+}  // namespace balance::chain

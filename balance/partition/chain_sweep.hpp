@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Greedy sweeps along a chain: each part takes as many items as its room holds. A sweep is a value that goes from one
+// stretch of the chain to the next, so that whoever holds a stretch needs no items of another one. Sweeps start at
+// either end; two that meet say together whether a bottleneck will do.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace balance {
+struct ChainItems;
+}
+
+namespace balance::chain {
+
+using Int128 = __int128;
+
+/// Targets of the parts, seen from a bottleneck, which is the load of a part with the largest target.
+class Targets {
+public:
+    /// Empty: the same for all parts.
+    Targets(std::span<const std::int64_t> targets, std::int64_t parts);
+    /// The most that part p may get.
+    std::int64_t room(std::int64_t p, Int128 bottleneck) const {
+        constexpr Int128 most = std::numeric_limits<std::int64_t>::max() / 2;
+        if (!equal()) bottleneck = bottleneck * of(p) / largest_;
+        return static_cast<std::int64_t>(bottleneck < most ? bottleneck : most);
+    }
+    /// The smallest bottleneck with so much room for part p.
+    Int128 bottleneck(std::int64_t p, std::int64_t load) const {
+        return equal() ? Int128{load} : (Int128{load} * largest_ + of(p) - 1) / of(p);
+    }
+    /// The same for any part.
+    Int128 bottleneck_of_any(std::int64_t load) const { return (Int128{load} * largest_ + smallest_ - 1) / smallest_; }
+    /// The share of `total` that the parts before p should get.
+    Int128 share_before(std::int64_t p, std::int64_t total) const {
+        return Int128{total} * (equal() ? p : before_[p]) / sum_;
+    }
+    /// No bottleneck below this one can do.
+    Int128 least(std::int64_t total) const { return (Int128{total} * largest_ + sum_ - 1) / sum_; }
+
+private:
+    bool equal() const { return before_.empty(); }
+    std::int64_t of(std::int64_t p) const { return before_[p + 1] - before_[p]; }
+    std::vector<std::int64_t> before_;
+    std::int64_t largest_ = 1, smallest_ = 1, sum_ = 0;
+};
+
+/// What the parts must keep.
+struct Rules {
+    std::int64_t parts, limit;  ///< limit: on the size of a part; 0: none
+    Targets targets;
+};
+
+/// A sweep with one bottleneck, as far as it has come.
+struct Sweep {
+    Int128 bottleneck;
+    Int128 reached = 0;                                ///< what the complete parts would have needed
+    Int128 next = std::numeric_limits<Int128>::max();  ///< the smallest bottleneck that would have moved a cut
+    std::int64_t part = 0;                             ///< takes items now; no part: all are complete
+    std::int64_t load = 0, size = 0;                   ///< that this part has taken
+};
+
+/// What came of a bottleneck.
+struct Verdict {
+    bool fits;
+    Int128 reached;  ///< where it fits, the smallest bottleneck with the same cuts
+    Int128 next;     ///< where it does not, the smallest one with other cuts
+};
+/// Of a sweep from the first part on and one from the last part back, which have taken all items between them.
+Verdict meet(const Sweep& up, const Sweep& down, const Rules& rules);
+
+/// Items of a chain that follow each other.
+class Stretch {
+public:
+    Stretch(const ChainItems& items, const Rules& rules);
+    std::int64_t count() const { return static_cast<std::int64_t>(load_.size()) - 1; }
+    std::int64_t load() const { return load_.back(); }
+    std::int64_t last_load() const { return count() > 0 ? load_.back() - load_[count() - 1] : 0; }
+    std::int64_t largest_load() const;
+    /// Items that lie entirely, or with their middle, below `share`; before: the load of the chain before this stretch.
+    std::int64_t below(Int128 share, std::int64_t before) const;
+
+    /// The parts that end here.
+    struct Ends {
+        std::int64_t first = 0;        ///< part, from which on (upwards or downwards) parts end here
+        std::vector<std::int64_t> at;  ///< items of the stretch that lie below
+    };
+    /// Goes through the items upwards, or downwards, and returns how many parts took some. ends: gets those of parts
+    /// that become complete. latest: where parts end at the latest, from part latest->first on.
+    std::int64_t up(Sweep& sweep, Ends* ends = nullptr, const Ends* latest = nullptr);
+    std::int64_t down(Sweep& sweep, Ends* ends = nullptr);
+
+private:
+    template <bool upwards>
+    std::int64_t go(Sweep& sweep, Ends* ends, const Ends* latest);
+
+    const Rules* rules_;
+    std::vector<std::int64_t> load_, size_;  // sums from the beginning of the stretch; size_ is empty without a limit
+    std::vector<std::int64_t> guess_[2];     // where each part ended in the last sweep down and up, -1: in none
+};
+
+}  // namespace balance::chain
