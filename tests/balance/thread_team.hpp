@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A team whose members are threads of this process: tests of what members do together, without MPI.
 #pragma once
+#include <algorithm>
 #include <barrier>
 #include <condition_variable>
 #include <deque>
@@ -77,7 +78,9 @@ public:
             joined.insert(joined.end(), bytes.begin(), bytes.end());
         return joined;
     }
-    std::unique_ptr<balance::Channel> channel() const override { return std::make_unique<Mail>(board_, rank_); }
+    std::unique_ptr<balance::Channel> channel() const override {
+        return std::make_unique<Mail>(board_, rank_, counts_);
+    }
     std::unique_ptr<balance::Team> split(int colour) const override {
         std::vector<std::byte> mine(sizeof colour);
         std::memcpy(mine.data(), &colour, sizeof colour);
@@ -91,34 +94,33 @@ public:
         const std::lock_guard lock(board_->mutex);
         std::shared_ptr<Board>& part = board_->parts[{splits_++, colour}];
         if (!part) part = std::make_shared<Board>(members);
-        return std::make_unique<ThreadTeam>(part, rank);
+        return std::make_unique<ThreadTeam>(part, rank, counts_);
     }
 
-    /// Messages that a member has sent, and collective calls that it has taken part in, so far.
+    /// Messages that a member has sent, collective calls that it has taken part in, and the most bytes that one
+    /// transfer has brought it, so far; in this team and in those split from it.
     struct Counts {
-        std::int64_t messages = 0, collectives = 0;
+        std::int64_t messages = 0, collectives = 0, largest_transfer = 0;
     };
-    static Counts counts_of(const balance::Team& team) {
-        const auto& mine = dynamic_cast<const ThreadTeam&>(team);
-        return mine.board_->counts[mine.rank_];
-    }
+    static Counts counts_of(const balance::Team& team) { return *dynamic_cast<const ThreadTeam&>(team).counts_; }
 
     struct Board {
-        explicit Board(int n) : members(n), barrier(n), published(n), counts(n) {}
+        explicit Board(int n) : members(n), barrier(n), published(n) {}
         const int members;
         std::barrier<> barrier;
         std::vector<std::vector<std::byte>> published;
-        std::vector<Counts> counts;
         std::mutex mutex;
         std::condition_variable arrived;
         std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> mail;  // by sender and receiver
         std::map<std::pair<int, int>, std::shared_ptr<Board>> parts;             // by split and colour
     };
-    ThreadTeam(std::shared_ptr<Board> board, int rank) : board_(std::move(board)), rank_(rank) {}
+    ThreadTeam(std::shared_ptr<Board> board, int rank, std::shared_ptr<Counts> counts = std::make_shared<Counts>())
+        : board_(std::move(board)), rank_(rank), counts_(std::move(counts)) {}
 
 private:
     struct Mail final : balance::Channel {
-        Mail(std::shared_ptr<Board> b, int r) : board(std::move(b)), rank(r) {}
+        Mail(std::shared_ptr<Board> b, int r, std::shared_ptr<Counts> c)
+            : board(std::move(b)), rank(r), counts(std::move(c)) {}
         Places lay_out(std::span<const balance::Part> sent, std::span<const balance::Part> received) override {
             out.assign(sent.begin(), sent.end());
             in.assign(received.begin(), received.end());
@@ -134,7 +136,8 @@ private:
                 members.insert(p.member);
                 sent = sent.subspan(p.bytes);
             }
-            board->counts[rank].messages += static_cast<std::int64_t>(members.size());
+            counts->messages += static_cast<std::int64_t>(members.size());
+            counts->largest_transfer = std::max(counts->largest_transfer, static_cast<std::int64_t>(received.size()));
             room = received;
             board->arrived.notify_all();
         }
@@ -159,13 +162,14 @@ private:
         }
         std::shared_ptr<Board> board;
         int rank;
+        std::shared_ptr<Counts> counts;
         std::vector<balance::Part> out, in;
         std::span<std::byte> room;
     };
 
     // What all members give.
     std::vector<std::vector<std::byte>> publish(std::vector<std::byte> mine) const {
-        ++board_->counts[rank_].collectives;
+        ++counts_->collectives;
         board_->published[rank_] = std::move(mine);
         board_->barrier.arrive_and_wait();
         auto all = board_->published;
@@ -187,5 +191,6 @@ private:
 
     std::shared_ptr<Board> board_;
     int rank_;
+    std::shared_ptr<Counts> counts_;
     mutable int splits_ = 0;
 };
