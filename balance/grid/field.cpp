@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "balance/grid/field.hpp"
 
+#include <iterator>
 #include <set>
 
 namespace balance {
@@ -14,46 +15,82 @@ std::vector<int> BoxList::members_in(const Box& box) const {
     return found;
 }
 
+std::vector<Box> EvenParts::of(int member) const {
+    std::vector<Box> parts;
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        if (member >= holders[i].begin && member < holders[i].end)
+            parts.push_back(even_part(boxes[i], holders[i].size(), member - holders[i].begin));
+    return parts;
+}
+
+std::vector<int> EvenParts::members_in(std::span<const Box> regions) const {
+    std::set<int> found;
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        for (const Box& region : regions)
+            for_each_even_part_in(region, boxes[i], holders[i].size(),
+                                  [&](std::int64_t part) { found.insert(static_cast<int>(holders[i].begin + part)); });
+    return {found.begin(), found.end()};
+}
+
 FieldPlan::FieldPlan(const Team& team, const Homes& homes, const BoxList& list)
     : FieldPlan(team, homes, list.members_in(homes.of(team.rank())), [&](int member) {
           const std::span<const Box> boxes = list.of(member);
           return std::vector<Box>(boxes.begin(), boxes.end());
       }) {}
 
+// Homes of one box each.
 FieldPlan::FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
                      const std::function<std::vector<Box>(int)>& boxes_of)
+    : FieldPlan(
+          team, [&](int member) { return std::vector<Box>{homes.of(member)}; },
+          [&] {
+              std::set<int> givers;
+              for (const Box& b : boxes_of(team.rank())) homes.for_each_in(b, [&](int m) { givers.insert(m); });
+              return std::vector<int>(givers.begin(), givers.end());
+          }(),
+          boxes_of, members) {}
+
+FieldPlan::FieldPlan(const Team& team, const EvenParts& homes, const EvenParts& list)
+    : FieldPlan(
+          team, [&](int member) { return homes.of(member); }, homes.members_in(list.of(team.rank())),
+          [&](int member) { return list.of(member); }, list.members_in(homes.of(team.rank()))) {}
+
+FieldPlan::FieldPlan(const Team& team, const BoxesOf& homes_of, std::span<const int> givers, const BoxesOf& boxes_of,
+                     std::span<const int> takers)
     : team_(team) {
     const int self = team.rank();
-    const Box mine = homes.of(self);
-    const std::vector<Box> boxes = boxes_of(self);
-    std::set<int> others(members.begin(), members.end());
-    for (const Box& b : boxes) {
-        cells_ += b.cells();
-        homes.for_each_in(b, [&](int member) { others.insert(member); });
-    }
-    local_ = runs_in(mine, boxes);
-    others.erase(self);
-    const auto has_boxes_here = [&](int member) { return std::ranges::binary_search(members, member); };
+    const std::vector<Box> homes = homes_of(self), boxes = boxes_of(self);
+    for (const Box& b : boxes) cells_ += b.cells();
+    local_ = runs_in(homes, boxes);
+    std::vector<int> others;
+    std::ranges::set_union(givers, takers, std::back_inserter(others));
     for (const int other : others) {
-        std::vector<Run> to_their_boxes, from_their_home = runs_in(homes.of(other), boxes);
-        if (has_boxes_here(other)) to_their_boxes = runs_in(mine, boxes_of(other));
+        if (other == self) continue;
+        std::vector<Run> to_their_boxes, from_their_home;
+        if (std::ranges::binary_search(givers, other)) from_their_home = runs_in(homes_of(other), boxes);
+        if (std::ranges::binary_search(takers, other)) to_their_boxes = runs_in(homes, boxes_of(other));
         if (to_their_boxes.empty() && from_their_home.empty()) continue;
         home_to_boxes_.push_back({other, to_their_boxes, from_their_home});
         boxes_to_home_.push_back({other, std::move(from_their_home), std::move(to_their_boxes)});
     }
 }
 
-std::vector<FieldPlan::Run> FieldPlan::runs_in(const Box& home, std::span<const Box> boxes) {
+std::vector<FieldPlan::Run> FieldPlan::runs_in(std::span<const Box> homes, std::span<const Box> boxes) {
     std::vector<Run> found;
-    std::int64_t offset = 0;
-    for (const Box& b : boxes) {
-        add_runs(b, home, offset, found);
-        offset += b.cells();
+    std::int64_t in_home = 0;
+    for (const Box& home : homes) {
+        std::int64_t in_boxes = 0;
+        for (const Box& b : boxes) {
+            add_runs(b, home, in_boxes, in_home, found);
+            in_boxes += b.cells();
+        }
+        in_home += home.cells();
     }
     return found;
 }
 
-void FieldPlan::add_runs(const Box& box, const Box& home, std::int64_t offset, std::vector<Run>& runs) {
+void FieldPlan::add_runs(const Box& box, const Box& home, std::int64_t in_boxes, std::int64_t in_home,
+                         std::vector<Run>& runs) {
     const Box common = intersection(box, home);
     if (common.empty()) return;
     // Whole lines along z follow each other along y, and whole columns along x.
@@ -68,8 +105,8 @@ void FieldPlan::add_runs(const Box& box, const Box& home, std::int64_t offset, s
               end_y = columns ? common.lower[1] + 1 : common.upper[1];
     for (int x = common.lower[0]; x < end_x; ++x)
         for (int y = common.lower[1]; y < end_y; ++y)
-            runs.push_back(
-                {place_in(home, x, y, common.lower[2]), offset + place_in(box, x, y, common.lower[2]), cells});
+            runs.push_back({in_home + place_in(home, x, y, common.lower[2]),
+                            in_boxes + place_in(box, x, y, common.lower[2]), cells});
 }
 
 SummedArea::SummedArea(const Box& home, std::span<const std::int64_t> field)
@@ -104,6 +141,15 @@ std::int64_t SummedArea::of(const Box& box) const {
     if (b.empty()) return 0;
     if (uniform_) return b.cells();
     return layers_ == 1 ? below(b, 0) : below(b, b.upper[2]) - below(b, b.lower[2]);
+}
+
+void SummedArea::add_lines(const Box& box, int axis, std::span<std::int64_t> lines) const {
+    const Box here = intersection(box, home_);
+    Box line = here;
+    for (int k = here.lower[axis]; k < here.upper[axis]; ++k) {
+        line.lower[axis] = k, line.upper[axis] = k + 1;
+        lines[k - box.lower[axis]] += of(line);
+    }
 }
 
 std::vector<std::int64_t> whole_field(const Team& team, const Grid& grid, std::span<const std::int64_t> field) {

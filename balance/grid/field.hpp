@@ -31,9 +31,20 @@ struct Homes {
     void for_each_in(const Box& box, Visit visit) const {
         for_each_even_part_in(box, grid.box(), blocks(), [&](std::int64_t m) { visit(static_cast<int>(m)); });
     }
-
-private:
+    /// Members whose home is not empty: the first ones.
     std::int64_t blocks() const { return std::min<std::int64_t>(members, grid.box().cells()); }
+};
+
+/// Boxes that are each spread over members which follow each other: of boxes[i], holders[i].begin has the first of
+/// holders[i].size() even parts, the next member the second one. No more holders than a box has cells.
+struct EvenParts {
+    std::vector<Box> boxes;
+    std::vector<Range> holders;
+
+    /// A member's parts, in the order of the boxes.
+    std::vector<Box> of(int member) const;
+    /// The members of whose parts some meet one of `regions`, in ascending order.
+    std::vector<int> members_in(std::span<const Box> regions) const;
 };
 
 /// Boxes in some order; member r works on [first[r], first[r + 1]).
@@ -63,6 +74,9 @@ public:
     /// perhaps others.
     FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
               const std::function<std::vector<Box>(int)>& boxes_of);
+    /// From boxes anywhere, which take the place of the homes, into the order of others. Both the same on all members;
+    /// cells in none of `homes` keep the value 0.
+    FieldPlan(const Team& team, const EvenParts& homes, const EvenParts& list);
 
     /// From the homes into the order of the list: this member's values of its boxes. Collective.
     template <class T>
@@ -101,10 +115,15 @@ private:
     struct Run {
         std::int64_t in_home, in_boxes, cells;
     };
-    /// Those of the boxes of one member, as few as possible.
-    static std::vector<Run> runs_in(const Box& home, std::span<const Box> boxes);
-    /// Those of a box whose values begin at `offset` among the member's.
-    static void add_runs(const Box& box, const Box& home, std::int64_t offset, std::vector<Run>& runs);
+    using BoxesOf = std::function<std::vector<Box>(int)>;
+    /// takers: as `members` above; givers: the members at whose homes cells of this member's boxes are. Both ascending.
+    FieldPlan(const Team& team, const BoxesOf& homes_of, std::span<const int> givers, const BoxesOf& boxes_of,
+              std::span<const int> takers);
+    /// Those of the boxes of one member at the homes of one, as few as possible.
+    static std::vector<Run> runs_in(std::span<const Box> homes, std::span<const Box> boxes);
+    /// Those of one box at one home, whose values begin at these places.
+    static void add_runs(const Box& box, const Box& home, std::int64_t in_boxes, std::int64_t in_home,
+                         std::vector<Run>& runs);
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
 
     const Team& team_;
@@ -127,6 +146,8 @@ public:
     SummedArea(const Box& home, std::span<const std::int64_t> field);
     /// Of the cells of `box` that are at home here.
     std::int64_t of(const Box& box) const;
+    /// Adds the sums over each line of cells of `box` across an axis to lines[0], lines[1], ...
+    void add_lines(const Box& box, int axis, std::span<std::int64_t> lines) const;
 
 private:
     std::int64_t at(int x, int y, int z) const { return sums_[(std::size_t(x) * rows_ + y) * layers_ + z]; }

@@ -1,247 +1,146 @@
 // SPDX-License-Identifier: MIT
-// The tree of cuts is made level by level. A team sums the lines of all boxes of a level by one reduction; where there
-// are some boxes for its members to share, each goes on alone, and tells the others only where it has cut.
+// A team cuts boxes together, level by level, with one sum over its members for each, until none has more cells than
+// the share of a block of members. Then each block gets some boxes that follow each other, with their loads, and goes
+// on in the same way, until a member cuts its boxes alone. So a member holds about its share of the cells at any time,
+// and learns of the cuts of other blocks only at the end.
 #include "balance/partition/bisection.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-#include <string>
+#include <bit>
 #include <utility>
 
-#include "balance/partition/region.hpp"
+#include "balance/partition/cut_tree.hpp"
+#include "balance/partition/hosts.hpp"
 
 namespace balance {
 namespace {
 
-struct Node {
-    Box box;
-    std::int64_t parts, id, first_leaf;                 // id in preorder
-    std::int64_t ids() const { return 2 * parts - 1; }  // of the node and all below it
-};
+// So many members, or blocks of them, share the boxes of a team. With more, longer sums would come before; with fewer,
+// more moves of the loads.
+constexpr int most_blocks = 64;
 
-struct Cut {
-    int at = -1;
-    std::int64_t left = 0;
-};
-
-Box side_of(const Box& box, int axis, int lower, int upper) {
-    Box b = box;
-    b.lower[axis] = box.lower[axis] + lower;
-    b.upper[axis] = box.lower[axis] + upper;
-    return b;
+int blocks_of(int members) {
+    if (members <= most_blocks) return members;  // of one member each
+    const int needed = (members + most_blocks - 1) / most_blocks;
+    return std::min(most_blocks, static_cast<int>(std::bit_ceil(static_cast<unsigned>(needed))));
 }
 
-// Part counts that fit both sides of a cut, 40..60 % if that is possible; empty (low > high) if none fit.
-struct Counts {
-    std::int64_t low, high;
+// Boxes that are still to be cut, in preorder, and the loads of their cells on the members of a team.
+struct Work {
+    Range ids;  // of all nodes at which the team knows, or will know, the cuts
+    std::vector<CutNode> nodes;
+    EvenParts cells;                  // where the loads of their cells are
+    std::vector<std::int64_t> loads;  // of this member's cells
 };
-Counts counts_for(const Node& node, int axis, int at, int width, bool free) {
-    const std::int64_t p = node.parts;
-    const std::int64_t fit_left = capacity(side_of(node.box, axis, 0, at), width),
-                       fit_right = capacity(side_of(node.box, axis, at, node.box.extent(axis)), width);
-    const Counts all{std::max<std::int64_t>(1, p - fit_right), std::min(p - 1, fit_left)};
-    if (free) return all;
-    return {std::max({all.low, std::min(p / 2, (2 * p + 4) / 5)}), std::min(all.high, std::max(p - p / 2, 3 * p / 5))};
+
+std::int64_t cells_of(std::span<const CutNode> nodes) {
+    std::int64_t cells = 0;
+    for (const CutNode& n : nodes) cells += n.box.cells();
+    return cells;
 }
 
-bool can_split(const Node& node, int axis, int width) {
-    for (int at = width; at + width <= node.box.extent(axis); ++at)
-        if (const Counts c = counts_for(node, axis, at, width, true); c.low <= c.high) return true;
-    return false;
-}
-
-// Sums of targets over consecutive parts; without targets, their number.
-class Shares {
-public:
-    explicit Shares(std::span<const double> targets) {
-        if (targets.empty()) return;
-        before_.push_back(0);
-        for (const double t : targets) before_.push_back(before_.back() + t);
-    }
-    double of(std::int64_t first, std::int64_t parts) const {
-        return before_.empty() ? static_cast<double>(parts) : before_[first + parts] - before_[first];
-    }
-    // The largest number of a node's parts whose targets are no more than load / total of all of its.
-    std::int64_t parts_within(const Node& node, double load, double total) const {
-        if (before_.empty()) return static_cast<std::int64_t>(static_cast<double>(node.parts) * load / total);
-        const auto begin = before_.begin() + node.first_leaf;
-        const double wanted = *begin + of(node.first_leaf, node.parts) * load / total;
-        return std::upper_bound(begin, begin + node.parts, wanted) - begin - 1;
-    }
-
-private:
-    std::vector<double> before_;
-};
-
-// Best cut by the sums over lines of cells; wanted: keep this count on the left, 0 for any.
-Cut best_cut(const Node& node, int axis, int width, std::span<const std::int64_t> lines, std::int64_t wanted,
-             const Shares& shares) {
-    double total = 0;
-    for (std::int64_t s : lines) total += static_cast<double>(s);
-    const bool empty = total == 0;
-    if (empty) total = static_cast<double>(lines.size());
-    Cut best;
-    for (const bool free : {false, true}) {
-        double lowest = std::numeric_limits<double>::infinity(), below = 0;
-        for (int at = 1; at < static_cast<int>(lines.size()); ++at) {
-            below += empty ? 1.0 : static_cast<double>(lines[at - 1]);
-            if (at < width || at + width > static_cast<int>(lines.size())) continue;
-            const Counts fit = counts_for(node, axis, at, width, free || wanted > 0);
-            if (fit.low > fit.high) continue;
-            const auto consider = [&](std::int64_t left) {
-                if (left < fit.low || left > fit.high) return;
-                const double worst = std::max(below / shares.of(node.first_leaf, left),
-                                              (total - below) / shares.of(node.first_leaf + left, node.parts - left));
-                if (worst < lowest) lowest = worst, best = {at, left};
-            };
-            if (wanted > 0) {
-                consider(wanted);
-                continue;
-            }
-            const std::int64_t ideal = shares.parts_within(node, below, total);
-            consider(std::clamp(ideal, fit.low, fit.high));
-            consider(std::clamp(ideal + 1, fit.low, fit.high));
-        }
-        if (best.at > 0) break;
-    }
-    return best;
-}
-
-// Where a node was cut, as members tell each other.
-struct NodeCut {
-    std::int32_t axis = -1, left = 0, at = 0;  // at: cells below the cut; 0: not cut
-};
-
-// The tree of one bisection.
-class Tree {
-public:
-    Tree(const Box& region, std::int64_t parts, int width, const std::vector<Split>& memory,
-         std::span<const double> targets)
-        : root_{region, parts, 0, 0}, width_(width), shares_(targets), cuts_(root_.ids()) {
-        if (parts < 1 || parts > capacity(region, width))
-            throw std::invalid_argument(
-                "cannot split " + std::to_string(region.extent(0)) + " x " + std::to_string(region.extent(1)) +
-                (region.extent(2) > 1 ? " x " + std::to_string(region.extent(2)) : "") + " cells into " +
-                std::to_string(parts) + " parts at least " + std::to_string(width) + " cells wide");
-        if (memory.size() != cuts_.size()) return;
-        for (std::size_t i = 0; i < cuts_.size(); ++i) cuts_[i] = {memory[i].axis, memory[i].left, 0};
-    }
-
-    const Node& root() const { return root_; }
-
-    // Cuts all nodes of a level that have more than one part. sum: adds up what the members that cut together see.
-    template <class Sum>
-    std::vector<Node> next_level(std::span<const Node> level, const SummedArea& load, Sum sum) {
-        std::vector<std::int64_t> lines;
-        for (const Node& node : level) {
-            const int axis = cuts_[node.id].axis = choose_axis(node);
-            for (int k = 0; k < node.box.extent(axis); ++k) lines.push_back(load.of(side_of(node.box, axis, k, k + 1)));
-        }
-        sum(std::span(lines));
-        std::vector<Node> next;
-        const std::int64_t* here = lines.data();
-        for (const Node& node : level) {
-            NodeCut& c = cuts_[node.id];
-            const std::span<const std::int64_t> sums(here, node.box.extent(c.axis));
-            here += sums.size();
-            Cut cut;
-            if (c.left > 0 && c.left < node.parts) cut = best_cut(node, c.axis, width_, sums, c.left, shares_);
-            if (cut.at < 0) cut = best_cut(node, c.axis, width_, sums, 0, shares_);
-            c.left = static_cast<std::int32_t>(cut.left);
-            c.at = cut.at;
-            for (const Node& side : sides_of(node))
-                if (side.parts > 1) next.push_back(side);
-        }
-        return next;
-    }
-
-    // Everything below a node.
-    void cut_alone(const Node& node, const SummedArea& load) {
-        for (std::vector<Node> level{node}; !level.empty();)
-            level = next_level(level, load, [](std::span<std::int64_t>) {});
-    }
-
-    // Takes the cuts at and below a node away, in preorder.
-    void take_cuts(const Node& node, std::vector<NodeCut>& made) {
-        for (std::int64_t id = node.id; id < node.id + node.ids(); ++id)
-            if (cuts_[id].at > 0) made.push_back(std::exchange(cuts_[id], {}));
-    }
-
-    // The parts. made: the cuts of all nodes that have none here, in preorder.
-    std::vector<Box> finish(std::span<const NodeCut> made) {
-        std::vector<Box> leaves;
-        leaves.reserve(root_.parts);
-        std::vector<std::pair<Box, std::int64_t>> stack{{root_.box, root_.parts}};  // nodes: boxes and parts
-        auto next = made.begin();
-        for (NodeCut& c : cuts_) {
-            const auto [box, parts] = stack.back();
-            stack.pop_back();
-            if (parts == 1) {
-                leaves.push_back(box);
-                continue;
-            }
-            if (c.at == 0) c = *next++;
-            stack.emplace_back(side_of(box, c.axis, c.at, box.extent(c.axis)), parts - c.left);
-            stack.emplace_back(side_of(box, c.axis, 0, c.at), c.left);
-        }
-        return leaves;
-    }
-    std::vector<Split> memory() const {
-        std::vector<Split> splits;
-        splits.reserve(cuts_.size());
-        for (const NodeCut& c : cuts_) splits.push_back({c.axis, c.left});
-        return splits;
-    }
-
-private:
-    int choose_axis(const Node& node) {
-        NodeCut& last = cuts_[node.id];
-        if (last.axis >= 0 && can_split(node, last.axis, width_)) return last.axis;
-        const std::array<int, 3> axes = axes_by_length(node.box);
-        const auto found = std::find_if(axes.begin(), axes.end(), [&](int a) { return can_split(node, a, width_); });
-        const int axis = found == axes.end() ? axes[1] : *found;
-        if (axis != last.axis) last.left = 0;
-        return axis;
-    }
-    std::array<Node, 2> sides_of(const Node& node) const {
-        const NodeCut& c = cuts_[node.id];
-        return {Node{side_of(node.box, c.axis, 0, c.at), c.left, node.id + 1, node.first_leaf},
-                Node{side_of(node.box, c.axis, c.at, node.box.extent(c.axis)), node.parts - c.left,
-                     node.id + 2 * c.left, node.first_leaf + c.left}};
-    }
-
-    Node root_;
-    int width_;
-    Shares shares_;
-    std::vector<NodeCut> cuts_;  // by id
-};
-
-// Members share the boxes where there are so many. With fewer, each would have more to do alone; with more, more sums
-// over the team would come before.
-constexpr std::size_t boxes_to_share = 32;
-
-// The cuts at and below `nodes`, each found by one member, on all members, in preorder. Collective.
-std::vector<NodeCut> cut_apart(const Team& team, const Grid& grid, std::span<const std::int64_t> load,
-                               std::span<const Node> nodes, Tree& tree) {
-    std::vector<Box> boxes;
-    for (const Node& node : nodes) boxes.push_back(node.box);
-    BoxList list{boxes, {}};
-    const auto count = static_cast<std::int64_t>(nodes.size());
-    // Fewer boxes than members: each box goes to one member, and these are spread over the team. Else each member gets
-    // some boxes that follow each other.
-    for (int m = 0; m <= team.size(); ++m) list.first.push_back(block(count, m, team.size()).begin);
-    const std::vector<std::int64_t> loads = FieldPlan(team, {grid, team.size()}, list).to_boxes(load);
-    std::vector<NodeCut> mine;
+std::vector<SummedArea> sums_of(const Work& work, int member) {
+    std::vector<SummedArea> sums;
     std::size_t at = 0;
-    for (std::int64_t n = list.first[team.rank()]; n < list.first[team.rank() + 1]; ++n) {
-        const std::size_t cells = static_cast<std::size_t>(boxes[n].cells());
-        tree.cut_alone(nodes[n], SummedArea(boxes[n], std::span(loads).subspan(at, cells)));
-        tree.take_cuts(nodes[n], mine);
+    for (const Box& b : work.cells.of(member)) {
+        const auto cells = static_cast<std::size_t>(b.cells());
+        sums.emplace_back(b, std::span(work.loads).subspan(at, cells));
         at += cells;
     }
-    return all_gather<NodeCut>(team, mine);
+    return sums;
+}
+
+// Cuts nodes that have more cells than `limit`, level by level, and leaves out those of one part.
+void cut_together(const Team& team, Work& work, std::int64_t limit, CutTree& tree) {
+    const std::vector<SummedArea> here = sums_of(work, team.rank());
+    const auto large = [&](const CutNode& n) { return n.box.cells() > limit; };
+    while (std::any_of(work.nodes.begin(), work.nodes.end(), large)) {
+        std::vector<std::int64_t> lines;
+        for (const CutNode& node : work.nodes) {
+            if (!large(node)) continue;
+            const int axis = tree.axis_for(node);
+            const std::size_t first = lines.size();
+            lines.resize(first + node.box.extent(axis), 0);
+            for (const SummedArea& sums : here) sums.add_lines(node.box, axis, std::span(lines).subspan(first));
+        }
+        team.sum(lines);
+        std::vector<CutNode> next;
+        std::span<const std::int64_t> rest(lines);
+        for (const CutNode& node : work.nodes) {
+            if (!large(node)) {
+                next.push_back(node);
+                continue;
+            }
+            const std::size_t extent = node.box.extent(tree.axis_for(node));
+            for (const CutNode& side : tree.cut(node, rest.first(extent)))
+                if (side.parts > 1) next.push_back(side);
+            rest = rest.subspan(extent);
+        }
+        work.nodes = std::move(next);
+    }
+}
+
+// The nodes of each block of a team: [first[b], first[b + 1]) of them, by their cells.
+std::vector<std::int64_t> deal(std::span<const CutNode> nodes, const Hosts& blocks) {
+    std::vector<std::int64_t> first(blocks.members() + 1, 0);
+    const std::int64_t all = cells_of(nodes);
+    std::int64_t before = 0;
+    for (const CutNode& node : nodes) {
+        const std::int64_t cells = node.box.cells();
+        // The member in whose share of all cells the middle of the node lies.
+        ++first[blocks.member_of((2 * before + cells) * blocks.processes() / (2 * all)) + 1];
+        before += cells;
+    }
+    for (std::size_t b = 1; b < first.size(); ++b) first[b] += first[b - 1];
+    return first;
+}
+
+// Spreads the cells of some nodes evenly over members. A node whose share begins or ends within a member's has a part
+// there, too.
+void spread(std::span<const CutNode> nodes, Range members, EvenParts& cells) {
+    const std::int64_t all = cells_of(nodes);
+    std::int64_t before = 0;
+    for (const CutNode& node : nodes) {
+        const std::int64_t after = before + node.box.cells(), begin = before * members.size() / all,
+                           end = (after * members.size() + all - 1) / all;
+        cells.boxes.push_back(node.box);
+        cells.holders.push_back({members.begin + begin, members.begin + std::min(end, begin + node.box.cells())});
+        before = after;
+    }
+}
+
+// Cuts all there is to cut. made: gets the cuts at the nodes that are this member's to tell, so that those of all
+// members, one after the other, are all of work.ids in preorder. Collective.
+void cut_apart(const Team& team, Work work, CutTree& tree, std::vector<NodeCut>& made) {
+    const int blocks = blocks_of(team.size());
+    if (team.size() > 1) cut_together(team, work, cells_of(work.nodes) / blocks, tree);
+    if (team.size() == 1) {
+        const std::vector<SummedArea> here = sums_of(work, 0);
+        for (std::size_t n = 0; n < work.nodes.size(); ++n) tree.cut_below(work.nodes[n], here[n]);
+        return tree.add_cuts(work.ids, made);
+    }
+    const Hosts members(team.size(), blocks);
+    const std::vector<std::int64_t> first = deal(work.nodes, members);
+    EvenParts next;
+    for (int b = 0; b < blocks; ++b)
+        spread(std::span(work.nodes).subspan(first[b], first[b + 1] - first[b]), members.processes_of(b), next);
+    const int mine = members.member_of(team.rank());
+    // A block tells the cuts from its first node to that of the next block; the first one also those before.
+    const auto begin_of = [&](int b) {
+        return b == 0 ? work.ids.begin : first[b] < std::ssize(work.nodes) ? work.nodes[first[b]].id : work.ids.end;
+    };
+    Work part{{begin_of(mine), begin_of(mine + 1)},
+              {},
+              {},
+              FieldPlan(team, work.cells, next).to_boxes(std::span<const std::int64_t>(work.loads))};
+    for (std::int64_t n = first[mine]; n < first[mine + 1]; ++n) {
+        const std::int64_t before = members.processes_of(mine).begin;
+        part.nodes.push_back(work.nodes[n]);
+        part.cells.boxes.push_back(next.boxes[n]);
+        part.cells.holders.push_back({next.holders[n].begin - before, next.holders[n].end - before});
+    }
+    if (blocks == team.size()) cut_apart(SerialTeam(), std::move(part), tree, made);
+    else cut_apart(*team.blocks(blocks).inside, std::move(part), tree, made);
 }
 
 }  // namespace
@@ -253,26 +152,27 @@ std::int64_t capacity(const Box& box, int width) {
 
 std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,
                         std::vector<Split>& memory, std::span<const double> targets) {
-    Tree tree(region, parts, width, memory, targets);
-    if (parts > 1) tree.cut_alone(tree.root(), load);
+    CutTree tree(region, parts, width, memory, targets);
+    tree.cut_below(tree.root(), load);
+    std::vector<NodeCut> made;
+    tree.add_cuts(tree.root().ids(), made);
+    std::vector<Box> boxes = tree.parts(made);
     memory = tree.memory();
-    return tree.finish({});
+    return boxes;
 }
 
 std::vector<Box> bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts,
                         int width, std::vector<Split>& memory, std::span<const double> targets) {
-    const SummedArea here(Homes{grid, team.size()}.of(team.rank()), load);
-    if (team.size() == 1) return bisect(grid.box(), here, parts, width, memory, targets);
-    Tree tree(grid.box(), parts, width, memory, targets);
-    std::vector<Node> level;
-    if (parts > 1) level.push_back(tree.root());
-    while (!level.empty() && level.size() < std::min<std::size_t>(team.size(), boxes_to_share))
-        level = tree.next_level(level, here, [&](std::span<std::int64_t> lines) { team.sum(lines); });
-    std::vector<NodeCut> below;
-    if (!level.empty()) below = cut_apart(team, grid, load, level, tree);
-    const std::vector<Box> leaves = tree.finish(below);
+    if (team.size() == 1) return bisect(grid.box(), {grid.box(), load}, parts, width, memory, targets);
+    CutTree tree(grid.box(), parts, width, memory, targets);
+    const Homes homes{grid, team.size()};
+    Work all{tree.root().ids(), {}, {{grid.box()}, {{0, homes.blocks()}}}, {load.begin(), load.end()}};
+    if (parts > 1) all.nodes.push_back(tree.root());
+    std::vector<NodeCut> mine;
+    cut_apart(team, std::move(all), tree, mine);
+    std::vector<Box> boxes = tree.parts(all_gather<NodeCut>(team, mine));
     memory = tree.memory();
-    return leaves;
+    return boxes;
 }
 
 }  // namespace balance

@@ -28,10 +28,10 @@ std::int64_t capacity(const Box& box, int width);
 std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,
                         std::vector<Split>& memory, std::span<const double> targets = {});
 
-/// The same for the whole grid and a team. load: of this member's home. The first cuts are found by all members
-/// together, with sums over the team; then each box goes to one member, which cuts it alone. So no member sees more
-/// than a part of the grid, and the number of messages does not grow with the parts. Collective, the same on all
-/// members, whatever their number.
+/// The same for the whole grid and a team. load: of this member's home. Members cut boxes together, with sums over the
+/// team, while these have more cells than the share of a block of members; then each block goes on with some of the
+/// boxes, and at last each member. So no member sees much more than its share of the cells, and the number of messages
+/// does not grow with the parts. Collective, the same on all members, whatever their number.
 std::vector<Box> bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts,
                         int width, std::vector<Split>& memory, std::span<const double> targets = {});
 

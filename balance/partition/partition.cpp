@@ -47,19 +47,38 @@ constexpr bool with_scotch = false;
 
 using Load = std::span<const std::int64_t>;
 
+// The places of keys in ascending order, equal ones in their order: sorted digit by digit, the lowest first, in a time
+// that grows with their number.
+std::vector<std::uint32_t> ascending(std::span<const std::uint64_t> keys) {
+    constexpr int bits = 11;
+    const std::uint64_t largest = *std::max_element(keys.begin(), keys.end());
+    std::vector<std::uint32_t> order(keys.size()), next(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (int shift = 0; shift < 64 && largest >> shift > 0; shift += bits) {
+        const auto digit = [&](std::uint32_t i) { return keys[i] >> shift & ((1U << bits) - 1); };
+        std::array<std::uint32_t, (1 << bits) + 1> first{};
+        for (const std::uint32_t i : order) ++first[digit(i) + 1];
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        for (const std::uint32_t i : order) next[first[digit(i)]++] = i;
+        order.swap(next);
+    }
+    return order;
+}
+
 // Patches along the curve through their centres.
 std::vector<Box> in_order(std::vector<Box> patches, Order order, int dimensions) {
     if (order == Order::tree) return patches;
-    std::vector<std::pair<std::uint64_t, std::size_t>> keys(patches.size());
-    for (std::size_t i = 0; i < patches.size(); ++i) {
+    std::vector<std::uint64_t> keys;
+    keys.reserve(patches.size());
+    for (const Box& patch : patches) {
         std::array<std::uint32_t, 3> at;
-        for (int a = 0; a < 3; ++a) at[a] = static_cast<std::uint32_t>(patches[i].lower[a] + patches[i].upper[a]);
-        if (dimensions == 3) keys[i] = {order == Order::morton ? morton_key(at) : hilbert_key(at), i};
-        else keys[i] = {order == Order::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]), i};
+        for (int a = 0; a < 3; ++a) at[a] = static_cast<std::uint32_t>(patch.lower[a] + patch.upper[a]);
+        if (dimensions == 3) keys.push_back(order == Order::morton ? morton_key(at) : hilbert_key(at));
+        else keys.push_back(order == Order::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]));
     }
-    std::sort(keys.begin(), keys.end());
-    std::vector<Box> sorted(patches.size());
-    for (std::size_t i = 0; i < patches.size(); ++i) sorted[i] = patches[keys[i].second];
+    std::vector<Box> sorted;
+    sorted.reserve(patches.size());
+    for (const std::uint32_t i : ascending(keys)) sorted.push_back(patches[i]);
     return sorted;
 }
 

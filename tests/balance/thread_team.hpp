@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A team whose members are threads of this process: tests of what members do together, without MPI.
 #pragma once
+#include <algorithm>
 #include <barrier>
 #include <condition_variable>
 #include <deque>
@@ -96,10 +97,10 @@ public:
         return std::make_unique<ThreadTeam>(part, rank, counts_);
     }
 
-    /// Messages that a member has sent, and collective calls that it has taken part in, so far: in this team and in
-    /// those that were split from it.
+    /// Messages that a member has sent, collective calls that it has taken part in, and the most bytes that one
+    /// transfer has brought it, so far; in this team and in those split from it.
     struct Counts {
-        std::int64_t messages = 0, collectives = 0;
+        std::int64_t messages = 0, collectives = 0, largest_transfer = 0;
     };
     static Counts counts_of(const balance::Team& team) { return *dynamic_cast<const ThreadTeam&>(team).counts_; }
 
@@ -141,6 +142,7 @@ private:
                 sent = sent.subspan(p.bytes);
             }
             counts->messages += static_cast<std::int64_t>(members.size());
+            counts->largest_transfer = std::max(counts->largest_transfer, static_cast<std::int64_t>(received.size()));
             room = received;
         }
         std::vector<std::size_t> wait_for_some() override {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The tree of cuts of a bisection: where each node is cut, given the sums of loads over its lines of cells. Knows
+// nothing of who has the loads.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+#include "balance/partition/bisection.hpp"
+
+namespace balance {
+
+/// A box that is to become so many parts.
+struct CutNode {
+    Box box;
+    std::int64_t parts, id, first_leaf;  ///< id in preorder
+
+    Range ids() const { return {id, id + 2 * parts - 1}; }  ///< of the node and all below it
+};
+
+/// Where a node was cut, as members tell each other.
+struct NodeCut {
+    std::int32_t axis = -1, left = 0, at = 0;  ///< at: cells below the cut; 0: not cut
+};
+
+/// The tree of one bisection: as bisect() says.
+class CutTree {
+public:
+    /// Throws std::invalid_argument when the region can't hold so many parts.
+    CutTree(const Box& region, std::int64_t parts, int width, std::span<const Split> memory,
+            std::span<const double> targets);
+
+    const CutNode& root() const { return root_; }
+    /// The axis across which a node of more than one part is cut.
+    int axis_for(const CutNode& node);
+    /// Cuts a node across that axis. lines: the loads of its lines of cells, in their order.
+    std::array<CutNode, 2> cut(const CutNode& node, std::span<const std::int64_t> lines);
+    /// Everything at a node and below it. load: of its cells at least.
+    void cut_below(const CutNode& node, const SummedArea& load);
+
+    /// Adds the cuts made here at nodes of these ids, in preorder.
+    void add_cuts(Range ids, std::vector<NodeCut>& made) const;
+    /// The parts. made: the cuts of all nodes of more than one part, in preorder.
+    std::vector<Box> parts(std::span<const NodeCut> made);
+    /// When parts() was called.
+    std::vector<Split> memory() const;
+
+private:
+    // Sums of targets over consecutive parts; without targets, their number.
+    class Shares {
+    public:
+        explicit Shares(std::span<const double> targets);
+        double of(std::int64_t first, std::int64_t parts) const {
+            return before_.empty() ? static_cast<double>(parts) : before_[first + parts] - before_[first];
+        }
+        // The largest number of a node's parts whose targets are no more than load / total of all of its.
+        std::int64_t parts_within(const CutNode& node, double load, double total) const;
+
+    private:
+        std::vector<double> before_;
+    };
+    struct Place {
+        double worst = std::numeric_limits<double>::infinity();  // load for a part's target, of the worse side
+        int at = -1;
+        std::int64_t left = 0;
+    };
+    Place best_place(const CutNode& node, int axis, std::span<const std::int64_t> lines, std::int64_t wanted);
+
+    CutNode root_;
+    int width_;
+    Shares shares_;
+    std::vector<NodeCut> cuts_;  // by id
+    std::vector<double> below_;  // of best_place(): no memory for each node
+};
+
+}  // namespace balance

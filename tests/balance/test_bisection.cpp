@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Bisections by teams: the same as by one member alone, whatever the loads, and no member holds or sends much.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+
+#include "balance/partition/bisection.hpp"
+#include "thread_team.hpp"
+
+using namespace balance;
+
+namespace {
+
+template <class Visit>
+void for_each_cell(const Box& box, Visit visit) {
+    for (int x = box.lower[0]; x < box.upper[0]; ++x)
+        for (int y = box.lower[1]; y < box.upper[1]; ++y)
+            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(x, y, z);
+}
+
+struct Problem {
+    std::string name;
+    Grid grid;
+    std::int64_t (*load)(const Grid&, int, int, int);
+    std::int64_t parts;
+    int width = 1;
+    bool targets = false;
+
+    std::vector<std::int64_t> loads(const Box& box, int round) const {
+        std::vector<std::int64_t> all;
+        for_each_cell(box, [&](int x, int y, int z) { all.push_back(load(grid, (x + round) % grid.cells[0], y, z)); });
+        return all;
+    }
+    std::vector<double> of_parts() const {
+        std::vector<double> some;
+        for (std::int64_t p = 0; targets && p < parts; ++p) some.push_back(p % 5 == 0 ? 4 : 1 + 0.1 * (p % 3));
+        return some;
+    }
+};
+
+std::int64_t uneven(const Grid&, int x, int y, int z) { return 100 + (x * 31 + y * 17 + z * 11) % 97; }
+// Nothing in 80 % of the cells.
+std::int64_t vacuum(const Grid& g, int x, int y, int z) { return x < g.cells[0] / 5 ? uneven(g, x, y, z) : 0; }
+// Hardly anything in 99 % of them.
+std::int64_t thin(const Grid& g, int x, int y, int z) {
+    const bool dense = x < g.cells[0] / 10 && y < g.cells[1] / 10;
+    return dense ? 1000 * uneven(g, x, y, z) : (x + y + z) % 2;
+}
+std::int64_t one_cell(const Grid& g, int x, int y, int z) {
+    return x == g.cells[0] / 3 && y == g.cells[1] / 2 && z == g.cells[2] / 2 ? 1000000 : 0;
+}
+std::int64_t nothing(const Grid&, int, int, int) { return 0; }
+
+const Grid flat{{61, 47, 1}, {}}, tiny{{5, 7, 1}, {}}, column{{1, 90, 1}, {}}, space{{14, 11, 17}, {}, 3};
+
+const Problem problems[] = {{"uneven", flat, uneven, 150, 2},
+                            {"as many parts as cells", tiny, uneven, 35},
+                            {"two parts", flat, vacuum, 2},
+                            {"one part", flat, uneven, 1},
+                            {"vacuum", flat, vacuum, 400},
+                            {"thin", flat, thin, 700},
+                            {"thin, targets", flat, thin, 301, 1, true},
+                            {"one cell", flat, one_cell, 200},
+                            {"no loads", flat, nothing, 130, 3},
+                            {"column", column, uneven, 37},
+                            {"space", space, uneven, 200},
+                            {"space, wide", space, thin, 40, 2, true},
+                            {"space, vacuum", space, vacuum, 500}};
+
+// The boxes of three rounds, whose loads differ, and the memory after them.
+struct Made {
+    std::vector<std::vector<Box>> boxes;
+    std::vector<Split> memory;
+    friend bool operator==(const Made&, const Made&) = default;
+};
+Made rounds(const Problem& p, const auto& bisection) {
+    Made made;
+    for (int round = 0; round < 3; ++round) made.boxes.push_back(bisection(p, round, made.memory));
+    return made;
+}
+Made alone(const Problem& p) {
+    return rounds(p, [](const Problem& q, int round, std::vector<Split>& memory) {
+        const Box all = q.grid.box();
+        return bisect(all, SummedArea(all, q.loads(all, round)), q.parts, q.width, memory, q.of_parts());
+    });
+}
+Made together(const Problem& p, const Team& team) {
+    return rounds(p, [&](const Problem& q, int round, std::vector<Split>& memory) {
+        const std::vector<std::int64_t> mine = q.loads(Homes{q.grid, team.size()}.of(team.rank()), round);
+        return bisect(team, q.grid, mine, q.parts, q.width, memory, q.of_parts());
+    });
+}
+
+}  // namespace
+
+TEST_CASE("a team of any size bisects any loads as one member does, from scratch and from memory") {
+    std::vector<Made> expected;
+    for (const Problem& p : problems) expected.push_back(alone(p));
+    for (const int members : {2, 3, 5, 7, 31, 33, 64, 65, 100}) {
+        const auto good = ThreadTeam::run(members, [&](const Team& team) {
+            std::vector<bool> same;
+            for (std::size_t i = 0; i < std::size(problems); ++i)
+                same.push_back(together(problems[i], team) == expected[i]);
+            return same;
+        });
+        for (std::size_t i = 0; i < std::size(problems); ++i) {
+            CAPTURE(members, problems[i].name);
+            CHECK(std::all_of(good.begin(), good.end(), [&](const auto& same) { return same[i]; }));
+        }
+    }
+}
+
+TEST_CASE("no member of a bisecting team gets more than four times its share of the cells, or many messages") {
+    const Grid wide{{240, 180, 1}, {}}, deep{{35, 30, 40}, {}, 3};
+    for (const Problem& p : {Problem{"uneven", wide, uneven, 800},
+                             {"vacuum", wide, vacuum, 800},
+                             {"thin", wide, thin, 800},
+                             {"one cell", wide, one_cell, 800},
+                             {"few parts", wide, thin, 70},
+                             {"space", deep, uneven, 800},
+                             {"space, thin", deep, thin, 800}})
+        for (const int members : {33, 100, 130}) {
+            const auto counts = ThreadTeam::run(members, [&](const Team& team) {
+                const std::vector<std::int64_t> mine = p.loads(Homes{p.grid, team.size()}.of(team.rank()), 0);
+                std::vector<Split> memory;
+                bisect(team, p.grid, mine, p.parts, p.width, memory);  // makes the blocks of the team
+                const ThreadTeam::Counts before = ThreadTeam::counts_of(team);
+                memory.clear();
+                bisect(team, p.grid, mine, p.parts, p.width, memory);
+                ThreadTeam::Counts after = ThreadTeam::counts_of(team);
+                after.messages -= before.messages, after.collectives -= before.collectives;
+                return after;
+            });
+            ThreadTeam::Counts most;
+            for (const ThreadTeam::Counts& c : counts) {
+                most.messages = std::max(most.messages, c.messages);
+                most.collectives = std::max(most.collectives, c.collectives);
+                most.largest_transfer = std::max(most.largest_transfer, c.largest_transfer);
+            }
+            const double share = static_cast<double>(p.grid.box().cells()) / members,
+                         cells = static_cast<double>(most.largest_transfer) / sizeof(std::int64_t);
+            CAPTURE(p.name, members, share, cells, most.messages, most.collectives);
+            CHECK(cells < 4 * share);
+            CHECK(most.messages <= 40);
+            CHECK(most.collectives <= 20);
+        }
+}
