@@ -96,12 +96,26 @@ const SECTIONS = [
     draw(cards, runs) {
       runs.forEach((run, i) => {
         if (!cards[i]) return;
-        const z = run.zones, n = Math.min(z.rank[0].length, 4), card = el("div", { class: "half" });
+        const z = run.zones, ranks = z.rank[0], both = z.cpu_seconds && z.accelerator_seconds, card = el("div", { class: "half" });
         cards[i].append(card);
-        const lines = (column, what, dash) => Array.from({ length: n }, (_, k) => ({ label: `rank ${z.rank[0][k]}${what}`, x: z.step, y: z[column].map((v) => v[k]), colour: COLOURS[k], dash }));
         const panel = (t) => { const box = el("div", {}, el("h3", {}, t)); card.append(box); return box; };
-        lineChart(panel("Share on the accelerators"), [...lines("share", ""), ...(z.most_share ? lines("most_share", ", most") : []).map((l) => ({ ...l, dash: [4, 4], width: 1 }))], { format: percent, low: 0, high: 1 });
-        if (z.cpu_seconds) lineChart(panel("Time of a step"), [...lines("cpu_seconds", ", CPU"), ...lines("accelerator_seconds", ", accelerators", [6, 3])], { format: seconds, low: 0 });
+        if (ranks.length <= 4) {
+          const lines = (column, what, more) => ranks.map((r, k) => ({ label: `rank ${r}${what}`, x: z.step, y: z[column].map((v) => v[k]), colour: COLOURS[k], ...more }));
+          lineChart(panel("Share on the accelerators"), [...lines("share", ""), ...(z.most_share ? lines("most_share", ", most", { dash: [4, 4], width: 1 }) : [])], { format: percent, low: 0, high: 1 });
+          if (both) lineChart(panel("Time of a step"), [...lines("cpu_seconds", ", CPU"), ...lines("accelerator_seconds", ", accelerators", { dash: [6, 3] })], { format: seconds, low: 0 });
+        } else {
+          const heat = (title, values, format, what) => heatChart(panel(title), { from: [0, ...z.step.slice(0, -1)], step: z.step, values, name: "rank", format, what });
+          heat("Share on the accelerators", z.share, percent, "of the rank's load");
+          if (both) heat("Time of a step", z.cpu_seconds.map((row, s) => row.map((v, k) => Math.max(v, z.accelerator_seconds[s][k]))), seconds, "of the slower side");
+        }
+        const controller = /^ +controller: *(\w+)/m.exec(run.deck || ""), table = el("table", { class: "plain" });
+        const decisions = ["kept", "cpu grows", "accelerator grows"], last = z.share.length - 1;
+        table.append(el("tr", {}, ...["rank", ...decisions, "share at the end"].map((t) => el("th", {}, t))));
+        ranks.slice(0, 16).forEach((r, k) => {
+          const counts = decisions.map((d) => z.decision.filter((row) => row[k] === d).length);
+          table.append(el("tr", {}, ...[r, ...counts, percent((z.next_share || z.share)[last][k])].map((t) => el("td", {}, t))));
+        });
+        panel(`Checks of the border${controller ? `, by ${controller[1]}` : ""}${ranks.length > 16 ? ", first 16 ranks" : ""}`).append(table);
       });
     },
   },

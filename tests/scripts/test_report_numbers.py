@@ -235,6 +235,10 @@ def test_zones_prediction_and_resources(runs, browser):
             f"rank {r}{what}": columns(rows, "step", c, rank=str(r)) for what, c in lines.items() for r in (0, 1)
         }
         assert charts["zones", heading] == expected
+    for rank, *counts, share in cells_of(browser, "zones")[1:]:
+        decisions = [r["decision"] for r in rows if r["rank"] == rank]
+        assert counts == [str(decisions.count(d)) for d in ("kept", "cpu grows", "accelerator grows")]
+        assert shown(share) == pytest.approx(float([r for r in rows if r["rank"] == rank][-1]["next_share"]), rel=1e-3)
     browser.open(made(runs["predicted"]))
     with open(os.path.join(runs["predicted"], "summary.json")) as f:
         prediction = json.load(f)["prediction"]
