@@ -25,10 +25,33 @@ SECTIONS = {
     "predicted": "summary map balance ranks speeds energies prediction run",
 }
 
-BLANK = """return [...document.querySelectorAll('canvas')].filter((c) => {
-  const pixels = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+# The dots of a canvas, read from a copy.
+DOTS = """const dots = (c, left = 0, top = 0, width = c.width, height = c.height) => {
+  const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+  copy.drawImage(c, -left, -top);
+  return copy.getImageData(0, 0, width, height).data;
+};"""
+
+BLANK = (
+    DOTS
+    + """return [...document.querySelectorAll('canvas')].filter((c) => {
+  const pixels = new Uint32Array(dots(c).buffer);
   return pixels.every((p) => p === pixels[0]);
 }).map((c) => c.closest('section').id)"""
+)
+
+# Plots with ink in fewer columns of dots than lines that mark a step take.
+EMPTY = (
+    DOTS
+    + """return report.charts.filter((u) => {
+  const { left, top, width, height } = u.bbox, d = dots(u.ctx.canvas, left, top, width, height), columns = new Set();
+  for (let i = 0; i < d.length; i += 4) {
+    const high = Math.max(d[i], d[i + 1], d[i + 2]);
+    if (d[i + 3] > 100 && (high - Math.min(d[i], d[i + 1], d[i + 2]) > 40 || high < 110)) columns.add((i / 4) % width);
+  }
+  return u.data[0].length > 1 && columns.size < 0.05 * width;
+}).map((u) => u.root.closest('section').id)"""
+)
 
 # Parts of the page that reach beyond the window or their card, or into each other.
 MISPLACED = """
@@ -61,7 +84,7 @@ def look(browser, path, sections):
     assert browser.errors() == []
     assert browser.requests() == ([], 1)
     assert browser.run("return [...document.querySelectorAll('section')].map((s) => s.id).join(' ')") == sections
-    assert browser.run(BLANK) == [], "plots are blank"
+    assert browser.run(BLANK) == [] and browser.run(EMPTY) == [], "plots are blank"
     assert browser.run(MISPLACED) == []
     assert browser.run("return document.documentElement.scrollWidth") <= 1280, "the page is wider than its window"
     assert browser.run("return document.querySelector('#map canvas').getBoundingClientRect().top") < 400
