@@ -56,12 +56,12 @@ class Frames:
         lines = borders(self.blocks("owner", frame))
         return [[(self.x[i], self.y[j]) for i, j in line] for line in lines]
 
-    def chosen(self, options, colour):
-        """The frames that are drawn, by the options or spread over the run."""
+    def chosen(self, wanted, colour):
+        """The frames that are nearest to the steps wanted, else some that are spread over the run."""
         steps = [s for f, s in enumerate(self.map["step"]) if self.field(colour, f) is not None]
         if not steps:
             fail(f"{self.name}/map.csv has no loads, since the run did not balance; choose another --colour")
-        return [self.map["step"].index(s) for s in nearest(steps, options.steps or np.linspace(steps[0], steps[-1], 4))]
+        return [self.map["step"].index(s) for s in nearest(steps, wanted or np.linspace(steps[0], steps[-1], 4))]
 
 
 def draw_lbe(axis, outdirs):
@@ -100,10 +100,13 @@ def draw(options, *outdirs):
     if not wanted:
         fail(f"a map has the colours {', '.join(COLOURS)}; give one of them to --colour")
     rows = [(run, colour) for run in [Frames(options, o) for o in outdirs] for colour in wanted]
-    chosen = [run.chosen(options, colour) for run, colour in rows]
+    first, chosen = rows[0][0], []
+    for run, colour in rows:  # about the same moments in all of them
+        wanted = options.steps or [first.map["step"][f] for f in (chosen or [[]])[0]]
+        chosen.append(run.chosen(wanted, colour))
     fields = [[run.field(colour, f) for f in frames] for (run, colour), frames in zip(rows, chosen)]
     with_lbe = all(os.path.isfile(os.path.join(o, name)) for o in outdirs for name in PICTURES["lbe"])
-    columns, first = max(len(frames) for frames in chosen), rows[0][0]
+    columns = max(len(frames) for frames in chosen)
     wide = min(5, 13 / columns)
     heights = [wide * first.y[-1] / first.x[-1] + 0.3] * len(rows) + [1.9] * with_lbe
     figure = plt.figure(figsize=(wide * columns + 1.2, sum(heights) + 0.8), layout="constrained")
