@@ -38,6 +38,12 @@ def call(command, threads=1, environment=None, **options):
     return done
 
 
+def draw(name, path, *outdirs, options=()):
+    """Has report.py draw one picture of results into a PNG file."""
+    script = os.path.join(ROOT, "scripts", "report.py")
+    call([sys.executable, script, *outdirs, "--pictures", "png", "--only", name, *options, "--output", path])
+
+
 def read_json(path, keys=(), advice=""):
     """A JSON file that must have these keys; else one line that ends in the advice."""
     try:

@@ -69,49 +69,45 @@ def periodic(outdir):
     return tuple(word.strip() == "periodic" for word in found[1].split(","))
 
 
-def add_view(parser, project=False):
-    """Options that say what View draws; with `project`, the mean along an axis too."""
-    one = parser.add_mutually_exclusive_group()
-    middle = "" if project else " (default: z, in the middle)"
-    one.add_argument("--slice", metavar="AXIS=LAYER", help=f"in 3D: one layer of cells, from 0, such as z=5{middle}")
-    if project:
-        one.add_argument("--project", choices=tuple(AXES), help="in 3D: the mean along this axis (default: z)")
+def nearest(steps, wanted):
+    """Of the steps there are, those that are nearest to the ones wanted."""
+    return sorted({min(steps, key=lambda s: abs(s - w)) for w in wanted})
 
 
 class View:
     """What is drawn of cells: in two dimensions, [y, x], all; in three, [z, y, x], a layer, or the mean along an axis.
 
-    shown: the two axes in the picture, the horizontal one first.  text: what is drawn, for a title; empty in 2D.
+    shown: the two axes in the picture, the horizontal one first.  text: what is drawn, for a title; empty in 2D.  axis,
+    layer: in 3D; the layer is None where it is a mean.
     """
 
-    def __init__(self, arguments, cells, layer=None):
-        """By the options of add_view(); without them the mean along z where they allow it, else this layer along z, or
-        the one in the middle.  cells: their number along each axis."""
-        self.index, self.mean, self.shown, self.text = (slice(None),) * 2, None, (0, 1), ""
-        project = getattr(arguments, "project", None)
+    def __init__(self, options, cells, mean=False, layer=None):
+        """By options.slice and options.project (report.py --help). With neither, of an axis alone, and with `mean`: the
+        mean along it, else this layer, or the one in the middle.  cells: their number along each axis."""
+        self.index, self.shown, self.text = (slice(None),) * 2, (0, 1), ""
+        self.axis = self.layer = None
         if len(cells) == 2:
-            if arguments.slice or project:
+            if options.slice or options.project:
                 fail("there are two dimensions, which are drawn whole; leave out --slice and --project")
             return
-        if not arguments.slice and hasattr(arguments, "project"):
-            axis = AXES.index(project or "z")
-            self.index, self.mean, self.text = (slice(None),) * 3, 2 - axis, f", mean along {AXES[axis]}"
+        self.axis = AXES.index(options.project or "z")
+        if mean and not options.slice:
+            self.index, self.text = (slice(None),) * 3, f", mean along {AXES[self.axis]}"
         else:
-            layer = cells[2] // 2 if layer is None else layer
-            found = re.fullmatch(r"([xyz])=(\d+)", arguments.slice or f"z={layer}")
+            middle = cells[self.axis] // 2 if layer is None or options.project else layer
+            found = re.fullmatch(r"([xyz])=(\d+)", options.slice or f"{AXES[self.axis]}={middle}")
             if not found or int(found[2]) >= cells[AXES.index(found[1])]:
                 limits = ", ".join(f"{name}=0 to {name}={n - 1}" for name, n in zip(AXES, cells))
-                fail(f"--slice {arguments.slice}: there is no such layer of cells; give one of {limits}")
-            axis, layer = AXES.index(found[1]), int(found[2])
-            self.index = tuple(layer if a == axis else slice(None) for a in (2, 1, 0))
-            self.text = f", layer {found[1]} = {layer}"
-        self.axis, self.layer = axis, layer
-        self.shown = tuple(a for a in range(3) if a != axis)
+                fail(f"--slice {options.slice}: there is no such layer of cells; give one of {limits}")
+            self.axis, self.layer = AXES.index(found[1]), int(found[2])
+            self.index = tuple(self.layer if a == self.axis else slice(None) for a in (2, 1, 0))
+            self.text = f", layer {found[1]} = {self.layer}"
+        self.shown = tuple(a for a in range(3) if a != self.axis)
 
     def __call__(self, cells):
         """The picture [vertical, horizontal] of cells."""
         picked = cells[self.index]
-        return picked if self.mean is None else picked.mean(axis=self.mean)
+        return picked.mean(axis=2 - self.axis) if picked.ndim == 3 else picked
 
     def of(self, values):
         """Of values of the axes, those of the two that are shown."""
@@ -150,19 +146,17 @@ def borders(values, at=(0, 0)):
     return segments
 
 
-def save(figure, path, dpi=130):
-    """Writes the picture and says where it is."""
+def save(figure, path, dpi=110):
+    """Writes the picture, a PNG with a palette, a third of the bytes, and says where it is."""
     try:
         figure.savefig(path, dpi=dpi)
+        if path.endswith(".png"):
+            from PIL import Image  # which matplotlib needs, too
+
+            with Image.open(path) as picture:
+                small = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
+            small.save(path, format="PNG", optimize=True)
     except (OSError, ValueError) as e:
         fail(f"cannot write {path}: {e}")
+    plt.close(figure)
     print(f"wrote {path}")
-
-
-def save_small(figure, path, dpi=100):
-    """The same with a palette, a third of the bytes."""
-    from PIL import Image  # which matplotlib needs, too
-
-    save(figure, path, dpi)
-    with Image.open(path) as picture:
-        picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(path, format="PNG", optimize=True)

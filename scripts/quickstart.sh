@@ -15,16 +15,17 @@ echo "Without balancing: each rank keeps its half of the box."
 run unbalanced --set balance.partition.kind=none
 echo "With balancing: r1 models the load of each cell, and the border between the ranks follows."
 run balanced
-scripts/plot_density.py out/balanced >/dev/null
 scripts/report.py out/unbalanced out/balanced --output out/report.html >/dev/null
-gain=$(scripts/plot_balancing.py out/unbalanced out/balanced | sed '/^wrote /d')
+scripts/report.py out/unbalanced out/balanced --pictures png --only map --output out/map.png >/dev/null
 echo
 python3 - <<'PY'
 import json
 s, t = (json.load(open(f"out/{name}/summary.json")) for name in ("unbalanced", "balanced"))
 same = "end in the same state" if s["state_hash"] == t["state_hash"] else "END IN DIFFERENT STATES"
 print(f"Two slabs of {s['particles']} particles in all collided for {s['steps']} steps on {s['ranks']} ranks, without and with balancing; both runs {same}.")
+lbe = [100 * next(iter(run["overall_lbe"].values())) for run in (s, t)]
+seconds = [run["wall_seconds"] for run in (s, t)]
+print(f"The load balance efficiency (mean compute time of the ranks over the largest) went from {lbe[0]:.1f} to {lbe[1]:.1f} %, and the time from {seconds[0]:.1f} to {seconds[1]:.1f} s: {100 * (seconds[0] / seconds[1] - 1):+.0f} % in speed.")
 PY
-echo "$gain"
 echo "Both runs side by side, for a browser: out/report.html."
-echo "Pictures: out/balanced/balancing.png (before and after), out/balanced/density.png; results: out/unbalanced, out/balanced."
+echo "Picture: out/map.png; results: out/unbalanced, out/balanced."

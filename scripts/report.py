@@ -5,35 +5,40 @@
 OUT: the output directory of a run, of one that goes on or was ended early too, or of `steelyard partition`. The page is
 one file that needs no network: map of the box over time, balancing, times of the ranks, energies, what ran. Writes
 report.html in the first OUT. docs/report.md
+
+With --pictures it also draws pictures for a paper, NAME.png or NAME.pdf in each OUT, all that there are files for;
+those marked * are of all OUT together, in the first one:
+  map*        the box over time with the borders between processes, and the LBE
+  lbe*        LBE and LBE_m of every model
+  density     density (mean of 3 x 3 cells) and its profile, by cell fields
+  partition   borders over the density (mean of 3 x 3 cells), and the load of each cell, by cell fields
+  particles   particles as spheres, by a trajectory and cell fields
+  zones       the border between CPUs and accelerators
+  nested      what `steelyard partition` made
+  prediction  what `steelyard predict` foretold
 """
 import argparse
 import os
-import subprocess
 import sys
 
-from common import ROOT, fail
+from common import fail
+from report import pictures
 from report.page import page, replace_file
 from report.run import is_result, read_run
 
-
-# Scripts that draw for a paper, and the files without which each has nothing to draw.
-PICTURES = {
-    "lbe": ("balance.csv", "summary.json"),
-    "density": ("fields.xdmf",),
-    "partition": ("fields.xdmf", "balance.csv"),
-    "zones": ("zones.csv",),
+# Options that belong to --pictures.
+DRAWING = {
+    "only": dict(nargs="+", metavar="NAME", choices=tuple(pictures.PICTURES), help="these pictures alone, and no page"),
+    "steps": dict(type=int, nargs="+", metavar="N", help="the steps to draw, for a map the nearest ones"),
+    "colour": dict(
+        nargs="+",
+        choices=("density", "load", "process", "energy"),
+        help="of a map: density, load or process (default: density); of particles: process or energy (default: both)",
+    ),
+    "slice": dict(metavar="AXIS=LAYER", help="in 3D: one layer of cells, from 0, such as z=5"),
+    "project": dict(choices=("x", "y", "z"), help="in 3D: the mean along this axis; of owners the layer in its middle"),
+    "node": dict(type=int, metavar="N", help="of a nested partition: the node that is drawn by itself"),
 }
-
-
-def draw(outdir, kind):
-    """Has the plot scripts draw what there is of a run. Returns whether all of them could."""
-    good = True
-    for name, needs in PICTURES.items():
-        if all(os.path.isfile(os.path.join(outdir, n)) for n in needs):
-            script = os.path.join(ROOT, "scripts", f"plot_{name}.py")
-            picture = os.path.join(outdir, f"{name}.{kind}")
-            good &= subprocess.run([sys.executable, script, outdir, "--output", picture]).returncode == 0
-    return good
 
 
 def say(what):
@@ -50,16 +55,35 @@ def say(what):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outdirs", nargs="+", metavar="OUT")
-    parser.add_argument("--output", metavar="FILE", help="the page (default: report.html in the first OUT)")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="the page (default: report.html in the first OUT), or the one picture of --only",
+    )
     parser.add_argument("--messages", metavar="FILE", help="what `run --trace-messages FILE` of the first OUT wrote")
-    kinds = ("png", "pdf")
-    parser.add_argument("--pictures", choices=kinds, help="also draw pictures for a paper into each OUT, by plot_*.py")
+    parser.add_argument("--pictures", metavar="KIND", choices=("png", "pdf"), help="also draw pictures: png or pdf")
+    for name, how in DRAWING.items():
+        parser.add_argument(f"--{name}", **how)
     arguments = parser.parse_args()
+    alone = [f"--{name}" for name in DRAWING if vars(arguments)[name] is not None]
+    if alone and not arguments.pictures:
+        parser.error(f"{alone[0]} is for --pictures")
+    if arguments.slice and arguments.project:
+        parser.error("--slice and --project are two ways to draw three dimensions; give one of them")
+    if arguments.pictures:
+        import plotting  # noqa: F401  where this Python lacks what pictures need, another one begins anew here
     for outdir in arguments.outdirs:
         if not is_result(outdir):
             what = "holds no results of a run" if os.path.isdir(outdir) else "is no directory"
             print(f"report.py: {outdir!r} {what}; give what `steelyard run --out` wrote to", file=sys.stderr)
             sys.exit(3)
+    if not arguments.only:
+        write_page(arguments)
+    if arguments.pictures and not pictures.draw(arguments.outdirs, arguments):
+        sys.exit(2)
+
+
+def write_page(arguments):
     runs = [read_run(o, arguments.messages if i == 0 else None) for i, o in enumerate(arguments.outdirs)]
     path = arguments.output or os.path.join(arguments.outdirs[0], "report.html")
     try:
@@ -67,8 +91,6 @@ def main():
     except OSError as e:
         fail(f"cannot write {path!r}: {e.strerror}")
     say(f"wrote {path if path.isprintable() else ascii(path)}")
-    if arguments.pictures and not all([draw(o, arguments.pictures) for o in arguments.outdirs]):
-        sys.exit(2)
 
 
 if __name__ == "__main__":

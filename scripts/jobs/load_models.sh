@@ -14,7 +14,7 @@
 # FIRST_STEPS, STEPS: steps of stage 1 and of stage 2, default 1000.  CUT: cells, strips or patches.
 # CLOCK: wall (default) or work, which counts work instead of measuring times, so that results repeat.
 # RANKS, THREADS, LAUNCHER, BINARY: see collision.sh.
-# When all are done: scripts/plot_lbe.py out/load_models/test1_*, and `overall_lbe` in each summary.json.
+# When all are done: scripts/report.py out/load_models/test1_* --pictures png, and `overall_lbe` in each summary.json.
 #SBATCH --job-name=load_models
 #SBATCH --nodes=100
 #SBATCH --ntasks-per-node=24

@@ -20,7 +20,7 @@ function addChart(card, options, data) {
   new ResizeObserver(() => chart.setSize({ width: Math.max(200, box.clientWidth), height: options.height || 190 })).observe(box);
   charts.push(chart);
   if (options.steps) {
-    place.watchers.push(() => chart.redraw(false));
+    place.watchers.push(() => box.isConnected && chart.redraw(false));
     let from = 0;
     chart.over.addEventListener("mousedown", (e) => { from = e.clientX; });
     chart.over.addEventListener("click", (e) => {

@@ -2,21 +2,51 @@
 // The box over time: blocks of cells in the colour of what they hold or whose they are, and the borders of processes.
 "use strict";
 
-const AXES = ["x", "y", "z"];
+const AXES = ["x", "y", "z"], MARGIN = 54;
 
 // What the colours may mean: of a block at place p of frame f.
 function layersOf(run) {
   const m = run.map, all = [];
   if (m.particles) all.push({ name: "density", scale: "blue", of: (f, p) => m.particles[f][p] / m.volume[p], text: digits, unit: m.unit });
   if (m.load && m.load.some((l) => l.some((v) => v != null)))
-    all.push({ name: "load", scale: "heat", of: (f, p) => (m.load[f][p] == null ? null : m.load[f][p] / m.cells[p]), text: m.loadText, unit: "of a cell" });
+    all.push({ name: "load", scale: "heat", of: (f, p) => (m.load[f][p] == null ? null : m.load[f][p] / m.cells[p]), text: m.loadText, unit: m.owners ? "of a cell, the mean of its resource" : "of a cell" });
   all.push({ name: m.owners ? m.owners.word : "process", word: true, of: (f, p) => m.owner[f][p] });
   if (m.ranks && m.ranks !== m.processes) all.push({ name: "rank", word: true, of: (f, p) => m.rankOf(f, m.owner[f][p]) });
   if (m.nodes > 1) all.push({ name: "node", word: true, of: (f, p) => m.nodeOf(f, m.owner[f][p]) });
   if (m.zone && m.zone.some((z) => z.some((v) => v))) all.push({ name: "zone", word: true, of: (f, p) => m.zone[f][p], words: ["CPU", "accelerator"] });
-  if (run.resources || m.owners) all.push({ name: "speed", scale: "cividis", of: (f, p) => m.speedOf(f, m.owner[f][p]), text: digits, unit: m.owners ? "" : "of the mean" });
+  if (m.owners || speedsDiffer(run.resources)) all.push({ name: "speed", scale: "cividis", of: (f, p) => m.speedOf(f, m.owner[f][p]), text: digits, unit: m.owners ? "" : "of the mean" });
   for (const layer of all.filter((l) => !l.word)) layer.top = mostOf(m.step.flatMap((_, f) => Array.from(m.cells, (_c, p) => layer.of(f, p))));
   return all;
+}
+
+// Whether a run found speeds that are not all the same.
+const speedsDiffer = (resources) => resources && resources.speed.some((now) => now.some((s) => Math.abs(s - 1) > 1e-3));
+
+// Cells of others that a process needs to know, one cell wide around its own, as the blocks of a frame have them.
+function ghostCells(m, owner, process) {
+  const reach = [0, 1, 2].map((a) => (m.grid[a] > 1 ? [-1, 0, 1] : [0])), beside = new Map();  // where a block sees the process
+  for (let i = 0, p = 0; i < m.n[0]; ++i)
+    for (let j = 0; j < m.n[1]; ++j)
+      for (let k = 0; k < m.n[2]; ++k, ++p) {
+        if (owner[p] !== process) continue;
+        for (const x of reach[0]) for (const y of reach[1]) for (const z of reach[2]) {
+          const next = [i + x, j + y, k + z].map((c, a) => (m.periodic[a] ? (c + m.n[a]) % m.n[a] : c)), q = (next[0] * m.n[1] + next[1]) * m.n[2] + next[2];
+          if (next.some((c, a) => c < 0 || c >= m.n[a]) || owner[q] === process) continue;
+          if (!beside.has(q)) beside.set(q, { next, from: [] });
+          beside.get(q).from.push([-x, -y, -z]);
+        }
+      }
+  let sum = 0;
+  for (const { next, from } of beside.values()) {
+    // Along an axis a cell is the block's first one, the last, both, or neither: [how many such cells, where they reach].
+    const kinds = next.map((c, a) => {
+      const width = m.edges[a][c + 1] - m.edges[a][c];
+      return width === 1 ? [[1, [-1, 0, 1]]] : [[1, [-1, 0]], [width - 2, [0]], [1, [0, 1]]];
+    });
+    for (const [nx, x] of kinds[0]) for (const [ny, y] of kinds[1]) for (const [nz, z] of kinds[2])
+      if (from.some((d) => x.includes(d[0]) && y.includes(d[1]) && z.includes(d[2]))) sum += nx * ny * nz;
+  }
+  return sum;
 }
 
 // Adds to a run's map what follows from it.
@@ -31,6 +61,8 @@ function completeMap(run) {
   const sides = run.box && run.box.sides.length >= 2 ? run.box.sides : null;
   m.length = sides ? [sides[0], sides[1], sides[2] || 1] : m.grid;
   m.space = m.n[2] > 1;
+  m.periodic = [0, 1, 2].map((a) => !!(run.box && run.box.periodic[a]));
+  m.fine = m.cells.every((n) => n === 1);
   const cell = m.length[0] * m.length[1] * m.length[2] / (m.grid[0] * m.grid[1] * m.grid[2]);
   m.volume = m.cells.map((n) => n * (sides ? cell : 1));
   m.unit = sides ? (m.space ? "particles / sigma\u00b3" : "particles / sigma\u00b2") : "particles a cell";
@@ -102,7 +134,7 @@ class CellMap {
   draw() {
     const m = this.m, plane = this.plane(), { u, v } = plane, layer = this.layer(), scale = devicePixelRatio, top = layer.word ? 0 : this.view.top(layer.name);
     this.frame = lastUpTo(m.step, place.step);
-    const wide = this.node.clientWidth || 600, left = 46, below = 30, above = 6, right = 20;
+    const wide = this.node.clientWidth || 600, left = MARGIN, below = 30, above = 6, right = 20;
     const per = Math.min((wide - left - right) / m.length[u], this.view.height / m.length[v]);
     const w = per * m.length[u], h = per * m.length[v];
     this.at = { left, above, w, h };
@@ -150,7 +182,7 @@ class CellMap {
     pen.fillText(AXES[u] + unit, w / 2, h + 17);
     pen.textAlign = "right", pen.textBaseline = "middle";
     for (let y = 0, t = tick(m.length[v]); y <= m.length[v] * 1.001; y += t) pen.fillText(digits(y), -5, h - (y / m.length[v]) * h);
-    pen.save(), pen.translate(-38, h / 2), pen.rotate(-Math.PI / 2), pen.textAlign = "center", pen.fillText(AXES[v] + unit, 0, 0), pen.restore();
+    pen.save(), pen.translate(-46, h / 2), pen.rotate(-Math.PI / 2), pen.textAlign = "center", pen.fillText(AXES[v] + unit, 0, 0), pen.restore();
   }
 
   point(event) {
@@ -182,6 +214,7 @@ class CellMap {
       lines.push(`   its load ${m.loadText(each[owner])}, ${digits(each[owner] / mean)} of the mean`);
     }
     if (m.particles) lines.push(`   its particles ${digits(sums(m.particles[f])[owner])}`);
+    lines.push(`   its ghost cells ${m.fine ? "" : "about "}${digits(ghostCells(m, m.owner[f], owner))}`);
     const speed = m.speedOf(f, owner);
     if (speed != null) lines.push(`   its speed ${digits(speed)}${m.owners ? "" : " of the mean"}`);
     const range = (a, k) => `${AXES[a]} ${m.edges[a][k]} to ${m.edges[a][k + 1] - 1}`;

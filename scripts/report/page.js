@@ -22,14 +22,14 @@ function section(id, title, lead, runs) {
 }
 
 function overview(card, run) {
-  const s = run.summary, state = run.partition ? "a partition" : run.finished ? "finished" : "not finished";
+  const s = run.summary, state = run.partition ? "a partition" : `${run.finished ? "finished" : "not finished"}${s.simulated ? ", on simulated ranks" : ""}`;
   card.querySelector("h3")?.remove();
   const facts = {
     particles: s.particles && digits(s.particles), steps: s.steps != null ? digits(s.steps) : run.thermo && run.thermo.step.length ? `${digits(run.thermo.step[run.thermo.step.length - 1])} so far` : null,
-    "ranks x threads": s.ranks && `${s.ranks} x ${s.threads}`, processes: s.processes !== s.ranks ? s.processes : null, "wall time": s.wall_seconds && seconds(s.wall_seconds),
+    "ranks x threads": s.ranks && `${s.ranks} x ${s.threads}`, processes: s.processes !== s.ranks ? s.processes : null, [s.simulated ? "simulated time" : "wall time"]: s.wall_seconds && seconds(s.wall_seconds),
     "atom-steps a second": s.atom_steps_per_second && `${digits(s.atom_steps_per_second / 1e6)} M`,
     "overall LBE": run.balance && s.overall_lbe ? percent(s.overall_lbe[run.balance[0].model]) : null, "energy drift": s.energy_drift != null ? s.energy_drift.toExponential(1) : null,
-    LBE_m: run.partition && run.partition.lbe_model != null ? percent(run.partition.lbe_model) : null, resources: run.partition && digits(run.partition.resources.length),
+    LBE_m: run.partition && run.partition.lbe_model != null ? percent(run.partition.lbe_model) : null, nodes: run.partition && digits(new Set(run.partition.resources.map((r) => r.node)).size), resources: run.partition && digits(run.partition.resources.length),
   };
   const figures = el("dl", { class: "figures" });
   for (const [name, value] of Object.entries(facts)) if (value != null && value !== false) figures.append(el("div", {}, el("dt", {}, name), el("dd", {}, value)));
@@ -39,9 +39,10 @@ function overview(card, run) {
 }
 
 // Beside the only map: how balanced the run was, with a line where the map stands.
-function beside(card, run) {
-  const side = el("div", { class: "side" });
+function beside(card, run, height) {
+  const side = el("div", { class: "side" }), m = run.map, wide = m.space ? Math.max(...m.length) / Math.min(...m.length) : m.length[0] / m.length[1];
   card.classList.add("with-side"), card.append(side);
+  card.style.setProperty("--map", `${Math.round(MARGIN + 24 + height * wide)}px`);  // no wider than it has to be
   const panel = (title) => {
     const box = el("div", {}, el("h3", {}, title));
     side.append(box);
@@ -70,7 +71,7 @@ function mapSection(runs) {
   cards.forEach((card, i) => {
     const left = el("div", {}, maps[i].node, maps[i].bar);
     card.append(left);
-    if (runs.length === 1 && (runs[0].balance || runs[0].ranks)) beside(card, runs[0]);
+    if (runs.length === 1 && (runs[0].balance || runs[0].ranks)) beside(card, runs[0], view.height);
   });
   const steps = [...new Set(shown.flatMap((r) => r.map.step))].sort((a, b) => a - b);
   const slider = el("input", { type: "range", id: "time", min: 0, max: steps.length - 1, value: steps.length - 1, "aria-label": "Frame of the map" });

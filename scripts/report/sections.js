@@ -39,6 +39,7 @@ const SECTIONS = [
         const panel = (title) => { const box = el("div", {}, el("h3", {}, title)); card.append(box); return box; };
         if (runs.length > 1 || !run.map) balancingCharts(run, runs, panel);
         modelChart(panel("LBE_m: LBE by the model"), "lbe_model", run, runs);
+        if (run.balance[0].ghost_cells) modelChart(panel("Ghost cells of all processes, one cell wide"), "ghost_cells", run, runs, { low: 0, high: null, format: digits });
         const table = el("table", { class: "plain" }, el("tr", {}, ...["model", "overall LBE", "moved", "kept"].map((t) => el("th", {}, t))));
         for (const b of run.balance) {
           const overall = (run.summary.overall_lbe || {})[b.model];
@@ -75,14 +76,15 @@ const SECTIONS = [
         if (!cards[i]) return;
         const r = run.resources, card = el("div", { class: "half" }), panel = (t) => { const box = el("div", {}, el("h3", {}, t)); card.append(box); return box; };
         cards[i].append(card);
+        if (!speedsDiffer(r)) panel("Speed").append(el("p", {}, `The ${digits(r.resource[0].length)} processes are equally fast.`));
         if (r.resource[0].length <= 8) {
-          const xs = steps([run], () => r.step);
+          const xs = steps([run], () => [0, ...r.step, run.steps || 0]);
           const lines = (column) => r.resource[0].map((p, k) => ({ label: `process ${p}`, x: r.step, y: r[column].map((v) => v[k]), colour: COLOURS[k % COLOURS.length] }));
-          lineChart(panel("Speed"), lines("speed"), { low: 0, xs });
+          if (speedsDiffer(r)) lineChart(panel("Speed"), lines("speed"), { low: 0, xs });
           lineChart(panel("Time of a step"), lines("seconds"), { low: 0, xs, format: seconds });
         } else {
           const from = [0, ...r.step.slice(0, -1)];
-          heatChart(panel("Speed"), { from, step: r.step, values: r.speed, name: "process", format: digits, what: "speed, of the mean", scale: "cividis" });
+          if (speedsDiffer(r)) heatChart(panel("Speed"), { from, step: r.step, values: r.speed, name: "process", format: digits, what: "speed, of the mean", scale: "cividis" });
           heatChart(panel("Time of a step"), { from, step: r.step, values: r.seconds, name: "process", format: seconds, what: "time of a step" });
         }
       });
@@ -94,12 +96,26 @@ const SECTIONS = [
     draw(cards, runs) {
       runs.forEach((run, i) => {
         if (!cards[i]) return;
-        const z = run.zones, n = Math.min(z.rank[0].length, 4), card = el("div", { class: "half" });
+        const z = run.zones, ranks = z.rank[0], both = z.cpu_seconds && z.accelerator_seconds, card = el("div", { class: "half" });
         cards[i].append(card);
-        const lines = (column, what, dash) => Array.from({ length: n }, (_, k) => ({ label: `rank ${z.rank[0][k]}${what}`, x: z.step, y: z[column].map((v) => v[k]), colour: COLOURS[k], dash }));
         const panel = (t) => { const box = el("div", {}, el("h3", {}, t)); card.append(box); return box; };
-        lineChart(panel("Share on the accelerators"), [...lines("share", ""), ...(z.most_share ? lines("most_share", ", most") : []).map((l) => ({ ...l, dash: [4, 4], width: 1 }))], { format: percent, low: 0, high: 1 });
-        if (z.cpu_seconds) lineChart(panel("Time of a step"), [...lines("cpu_seconds", ", CPU"), ...lines("accelerator_seconds", ", accelerators", [6, 3])], { format: seconds, low: 0 });
+        if (ranks.length <= 4) {
+          const lines = (column, what, more) => ranks.map((r, k) => ({ label: `rank ${r}${what}`, x: z.step, y: z[column].map((v) => v[k]), colour: COLOURS[k], ...more }));
+          lineChart(panel("Share on the accelerators"), [...lines("share", ""), ...(z.most_share ? lines("most_share", ", most", { dash: [4, 4], width: 1 }) : [])], { format: percent, low: 0, high: 1 });
+          if (both) lineChart(panel("Time of a step"), [...lines("cpu_seconds", ", CPU"), ...lines("accelerator_seconds", ", accelerators", { dash: [6, 3] })], { format: seconds, low: 0 });
+        } else {
+          const heat = (title, values, format, what) => heatChart(panel(title), { from: [0, ...z.step.slice(0, -1)], step: z.step, values, name: "rank", format, what });
+          heat("Share on the accelerators", z.share, percent, "of the rank's load");
+          if (both) heat("Time of a step", z.cpu_seconds.map((row, s) => row.map((v, k) => Math.max(v, z.accelerator_seconds[s][k]))), seconds, "of the slower side");
+        }
+        const controller = /^ +controller: *(\w+)/m.exec(run.deck || ""), table = el("table", { class: "plain" });
+        const decisions = ["kept", "cpu grows", "accelerator grows"], last = z.share.length - 1;
+        table.append(el("tr", {}, ...["rank", ...decisions, "share at the end"].map((t) => el("th", {}, t))));
+        ranks.slice(0, 16).forEach((r, k) => {
+          const counts = decisions.map((d) => z.decision.filter((row) => row[k] === d).length);
+          table.append(el("tr", {}, ...[r, ...counts, percent((z.next_share || z.share)[last][k])].map((t) => el("td", {}, t))));
+        });
+        panel(`Checks of the border${controller ? `, by ${controller[1]}` : ""}${ranks.length > 16 ? ", first 16 ranks" : ""}`).append(table);
       });
     },
   },
@@ -107,7 +123,15 @@ const SECTIONS = [
     id: "messages", title: "Messages", lead: "What the ranks send each other in the whole run (a row sends, a column receives).",
     has: (run) => run.messages,
     draw(cards, runs) {
-      runs.forEach((run, i) => cards[i] && messageMatrix(cards[i], run.messages));
+      runs.forEach((run, i) => {
+        if (!cards[i]) return;
+        const card = el("div", { class: "half" }), matrix = el("div", {}, el("h3", {}, "From each rank to each")), sums = el("div", {}, el("h3", {}, "Sent and received by each rank"));
+        cards[i].append(card), card.append(matrix, sums);
+        messageMatrix(matrix, run.messages);
+        const n = 1 + Math.max(...run.messages.map(([s, t]) => Math.max(s, t))), sent = new Array(n).fill(0), received = new Array(n).fill(0);
+        for (const [s, t, , bytes] of run.messages) (sent[s] += bytes), (received[t] += bytes);
+        stackedBars(sums, [{ label: "sent", values: sent, colour: "#0072b2" }, { label: "received", values: received, colour: "#e69f00" }], "rank", short);
+      });
     },
   },
   {
@@ -129,15 +153,34 @@ const SECTIONS = [
     },
   },
   {
-    id: "prediction", title: "Prediction", lead: "Seconds of a mean step as they were predicted, beside those measured.",
+    id: "prediction", title: "Prediction", lead: "Time of a mean step, and what it is made of, as it was predicted, beside what was measured.",
     has: (run) => run.summary.prediction && run.summary.prediction.predicted && run.summary.prediction.measured,
     draw(cards, runs) {
       runs.forEach((run, i) => {
         if (!cards[i]) return;
         const { predicted, measured, file } = run.summary.prediction, table = el("table", { class: "plain" }, el("tr", {}, ...["", "predicted", "measured", "measured / predicted"].map((t) => el("th", {}, t))));
+        const most = largest([Object.values(predicted), Object.values(measured)]) || 1;
+        const time = (v) => el("td", {}, el("span", { class: "amount", style: `width: ${Math.max(1, (220 * v) / most || 0)}px` }), seconds(v));
         for (const name of Object.keys(predicted))
-          table.append(el("tr", {}, el("td", {}, name), el("td", {}, seconds(predicted[name])), el("td", {}, seconds(measured[name])), el("td", {}, digits(measured[name] / predicted[name]))));
-        cards[i].append(el("p", {}, `By ${file}`), table);
+          table.append(el("tr", {}, el("td", {}, name === "step_seconds" ? "whole step" : name), time(predicted[name]), time(measured[name]), el("td", {}, digits(measured[name] / predicted[name]))));
+        cards[i].append(table, el("p", { class: "lead" }, `Predicted by ${file}`));
+      });
+    },
+  },
+  {
+    id: "resources", title: "Resources", lead: "What each kind of resource has. Load for speed: 1 is even, and whoever has the most is waited for.",
+    has: (run) => run.partition,
+    draw(cards, runs) {
+      runs.forEach((run, i) => {
+        if (!cards[i]) return;
+        const all = run.partition.resources, sum = (list, key) => list.reduce((total, r) => total + r[key], 0), speed = sum(all, "speed"), load = sum(all, "load"), cells = sum(all, "cells");
+        const table = el("table", { class: "plain" }, el("tr", {}, ...["", "number", "of all speeds", "of the load", "of the cells", "load for speed, least", "most"].map((t) => el("th", {}, t))));
+        for (const kind of new Set(all.map((r) => r.kind))) {
+          const own = all.filter((r) => r.kind === kind), each = own.map((r) => (r.load / load) / (r.speed / speed));
+          const shown = [kind, own.length, percent(sum(own, "speed") / speed), percent(sum(own, "load") / load), percent(sum(own, "cells") / cells), digits(smallest([each])), digits(largest([each]))];
+          table.append(el("tr", {}, ...shown.map((t) => el("td", {}, t))));
+        }
+        cards[i].append(table);
       });
     },
   },
@@ -165,7 +208,7 @@ const SECTIONS = [
 function modelChart(box, column, run, runs, options = {}) {
   const rows = runs.flatMap((r) => r.balance || []), low = Math.min(0.9, smallest(rows.flatMap((b) => [known(b, b.lbe), known(b, b.lbe_model)].map((l) => l.filter((v) => v != null)))));
   const lines = run.balance.map((b, k) => ({ label: b.model, x: b.step, y: known(b, b[column]), colour: COLOURS[k % COLOURS.length], width: b.driver ? 2.2 : 1.2 }));
-  lineChart(box, lines, { format: percent, low, high: 1, xs: steps(runs, (r) => r.balance && r.balance[0].step), ...options });
+  lineChart(box, lines, { format: percent, low: options.hooks ? low - 0.12 * (1 - low) : low, high: 1, xs: steps(runs, (r) => r.balance && r.balance[0].step), ...options });
 }
 const known = (b, values) => values.map((v, k) => (b.decision[k] === "kept: clock" ? null : v));
 
@@ -194,9 +237,9 @@ function meanOver(ranks, phase) {
 }
 
 function messageMatrix(card, pairs) {
-  const n = 1 + Math.max(...pairs.map(([s, t]) => Math.max(s, t))), most = Math.max(...pairs.map((p) => p[3])), size = Math.max(3, Math.min(28, Math.floor(420 / n)));
-  const canvas = el("canvas", { width: n * size, height: n * size, role: "img", "aria-label": "Bytes from each rank to each" }), pen = canvas.getContext("2d"), at = new Map();
-  pen.fillStyle = "#eef1f4", pen.fillRect(0, 0, n * size, n * size);
+  const n = 1 + Math.max(...pairs.map(([s, t]) => Math.max(s, t))), most = mostOf(pairs.map((p) => p[3]), 0.98), size = Math.max(1, Math.min(28, Math.floor(460 / n)));
+  const canvas = el("canvas", { width: n * size, height: n * size, style: `width: ${Math.min(460, n * size)}px; max-width: 100%`, role: "img", "aria-label": "Bytes from each rank to each" }), pen = canvas.getContext("2d"), at = new Map();
+  pen.fillStyle = "#e9edf1", pen.fillRect(0, 0, n * size, n * size);
   for (const [s, t, count, bytes] of pairs) {
     at.set(s * n + t, [count, bytes]);
     pen.fillStyle = css(shade("heat", bytes, most)), pen.fillRect(t * size, s * size, size - (size > 6), size - (size > 6));

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The decks of inputs/gallery, balanced by load models and partitioners on 64 and 2400 virtual processes.
 
-Each deck runs once, and records what its cells cost at 21 moments from the start to the end, for its picture. From the
-middle of its course it goes on for 200 steps and records the same every 10 steps. This series is balanced again
+Each deck runs once, balanced by its true costs at 20 moments of its course, which its picture and its report show. From
+the middle on it runs again for 200 steps and records what its cells cost every 10 steps. This series is balanced again
 (steelyard replay) at each of its entries, by each model with each partitioner, beside an even partition that stays. The
 table shows the overall LBE in percent, by counted work, without the first balancing, whose loads nobody had measured;
 so it is the same on every machine. Processes are equally fast, and models are told so (speeds: off). A run or replay
@@ -19,8 +19,7 @@ import shutil
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, fail, mpiexec, read_csv, read_json, words, write_json  # noqa: E402
-from plotting import h5py, np, plt, save_small, smoothed  # noqa: E402
+from common import call, draw, fail, mpiexec, read_json, words, write_json  # noqa: E402
 
 OUT, DOCS = "results/gallery", "docs/gallery"
 DECKS = sorted(os.path.basename(path)[:-5] for path in glob.glob("inputs/gallery/*.yaml"))
@@ -33,7 +32,15 @@ PARTITIONS = {  # name in the table: deck's section partition
 }
 PROCESSES = [64, 2400]
 INTERVALS, EVERY = 20, 10
-DRAWN = {"none": "black", "particle_count": "#2f7fc2", "a1": "#2f9e5b", "r1": "#c22f3e"}
+COURSE = [  # 64 processes balanced by the true costs, beside an even partition that stays, and three load models
+    "balance.clock=work",
+    "balance.processes=64",
+    "balance.criterion=every",
+    "balance.speeds=off",
+    "balance.model=exact",
+    "balance.partition={kind: chain, cut: strips}",
+    "balance.compare=[{name: even, model: exact, partition: {kind: none}}, particle_count, a1, r1]",
+]
 TABLE = re.compile(r"(?<=<!-- table -->\n).*(?=<!-- end of table -->)", re.S)
 
 
@@ -51,12 +58,12 @@ def record(name, out, quick, fresh):
     with open(deck) as f:
         steps = int(re.search(r"steps: (\d+)", f.read())[1]) // (4 if quick else 1)
     middle, every = steps // 2, steps // INTERVALS
-    run, plain = [*mpiexec(2), "build/steelyard", "run", deck], ["balance.every=0"]
-    of_course = [f"run.steps={steps}", f"output.loads_every={every}", f"checkpoint.every={middle}"]
-    course = made(f"{out}/course", run, plain + of_course, fresh)
-    of_window = [f"run.steps={middle + INTERVALS * EVERY}", f"output.loads_every={EVERY}"]
+    run = [*mpiexec(2), "build/steelyard", "run", deck]
+    of_course = [f"run.steps={steps}", f"balance.every={every}", f"checkpoint.every={middle}"]
+    course = made(f"{out}/course", run, COURSE + of_course, fresh)
+    of_window = [f"run.steps={middle + INTERVALS * EVERY}", f"output.loads_every={EVERY}", "balance.every=0"]
     restarted = [*run, "--restart", f"{course}/checkpoint_{middle}.h5"]
-    return course, made(f"{out}/window", restarted, plain + of_window, fresh)
+    return course, made(f"{out}/window", restarted, of_window, fresh)
 
 
 def replay(series, to, processes, models, partitions, fresh):
@@ -76,37 +83,6 @@ def overall_lbe(replayed):
     summary = read_json(f"{replayed}/summary.json")
     measured = {m: v for m, v in summary["overall_lbe_measured"].items() if v is not None}
     return summary["overall_lbe"] | measured
-
-
-def draw(out, replayed, path):
-    """What cells cost at three moments, as the mean of 3 x 3 cells, and the LBE of some models."""
-    with h5py.File(f"{out}/loads.h5") as f:
-        box, steps, moments = f.attrs["box"], f["step"][:], [0, len(f["step"]) // 2, len(f["step"]) - 1]
-        wraps = [kind == "periodic" for kind in f.attrs["boundary"].astype(str)[:2]]
-        loads = [f["load"][t] for t in moments]
-    flat = [smoothed(load.mean(axis=0) if load.ndim == 3 else load, wraps) for load in loads]
-    top = 1.2 * max(np.percentile(load, 99.9) for load in flat)
-    high = min(2.9, max(1.9, 0.4 + 2.5 * box[1] / box[0]))
-    figure, axes = plt.subplots(1, 4, figsize=(11, high), layout="constrained", width_ratios=(1, 1, 1, 1.2))
-    for axis, load, t in zip(axes, flat, moments):
-        mean = ", mean along z" if len(box) == 3 else ""
-        axis.imshow(load, origin="lower", extent=[0, box[0], 0, box[1]], vmin=0, vmax=top, cmap="magma_r")
-        axis.set_title(f"step {steps[t]}{mean}", fontsize=8)
-        axis.tick_params(labelsize=7)
-    curves = {}
-    for row in read_csv(f"{replayed}/balance.csv", ("step", "model", "lbe")):
-        curves.setdefault(row["model"], []).append((int(row["step"]), 100 * float(row["lbe"])))
-    for model, colour in DRAWN.items():
-        label = model if model == "none" else f"{model}+strips"
-        axes[3].plot(*zip(*curves[label]), color=colour, lw=1, label="even" if model == "none" else model)
-    axes[3].set(ylim=(0, 101))
-    axes[3].set_title("LBE of 64 processes, %", fontsize=8)
-    axes[3].set_xlabel("step", fontsize=7)
-    axes[3].tick_params(labelsize=7)
-    axes[3].grid(alpha=0.25)
-    axes[3].legend(fontsize=6)
-    save_small(figure, path, dpi=90)
-    plt.close(figure)
 
 
 def main():
@@ -131,8 +107,7 @@ def main():
     for name in arguments.only:
         fresh = arguments.fresh
         course, window = record(name, f"{base}/{name}", arguments.quick, fresh)
-        drawn = replay(course, f"{course}/64", 64, [m for m in DRAWN if m != "none"], ["strips"], fresh)
-        draw(course, drawn, f"{base}/{name}.png")
+        draw("map", f"{base}/{name}.png", course, options=("--colour", "load"))
         lbe = [overall_lbe(replay(window, f"{window}/{n}", n, models, partitions, fresh)) for n in processes]
         run = read_json(f"{window}/summary.json")
         cases.append(

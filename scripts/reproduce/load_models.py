@@ -33,7 +33,7 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, mpiexec, words, write_json  # noqa: E402
+from common import call, draw, mpiexec, words, write_json  # noqa: E402
 
 MODELS = ["time_average", "moving_average", "particle_count", "hybrid", "a1", "b1", "r1", "r1_ahead", "exact"]
 COMPARED = "balance.compare=[" + ", ".join(m for m in MODELS if m != "r1") + "]"  # the decks' driver is r1
@@ -366,24 +366,8 @@ def main():
     finest = arguments.cuts[-1]
     for test in arguments.tests:
         out = os.path.join(base, f"{test}_{finest}")
-        call(
-            [
-                sys.executable,
-                "scripts/plot_lbe.py",
-                out,
-                "--output",
-                os.path.join(arguments.out, f"{test}_lbe.png"),
-            ]
-        )
-        call(
-            [
-                sys.executable,
-                "scripts/plot_partition.py",
-                out,
-                "--output",
-                os.path.join(arguments.out, f"{test}_partition.png"),
-            ]
-        )
+        for picture in ("lbe", "partition"):
+            draw(picture, os.path.join(arguments.out, f"{test}_{picture}.png"), out)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,8 @@ import sys
 import communication
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from common import call, read_json, words, write_json  # noqa: E402
+from common import call, draw, read_json, words, write_json  # noqa: E402
+from plotting import plt, save  # noqa: E402
 
 DECK = "inputs/nested_1600x320.yaml"
 NODES = [1, 2, 4, 8, 16, 32]
@@ -42,6 +43,12 @@ PICTURES = {
     "uniform_accelerators_32_inner_outer": "figure8",
     "slabs_accelerators_32_inner_outer": "slabs_32",
     "3d_32_inner_outer": "3d_32",
+}
+LOADS = {"uniform": "uniform load", "slabs": "slab collision"}
+ENVIRONMENTS = {
+    "cpus": ("CPUs only", "#08519c", "o"),
+    "accelerators": ("3 accelerators a node", "#d94801", "s"),
+    "random": ("0 to 3 accelerators a node, worst of the seeds", "#238b45", "^"),
 }
 
 
@@ -202,6 +209,42 @@ def three_dimensions(arguments):
     return rows, savings
 
 
+def plot(cases, path):
+    """LBE_m over the number of nodes, after figure 9 of the paper."""
+    figure, axes = plt.subplots(1, len(LOADS), figsize=(6.2 * len(LOADS), 4.4), layout="constrained", sharey=True)
+    for axis, load in zip(axes, LOADS):
+        for environment, (label, colour, marker) in ENVIRONMENTS.items():
+            for algorithm, style in (("inner_outer", "-"), ("greedy", ":")):
+                found = {}
+                for c in cases:
+                    if (c["load"], c["environment"], c["algorithm"]) == (load, environment, algorithm):
+                        found.setdefault(c["nodes"], []).append(c["lbe_model"])
+                if found and (
+                    algorithm == "inner_outer" or environment != "cpus"
+                ):  # without accelerators they are the same
+                    nodes = sorted(found)
+                    axis.plot(
+                        nodes,
+                        [min(found[n]) for n in nodes],
+                        style,
+                        color=colour,
+                        marker=marker,
+                        markersize=5,
+                        alpha=1 if style == "-" else 0.6,
+                        label=label if style == "-" else "the same, Algorithm 1",
+                    )
+        axis.axhline(0.98, color="grey", linewidth=0.8)
+        axis.set(xscale="log", title=LOADS[load], xlabel="nodes of 2 x 12 cores")
+        axis.set_xticks(sorted({c["nodes"] for c in cases}), [str(n) for n in sorted({c["nodes"] for c in cases})])
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("LBE_m")
+    low = min(c["lbe_model"] for c in cases)
+    axes[0].set_ylim(min(0.95, low - 0.01), 1.002)
+    axes[0].legend(fontsize=8, loc="lower left")
+    save(figure, path)
+
+
 def write_csv(path, rows):
     with open(path, "w", newline="") as f:
         table = csv.DictWriter(f, list(dict.fromkeys(key for r in rows for key in r)))
@@ -246,19 +289,11 @@ def main():
         communication.plot(rows, os.path.join(arguments.out, "communication.png"))
     summary = os.path.join(arguments.out, "summary.json")
     write_json(summary, result)
-    call([sys.executable, "scripts/plot_nested.py", summary])
+    plot(cases, os.path.join(arguments.out, "lbe.png"))
     for name, picture in PICTURES.items():
         if arguments.no_3d and name.startswith("3d"):
             continue
-        call(
-            [
-                sys.executable,
-                "scripts/plot_nested.py",
-                os.path.join(arguments.out, "runs", name),
-                "--output",
-                os.path.join(arguments.out, picture + ".png"),
-            ]
-        )
+        draw("nested", os.path.join(arguments.out, f"{picture}.png"), os.path.join(arguments.out, "runs", name))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ COMMANDS = [
     ("quick", "build/steelyard info out/long/", {}, {"checkpoint_8000": "checkpoint_200"}),
     ("quick", RUN + r"slab\.yaml --out out/balance ", {}, FEW),
     ("quick", RUN + r"strip_t1\.yaml --restart restarts/strip_t1\.h5 --out out/strip ", {}, {}),
-    ("quick", r"scripts/plot_lbe\.py out/strip$", {}, {}),
+    ("quick", r"scripts/report\.py out/strip --pictures png$", {}, {}),
     ("slow", r"scripts/reproduce/load_models\.sh --quick$", {}),
     (
         "elsewhere",
@@ -56,6 +56,16 @@ COMMANDS = [
     ("quick", r"scripts/report\.py out/look$", {}, {}),
     ("quick", r"scripts/report\.py out/balance out/less_dense --output out/both\.html$", {}, {}),
     ("quick", r"scripts/report\.py out/balance --pictures pdf$", {}, {}),
+    ("quick", r"scripts/report\.py out/balance out/less_dense --pictures png --only map ", {}, {}),
+    ("quick", RUN + r"slab\.yaml --out out/collision ", {}, FEW),
+    ("quick", r"scripts/report\.py out/collision --pictures png --only map ", {}, {}),
+    (
+        "quick",
+        RUN + r"collision_3d\.yaml --out out/space ",
+        {},
+        {"run.steps=900": "run.steps=20", "every=300": "every=10"},
+    ),
+    ("quick", r"scripts/report\.py out/space --pictures png --only particles ", {}, {"--steps 0 300 900": ""}),
     # docs/models.md
     (
         "elsewhere",
@@ -67,7 +77,7 @@ COMMANDS = [
     ("quick", RUN + r"shell_3d\.yaml --out out/shell$", {"$": " --set run.steps=500"}, FEW),
     # docs/gallery.md
     ("quick", RUN + r"gallery/impact\.yaml --out out/impact ", {}, {"=1000": "=10", "$": " --set run.steps=20"}),
-    ("quick", r"scripts/plot_density\.py out/impact$", {}, {}),
+    ("quick", r"scripts/report\.py out/impact --pictures png$", {}, {}),
     ("quick", RUN + r"gallery/dial\.yaml --out out/dial ", {}, {}),
     ("quick", r"scripts/reproduce/gallery\.sh --quick$", {}, {"$": " --only dial"}),
     ("elsewhere", r"scripts/reproduce/gallery\.sh$", "some ten minutes; with --quick it runs above"),
@@ -78,7 +88,7 @@ COMMANDS = [
     # docs/replay.md
     ("quick", RUN + r"tiny\.yaml --out out/series ", {}, FEW),
     ("quick", r"build/steelyard replay out/series/loads\.h5 ", {}, {}),
-    ("quick", r"scripts/plot_lbe\.py out/replay$", {}, {}),
+    ("quick", r"scripts/report\.py out/replay --pictures png$", {}, {}),
     ("slow", r"scripts/reproduce/load_series\.py --quick$", {}),
     ("quick", RUN + r"tiny\.yaml --out out/boxes ", {}, FEW),
     ("quick", r"build/steelyard replay out/boxes/lbaf ", {}, {}),
@@ -100,7 +110,7 @@ COMMANDS = [
         {"balance.model=pairs": "balance.model=particle_count"},
         {},
     ),
-    ("quick", r"scripts/plot_lbe\.py out/pairs$", {}, {}),
+    ("quick", r"scripts/report\.py out/pairs --pictures png --only lbe$", {}, {}),
     # docs/install.md
     (
         "elsewhere",
@@ -108,6 +118,7 @@ COMMANDS = [
         "scripts/test.sh builds with it before any test runs",
     ),
     ("quick", "cmake --install build --prefix /opt/steelyard$", {"/opt/steelyard": '"$PWD/prefix"'}, {}),
+    ("quick", r"/opt/steelyard/share/steelyard/report\.py out/two_ranks ", {"/opt/steelyard": '"$PWD/prefix"'}, {}),
     ("elsewhere", "module load |export CMAKE_PREFIX_PATH=", "modules and folders of a cluster, which are not here"),
     ("elsewhere", r"cmake -S \. -B build -D|cmake --build build ", "scripts/build.sh does the same"),
     ("elsewhere", "srun ", "Slurm is not here; mpiexec starts the same program in other commands"),
@@ -137,7 +148,7 @@ COMMANDS = [
     ("text", "none +LBE", "what the example prints; the test library checks it"),
     # docs/nested.md
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
-    ("quick", r"scripts/plot_nested\.py out/", {}, {}),
+    ("quick", r"scripts/report\.py out/(nodes32|nested) --pictures png$", {}, {}),
     ("slow", r"scripts/reproduce/nested\.sh$", {}),
     (
         "elsewhere",
@@ -146,7 +157,7 @@ COMMANDS = [
     ),
     # docs/prediction.md
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard predict inputs/", {}, {}),
-    ("quick", r"scripts/plot_prediction\.py out/", {}, {}),
+    ("quick", r"scripts/report\.py out/prediction --pictures png --only prediction$", {}, {}),
     ("quick", RUN + r"slab\.yaml --out out/predicted ", {}, FEW),
     ("quick", r"scripts/simulate/machine\.py tianhe1a out/", {}, {}),
     # docs/zones.md
@@ -157,7 +168,7 @@ COMMANDS = [
         "some minutes; accelerator_hash runs the program in the same ways",
     ),
     ("quick", RUN + r"zones\.yaml --out out/zones$", {}, FEW),
-    ("quick", r"scripts/plot_zones\.py out/zones$", {}, {}),
+    ("quick", r"scripts/report\.py out/zones --pictures png$", {}, {}),
     # docs/messages.md
     ("quick", RUN + r"slab\.yaml --out out/traced ", {}, FEW),
     ("quick", r"mpiexec\.mpich -n 2 build/replay_messages out/messages\.csv", {}, {}),
@@ -182,13 +193,6 @@ COMMANDS = [
     # docs/output.md, docs/potentials.md, restarts/README.md
     ("quick", RUN + r"tiny\.yaml --out out/formats ", {}, FEW),
     ("quick", r"gpmetis out/formats/metis/step_200\.graph 12$", {}, {}),
-    (
-        "quick",
-        RUN + r"collision_3d\.yaml --out out/space ",
-        {},
-        {"run.steps=900": "run.steps=20", "every=300": "every=10"},
-    ),
-    ("quick", r"scripts/plot_particles\.py out/space --steps ", {}, {"--steps 0 300 900": ""}),
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),
     ("quick", r"build/steelyard info restarts/strip_t1\.h5$", {}, {}),
     ("text", "system:", "a part of a deck; test_deck reads such decks"),

@@ -149,7 +149,7 @@ def unknown_names(folder, source):
     scripts = {
         s
         for _, _, code in SPANS
-        for s in re.findall(r"scripts/(?:[\w/]+\.sh|(?:report|(?:plot|export|import)_\w+)\.py)", code)
+        for s in re.findall(r"scripts/(?:[\w/]+\.sh|(?:report|(?:export|import)_\w+)\.py)", code)
         if os.path.exists(os.path.join(SOURCE, s))
     }
     helps = {

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from test_report import data_of, made
+from pages import data_of, made
 
 HEADS = {
     "map.csv": "step,x0,y0,z0,x1,y1,z1,particles,load,owner\n",

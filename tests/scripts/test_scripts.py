@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the scripts draw, and what they answer to wrong files."""
+import csv
 import json
 import os
 import shutil
@@ -11,16 +12,14 @@ import h5py
 import numpy as np
 import pytest
 
-import plot_balancing
-import plot_density
-import plot_particles
-import plot_partition
-import plot_prediction
 import plotting
 from program import COLLISIONS, DECK, SOURCE, run, settings
+from report import pictures
+from report.pictures import density
+from report.pictures import map as boxes
+from report.pictures import particles, partition, prediction
 
 BOUNDARY = ("reflecting", "periodic", "reflecting")
-PICTURES = ("balancing", "density", "lbe", "nested", "particles", "partition", "prediction", "zones")
 
 
 def script(name, *arguments, **options):
@@ -29,11 +28,8 @@ def script(name, *arguments, **options):
     return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
 
 
-def drawn(name, path, *arguments):
-    """The script writes this file, and says so."""
-    done = script(name, *arguments)
-    assert done.returncode == 0, done.stderr
-    assert f"wrote {path}\n" in done.stdout and os.path.getsize(path) > 10000
+def draw(name, *arguments, **options):
+    return script("report.py", *arguments, "--pictures", "png", "--only", name, **options)
 
 
 @pytest.mark.group("smoothing")
@@ -97,71 +93,111 @@ def runs_in_space(tmp_path_factory):
 @pytest.mark.group("pictures")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_pictures(dimensions, request):
+    """All that a directory has the files for, in both formats, also of results side by side."""
     runs = request.getfixturevalue({2: "runs", 3: "runs_in_space"}[dimensions])
     assert plotting.periodic(runs / "with") == (False, True, False)[:dimensions]
-    drawn("plot_particles.py", runs / "with/particles.png", runs / "with")
-    drawn("plot_density.py", runs / "with/density.png", runs / "with")
-    drawn("plot_partition.py", runs / "with/partition.png", runs / "with")
-    drawn("plot_lbe.py", runs / "with/lbe.png", runs / "with", runs / "none")
-    drawn("plot_balancing.py", runs / "with/balancing.png", runs / "none", runs / "with")
-    drawn("plot_zones.py", runs / "zones/zones.png", runs / "zones")
-    drawn("plot_nested.py", runs / "partition/nested.png", runs / "partition")
-    drawn("plot_prediction.py", runs / "prediction/prediction.png", runs / "prediction")
-    for name in PICTURES:
-        assert os.path.exists(os.path.join(SOURCE, f"scripts/plot_{name}.py")), name
-    assert {f[5:-3] for f in os.listdir(os.path.join(SOURCE, "scripts")) if f.startswith("plot_")} == set(PICTURES)
+    of_run, seen = ["map", "lbe", "density", "partition", "particles"], set()
+    for folders, names, kind in (
+        (["with"], of_run, "png"),
+        (["none", "with"], ["map", "lbe"], "pdf"),
+        (["zones"], ["map", "zones"], "png"),
+        (["partition"], ["nested"], "png"),
+        (["prediction"], ["prediction"], "png"),
+    ):
+        only = ["--only", *names] if len(folders) > 1 else []
+        done = script("report.py", *(runs / f for f in folders), "--pictures", kind, *only)
+        assert done.returncode == 0, done.stderr
+        paths = [runs / folders[0] / f"{name}.{kind}" for name in names]
+        page = [] if only else [runs / folders[0] / "report.html"]
+        assert done.stdout == "".join(f"wrote {path}\n" for path in page + paths)
+        assert all(path.stat().st_size > 7000 for path in paths), [path.stat().st_size for path in paths]
+        seen.update(names)
+    assert seen == set(pictures.PICTURES)
+    folder = os.path.join(SOURCE, "scripts/report/pictures")
+    assert {f[:-3] for f in os.listdir(folder) if f.endswith(".py")} == seen | {"__init__"}
 
 
-def picture(monkeypatch, script, *arguments):
-    """The picture that a script would write, as a figure."""
-    figures = []
-    monkeypatch.setattr(sys, "argv", [script.__file__, *map(str, arguments)])
-    monkeypatch.setattr(script, "save", lambda figure, path, **options: figures.append(figure))
-    script.main()
-    return figures[0]
+def figure_of(module, *outdirs, **options):
+    """The picture that a module draws, as a figure."""
+    return module.draw(SimpleNamespace(**dict.fromkeys(("steps", "slice", "project", "colour")) | options), *outdirs)
 
 
-def texts(monkeypatch, script, *arguments):
-    """What is written in the picture that a script draws."""
-    figure = picture(monkeypatch, script, *arguments)
+def texts(module, *outdirs, **options):
+    """What is written in it."""
+    figure = figure_of(module, *outdirs, **options)
     return " ".join(text.get_text() for text in figure.findobj(plotting.matplotlib.text.Text))
 
 
 @pytest.mark.group("pictures")
-def test_views(runs_in_space, monkeypatch):
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_map_shows_what_the_table_holds(dimensions, request):
+    """Density and loads of the blocks, the borders between their owners, and the LBE."""
+    out = request.getfixturevalue({2: "runs", 3: "runs_in_space"}[dimensions]) / "with"
+    with open(out / "map.csv", newline="") as f:
+        rows = [r for r in csv.DictReader(f)]
+    rows = [r for r in rows if r["step"] == rows[-1]["step"]]
+    view = {} if dimensions == 2 else {"slice": "z=3"}
+    rows = [r for r in rows if int(r["z0"]) <= 3 < int(r["z1"])] if dimensions == 3 else rows
+    x, y = (len({r[name] for r in rows}) for name in ("x0", "y0"))
+    cells = [np.prod([int(r[f"{a}1"]) - int(r[f"{a}0"]) for a in "xyz"]) for r in rows]
+    for colour, column, unit in (("density", "particles", None), ("load", "load", 1e6)):
+        figure = figure_of(boxes, out, colour=[colour], steps=[20], **view)
+        frame, below = figure.axes[0], figure.axes[-2 if colour == "density" else -1]
+        shown = frame.collections[0].get_array().reshape(y, x).T.ravel()
+        expected = np.array([float(r[column]) / n for r, n in zip(rows, cells)])
+        assert np.allclose(shown / shown.max(), expected / expected.max()), colour
+        assert unit is None or np.allclose(shown, unit * expected)
+    owners = np.array([int(r["owner"]) for r in rows]).reshape(x, y).T
+    assert len(frame.collections[-1].get_segments()) == len(plotting.borders(owners)) > 0
+    (curve,) = [line for line in figure.axes[-1].lines or below.lines if len(line.get_xdata()) > 2]
+    with open(out / "balance.csv", newline="") as f:
+        assert list(curve.get_ydata()) == [100 * float(r["lbe"]) for r in csv.DictReader(f)]
+
+
+@pytest.mark.group("pictures")
+def test_map_of_a_run_that_goes_on(runs, tmp):
+    """Without a summary there is no overall LBE, and the map is drawn all the same."""
+    for name in ("map.csv", "balance.csv", "deck.yaml"):
+        shutil.copy(runs / "with" / name, tmp)
+    whole, begun = (len(figure_of(boxes, out).axes) for out in (runs / "with", tmp))
+    assert begun == whole - 1 and begun > 2
+
+
+@pytest.mark.group("pictures")
+def test_views(runs_in_space):
     """Layers and means of cells that are not the same along any two axes; a picture says which it shows."""
     cells = np.arange(2 * 3 * 4).reshape(2, 3, 4)  # [z, y, x]
 
-    def view(number=cells.shape[::-1], **options):
-        return plotting.View(SimpleNamespace(**options), number)
+    def view(number=cells.shape[::-1], slice=None, project=None, mean=False):
+        return plotting.View(SimpleNamespace(slice=slice, project=project), number, mean)
 
     assert np.array_equal(view(slice="z=0")(cells), cells[0]) and view(slice="z=0").of("xyz") == ["x", "y"]
     assert np.array_equal(view(slice="y=2")(cells), cells[:, 2]) and view(slice="y=2").of("xyz") == ["x", "z"]
     assert np.array_equal(view(slice="x=3")(cells), cells[:, :, 3]) and view(slice="x=3").of("xyz") == ["y", "z"]
-    assert np.array_equal(view(slice=None)(cells), cells[1]), "not in the middle"
+    assert np.array_equal(view()(cells), cells[1]), "not in the middle"
+    assert np.array_equal(view(project="x")(cells), cells[:, :, 2]), "not in the middle"
     for axis, project in ((0, None), (0, "z"), (1, "y"), (2, "x")):
-        assert np.array_equal(view(slice=None, project=project)(cells), cells.mean(axis=axis)), project
-    assert np.array_equal(view((4, 3), slice=None, project=None)(cells[0]), cells[0])
+        assert np.array_equal(view(project=project, mean=True)(cells), cells.mean(axis=axis)), project
+    assert np.array_equal(view((4, 3), mean=True)(cells[0]), cells[0])
     balanced = runs_in_space / "with"
-    assert ", mean along z" in texts(monkeypatch, plot_density, balanced)
-    said = texts(monkeypatch, plot_density, balanced, "--slice", "x=2")
+    assert ", mean along z" in texts(density, balanced)
+    said = texts(density, balanced, slice="x=2")
     assert ", layer x = 2" in said and "y / sigma" in said and "z / sigma" in said and "x / sigma" not in said
-    for drawing, arguments in ((plot_partition, [balanced]), (plot_balancing, [runs_in_space / "none", balanced])):
-        said = texts(monkeypatch, drawing, *arguments)
-        assert ", layer z = 3" in said and "cell in x" in said and "cell in y" in said and "cell in z" not in said
-        said = texts(monkeypatch, drawing, *arguments, "--slice", "y=4")
-        assert ", layer y = 4" in said and "cell in x" in said and "cell in z" in said and "cell in y" not in said
+    said = texts(partition, balanced)
+    assert ", layer z = 3" in said and "cell in x" in said and "cell in y" in said and "cell in z" not in said
+    said = texts(partition, balanced, slice="y=4")
+    assert ", layer y = 4" in said and "cell in x" in said and "cell in z" in said and "cell in y" not in said
 
 
 @pytest.mark.group("pictures")
-def test_layer_is_drawn_as_it_lies(runs_in_space, tmp, monkeypatch):
+def test_layer_is_drawn_as_it_lies(runs_in_space, tmp):
     """A layer across x has the lengths of y and z, and is smoothed across the periodic axis, which is y."""
     for name in ("fields_0.h5", "deck.yaml"):
         shutil.copy(runs_in_space / "with" / name, tmp)
     with h5py.File(os.path.join(tmp, "fields_0.h5"), "r+") as f:
         f["particles"][...] = np.random.default_rng(4).integers(0, 30, f["particles"].shape)
         box, layer = f.attrs["box"], f["particles"][:, :, 2]
-    image = picture(monkeypatch, plot_density, tmp, "--slice", "x=2").axes[0].images[0]
+    image = figure_of(density, tmp, slice="x=2").axes[0].images[0]
     assert list(image.get_extent()) == [0, box[1], 0, box[2]]
     drawn, expected = image.get_array(), plotting.smoothed(layer, (True, False))
     assert np.allclose(drawn / drawn.max(), expected / expected.max())
@@ -176,27 +212,28 @@ def test_particles_have_the_colour_of_their_cell(tmp):
         f.attrs.update(box=box, cells=cells, step=0, time=0.0)
         f["owner"] = np.arange(60).reshape(cells[::-1])
     at = np.array([[1.9, 8.9, 0.1], [7.9, 0.1, 19.9], [2.1, 3.1, 4.1]])
-    moment = plot_particles.Moment((at[None], np.ones((1, 3, 3)), 0), path)
+    moment = particles.Moment((at[None], np.ones((1, 3, 3)), 0), path)
     # [z, y, x] of the cells: (0, 2, 0), (4, 0, 3), (1, 1, 1)
-    assert list(moment.of["owner"]) == [8, 51, 17]
+    assert list(moment.of["process"]) == [8, 51, 17]
 
 
 @pytest.mark.group("refusals")
 def test_views_that_are_not_there(runs, runs_in_space):
     for folder, option in ((runs, "z=0"), (runs_in_space, "z=6"), (runs_in_space, "y"), (runs_in_space, "w=1")):
-        for name, of in (("density", "with"), ("partition", "with"), ("nested", "partition")):
-            done = script(f"plot_{name}.py", folder / of, "--slice", option)
-            assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-            assert "two dimensions" in done.stderr or "z=0 to z=5" in done.stderr, done.stderr
+        for names, of in ((["map", "density", "partition"], "with"), (["nested"], "partition")):
+            done = script("report.py", folder / of, "--pictures", "png", "--only", *names, "--slice", option)
+            lines = done.stderr.splitlines()
+            assert done.returncode == 2 and len(lines) == len(names), done.stderr
+            assert all("two dimensions" in line or "z=0 to z=5" in line for line in lines), done.stderr
 
 
 @pytest.mark.group("pictures")
 def test_edges_of_what_processes_own():
     """The lines along which their surfaces bend, and no others."""
     owner = np.zeros((4, 3, 2), dtype=int)
-    assert len(plot_particles.edges(owner, np.ones(3))) == 4 * (4 + 3 + 2)
+    assert len(particles.edges(owner, np.ones(3))) == 4 * (4 + 3 + 2)
     owner[2:] = 1  # a plane across x adds its rim
-    lines = np.array(plot_particles.edges(owner, np.array([1, 2, 3])))
+    lines = np.array(particles.edges(owner, np.array([1, 2, 3])))
     assert len(lines) == 4 * (4 + 3 + 2) + 2 * (3 + 2)
     rim = lines[(lines[:, :, 0] == 2).all(axis=1)]
     assert len(rim) == 2 * (3 + 2) and rim[:, :, 1].max() == 6 and rim[:, :, 2].max() == 6
@@ -205,8 +242,8 @@ def test_edges_of_what_processes_own():
 @pytest.mark.group("pictures")
 def test_spheres_hide_each_other():
     """In each dot is the particle that is nearest to the viewer; all are seen where none is behind another."""
-    camera = plot_particles.Camera(np.array([10.0, 6, 1]), True)
-    nearest, height, _ = plot_particles.spheres(camera, np.array([[3, 3, 0.2], [3.2, 3, 0.8], [8, 2, 0.1]]))
+    camera = particles.Camera(np.array([10.0, 6, 1]), True)
+    nearest, height, _ = particles.spheres(camera, np.array([[3, 3, 0.2], [3.2, 3, 0.8], [8, 2, 0.1]]))
     seen = [(nearest == n).sum() / (np.pi * (0.5 * camera.scale) ** 2) for n in range(3)]
     assert abs(seen[1] - 1) < 0.01 and abs(seen[2] - 1) < 0.01 and 0.1 < seen[0] < 0.3, seen
     row, column = (round(v) for v in camera(np.array([8, 2, 0.1]))[1::-1])
@@ -214,13 +251,10 @@ def test_spheres_hide_each_other():
 
 
 @pytest.mark.group("pictures")
-def test_pictures_say_that_density_is_smoothed(runs, monkeypatch):
-    for drawing in (plot_density, plot_partition):
-        assert "mean of 3 x 3 cells" in texts(monkeypatch, drawing, runs / "with")
-    assert "mean of 3 columns" in texts(monkeypatch, plot_density, runs / "with")
-    assert "mean of 3 x 3 cells" in texts(monkeypatch, plot_balancing, runs / "none", runs / "with")
-    for name in ("balancing", "density", "partition"):
-        assert "mean of 3 x 3 cells" in script(f"plot_{name}.py", "--help").stdout, name
+def test_pictures_say_that_density_is_smoothed(runs):
+    assert all("mean of 3 x 3 cells" in texts(module, runs / "with") for module in (density, partition))
+    assert "mean of 3 columns" in texts(density, runs / "with")
+    assert script("report.py", "--help").stdout.count("mean of 3 x 3 cells") == 2
 
 
 @pytest.mark.group("pictures")
@@ -237,7 +271,7 @@ def test_pictures_say_that_density_is_smoothed(runs, monkeypatch):
     ],
 )
 def test_frames_are_equally_far_apart(steps, chosen):
-    assert plot_density.evenly(steps) == chosen
+    assert density.evenly(steps) == chosen
 
 
 @pytest.mark.group("pictures")
@@ -245,145 +279,73 @@ def test_frames_that_cannot_be_equally_far_apart_are_named(runs, tmp):
     for step, of in ((0, 0), (20, 20), (40, 10), (60, 10), (80, 10), (100, 20)):
         shutil.copy(runs / f"with/fields_{of}.h5", os.path.join(tmp, f"fields_{step}.h5"))
     shutil.copy(runs / "with/deck.yaml", tmp)
-    assert "drawn are [0, 40, 60, 100]; --steps" in script("plot_density.py", tmp).stdout
+    assert "drawn are [0, 40, 60, 100]; --steps" in draw("density", tmp).stdout
     os.remove(os.path.join(tmp, "fields_100.h5"))
-    assert script("plot_density.py", tmp).stdout == f"wrote {tmp}/density.png\n"
-
-
-@pytest.mark.group("pictures")
-def test_virtual_processes_are_named(runs, monkeypatch):
-    """And nothing is said of the speed that balancing would give them."""
-    assert "6 processes on 2 ranks" in texts(monkeypatch, plot_balancing, runs / "none", runs / "with")
-    assert plot_balancing.place(dict(processes=2, ranks=2)) == "2 ranks"
-    said = script("plot_balancing.py", runs / "none", runs / "with").stdout
-    assert "mean compute time of the processes" in said and "6 processes on 2 ranks" in said, said
-    assert "their speed is not known" in said and " s." not in said, said
-
-
-def result(lbe, seconds, **more):
-    """What plot_balancing.py reads of a run."""
-    summary = {key: 2 for key in plot_balancing.SAME} | {"wall_seconds": seconds} | more
-    models = {"none"} if lbe == 50 else {"r1"}
-    return SimpleNamespace(outdir=f"lbe_{lbe}", summary=summary, models=models, lbe=lbe, step=2)
-
-
-@pytest.mark.group("pictures")
-@pytest.mark.parametrize(
-    "lbe, seconds, said",
-    [
-        (
-            75,
-            20,
-            "raised the load balance efficiency (mean compute time of the ranks over the largest) from 50.0 to 75.0 %",
-        ),
-        (
-            40,
-            20,
-            "lowered the load balance efficiency (mean compute time of the ranks over the largest) from 50.0 to 40.0 %",
-        ),
-        (50.01, 20, "left the load balance efficiency (mean compute time of the ranks over the largest) at 50.0 %"),
-        (75, 20, "and raised the speed by 50 %: 20.0 instead of 30.0 s."),
-        (75, 45, "and lowered the speed by 33 %: 45.0 instead of 30.0 s."),
-        (75, 30.01, "and left the speed as it was: 30.0 instead of 30.0 s."),
-    ],
-)
-def test_gain_and_loss_are_called_so(lbe, seconds, said):
-    assert said in plot_balancing.gain(result(50, 30), result(lbe, seconds))
-
-
-@pytest.mark.group("refusals")
-def test_runs_that_cannot_be_compared(runs, tmp):
-    """Balancing must be their only difference, and the run without it comes first."""
-    without, balanced = result(50, 30), result(75, 20)
-    assert plot_balancing.refusal(without, balanced) is None
-    for key, what in plot_balancing.SAME.items():
-        line = plot_balancing.refusal(without, result(75, 20, **{key: 3}))
-        assert f"lbe_50 and lbe_75 differ in {what} (2 and 3); give two" in line
-    assert "one output.fields_every" in plot_balancing.refusal(
-        without, SimpleNamespace(**{**vars(balanced), "step": 1})
-    )
-    assert plot_balancing.refusal(balanced, without).startswith("lbe_75 balances, by r1; give the run with ")
-    assert plot_balancing.refusal(without, without).startswith("lbe_50 does not balance; give the run with ")
-    restarted = SimpleNamespace(**{**vars(without), "models": {"none", "r1"}})
-    assert plot_balancing.refusal(restarted, balanced) and plot_balancing.refusal(without, restarted)
-    shutil.copytree(runs / "none", os.path.join(tmp, "other"))
-    with open(os.path.join(tmp, "other/summary.json"), "r+") as f:
-        summary = dict(json.load(f), state_hash="0123456789abcdef")
-        f.seek(0)
-        json.dump(summary, f)
-        f.truncate()
-    for one, other in (("with", "none"), ("none", "none"), (os.path.join(tmp, "other"), "with")):
-        done = script("plot_balancing.py", runs / one, runs / other)
-        assert done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout, done.stderr
-        assert str(runs / one) in done.stderr and "balance.partition.kind" in done.stderr, done.stderr
-
-
-@pytest.mark.group("refusals")
-def test_a_first_run_without_balance_csv(runs, tmp):
-    for file in ("fields_20.h5", "deck.yaml", "summary.json"):
-        shutil.copy(runs / "none" / file, tmp)
-    done = script("plot_balancing.py", tmp, runs / "with")
-    assert done.returncode == 2 and "balance.every > 0 and balance.partition.kind=none\n" in done.stderr, done.stderr
-    done = script("plot_balancing.py", runs / "none", tmp)
-    assert done.returncode == 2 and "with balance.every > 0\n" in done.stderr, done.stderr
+    assert draw("density", tmp).stdout == f"wrote {tmp}/density.png\n"
 
 
 @pytest.mark.group("pictures")
 def test_ranks_of_a_prediction_are_named():
-    assert plot_prediction.ticks([1, 2, 8, 64]) == [1, 2, 8, 64]
-    assert plot_prediction.ticks([2**n for n in range(13)]) == [2**n for n in range(13)]
-    assert plot_prediction.ticks([*range(1, 17), 1024, 4096]) == [1, 2, 4, 8, 16, 1024, 4096]
-    assert plot_prediction.ticks([1]) == [1]
+    assert prediction.ticks([1, 2, 8, 64]) == [1, 2, 8, 64]
+    assert prediction.ticks([2**n for n in range(13)]) == [2**n for n in range(13)]
+    assert prediction.ticks([*range(1, 17), 1024, 4096]) == [1, 2, 4, 8, 16, 1024, 4096]
+    assert prediction.ticks([1]) == [1]
 
 
 @pytest.mark.group("pictures")
-def test_predicted_speed_ups(tmp, monkeypatch):
+def test_predicted_speed_ups(tmp):
     """That of one rank is 1 by definition; it has no upper bound where the time may be 0."""
     times = [(1, 8, 4, 16), (2, 4, 0, 8), (8, 1, 0.5, 2), (64, 0.5, 0.25, 1)]
-    terms = dict.fromkeys(plot_prediction.TERMS, 0)
+    terms = dict.fromkeys(prediction.TERMS, 0)
     forecasts = [
         dict(ranks=n, step_seconds=s, low_seconds=a, high_seconds=b, speed_up=8 / s, seconds=terms)
         for n, s, a, b in times
     ]
-    assert plot_prediction.speed_ups(forecasts) == ([1, 1, 4, 8], [1, float("inf"), 16, 32])
+    assert prediction.speed_ups(forecasts) == ([1, 1, 4, 8], [1, float("inf"), 16, 32])
     with open(os.path.join(tmp, "predict.json"), "w") as f:
         json.dump(dict(deck="deck", machine="machine", best_ranks=64, forecasts=forecasts), f)
-    drawn("plot_prediction.py", os.path.join(tmp, "prediction.png"), tmp)
-    assert {"1", "2", "8", "64"} <= set(texts(monkeypatch, plot_prediction, tmp).split())
+    assert {"1", "2", "8", "64"} <= set(texts(prediction, tmp).split())
 
 
 @pytest.mark.group("refusals")
-@pytest.mark.parametrize("name", PICTURES)
-def test_wrong_files(tmp, name):
-    """One line that says what is wrong and helps, and exit code 2: no such directory, an empty one, other files."""
+def test_wrong_files(tmp):
+    """One line that says what is wrong and helps: code 3 where there are no results, 2 where they are others."""
     other = os.path.join(tmp, "other")
     os.mkdir(other)
-    for file in (
-        "predict.json",
-        "partition.json",
-        "summary.json",
-        "balance.csv",
-        "zones.csv",
-        "fields_0.h5",
-        "deck.yaml",
-    ):
+    files = ("predict.json", "partition.json", "summary.json", "balance.csv", "zones.csv", "map.csv", "fields_0.h5")
+    for file in (*files, "trajectory.h5", "deck.yaml"):
         with open(os.path.join(other, file), "w") as f:
             f.write("{}\n" if file == "summary.json" else "a,b\n1,2\n")
+    done = script("report.py", other, "--pictures", "png", "--only", *pictures.PICTURES)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2 and len(lines) == len(pictures.PICTURES) and not done.stdout, done.stderr
+    assert all(line.startswith("report.py: ") and other in line for line in lines), done.stderr
     empty = os.path.join(tmp, "empty")
     os.mkdir(empty)
-    for wrong in (os.path.join(tmp, "nowhere"), empty, other, DECK):
-        done = script(f"plot_{name}.py", *[wrong] * (2 if name == "balancing" else 1))
-        assert done.returncode == 2 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
-        assert done.stderr.startswith(f"plot_{name}.py: ") and wrong in done.stderr
+    for wrong in (os.path.join(tmp, "nowhere"), empty, DECK):
+        done = draw("map", wrong)
+        assert done.returncode == 3 and done.stderr.count("\n") == 1 and wrong in done.stderr, done.stderr
 
 
 @pytest.mark.group("refusals")
-def test_a_case_that_a_summary_lacks(tmp):
-    path = os.path.join(tmp, "summary.json")
-    with open(path, "w") as f:
-        json.dump({"cases": [{"load": 1}]}, f)
-    done = script("plot_nested.py", path)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+def test_options_of_pictures(runs):
+    """They need --pictures; a name of one picture is for one; colours are a picture's own."""
+    for arguments, line in (
+        (["--steps", "3"], "--steps is for --pictures"),
+        (["--pictures", "png", "--slice", "z=1", "--project", "x"], "--slice and --project are two ways"),
+        (["--pictures", "png", "--only", "map", "lbe", "--output", "x.png"], "--output is the name of one picture"),
+        (["--pictures", "png", "--only", "map", "--colour", "energy"], "a map has the colours density, load, process"),
+        (
+            ["--pictures", "png", "--only", "particles", "--colour", "load"],
+            "particles have the colours process, energy",
+        ),
+        (["--pictures", "png", "--only", "map", "--output", "/nowhere/x.png"], "cannot write /nowhere/x.png"),
+        (["--pictures", "png", "--only", "map", "--output", "/nowhere/x.gif"], "cannot write /nowhere/x.gif"),
+    ):
+        done = script("report.py", runs / "with", *arguments)
+        assert done.returncode == 2 and line in done.stderr and not done.stdout, done.stderr
+    done = script("report.py", runs / "zones", "--pictures", "png", "--only", "map", "--colour", "load")
+    assert done.returncode == 2 and "has no loads, since the run did not balance" in done.stderr, done.stderr
 
 
 @pytest.mark.group("refusals")
@@ -400,7 +362,8 @@ def test_python_without_libraries(tmp):
         with open(os.path.join(tmp, f"{module}.py"), "w") as f:
             f.write("raise ImportError('No module named numpy')\n")
     environment = dict(os.environ, PYTHONPATH=tmp, STEELYARD_DEBIANS_PYTHON="tried")
-    done = script("plot_density.py", tmp, env=environment)
+    open(os.path.join(tmp, "thermo.csv"), "w").write("step\n0\n")
+    done = draw("density", tmp, env=environment)
     assert done.returncode == 2 and "No module named numpy" in done.stderr and "docs/install.md" in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
 
@@ -411,11 +374,12 @@ def test_debians_python_through_links(tmp):
     with open(os.path.join(tmp, "h5py.py"), "w") as f:
         f.write("import os\nraise ImportError('h5py, Debian: ' + os.environ.get('STEELYARD_DEBIANS_PYTHON', 'no'))\n")
     os.symlink(os.path.join(SOURCE, "scripts"), os.path.join(tmp, "scripts"))
-    os.symlink(os.path.join(SOURCE, "scripts/plot_lbe.py"), os.path.join(tmp, "plot_lbe.py"))
+    os.symlink(os.path.join(SOURCE, "scripts/report.py"), os.path.join(tmp, "report.py"))
     environment = dict(os.environ, PYTHONPATH=tmp)
     environment.pop("STEELYARD_DEBIANS_PYTHON", None)
-    for path in (os.path.join(tmp, "scripts/plot_lbe.py"), os.path.join(tmp, "plot_lbe.py")):
-        done = subprocess.run([sys.executable, path, tmp], capture_output=True, text=True, timeout=60, env=environment)
+    for path in (os.path.join(tmp, "scripts/report.py"), os.path.join(tmp, "report.py")):
+        command = [sys.executable, path, tmp, "--pictures", "png"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
         assert done.returncode == 2 and "h5py, Debian: tried" in done.stderr, done.stderr
 
 

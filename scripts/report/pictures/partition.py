@@ -1,39 +1,24 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Partition over the density, and the load field: plot_partition.py OUTDIR [--step N] [--slice AXIS=LAYER] [--output
-FILE]
-
-Reads fields_<step>.h5 (particles, owner, load). Left: density, as the mean of 3 x 3 cells, with the borders between
-processes; middle: the same around the most expensive cells; right: load of each cell there, by the model that drove the
-run. In three dimensions, of one layer of cells. Writes OUTDIR/partition.png.
-"""
-import argparse
-import os
-
+"""Partition over the density, and the load field, by fields_<step>.h5. Left: density, as the mean of 3 x 3 cells, with
+the borders between processes; middle: the same around the most expensive cells; right: load of each cell there, by the
+model that drove the run. In three dimensions, of one layer of cells."""
 from common import fail
-from plotting import LineCollection, View, add_view, borders, field_files, np, periodic, plt, read_fields
-from plotting import save, smoothed
+from plotting import LineCollection, View, borders, field_files, np, periodic, plt, read_fields, smoothed
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("outdir")
-    parser.add_argument("--step", type=int, help="default: the last one there")
-    add_view(parser)
-    parser.add_argument("--output", help="picture (default: OUTDIR/partition.png)")
-    arguments = parser.parse_args()
-    found = field_files(arguments.outdir)
-    step = arguments.step if arguments.step is not None else max(found)
+def draw(options, outdir):
+    found = field_files(outdir)
+    step = max(options.steps or found)
     if step not in found:
-        fail(f"no fields of step {step} in {arguments.outdir}; there are {sorted(found)}")
+        fail(f"no fields of step {step} in {outdir}; there are {sorted(found)}")
     attributes, (particles, owner, load) = read_fields(found[step], "particles", "owner", "load")
     load_step = attributes.get("load_step", step)
-    view, processes = View(arguments, attributes["cells"]), len(np.unique(owner))
+    view, processes = View(options, attributes["cells"]), len(np.unique(owner))
     particles, owner = view(particles), view(owner)
     if load is not None:
         load = view(load / load.mean())
     ny, nx = particles.shape
-    density = smoothed(particles, view.of(periodic(arguments.outdir)))
+    density = smoothed(particles, view.of(periodic(outdir)))
 
     # Around the most expensive column: as wide as high, a few hundred cells of it.
     middle = int(np.argmax((load if load is not None else density).sum(axis=0)))
@@ -46,7 +31,7 @@ def main():
         1, 3 if load is not None else 2, figsize=(16 if load is not None else 11, 5.2), layout="constrained"
     )
 
-    def draw(axis, field, window, cmap, title, **scale):
+    def picture(axis, field, window, cmap, title, **scale):
         a, b, c, d = window
         image = axis.imshow(
             field[c:d, a:b],
@@ -63,7 +48,7 @@ def main():
 
     whole, labels = (0, nx, 0, ny), view.labels("cell in {}")
     top = np.percentile(density, 99.9)
-    draw(
+    picture(
         axes[0],
         density,
         whole,
@@ -74,7 +59,7 @@ def main():
     )
     axes[0].add_collection(LineCollection(borders(owner), colors="#1d6fa5", linewidths=0.15))
     axes[0].set_ylabel(labels["ylabel"])
-    image = draw(
+    image = picture(
         axes[1], density, zoom, "magma_r", "particles per cell (mean of 3 x 3), borders of processes", vmin=0, vmax=top
     )
     axes[1].add_collection(
@@ -82,7 +67,7 @@ def main():
     )
     figure.colorbar(image, ax=axes[1], shrink=0.8)
     if load is not None:
-        image = draw(
+        image = picture(
             axes[2],
             load,
             zoom,
@@ -92,9 +77,4 @@ def main():
             vmax=np.percentile(load, 99.9),
         )
         figure.colorbar(image, ax=axes[2], shrink=0.8)
-    path = arguments.output or os.path.join(arguments.outdir, "partition.png")
-    save(figure, path)
-
-
-if __name__ == "__main__":
-    main()
+    return figure

@@ -1,19 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Density map and profile of a run: plot_density.py OUTDIR [--steps N ...] [--project AXIS | --slice AXIS=LAYER]
-[--output FILE]
-
-Reads fields_<step>.h5 (particles per cell) and draws the number density for each step, and below it the mean density
-along x inside the material, relative to its median at the start. Both are smoothed, since a cell holds only a few
-particles: the density is the mean of 3 x 3 cells, so it reaches a cell beyond the particles, and the profile that of 3
-columns. In three dimensions it is the mean along an axis, z, or that of one layer of cells; across x, the profile is
-one along y. Writes OUTDIR/density.png.
-"""
-import argparse
-import os
-
+"""Density and its profile, by fields_<step>.h5: the number density of each step, and below it the mean density along x
+inside the material, relative to its median at the start. Both are smoothed, since a cell holds only a few particles:
+the density is the mean of 3 x 3 cells, so it reaches a cell beyond the particles, and the profile that of 3 columns. In
+three dimensions it is the mean along an axis, or that of one layer of cells; across x, the profile is one along y."""
 from common import fail
-from plotting import AXES, View, add_view, field_files, np, periodic, plt, read_fields, save, smoothed
+from plotting import AXES, View, field_files, nearest, np, periodic, plt, read_fields, smoothed
 
 
 def read_field(path, view):
@@ -36,24 +27,13 @@ def evenly(steps):
         wanted = np.linspace(steps[0], steps[-1], number)
         if set(wanted) <= set(steps):
             return [int(step) for step in wanted]
-    return sorted({min(steps, key=lambda s: abs(s - w)) for w in np.linspace(steps[0], steps[-1], 4)})
+    return nearest(steps, np.linspace(steps[0], steps[-1], 4))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("outdir")
-    parser.add_argument(
-        "--steps",
-        type=int,
-        nargs="*",
-        help="steps to draw (default: up to four, equally far apart where there are such)",
-    )
-    add_view(parser, project=True)
-    parser.add_argument("--output", help="picture (default: OUTDIR/density.png)")
-    arguments = parser.parse_args()
-    found, boundary = field_files(arguments.outdir), periodic(arguments.outdir)
-    steps = sorted(arguments.steps or evenly(list(found)))
-    if not arguments.steps and len(steps) < len(found) and len(set(np.diff(steps))) > 1:
+def draw(options, outdir):
+    found, boundary = field_files(outdir), periodic(outdir)
+    steps = sorted(options.steps or evenly(list(found)))
+    if not options.steps and len(steps) < len(found) and len(set(np.diff(steps))) > 1:
         print(
             f"Of {len(found)} frames no three or four from the first to the last are equally far apart:"
             f" drawn are {steps}; --steps chooses others."
@@ -63,7 +43,7 @@ def main():
         fail(f"no fields of step {missing[0]}; there are {sorted(found)}")
 
     attributes, _ = read_fields(found[min(found)], "particles")
-    view = View(arguments, attributes["cells"])
+    view = View(options, attributes["cells"], mean=True)
     box, wraps = view.of(attributes["box"]), view.of(boundary)
     start, _, _ = read_field(found[min(found)], view)
     # Rows well inside the material: where most columns of the fuller slab are filled.
@@ -114,9 +94,4 @@ def main():
             axis.tick_params(labelleft=False)
             below.tick_params(labelleft=False)
     figure.colorbar(image, ax=axes[0], label="density / initial,\nmean of 3 x 3 cells", shrink=0.85, pad=0.01)
-    path = arguments.output or os.path.join(arguments.outdir, "density.png")
-    save(figure, path)
-
-
-if __name__ == "__main__":
-    main()
+    return figure

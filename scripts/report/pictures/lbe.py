@@ -1,16 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Load balance efficiency against the step, of every model in balance.csv: plot_lbe.py OUTDIR [OUTDIR ...] [--output
-FILE]
-
-Above: LBE, the mean over the largest compute time of the processes. Below: LBE_m, the same of the loads of the
-partition in use: the efficiency that its model predicts. One column for each OUTDIR. Writes OUTDIR/lbe.png.
-"""
-import argparse
+"""Load balance efficiency against the step, of every model in balance.csv. Above: LBE, the mean over the largest
+compute time of the processes. Below: LBE_m, the same of the loads of the partition in use: the efficiency that its
+model predicts. One column for each directory."""
 import os
 
 from common import fail, read_csv, read_json
-from plotting import plt, save
+from plotting import plt
 
 COLOURS = {
     "time_average": "#999999",
@@ -24,7 +19,13 @@ COLOURS = {
 }
 
 
+def style(model):
+    fixed = model in ("none", "even")
+    return dict(color=COLOURS.get(model, "black"), lw=1.6 if model == "r1" else 1, ls="--" if fixed else "-")
+
+
 def read(outdir):
+    """{model: [(step, LBE, LBE_m), ...]}, the driver first, and the summary."""
     path = os.path.join(outdir, "balance.csv")
     advice = "give the output directory of a run that has ended, with balance.every > 0"
     rows = read_csv(path, ("step", "model", "lbe", "lbe_model", "decision"), advice)
@@ -37,27 +38,22 @@ def read(outdir):
     return curves, read_json(os.path.join(outdir, "summary.json"), ("overall_lbe", "overall_lbe_measured"), advice)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("outdirs", nargs="+", metavar="OUTDIR")
-    parser.add_argument("--output", help="picture (default: lbe.png in the first OUTDIR)")
-    arguments = parser.parse_args()
-    runs = [read(o) for o in arguments.outdirs]
+def draw(options, *outdirs):
+    runs = [read(o) for o in outdirs]
     figure, axes = plt.subplots(
         2, len(runs), figsize=(7 * len(runs), 6.4), squeeze=False, sharex="col", sharey="row", layout="constrained"
     )
-    for column, ((curves, summary), outdir) in enumerate(zip(runs, arguments.outdirs)):
+    for column, ((curves, summary), outdir) in enumerate(zip(runs, outdirs)):
         for model, points in curves.items():
             step, lbe, lbe_model = zip(*points)
-            style = dict(color=COLOURS.get(model, "black"), lw=1.6 if model == "r1" else 1)
             overall, measured = summary["overall_lbe"].get(model), summary["overall_lbe_measured"].get(model)
             axes[0][column].plot(
                 step,
                 [100 * v for v in lbe],
                 label=f"{model}  {100 * (measured if measured is not None else overall):.1f} ({100 * overall:.1f})",
-                **style,
+                **style(model),
             )
-            axes[1][column].plot(step, [100 * v for v in lbe_model], **style)
+            axes[1][column].plot(step, [100 * v for v in lbe_model], **style(model))
         clock = "counted work" if summary["clock"] == "work" else "wall clock"
         axes[0][column].set_title(
             (
@@ -79,9 +75,4 @@ def main():
     axes[0][0].set_ylabel("LBE, %")
     axes[1][0].set_ylabel("LBE_m, %")
     axes[0][0].set_ylim(0, 101)
-    path = arguments.output or os.path.join(arguments.outdirs[0], "lbe.png")
-    save(figure, path)
-
-
-if __name__ == "__main__":
-    main()
+    return figure

@@ -1,30 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pictures of nested partitions, after figures 5 to 9 of Liu, Yang & Yang (2018): plot_nested.py OUTDIR | SUMMARY
-[OPTIONS]
-
-OUTDIR of `steelyard partition`. The load of the cells (the mean of those in a dot) with the borders between nodes; each
-node's speed and the load that it got; and one node with its CPUs in hues and its accelerators in orange. In three
-dimensions, of one layer of cells. Writes OUTDIR/nested.png.
-
-SUMMARY, a summary.json of scripts/reproduce/nested.sh: LBE_m over the number of nodes. Writes lbe.png beside it.
-"""
-import argparse
+"""A nested partition, after figures 5 to 8 of Liu, Yang & Yang (2018), by partition.json and fields_0.h5. The load of
+the cells (the mean of those in a dot) with the borders between nodes; each node's speed and the load that it got; and
+one node with its CPUs in hues and its accelerators in orange. In three dimensions, of one layer of cells."""
 import os
 
 from common import fail, read_json
-from plotting import LineCollection, View, add_view, borders, matplotlib, np, plt, read_fields, save
+from plotting import LineCollection, View, borders, matplotlib, np, plt, read_fields
 
 from matplotlib.patheffects import withStroke  # after plotting, which looks for a Python that has it
 
 ACCELERATORS = ["#e6550d", "#fd8d3c", "#fdae6b", "#d94801", "#f16913", "#a63603"]
 CPUS = ["Blues", "Greens", "Purples", "Greys"]
-LOADS = {"uniform": "uniform load", "slabs": "slab collision"}
-ENVIRONMENTS = {
-    "cpus": ("CPUs only", "#08519c", "o"),
-    "accelerators": ("3 accelerators a node", "#d94801", "s"),
-    "random": ("0 to 3 accelerators a node, worst of the seeds", "#238b45", "^"),
-}
 
 
 def node_colours(resources, node):
@@ -125,18 +111,18 @@ def one_node(axis, resources, number, window, owner, node, view):
     axis.legend(handles=handles, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
 
 
-def draw_partition(arguments):
+def draw(options, outdir):
     advice = "give the directory that `steelyard partition` wrote"
-    partition = read_json(os.path.join(arguments.path, "partition.json"), ("resources", "grid", "algorithm"), advice)
-    resources, fields = partition["resources"], os.path.join(arguments.path, "fields_0.h5")
+    partition = read_json(os.path.join(outdir, "partition.json"), ("resources", "grid", "algorithm"), advice)
+    resources, fields = partition["resources"], os.path.join(outdir, "fields_0.h5")
     nodes = 1 + max(r["node"] for r in resources)
-    number = arguments.node if arguments.node is not None else chosen_node(resources, nodes)
+    number = options.node if options.node is not None else chosen_node(resources, nodes)
     if not 0 <= number < nodes:
         fail(f"there is no node {number}; there are {nodes}")
     # Through the middle of its largest box, which is an accelerator's where it has some.
     boxes = [b for r in resources if r["node"] == number for b in r["boxes"]]
     largest = max(boxes, key=lambda b: np.prod(np.subtract(b[3:], b[:3])))
-    view = View(arguments, read_fields(fields)[0]["cells"], layer=(largest[2] + largest[5]) // 2)
+    view = View(options, read_fields(fields)[0]["cells"], layer=(largest[2] + largest[5]) // 2)
     _, (load, owner) = read_fields(fields, "load", "owner", pick=view)
     ny, nx = owner.shape
     node = np.array([r["node"] for r in resources])[owner]
@@ -155,62 +141,4 @@ def draw_partition(arguments):
     whole(axes[0], partition, view, node, load)
     shares(axes[1], resources)
     one_node(axes[2], resources, number, (x0, x1, y0, y1), owner, node, view)
-    save(figure, arguments.output or os.path.join(arguments.path, "nested.png"))
-
-
-def draw_curves(arguments):
-    advice = "give the directory that `steelyard partition` wrote, or a summary.json of scripts/reproduce/nested.sh"
-    cases = read_json(arguments.path, ("cases",), advice)["cases"]
-    loads = [name for name in LOADS if any(c.get("load") == name and "lbe_model" in c for c in cases)]
-    if not loads:
-        fail(f"{arguments.path} holds no cases of nested partitions; {advice}")
-    figure, axes = plt.subplots(
-        1, len(loads), figsize=(6.2 * len(loads), 4.4), layout="constrained", sharey=True, squeeze=False
-    )
-    for axis, load in zip(axes[0], loads):
-        for environment, (label, colour, marker) in ENVIRONMENTS.items():
-            for algorithm, style in (("inner_outer", "-"), ("greedy", ":")):
-                found = {}
-                for c in cases:
-                    if (c["load"], c["environment"], c["algorithm"]) == (load, environment, algorithm):
-                        found.setdefault(c["nodes"], []).append(c["lbe_model"])
-                if found and (
-                    algorithm == "inner_outer" or environment != "cpus"
-                ):  # without accelerators they are the same
-                    nodes = sorted(found)
-                    axis.plot(
-                        nodes,
-                        [min(found[n]) for n in nodes],
-                        style,
-                        color=colour,
-                        marker=marker,
-                        markersize=5,
-                        alpha=1 if style == "-" else 0.6,
-                        label=label if style == "-" else "the same, Algorithm 1",
-                    )
-        axis.axhline(0.98, color="grey", linewidth=0.8)
-        axis.set(xscale="log", title=LOADS[load], xlabel="nodes of 2 x 12 cores")
-        axis.set_xticks(sorted({c["nodes"] for c in cases}), [str(n) for n in sorted({c["nodes"] for c in cases})])
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-    axes[0][0].set_ylabel("LBE_m")
-    low = min(c["lbe_model"] for c in cases)
-    axes[0][0].set_ylim(min(0.95, low - 0.01), 1.002)
-    axes[0][0].legend(fontsize=8, loc="lower left")
-    save(figure, arguments.output or os.path.join(os.path.dirname(arguments.path), "lbe.png"))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("path", metavar="OUTDIR | SUMMARY")
-    parser.add_argument(
-        "--node", type=int, help="that is drawn by itself (default: one in the middle with most accelerators)"
-    )
-    add_view(parser)
-    parser.add_argument("--output", help="picture")
-    arguments = parser.parse_args()
-    (draw_partition if os.path.isdir(arguments.path) else draw_curves)(arguments)
-
-
-if __name__ == "__main__":
-    main()
+    return figure

@@ -1,18 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The particles of a run as spheres: plot_particles.py OUTDIR [--steps N ...] [--colour owner energy] [--output FILE]
-
-Reads trajectory.h5 and, of the same steps, fields_<step>.h5. One column for each step; above, particles have the colour
-of the process that owns their cell, and below that of their kinetic energy. Lines are the edges of what a process owns;
-where particles hide them they are faint. Writes OUTDIR/particles.png.
-"""
-import argparse
+"""The particles of a run as spheres, by trajectory.h5 and, of the same steps, fields_<step>.h5. One column for each
+step; above, particles have the colour of the process that owns their cell, and below that of their kinetic energy.
+Lines are the edges of what a process owns; where particles hide them they are faint."""
 import os
 
 from common import fail, reason
-from plotting import field_files, h5py, matplotlib, np, plt, read_fields, save_small
+from plotting import field_files, h5py, matplotlib, np, plt, read_fields
 
-COLOURS = ("owner", "energy")
+COLOURS = ("process", "energy")
 WIDTH = 420  # of a column, in dots
 FINE = 3  # dots are the mean of so many by so many that are computed
 LIGHT = np.array([-0.45, 0.55, 0.7]) / np.linalg.norm([-0.45, 0.55, 0.7])
@@ -121,7 +116,7 @@ class Moment:
         self.width = self.box / self.owner.shape
         self.camera = Camera(self.box, dimensions == 2)
         cells = np.minimum((self.x / self.width).astype(int), np.array(self.owner.shape) - 1)
-        self.of = {"owner": self.owner[tuple(cells.T)], "energy": 0.5 * (v**2).sum(axis=1)}
+        self.of = {"process": self.owner[tuple(cells.T)], "energy": 0.5 * (v**2).sum(axis=1)}
         self.dots = spheres(self.camera, self.x)
 
     def picture(self, colour, colours):
@@ -130,36 +125,34 @@ class Moment:
         return coarse(draw_lines(self.camera, picture, edges(self.owner, self.width), height))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("outdir")
-    parser.add_argument("--steps", type=int, nargs="*", help="default: the first, the middle and the last one")
-    parser.add_argument("--colour", nargs="+", choices=COLOURS, default=COLOURS, help="default: both")
-    parser.add_argument("--output", help="picture (default: OUTDIR/particles.png)")
-    arguments = parser.parse_args()
-    fields = field_files(arguments.outdir)
-    frames = read_frames(os.path.join(arguments.outdir, "trajectory.h5"))
+def draw(options, outdir):
+    wanted = [c for c in options.colour or COLOURS if c in COLOURS]
+    if not wanted:
+        fail(f"particles have the colours {', '.join(COLOURS)}; give one of them to --colour")
+    fields = field_files(outdir)
+    frames = read_frames(os.path.join(outdir, "trajectory.h5"))
     both = sorted(set(fields) & set(frames))
-    steps = arguments.steps or sorted({both[0], both[len(both) // 2], both[-1]} if both else {})
+    steps = options.steps or sorted({both[0], both[len(both) // 2], both[-1]} if both else {})
     missing = [s for s in steps if s not in both]
     if missing or not steps:
         of = f"of step {missing[0]} " if missing else ""
-        fail(f"{arguments.outdir} has no frame {of}with cell fields; both are there of {both}")
+        fail(f"{outdir} has no frame {of}with cell fields; both are there of {both}")
     moments = [Moment(frames[s], fields[s]) for s in steps]
     processes = 1 + max(m.owner.max() for m in moments)
     top = max(np.percentile(m.of["energy"], 99) for m in moments)
     colours = {
-        "owner": lambda owner: plt.get_cmap("Set2")(owner % 8),
+        "process": lambda owner: plt.get_cmap("Set2")(owner % 8),
         "energy": lambda energy: plt.get_cmap("plasma")(np.clip(energy / top, 0, 1)),
     }
 
-    rows, columns = len(arguments.colour), len(moments)
+    rows, columns = len(wanted), len(moments)
     high = moments[0].camera.shape[0] / moments[0].camera.shape[1]
-    size = (4.2 * columns + 0.9, rows * (4.2 * high + 0.25) + 0.15)
+    wide = WIDTH / 110  # as save() has them
+    size = (wide * columns + 0.9, rows * (wide * high + 0.25) + 0.15)
     figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for axis, moment in zip(axes[0], moments):
         axis.set_title(f"t = {moment.time:g} (step {moment.step})", fontsize=10)
-    for row, colour in zip(axes, arguments.colour):
+    for row, colour in zip(axes, wanted):
         for axis, moment in zip(row, moments):
             axis.imshow(moment.picture(colour, colours[colour]), origin="lower", interpolation="antialiased")
             axis.set_axis_off()
@@ -167,11 +160,6 @@ def main():
             scale = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(0, top), "plasma")
             figure.colorbar(scale, ax=row, shrink=0.75, pad=0.01, label="kinetic energy / epsilon")
         elif processes <= 8:
-            shown = [matplotlib.patches.Patch(color=colours["owner"](n), label=n) for n in range(processes)]
+            shown = [matplotlib.patches.Patch(color=colours["process"](n), label=n) for n in range(processes)]
             row[-1].legend(handles=shown, title="process", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    path = arguments.output or os.path.join(arguments.outdir, "particles.png")
-    save_small(figure, path)
-
-
-if __name__ == "__main__":
-    main()
+    return figure

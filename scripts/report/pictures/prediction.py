@@ -1,16 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A prediction: plot_prediction.py DIRECTORY [--output FILE]
-
-Reads the predict.json that `steelyard predict` wrote into the directory. Left: the speed-up, with
-its uncertainty; that of 1 rank is 1 by definition. Right: what a step is made of. All of it is predicted.
-"""
-import argparse
+"""A prediction, by the predict.json of `steelyard predict`. Left: the speed-up, with its uncertainty; that of 1 rank is
+1 by definition. Right: what a step is made of. All of it is predicted."""
 import math
 import os
 
 from common import fail, read_json
-from plotting import plt, save
+from plotting import plt
 
 TERMS = ["compute", "imbalance", "messages", "bytes", "rebalancing"]
 
@@ -32,15 +27,11 @@ def ticks(ranks):
     return kept[::-1]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", metavar="DIRECTORY")
-    parser.add_argument("--output", help="picture (default: DIRECTORY/prediction.png)")
-    arguments = parser.parse_args()
+def draw(options, outdir):
     advice = "give the directory that `steelyard predict DECK --out DIRECTORY` wrote"
-    p = read_json(os.path.join(arguments.directory, "predict.json"), advice=advice)
+    p = read_json(os.path.join(outdir, "predict.json"), advice=advice)
     if "forecasts" not in p:
-        fail(f"{arguments.directory}/predict.json is of no deck; there is nothing to plot")
+        fail(f"{outdir}/predict.json is of no deck; there is nothing to plot")
     forecasts = p["forecasts"]
     ranks = [f["ranks"] for f in forecasts]
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
@@ -64,8 +55,4 @@ def main():
         axis.set_xticks(ticks(ranks), [str(r) for r in ticks(ranks)])
         axis.set_xticks([], minor=True)
     figure.tight_layout()
-    save(figure, arguments.output or os.path.join(arguments.directory, "prediction.png"))
-
-
-if __name__ == "__main__":
-    main()
+    return figure

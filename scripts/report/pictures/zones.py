@@ -1,25 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The border between the zones of CPUs and accelerators: plot_zones.py OUTDIR [--output FILE]
-
-Reads zones.csv (docs/output.md). Above: the share of each rank's load that its accelerators have, and dotted the most
-that they may have. Below: what a step took the CPU and the accelerators between two checks. Writes OUTDIR/zones.png.
-"""
-import argparse
+"""The border between the zones of CPUs and accelerators, by zones.csv. Above: the share of each rank's load that its
+accelerators have, and dotted the most that they may have. Below: what a step took the CPU and the accelerators between
+two checks."""
 import os
 
 from common import fail, read_csv
-from plotting import plt, save
+from plotting import plt
 
 COLUMNS = ("step", "rank", "share", "cpu_seconds", "accelerator_seconds", "next_share", "most_share")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("outdir", metavar="OUTDIR")
-    parser.add_argument("--output", help="picture (default: OUTDIR/zones.png)")
-    arguments = parser.parse_args()
-    path = os.path.join(arguments.outdir, "zones.csv")
+def draw(options, outdir):
+    path = os.path.join(outdir, "zones.csv")
     rows = read_csv(path, COLUMNS, "give the output directory of a run with accelerator.backend")
     if not rows:
         fail(f"{path} holds no check of a border; let the run do more steps")
@@ -36,14 +28,10 @@ def main():
         above.plot(steps, column("most_share", 100), ":", color=colour, linewidth=1)
         below.plot(steps, column("cpu_seconds", 1e3), "-", color=colour, marker=".", label=f"rank {rank}: CPU")
         below.plot(steps, column("accelerator_seconds", 1e3), "--", color=colour, marker="x", label="its accelerators")
-    above.set(ylabel="share of the accelerators, %", ylim=(0, 105), title=os.path.normpath(arguments.outdir))
+    above.set(ylabel="share of the accelerators, %", ylim=(0, 105), title=os.path.normpath(outdir))
     below.set(xlabel="step", ylabel="ms a step, since the last check", yscale="log")
     if len(ranks) <= 8:
         below.legend(fontsize=8)
     for axis in (above, below):
         axis.grid(alpha=0.25)
-    save(figure, arguments.output or os.path.join(arguments.outdir, "zones.png"))
-
-
-if __name__ == "__main__":
-    main()
+    return figure

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Pictures for a paper, by `report.py OUT --pictures KIND`. A new one is an entry here and a module of that name, whose
+draw(options, *outdirs) makes a figure of matplotlib, or ends in fail() where it cannot."""
+import importlib
+import os
+
+# Of each picture the files without which a directory has nothing to draw.
+PICTURES = {
+    "map": ("map.csv",),
+    "lbe": ("balance.csv", "summary.json"),
+    "density": ("fields.xdmf", "thermo.csv"),
+    "partition": ("fields.xdmf", "balance.csv"),
+    "particles": ("fields.xdmf", "trajectory.h5"),
+    "zones": ("zones.csv",),
+    "nested": ("partition.json",),
+    "prediction": ("predict.json",),
+}
+TOGETHER = ("map", "lbe")  # of all directories in one picture, which the first of them gets
+
+
+def draw(outdirs, options):
+    """Draws the pictures options.only, or all that the directories have the files for. Returns whether each of them
+    could be drawn; of one that could not, a line says why."""
+    from plotting import fail, save
+
+    jobs = []
+    for name in options.only or PICTURES:
+        for of in [outdirs] if name in TOGETHER else [[o] for o in outdirs]:
+            if options.only or all(os.path.isfile(os.path.join(o, need)) for o in of for need in PICTURES[name]):
+                jobs.append((name, of))
+    if options.only and options.output and len(jobs) != 1:
+        fail(
+            f"--output is the name of one picture, and there are {len(jobs)}; leave it out, or give one OUT and --only"
+        )
+    good = True
+    for name, of in jobs:
+        path = options.only and options.output or os.path.join(of[0], f"{name}.{options.pictures}")
+        try:
+            save(importlib.import_module(f".{name}", __package__).draw(options, *of), path)
+        except SystemExit:
+            good = False
+    return good

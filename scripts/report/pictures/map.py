@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The box over time and how balanced the processes were: frames of map.csv with the borders between processes, a row
+for each directory and colour, and below them the LBE over the steps, with lines where the frames are."""
+import os
+
+from common import fail
+from plotting import AXES, LineCollection, View, borders, nearest, np, plt
+
+from ..run import read_run
+from . import PICTURES, lbe
+
+COLOURS = {"density": "YlGnBu", "load": "OrRd", "process": "Set2"}
+
+
+class Frames:
+    """What is drawn of a run. x, y: edges of the blocks of cells along the axes that are shown, in sigma."""
+
+    def __init__(self, options, outdir):
+        run = read_run(outdir)
+        self.name, self.map, self.summary = run["name"], run["map"], run["summary"]
+        if not self.map:
+            fail(f"{outdir} has no map.csv with a frame that can be drawn; run with output.map_frames > 0")
+        self.edges = [np.array(e) for e in self.map["edges"]]
+        grid = [e[-1] for e in self.edges]
+        width = np.append(run["box"]["sides"] if run["box"] else grid, 1)[:3] / grid
+        self.flat = bool(grid[2] == 1)
+        self.view = View(options, grid[: 2 if self.flat else 3], mean=True)
+        self.x, self.y = (self.edges[a] * width[a] for a in self.view.shown)
+        self.cells = np.einsum("i,j,k->ijk", *map(np.diff, self.edges))
+        self.volume = width.prod()
+
+    def blocks(self, name, frame, mean=True):
+        """A column of a frame, [up, right]; of owners, which have no mean, those in the middle."""
+        if name not in self.map:
+            return None
+        values = np.array(self.map[name][frame], dtype=float).reshape(self.cells.shape)
+        values = values if name == "owner" else values / self.cells
+        if self.flat:
+            return values[:, :, 0].T
+        axis, layer = self.view.axis, self.view.layer
+        if layer is None and name != "owner":
+            return values.mean(axis=axis).T
+        layer = self.edges[axis][-1] // 2 if layer is None else layer
+        return values.take(np.searchsorted(self.edges[axis], layer, side="right") - 1, axis=axis).T
+
+    def field(self, colour, frame):
+        """The colours of a frame; None where the run knows of no loads yet."""
+        if colour == "density":
+            return self.blocks("particles", frame) / self.volume
+        if colour == "process":
+            return self.blocks("owner", frame) % 8
+        load = self.blocks("load", frame)
+        return None if load is None or np.isnan(load).any() else 1e6 * load
+
+    def borders(self, frame):
+        lines = borders(self.blocks("owner", frame))
+        return [[(self.x[i], self.y[j]) for i, j in line] for line in lines]
+
+    def chosen(self, wanted, colour):
+        """The frames that are nearest to the steps wanted, else some that are spread over the run."""
+        steps = [s for f, s in enumerate(self.map["step"]) if self.field(colour, f) is not None]
+        if not steps:
+            fail(f"{self.name}/map.csv has no loads, since the run did not balance; choose another --colour")
+        return [self.map["step"].index(s) for s in nearest(steps, wanted or np.linspace(steps[0], steps[-1], 4))]
+
+
+def draw_lbe(axis, outdirs):
+    """Of one run the LBE of each of its models, of several that of the models that drove them."""
+    for outdir in outdirs:
+        curves, summary = lbe.read(outdir)
+        for model, points in list(curves.items())[: len(curves) if len(outdirs) == 1 else 1]:
+            name = model if len(outdirs) == 1 else os.path.basename(os.path.normpath(outdir))
+            style = lbe.style(model) if len(outdirs) == 1 else {}
+            steps, values, _ = zip(*points)
+            label = f"{name} ({100 * summary['overall_lbe'][model]:.1f})"
+            axis.plot(steps, [100 * v for v in values], label=label, **style)
+    axis.set(ylim=(0, 103))
+    axis.set_xlabel("step", fontsize=9)
+    axis.set_ylabel("LBE (overall), %", fontsize=9)
+    axis.tick_params(labelsize=8)
+    axis.margins(x=0.01)
+    axis.grid(alpha=0.25)
+    axis.legend(fontsize=8, ncols=8, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False)
+
+
+def draw_frame(axis, run, frame, field, **colours):
+    """A frame with its borders, thinner the more processes there are. Returns what a bar of colours is for."""
+    image = axis.pcolormesh(run.x, run.y, field, rasterized=True, **colours)
+    processes = 1 + max(run.map["owner"][frame])
+    width = 1.1 if processes <= 16 else 0.7 if processes <= 200 else 0.3
+    for ink, wide in (("white", 2 * width), ("#16202c", width)):
+        axis.add_collection(LineCollection(run.borders(frame), colors=ink, linewidths=wide))
+    axis.set(aspect="equal", xlim=(0, run.x[-1]), ylim=(0, run.y[-1]))
+    axis.set_title(f"step {run.map['step'][frame]:,}{run.view.text}", fontsize=10)
+    return image
+
+
+def draw(options, *outdirs):
+    wanted = [c for c in options.colour or ["density"] if c in COLOURS]
+    if not wanted:
+        fail(f"a map has the colours {', '.join(COLOURS)}; give one of them to --colour")
+    rows = [(run, colour) for run in [Frames(options, o) for o in outdirs] for colour in wanted]
+    first, chosen = rows[0][0], []
+    for run, colour in rows:  # about the same moments in all of them
+        wanted = options.steps or [first.map["step"][f] for f in (chosen or [[]])[0]]
+        chosen.append(run.chosen(wanted, colour))
+    fields = [[run.field(colour, f) for f in frames] for (run, colour), frames in zip(rows, chosen)]
+    with_lbe = all(os.path.isfile(os.path.join(o, name)) for o in outdirs for name in PICTURES["lbe"])
+    columns = max(len(frames) for frames in chosen)
+    wide = min(5, 13 / columns)
+    heights = [wide * first.y[-1] / first.x[-1] + 0.3] * len(rows) + [1.9] * with_lbe
+    figure = plt.figure(figsize=(wide * columns + 1.2, sum(heights) + 0.8), layout="constrained")
+    grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
+    for row, (run, colour) in enumerate(rows):
+        same = [f for (_, c), drawn in zip(rows, fields) if c == colour for f in drawn]
+        top = 7 if colour == "process" else max(np.percentile(f, 99.8) for f in same) or 1
+        axes = [figure.add_subplot(grid[row, column]) for column in range(len(chosen[row]))]
+        for axis, frame, field in zip(axes, chosen[row], fields[row]):
+            image = draw_frame(axis, run, frame, field, cmap=COLOURS[colour], vmin=0, vmax=top)
+            axis.tick_params(labelsize=8, labelleft=axis is axes[0], labelbottom=row == len(rows) - 1)
+            if row == len(rows) - 1:
+                axis.set_xlabel(f"{AXES[run.view.shown[0]]} / sigma", fontsize=9)
+        name = f"{run.name}\n" if len(outdirs) > 1 else ""
+        axes[0].set_ylabel(f"{name}{AXES[run.view.shown[1]]} / sigma", fontsize=9)
+        if colour != "process":
+            label = "load of a\ncell / \u00b5s" if colour == "load" else "particles /\nsigma" + "\u00b3\u00b2"[run.flat]
+            bar = figure.colorbar(image, ax=axes, pad=0.01, aspect=12)
+            bar.ax.tick_params(labelsize=8)
+            bar.set_label(label, fontsize=8)
+    if with_lbe:
+        axis = figure.add_subplot(grid[len(rows), :])
+        draw_lbe(axis, outdirs)
+        for frame in chosen[0]:
+            axis.axvline(first.map["step"][frame], color="0.6", lw=0.8, zorder=0)
+    return figure

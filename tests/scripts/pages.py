@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Runs of all kinds, their reports, and a browser to look at them."""
+import base64
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zlib
+
+from program import COLLISIONS, DECK, SOURCE, checkpoints, options, run, settings, start
+
+SMALL = dict(run__steps=240, output__every=40, balance__every=20, balance__clock="work", balance__processes=6)
+
+
+def report(*arguments, **more):
+    command = [sys.executable, os.path.join(SOURCE, "scripts", "report.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+
+
+def made(*arguments):
+    done = report(*arguments)
+    assert done.returncode == 0, done.stderr
+    return re.fullmatch("wrote (.*)\n", done.stdout)[1]
+
+
+def data_of(path):
+    """What the page unpacks."""
+    with open(path, encoding="utf-8") as f:
+        packed = re.search(r'id="data">([^<]*)</script>', f.read())[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))["runs"]
+
+
+def steelyard(out, ranks, deck=DECK, *arguments, **values):
+    code, text = run(ranks, "run", deck, "--out", out, "--quiet", *arguments, *settings(**values))
+    assert code == 0, text
+    return out
+
+
+def rows_of(out, name):
+    with open(os.path.join(out, name), newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def killed(out):
+    """A run that is killed, and goes on with other ranks."""
+    often = {**SMALL, "checkpoint__every": 80}
+    process = start(0, "run", DECK, "--out", out, "--quiet", *settings(**{**often, "run__steps": 100000}))
+    while len(checkpoints(out)) < 2 and process.poll() is None:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    return steelyard(out, 3, DECK, "--restart", "auto", **{**often, "run__steps": max(checkpoints(out)) + 240})
+
+
+def partition(out):
+    machine = settings(machine__nodes=3, machine__cores_per_cpu=3, machine__accelerators_per_node="[2, 0, 1]")
+    command = [options.binary, "partition", DECK, "--out", out, *machine]
+    assert subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+    return out
+
+
+def predicted(out):
+    """A run beside what was predicted of it."""
+    assert run(0, "predict", DECK, "--out", f"{out}_before", "--processes", "1,2", "--quiet")[0] == 0
+    return steelyard(out, 2, DECK, "--prediction", f"{out}_before/predict.json", run__steps=40, balance__every=20)
+
+
+NESTED = dict(machine__nodes=2, machine__cpus_per_node=1, machine__cores_per_cpu=2, balance__partition__kind="nested")
+RUNS = {  # what makes each kind of results
+    "plane": lambda out: steelyard(out, 2, **SMALL, balance__compare="[a1]"),
+    "space": lambda out: steelyard(out, 3, COLLISIONS[3].deck, **{**COLLISIONS[3].small, **SMALL}),
+    "fixed": lambda out: steelyard(out, 2, **SMALL, balance__partition__kind="none"),
+    "alone": lambda out: steelyard(out, 1, run__steps=40, balance__every=0),
+    "virtual": lambda out: steelyard(out, 2, **{**SMALL, "run__steps": 60, "balance__processes": 2400}),
+    "zones": lambda out: steelyard(out, 2, run__steps=60, accelerator__backend="host", balance__every=0),
+    "nested": lambda out: steelyard(out, 4, **{**SMALL, **NESTED, "balance__processes": 4, "run__steps": 60}),
+    "killed": killed,
+    "partition": partition,
+    "predicted": predicted,
+}
+
+
+class Runs(dict):
+    """The output directory of each kind of results, made when it is asked for."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __missing__(self, name):
+        self[name] = RUNS[name](self.folder / name)
+        return self[name]
+
+
+class Browser:
+    """Chromium without a window, and what goes wrong in it."""
+
+    def __init__(self, driver):
+        self.driver, self.run = driver, driver.execute_script
+        size = dict(width=1280, height=800, deviceScaleFactor=1, mobile=False)
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def open(self, path):
+        """Opens a page and waits until it is drawn. Returns the seconds that took."""
+        self.driver.get_log("performance"), self.driver.get_log("browser")
+        begin = time.monotonic()
+        self.driver.get(f"file://{path}")
+        while not self.run("return document.getElementById('main').dataset.ready"):
+            assert time.monotonic() - begin < 60, (self.run("return document.body.innerText")[:500], self.errors())
+            time.sleep(0.02)
+        took = time.monotonic() - begin
+        self.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return took
+
+    def errors(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        """Addresses that the page asked for, but its own."""
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        return [url for url in asked[1:] if not url.startswith(("data:", "blob:"))], len(asked)
+
+    def key(self, *keys):
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def map(self):
+        return self.run("return [...document.querySelectorAll('#map canvas')].map((c) => c.toDataURL()).join()")
