@@ -106,12 +106,15 @@ Overview::Overview(RunDirectory& results, const RunContext& run, const balance::
       ranks_(results, "ranks.csv", rank_columns(), run,
              std::min(run.deck.output.map_frames, most_rank_rows / results.comm().size())) {}
 
-void Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers) {
+std::vector<MapRow> Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
+                                    const Timers& timers) {
     if (ranks_.wants(step)) ranks_.add(step, rank_rows(step, engine, balancer, timers));
-    if (!map_.frames.due(step) || !affordable(step)) return;
+    if (!map_.frames.due(step) || !affordable(step)) return {};
     const double begin = comm::now();
-    if (map_.wants(step)) map_.add(step, map_rows(step, engine, balancer));
+    std::vector<MapRow> frame;
+    if (map_.wants(step)) map_.add(step, frame = map_rows(step, engine, balancer));
     spent_seconds_ += comm::now() - begin;
+    return frame;
 }
 
 bool Overview::affordable(std::int64_t step) const {
