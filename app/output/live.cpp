@@ -52,8 +52,6 @@ void Live::draw(const std::string& above) {
     pace_.at(view_.step, begin);
     view_.rate = pace_.rate();
     const Screen screen = terminal_.screen();
-    // Where the window has become smaller, lines of the old picture may have been wrapped: it stays, wherever it is.
-    if (screen.columns < screen_.columns || screen.rows < screen_.rows) picture_.clear();
     if (screen.columns != screen_.columns || screen.rows != screen_.rows) map_ = map_of(frame_, screen);
     screen_ = screen;
     Lines lines = numbers_of(view_, screen);

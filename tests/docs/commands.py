@@ -54,6 +54,7 @@ COMMANDS = [
     # docs/report.md
     ("quick", RUN + r"tiny\.yaml --out out/look ", {}, FEW),
     ("quick", r"scripts/report\.py out/look$", {}, {}),
+    ("quick", r"scripts/report\.py --watch out/look$", {}, {}),
     ("quick", r"scripts/report\.py out/balance out/less_dense --output out/both\.html$", {}, {}),
     ("quick", r"scripts/report\.py out/balance --pictures pdf$", {}, {}),
     # docs/models.md
