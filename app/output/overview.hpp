@@ -19,6 +19,9 @@
 
 namespace app {
 
+inline constexpr std::int64_t most_blocks = 4096;      ///< in a frame of map.csv
+inline constexpr std::int64_t most_rank_rows = 65536;  ///< in ranks.csv
+
 /// Cells of a grid in cubes of the same side; those at upper ends may be smaller.
 struct Blocks {
     balance::Grid grid;
