@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Launchers are looked for among the ancestors of this process, by their names: what a launcher tells its processes
-// does not say where their output goes. Where the launcher is on another node there is no terminal here.
+// does not say where their output goes. A launcher on another node, or one that leaves the start to a daemon (Slurm's
+// srun), is not found: then there is no terminal here.
 #include "app/common/terminal.hpp"
 
 #include <sys/ioctl.h>
@@ -20,7 +21,7 @@ namespace app {
 namespace {
 
 bool launches(std::string_view program) {
-    constexpr std::array<std::string_view, 6> launchers{"mpiexec", "mpirun", "orterun", "prterun", "prun", "srun"};
+    constexpr std::array<std::string_view, 4> launchers{"mpiexec", "mpirun", "orterun", "prterun"};
     return std::any_of(launchers.begin(), launchers.end(), [&](auto name) { return program.starts_with(name); });
 }
 
