@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One page for a browser about a run, or about several side by side: report.py OUT [OUT ...] [--output FILE]
+"""One page for a browser about a run, or about several side by side: report.py OUT [OUT ...] [--output FILE] [--watch]
 
 OUT: the output directory of a run, of one that goes on or was ended early too, or of `steelyard partition`. The page is
 one file that needs no network: map of the box over time, balancing, times of the ranks, energies, what ran. Writes
@@ -25,6 +25,7 @@ from common import fail
 from report import pictures
 from report.page import page, replace_file
 from report.run import is_result, read_run
+from report.watch import watch
 
 # Options that belong to --pictures.
 DRAWING = {
@@ -52,6 +53,30 @@ def say(what):
         fail(f"{what}, but cannot write to standard output: {e.strerror}")
 
 
+def seconds(text):
+    value = float(text)
+    if not 0.1 <= value <= 3600:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 0.1 to 3600")
+    return value
+
+
+def shown(path):
+    return path if path.isprintable() else ascii(path)
+
+
+def write_page(arguments, reload=None, going=()):
+    """The page of the directories as they are now, and its path. reload, going: see watch()."""
+    path = arguments.output or os.path.join(arguments.outdirs[0], "report.html")
+    messages = [arguments.messages, *[None] * len(arguments.outdirs)]
+    going = [*going, *[False] * len(arguments.outdirs)]
+    runs = [read_run(o, m, g) for o, m, g in zip(arguments.outdirs, messages, going)]
+    try:
+        replace_file(path, page(runs, reload))
+    except OSError as e:
+        fail(f"cannot write {path!r}: {e.strerror}")
+    return shown(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outdirs", nargs="+", metavar="OUT")
@@ -64,33 +89,35 @@ def main():
     parser.add_argument("--pictures", metavar="KIND", choices=("png", "pdf"), help="also draw pictures: png or pdf")
     for name, how in DRAWING.items():
         parser.add_argument(f"--{name}", **how)
+    parser.add_argument(
+        "--watch", action="store_true", help="write the page anew while a run goes on, until it has ended"
+    )
+    every = "with --watch: how often to look whether there is more to show (default: 2)"
+    parser.add_argument("--every", type=seconds, default=2, metavar="SECONDS", help=every)
     arguments = parser.parse_args()
     alone = [f"--{name}" for name in DRAWING if vars(arguments)[name] is not None]
     if alone and not arguments.pictures:
         parser.error(f"{alone[0]} is for --pictures")
+    if arguments.watch and arguments.only:
+        parser.error("--watch writes pages, and with --only there is none; leave one of them out")
     if arguments.slice and arguments.project:
         parser.error("--slice and --project are two ways to draw three dimensions; give one of them")
     if arguments.pictures:
         import plotting  # noqa: F401  where this Python lacks what pictures need, another one begins anew here
-    for outdir in arguments.outdirs:
+    if arguments.watch:
+        files = [arguments.messages] if arguments.messages else []
+        code = watch(arguments.outdirs, files, arguments.every, lambda *how: write_page(arguments, *how), say)
+        if code:
+            sys.exit(code)
+    for outdir in [] if arguments.watch else arguments.outdirs:
         if not is_result(outdir):
             what = "holds no results of a run" if os.path.isdir(outdir) else "is no directory"
             print(f"report.py: {outdir!r} {what}; give what `steelyard run --out` wrote to", file=sys.stderr)
             sys.exit(3)
-    if not arguments.only:
-        write_page(arguments)
+    if not arguments.watch and not arguments.only:
+        say(f"wrote {write_page(arguments)}")
     if arguments.pictures and not pictures.draw(arguments.outdirs, arguments):
         sys.exit(2)
-
-
-def write_page(arguments):
-    runs = [read_run(o, arguments.messages if i == 0 else None) for i, o in enumerate(arguments.outdirs)]
-    path = arguments.output or os.path.join(arguments.outdirs[0], "report.html")
-    try:
-        replace_file(path, page(runs))
-    except OSError as e:
-        fail(f"cannot write {path!r}: {e.strerror}")
-    say(f"wrote {path if path.isprintable() else ascii(path)}")
 
 
 if __name__ == "__main__":

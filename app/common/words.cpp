@@ -14,11 +14,11 @@ std::string counted(std::int64_t n, std::string_view noun) {
     return fmt::format("{} {}{}", n, noun, hissing ? "es" : "s");
 }
 
-std::string one_line_of(const std::vector<std::string>& parts) {
+std::string one_line_of(const std::vector<std::string>& parts, std::size_t width) {
     std::string line;
     for (const std::string& part : parts) {
         const std::string longer = line.empty() ? part : line + "  " + part;
-        if (longer.size() > line_width) break;
+        if (longer.size() > width) break;
         line = longer;
     }
     return line;

@@ -18,7 +18,7 @@ std::string along_axes(const std::array<int, 3>& n, int dimensions);
 inline constexpr std::size_t line_width = 79;
 
 /// One line of the parts, two spaces apart, up to the first that doesn't fit.
-std::string one_line_of(const std::vector<std::string>& parts);
+std::string one_line_of(const std::vector<std::string>& parts, std::size_t width = line_width);
 
 /// The items after one another, `after` behind each but the last, broken between items into lines that begin with
 /// `indent` and end with a line feed. An item wider than a line has one for itself.

@@ -44,8 +44,10 @@ public:
     virtual std::int64_t particles(std::size_t t) const = 0;
     /// Number `own` of a tile; in two dimensions z is 0. Of a block only while the whole state is at one time.
     virtual md::Particle<3> particle(std::size_t t, std::int64_t own) const = 0;
-    /// Particles of each own cell, in the order of cells.
+    /// Particles of each own cell, in the order of cells. Of a block as of particle().
     virtual std::vector<std::int32_t> counts(std::size_t t) const = 0;
+    /// The same of a block, as its accelerator has them: also while the whole state is not at one time.
+    virtual std::vector<std::int32_t> block_counts(std::size_t t) const = 0;
     /// Elements of the neighbour lists' rows, of one lane.
     virtual std::int64_t list_length(std::size_t t) const = 0;
     /// Particles in and around each cell of a tile of the CPU, in the order of cells; of the cells around it as the

@@ -25,6 +25,17 @@ void take_counts(md::Tile<D>& tile, gpu::Zone<D>& zone) {
     std::copy(counts.begin(), counts.end(), &tile.count(lowest));
 }
 
+template <int D>
+std::vector<std::int32_t> own_counts(const md::Tile<D>& tile) {
+    std::vector<std::int32_t> all;
+    const balance::Box& b = tile.box();
+    md::for_each_column<D>(b, [&](const md::CellIndex& c) {
+        const std::int32_t* n = &tile.count(c);
+        all.insert(all.end(), n, n + b.extent(D - 1));
+    });
+    return all;
+}
+
 }  // namespace
 
 template <int D>
@@ -141,13 +152,19 @@ md::Particle<3> Tiles<D>::particle(std::size_t t, std::int64_t own) const {
 
 template <int D>
 std::vector<std::int32_t> Tiles<D>::counts(std::size_t t) const {
-    std::vector<std::int32_t> all;
-    const balance::Box& b = box(t);
-    md::for_each_column<D>(b, [&](const md::CellIndex& c) {
-        const std::int32_t* n = &tiles_[t].count(c);
-        all.insert(all.end(), n, n + b.extent(D - 1));
-    });
-    return all;
+    return own_counts(tiles_[t]);
+}
+
+template <int D>
+md::Tile<D> Tiles<D>::counted_block(std::size_t t) const {
+    md::Tile<D> tile(setup_.domain, box(t), setup_.halo, setup_.reach);
+    take_counts(tile, *zones_[accelerator_of(t)]);
+    return tile;
+}
+
+template <int D>
+std::vector<std::int32_t> Tiles<D>::block_counts(std::size_t t) const {
+    return own_counts(counted_block(t));
 }
 
 namespace {
@@ -171,11 +188,7 @@ template <int D>
 std::vector<balance::CellCounts> Tiles<D>::cell_counts() const {
     std::vector<std::vector<balance::CellCounts>> by_tile(size());
     parallel_for(on_cpu(), [&](std::size_t t) { by_tile[t] = counts_around(tiles_[t]); });
-    for (std::size_t t = on_cpu(); t < size(); ++t) {
-        md::Tile<D> tile(setup_.domain, box(t), setup_.halo, setup_.reach);
-        take_counts(tile, *zones_[accelerator_of(t)]);
-        by_tile[t] = counts_around(tile);
-    }
+    for (std::size_t t = on_cpu(); t < size(); ++t) by_tile[t] = counts_around(counted_block(t));
     std::vector<balance::CellCounts> all;
     for (const auto& v : by_tile) all.insert(all.end(), v.begin(), v.end());
     return all;

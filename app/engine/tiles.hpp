@@ -57,6 +57,7 @@ public:
     std::int64_t particles(std::size_t t) const override { return t < on_cpu() ? tiles_[t].size() : zone(t).size(); }
     md::Particle<3> particle(std::size_t t, std::int64_t own) const override;
     std::vector<std::int32_t> counts(std::size_t t) const override;
+    std::vector<std::int32_t> block_counts(std::size_t t) const override;
     std::int64_t list_length(std::size_t t) const override { return tiles_[t].list_length(); }
     std::vector<balance::CellCounts> cell_counts_of(std::size_t t) const override;
     std::vector<balance::CellCounts> cell_counts() const override;
@@ -65,6 +66,9 @@ public:
     std::int64_t bytes() const override;
 
 private:
+    /// A tile without particles that has the counts of a block and its halo.
+    md::Tile<D> counted_block(std::size_t t) const;
+
     std::vector<md::Tile<D>> tiles_;
     std::vector<std::unique_ptr<gpu::Zone<D>>> zones_;  // by accelerator
 };

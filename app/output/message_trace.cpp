@@ -78,7 +78,7 @@ void MessageTrace::open() {
 
 void MessageTrace::append(const std::string& rows) {
     if (const std::string damage = file_.damage(); !damage.empty()) {
-        damaged_ = true;
+        ++losses_;
         std::error_code error;
         Aside aside(folder_of(path_).string());
         const bool there = fs::exists(fs::symlink_status(path_, error));

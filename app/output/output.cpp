@@ -149,9 +149,15 @@ void Output::rebuilt(const Stage& stage, const Engine& engine) {
     const double balancing = timers_.seconds(Phase::balancing);
     stages_.add(stage.step, stage.rebuilt, stage.due, stage.balancing, stage.seconds,
                 balancing - std::exchange(balancing_before_, balancing));
-    if (!stage.rebuilt || run_.deck.output.map_frames == 0) return;
+    const bool frames = run_.deck.output.map_frames > 0;
+    if (!stage.rebuilt || (!frames && !progress_.live())) return;
     const Timed timed(timers_, Phase::output);
-    files().overview->write(stage.step, engine, balancer_, timers_);
+    std::vector<MapRow> frame;
+    if (frames) frame = files().overview->write(stage.step, engine, balancer_, timers_);
+    if (Live* live = progress_.live()) {
+        live->map(std::move(frame));
+        live->at(stage.step, results_.losses() + (run_.trace ? run_.trace->losses() : 0));
+    }
 }
 
 // Of all ranks and threads since this start of the run.
@@ -171,9 +177,10 @@ void Output::sums(std::int64_t step, const Engine& engine) {
     particles_ = totals.particles;
     energies_.largest_kinetic = std::max(energies_.largest_kinetic, now.kinetic);
     Files& f = files();
-    f.thermo.add(std::array{ThermoRow{step, clock_.at(step), totals.particles, now}});
+    const ThermoRow row{step, clock_.at(step), totals.particles, now};
+    f.thermo.add(std::array{row});
     f.timing.add(std::array{TimingRow{step, f.wall_before + comm::now() - run_.start_seconds, f.cpu_before + cpu}});
-    progress_.line(step, particles_, now);
+    progress_.line(row);
 }
 
 void Output::series(std::int64_t step, Engine& engine) {
@@ -212,6 +219,7 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
             balancing_.migrate_seconds += r.migrate_seconds;
         }
     files().balance->add(rows);
+    if (Live* live = progress_.live()) live->balanced(rows);
     if (!resources.empty()) files().resources->add(resources);
 }
 
@@ -268,6 +276,7 @@ bool Output::finish(std::int64_t step, const Engine& engine) {
             throw results_.cannot_write("summary.json");
         results_.forget_summary_before();
     });
+    if (Live* live = progress_.live()) live->end(step);
     if (!progress_.quiet()) say_summary(summary);
     return results_.whole() && (!run_.trace || run_.trace->whole());
 }

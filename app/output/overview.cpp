@@ -16,15 +16,28 @@
 namespace app {
 namespace {
 
-constexpr std::int64_t most_blocks = 4096;
-constexpr std::int64_t most_rank_rows = 65536;
-
 // What a rank knows of a block.
 struct Share {
-    std::int64_t place = 0, owner = -1, zone = 0;  // no owner: only load
-    std::int64_t cells = 0, particles = 0, load = 0;
-    auto key() const { return std::tie(place, owner, zone); }
+    std::int32_t place = 0, owner = -1;  // no owner: only load
+    std::int32_t zone = 0, cells = 0;
+    std::int64_t particles = 0, load = 0;
+    auto key() const { return std::tuple(place, owner, zone); }
 };
+
+// By their keys. There are few of each block, so they are dealt to the blocks first.
+std::vector<Share> in_order(std::vector<Share> shares, const Blocks& blocks) {
+    const std::array<int, 3> n = blocks.count();
+    std::vector<std::size_t> end(static_cast<std::size_t>(n[0]) * n[1] * n[2]);
+    for (const Share& s : shares) ++end[s.place];
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    std::vector<Share> ordered(shares.size());
+    for (const Share& s : shares) ordered[--end[s.place]] = s;  // now `end` is where those of the block begin
+    end.push_back(shares.size());
+    for (std::size_t place = 0; place + 1 < end.size(); ++place)
+        std::sort(ordered.begin() + end[place], ordered.begin() + end[place + 1],
+                  [](const Share& a, const Share& b) { return a.key() < b.key(); });
+    return ordered;
+}
 
 }  // namespace
 
@@ -106,12 +119,15 @@ Overview::Overview(RunDirectory& results, const RunContext& run, const balance::
       ranks_(results, "ranks.csv", rank_columns(), run,
              std::min(run.deck.output.map_frames, most_rank_rows / results.comm().size())) {}
 
-void Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers) {
+std::vector<MapRow> Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
+                                    const Timers& timers) {
     if (ranks_.wants(step)) ranks_.add(step, rank_rows(step, engine, balancer, timers));
-    if (!map_.frames.due(step) || !affordable(step)) return;
+    if (!map_.frames.due(step) || !affordable(step)) return {};
     const double begin = comm::now();
-    if (map_.wants(step)) map_.add(step, map_rows(step, engine, balancer));
+    std::vector<MapRow> frame;
+    if (map_.wants(step)) map_.add(step, frame = map_rows(step, engine, balancer));
     spent_seconds_ += comm::now() - begin;
+    return frame;
 }
 
 bool Overview::affordable(std::int64_t step) const {
@@ -128,29 +144,34 @@ std::vector<MapRow> Overview::map_rows(std::int64_t step, const Engine& engine, 
     // Sums value(place of a cell in the box) over what a block has of a box of cells.
     const auto sum = [](const balance::Box& box, const balance::Box& part, const auto& values) {
         std::int64_t total = 0;
+        // Where the part has all cells of the box along z, those of an x lie in one run.
+        const bool whole = part.extent(2) == box.extent(2);
+        const int runs = whole ? 1 : part.extent(1), length = (whole ? part.extent(1) : 1) * part.extent(2);
         for (int x = part.lower[0]; x < part.upper[0]; ++x)
-            for (int y = part.lower[1]; y < part.upper[1]; ++y) {
-                const auto* first = &values[balance::place_in(box, x, y, part.lower[2])];
-                total = std::accumulate(first, first + part.extent(2), total);
+            for (int run = 0; run < runs; ++run) {
+                const auto* first = &values[balance::place_in(box, x, part.lower[1] + run, part.lower[2])];
+                total = std::accumulate(first, first + length, total);
             }
         return total;
     };
     const TileSet& tiles = engine.tiles();
     for (std::size_t t = 0; t < tiles.size(); ++t) {
-        const std::vector<std::int32_t> counts = tiles.counts(t);
-        const int zone = t < tiles.on_cpu() ? 0 : 1 + tiles.accelerator_of(t);
+        const bool on_cpu = t < tiles.on_cpu();
+        const std::vector<std::int32_t> counts = on_cpu ? tiles.counts(t) : tiles.block_counts(t);
+        const int zone = on_cpu ? 0 : 1 + tiles.accelerator_of(t);
         blocks_.for_each_in(tiles.box(t), [&](std::int64_t place, const balance::Box& part) {
-            mine.push_back({place, tiles.process_of(t), zone, part.cells(), sum(tiles.box(t), part, counts), 0});
+            mine.push_back({static_cast<std::int32_t>(place), static_cast<std::int32_t>(tiles.process_of(t)), zone,
+                            static_cast<std::int32_t>(part.cells()), sum(tiles.box(t), part, counts), 0});
         });
     }
     const balance::CellLoads* load = balancer.home_load();
     if (load)
         blocks_.for_each_in(balancer.home(), [&](std::int64_t place, const balance::Box& part) {
-            mine.push_back({place, -1, 0, 0, 0, sum(balancer.home(), part, load->load)});
+            mine.push_back({static_cast<std::int32_t>(place), -1, 0, 0, 0, sum(balancer.home(), part, load->load)});
         });
-    std::vector<Share> all = balance::gather<Share>(balancer.team(), mine);
-    std::sort(all.begin(), all.end(), [](const Share& a, const Share& b) { return a.key() < b.key(); });
+    const std::vector<Share> all = in_order(balance::gather<Share>(balancer.team(), mine), blocks_);
     std::vector<MapRow> rows;
+    rows.reserve(all.size());
     std::int64_t total = 0, most = 0;  // load of the block; cells of its owner
     for (auto s = all.begin(); s != all.end();) {
         const bool begins = s == all.begin() || s->place != (s - 1)->place;
@@ -159,7 +180,7 @@ std::vector<MapRow> Overview::map_rows(std::int64_t step, const Engine& engine, 
         std::int64_t cells = 0;
         for (const auto same = s; s != all.end() && s->key() == same->key(); ++s)
             cells += s->cells, row.particles += s->particles, total += s->load;
-        if (cells > most) most = cells, row.owner = (s - 1)->owner, row.zone = static_cast<int>((s - 1)->zone);
+        if (cells > most) most = cells, row.owner = (s - 1)->owner, row.zone = (s - 1)->zone;
         row.load = load ? static_cast<double>(total) * load->unit : std::numeric_limits<double>::quiet_NaN();
     }
     return rows;

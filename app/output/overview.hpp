@@ -19,6 +19,9 @@
 
 namespace app {
 
+inline constexpr std::int64_t most_blocks = 4096;      ///< in a frame of map.csv
+inline constexpr std::int64_t most_rank_rows = 65536;  ///< in ranks.csv
+
 /// Cells of a grid in cubes of the same side; those at upper ends may be smaller.
 struct Blocks {
     balance::Grid grid;
@@ -37,8 +40,10 @@ class Overview {
 public:
     /// Begins the files, or goes on with those of an earlier start. Collective. Throws OutputError.
     Overview(RunDirectory& results, const RunContext& run, const balance::Grid& grid);
-    /// Adds the frames of a step that are due, after Engine::build_neighbour_lists(). Collective. Throws OutputError.
-    void write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer, const Timers& timers);
+    /// Adds the frames of a step that are due, after Engine::build_neighbour_lists(). Returns that of the map, on rank
+    /// 0; nothing where none was due. Collective. Throws OutputError.
+    std::vector<MapRow> write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
+                              const Timers& timers);
 
 private:
     template <class Row>

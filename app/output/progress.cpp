@@ -18,38 +18,40 @@
 #include "comm/simulation.hpp"
 
 namespace app {
-namespace {
-
-std::string duration(double seconds) {
-    const auto s = static_cast<long long>(seconds + 0.5);
-    return s < 60     ? fmt::format("{:.1f} s", seconds)
-           : s < 3600 ? fmt::format("{}:{:02} min", s / 60, s % 60)
-                      : fmt::format("{}:{:02}:{:02} h", s / 3600, s / 60 % 60, s % 60);
-}
-
-}  // namespace
-
 Progress::Progress(const RunContext& run, std::string directory, const comm::Communicator& comm)
     : run_(run),
       directory_(std::move(directory)),
       comm_(comm),
       quiet_(run.quiet || comm.rank() != 0),
-      terminal_(isatty(STDOUT_FILENO)) {}
+      terminal_(isatty(STDOUT_FILENO)) {
+    if (!run.live || comm.rank() != 0) return;
+    Terminal terminal;
+    why_not_live_ = terminal.lacks();
+    if (why_not_live_.empty())
+        live_.emplace(std::move(terminal), run.first_step(), run.deck.run.steps, run.particles());
+}
 
-void Progress::line(std::int64_t step, std::int64_t particles, const md::Thermo& t) {
+void Progress::line(const ThermoRow& row) {
+    if (live_) live_->thermo(row);
+    const bool in_place = terminal_ && !live_;
+    const std::int64_t step = row.step;
+    const md::Thermo& t = row.values;
     const double now = comm::now(), elapsed = now - run_.start_seconds;
     const bool last = step == run_.deck.run.steps;
     const std::int64_t done = step - run_.first_step();
-    if (quiet_ || (!last && done > 0 && now - last_line_ < (terminal_ ? 0.2 : 5.0))) return;
+    if (quiet_ || (!last && done > 0 && now - last_line_ < (in_place ? 0.2 : 5.0))) return;
     last_line_ = now;
     const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
     std::vector<std::string> parts{fmt::format("step {}/{}", step, run_.deck.run.steps)};
     if (done > 0 && !last) parts.push_back("ETA " + duration(static_cast<double>(run_.deck.run.steps - step) / rate));
-    for (const std::string& part : {fmt::format("{:.2f} M atom-steps/s", rate * static_cast<double>(particles) * 1e-6),
-                                    fmt::format("total {:.7g}", t.total()), fmt::format("T {:.4g}", t.temperature),
-                                    fmt::format("p {:.4g}", t.pressure)})
+    for (const std::string& part :
+         {fmt::format("{:.2f} M atom-steps/s", rate * static_cast<double>(row.particles) * 1e-6),
+          fmt::format("total {:.7g}", t.total()), fmt::format("T {:.4g}", t.temperature),
+          fmt::format("p {:.4g}", t.pressure)})
         parts.push_back(part);
-    say(stdout, "{}{}{}", terminal_ ? "\r\033[K" : "", one_line_of(parts), terminal_ && !last ? "" : "\n");
+    const std::string text = one_line_of(parts);
+    if (live_) return live_->log(text);
+    say(stdout, "{}{}{}", in_place ? "\r\033[K" : "", text, in_place && !last ? "" : "\n");
     std::fflush(stdout);
 }
 
@@ -86,6 +88,7 @@ void Progress::header(const Engine& engine) const {
         say(stdout, "  accelerator of rank 0: {}\n", gpu::accelerator_name(a.backend, a.devices[d], a.threads));
     say_what_changes();
     for (const std::string& note : run_.notes) say(stdout, "{}", wrapped(note));
+    if (!why_not_live_.empty()) say(stdout, "{}", wrapped("--live: " + why_not_live_ + ", so there is no picture"));
     std::fflush(stdout);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What a run says on the terminal until it has ended: the header and a line of progress now and then.
 #pragma once
-#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "app/engine/engine.hpp"
+#include "app/output/live.hpp"
 #include "app/output/run_context.hpp"
-#include "md/observables.hpp"
+#include "app/output/tables.hpp"
 
 namespace app {
 
@@ -18,7 +19,9 @@ public:
     /// What the run is, before the first step. Collective.
     void header(const Engine& engine) const;
     /// Where the run stands, unless the last line was a moment ago.
-    void line(std::int64_t step, std::int64_t particles, const md::Thermo& now);
+    void line(const ThermoRow& row);
+    /// The picture below these lines; none on other ranks, where nobody asked for it, or where it cannot be drawn.
+    Live* live() { return live_ ? &*live_ : nullptr; }
     /// Nothing is said on this rank.
     bool quiet() const { return quiet_; }
 
@@ -29,6 +32,8 @@ private:
     std::string directory_;
     const comm::Communicator& comm_;
     bool quiet_, terminal_;
+    std::optional<Live> live_;
+    std::string why_not_live_;
     double last_line_ = 0;
 };
 

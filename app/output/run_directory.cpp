@@ -240,7 +240,7 @@ bool RunDirectory::has(const std::string& name) const {
     return found != 0;
 }
 
-bool RunDirectory::whole() const { return comm_.all_agree(!lost_); }
+bool RunDirectory::whole() const { return comm_.all_agree(losses_ == 0); }
 
 void RunDirectory::require_ours() {
     if (const std::string what = lock_.lost(); !what.empty())
@@ -268,7 +268,7 @@ void RunDirectory::note_gap(const std::string& name, const CsvGap& gap) const {
 
 void RunDirectory::lost(const std::string& name, const std::string& damage) {
     require_ours();  // a directory that is gone takes its files with it
-    lost_ = true;
+    ++losses_;
     std::error_code error;
     const bool there = fs::exists(fs::symlink_status(path_ + "/" + name, error));
     if (there) aside_.move(name);

@@ -83,6 +83,8 @@ public:
     /// and puts aside what has its name now; the run begins the file anew, goes on, and ends with exit code 5. Throws
     /// as require_ours().
     void lost(const std::string& name, const std::string& damage);
+    /// How often lost() has said so, on rank 0.
+    std::int64_t losses() const { return losses_; }
     OutputError cannot_write(const std::string& name) const;
 
 private:
@@ -101,7 +103,8 @@ private:
     Trajectory trajectory_;  // of the run that wrote last
     Aside aside_;
     bool made_ = false, prepared_ = false, continued_ = false, has_results_ = false;
-    bool written_here_ = false, lost_ = false;  // rank 0
+    bool written_here_ = false;  // rank 0
+    std::int64_t losses_ = 0;    // rank 0
 };
 
 /// Name of a checkpoint, without its directory.

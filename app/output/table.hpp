@@ -4,6 +4,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <span>
@@ -32,11 +33,14 @@ TableColumn<Row> column(std::string name, const char* unit, Value value, std::st
     return {std::move(name), unit,
             [value, format](const Row& row, std::string& to) {
                 const auto& v = std::invoke(value, row);
-                if constexpr (std::is_integral_v<std::decay_t<decltype(v)>>) {
+                using V = std::decay_t<decltype(v)>;
+                if constexpr (std::is_integral_v<V>) {
                     static_cast<void>(format);
                     const fmt::format_int digits(v);  // most columns of large files
                     to.append(digits.data(), digits.size());
                 } else {
+                    if constexpr (std::is_floating_point_v<V>)
+                        if (std::isnan(v)) return void(to += "nan");  // a column of a large file where nothing balances
                     fmt::format_to(std::back_inserter(to), fmt::runtime(format), v);
                 }
             },
@@ -68,12 +72,14 @@ public:
     /// Adds rows; those of rank 0 count. Collective. Throws OutputError.
     void add(std::span<const Row> rows) {
         std::string text;
-        if (file_.writes())
+        if (file_.writes()) {
+            text.reserve(rows.size() * 8 * columns_.size());
             for (const Row& row : rows)
                 for (const TableColumn<Row>& c : columns_) {
                     c.append(row, text);
                     text += &c == &columns_.back() ? '\n' : ',';
                 }
+        }
         file_.append(text);
     }
     /// See GrowingFile::rewrite().

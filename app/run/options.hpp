@@ -19,6 +19,7 @@ struct Options {
     std::string prediction;  ///< run: a predict.json whose times are shown beside the measured ones, or empty
     bool force = false;      ///< put results aside that are in the way
     bool quiet = false;
+    bool live = false;    ///< run: a picture of it on the terminal, redrawn in place
     bool brief = false;   ///< info: without the deck
     std::string machine;  ///< a machine file: takes the place of the deck's machine, and of measuring for predict
     std::string kind = "nested";  ///< partition: the partitioner

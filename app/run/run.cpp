@@ -248,6 +248,7 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
                        comm::now(),
                        comm::cpu_seconds(),
                        options.quiet,
+                       options.live,
                        options.command_line,
                        trace ? &*trace : nullptr,
                        std::nullopt};

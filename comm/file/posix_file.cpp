@@ -83,7 +83,8 @@ bool TextFile::start(const std::string& path, const std::string& text) {
 }
 
 bool TextFile::append(const std::string& text, const std::string& end) {
-    const std::string all = text + end;
+    const std::string joined = end.empty() ? std::string() : text + end;
+    const std::string& all = end.empty() ? text : joined;
     const auto size = static_cast<std::int64_t>(all.size()), from = size_ - static_cast<std::int64_t>(end.size());
     if (!write_at(file_, all.data(), size, from)) return false;
     size_ = from + size;

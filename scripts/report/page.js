@@ -22,7 +22,8 @@ function section(id, title, lead, runs) {
 }
 
 function overview(card, run) {
-  const s = run.summary, state = run.partition ? "a partition" : `${run.finished ? "finished" : "not finished"}${s.simulated ? ", on simulated ranks" : ""}`;
+  const going = run.going ? `goes on, as of ${run.going}` : run.finished ? "finished" : "not finished";
+  const s = run.summary, state = run.partition ? "a partition" : `${going}${s.simulated ? ", on simulated ranks" : ""}`;
   card.querySelector("h3")?.remove();
   const facts = {
     particles: s.particles && digits(s.particles), steps: s.steps != null ? digits(s.steps) : run.thermo && run.thermo.step.length ? `${digits(run.thermo.step[run.thermo.step.length - 1])} so far` : null,
@@ -61,7 +62,8 @@ function mapSection(runs) {
     const same = shown.flatMap((r) => r.layers.filter((l) => l.name === name)), most = Math.max(...same.map((l) => l.top || 0));
     for (const layer of same) layer.top = most;
   }
-  const view = { layer: names[0], borders: true, axis: 2, slice: space ? "mean" : null, height: shown.length > 1 ? 300 : 330 };
+  const look = place.before.map || {}, kept = (name, list, other) => (list.includes(look[name]) ? look[name] : other);
+  const view = { layer: kept("layer", names, names[0]), borders: kept("borders", [false], true), axis: kept("axis", [0, 1, 2], 2), slice: space ? look.slice ?? "mean" : null, height: shown.length > 1 ? 300 : 330 };
   const cards = section("map", "Map", "", shown), maps = shown.map((run) => new CellMap(run, view)), tops = new Map();
   view.top = (name) => {  // one scale for all maps
     const key = [name, view.axis, view.slice === "mean"].join();
@@ -86,20 +88,21 @@ function mapSection(runs) {
     slider.setAttribute("aria-valuetext", `step ${steps[frame]}`);
     draw();
   };
-  const stop = () => { clearInterval(timer), (timer = null), (play.textContent = "Play"); };
+  const stop = () => { clearInterval(timer), (timer = null), (place.playing = false), (play.textContent = "Play"); };
   const toggle = () => {
     if (timer) return stop();
     if (+slider.value === steps.length - 1) show(0);
     play.textContent = "Stop";
+    place.playing = true;
     timer = setInterval(() => (+slider.value === steps.length - 1 ? stop() : show(+slider.value + 1)), 100);
   };
   slider.addEventListener("input", () => { stop(), show(+slider.value); });
   play.addEventListener("click", toggle);
   place.go = (step) => { stop(), show(lastUpTo(steps, step)); };
 
-  const radios = names.map((name, i) => el("input", { type: "radio", name: "layer", value: name, checked: i === 0, onchange: () => { (view.layer = name), draw(); } }));
+  const radios = names.map((name, i) => el("input", { type: "radio", name: "layer", value: name, checked: name === view.layer, onchange: () => { (view.layer = name), draw(); } }));
   const choose = el("fieldset", { "aria-label": "Colours" }, ...names.map((name, i) => el("label", { class: "choice", title: `key ${i + 1}` }, radios[i], el("span", {}, name))));
-  const borders = el("input", { type: "checkbox", checked: true, id: "borders", onchange: () => { (view.borders = borders.checked), draw(); } });
+  const borders = el("input", { type: "checkbox", checked: view.borders, id: "borders", onchange: () => { (view.borders = borders.checked), draw(); } });
   const controls = el("div", { class: "controls" }, choose, el("label", {}, borders, " borders between processes"));
   if (space) {
     const axis = el("select", { "aria-label": "Axis that one looks along" }, ...[2, 1, 0].map((a) => el("option", { value: a }, `along ${AXES[a]}`)));
@@ -107,7 +110,10 @@ function mapSection(runs) {
     const fill = () => { slice.replaceChildren(el("option", { value: "mean" }, "mean; owners in the middle"), ...Array.from({ length: shown[0].map.n[view.axis] }, (_, k) => el("option", { value: k }, `layer ${AXES[view.axis]} = ${shown[0].map.edges[view.axis][k]}`))); };
     axis.addEventListener("change", () => { (view.axis = +axis.value), (view.slice = "mean"), fill(), draw(); });
     slice.addEventListener("change", () => { (view.slice = slice.value === "mean" ? "mean" : +slice.value), draw(); });
-    fill(), controls.append(axis, slice);
+    axis.value = view.axis, fill();
+    if ([...slice.options].some((o) => o.value === String(view.slice))) slice.value = view.slice;
+    else view.slice = "mean";
+    controls.append(axis, slice);
   }
   const columns = document.querySelector("#map .columns");
   columns.before(controls);
@@ -120,11 +126,29 @@ function mapSection(runs) {
     else if (e.key === "b") borders.click();
     else if (radios[+e.key - 1]) radios[+e.key - 1].click();
   });
-  show(steps.length - 1);
+  // Where somebody looks at the last frame, it is the last one again when there are more.
+  place.look = () => ({ layer: view.layer, borders: view.borders, axis: view.axis, slice: view.slice, step: +slider.value === steps.length - 1 ? null : steps[slider.value] });
+  show(look.step == null ? steps.length - 1 : lastUpTo(steps, look.step));
+}
+
+// Reads the page anew every so many seconds; it then shows what it shows now. Not while somebody uses it.
+function followRun(seconds) {
+  let held = false;
+  const box = document.getElementById("follow"), label = document.getElementById("follow-label"), help = document.getElementById("help");
+  label.hidden = false;
+  box.checked = place.before.follow ?? true;
+  addEventListener("pointerdown", () => { held = true; });
+  for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => { held = false; });
+  document.addEventListener("keydown", (e) => { if (e.key === "f" && !e.ctrlKey && !e.altKey && !e.metaKey) box.click(); });
+  setInterval(() => {
+    if (!box.checked || held || help.open || place.playing || document.hidden) return;
+    history.replaceState({ map: place.look(), follow: true, scroll: [scrollX, scrollY] }, "");
+    location.reload();
+  }, 1000 * seconds);
 }
 
 async function start() {
-  const { runs } = await unpack(), main = document.getElementById("main");
+  const { runs, reload } = await unpack(), main = document.getElementById("main");
   main.className = runs.length > 1 ? "many" : "one";
   main.style.setProperty("--runs", runs.length);
   document.getElementById("names").textContent = runs.map((r) => r.name).join(", ");
@@ -139,6 +163,8 @@ async function start() {
     draw(cards.map((card, i) => (has(runs[i]) ? card : (card.append(el("p", {}, "Nothing of this was written.")), null))), runs);
   }
   document.getElementById("wait").remove();
+  if (reload) followRun(reload);
+  if (place.before.scroll) scrollTo({ left: place.before.scroll[0], top: place.before.scroll[1], behavior: "instant" });
   window.report = { runs, charts, place };  // for whoever reads the page by a script
   main.dataset.ready = "yes";
 }

@@ -23,14 +23,14 @@ def part(name):
         return f.read()
 
 
-def packed(runs):
+def packed(runs, reload=None):
     """The runs as the page unpacks them."""
-    text = json.dumps({"runs": runs}, allow_nan=False, separators=(",", ":"))
+    text = json.dumps({"runs": runs, "reload": reload}, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode()
 
 
-def page(runs):
-    """The HTML of a report."""
+def page(runs, reload=None):
+    """The HTML of a report. reload: seconds after which a browser reads it anew."""
     scripts = [part(name) for name in SCRIPTS]
     digests = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
     allowed = " ".join(f"'sha256-{d}'" for d in digests)
@@ -38,7 +38,7 @@ def page(runs):
         "@POLICY@": f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:",
         "@TITLE@": html.escape("Steelyard: " + ", ".join(run["name"] for run in runs)),
         "@STYLE@": "\n".join(part(name) for name in STYLES),
-        "@DATA@": packed(runs),
+        "@DATA@": packed(runs, reload),
         "@SCRIPTS@": "\n".join(f"<script>{s}</script>" for s in scripts),
     }
     text = part("page.html")

@@ -75,7 +75,9 @@ function colourBar(scale, low, high, what) {
 }
 
 // Where the reader is: the step of the map, and who wants to know when it changes.
-const place = { step: 0, watchers: [], go: () => {} };
+// before: what a page that is read anew has shown before, and look() what its map shows.
+const place = { step: 0, watchers: [], go: () => {}, playing: false, before: history.state || {}, look: () => null };
+if (place.before.scroll) history.scrollRestoration = "manual";
 function moved(step) {
   place.step = step;
   for (const watcher of place.watchers) watcher(step);

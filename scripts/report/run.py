@@ -5,6 +5,7 @@ import glob
 import math
 import os
 import re
+import time
 
 from .findings import findings
 from .partition import partition, partition_map
@@ -56,8 +57,8 @@ def known(summary, notes):
     return {name: value for name, value in summary.items() if name not in foreign}
 
 
-def read_run(folder, messages=None):
-    """All that the page shows of a directory. messages: a file of --trace-messages."""
+def read_run(folder, messages=None, going=False):
+    """All that the page shows of a directory. messages: a file of --trace-messages. going: the run goes on."""
     notes = Notes()
     summary = known(read_json(folder, "summary.json", notes), notes)
     run = {
@@ -65,6 +66,7 @@ def read_run(folder, messages=None):
         "folder": text_of(folder),
         "summary": summary,
         "finished": bool(summary),
+        "going": time.strftime("%H:%M:%S") if going else None,
         "deck": read_text(folder, "deck.yaml"),
         "box": box_of(read_text(folder, "deck.yaml") or ""),
         "starts": starts(read_json(folder, "run.json", notes)),
@@ -98,7 +100,7 @@ def say_missing(folder, run, notes):
 
     if run["partition"]:
         return
-    if not run["finished"]:
+    if not run["finished"] and not run["going"]:
         started = "The run goes on, or was ended before it could say what it has done"
         notes.append(f"{started}: there is no summary.json that can be read.")
     early = {}  # what ends before the run does, by its last step

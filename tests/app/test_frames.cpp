@@ -10,6 +10,7 @@
 
 #include "app/output/frames.hpp"
 #include "app/output/overview.hpp"
+#include "app/output/tables.hpp"
 
 namespace {
 
@@ -31,7 +32,30 @@ std::string run_to(std::int64_t last, std::int64_t rebuild, app::Frames& frames,
     return rows;
 }
 
+template <class Row>
+std::size_t bytes_of(const Row& row, const app::Columns<Row>& columns) {
+    std::string text;
+    for (const app::TableColumn<Row>& c : columns) c.append(row, text += ',');
+    return text.size();  // a comma for the line feed
+}
+
 }  // namespace
+
+TEST_CASE("The files of the longest and widest runs stay small") {
+    constexpr std::int64_t frames = 128;  // the default of output.map_frames
+    // A hundred million steps of a hundred thousand processes, ten thousand million cells, 10^11 particles.
+    app::MapRow block{99999999, {}, 99999999, 1.2345e-5, 99999, 1};
+    block.cells = {{99999, 99999, 0}, {99999, 99999, 1}};
+    const app::MapRow space{99999999, {{9999, 9999, 9999}, {9999, 9999, 9999}}, 99999999, 1.2345e-5, 99999, 1};
+    app::RankRow rank{99999999, 9, 99999, 9999, 99999999, 999999.123456, {}, 99999.123456, 999999999, 999999999999};
+    rank.phases.fill(99999.123456);
+    const std::size_t row = std::max(bytes_of(block, app::map_columns()), bytes_of(space, app::map_columns()));
+    const std::size_t map = frames * app::most_blocks * row;
+    const std::size_t ranks = app::most_rank_rows * bytes_of(rank, app::rank_columns());
+    INFO(map << " and " << ranks << " bytes");
+    CHECK(map < 35000000);
+    CHECK(ranks < 12000000);
+}
 
 TEST_CASE("A run of any length has enough frames and not too many, evenly spread") {
     for (const std::int64_t most : {2, 3, 16, 128})

@@ -81,6 +81,22 @@ def test_map_is_that_of_the_fields(tmp_path, dimensions):
 
 
 @pytest.mark.group("overview")
+@pytest.mark.parametrize("dimensions", (2, 3))
+def test_particles_on_accelerators_are_in_the_map(tmp_path, dimensions):
+    """Those of their blocks, at steps at which nobody asks for the whole state."""
+    fixed = dict(balance__processes=2, accelerator__share=0.4)
+    if dimensions == 3:
+        fixed["system__box"] = "[54, 54, 54]"  # blocks of more than a cell
+    for backend in ("none", "host"):
+        go(tmp_path / backend, 2, dimensions, accelerator__backend=backend, **fixed)
+    plain, found = (frames(tmp_path / backend) for backend in ("none", "host"))
+    assert any(row["zone"] for row in found[16]) and len(found) > 4
+    for step, rows in found.items():
+        assert sum(row["particles"] for row in rows) == summary(str(tmp_path / "host"))["particles"], f"step {step}"
+        assert [row["particles"] for row in rows] == [row["particles"] for row in plain[step]], f"step {step}"
+
+
+@pytest.mark.group("overview")
 def test_ranks_add_up_to_the_summary(tmp_path):
     """Seconds, messages and particles of the ranks, in the last frame, are no more than in the summary, and grow."""
     go(tmp_path, 3, 2, output__fields_every=8)

@@ -54,6 +54,7 @@ COMMANDS = [
     # docs/report.md
     ("quick", RUN + r"tiny\.yaml --out out/look ", {}, FEW),
     ("quick", r"scripts/report\.py out/look$", {}, {}),
+    ("quick", r"scripts/report\.py --watch out/look$", {}, {}),
     ("quick", r"scripts/report\.py out/balance out/less_dense --output out/both\.html$", {}, {}),
     ("quick", r"scripts/report\.py out/balance --pictures pdf$", {}, {}),
     ("quick", r"scripts/report\.py out/balance out/less_dense --pictures png --only map ", {}, {}),
@@ -191,6 +192,7 @@ COMMANDS = [
     ("quick", r"scripts/export_lammps\.py out/state/checkpoint_200\.h5 ", {}, {}),
     ("elsewhere", r"scripts/import_state\.py argon\.gro ", "states_convert makes such a file and converts it"),
     # docs/output.md, docs/potentials.md, restarts/README.md
+    ("quick", RUN + r"slab\.yaml --out out/seen ", {}, FEW),
     ("quick", RUN + r"tiny\.yaml --out out/formats ", {}, FEW),
     ("quick", r"gpmetis out/formats/metis/step_200\.graph 12$", {}, {}),
     ("quick", RUN + r"tiny\.yaml --out out/frames ", {}, {}),

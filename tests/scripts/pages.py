@@ -27,11 +27,11 @@ def made(*arguments):
     return re.fullmatch("wrote (.*)\n", done.stdout)[1]
 
 
-def data_of(path):
+def data_of(path, part="runs"):
     """What the page unpacks."""
     with open(path, encoding="utf-8") as f:
         packed = re.search(r'id="data">([^<]*)</script>', f.read())[1]
-    return json.loads(zlib.decompress(base64.b64decode(packed)))["runs"]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))[part]
 
 
 def steelyard(out, ranks, deck=DECK, *arguments, **values):

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""scripts/report.py --watch: pages of runs that go on, how it knows that they do, and what a browser makes of them."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from pages import data_of, rows_of
+from program import DECK, SOURCE, processes_of, run, settings, start, summary, wait_for_rows
+
+LONG = settings(run__steps=1000000, output__every=100, balance__every=20, balance__processes=6)
+SHORT = settings(run__steps=40)
+
+
+def watching(*arguments):
+    """The watch, and the lines that it has said so far."""
+    command = [
+        sys.executable,
+        os.path.join(SOURCE, "scripts", "report.py"),
+        "--watch",
+        "--every",
+        "0.4",
+        *map(str, arguments),
+    ]
+    watch = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    lines = []
+    reader = threading.Thread(target=lambda: lines.extend(iter(watch.stdout.readline, "")), daemon=True)
+    reader.start()
+    return watch, lines, reader
+
+
+def until(good, seconds=60):
+    end = time.monotonic() + seconds
+    while not good():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def ended(watch, reader):
+    """The exit code of a watch, which has said nothing on standard error."""
+    code = watch.wait(60)
+    reader.join(10)
+    assert watch.stderr.read() == ""
+    return code
+
+
+def packed(path):
+    """What a page unpacks besides its runs: after how many seconds it is to be read anew."""
+    return data_of(path, "reload")
+
+
+@pytest.fixture
+def long_run(tmp_path):
+    """A run that goes on until it is stopped."""
+    process = start(2, "run", DECK, "--out", tmp_path / "out", "--quiet", *LONG)
+    assert wait_for_rows(tmp_path / "out", 1, process)
+    yield process
+    if process.poll() is None:
+        process.terminate()
+        process.wait(60)
+
+
+@pytest.mark.group("watch")
+def test_from_before_the_first_result_to_the_end(tmp_path):
+    """It waits, follows, and ends with the run; the page is whole whenever somebody reads it."""
+    out = tmp_path / "out"
+    watch, lines, reader = watching(out)
+    until(lambda: lines)
+    assert lines == [f"waits for a run to write its first result in '{out}'; Ctrl-C ends this\n"]
+    assert not out.exists() and watch.poll() is None
+    process = start(2, "run", DECK, "--out", out, "--quiet", *LONG)
+    page = out / "report.html"
+    until(page.exists)
+    until(lambda: len(lines) == 2)
+    assert lines[1] == f"wrote {page}, and writes it anew while the run goes on; Ctrl-C ends this\n"
+    first, texts = data_of(page)[0], set()
+
+    def grown():
+        texts.add(page.read_text(encoding="utf-8"))
+        return len(texts) > 3
+
+    until(grown)
+    assert all(text.startswith("<!doctype html>") and text.endswith("</html>\n") for text in texts)
+    later = data_of(page)[0]
+    assert later["thermo"]["step"][-1] > first["thermo"]["step"][-1] and packed(page) == pytest.approx(0.6)
+    assert re.fullmatch(r"\d\d:\d\d:\d\d", later["going"]) and not any("goes on" in n for n in later["notes"])
+    process.terminate()
+    assert process.wait(60) == 75 and ended(watch, reader) == 0
+    assert lines[2:] == [f"wrote {page}; no run goes on any more\n"]
+    last = data_of(page)[0]
+    assert last["going"] is None and last["finished"] and packed(page) is None
+    assert last["steps"] == summary(str(out))["steps"] and last["thermo"]["step"][-1] == int(
+        rows_of(out, "thermo.csv")[-1]["step"]
+    )
+    assert not [name for name in os.listdir(out) if name.startswith(".report")]
+
+
+@pytest.mark.group("watch")
+def test_a_run_that_is_killed(tmp_path, long_run):
+    """The lock of a run goes with its process: the watch says that it has no summary, and ends."""
+    out = tmp_path / "out"
+    watch, lines, reader = watching(out, "--output", tmp_path / "page.html")
+    until(lambda: lines)
+    for process in processes_of(str(out)):
+        os.kill(process, signal.SIGKILL)
+    assert ended(watch, reader) == 0
+    why = f"{str(out)!r} has no summary.json, so it was killed or failed"
+    assert lines[1:] == [f"wrote {tmp_path / 'page.html'}; no run goes on any more: {why}\n"]
+    last = data_of(tmp_path / "page.html")[0]
+    assert not last["finished"] and last["going"] is None and last["thermo"]
+
+
+@pytest.mark.group("watch")
+@pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
+def test_a_watch_that_is_ended(tmp_path, long_run, number):
+    """The page stays, whole, and a browser no longer reads it anew. The run goes on."""
+    watch, lines, reader = watching(tmp_path / "out")
+    until(lambda: lines)
+    page = tmp_path / "out" / "report.html"
+    assert packed(page) == pytest.approx(0.6)
+    watch.send_signal(number)
+    assert ended(watch, reader) == 128 + number and len(lines) == 1
+    assert packed(page) is None and data_of(page)[0]["going"]
+    assert long_run.poll() is None
+
+
+@pytest.mark.group("watch")
+def test_it_never_keeps_a_run_from_starting(tmp_path):
+    """However often it asks for the locks. Of a run that has ended there is one page, and the watch is over; results
+    that go leave the page of before."""
+    sys.path.append(os.path.join(SOURCE, "scripts"))
+    from report.watch import goes_on
+
+    out, stop, asked = tmp_path / "out", threading.Event(), []
+    os.mkdir(out)
+
+    def ask():
+        while not stop.is_set():
+            asked.append(goes_on(str(out)))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        codes = [run(1, "run", DECK, "--out", out, "--quiet", "--force", *SHORT)[0] for _ in range(3)]
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert codes == [0, 0, 0] and {True, False} == set(asked)
+    watch, lines, reader = watching(out, out)
+    assert ended(watch, reader) == 0
+    assert lines == [f"wrote {out / 'report.html'}; no run goes on any more\n"]
+    assert len(data_of(out / "report.html")) == 2 and packed(out / "report.html") is None
+    for words in ("0", "nan", "1e9", "often"):
+        command = [sys.executable, os.path.join(SOURCE, "scripts", "report.py"), "--watch", "--every", words, str(out)]
+        assert subprocess.run(command, capture_output=True, timeout=60).returncode == 2
+    # A lock that no run holds.
+    (out / ".steelyard.lock").unlink()
+    assert not goes_on(str(out)) and not goes_on(str(tmp_path / "nowhere"))
+
+
+@pytest.mark.group("watch")
+def test_results_that_go(tmp_path, long_run):
+    watch, lines, reader = watching(tmp_path / "out", "--output", tmp_path / "page.html")
+    until(lambda: lines)
+    before = data_of(tmp_path / "page.html")[0]["thermo"]["step"]
+    os.rename(tmp_path / "out", tmp_path / "elsewhere")
+    assert ended(watch, reader) == 3
+    assert lines[1:] == [f"{str(tmp_path / 'out')!r} holds no results any more; the page is that of before\n"]
+    assert data_of(tmp_path / "page.html")[0]["thermo"]["step"][: len(before)] == before
+
+
+@pytest.mark.group("watch_browser")
+def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
+    """It shows what it has shown before, of more steps, and asks for nothing but itself."""
+    watch, lines, reader = watching(tmp_path / "out")
+    out = tmp_path / "out"
+    until(lambda: lines and len({r["step"] for r in rows_of(out, "map.csv")}) >= 3)
+    browser.open(out / "report.html")
+
+    def anew():
+        """Waits until the page was read anew."""
+        browser.run("window.mark = 1")
+        until(lambda: browser.run("return !window.mark && document.getElementById('main')?.dataset.ready"))
+
+    frames = "return report.runs[0].map.step"
+    until(lambda: anew() or len(browser.run(frames)) >= 3)
+    where, slider = (
+        "return document.querySelector('.time output').textContent",
+        "return +document.getElementById('time').value",
+    )
+    last = browser.run(frames)
+    assert browser.run(slider) == len(last) - 1, "it stays at the last frame"
+    assert "goes on, as of" in browser.run("return document.querySelector('.state').textContent")
+    # Somebody looks at an earlier frame, in other colours, without borders, further down.
+    browser.run("const s = document.getElementById('time'); s.value = 1; s.dispatchEvent(new Event('input'))")
+    browser.key("2"), browser.key("b")
+    browser.run("scrollTo({ top: 321, behavior: 'instant' })")
+    step = re.match("step ([0-9,]+),", browser.run(where))[1]
+    layer = "return document.querySelector('input[name=layer]:checked').value"
+    shown = browser.run(layer)
+    assert shown != browser.run("return document.querySelector('input[name=layer]').value")
+    thermo = "return report.runs[0].thermo.step.length"
+    rows = browser.run(thermo)
+    until(lambda: anew() or browser.run(thermo) > rows)
+    assert browser.run(where).startswith(f"step {step}, frame ")
+    assert browser.run(layer) == shown and not browser.run("return document.getElementById('borders').checked")
+    assert browser.run("return scrollY") == 321
+    assert browser.errors() == []
+    asked, count = browser.requests()
+    assert set(asked) == {f"file://{out}/report.html"} and count > 1
+    # Not while it plays, or somebody has said so.
+    browser.key("f")
+    browser.run("window.mark = 2")
+    time.sleep(1.5)
+    assert browser.run("return window.mark") == 2
+    browser.key("f")
+    until(lambda: browser.run("return !window.mark && document.getElementById('main')?.dataset.ready"))
+    # The last page stays.
+    long_run.terminate()
+    assert long_run.wait(60) == 75 and ended(watch, reader) == 0
+    until(lambda: browser.run("return document.querySelector('.state')?.textContent") == "finished")
+    browser.run("window.mark = 3")
+    time.sleep(1.5)
+    assert browser.run("return window.mark") == 3 and browser.run("return scrollY") == 321
+    assert browser.run("return document.getElementById('follow-label').hidden")
