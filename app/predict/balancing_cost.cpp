@@ -78,17 +78,21 @@ double look_seconds(const Prices& price, bool counted_work, double boxes) {
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double boxes,
                          double cells) {
     const bool counted_work = balance.clock == balance::Clock::work;
+    const auto members = static_cast<int>(price.ranks());
     const double ranks = price.ranks(), items = chain_items(balance.partition, dimensions, ranks, cells);
-    double seconds = price.whole(cost::bisection) + price.part(cost::chain, items);
-    for (const PartCost& c : {cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
+    double seconds =
+        price.part(cost::lines, static_cast<double>(balance::lines_cut_together(cells, dimensions, members))) +
+        price.part(cost::chain, items);
+    for (const PartCost& c : {cost::bisection, cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
         seconds += price.home(c);
     constexpr double corners = 24, split = 8, cut = 12, model = 40, block = 24;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
     // partition in use and of the next one.
     Messages m{.reductions = 7, .broadcasts = 4, .gathers = 2, .exchanges = 4, .gathered_bytes = model * ranks};
-    // The bisection: a reduction a level, until there are boxes for all; then its cuts, and what it remembers.
-    m.reductions += std::ceil(std::log2(std::min(32.0, std::max(1.0, boxes))));
-    m.broadcasts += 4, m.gathers += 2, m.exchanges += 1;
+    // The bisection: a reduction a level, until there are boxes for all; then its cuts, and what it remembers. Its
+    // loads travel twice where blocks of ranks go on by themselves.
+    m.reductions += std::ceil(std::log2(std::min(ranks, std::max(1.0, boxes))));
+    m.broadcasts += 4, m.gathers += 2, m.exchanges += 2;
     m.gathered_bytes += (2 * split + cut) * boxes;
     if (balance::kind_of(balance.partition).chained) {
         m.broadcasts += 2, m.gathers += 2, m.exchanges += 1;
