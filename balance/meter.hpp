@@ -6,14 +6,14 @@
 namespace balance {
 
 /// Parts of a round that take time.
-enum class RoundPart { gathered, fields, counted, owners, even, model, bisection, chain, quality };
+enum class RoundPart { gathered, fields, counted, owners, even, model, lines, bisection, chain, quality };
 
 /// Watches a round from outside. This one sees nothing; a simulator spends the time of each part.
 class Meter {
 public:
     virtual ~Meter() = default;
-    /// A part begins that goes through so many processes and cells; of the chain these are the parts of all sweeps, and
-    /// the items that the member collects.
+    /// A part begins that goes through so many processes and cells, for `lines` lines of cells; of the chain these are
+    /// the parts of all sweeps, and the items that the member collects.
     virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
     /// Seconds on a clock that only goes forward.
     virtual double now() const { return 0; }

@@ -130,7 +130,9 @@ private:
         std::vector<Split> splits;
         if (b_.contender.partition.sticky) splits = b_.splits.whole(s_.team);
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
-        s_.meter.part(RoundPart::bisection, processes, cells);
+        s_.meter.part(RoundPart::lines, 0,
+                      lines_cut_together(static_cast<double>(cells), s_.grid.dimensions, s_.team.size()));
+        s_.meter.part(RoundPart::bisection, processes, home_cells(s_));
         s_.meter.part(RoundPart::fields, processes, 0);
         std::vector<std::int64_t> particles;
         for (const CellCounts& c : cells_.counts) particles.push_back(c.n);

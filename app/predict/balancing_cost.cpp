@@ -16,9 +16,9 @@ namespace {
 
 // How often something is done in a part of a balancing.
 struct Messages {
-    double reductions = 0, broadcasts = 0, gathers = 0, exchanges = 0;
-    double messages = 0;        ///< one after the other
-    double gathered_bytes = 0;  ///< by one rank
+    double reductions = 0, broadcasts = 0, gathers = 0, all_gathers = 0, exchanges = 0;
+    double messages = 0;                                ///< one after the other
+    double gathered_bytes = 0, all_gathered_bytes = 0;  ///< by one rank, and by all of them
 };
 
 class Prices {
@@ -36,10 +36,12 @@ public:
     double of(const Messages& m) const {
         const predict::Machine& machine = conditions_.machine;
         const double numbers = 8 * ranks_;  // of each process
+        const auto each = [](double bytes, double times) { return times > 0 ? bytes / times : 0; };
         return m.reductions * (reduction_ + 2 * numbers / machine.between.bytes_per_second) +
                m.broadcasts * broadcast_seconds(conditions_.nodes, machine, numbers) +
-               (m.gathers > 0 ? m.gathers * gather_seconds(conditions_.nodes, machine, m.gathered_bytes / m.gathers)
-                              : 0) +
+               m.gathers * gather_seconds(conditions_.nodes, machine, each(m.gathered_bytes, m.gathers)) +
+               m.all_gathers *
+                   all_gather_seconds(conditions_.nodes, machine, each(m.all_gathered_bytes, m.all_gathers)) +
                m.exchanges * exchange_ + m.messages * (machine.message_seconds + machine.between.latency_seconds);
     }
     double whole(const PartCost& c) const { return part(c, cells_); }
@@ -72,25 +74,26 @@ double look_seconds(const Prices& price, bool counted_work, double boxes) {
     // The partition in use, on all ranks; counts and neighbours go home; times, and those of the even partition.
     constexpr double corners = 24;
     return seconds + price.whole(cost::tiles) +
-           price.of(
-               {.reductions = 4, .broadcasts = 2, .gathers = 1, .exchanges = 2, .gathered_bytes = corners * boxes});
+           price.of({.reductions = 4, .all_gathers = 1, .exchanges = 2, .all_gathered_bytes = corners * boxes});
 }
 
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double boxes,
                          double cells) {
     const bool counted_work = balance.clock == balance::Clock::work;
     const double ranks = price.ranks();
-    double seconds = price.whole(cost::bisection);
-    for (const PartCost& c : {cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
+    double seconds = price.part(
+        cost::lines, static_cast<double>(balance::lines_cut_together(cells, dimensions, static_cast<int>(ranks))));
+    for (const PartCost& c : {cost::bisection, cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
         seconds += price.home(c);
     constexpr double corners = 24, split = 8, cut = 12, model = 40, block = 24;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
     // partition in use and of the next one.
-    Messages m{.reductions = 7, .broadcasts = 4, .gathers = 2, .exchanges = 4, .gathered_bytes = model * ranks};
-    // The bisection: a reduction a level, until there are boxes for all; then its cuts, and what it remembers.
-    m.reductions += std::ceil(std::log2(std::min(32.0, std::max(1.0, boxes))));
-    m.broadcasts += 4, m.gathers += 2, m.exchanges += 1;
-    m.gathered_bytes += (2 * split + cut) * boxes;
+    Messages m{.reductions = 7, .all_gathers = 2, .exchanges = 4, .all_gathered_bytes = model * ranks};
+    // The bisection: a reduction a level, until there are boxes for all; then its cuts, and what it remembers. Its
+    // loads travel twice where blocks of ranks go on by themselves.
+    m.reductions += std::ceil(std::log2(std::min(ranks, std::max(1.0, boxes))));
+    m.all_gathers += 2, m.exchanges += 2;
+    m.all_gathered_bytes += (2 * split + cut) * boxes;
     if (balance::kind_of(balance.partition).chained) {
         const double items = chain_items(balance.partition, dimensions, ranks, cells);
         const int leaders = balance::chain_leaders(static_cast<std::int64_t>(items), static_cast<int>(ranks));
@@ -107,8 +110,8 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     }
     if (!counted_work) {  // only now, as counted work has before
         seconds += price.whole(cost::tiles) + price.home(cost::gathered) + price.home(cost::fields);
-        m.reductions += 1, m.broadcasts += 2, m.gathers += 1, m.exchanges += 1;
-        m.gathered_bytes += corners * boxes;
+        m.reductions += 1, m.all_gathers += 1, m.exchanges += 1;
+        m.all_gathered_bytes += corners * boxes;
     }
     return seconds + price.of(m);
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "balance/partition/cut_tree.hpp"
@@ -173,6 +174,15 @@ std::vector<Box> bisect(const Team& team, const Grid& grid, std::span<const std:
     std::vector<Box> boxes = tree.parts(all_gather<NodeCut>(team, mine));
     memory = tree.memory();
     return boxes;
+}
+
+std::int64_t lines_cut_together(double cells, int dimensions, int members) {
+    constexpr double longer = 1.3;  // than an edge of a square or cube of as many cells
+    const int blocks = blocks_of(members);
+    double lines = 0;
+    for (int nodes = 1; nodes < blocks; nodes *= 2) lines += longer * nodes * std::pow(cells / nodes, 1.0 / dimensions);
+    const auto here = static_cast<std::int64_t>(lines);
+    return blocks == members ? here : here + lines_cut_together(cells / blocks, dimensions, members / blocks);
 }
 
 }  // namespace balance

@@ -2,7 +2,8 @@
 // Bisections by teams: the same as by one member alone, whatever the loads, and no member holds or sends much.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
+#include <numeric>
+#include <random>
 #include <string>
 
 #include "balance/partition/bisection.hpp"
@@ -34,7 +35,8 @@ struct Problem {
     }
     std::vector<double> of_parts() const {
         std::vector<double> some;
-        for (std::int64_t p = 0; targets && p < parts; ++p) some.push_back(p % 5 == 0 ? 4 : 1 + 0.1 * (p % 3));
+        for (std::int64_t p = 0; targets && p < parts; ++p)
+            some.push_back(p % 5 == 0 ? 4 : 1 + 0.1 * static_cast<double>(p % 3));
         return some;
     }
 };
@@ -108,6 +110,46 @@ TEST_CASE("a team of any size bisects any loads as one member does, from scratch
             CAPTURE(members, problems[i].name);
             CHECK(std::all_of(good.begin(), good.end(), [&](const auto& same) { return same[i]; }));
         }
+    }
+}
+
+TEST_CASE("the first cut is the best of all with 40 to 60 % of the parts on each side") {
+    std::mt19937_64 random(8);
+    for (int trial = 0; trial < 300; ++trial) {
+        const int length = 5 + static_cast<int>(random() % 60);
+        const Box row{{0, 0, 0}, {length, 3, 1}};
+        const std::int64_t parts = 2 + static_cast<std::int64_t>(random() % std::min<std::uint64_t>(length, 30));
+        std::vector<std::int64_t> load(row.cells(), 0);
+        for (std::int64_t& l : load)
+            if (trial % 3 == 0 || random() % 8 == 0)
+                l = 1 + static_cast<std::int64_t>(random() % (trial % 2 ? 10 : 1000));
+        load[0] = 1;
+        std::vector<double> targets;
+        for (std::int64_t p = 0; trial % 4 == 0 && p < parts; ++p) targets.push_back(1 + double(random() % 7));
+        const auto target = [&](std::int64_t begin, std::int64_t end) {
+            return targets.empty() ? double(end - begin)
+                                   : std::accumulate(targets.begin() + begin, targets.begin() + end, 0.0);
+        };
+        const SummedArea sums(row, load);
+        const auto worse = [&](int at, std::int64_t left) {
+            return std::max(double(sums.of({{0, 0, 0}, {at, 3, 1}})) / target(0, left),
+                            double(sums.of({{at, 0, 0}, {length, 3, 1}})) / target(left, parts));
+        };
+        double best = 1e300;
+        for (int at = 1; at < length; ++at)
+            for (std::int64_t left = 1; left < parts; ++left) {
+                const bool even = left >= std::min(parts / 2, (2 * parts + 4) / 5) &&
+                                  left <= std::max(parts - parts / 2, 3 * parts / 5);
+                if (even && left <= 3 * at && parts - left <= 3 * (length - at)) best = std::min(best, worse(at, left));
+            }
+        std::vector<Split> memory;
+        const std::vector<Box> boxes = bisect(row, sums, parts, 1, memory, targets);
+        REQUIRE(memory[0].axis == 0);
+        const std::int64_t left = memory[0].left;
+        int at = 0;
+        for (std::int64_t p = 0; p < left; ++p) at = std::max(at, boxes[p].upper[0]);
+        CAPTURE(trial, length, parts, left, at);
+        CHECK(worse(at, left) <= best * (1 + 1e-12));
     }
 }
 

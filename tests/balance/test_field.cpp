@@ -72,6 +72,38 @@ TEST_CASE("values of three axes go to boxes and back, whatever the team") {
     }
 }
 
+TEST_CASE("values go between boxes that are each spread over some members, and back") {
+    const std::vector<Box> halves{{{0, 0, 0}, {6, 9, 4}}, {{6, 0, 0}, {11, 9, 4}}};
+    const EvenParts here{halves, {{0, 3}, {2, 7}}},
+        there{{{{0, 0, 0}, {11, 2, 3}}, {{3, 3, 0}, {9, 8, 4}}}, {{1, 2}, {1, 6}}};
+    const auto good = ThreadTeam::run(7, [&](const Team& team) {
+        const auto values_at = [&](const EvenParts& parts) {
+            std::vector<std::int64_t> values;
+            for (const Box& b : parts.of(team.rank())) {
+                const std::vector<std::int64_t> of_box = values_of(b);
+                values.insert(values.end(), of_box.begin(), of_box.end());
+            }
+            return values;
+        };
+        const FieldPlan plan(team, here, there);
+        const std::vector<std::int64_t> field = values_at(here), expected = values_at(there),
+                                        values = plan.to_boxes(std::span(field));
+        std::vector<std::int64_t> back(field.size(), 0);
+        plan.to_home(std::span(values), std::span(back));
+        bool right = values == expected;
+        std::size_t at = 0;
+        for (const Box& b : here.of(team.rank()))
+            for_each_cell(b, [&](int x, int y, int z) {
+                const std::array<int, 3> cell{x, y, z};
+                const bool moved = there.boxes[0].contains(cell) || there.boxes[1].contains(cell);
+                right = right && back[at] == (moved ? field[at] : 0);
+                ++at;
+            });
+        return static_cast<int>(right && at == field.size());
+    });
+    CHECK(good == std::vector<int>(7, 1));
+}
+
 TEST_CASE("sums over boxes of two and three axes are those of their cells at home, or count them") {
     std::mt19937_64 random(5);
     for (const Grid& grid : grids)
