@@ -176,7 +176,7 @@ struct ChainTimes {
 };
 ChainTimes chain_times(const std::vector<std::int64_t>& loads, std::int64_t parts) {
     const auto items = static_cast<std::int64_t>(loads.size());
-    const std::int64_t leaders = chain_leaders(items, static_cast<int>(parts)), mine = items / leaders;
+    const std::int64_t leaders = chain_leaders(items, parts, static_cast<int>(parts)), mine = items / leaders;
     const std::vector<std::int64_t> load(loads.end() - mine, loads.end());
     std::vector<std::int64_t> targets;  // unequal, which takes longest
     for (std::int64_t p = 0; p < parts; ++p) targets.push_back(1'000'000 + p % 17);

@@ -96,7 +96,8 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     m.all_gathered_bytes += (2 * split + cut) * boxes;
     if (balance::kind_of(balance.partition).chained) {
         const double items = chain_items(balance.partition, dimensions, ranks, cells);
-        const int leaders = balance::chain_leaders(static_cast<std::int64_t>(items), static_cast<int>(ranks));
+        const int leaders = balance::chain_leaders(static_cast<std::int64_t>(items), static_cast<std::int64_t>(ranks),
+                                                   static_cast<int>(ranks));
         const balance::ChainCourse chain = balance::chain_course(items, ranks, leaders);
         seconds += cost::chain.process * chain.parts + cost::chain.cell * chain.items;
         m.reductions += chain.reductions + 1, m.broadcasts += 1, m.gathers += 2, m.exchanges += 1;

@@ -230,11 +230,15 @@ std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& mi
     return cuts;
 }
 
-int chain_leaders(std::int64_t items, int members) {
-    // To collect the items takes a time that grows with items / leaders, to hand a sweep on one that grows with the
-    // leaders. A power of two, since the blocks of a team are kept for as long as it, and items vary a little.
-    const auto leaders = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(items)) / 64);
-    return static_cast<int>(std::min<std::uint64_t>(members, std::bit_floor(std::max<std::uint64_t>(1, leaders))));
+int chain_leaders(std::int64_t items, std::int64_t parts, int members) {
+    // One member is done with a short chain before leaders have told one another anything.
+    if (items + 100 * parts < 65536) return 1;
+    // What a leader has to do falls with the number of leaders, and the way of a sweep grows with it; a part costs in
+    // all sweeps as much as a thousand items that are collected. A power of two, since the blocks of a team are kept
+    // for as long as it, and items vary a little.
+    const double work = static_cast<double>(items) + 1000 * static_cast<double>(parts);
+    const auto leaders = std::bit_floor(static_cast<std::uint64_t>(std::sqrt(work) / 32));
+    return static_cast<int>(std::min<std::uint64_t>(members, leaders));
 }
 
 ChainCourse chain_course(double items, double parts, int leaders) {

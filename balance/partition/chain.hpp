@@ -41,8 +41,8 @@ std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t 
 std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& mine, std::int64_t parts,
                                           std::int64_t limit, std::span<const std::int64_t> targets, int leaders,
                                           const Meter& meter = no_meter);
-/// How many leaders suit a chain of so many items.
-int chain_leaders(std::int64_t items, int members);
+/// How many leaders suit a chain of so many items that is cut into so many parts.
+int chain_leaders(std::int64_t items, std::int64_t parts, int members);
 
 /// What happens one after the other while so many leaders cut a chain, for those who predict how long that takes.
 struct ChainCourse {

@@ -163,8 +163,9 @@ Partition partition_chain(const PartitionInput& in, const PartitionOptions& opti
     const ChainItems mine = items_of_member(in, options, patches);
     auto items = static_cast<std::int64_t>(mine.load.size());
     in.team.sum(std::span(&items, 1));
-    const std::vector<std::int64_t> cuts = chain_partition(in.team, mine, options.processes, options.max_size,
-                                                           in.targets, chain_leaders(items, in.team.size()), in.meter);
+    const std::vector<std::int64_t> cuts =
+        chain_partition(in.team, mine, options.processes, options.max_size, in.targets,
+                        chain_leaders(items, options.processes, in.team.size()), in.meter);
 
     Partition result;
     std::int64_t patch = 0, patch_begin = 0;  // items before this patch

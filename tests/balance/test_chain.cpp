@@ -255,14 +255,14 @@ TEST_CASE("cuts lie where those lie that are found item by item: 3,000 small cas
 }
 
 TEST_CASE(
-    "members find the cuts that one finds alone, however the chain lies on them, and all of them know: 2,000 cases") {
+    "members find the cuts that one finds alone, however the chain lies on them, and all of them know: 1,000 cases") {
     std::mt19937_64 random(31);
     std::vector<int> teams(17);
     std::iota(teams.begin(), teams.end(), 1);
     teams.insert(teams.end(), {31, 33, 64, 100});
     int infeasible = 0, feasible = 0;
-    for (int c = 0; c < 2000; ++c) {
-        const int members = c < 63 ? teams[c % 21] : 1 + static_cast<int>(random() % 12);
+    for (int c = 0; c < 1000; ++c) {
+        const int members = c < 21 ? teams[c % 21] : 1 + static_cast<int>(random() % 12);
         const int leaders = c % 2 == 0 ? members : 1 + static_cast<int>(random() % members);
         const auto count = static_cast<std::int64_t>(random() % (c % 4 == 0 ? 12 : 600));
         const auto parts = 1 + static_cast<std::int64_t>(random() % (c % 5 == 0 ? 400 : 20));
@@ -288,8 +288,8 @@ TEST_CASE(
         for (const auto& f : found) REQUIRE(f == expected);
         (expected[0] < 0 ? infeasible : feasible) += 1;
     }
-    CHECK(infeasible > 50);
-    CHECK(feasible > 1500);
+    CHECK(infeasible > 30);
+    CHECK(feasible > 700);
 }
 
 TEST_CASE("no member has many items of a chain, and messages do not grow with the team, nor collective calls") {
@@ -328,8 +328,9 @@ TEST_CASE("no member has many items of a chain, and messages do not grow with th
     }
     CHECK(collectives == std::vector<std::int64_t>(4, collectives[0]));
     CHECK(collectives[0] < 15);
-    CHECK(chain_leaders(16'383, 100) == 1);
-    CHECK(chain_leaders(5'200'000, 2400) == 32);
-    CHECK(chain_leaders(130'000'000, 2400) == 128);
-    CHECK(chain_leaders(130'000'000, 24) == 24);
+    CHECK(chain_leaders(60'000, 50, 100) == 1);
+    CHECK(chain_leaders(70'000, 50, 100) == 8);
+    CHECK(chain_leaders(5'200'000, 2400, 2400) == 64);
+    CHECK(chain_leaders(130'000'000, 2400, 2400) == 256);
+    CHECK(chain_leaders(130'000'000, 24, 24) == 24);
 }

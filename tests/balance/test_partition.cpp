@@ -141,6 +141,26 @@ TEST_CASE("every partition tiles the grid, keeps its limit and does not depend o
     CHECK_THROWS_AS(make(alone, o), std::invalid_argument);
 }
 
+TEST_CASE("many processes, whose chain some members cut together, get the same cells on any team") {
+    const SerialTeam alone;
+    PartitionOptions o;
+    o.processes = 700, o.patches_per_process = 1;
+    std::vector<std::int64_t> targets;
+    for (int p = 0; p < 700; ++p) targets.push_back(100 + p % 7);
+    for (const CutAt cut : {CutAt::strips, CutAt::cells})
+        for (const std::int64_t limit : {0, 1, 40}) {  // no cut keeps a limit of one particle
+            o.cut = cut, o.max_size = limit;
+            const Made expected = make(alone, o, {}, 0, targets);
+            CHECK((expected.smallest_limit > 0) == (limit == 1));
+            for (const int members : {2, 3, 7, 20}) {
+                CAPTURE(static_cast<int>(cut), limit, members);
+                const auto made =
+                    ThreadTeam::run(members, [&](const Team& team) { return make(team, o, {}, 0, targets); });
+                CHECK(std::all_of(made.begin(), made.end(), [&](const Made& m) { return m == expected; }));
+            }
+        }
+}
+
 TEST_CASE("processes get loads in the proportion of their targets") {
     const SerialTeam alone;
     std::vector<std::int64_t> targets;

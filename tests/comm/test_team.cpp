@@ -68,13 +68,14 @@ TEST_CASE("ranks make the partition that one alone makes") {
     };
     const comm::Ranks team(world());
     const SerialTeam alone;
-    for (const char* kind : {"chain", "rcb", "nested"}) {
-        PartitionOptions o;
-        o.kind = kind, o.processes = 11;
-        std::vector<Split> memory, memory_alone;
-        const std::vector<std::int64_t> load = load_of(team), whole = load_of(alone);
-        CHECK((make_partition({team, grid, load, {}}, o, memory) ==
-               make_partition({alone, grid, whole, {}}, o, memory_alone)));
-        CHECK(memory == memory_alone);
-    }
+    const std::vector<std::int64_t> load = load_of(team), whole = load_of(alone);
+    for (const char* kind : {"chain", "rcb", "nested"})
+        for (const int processes : {11, 700}) {  // with 700 all ranks cut the chain together
+            PartitionOptions o;
+            o.kind = kind, o.processes = processes;
+            std::vector<Split> memory, memory_alone;
+            CHECK((make_partition({team, grid, load, {}}, o, memory) ==
+                   make_partition({alone, grid, whole, {}}, o, memory_alone)));
+            CHECK(memory == memory_alone);
+        }
 }
