@@ -12,9 +12,15 @@
 namespace balance::chain {
 namespace {
 
-std::vector<std::int64_t> prefix_of(std::span<const std::int64_t> v) {
+// largest: becomes the largest value, at least 0.
+std::vector<std::int64_t> prefix_of(std::span<const std::int64_t> v, std::int64_t& largest) {
     std::vector<std::int64_t> p(v.size() + 1, 0);
-    for (std::size_t i = 0; i < v.size(); ++i) p[i + 1] = p[i] + v[i];
+    std::int64_t sum = 0, most = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        p[i + 1] = sum += v[i];
+        most = std::max(most, v[i]);
+    }
+    largest = most;
     return p;
 }
 
@@ -48,9 +54,8 @@ struct Sums {
 
 Targets::Targets(std::span<const std::int64_t> targets, std::int64_t parts) : sum_(parts) {
     if (targets.empty() || std::ranges::adjacent_find(targets, std::ranges::not_equal_to{}) == targets.end()) return;
-    before_ = prefix_of(targets);
-    const auto [smallest, largest] = std::ranges::minmax(targets);
-    smallest_ = smallest, largest_ = largest;
+    before_ = prefix_of(targets, largest_);
+    smallest_ = std::ranges::min(targets);
     sum_ = before_.back();
 }
 
@@ -69,15 +74,11 @@ Verdict meet(const Sweep& up, const Sweep& down, const Rules& rules) {
     return result;
 }
 
-Stretch::Stretch(const ChainItems& items, const Rules& rules) : rules_(&rules), load_(prefix_of(items.load)) {
-    if (rules.limit > 0 && !items.size.empty()) size_ = prefix_of(items.size);
+Stretch::Stretch(const ChainItems& items, const Rules& rules)
+    : rules_(&rules), load_(prefix_of(items.load, largest_load_)) {
+    std::int64_t largest_size = 0;
+    if (rules.limit > 0 && !items.size.empty()) size_ = prefix_of(items.size, largest_size);
     for (auto& g : guess_) g.assign(rules.parts, -1);
-}
-
-std::int64_t Stretch::largest_load() const {
-    std::int64_t largest = 0;
-    for (std::int64_t i = 0; i < count(); ++i) largest = std::max(largest, load_[i + 1] - load_[i]);
-    return largest;
 }
 
 std::int64_t Stretch::below(Int128 share, std::int64_t before) const {

@@ -78,7 +78,7 @@ public:
     std::int64_t count() const { return static_cast<std::int64_t>(load_.size()) - 1; }
     std::int64_t load() const { return load_.back(); }
     std::int64_t last_load() const { return count() > 0 ? load_.back() - load_[count() - 1] : 0; }
-    std::int64_t largest_load() const;
+    std::int64_t largest_load() const { return largest_load_; }
     /// Items that lie entirely, or with their middle, below `share`; before: the load of the chain before this stretch.
     std::int64_t below(Int128 share, std::int64_t before) const;
 
@@ -97,6 +97,7 @@ private:
     std::int64_t go(Sweep& sweep, Ends* ends, const Ends* latest);
 
     const Rules* rules_;
+    std::int64_t largest_load_ = 0;
     std::vector<std::int64_t> load_, size_;  // sums from the beginning of the stretch; size_ is empty without a limit
     std::vector<std::int64_t> guess_[2];     // where each part ended in the last sweep down and up, -1: in none
 };
