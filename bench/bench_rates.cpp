@@ -226,7 +226,8 @@ void measure(int nx, int ny, int ranks) {
         const Decomposition d(grid, partition, hosts, {16, 32});
         halo_plan(d, ranks / 2, 2);
     });
-    const double gathered = microseconds([&] { ScatteredPartition(one, partition, Hosts(ranks, 1)).whole(one); });
+    const ScatteredPartition scattered(one, partition, Hosts(ranks, 1));
+    const double gathered = microseconds([&] { scattered.whole(one); });
     const double fields = microseconds([&] {
         const FieldPlan p(team, {grid, ranks}, boxes_by_process(partition, hosts));
     });

@@ -16,7 +16,7 @@ public:
     void sum(std::span<std::int64_t> values) const override { comm_.sum(values); }
     void max(std::span<std::int64_t> values) const override { comm_.max(values); }
     std::vector<std::byte> gather(std::span<const std::byte> mine) const override { return comm_.gather(mine); }
-    std::vector<std::byte> all_gather(std::span<const std::byte> mine) const override { return comm_.all_gather(mine); }
+    std::vector<std::byte> all_gather(std::span<const std::byte> mine) const override;
     void broadcast(std::span<std::byte> bytes) const override { comm_.broadcast(bytes); }
     std::unique_ptr<balance::Channel> channel() const override { return std::make_unique<Exchange>(comm_); }
     std::unique_ptr<balance::Team> split(int colour) const override {
@@ -24,7 +24,12 @@ public:
     }
 
 private:
+    static constexpr int smallest_by_node = 16;  // fewer ranks do not make up for the second round of messages
+    int node_size() const { return comm_.node_size(); }
+    int nodes() const;
+
     Communicator comm_;
+    mutable int nodes_ = 0;  // 0: not known yet
 };
 
 }  // namespace comm

@@ -16,22 +16,22 @@ struct PartCost {
     double once, process, cell;
 };
 
-/// Measured on one core of an Intel Xeon with AVX-512, of 2023 or later, for 96 to 2400 processes and 0.26 to 2.1
-/// million cells by bench/bench_rates, rounded up. Cells: of the grid for tiles, lines of cells that ranks cut together
-/// for lines, else of a rank's home. For the chain, processes are the parts that sweeps go through, and cells the items
-/// that a leader collects.
+/// Measured on one core of an AMD EPYC with AVX-512, of 2024 or later, for 96 to 2400 processes and 0.26 to 5.2 million
+/// cells by bench/bench_rates, rounded up; on an Intel Xeon of 2023 most were twice as long. Cells: of the grid for
+/// tiles, lines of cells that ranks cut together for lines, else of a rank's home. For the chain, processes are the
+/// parts that sweeps go through, and cells the items that a leader collects.
 namespace cost {
-inline constexpr PartCost tiles{1e-4, 2.5e-7, 5e-11};       ///< around a rank: a decomposition and a plan of its halo
-inline constexpr PartCost gathered{0, 2.5e-7, 0};           ///< a whole partition from its parts
-inline constexpr PartCost fields{1e-5, 2.2e-8, 0};          ///< a plan between homes and boxes
-inline constexpr PartCost owners{0, 2e-8, 1e-9};            ///< of the cells at home
-inline constexpr PartCost even{0, 6e-8, 0};                 ///< the even partition
-inline constexpr PartCost quality{0, 0, 9e-9};              ///< of a partition
-inline constexpr PartCost counted{0, 0, 5.2e-8};            ///< counted work
-inline constexpr PartCost model{0, 7e-8, 6.5e-8};           ///< r1, with its plan of fields
-inline constexpr PartCost lines{0, 0, 1.1e-8};              ///< of the bisection's first levels
-inline constexpr PartCost bisection{1.5e-4, 2.5e-7, 7e-9};  ///< into 8 patches a process, sorted along the curve
-inline constexpr PartCost chain{0, 2e-8, 1.5e-9};         ///< by a leader, with unequal targets
+inline constexpr PartCost tiles{6e-5, 6e-8, 1e-11};       ///< around a rank: a decomposition and a plan of its halo
+inline constexpr PartCost gathered{0, 4e-8, 0};           ///< a whole partition from its parts
+inline constexpr PartCost fields{5e-6, 6e-9, 0};          ///< a plan between homes and boxes
+inline constexpr PartCost owners{0, 9e-9, 4e-10};         ///< of the cells at home
+inline constexpr PartCost even{0, 1.2e-8, 0};             ///< the even partition
+inline constexpr PartCost quality{0, 2e-9, 9.5e-9};       ///< of a partition
+inline constexpr PartCost counted{0, 0, 1.9e-8};          ///< counted work
+inline constexpr PartCost model{0, 2.6e-8, 3.5e-8};       ///< r1, with its plan of fields
+inline constexpr PartCost lines{0, 0, 1.6e-8};            ///< of the bisection's first levels
+inline constexpr PartCost bisection{5e-5, 2.5e-7, 1e-8};  ///< into 8 patches a process, sorted along the curve
+inline constexpr PartCost chain{0, 1.6e-8, 1.3e-9};       ///< by a leader, with unequal targets
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.

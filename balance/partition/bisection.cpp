@@ -18,7 +18,7 @@ namespace {
 
 // So many members, or blocks of them, share the boxes of a team. With more, longer sums would come before; with fewer,
 // more moves of the loads.
-constexpr int most_blocks = 64;
+constexpr int most_blocks = 16;
 
 int blocks_of(int members) {
     if (members <= most_blocks) return members;  // of one member each
