@@ -70,15 +70,15 @@ Balancing balance_once(const Team& team) {
 TEST_CASE("a member's messages, collective calls and memory do not grow with the team, but for logarithms") {
     for (const int members : {2, 4, 8, 16, 32, 64}) {
         const auto all = ThreadTeam::run(members, balance_once);
-        std::int64_t messages = 0, bytes = 0;
+        std::int64_t collectives = 0, messages = 0, bytes = 0;  // collectives: also in blocks of the team, which differ
         for (const Balancing& b : all) {
-            CHECK(b.counts.collectives == all[0].counts.collectives);
+            collectives = std::max(collectives, b.counts.collectives);
             messages = std::max(messages, b.counts.messages);
             bytes = std::max(bytes, b.bytes);
         }
         const double levels = std::log2(members);
-        CAPTURE(members, messages, all[0].counts.collectives, bytes);
-        CHECK(static_cast<double>(all[0].counts.collectives) < 30 + 2 * levels);
+        CAPTURE(members, messages, collectives, bytes);
+        CHECK(static_cast<double>(collectives) < 30 + 2 * levels);
         CHECK(messages < 40);
         CHECK(bytes < 1000);
     }
