@@ -172,6 +172,7 @@ def test_planted_causes_are_found(tmp_path):
     assert late.startswith("Only 50 % of a step is computing, on all ranks alike; messages and waiting for them take")
     assert "rest: ghosts 325 ms, other 175 ms a step. Messages are late" in late and "computes longest" not in late
     assert late.endswith(" Ghosts take longest on rank 1.") and "longest" not in found([0.5] * 4, [0.3] * 4)
+    assert "longest" not in found([0.5] * 4, [0.02, 0.04, 0.02, 0.02]), "a rank stands out by a fiftieth of the time"
     assert "is computing" not in found([0.7] * 4, [0.05] * 4)
     assert "A tenth of the box carries 52 % of the load at step 100." in found(
         [0.9] * 4, [0.05] * 4, [10] * 2 + [1.02] * 18
@@ -217,11 +218,11 @@ def test_balancing_that_is_off_or_worth_it(tmp_path):
     cells = "".join(f"0,{x},0,0,{x + 1},1,1,1,{10 if x < 2 else 1},0\n" for x in range(20))
     (tmp_path / "map.csv").write_text("step,x0,y0,z0,x1,y1,z1,particles,load,owner\n" + cells)
 
-    def found(model="r1", lbe=0.9, every=50, **net):
+    def found(model="r1", lbe=0.9, every=50, processes=4, **net):
         head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,decision\n"
         (tmp_path / "balance.csv").write_text(head + f"50,{model},1,{lbe},1,1,1,moved\n" * (every > 0))
         (tmp_path / "deck.yaml").write_text(f"balance:\n  every: {every}   # steps\n")
-        summary = {"processes": 4, "steps": 50, "overall_lbe": {model: lbe}, "worth": {"net": net}}
+        summary = {"processes": processes, "steps": 50, "overall_lbe": {model: lbe}, "worth": {"net": net}}
         (tmp_path / "summary.json").write_text(json.dumps(summary))
         return [(f["kind"], f["text"]) for f in data_of(made(tmp_path))[0]["findings"]]
 
@@ -239,6 +240,7 @@ def test_balancing_that_is_off_or_worth_it(tmp_path):
     (off, zone) = found(every=0)
     assert off == ("note", "Balancing is off (balance.every: 0): each process keeps its part of the box.")
     assert zone == ("note", dense)
+    assert found(every=0, processes=1) == [("good", "Nothing stands out.")]
     assert found(**{**net, "of": "virtual processes"}) == [
         (
             "good",
