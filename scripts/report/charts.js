@@ -87,9 +87,17 @@ function lineChart(card, lines, options = {}) {
   }, data);
 }
 
+// The end of a heat map's scale: values that are alike are no alarm, so the mean has a light colour.
+const heatTop = (values) => { const all = values.filter((v) => v != null); return Math.max(mostOf(all), (2.5 * all.reduce((a, b) => a + b, 0)) / (all.length || 1)); };
+// A word for values that differ by less than a fifth of their mean.
+function evenly(values) {
+  const all = values.filter((v) => v != null), mean = all.reduce((a, b) => a + b, 0) / all.length, range = (largest([all]) - smallest([all])) / mean;
+  return mean > 0 && range < 0.2 ? `; even: they differ by ${percent(Number(range.toPrecision(2)))} of the mean` : "";
+}
+
 // A column of values for each interval of steps: values[interval][row].
 function heatChart(card, { from, step, values, name, format, what, scale = "heat", high }) {
-  const rows = Math.max(...values.map((v) => v.length)), most = high || mostOf(values.flat()) || 1;
+  const rows = Math.max(...values.map((v) => v.length)), most = high || (scale === "heat" ? heatTop : mostOf)(values.flat()) || 1;
   const image = document.createElement("canvas");
   image.width = values.length;
   image.height = rows;
@@ -131,7 +139,7 @@ function heatChart(card, { from, step, values, name, format, what, scale = "heat
       }],
     },
   }, [[from[0], ...step], [null, ...step.map(() => null)]]);
-  card.append(colourBar(scale, format(0), format(most), what), reading);
+  card.append(colourBar(scale, format(0), format(most), what + evenly(values.flat())), reading);
 }
 
 // A bar for each place, of parts one upon the other. parts: [{label, values, colour}]

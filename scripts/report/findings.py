@@ -2,13 +2,22 @@
 """Sentences on what a reader should look at first: a slow processor, a dense zone, ranks that wait."""
 from statistics import mean, median
 
-from .tables import is_number
+from .tables import is_number, switched_off
+
+
+COMPUTING = ("forces", "neighbours", "accelerator")
+MESSAGES = ("ghosts", "migration", "other")  # other: above all waiting for all ranks
+LOW = 0.8  # LBE below which it is a problem
+EVEN = 1.15  # the longest over the mean, up to which ranks compute alike
+KINDS = ("problem", "note", "good")
 
 
 def findings(run):
-    """[{"text", "see": section of the page}, ...], the weightiest first. run: as read_run() makes it."""
-    found = [*verdict(run), *slow_processes(run), *uneven_ranks(run), *dense_zone(run)]
-    return found or [{"text": "Nothing stands out.", "see": "map"}]
+    """[{"kind": of KINDS, "text", "see": section of the page}, ...], problems first. run: as read_run() makes it."""
+    found = [*low_balance(run), *slow_processes(run), *ranks_at_work(run), *dense_zone(run), *verdict(run)]
+    found = [{"kind": kind, "text": text, "see": see} for kind, text, see in found]
+    found.sort(key=lambda f: KINDS.index(f["kind"]))
+    return found or [{"kind": "good", "text": "Nothing stands out.", "see": "map"}]
 
 
 def percent(part):
@@ -16,15 +25,17 @@ def percent(part):
 
 
 def listed(numbers):
-    """1, 2, 5 to 9."""
+    """1, 2, 5 to 9 and 12."""
     runs = []
     for n in sorted(numbers):
         if runs and n == runs[-1][1] + 1:
             runs[-1][1] = n
         else:
             runs.append([n, n])
-    words = [str(a) if a == b else f"{a} to {b}" for a, b in runs]
-    return ", ".join(words[:5]) + (f" and {len(words) - 5} more" if len(words) > 5 else "")
+    words = [w for a, b in runs for w in ([f"{a} to {b}"] if b > a + 1 else map(str, range(a, b + 1)))]
+    if len(words) > 6:
+        words = [*words[:5], "others"]
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def plural(what, numbers):
@@ -32,17 +43,47 @@ def plural(what, numbers):
 
 
 def verdict(run):
+    """What balancing was worth."""
     worth = run["summary"].get("worth")
     net = worth.get("net") if isinstance(worth, dict) else None
     if not isinstance(net, dict) or not all(is_number(net.get(k)) for k in ("seconds", "without_seconds", "saved")):
         return []
-    saved = net["saved"]
+    saved, took, instead = net["saved"], f"{net['seconds']:.3g} s", f"{net['without_seconds']:.3g} s"
+    kind = "good" if saved > 0.02 else "problem" if saved < -0.02 else "note"
     longer = f"{percent(abs(saved))} {'shorter' if saved >= 0 else 'longer'}"
     if net.get("of") == "run":
-        seconds = f"{net['seconds']:.3g} s instead of about {net['without_seconds']:.3g} s, balancing itself included"
-        return [{"text": f"Balancing made this run {longer}: {seconds}.", "see": "balance"}]
-    processes = run["summary"].get("processes")
-    return [{"text": f"Balancing makes computing {longer} for {processes} virtual processes.", "see": "balance"}]
+        text = f"Balancing made this run {longer}: {took} instead of about {instead}, balancing itself included."
+    else:
+        text = f"Balancing makes the computing of the busiest process {longer} than in the even partition of the start:"
+        text += f" {took} instead of {instead} in the whole run, without what balancing itself takes."
+    return [(kind, text, "balance")]
+
+
+def overall_lbe(run):
+    """LBE of the whole run, of a partition by its model; None where it is not known."""
+    if run["partition"]:
+        return run["partition"]["lbe_model"]
+    lbe = (run["summary"].get("overall_lbe") or {}).get(run["balance"][0]["model"]) if run["balance"] else None
+    return lbe if is_number(lbe) else None
+
+
+def low_balance(run):
+    """Balancing that is off, and processes that wait for the busiest one, with LBE in words."""
+    number = run["summary"].get("processes") or len(run["ranks"]["wall_seconds"][-1] if run["ranks"] else [])
+    if run["partition"] or number < 2:
+        return []
+    lbe, deck, off = overall_lbe(run), run["deck"] or "", None
+    if switched_off(deck, "balance", "every"):
+        off = "balance.every: 0"
+    elif run["balance"] and run["balance"][0]["model"] == "none":
+        off = "balance.partition.kind: none"
+    low = lbe is not None and lbe < LOW
+    text = [f"Balancing is off ({off}): each process keeps its part of the box."] if off else []
+    if low:
+        text.append(
+            f"LBE is {percent(lbe)}: the mean process computes for that part of the busiest one's time, then waits."
+        )
+    return [("problem" if low else "note", " ".join(text), "balance" if run["balance"] else "map")] if text else []
 
 
 def slow_processes(run):
@@ -53,18 +94,18 @@ def slow_processes(run):
     slow = [p for p, s in zip(run["resources"]["resource"][-1], speeds) if s < 0.85 * usual]
     if not slow:
         return []
-    worst = min(speeds) / usual
-    many = f"{plural('Process', slow)} run{'s' if len(slow) == 1 else ''}"
-    return [{"text": f"{many} on slow processors: down to {worst:.2f} of the usual speed.", "see": "speeds"}]
+    worst = f"{min(speeds) / usual:.2f} of the usual speed."
+    many = "run on slow processors, down to" if len(slow) > 1 else "runs on a slow processor, at"
+    return [("problem", f"{plural('Process', slow)} {many} {worst}", "speeds")]
 
 
-def uneven_ranks(run):
-    """Who computes longest, and who waits."""
+def ranks_at_work(run):
+    """Who computes longest and who waits, or what takes the time where all compute alike."""
     ranks = run["ranks"]
     if not ranks or len(ranks["wall_seconds"][-1]) < 2:
         return []
     if covered(run) < 0.8:
-        return uneven_by_summary(run["summary"])
+        return uneven_by_summary(run)
     size = len(ranks["wall_seconds"][-1])
     of = [i for i, row in enumerate(ranks["wall_seconds"]) if len(row) == size]
     steps = [ranks["step"][i] - ranks["from"][i] for i in of]
@@ -73,30 +114,72 @@ def uneven_ranks(run):
         rows = [ranks[name][i] for i in of] if name in ranks else []
         return [sum(row[r] * n for row, n in zip(rows, steps)) for r in range(size)]
 
+    phases = {p: mean(total(p)) for p in ranks["phases"]}
     wall = mean(total("wall_seconds"))
     compute = [a + b for a, b in zip(total("forces"), total("neighbours"))]
     ghosts = total("ghosts")
     if wall <= 0 or mean(compute) <= 0:
         return []
-    found = []
-    usual, busiest = median(compute), max(range(size), key=compute.__getitem__)
-    if compute[busiest] > 1.15 * mean(compute):
-        slow = [r for r in range(size) if compute[r] > 0.5 * (usual + compute[busiest])]
-        text = f"{plural('Rank', slow)} compute{'s' if len(slow) == 1 else ''} longest,"
-        text += f" {compute[busiest] / mean(compute):.2f} times the mean: the others wait for it."
-        each = [c / max(1, n or 0) for c, n in zip(compute, ranks["particles"])]  # a particle
-        if len(each) == size and each[busiest] > 1.3 * median(each):
-            text += f" A particle takes {each[busiest] / median(each):.1f} times as long there as usual:"
-            text += " the processor is slow, or the particles lie dense."
-        elif len(each) == size:
-            text += " It has more particles, not a slower processor."
-        found.append({"text": text, "see": "ranks"})
+    late = [r for r in range(size) if ghosts[r] > max(1.25 * median(ghosts), median(ghosts) + 0.05 * wall)]
+    where = f" Ghosts take longest on {plural('rank', late)}." if late else ""
+    if max(compute) <= EVEN * mean(compute):
+        text = mostly_not_computing(run, phases, wall, sum(steps))
+        if text:
+            return [("problem", text + where, "ranks")]
+    found = uneven_ranks(compute, ranks["particles"])
     waits = mean(total("wait_seconds")) if "wait_seconds" in ranks else 0
     if waits > 0.1 * wall or mean(ghosts) > 0.1 * wall:
-        late = max(range(size), key=ghosts.__getitem__)
         uneven = sum(uneven_seconds(ranks, i) * n for i, n in zip(of, steps))
-        found.append(waiting(mean(ghosts), wall, uneven, f" Longest on rank {late}."))
+        found.append(waiting(mean(ghosts), wall, uneven, where))
     return found
+
+
+def mostly_not_computing(run, phases, wall, steps):
+    """A sentence where ranks compute less than two thirds of the time; None else. phases: seconds of the mean rank."""
+    rest = {p: s for p, s in phases.items() if p not in COMPUTING}
+    share = sum(phases.get(p, 0) for p in COMPUTING) / wall
+    if share > 2 / 3 or not rest or steps <= 0:
+        return None
+    simulated = run["summary"].get("simulated") is True
+    order = sorted(rest, key=rest.get, reverse=True)
+    # Nothing is charged for files on simulated ranks: what is left of output there are messages.
+    messages = sum(rest.get(p, 0) for p in (*MESSAGES, *(["output"] if simulated else [])))
+    most = "messages and waiting for them take" if messages > 0.5 * sum(rest.values()) else f"{order[0]} takes"
+    parts = [f"{p} {duration(rest[p] / steps)}" for p in order if rest[p] > 0.02 * wall]
+    text = f"Only {percent(share)} of a step is computing, on all ranks alike; {most} most of the rest"
+    text += f": {', '.join(parts)} a step."
+    if most.startswith("messages"):
+        text += (
+            f" Messages are late{'' if simulated else ', ranks share cores'}, or particles are few for so many ranks."
+        )
+    return text
+
+
+def duration(seconds):
+    scale, unit = next(((s, u) for s, u in ((1, "s"), (1e-3, "ms")) if seconds >= s), (1e-6, "\u00b5s"))
+    return f"{seconds / scale:.3g} {unit}"
+
+
+def uneven_ranks(compute, particles):
+    """Who computes longest, and why. compute: seconds of each rank; particles: of each, [] where they are not known."""
+    usual, busiest = median(compute), max(range(len(compute)), key=compute.__getitem__)
+    if compute[busiest] <= EVEN * mean(compute):
+        return []
+    slow = [r for r, c in enumerate(compute) if c > 0.5 * (usual + compute[busiest])]
+    one = len(slow) == 1
+    text = f"{plural('Rank', slow)} compute{'s' if one else ''} longest, {'' if one else 'up to '}"
+    text += f"{compute[busiest] / mean(compute):.2f} times the mean: the others wait for {'it' if one else 'them'}."
+    if len(particles) == len(compute) and all(particles[r] for r in slow):
+        each = [c / n if n else None for c, n in zip(compute, particles)]  # seconds for a particle
+        usual = median(c for c in each if c is not None)
+        longest = max(each[r] for r in slow)
+        if longest > 1.3 * usual:
+            text += f" A particle takes {'' if one else 'up to '}{longest / usual:.1f} times as long there as usual:"
+            text += " the processor is slow, or the particles lie dense."
+        else:
+            text += " It has more particles, not a slower" if one else " They have more particles, not slower"
+            text += f" processor{'' if one else 's'}."
+    return [("problem", text, "ranks")]
 
 
 def covered(run):
@@ -107,18 +190,25 @@ def covered(run):
     return sum(end - begin for begin, end in spans if begin >= first) / steps if steps > 0 else 1
 
 
-def uneven_by_summary(summary):
+def uneven_by_summary(run):
     """The same of the whole run, where frames of ranks tell of a part of it: which rank it is, is not known then."""
+    summary = run["summary"]
     phases, wall = summary.get("seconds") or {}, summary.get("wall_seconds")
-    forces, ghosts = (phases.get(name) for name in ("forces", "ghosts"))
-    if not wall or not all(
-        isinstance(p, dict) and is_number(p.get("mean")) and is_number(p.get("max")) for p in (forces, ghosts)
-    ):
+    known = {
+        p: s for p, s in phases.items() if isinstance(s, dict) and is_number(s.get("mean")) and is_number(s.get("max"))
+    }
+    if not wall or "forces" not in known or "ghosts" not in known:
         return []
-    found = []
-    if forces["max"] > 1.15 * forces["mean"] > 0:
+    forces, ghosts = known["forces"], known["ghosts"]
+    if forces["max"] > EVEN * forces["mean"] > 0:
         text = f"One rank computes forces {forces['max'] / forces['mean']:.2f} times as long as the mean of all:"
-        found.append({"text": f"{text} the others wait for it.", "see": "ranks"})
+        found = [("problem", f"{text} the others wait for it.", "ranks")]
+    else:
+        steps = (run["steps"] or 0) - (summary.get("first_step") or 0)
+        text = mostly_not_computing(run, {p: s["mean"] for p, s in known.items()}, wall, steps)
+        found = [("problem", text, "ranks")] if text else []
+        if text:
+            return found
     if ghosts["mean"] > 0.1 * wall:
         found.append(waiting(ghosts["mean"], wall, forces["max"] - forces["mean"], ""))
     return found
@@ -132,7 +222,7 @@ def waiting(ghosts, wall, uneven, where):
         else "more than differences in computing explain: messages are late, or ranks share cores"
     )
     text = f"{percent(ghosts / wall)} of the time goes into ghosts and waiting for them, {why}.{where}"
-    return {"text": text, "see": "ranks"}
+    return ("problem", text, "ranks")
 
 
 def uneven_seconds(ranks, interval):
@@ -142,13 +232,15 @@ def uneven_seconds(ranks, interval):
 
 
 def dense_zone(run):
-    frames = run["map"] or {}
+    """Where balancing does not even it out."""
+    lbe, frames = overall_lbe(run), run["map"] or {}
+    if run["summary"].get("processes") == 1 or (lbe is not None and lbe >= LOW):
+        return []
     for name, words in (("load", "carries {} of the load"), ("particles", "holds {} of the particles")):
         values = sorted((v for v in frames.get(name, [[]])[-1] if is_number(v)), reverse=True)
         if sum(values) > 0:
             tenth = sum(values[: max(1, len(values) // 10)]) / sum(values)
-            text = f"A tenth of the box {words.format(percent(tenth))} at step {frames['step'][-1]:,}."
-            if run["partition"]:
-                text = f"A tenth of the box {words.format(percent(tenth))}."
-            return [{"text": text, "see": "map"}] if tenth >= 0.25 else []
+            at = "" if run["partition"] else f" at step {frames['step'][-1]:,}"
+            text = f"A tenth of the box {words.format(percent(tenth))}{at}."
+            return [("problem" if lbe is not None else "note", text, "map")] if tenth >= 0.25 else []
     return []

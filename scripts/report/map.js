@@ -152,6 +152,7 @@ class CellMap {
         pen.fillRect(x, y, snap(xs[i + 1]) - x, snap(ys[j]) - y);
       }
     if (this.view.borders) this.borders(pen, plane, xs, ys);
+    if (layer.word && layer.name !== "zone") this.numbers(pen, layer, plane, xs, ys);
     this.axes(pen, w, h, u, v);
     this.bar.replaceChildren(layer.word
       ? el("div", { class: "bar" }, layer.words ? `blue: ${layer.words[0]}, orange: ${layer.words[1]}` : `a colour for each ${layer.name}`)
@@ -170,6 +171,24 @@ class CellMap {
     pen.lineCap = "square";
     for (const [colour, width] of many ? [["rgba(255,255,255,.75)", 0.8]] : [["rgba(255,255,255,.95)", 3.2], ["#1c2430", 1.4]])
       (pen.strokeStyle = colour), (pen.lineWidth = width), pen.stroke(path);
+  }
+
+  // The number of each owner, where there are few, at the block of it that is nearest to their middle.
+  numbers(pen, layer, plane, xs, ys) {
+    const places = new Map();
+    for (let i = 0; i + 1 < xs.length; ++i)
+      for (let j = 0; j + 1 < ys.length; ++j) {
+        const value = layer.of(this.frame, plane.at(i, j));
+        if (value == null) continue;
+        if (!places.has(value)) places.set(value, []);
+        places.get(value).push([(xs[i] + xs[i + 1]) / 2, (ys[j] + ys[j + 1]) / 2]);
+      }
+    if (places.size > 64) return;
+    pen.fillStyle = "#1c2430", pen.font = "600 12px system-ui, DejaVu Sans", pen.textAlign = "center", pen.textBaseline = "middle";
+    for (const [value, blocks] of places) {
+      const middle = [0, 1].map((a) => blocks.reduce((sum, b) => sum + b[a], 0) / blocks.length), far = (b) => Math.hypot(b[0] - middle[0], b[1] - middle[1]);
+      pen.fillText(value, ...blocks.reduce((a, b) => (far(b) < far(a) ? b : a)));
+    }
   }
 
   axes(pen, w, h, u, v) {

@@ -21,20 +21,25 @@ function section(id, title, lead, runs) {
   });
 }
 
+const MEANINGS = {
+  "overall LBE": "Load-balance efficiency: mean over largest computing time of the processes, in the whole run. 100 %: nobody waits for another one.",
+  LBE_m: "Load-balance efficiency by the model: mean over largest load of the resources, for their speeds. 100 %: nobody waits for another one.",
+};
+
 function overview(card, run) {
   const going = run.going ? `goes on, as of ${run.going}` : run.finished ? "finished" : "not finished";
   const s = run.summary, state = run.partition ? "a partition" : `${going}${s.simulated ? ", on simulated ranks" : ""}`;
   card.querySelector("h3")?.remove();
   const facts = {
     particles: s.particles && digits(s.particles), steps: s.steps != null ? digits(s.steps) : run.thermo && run.thermo.step.length ? `${digits(run.thermo.step[run.thermo.step.length - 1])} so far` : null,
-    "ranks x threads": s.ranks && `${s.ranks} x ${s.threads}`, processes: s.processes !== s.ranks ? s.processes : null, [s.simulated ? "simulated time" : "wall time"]: s.wall_seconds && seconds(s.wall_seconds),
+    "ranks x threads": s.ranks && `${s.ranks} x ${s.threads}`, processes: s.processes !== s.ranks ? s.processes : null, [s.simulated ? "run time on simulated ranks" : "wall time"]: s.wall_seconds && seconds(s.wall_seconds),
     "atom-steps a second": s.atom_steps_per_second && `${digits(s.atom_steps_per_second / 1e6)} M`,
     "overall LBE": run.balance && s.overall_lbe ? percent(s.overall_lbe[run.balance[0].model]) : null, "energy drift": s.energy_drift != null ? s.energy_drift.toExponential(1) : null,
     LBE_m: run.partition && run.partition.lbe_model != null ? percent(run.partition.lbe_model) : null, nodes: run.partition && digits(new Set(run.partition.resources.map((r) => r.node)).size), resources: run.partition && digits(run.partition.resources.length),
   };
   const figures = el("dl", { class: "figures" });
-  for (const [name, value] of Object.entries(facts)) if (value != null && value !== false) figures.append(el("div", {}, el("dt", {}, name), el("dd", {}, value)));
-  const list = el("ul", { class: "findings" }, ...run.findings.map((f) => el("li", {}, f.text, el("a", { href: `#${f.see}` }, "see"))));
+  for (const [name, value] of Object.entries(facts)) if (value != null && value !== false) figures.append(el("div", {}, el("dt", {}, MEANINGS[name] ? el("abbr", { title: MEANINGS[name] }, name) : name), el("dd", {}, value)));
+  const list = el("ul", { class: "findings" }, ...run.findings.map((f) => el("li", { class: f.kind }, el("b", {}, { problem: "\u25b2 Problem", note: "\u2022 Note", good: "\u2713 Good" }[f.kind]), f.text, el("a", { href: `#${f.see}` }, "see"))));
   const notes = run.notes.length ? el("ul", { class: "notes" }, ...run.notes.map((n) => el("li", {}, n))) : null;
   card.append(el("div", { class: "overview" }, el("h3", {}, `${s.deck || run.name}${s.deck && s.deck !== run.name ? ` (${run.name})` : ""}`, el("span", { class: `state ${run.finished || run.partition ? "" : "open"}` }, state)), figures, el("div", {}, list, notes)));
 }

@@ -9,7 +9,7 @@ import time
 
 from .findings import findings
 from .partition import partition, partition_map
-from .tables import Notes, few, groups, is_count, is_number, read_json, read_table, read_text
+from .tables import Notes, few, groups, is_count, is_number, read_json, read_table, read_text, switched_off
 
 PHASES = ("forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output", "other")
 BALANCE = ("step", "model", "driver", "lbe", "lbe_model", "mean_seconds", "max_seconds", "decision")
@@ -123,11 +123,6 @@ def say_missing(folder, run, notes):
     for name, why in remedies.items():
         if not there(name) and name not in off:
             notes.add(f"There is no {name}", why)
-
-
-def switched_off(deck, section, key):
-    """Whether the effective deck has 0 for a key."""
-    return re.search(rf"^{section}:[^\n]*\n(?:[ #][^\n]*\n)*?  {key}: *0 *(#.*)?$", deck, re.M) is not None
 
 
 def last_step(run):

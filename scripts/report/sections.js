@@ -18,11 +18,12 @@ const RANK_VALUES = {
   ghosts: { of: (r) => r.ghosts, format: seconds, text: "ghosts, a step" },
   balancing: { of: (r) => r.balancing, format: seconds, text: "balancing, a step" },
   output: { of: (r) => r.output, format: seconds, text: "output, a step" },
+  other: { of: (r) => r.other, format: seconds, text: "other (waiting for all ranks), a step" },
   bytes: { of: (r) => r.bytes, format: (v) => `${digits(v)} bytes`, text: "sent, a step" },
 };
 function rankChart(box, run, runs, name) {
   const { of, format } = RANK_VALUES[name], all = runs.filter((o) => o.ranks).flatMap((o) => of(o.ranks) || []);
-  heatChart(box, { from: run.ranks.from, step: run.ranks.step, values: of(run.ranks), name: "rank", format, what: RANK_VALUES[name].text, high: mostOf(all.flat()) });
+  heatChart(box, { from: run.ranks.from, step: run.ranks.step, values: of(run.ranks), name: "rank", format, what: RANK_VALUES[name].text, high: heatTop(all.flat()) });
 }
 
 // {id, title, lead, has(run), draw(cards, runs)}; cards: of each run, null where it has nothing to show.
@@ -45,18 +46,20 @@ const SECTIONS = [
           const overall = (run.summary.overall_lbe || {})[b.model];
           table.append(el("tr", {}, ...[b.model + (b.driver ? " (drives)" : ""), percent(overall), b.moved, b.kept].map((t) => el("td", {}, t))));
         }
-        panel("In the whole run").append(table);
+        panel("In the whole run (drives: the run uses the partition of this model)").append(table);
       });
     },
   },
   {
-    id: "ranks", title: "Ranks", lead: "Where the time of each rank goes. Where forces differ much between ranks and ghosts are long where forces are short, ranks wait for the slowest one; where forces are even and ghosts are long, messages are late.",
+    id: "ranks", title: "Ranks", lead: "Where the time of each rank goes. Other: what is in no named phase, above all waiting for all ranks. Where forces differ much between ranks, and ghosts or other are long where forces are short, ranks wait for the slowest one; where forces are even, and ghosts and other are long, messages are late.",
     has: (run) => run.ranks,
     draw(cards, runs) {
       const totals = runs.map((run) => run.ranks && Object.fromEntries(run.ranks.phases.map((p) => [p, meanOver(run.ranks, p)])));
       const high = largest(totals.filter(Boolean).map((t) => Object.values(t).reduce((sum, v) => v.map((x, r) => x + (sum[r] || 0)), [])));
       runs.forEach((run, i) => {
         if (!cards[i]) return;
+        if (run.summary.times_by === "counted work" && speedsDiffer(run.resources))
+          cards[i].append(el("p", { class: "lead" }, "The deck slows processes down in counted times (balance.work.slow), by which balancing goes. These plots show the seconds that the ranks took, which are not slowed down: a rank with a slow process gets less work, computes for a shorter time and waits under other. Section Speeds shows which process is slow."));
         const r = run.ranks, card = el("div", { class: "half" }), bars = el("div", {}, el("h3", {}, "Mean step, by phase"));
         const map = el("div"), select = el("select", { "aria-label": "Values of the ranks over steps" });
         cards[i].append(card), card.append(bars, el("div", {}, el("div", { class: "controls" }, el("h3", {}, "Over steps: "), select), map));
@@ -104,8 +107,8 @@ const SECTIONS = [
           lineChart(panel("Share on the accelerators"), [...lines("share", ""), ...(z.most_share ? lines("most_share", ", most", { dash: [4, 4], width: 1 }) : [])], { format: percent, low: 0, high: 1 });
           if (both) lineChart(panel("Time of a step"), [...lines("cpu_seconds", ", CPU"), ...lines("accelerator_seconds", ", accelerators", { dash: [6, 3] })], { format: seconds, low: 0 });
         } else {
-          const heat = (title, values, format, what) => heatChart(panel(title), { from: [0, ...z.step.slice(0, -1)], step: z.step, values, name: "rank", format, what });
-          heat("Share on the accelerators", z.share, percent, "of the rank's load");
+          const heat = (title, values, format, what, high) => heatChart(panel(title), { from: [0, ...z.step.slice(0, -1)], step: z.step, values, name: "rank", format, what, high });
+          heat("Share on the accelerators", z.share, percent, "of the rank's load", 1);
           if (both) heat("Time of a step", z.cpu_seconds.map((row, s) => row.map((v, k) => Math.max(v, z.accelerator_seconds[s][k]))), seconds, "of the slower side");
         }
         const controller = /^ +controller: *(\w+)/m.exec(run.deck || ""), table = el("table", { class: "plain" });

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import re
 import stat
 
 
@@ -142,3 +143,8 @@ def groups(table, key="step"):
             found.append((values[begin], begin, i))
             begin = i
     return found
+
+
+def switched_off(deck, section, key):
+    """Whether the effective deck has 0 for a key."""
+    return re.search(rf"^{section}:[^\n]*\n(?:[ #][^\n]*\n)*?  {key}: *0 *(#.*)?$", deck, re.M) is not None

@@ -158,15 +158,95 @@ def test_planted_causes_are_found(tmp_path):
     assert found([0.9] * 4, [0.05] * 4) == "Nothing stands out."
     slow = found([0.4, 0.4, 0.9, 0.4], [0.5, 0.5, 0.01, 0.5])
     assert (
-        slow.startswith("Rank 2 computes longest, 1.71 times the mean")
+        slow.startswith("Rank 2 computes longest, 1.71 times the mean: the others wait for it.")
         and "2.2 times as long there" in slow
         and "about what the differences" in slow
+        and "is computing" not in slow
     )
     full = found([0.4, 0.4, 0.9, 0.4], [0.5, 0.5, 0.01, 0.5], particles=(4, 4, 9, 4))
     assert "It has more particles, not a slower processor." in full
+    some = found([0.3, 0.8, 0.3, 0.9], [0.5, 0.1, 0.5, 0.1], particles=(3, 8, 0, 9))
+    assert "Ranks 1 and 3 compute longest, up to 1.57 times the mean: the others wait for them." in some
+    assert "They have more particles, not slower processors." in some
     late = found([0.5] * 4, [0.3, 0.4, 0.3, 0.3])
-    assert "messages are late" in late and "rank 1" in late and "computes longest" not in late
+    assert late.startswith("Only 50 % of a step is computing, on all ranks alike; messages and waiting for them take")
+    assert "rest: ghosts 325 ms, other 175 ms a step. Messages are late" in late and "computes longest" not in late
+    assert late.endswith(" Ghosts take longest on rank 1.") and "longest" not in found([0.5] * 4, [0.3] * 4)
+    assert "longest" not in found([0.5] * 4, [0.02, 0.04, 0.02, 0.02]), "a rank stands out by a fiftieth of the time"
+    assert "is computing" not in found([0.7] * 4, [0.05] * 4)
     assert "A tenth of the box carries 52 % of the load at step 100." in found(
         [0.9] * 4, [0.05] * 4, [10] * 2 + [1.02] * 18
     )
-    assert "Process 1 runs on slow processors: down to 0.50" in found([0.9] * 4, [0.05] * 4, speeds=[1, 0.5, 1, 1])
+    assert "Process 1 runs on a slow processor, at 0.50 of the" in found([0.9] * 4, [0.05] * 4, speeds=[1, 0.5, 1, 1])
+    assert "Processes 1 and 2 run on slow processors, down to 0.25" in found(
+        [0.9] * 4, [0.05] * 4, speeds=[1, 0.5, 0.25, 1, 1]
+    )
+
+
+@pytest.mark.group("findings")
+def test_what_takes_the_rest_of_a_step(tmp_path):
+    """Of phases other than messages it is said which one; what is left of output on simulated ranks are messages."""
+    names = ("forces", "neighbours", "accelerator", "ghosts", "migration", "balancing", "output")
+
+    def found(simulated=False, **phases):
+        rows = "".join(
+            f"{s},0,{r},0,9,{s},{','.join(str(s * phases.get(n, 0)) for n in names)}\n" for s in (0, 50) for r in (0, 1)
+        )
+        (tmp_path / "ranks.csv").write_text(f"step,start,rank,node,particles,wall_seconds,{','.join(names)}\n{rows}")
+        texts = []
+        for steps in (50, 100):  # by frames of ranks, and by the sums of the whole run
+            summary = {"steps": steps, "wall_seconds": steps, "simulated": simulated}
+            summary["seconds"] = {n: dict.fromkeys(("min", "mean", "max"), v * steps) for n, v in phases.items()}
+            (tmp_path / "summary.json").write_text(json.dumps(summary))
+            texts.append(" ".join(f["text"] for f in data_of(made(tmp_path))[0]["findings"]))
+        assert texts[0] == texts[1]
+        return texts[0]
+
+    output = found(forces=0.3, ghosts=0.05, output=0.6, other=0.05)
+    assert "; output takes most of the rest: output 600 ms, ghosts 50 ms, other 50 ms a step." in output
+    assert "late" not in output
+    output = found(True, forces=0.3, ghosts=0.05, output=0.6, other=0.05)
+    assert output.endswith(" Messages are late, or particles are few for so many ranks.")
+    assert "share cores" in found(forces=0.3, ghosts=0.6, other=0.1)
+    assert "balancing takes most of the rest" in found(forces=0.3, balancing=0.6, ghosts=0.05, other=0.05)
+    assert found(forces=0.3, neighbours=0.3, accelerator=0.3, ghosts=0.05, other=0.05) == "Nothing stands out."
+
+
+@pytest.mark.group("findings")
+def test_balancing_that_is_off_or_worth_it(tmp_path):
+    """Problems come before what is good; a dense zone is named only where balancing does not even it out."""
+    cells = "".join(f"0,{x},0,0,{x + 1},1,1,1,{10 if x < 2 else 1},0\n" for x in range(20))
+    (tmp_path / "map.csv").write_text("step,x0,y0,z0,x1,y1,z1,particles,load,owner\n" + cells)
+
+    def found(model="r1", lbe=0.9, every=50, processes=4, **net):
+        head = "step,model,driver,lbe,lbe_model,mean_seconds,max_seconds,decision\n"
+        (tmp_path / "balance.csv").write_text(head + f"50,{model},1,{lbe},1,1,1,moved\n" * (every > 0))
+        (tmp_path / "deck.yaml").write_text(f"balance:\n  every: {every}   # steps\n")
+        summary = {"processes": processes, "steps": 50, "overall_lbe": {model: lbe}, "worth": {"net": net}}
+        (tmp_path / "summary.json").write_text(json.dumps(summary))
+        return [(f["kind"], f["text"]) for f in data_of(made(tmp_path))[0]["findings"]]
+
+    dense = "A tenth of the box carries 53 % of the load at step 0."
+    net = dict(of="run", seconds=1.0, without_seconds=2.0, saved=0.5)
+    gain = ("good", "Balancing made this run 50 % shorter: 1 s instead of about 2 s, balancing itself included.")
+    assert found(**net) == [gain]
+    low, zone, last = found(lbe=0.5, **net)
+    assert low[0] == "problem" and low[1].startswith("LBE is 50 %: the mean process") and zone == ("problem", dense)
+    assert last == gain
+    off, zone = found("none", 0.5)
+    assert off[0] == "problem" and zone == ("problem", dense)
+    assert off[1].startswith("Balancing is off (balance.partition.kind: none): each process")
+    assert "LBE is 50 %" in off[1]
+    (off, zone) = found(every=0)
+    assert off == ("note", "Balancing is off (balance.every: 0): each process keeps its part of the box.")
+    assert zone == ("note", dense)
+    assert found(every=0, processes=1) == [("good", "Nothing stands out.")]
+    assert found(**{**net, "of": "virtual processes"}) == [
+        (
+            "good",
+            "Balancing makes the computing of the busiest process 50 % shorter than in the even partition of the start:"
+            " 1 s instead of 2 s in the whole run, without what balancing itself takes.",
+        )
+    ]
+    assert [kind for kind, _ in found(**{**net, "saved": -0.1})] == ["problem"]
+    assert [kind for kind, _ in found(**{**net, "saved": -0.01})] == ["note"]

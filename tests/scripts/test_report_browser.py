@@ -146,8 +146,27 @@ def test_page_of_simulated_ranks(browser, tmp_path):
     path = made(tmp_path / "out", "--messages", tmp_path / "messages.csv")
     look(browser, path, "summary map balance ranks speeds messages energies run")
     text = browser.run("return document.getElementById('summary').innerText")
-    assert "finished, on simulated ranks" in text and "simulated time" in text and "384 x 1" in text
+    assert "finished, on simulated ranks" in text and "run time on simulated ranks" in text and "384 x 1" in text
     assert browser.run("return document.querySelector('#messages canvas').width") == 384
+
+
+@pytest.mark.group("browser")
+def test_maps_tell_who_is_who_and_what_is_even(runs, browser):
+    """Processes have their numbers on the map; ranks that are alike have no dark colour, and a word says so."""
+    browser.open(made(runs["plane"]))
+    browser.run(
+        """window.said = []; const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { said.push([this.font, String(text)]);
+          return write.call(this, text, ...at); };
+        document.querySelector('input[value=process]').click()"""
+    )
+    numbers = browser.run("return said.filter(([font]) => font.includes('600')).map(([, text]) => text)")
+    assert sorted(numbers) == [str(p) for p in range(6)]
+    assert browser.run("return [heatTop([2, 2, null, 2]), heatTop([...Array(9).fill(0), 6])]") == [5, 6]
+    words = browser.run("return [evenly([0.95, 1.05, 1, null]), evenly([0.8, 1.2]), evenly([0, 0])]")
+    assert words == ["; even: they differ by 10 % of the mean", "", ""]
+    hidden = "return getComputedStyle(document.querySelector('.u-legend .u-series')).visibility"
+    assert browser.run(hidden) == "hidden", "the legend shows the step as a series"
 
 
 @pytest.mark.group("browser")

@@ -125,17 +125,20 @@ def test_ranks(runs, browser):
     out = runs["plane"]
     browser.open(made(out))
     rows = rows_of(out, "ranks.csv")
+    phases = ("forces", "neighbours", "ghosts", "accelerator", "migration", "balancing", "output")
+    for row in rows:
+        row["other"] = float(row["wall_seconds"]) - sum(float(row[p]) for p in phases)
     steps = sorted({int(r["step"]) for r in rows})
     bars = charts_of(browser)["ranks", "Mean step, by phase"]
     sums = [0.0, 0.0]
-    for name in ("forces", "neighbours", "ghosts", "migration", "balancing", "output"):
+    for name in (*phases, "other"):
         if name in bars:  # those too short to be seen are left out
             ends = [columns(rows, name, step=str(s))[0] for s in (steps[0], steps[-1])]
             sums = [s + (b - a) / (steps[-1] - steps[0]) for s, a, b in zip(sums, *ends)]
             assert bars[name][1] == pytest.approx(sums, rel=1e-9)
     assert len(bars) >= 3
     choices = browser.run("return [...document.querySelectorAll('#ranks option')].map((o) => o.value)")
-    assert choices == ["computing", "waiting", "ghosts", "balancing", "output", "bytes"]
+    assert choices == ["computing", "waiting", "ghosts", "balancing", "output", "other", "bytes"]
     names = dict(computing=("forces", "neighbours"), waiting=("wait_seconds",))
     for choice in choices:
         read = browser.driver.execute_script(
@@ -272,4 +275,6 @@ def test_speeds_of_processes_that_differ(browser, tmp_path):
     rows = rows_of(out, "resources.csv")
     expected = {f"process {p}": columns(rows, "step", "speed", resource=str(p)) for p in range(4)}
     assert charts_of(browser)["speeds", "Speed"] == expected and min(columns(rows, "speed")[0]) < 0.8
-    assert "on slow processors" in browser.run("return document.querySelector('.findings').innerText")
+    first = browser.run("return document.querySelector('.findings li').innerText")
+    assert "Problem" in first and "runs on a slow processor, at 0." in first, "problems come first, and say so in words"
+    assert "not slowed down" in browser.run("return document.getElementById('ranks').innerText")
