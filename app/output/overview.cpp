@@ -131,8 +131,8 @@ std::vector<MapRow> Overview::write(std::int64_t step, const Engine& engine, con
 }
 
 bool Overview::affordable(std::int64_t step) const {
-    constexpr std::int64_t few = 12;  // of a run that is over soon, spread over its steps
-    constexpr double most = 0.005;    // of the run's time
+    constexpr std::int64_t few = 8;  // of a run that is over soon, spread over its steps
+    constexpr double most = 0.005;   // of the run's time
     if (map_.frames.count * steps_ <= std::min(few, map_.frames.most / 2) * step) return true;
     std::int64_t good = spent_seconds_ < most * (comm::now() - start_seconds_);  // by rank 0
     comm_.broadcast(std::span(&good, 1));
