@@ -8,6 +8,7 @@
 // times are simulated; elsewhere they are those of this machine.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -94,7 +95,11 @@ Spent balance_once(const balance::Setting& s, balance::Balancing& state, int rou
 
 int run(int argc, char** argv) {
     const comm::Ranks team{comm::Communicator()};
-    if (argc < 3) {
+    constexpr auto words = words_of(balance::CutAt{});
+    const auto cut = argc < 3
+                         ? words.end()
+                         : std::find_if(words.begin(), words.end(), [&](const auto& w) { return argv[2] == w.word; });
+    if (cut == words.end()) {
         if (team.rank() == 0) std::fprintf(stderr, "usage: bench_wide CELLS patches|strips|cells [ROUNDS]\n");
         return 2;
     }
@@ -105,8 +110,7 @@ int run(int argc, char** argv) {
     policy.criterion.name = "every";
     policy.start = balance::Start::uniform;
     policy.partition = {.processes = team.size(), .patches_per_process = 8, .sticky = false};
-    for (const auto& cut : words_of(balance::CutAt{}))
-        if (argv[2] == cut.word) policy.partition.cut = cut.value;
+    policy.partition.cut = cut->value;
     policy.counting = {{.cell = 1e-9, .particle = 8e-9, .candidate = 1.2e-9, .pair = 4e-9}, {2.5, 2.5, 2.5}};
     const app::RoundMeter meter;
     const balance::Setting setting{team, grid, {team.size(), team.size()}, policy, meter};
@@ -123,13 +127,15 @@ int run(int argc, char** argv) {
         getrusage(RUSAGE_SELF, &usage);
         if (team.rank() == 0)
             std::printf(
-                "%d ranks, %lld cells, round %d: %.3f ms, %.3f ms with the plan of what moves, LBE_m %.4f; "
-                "a rank sends %.0f messages, %.2f MB, keeps %lld bytes of partitions; the process has %.2f MB "
-                "for each rank\n",
+                "%d ranks, %lld cells, round %d: %.3f ms, %.3f ms with the plan of what moves, LBE_m %.4f; a rank "
+                "keeps %lld bytes of partitions; the process has %.2f MB for each rank",
                 team.size(), static_cast<long long>(grid.box().cells()), round, slowest[0] * 1e-6, slowest[1] * 1e-6,
-                state.models.front().history.lbe_model, spent.traffic.messages / team.size(),
-                spent.traffic.bytes / team.size() * 1e-6, static_cast<long long>(kept[0]),
+                state.models.front().history.lbe_model, static_cast<long long>(kept[0]),
                 static_cast<double>(usage.ru_maxrss) / 1024 / (comm::simulated ? team.size() : 1));
+        if (team.rank() == 0 && comm::simulated)
+            std::printf("; a rank sends %.0f messages, %.2f MB", spent.traffic.messages / team.size(),
+                        spent.traffic.bytes / team.size() * 1e-6);
+        if (team.rank() == 0) std::printf("\n");
     }
     return 0;
 }

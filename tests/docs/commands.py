@@ -183,7 +183,7 @@ COMMANDS = [
         "elsewhere",
         (
             r"scripts/setup\.sh --simulate|TARGET=\w+ scripts/build\.sh smpi|(PLATFORM=\w+ )?(PROGRAM=\w+"
-            r" )?scripts/simulate\.sh "
+            r" )?(PLATFORM_SET=\S+ )?scripts/simulate\.sh "
         ),
         "SimGrid need not be here; simulated_ranks runs the script where it is",
     ),
