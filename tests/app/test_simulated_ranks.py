@@ -67,13 +67,15 @@ def test_net_of_balancing(tmp, deck, ranks):
     print(f"{deck}, {ranks} ranks: without {truth:.6f} s, said {net}")
     assert net["of"] == "run" and net["seconds"] == balanced["wall_seconds"]
     assert abs(net["without_seconds"] / truth - 1) < 0.08
-    shorter = balanced["wall_seconds"] < truth
-    assert (net["saved"] > 0) == shorter and net["balancing_seconds"] > 0
+    shorter = 1 - balanced["wall_seconds"] / truth
+    assert net["balancing_seconds"] > 0
+    if abs(shorter) > 0.02:  # else neither is the shorter one, as the time without balancing is not exact
+        assert (net["saved"] > 0) == (shorter > 0)
     said = re.search(
         r"balancing made this simulated run (\S+) % (\S+),\s+(\S+) s instead of about (\S+) s without it,"
         r"\s+of which balancing itself took (\S+) s",
         balanced["printed"],
     )
-    assert said and said[2] == ("shorter" if shorter else "longer"), balanced["printed"]
+    assert said and said[2] == ("shorter" if net["saved"] > 0 else "longer"), balanced["printed"]
     shown = [f"{net[key]:.3g}" for key in ("seconds", "without_seconds", "balancing_seconds")]
     assert [said[1], said[3], said[4], said[5]] == [f"{100 * abs(net['saved']):.1f}", *shown]
