@@ -28,7 +28,7 @@ std::span<const std::byte> take_sized(std::span<const std::byte>& all) {
 // Of equal blocks of ranks, as many as nodes; 1 where nodes differ.
 int Ranks::nodes() const {
     if (nodes_ > 0) return nodes_;
-    std::array<std::int64_t, 2> extremes{node_size(), -node_size()};
+    std::array<std::int64_t, 2> extremes{comm_.node_size(), -comm_.node_size()};
     comm_.max(extremes);
     nodes_ = extremes[0] == -extremes[1] && size() % extremes[0] == 0 ? size() / static_cast<int>(extremes[0]) : 1;
     return nodes_;

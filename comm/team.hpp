@@ -25,7 +25,6 @@ public:
 
 private:
     static constexpr int smallest_by_node = 16;  // fewer ranks do not make up for the second round of messages
-    int node_size() const { return comm_.node_size(); }
     int nodes() const;
 
     Communicator comm_;

@@ -7,18 +7,12 @@
 #include <string>
 
 #include "balance/partition/bisection.hpp"
+#include "random_partition.hpp"
 #include "thread_team.hpp"
 
 using namespace balance;
 
 namespace {
-
-template <class Visit>
-void for_each_cell(const Box& box, Visit visit) {
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y)
-            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(x, y, z);
-}
 
 struct Problem {
     std::string name;

@@ -15,13 +15,6 @@ using namespace balance;
 
 namespace {
 
-template <class Visit>
-void for_each_cell(const Box& box, Visit visit) {
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y)
-            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(x, y, z);
-}
-
 // A rank's part of a small grid, and loads.
 struct Case {
     Grid grid;
