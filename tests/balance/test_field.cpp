@@ -18,12 +18,6 @@ const Grid grids[] = {{{13, 9, 1}, {}}, {{1, 30, 1}, {}}, {{7, 5, 6}, {}}, {{1, 
 
 std::int64_t value_at(int x, int y, int z) { return 1 + (x * 31 + y * 17 + z * 11) % 23; }
 
-template <class Visit>
-void for_each_cell(const Box& box, Visit visit) {
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y)
-            for (int z = box.lower[2]; z < box.upper[2]; ++z) visit(x, y, z);
-}
 std::vector<std::int64_t> values_of(const Box& box) {
     std::vector<std::int64_t> values;
     for_each_cell(box, [&](int x, int y, int z) { values.push_back(value_at(x, y, z)); });

@@ -23,14 +23,6 @@ constexpr std::int64_t processes = 6;
 std::int64_t load_of(int x, int y, int z) { return 1 + (x * 7 + y * 5 + z * 11) % 13; }
 std::int64_t particles_of(int x, int y, int z) { return x + 2 * y + 3 * z; }
 
-// Calls use(x, y, z) for each cell of a box, by x, then y, then z.
-template <class Use>
-void for_each_cell(const Box& box, Use use) {
-    for (int x = box.lower[0]; x < box.upper[0]; ++x)
-        for (int y = box.lower[1]; y < box.upper[1]; ++y)
-            for (int z = box.lower[2]; z < box.upper[2]; ++z) use(x, y, z);
-}
-
 std::size_t place(const Grid& grid, int x, int y, int z) {
     return (static_cast<std::size_t>(x) * grid.cells[1] + y) * grid.cells[2] + z;
 }
