@@ -18,6 +18,7 @@ struct Frames {
     std::int64_t slot(std::int64_t step) const { return step / interval; }
     /// Whether a frame of this step is wanted, in a slot of its own.
     bool due(std::int64_t step) const { return slot(step) > last; }
+    bool full() const { return count >= most; }
     void add(std::int64_t step) { last = slot(step), ++count; }
 };
 

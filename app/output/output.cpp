@@ -196,6 +196,7 @@ void Output::checkpoint(std::int64_t step, const Engine& engine) {
     Files& f = files();
     on_rank_0(comm_, [&] { results_.require_ours(); });
     for (const Files::Running& r : f.series) r.series->flush();
+    if (f.overview) f.overview->write_ranks(balancer_.team());
     CheckpointInfo info;
     info.step = step;
     info.energy_first = energies_.first.value_or(0);
@@ -242,6 +243,7 @@ std::int64_t Output::stop_wanted() const {
 
 bool Output::finish(std::int64_t step, const Engine& engine) {
     files().formats->finish();
+    if (files().overview) files().overview->write_ranks(balancer_.team());
     const double wall = comm::now() - run_.start_seconds;
     Summary summary{
         .deck = run_.deck,

@@ -99,14 +99,8 @@ void Overview::Thinned<Row>::thin(std::int64_t room) {
 
 template <class Row>
 bool Overview::Thinned<Row>::wants(std::int64_t step) {
-    if (frames.due(step) && frames.count >= frames.most) thin(frames.most - 1);
+    if (frames.due(step) && frames.full()) thin(frames.most - 1);
     return frames.due(step);
-}
-
-template <class Row>
-void Overview::Thinned<Row>::add(std::int64_t step, const std::vector<Row>& rows) {
-    table.add(rows);
-    frames.add(step);
 }
 
 Overview::Overview(RunDirectory& results, const RunContext& run, const balance::Grid& grid)
@@ -121,20 +115,35 @@ Overview::Overview(RunDirectory& results, const RunContext& run, const balance::
 
 std::vector<MapRow> Overview::write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
                                     const Timers& timers) {
-    if (ranks_.wants(step)) ranks_.add(step, rank_rows(step, engine, balancer, timers));
-    if (!map_.frames.due(step) || !affordable(step)) return {};
+    if (ranks_.frames.due(step)) {
+        if (ranks_.frames.full()) write_ranks(balancer.team());  // before they are thinned out
+        if (ranks_.wants(step)) waiting_.push_back(rank_row(step, engine, timers)), ranks_.frames.add(step);
+        if (!waiting_.empty() && below(0.0005, ranks_seconds_)) write_ranks(balancer.team());
+    }
+    constexpr std::int64_t few = 8;  // frames of the map in a run that is over soon, spread over its steps
+    const bool early = map_.frames.count * steps_ <= std::min(few, map_.frames.most / 2) * step;
+    if (!map_.frames.due(step) || !(early || below(0.005, map_seconds_))) return {};
     const double begin = comm::now();
     std::vector<MapRow> frame;
-    if (map_.wants(step)) map_.add(step, frame = map_rows(step, engine, balancer));
-    spent_seconds_ += comm::now() - begin;
+    if (map_.wants(step)) {
+        map_.table.add(frame = map_rows(step, engine, balancer));
+        map_.frames.add(step);
+    }
+    map_seconds_ += comm::now() - begin;
     return frame;
 }
 
-bool Overview::affordable(std::int64_t step) const {
-    constexpr std::int64_t few = 8;  // of a run that is over soon, spread over its steps
-    constexpr double most = 0.005;   // of the run's time
-    if (map_.frames.count * steps_ <= std::min(few, map_.frames.most / 2) * step) return true;
-    std::int64_t good = spent_seconds_ < most * (comm::now() - start_seconds_);  // by rank 0
+void Overview::write_ranks(const balance::Team& team) {
+    const double begin = comm::now();
+    std::vector<RankRow> rows = balance::gather<RankRow>(team, waiting_);
+    std::stable_sort(rows.begin(), rows.end(), [](const RankRow& a, const RankRow& b) { return a.step < b.step; });
+    ranks_.table.add(rows);
+    waiting_.clear();
+    ranks_seconds_ += comm::now() - begin;
+}
+
+bool Overview::below(double share, double seconds) const {
+    std::int64_t good = seconds < share * (comm::now() - start_seconds_);  // by rank 0
     comm_.broadcast(std::span(&good, 1));
     return good != 0;
 }
@@ -186,20 +195,18 @@ std::vector<MapRow> Overview::map_rows(std::int64_t step, const Engine& engine, 
     return rows;
 }
 
-std::vector<RankRow> Overview::rank_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
-                                         const Timers& timers) const {
+RankRow Overview::rank_row(std::int64_t step, const Engine& engine, const Timers& timers) const {
     const int rank = engine.comm().rank();
-    const RankRow mine{step,
-                       start_,
-                       rank,
-                       engine.setup().network.nodes.of(rank),
-                       engine.particles(),
-                       comm::now() - start_seconds_,
-                       timers.all(),
-                       engine.travel_seconds().waited,
-                       engine.traffic().messages,
-                       engine.traffic().bytes};
-    return balance::gather<RankRow>(balancer.team(), std::span(&mine, 1));
+    return {step,
+            start_,
+            rank,
+            engine.setup().network.nodes.of(rank),
+            engine.particles(),
+            comm::now() - start_seconds_,
+            timers.all(),
+            engine.travel_seconds().waited,
+            engine.traffic().messages,
+            engine.traffic().bytes};
 }
 
 }  // namespace app

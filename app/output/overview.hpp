@@ -3,7 +3,8 @@
 // What scripts/report.py draws. Small however long the run: cells in blocks, frames that are thinned out (frames.hpp).
 // It costs next to nothing: frames are taken where the particles have just been sorted into their cells anyway.
 // Those of the map, but for a few that are spread over the run, are taken only while all of them together have cost
-// less than half a percent of the time; those of the ranks are a row each.
+// less than half a percent of the time. Those of the ranks are a row each, which waits in memory, up to the next
+// checkpoint or the end at most, while writing them has cost more than a twentieth of a percent.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -44,6 +45,8 @@ public:
     /// 0; nothing where none was due. Collective. Throws OutputError.
     std::vector<MapRow> write(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
                               const Timers& timers);
+    /// Writes the rows of the ranks that are still in memory. Collective. Throws OutputError.
+    void write_ranks(const balance::Team& team);
 
 private:
     template <class Row>
@@ -52,7 +55,6 @@ private:
                 std::int64_t most);
         /// Whether a frame of this step is to be added, for which there is room then. Collective.
         bool wants(std::int64_t step);
-        void add(std::int64_t step, const std::vector<Row>& rows);
         const comm::Communicator& comm;
         Table<Row> table;
         Frames frames;
@@ -61,14 +63,14 @@ private:
         void thin(std::int64_t room);
     };
     std::vector<MapRow> map_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer) const;
-    std::vector<RankRow> rank_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer,
-                                   const Timers& timers) const;
-
-    bool affordable(std::int64_t step) const;
+    RankRow rank_row(std::int64_t step, const Engine& engine, const Timers& timers) const;
+    // Whether so many seconds are below a share of the run's time, on rank 0. Collective.
+    bool below(double share, double seconds) const;
 
     const comm::Communicator& comm_;
     std::int64_t start_, steps_;
-    double start_seconds_, spent_seconds_ = 0;
+    double start_seconds_, map_seconds_ = 0, ranks_seconds_ = 0;  // spent on the two files
+    std::vector<RankRow> waiting_;                                // of this rank
     Blocks blocks_;
     Thinned<MapRow> map_;
     Thinned<RankRow> ranks_;
