@@ -143,12 +143,15 @@ std::int64_t SummedArea::of(const Box& box) const {
     return layers_ == 1 ? below(b, 0) : below(b, b.upper[2]) - below(b, b.lower[2]);
 }
 
-void SummedArea::add_lines(const Box& box, int axis, std::span<std::int64_t> lines) const {
+void SummedArea::add_lines(const Box& box, int axis, std::span<std::int64_t> lines, int each) const {
     const Box here = intersection(box, home_);
-    Box line = here;
-    for (int k = here.lower[axis]; k < here.upper[axis]; ++k) {
-        line.lower[axis] = k, line.upper[axis] = k + 1;
-        lines[k - box.lower[axis]] += of(line);
+    if (here.empty()) return;
+    const int begin = box.lower[axis];
+    Box bundle = here;
+    for (int k = (here.lower[axis] - begin) / each; begin + k * each < here.upper[axis]; ++k) {
+        bundle.lower[axis] = std::max(here.lower[axis], begin + k * each);
+        bundle.upper[axis] = std::min(here.upper[axis], begin + (k + 1) * each);
+        lines[k] += of(bundle);
     }
 }
 

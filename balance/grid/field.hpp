@@ -146,8 +146,9 @@ public:
     SummedArea(const Box& home, std::span<const std::int64_t> field);
     /// Of the cells of `box` that are at home here.
     std::int64_t of(const Box& box) const;
-    /// Adds the sums over each line of cells of `box` across an axis to lines[0], lines[1], ...
-    void add_lines(const Box& box, int axis, std::span<std::int64_t> lines) const;
+    /// Adds the sums over each line of cells of `box` across an axis, or over bundles of `each` lines, to lines[0],
+    /// lines[1], ...
+    void add_lines(const Box& box, int axis, std::span<std::int64_t> lines, int each = 1) const;
 
 private:
     std::int64_t at(int x, int y, int z) const { return sums_[(std::size_t(x) * rows_ + y) * layers_ + z]; }

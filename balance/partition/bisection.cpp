@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "balance/partition/cut_tree.hpp"
@@ -51,31 +52,89 @@ std::vector<SummedArea> sums_of(const Work& work, int member) {
     return sums;
 }
 
+// A node with its lines across the axis that is cut, or a stretch of them.
+struct Stretch {
+    CutNode node;
+    int axis;
+    Range lines;               // of the node
+    std::int64_t before, all;  // the loads in front of them, and of all lines; 0 where they are all lines
+
+    Box box() const {
+        Box b = node.box;
+        b.lower[axis] = node.box.lower[axis] + static_cast<int>(lines.begin);
+        b.upper[axis] = node.box.lower[axis] + static_cast<int>(lines.end);
+        return b;
+    }
+};
+
+// The loads of the lines of some stretches, one after the other, in bundles of `each`. Collective.
+class LineSums {
+public:
+    LineSums(const Team& team, std::span<const SummedArea> here, std::span<const Stretch> stretches, int each) {
+        for (const Stretch& s : stretches) {
+            first_.push_back(sums_.size());
+            sums_.resize(sums_.size() + (s.lines.size() + each - 1) / each, 0);
+            for (const SummedArea& area : here)
+                area.add_lines(s.box(), s.axis, std::span(sums_).subspan(first_.back()), each);
+        }
+        first_.push_back(sums_.size());
+        team.sum(sums_);
+    }
+    std::span<const std::int64_t> of(std::size_t stretch) const {
+        return std::span(sums_).subspan(first_[stretch], first_[stretch + 1] - first_[stretch]);
+    }
+
+private:
+    std::vector<std::int64_t> sums_;
+    std::vector<std::size_t> first_;
+};
+
+// Where there are many lines, a sum over bundles of them comes first: then only those among which a cut can be the
+// best have to be summed one by one.
+constexpr std::int64_t many_lines = 1024;
+constexpr int bundle = 32;
+
+void keep_windows(const Team& team, std::span<const SummedArea> here, std::vector<Stretch>& stretches, CutTree& tree) {
+    const LineSums bundles(team, here, stretches, bundle);
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+        Stretch& s = stretches[i];
+        const std::span<const std::int64_t> sums = bundles.of(i);
+        s.lines = tree.window(s.node, sums, bundle);
+        const auto window = sums.begin() + s.lines.begin / bundle;
+        s.before = std::accumulate(sums.begin(), window, std::int64_t{0});
+        s.all = std::accumulate(window, sums.end(), s.before);
+    }
+}
+
 // Cuts nodes that have more cells than `limit`, level by level, and leaves out those of one part.
 void cut_together(const Team& team, Work& work, std::int64_t limit, CutTree& tree) {
     const std::vector<SummedArea> here = sums_of(work, team.rank());
     const auto large = [&](const CutNode& n) { return n.box.cells() > limit; };
     while (std::any_of(work.nodes.begin(), work.nodes.end(), large)) {
-        std::vector<std::int64_t> lines;
+        std::vector<Stretch> stretches;
+        std::int64_t lines = 0;
         for (const CutNode& node : work.nodes) {
             if (!large(node)) continue;
-            const int axis = tree.axis_for(node);
-            const std::size_t first = lines.size();
-            lines.resize(first + node.box.extent(axis), 0);
-            for (const SummedArea& sums : here) sums.add_lines(node.box, axis, std::span(lines).subspan(first));
+            const int axis = tree.axis_for(node), extent = node.box.extent(axis);
+            stretches.push_back({node, axis, {0, extent}, 0, 0});
+            lines += extent;
         }
-        team.sum(lines);
+        const bool windows = lines > many_lines;
+        if (windows) keep_windows(team, here, stretches, tree);
+        const LineSums sums(team, here, stretches, 1);
         std::vector<CutNode> next;
-        std::span<const std::int64_t> rest(lines);
+        std::size_t at = 0;
         for (const CutNode& node : work.nodes) {
             if (!large(node)) {
                 next.push_back(node);
                 continue;
             }
-            const std::size_t extent = node.box.extent(tree.axis_for(node));
-            for (const CutNode& side : tree.cut(node, rest.first(extent)))
+            const Stretch& s = stretches[at];
+            const std::span<const std::int64_t> loads = sums.of(at++);
+            const Lines known =
+                windows ? Lines{loads, static_cast<int>(s.lines.begin), s.before, s.all} : Lines::whole(loads);
+            for (const CutNode& side : tree.cut(node, known))
                 if (side.parts > 1) next.push_back(side);
-            rest = rest.subspan(extent);
         }
         work.nodes = std::move(next);
     }
@@ -180,7 +239,11 @@ std::int64_t lines_cut_together(double cells, int dimensions, int members) {
     constexpr double longer = 1.3;  // than an edge of a square or cube of as many cells
     const int blocks = blocks_of(members);
     double lines = 0;
-    for (int nodes = 1; nodes < blocks; nodes *= 2) lines += longer * nodes * std::pow(cells / nodes, 1.0 / dimensions);
+    for (int nodes = 1; nodes < blocks; nodes *= 2) {
+        const double here = longer * nodes * std::pow(cells / nodes, 1.0 / dimensions);
+        // A fifth of the load lies where a cut may be (Fit), and often more of the lines.
+        lines += here > many_lines ? here / bundle + 0.3 * here : here;
+    }
     const auto here = static_cast<std::int64_t>(lines);
     return blocks == members ? here : here + lines_cut_together(cells / blocks, dimensions, members / blocks);
 }

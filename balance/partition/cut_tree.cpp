@@ -99,58 +99,135 @@ int CutTree::axis_for(const CutNode& node) {
     return last.axis = axis;
 }
 
-// Where a cut balances best. wanted: keep this count on the left, 0 for any.
-CutTree::Place CutTree::best_place(const CutNode& node, int axis, std::span<const std::int64_t> lines,
-                                   std::int64_t wanted) {
-    const Fit fit(node, axis, width_);
-    below_.assign(1, 0);  // the load of the lines before each
-    for (const std::int64_t s : lines) below_.push_back(below_.back() + static_cast<double>(s));
-    if (below_.back() == 0) std::iota(below_.begin(), below_.end(), 0.0);
-    const double total = below_.back();
+// Looks at the places of a node's cut, given the loads below them. wanted: keep this count of parts on the lower side,
+// 0 for any. free: any count, else 40 to 60 % of the parts.
+class CutTree::Search {
+public:
+    Search(const CutTree& tree, const CutNode& node, std::int64_t wanted, bool free, double total)
+        : shares_(tree.shares_),
+          node_(node),
+          fit_(node, tree.cuts_[node.id].axis, tree.width_),
+          wanted_(wanted),
+          free_(free),
+          total_(total) {}
+
+    int first() const { return fit_.first(); }
+    int last() const { return fit_.last(); }
+    bool fits(int at) const {
+        const Counts counts = fit_.at(at, free_ || wanted_ > 0);
+        return wanted_ > 0 ? counts.low <= wanted_ && wanted_ <= counts.high : !counts.empty();
+    }
+    bool fits_somewhere() const {
+        int at = first();
+        while (at <= last() && !fits(at)) ++at;
+        return at <= last();
+    }
+    // The best that a cut at one place can do; at < 0 where none fits.
+    Place at(int at, double below) const {
+        Place found;
+        if (!fits(at)) return found;
+        const auto consider = [&](std::int64_t left) {
+            const double worst = std::max(below / shares_.of(node_.first_leaf, left),
+                                          (total_ - below) / shares_.of(node_.first_leaf + left, node_.parts - left));
+            if (worst < found.worst) found = {worst, at, left};
+        };
+        if (wanted_ > 0) {
+            consider(wanted_);
+            return found;
+        }
+        const Counts counts = fit_.at(at, free_);
+        const std::int64_t ideal = shares_.parts_within(node_, below, total_);
+        consider(std::clamp(ideal, counts.low, counts.high));
+        consider(std::clamp(ideal + 1, counts.low, counts.high));
+        return found;
+    }
+    // Where one side has more load than its largest number of parts could have to be as good as `worst`, no place is
+    // better. The bounds leave room for rounding.
+    struct Bounds {
+        double left, right;
+    };
+    Bounds bounds(double worst) const {
+        const double guess = worst * (1 + 1e-12);
+        const Counts most = wanted_ > 0 ? Counts{wanted_, wanted_} : fit_.limits(free_);
+        return {guess * shares_.of(node_.first_leaf, most.high),
+                guess * shares_.of(node_.first_leaf + most.low, node_.parts - most.low)};
+    }
+
+private:
+    const Shares& shares_;
+    const CutNode& node_;
+    Fit fit_;
+    std::int64_t wanted_;
+    bool free_;
+    double total_;
+};
+
+Lines Lines::whole(std::span<const std::int64_t> loads) {
+    return {loads, 0, 0, std::accumulate(loads.begin(), loads.end(), std::int64_t{0})};
+}
+
+// Where a cut balances best.
+CutTree::Place CutTree::best_place(const CutNode& node, const Lines& lines, std::int64_t wanted) {
+    below_.clear();  // the load below each place that is known
+    std::int64_t sum = lines.before;
+    below_.push_back(static_cast<double>(sum));
+    for (const std::int64_t s : lines.loads) below_.push_back(static_cast<double>(sum += s));
+    auto total = static_cast<double>(lines.total);
+    if (lines.total == 0) {  // then all lines are known, and count by their number
+        std::iota(below_.begin(), below_.end(), 0.0);
+        total = below_.back();
+    }
+    const int known = lines.first + static_cast<int>(lines.loads.size());
     Place best;
     for (const bool free : {false, true}) {
-        const auto place_at = [&](int at) {
-            const Counts counts = fit.at(at, free || wanted > 0);
-            Place found;
-            const auto consider = [&](std::int64_t left) {
-                if (left < counts.low || left > counts.high) return;
-                const double worst =
-                    std::max(below_[at] / shares_.of(node.first_leaf, left),
-                             (total - below_[at]) / shares_.of(node.first_leaf + left, node.parts - left));
-                if (worst < found.worst) found = {worst, at, left};
-            };
-            if (counts.empty() || wanted > 0) {
-                consider(wanted);
-                return found;
-            }
-            const std::int64_t ideal = shares_.parts_within(node, below_[at], total);
-            consider(std::clamp(ideal, counts.low, counts.high));
-            consider(std::clamp(ideal + 1, counts.low, counts.high));
-            return found;
+        const Search search(*this, node, wanted, free, total);
+        const int from = std::max(search.first(), lines.first), to = std::min(search.last(), known);
+        if (from > to) break;
+        const auto place_at = [&](auto at) {
+            return search.at(lines.first + static_cast<int>(at - below_.begin()), *at);
         };
-        // Half of the load is a first guess. Where one side has more load than its largest number of parts could have
-        // to be as good, no place is better. The bounds leave room for rounding.
-        const auto first = below_.begin() + fit.first(), end = below_.begin() + std::max(fit.first(), fit.last() + 1);
-        if (first == end) break;
+        // Half of the load is a first guess.
+        const auto first = below_.begin() + (from - lines.first), end = below_.begin() + (to + 1 - lines.first);
         const auto half = std::min(std::lower_bound(first, end, total / 2), end - 1);
-        const double guess = place_at(static_cast<int>(half - below_.begin())).worst * (1 + 1e-12);
-        const Counts most = wanted > 0 ? Counts{wanted, wanted} : fit.limits(free);
-        const double left = guess * shares_.of(node.first_leaf, most.high),
-                     right = guess * shares_.of(node.first_leaf + most.low, node.parts - most.low);
-        const auto low = std::partition_point(first, end, [&](double below) { return total - below > right; }),
-                   high = std::partition_point(low, end, [&](double below) { return !(below > left); });
+        const Search::Bounds most = search.bounds(place_at(half).worst);
+        const auto low = std::partition_point(first, end, [&](double below) { return total - below > most.right; }),
+                   high = std::partition_point(low, end, [&](double below) { return !(below > most.left); });
         for (auto at = low; at != high; ++at)
-            if (const Place p = place_at(static_cast<int>(at - below_.begin())); p.worst < best.worst) best = p;
+            if (const Place p = place_at(at); p.worst < best.worst) best = p;
         if (best.at > 0) break;
     }
     return best;
 }
 
-std::array<CutNode, 2> CutTree::cut(const CutNode& node, std::span<const std::int64_t> lines) {
+Range CutTree::window(const CutNode& node, std::span<const std::int64_t> bundles, int each) {
+    const int extent = node.box.extent(cuts_[node.id].axis);
+    std::vector<double> below{0};  // of the places between bundles
+    std::int64_t sum = 0;
+    for (const std::int64_t b : bundles) below.push_back(static_cast<double>(sum += b));
+    const auto place = [&](std::size_t k) { return std::min(static_cast<int>(k) * each, extent); };
+    // As cut() and best_place() go on: the first search that finds a place is the one that counts.
+    const auto search = [&](std::int64_t wanted, bool free) { return Search(*this, node, wanted, free, below.back()); };
+    const std::int64_t wanted = wanted_of(node);
+    const Search chosen = wanted > 0 && search(wanted, true).fits_somewhere() ? search(wanted, true)
+                          : search(0, false).fits_somewhere()                 ? search(0, false)
+                                                                              : search(0, true);
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < below.size(); ++k)
+        if (place(k) >= chosen.first() && place(k) <= chosen.last())
+            least = std::min(least, chosen.at(place(k), below[k]).worst);
+    if (sum == 0 || least == std::numeric_limits<double>::infinity()) return {0, extent};
+    const Search::Bounds most = chosen.bounds(least);
+    std::size_t low = 0, high = below.size() - 1;
+    while (low + 1 < high && below.back() - below[low + 1] > most.right) ++low;
+    while (high - 1 > low && below[high - 1] > most.left) --high;
+    return {place(low), place(high)};
+}
+
+std::array<CutNode, 2> CutTree::cut(const CutNode& node, const Lines& lines) {
     NodeCut& c = cuts_[node.id];
     Place place;
-    if (c.left > 0 && c.left < node.parts) place = best_place(node, c.axis, lines, c.left);
-    if (place.at < 0) place = best_place(node, c.axis, lines, 0);
+    if (const std::int64_t wanted = wanted_of(node)) place = best_place(node, lines, wanted);
+    if (place.at < 0) place = best_place(node, lines, 0);
     c.left = static_cast<std::int32_t>(place.left);
     c.at = place.at;
     return {CutNode{side_of(node.box, c.axis, 0, c.at), c.left, node.id + 1, node.first_leaf},
@@ -168,7 +245,7 @@ void CutTree::cut_below(const CutNode& node, const SummedArea& load) {
         const int axis = axis_for(next);
         lines.assign(next.box.extent(axis), 0);
         load.add_lines(next.box, axis, lines);
-        for (const CutNode& side : cut(next, lines)) open.push_back(side);
+        for (const CutNode& side : cut(next, Lines::whole(lines))) open.push_back(side);
     }
 }
 

@@ -26,6 +26,17 @@ struct NodeCut {
     std::int32_t axis = -1, left = 0, at = 0;  ///< at: cells below the cut; 0: not cut
 };
 
+/// Loads of a box's lines of cells across an axis, of which some are known one by one.
+struct Lines {
+    std::span<const std::int64_t> loads;  ///< of these
+    int first = 0;                        ///< the place of the first of them among all lines
+    std::int64_t before = 0;              ///< the sum over those in front of it
+    std::int64_t total = 0;               ///< the sum over all
+
+    /// All of them.
+    static Lines whole(std::span<const std::int64_t> loads);
+};
+
 /// The tree of one bisection: as bisect() says.
 class CutTree {
 public:
@@ -36,8 +47,11 @@ public:
     const CutNode& root() const { return root_; }
     /// The axis across which a node of more than one part is cut.
     int axis_for(const CutNode& node);
-    /// Cuts a node across that axis. lines: the loads of its lines of cells, in their order.
-    std::array<CutNode, 2> cut(const CutNode& node, std::span<const std::int64_t> lines);
+    /// Cuts a node across that axis. lines: its lines; those that are known must be all of window().
+    std::array<CutNode, 2> cut(const CutNode& node, const Lines& lines);
+    /// The lines [begin, end) of a node beyond which no cut can be the best. bundles: the loads of its lines in bundles
+    /// of `each`, of which the last one may have fewer.
+    Range window(const CutNode& node, std::span<const std::int64_t> bundles, int each);
     /// Everything at a node and below it. load: of its cells at least.
     void cut_below(const CutNode& node, const SummedArea& load);
 
@@ -67,7 +81,13 @@ private:
         int at = -1;
         std::int64_t left = 0;
     };
-    Place best_place(const CutNode& node, int axis, std::span<const std::int64_t> lines, std::int64_t wanted);
+    class Search;
+    Place best_place(const CutNode& node, const Lines& lines, std::int64_t wanted);
+    // The count of parts on the lower side that a node shall keep; 0: any.
+    std::int64_t wanted_of(const CutNode& node) const {
+        const std::int64_t left = cuts_[node.id].left;
+        return left < node.parts ? left : 0;
+    }
 
     CutNode root_;
     int width_;

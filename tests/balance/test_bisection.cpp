@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bisections by teams: the same as by one member alone, whatever the loads, and no member holds or sends much.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <random>
@@ -46,9 +47,17 @@ std::int64_t thin(const Grid& g, int x, int y, int z) {
 std::int64_t one_cell(const Grid& g, int x, int y, int z) {
     return x == g.cells[0] / 3 && y == g.cells[1] / 2 && z == g.cells[2] / 2 ? 1000000 : 0;
 }
+// In four lines of cells. One round later the first of them is the last, and another count of parts than before would
+// be better than that which is kept.
+std::int64_t lumps(const Grid& g, int x, int, int) {
+    constexpr std::array loads{10, 30, 25, 35};
+    const int quarter = g.cells[0] / 4;
+    return x % quarter == 0 && x / quarter < 4 ? loads[x / quarter] : 0;
+}
 std::int64_t nothing(const Grid&, int, int, int) { return 0; }
 
-const Grid flat{{61, 47, 1}, {}}, tiny{{5, 7, 1}, {}}, column{{1, 90, 1}, {}}, space{{14, 11, 17}, {}, 3};
+const Grid flat{{61, 47, 1}, {}}, tiny{{5, 7, 1}, {}}, column{{1, 90, 1}, {}}, space{{14, 11, 17}, {}, 3},
+    long_ones{{5000, 3, 1}, {}};
 
 const Problem problems[] = {{"uneven", flat, uneven, 150, 2},
                             {"as many parts as cells", tiny, uneven, 35},
@@ -60,6 +69,12 @@ const Problem problems[] = {{"uneven", flat, uneven, 150, 2},
                             {"one cell", flat, one_cell, 200},
                             {"no loads", flat, nothing, 130, 3},
                             {"column", column, uneven, 37},
+                            {"many lines", long_ones, uneven, 150, 2},
+                            {"many lines, vacuum, targets", long_ones, vacuum, 331, 1, true},
+                            {"many lines, one cell", long_ones, one_cell, 90},
+                            {"many lines, no loads", long_ones, nothing, 77},
+                            {"many lines, lumps", long_ones, lumps, 5},
+                            {"many lines, few parts", long_ones, vacuum, 3, 3},
                             {"space", space, uneven, 200},
                             {"space, wide", space, thin, 40, 2, true},
                             {"space, vacuum", space, vacuum, 500}};
