@@ -72,12 +72,17 @@ public:
 
     // Seconds a step of the processes by counted work.
     std::vector<double> times() {
-        std::vector<double> times = driver_ && !measured_.driver_times.empty()
-                                        ? measured_.driver_times
-                                        : counted_times(s_.team, before_, cells_.work, s_.hosts.processes());
         const std::vector<double> speeds = true_speeds(s_, measured_.moment.step);
+        std::vector<double> times = driver_ ? measured_.driver_times : std::vector<double>();
+        std::vector<std::int64_t> even;
+        if (times.empty()) {
+            std::vector<std::int64_t> ticks = home_sums(before_, cells_.work, s_.hosts.processes());
+            if (driver_) even = even_sums();
+            sum_together(s_.team, {ticks, even});
+            for (const std::int64_t t : ticks) times.push_back(to_seconds(t));
+        }
         for (std::size_t p = 0; p < times.size(); ++p) times[p] /= speeds[p];
-        if (driver_ && measured_.accelerator_speeds.empty()) add_worth(times, speeds);
+        if (!even.empty()) add_worth(times, even, speeds);
         return times;
     }
 
@@ -85,17 +90,19 @@ public:
     void repartition(const std::vector<double>& times, Row& row, Outcome& outcome) {
         const CellLoads loads = model_loads(times, row);
         b_.history.load_step = static_cast<double>(measured_.moment.step);
-        b_.history.lbe_model =
-            predicted_efficiency(s_.team, before_, loads.load, s_.hosts.processes(), all_.speeds.relative());
         const double begin = s_.meter.now();
         std::optional<Partition> next = partition_by(loads, row, outcome);
         row.partition_seconds = s_.meter.now() - begin;
-        const std::optional<Owners> after = next ? std::optional(owners_of(s_, *next)) : std::nullopt;
-        if (next) weigh(*after, loads, !times.empty(), row);
+        std::vector<std::int64_t> sums = home_sums(before_, loads.load, s_.hosts.processes());
+        const std::vector<double> speeds = all_.speeds.relative();
+        if (next) weigh(*next, loads, speeds, !times.empty(), sums, row);
+        else {
+            s_.team.sum(sums);
+            b_.history.lbe_model = efficiency(std::vector<double>(sums.begin(), sums.end()), speeds);
+        }
         const bool moves = next && row.decision == Decision::moved;
         if (moves) b_.partition = {s_.team, *next, s_.hosts};
-        if (driver_ && !times.empty() && s_.policy.finds_speeds())
-            add_resources(moves ? *after : before_, loads, times, outcome);
+        if (driver_ && !times.empty() && s_.policy.finds_speeds()) add_resources(sums, times, speeds, outcome);
         describe(b_, row);
         if (moves || row.decision == Decision::kept_same) {
             b_.history.lost_seconds = 0;
@@ -148,19 +155,23 @@ private:
         return next;
     }
 
-    // Decides whether the new partition takes the place of the one before. Also where the same cells come in other
-    // boxes, in which the tiles would have another order, nothing changes.
-    void weigh(const Owners& after, const CellLoads& loads, bool measured, Row& row) {
+    // Decides whether the next partition takes the place of the one before. Also where the same cells come in other
+    // boxes, in which the tiles would have another order, nothing changes. sums: the loads of the processes in this
+    // member's home by the one before; becomes those that they have from now on.
+    void weigh(const Partition& next, const CellLoads& loads, std::span<const double> speeds, bool measured,
+               std::vector<std::int64_t>& sums, Row& row) {
+        const Owners after = owners_of(s_, next);
         s_.meter.part(RoundPart::quality, s_.hosts.processes(), home_cells(s_));
         std::vector<std::int64_t> particles;
         for (const CellCounts& c : cells_.counts) particles.push_back(c.n);
         const Moved mine = moved_between(before_, after, particles);
-        std::array<std::int64_t, 3> sums{mine.cells, mine.particles, ghost_cells(after)};
-        s_.team.sum(sums);
-        const Moved moved{sums[0], sums[1]};
+        std::array<std::int64_t, 3> changes{mine.cells, mine.particles, ghost_cells(after)};
+        std::vector<std::int64_t> next_sums = home_sums(after, loads.load, s_.hosts.processes());
+        sum_together(s_.team, {sums, next_sums, changes});
+        const Moved moved{changes[0], changes[1]};
         const auto processes = static_cast<double>(s_.hosts.processes());
-        b_.history.lbe_reachable =
-            predicted_efficiency(s_.team, after, loads.load, s_.hosts.processes(), all_.speeds.relative());
+        b_.history.lbe_model = efficiency(std::vector<double>(sums.begin(), sums.end()), speeds);
+        b_.history.lbe_reachable = efficiency(std::vector<double>(next_sums.begin(), next_sums.end()), speeds);
         // By the wall clock a migration costs what the last one took. Of the first partition a criterion that weighs
         // each one doesn't count what it moves, so that it has one weighed as soon as the rest of the cost is lost.
         if (s_.policy.clock == Clock::work) {
@@ -173,21 +184,29 @@ private:
         row.decision = decide(b_.history, *b_.criterion, measured, moved, sunk);
         if (row.decision == Decision::kept_gain) return;
         row.moved = moved;
-        b_.history.ghost_cells = static_cast<double>(sums[2]);
+        b_.history.ghost_cells = static_cast<double>(changes[2]);
+        if (row.decision == Decision::moved) sums = std::move(next_sums);
         b_.history.lbe_model = b_.history.lbe_reachable;
     }
 
-    // By counted work the cost of each cell is known at each balancing.
-    void add_worth(std::span<const double> times, std::span<const double> speeds) {
+    // The work in this member's home that each process would have with the even partition.
+    std::vector<std::int64_t> even_sums() const {
         s_.meter.part(RoundPart::even, s_.hosts.processes(), 0);
-        const Owners even = owners_of(s_, one_box_each(even_partition(s_.grid, s_.hosts.processes())));
-        balance::add(all_.worth, static_cast<double>(measured_.moment.step - measured_.moment.last), times,
-                     shape_of(s_.team, even, cells_.work, s_.hosts.processes(), speeds), speeds);
+        return home_sums(owners_of(s_, one_box_each(even_partition(s_.grid, s_.hosts.processes()))), cells_.work,
+                         s_.hosts.processes());
     }
 
-    void add_resources(const Owners& owners, const CellLoads& loads, std::span<const double> times, Outcome& outcome) {
-        const std::vector<std::int64_t> sums = sums_by_process(s_.team, owners, loads.load, s_.hosts.processes());
-        const std::vector<double> speed = all_.speeds.relative();
+    // By counted work the cost of each cell is known at each balancing.
+    void add_worth(std::span<const double> times, std::span<const std::int64_t> even, std::span<const double> speeds) {
+        std::int64_t dearest = 0;
+        for (const std::int64_t w : cells_.work) dearest = std::max(dearest, w);
+        s_.team.max(std::span(&dearest, 1));
+        balance::add(all_.worth, static_cast<double>(measured_.moment.step - measured_.moment.last), times,
+                     shape_of(even, dearest, speeds), speeds);
+    }
+
+    void add_resources(std::span<const std::int64_t> sums, std::span<const double> times, std::span<const double> speed,
+                       Outcome& outcome) {
         double mean = 0;
         for (const std::int64_t l : sums) mean += static_cast<double>(l) / static_cast<double>(sums.size());
         for (std::size_t p = 0; p < sums.size(); ++p)

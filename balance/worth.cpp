@@ -21,15 +21,6 @@ LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std
     return {slowest / mean, static_cast<double>(dearest) / fastest / mean};
 }
 
-LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::int64_t> load, std::int64_t processes,
-                   std::span<const double> speeds) {
-    const std::vector<std::int64_t> sums = sums_by_process(team, even, load, processes);
-    std::int64_t dearest = 0;
-    for (const std::int64_t l : load) dearest = std::max(dearest, l);
-    team.max(std::span(&dearest, 1));
-    return shape_of(sums, dearest, speeds);
-}
-
 double dearest_of(const Team& team, std::span<const std::int64_t> load, std::span<const double> speeds) {
     std::int64_t all = 0, dearest = 0;
     for (const std::int64_t l : load) all += l, dearest = std::max(dearest, l);

@@ -14,13 +14,9 @@ struct LoadShape {
     double even = 1;     ///< of the slowest process, were the partition even
     double dearest = 0;  ///< of the dearest cell
 };
-/// load: of the cells of the member's home, any unit. even: owners by the even partition. speeds: of each process;
-/// empty: all 1. Where nothing costs anything, {1, 0}. Collective.
-LoadShape shape_of(const Team& team, const Owners& even, std::span<const std::int64_t> load, std::int64_t processes,
-                   std::span<const double> speeds = {});
-
-/// A shape from what each process would have with the even partition, and the dearest cell, in the same unit.
-LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std::span<const double> speeds);
+/// even: the load that each process would have with the even partition. dearest: that of the dearest cell, in the same
+/// unit. speeds: of each process; empty: all 1. Where nothing costs anything, {1, 0}.
+LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std::span<const double> speeds = {});
 /// The dearest cell of a shape alone. load: of the cells of the member's home. speeds: of each process. Collective.
 double dearest_of(const Team& team, std::span<const std::int64_t> load, std::span<const double> speeds);
 

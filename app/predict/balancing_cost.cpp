@@ -71,10 +71,10 @@ double look_seconds(const Prices& price, bool counted_work, double boxes) {
     double seconds = price.home(cost::even);
     for (const PartCost& c : {cost::fields, cost::fields, cost::counted, cost::owners, cost::owners, cost::gathered})
         seconds += price.home(c);
-    // The partition in use, on all ranks; counts and neighbours go home; times, and those of the even partition.
+    // The partition in use, on all ranks; counts and neighbours go home; times, with those of the even partition.
     constexpr double corners = 24;
     return seconds + price.whole(cost::tiles) +
-           price.of({.reductions = 4, .all_gathers = 1, .exchanges = 2, .all_gathered_bytes = corners * boxes});
+           price.of({.reductions = 3, .all_gathers = 1, .exchanges = 2, .all_gathered_bytes = corners * boxes});
 }
 
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double boxes,
@@ -87,8 +87,8 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
         seconds += price.home(c);
     constexpr double corners = 24, split = 8, cut = 12, model = 40, block = 24;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
-    // partition in use and of the next one.
-    Messages m{.reductions = 7, .all_gathers = 2, .exchanges = 4, .all_gathered_bytes = model * ranks};
+    // partition in use and of the next one in one reduction.
+    Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .all_gathered_bytes = model * ranks};
     // The bisection: a reduction a level, until there are boxes for all; then its cuts, and what it remembers. Its
     // loads travel twice where blocks of ranks go on by themselves.
     m.reductions += std::ceil(std::log2(std::min(ranks, std::max(1.0, boxes))));
@@ -100,13 +100,13 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
                                                    static_cast<int>(ranks));
         const balance::ChainCourse chain = balance::chain_course(items, ranks, leaders);
         seconds += cost::chain.process * chain.parts + cost::chain.cell * chain.items;
-        m.reductions += chain.reductions + 1, m.broadcasts += 1, m.gathers += 2, m.exchanges += 1;
+        m.reductions += chain.reductions, m.broadcasts += 1, m.gathers += 2, m.exchanges += 1;
         m.messages += chain.messages;
         m.gathered_bytes += 8 * chain.items;
     }
     if (balance.speeds == balance::SpeedSource::measured) {
         constexpr double blocks_a_process = 64;
-        m.reductions += 3, m.broadcasts += 2, m.gathers += 1;
+        m.reductions += 2, m.broadcasts += 2, m.gathers += 1;
         m.gathered_bytes += block * std::min(cells, blocks_a_process * ranks);
     }
     if (!counted_work) {  // only now, as counted work has before

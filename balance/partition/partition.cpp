@@ -132,14 +132,27 @@ std::int64_t a_box_each(const Grid&, const PartitionOptions& options) { return o
 std::vector<Box> bisected(const PartitionInput& in, const PartitionOptions& options, std::int64_t parts,
                           std::vector<Split>& memory, std::span<const double> targets) {
     if (!options.sticky) memory.clear();
-    return bisect(in.team, in.grid, in.load, parts, options.min_width, memory, targets);
+    std::vector<Box> boxes = bisect(in.team, in.grid, in.load, parts, options.min_width, memory, targets);
+    if (!options.sticky) std::vector<Split>().swap(memory);  // nobody asks for it again
+    return boxes;
 }
 
-// This member's part of the chain: the items of its block of the patches.
-ChainItems items_of_member(const PartitionInput& in, const PartitionOptions& options, const std::vector<Box>& patches) {
-    BoxList sequence{patches, {}};
-    for (int m = 0; m <= in.team.size(); ++m)
-        sequence.first.push_back(static_cast<std::int64_t>(patches.size()) * m / in.team.size());
+// Deals patches to members so that each has about as many items, since a member with more would be waited for.
+// items_before: of each patch and of the end.
+std::vector<std::int64_t> deal(std::span<const std::int64_t> items_before, int members) {
+    std::vector<std::int64_t> first(members + 1, 0);
+    for (std::size_t p = 0; p + 1 < items_before.size(); ++p) {
+        const std::int64_t twice_middle = items_before[p] + items_before[p + 1];
+        ++first[twice_middle * members / (2 * items_before.back()) + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    return first;
+}
+
+// This member's part of the chain: the items of the patches that it is dealt.
+ChainItems items_of_member(const PartitionInput& in, const PartitionOptions& options, const std::vector<Box>& patches,
+                           std::span<const std::int64_t> items_before) {
+    const BoxList sequence{patches, deal(items_before, in.team.size())};
     const FieldPlan plan(in.team, Homes{in.grid, in.team.size()}, sequence);
     const auto items_of = [&](Load field) {
         const std::vector<std::int64_t> cells = plan.to_boxes(field);
@@ -160,23 +173,22 @@ ChainItems items_of_member(const PartitionInput& in, const PartitionOptions& opt
 Partition partition_chain(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>& memory) {
     const std::vector<Box> patches =
         in_order(bisected(in, options, patch_count(in.grid, options), memory, {}), options.order, in.grid.dimensions);
-    const ChainItems mine = items_of_member(in, options, patches);
-    auto items = static_cast<std::int64_t>(mine.load.size());
-    in.team.sum(std::span(&items, 1));
+    std::vector<std::int64_t> before{0};  // items before each patch
+    before.reserve(patches.size() + 1);
+    for (const Box& p : patches) before.push_back(before.back() + Row(p, options.cut, in.grid.dimensions).items());
     const std::vector<std::int64_t> cuts =
-        chain_partition(in.team, mine, options.processes, options.max_size, in.targets,
-                        chain_leaders(items, options.processes, in.team.size()), in.meter);
+        chain_partition(in.team, items_of_member(in, options, patches, before), options.processes, options.max_size,
+                        in.targets, chain_leaders(before.back(), options.processes, in.team.size()), in.meter);
 
     Partition result;
-    std::int64_t patch = 0, patch_begin = 0;  // items before this patch
+    std::size_t patch = 0;
     for (std::int64_t p = 0; p < options.processes; ++p) {
         result.first.push_back(static_cast<std::int64_t>(result.boxes.size()));
         for (std::int64_t at = cuts[p]; at < cuts[p + 1];) {
-            const auto row = [&] { return Row(patches[patch], options.cut, in.grid.dimensions); };
-            std::int64_t n = row().items();
-            while (at >= patch_begin + n) patch_begin += n, ++patch, n = row().items();
-            const std::int64_t end = std::min(cuts[p + 1], patch_begin + n);
-            row().add_boxes(at - patch_begin, end - patch_begin, result.boxes);
+            while (at >= before[patch + 1]) ++patch;
+            const std::int64_t end = std::min(cuts[p + 1], before[patch + 1]);
+            Row(patches[patch], options.cut, in.grid.dimensions)
+                .add_boxes(at - before[patch], end - before[patch], result.boxes);
             at = end;
         }
     }

@@ -89,10 +89,16 @@ double efficiency(std::span<const double> values, std::span<const double> speeds
     return largest > 0 ? sum / speed / largest : 1.0;
 }
 
-std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
-                                          std::int64_t processes) {
+std::vector<std::int64_t> home_sums(const Owners& owners, std::span<const std::int64_t> values,
+                                    std::int64_t processes) {
     std::vector<std::int64_t> sums(processes, 0);
     owners.for_each([&](std::size_t place, std::int32_t owner) { sums[owner] += values[place]; });
+    return sums;
+}
+
+std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
+                                          std::int64_t processes) {
+    std::vector<std::int64_t> sums = home_sums(owners, values, processes);
     team.sum(sums);
     return sums;
 }

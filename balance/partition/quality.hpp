@@ -48,6 +48,10 @@ std::int64_t ghost_cells(const Owners& owners);
 /// heterogeneous LBE_m of Liu, Yang & Yang 2018.
 double efficiency(std::span<const double> values, std::span<const double> speeds = {});
 
+/// Sums over the cells that each process has in the member's home. values: of that home. Added up over the members they
+/// are sums_by_process().
+std::vector<std::int64_t> home_sums(const Owners& owners, std::span<const std::int64_t> values, std::int64_t processes);
+
 /// Sums over the cells of each process. values: of the member's home. Collective.
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
                                           std::int64_t processes);

@@ -8,17 +8,16 @@ using namespace balance;
 
 TEST_CASE("the shape of a load: even partition and dearest cell, against a mean process") {
     const SerialTeam team;
-    const Grid grid{{4, 2, 1}, {false, false, false}};
-    const std::vector<std::int64_t> load{8, 1, 1, 2, 0, 1, 2, 1};  // column by column: halves of 12 and 4
-    const Owners even(grid, grid.box(), one_box_each(even_partition(grid, 2)));
-    const LoadShape shape = shape_of(team, even, load, 2);
+    const std::vector<std::int64_t> load{8, 1, 1, 2, 0, 1, 2, 1};
+    const std::vector<std::int64_t> even{12, 4};
+    const LoadShape shape = shape_of(even, 8);
     CHECK(shape.even == 12.0 / 8);
     CHECK(shape.dearest == 8.0 / 8);
     // A mean process of speeds 1 and 3 takes 16 / 4; the first one 12 / 1, and the second one could have the dear cell.
-    const LoadShape unequal = shape_of(team, even, load, 2, std::vector<double>{1, 3});
+    const LoadShape unequal = shape_of(even, 8, std::vector<double>{1, 3});
     CHECK(unequal.even == 12.0 / 4);
     CHECK(unequal.dearest == Approx(8.0 / 3 / 4));
-    CHECK(shape_of(team, even, std::vector<std::int64_t>(8, 0), 2).even == 1);
+    CHECK(shape_of(std::vector<std::int64_t>(2, 0), 0).even == 1);
     CHECK(dearest_of(team, load, std::vector<double>{1, 1}) == shape.dearest);
     CHECK(dearest_of(team, load, std::vector<double>{1, 3}) == Approx(unequal.dearest));
     CHECK(dearest_of(team, std::vector<std::int64_t>(8, 0), std::vector<double>{1, 3}) == 0);
