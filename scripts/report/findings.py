@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Sentences on what a reader should look at first: a slow processor, a dense zone, ranks that wait."""
-from statistics import mean, median
+from statistics import mean, median, median_high
 
 from .tables import is_number, switched_off
 
@@ -90,7 +90,7 @@ def slow_processes(run):
     speeds = run["resources"] and [s for s in run["resources"]["speed"][-1]]
     if not speeds or not all(is_number(s) for s in speeds):
         return []
-    usual = median(speeds)
+    usual = median_high(speeds)  # of two processes the faster one
     slow = [p for p, s in zip(run["resources"]["resource"][-1], speeds) if s < 0.85 * usual]
     if not slow:
         return []
@@ -169,12 +169,13 @@ def uneven_ranks(compute, particles):
     one = len(slow) == 1
     text = f"{plural('Rank', slow)} compute{'s' if one else ''} longest, {'' if one else 'up to '}"
     text += f"{compute[busiest] / mean(compute):.2f} times the mean: the others wait for {'it' if one else 'them'}."
-    if len(particles) == len(compute) and all(particles[r] for r in slow):
-        each = [c / n if n else None for c, n in zip(compute, particles)]  # seconds for a particle
-        usual = median(c for c in each if c is not None)
-        longest = max(each[r] for r in slow)
-        if longest > 1.3 * usual:
-            text += f" A particle takes {'' if one else 'up to '}{longest / usual:.1f} times as long there as usual:"
+    others = [r for r in range(len(particles)) if r not in slow and particles[r]]
+    if others and len(particles) == len(compute) and all(particles[r] for r in slow):
+        each = [c / n if n else 0 for c, n in zip(compute, particles)]  # seconds for a particle
+        longer = max(each[r] for r in slow) / median(each[r] for r in others)
+        more = max(particles[r] for r in slow) / median(particles[r] for r in others)
+        if longer > more:
+            text += f" A particle takes {'' if one else 'up to '}{longer:.1f} times as long there as on the others:"
             text += " the processor is slow, or the particles lie dense."
         else:
             text += " It has more particles, not a slower" if one else " They have more particles, not slower"

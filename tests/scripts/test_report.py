@@ -163,6 +163,8 @@ def test_planted_causes_are_found(tmp_path):
         and "about what the differences" in slow
         and "is computing" not in slow
     )
+    two = found([0.6, 0.9], [0.35, 0.05], particles=(50, 49))
+    assert "A particle takes 1.5 times as long there as on the others: the processor is slow" in two
     full = found([0.4, 0.4, 0.9, 0.4], [0.5, 0.5, 0.01, 0.5], particles=(4, 4, 9, 4))
     assert "It has more particles, not a slower processor." in full
     some = found([0.3, 0.8, 0.3, 0.9], [0.5, 0.1, 0.5, 0.1], particles=(3, 8, 0, 9))
@@ -178,6 +180,7 @@ def test_planted_causes_are_found(tmp_path):
         [0.9] * 4, [0.05] * 4, [10] * 2 + [1.02] * 18
     )
     assert "Process 1 runs on a slow processor, at 0.50 of the" in found([0.9] * 4, [0.05] * 4, speeds=[1, 0.5, 1, 1])
+    assert "Process 1 runs on a slow processor, at 0.75 of" in found([0.9] * 2, [0.05] * 2, speeds=[1.14, 0.86])
     assert "Processes 1 and 2 run on slow processors, down to 0.25" in found(
         [0.9] * 4, [0.05] * 4, speeds=[1, 0.5, 0.25, 1, 1]
     )
