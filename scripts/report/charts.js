@@ -150,6 +150,7 @@ function stackedBars(card, parts, name, format, high) {
   const bars = uPlot.paths.bars({ size: [0.8, 120, 1] });
   addChart(card, {
     height: 230,
+    cursor: { sync: { key: "" }, focus: { prox: -1 }, drag: { x: true, y: false } },  // which part is meant depends on the tops of bars
     scales: { x: { time: false, range: () => [-0.6, n - 0.4] }, y: { range: (u, low, most) => [0, 1.04 * (high || most || 1)] } },
     axes: [{ ...AXIS, ...LABEL, label: name, size: 28, grid: { show: false }, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }, { ...AXIS, size: 62, values: (u, t) => t.map(format) }],
     series: [{ label: name }, ...parts.map((p, i) => i).reverse().map((i) => ({

@@ -9,6 +9,7 @@ COMPUTING = ("forces", "neighbours", "accelerator")
 MESSAGES = ("ghosts", "migration", "other")  # other: above all waiting for all ranks
 LOW = 0.8  # LBE below which it is a problem
 EVEN = 1.15  # the longest over the mean, up to which ranks compute alike
+FEW = 20_000  # particles of a rank, below which messages may well take longer than computing
 KINDS = ("problem", "note", "good")
 
 
@@ -50,6 +51,9 @@ def verdict(run):
         return []
     saved, took, instead = net["saved"], f"{net['seconds']:.3g} s", f"{net['without_seconds']:.3g} s"
     kind = "good" if saved > 0.02 else "problem" if saved < -0.02 else "note"
+    if net.get("of") == "run" and abs(saved) < 0.005:
+        text = f"Balancing cost about as much time as it saved: the run took {took}."
+        return [(kind, text, "balance")]
     longer = f"{percent(abs(saved))} {'shorter' if saved >= 0 else 'longer'}"
     if net.get("of") == "run":
         text = f"Balancing made this run {longer}: {took} instead of about {instead}, balancing itself included."
@@ -122,20 +126,36 @@ def ranks_at_work(run):
         return []
     late = [r for r in range(size) if ghosts[r] > max(1.25 * median(ghosts), median(ghosts) + 0.05 * wall)]
     where = f" Ghosts take longest on {plural('rank', late)}." if late else ""
+    if "wait_seconds" in ranks:
+        where = slow_sender([g - w for g, w in zip(ghosts, total("wait_seconds"))], wall, sum(steps)) or where
     if max(compute) <= EVEN * mean(compute):
-        text = mostly_not_computing(run, phases, wall, sum(steps))
+        few = sum(ranks["particles"]) / size < FEW if len(ranks["particles"]) == size else True
+        text = mostly_not_computing(run, phases, wall, sum(steps), few)
         if text:
             return [("problem", text + where, "ranks")]
     found = uneven_ranks(compute, ranks["particles"])
     waits = mean(total("wait_seconds")) if "wait_seconds" in ranks else 0
     if waits > 0.1 * wall or mean(ghosts) > 0.1 * wall:
         uneven = sum(uneven_seconds(ranks, i) * n for i, n in zip(of, steps))
-        found.append(waiting(mean(ghosts), wall, uneven, where))
+        found.append(waiting(run, mean(ghosts), wall, uneven, where))
     return found
 
 
-def mostly_not_computing(run, phases, wall, steps):
-    """A sentence where ranks compute less than two thirds of the time; None else. phases: seconds of the mean rank."""
+def slow_sender(own, wall, steps):
+    """A sentence on the rank whose messages the others wait for. own: seconds of each rank with ghosts, but waiting."""
+    slowest = max(range(len(own)), key=own.__getitem__)
+    others = median(s for r, s in enumerate(own) if r != slowest)
+    if own[slowest] < 2 * others or own[slowest] - others < 0.05 * wall or steps <= 0:
+        return ""
+    text = f" Rank {slowest} is at its ghosts for {duration(own[slowest] / steps)} a step without waiting,"
+    return f"{text} the others for {duration(max(0, others) / steps)}: they wait for its messages."
+
+
+def mostly_not_computing(run, phases, wall, steps, few=True):
+    """A sentence where ranks compute less than two thirds of the time; None else.
+
+    phases: seconds of the mean rank; few: whether ranks have few particles, or it is not known.
+    """
     rest = {p: s for p, s in phases.items() if p not in COMPUTING}
     share = sum(phases.get(p, 0) for p in COMPUTING) / wall
     if share > 2 / 3 or not rest or steps <= 0:
@@ -149,9 +169,10 @@ def mostly_not_computing(run, phases, wall, steps):
     text = f"Only {percent(share)} of a step is computing, on all ranks alike; {most} most of the rest"
     text += f": {', '.join(parts)} a step."
     if most.startswith("messages"):
-        text += (
-            f" Messages are late{'' if simulated else ', ranks share cores'}, or particles are few for so many ranks."
-        )
+        causes = ["messages are late", *([] if simulated else ["ranks share cores"])]
+        causes += ["particles are few for so many ranks"] if few else []
+        text += f" {causes[0].capitalize()}{''.join(f', {c}' for c in causes[1:-1])}"
+        text += f"{', or' if len(causes) > 2 else ' or'} {causes[-1]}." if len(causes) > 1 else "."
     return text
 
 
@@ -175,7 +196,7 @@ def uneven_ranks(compute, particles):
         longer = max(each[r] for r in slow) / median(each[r] for r in others)
         more = max(particles[r] for r in slow) / median(particles[r] for r in others)
         if longer > more:
-            text += f" A particle takes {'' if one else 'up to '}{longer:.1f} times as long there as on the others:"
+            text += f" A particle takes {'' if one else 'up to '}{longer:.1f} times as long there:"
             text += " the processor is slow, or the particles lie dense."
         else:
             text += " It has more particles, not a slower" if one else " They have more particles, not slower"
@@ -211,16 +232,17 @@ def uneven_by_summary(run):
         if text:
             return found
     if ghosts["mean"] > 0.1 * wall:
-        found.append(waiting(ghosts["mean"], wall, forces["max"] - forces["mean"], ""))
+        found.append(waiting(run, ghosts["mean"], wall, forces["max"] - forces["mean"], ""))
     return found
 
 
-def waiting(ghosts, wall, uneven, where):
+def waiting(run, ghosts, wall, uneven, where):
     """ghosts: seconds of the mean rank; uneven: those that differences in computing explain."""
+    late = f"messages are late{'' if run['summary'].get('simulated') is True else ' or ranks share cores'}"
     why = (
         "about what the differences in computing between the ranks explain"
         if uneven > 0.6 * ghosts
-        else "more than differences in computing explain: messages are late, or ranks share cores"
+        else f"more than differences in computing explain: {late}"
     )
     text = f"{percent(ghosts / wall)} of the time goes into ghosts and waiting for them, {why}.{where}"
     return ("problem", text, "ranks")

@@ -66,7 +66,7 @@ const SECTIONS = [
         stackedBars(bars, r.phases.filter((p) => largest([totals[i][p]]) > 1e-3 * high).map((p) => ({ label: p, values: totals[i][p], colour: PHASE_COLOURS[p] })), "rank", seconds, high);
         for (const [name, choice] of Object.entries(RANK_VALUES)) if (choice.of(r)) select.append(el("option", { value: name }, choice.text));
         const show = () => { map.replaceChildren(), rankChart(map, run, runs, select.value); };
-        select.addEventListener("change", show);
+        select.addEventListener("change", () => (show(), select.blur()));  // keys are the map's again
         show();
       });
     },
@@ -193,7 +193,7 @@ const SECTIONS = [
       runs.forEach((run, i) => {
         const s = run.summary, b = s.build || {}, rows = {
           directory: run.folder, command: (s.command_line || []).join(" "), program: [s.version, b.commit, b.compiler, b.mpi].filter(Boolean).join(", "),
-          machine: [s.host, s.cpu_model, s.binding, s.kernels && `kernels ${s.kernels}`, s.simulated && "SIMULATED ranks"].filter(Boolean).join(", "), "end, UTC": s.date, clock: s.times_by,
+          machine: [s.host, s.cpu_model, s.binding && `rank 0 on ${s.binding}`, s.kernels && `kernels ${s.kernels}`, s.simulated && "SIMULATED ranks"].filter(Boolean).join(", "), "end, UTC": s.date, clock: s.times_by,
           starts: run.partition ? null : run.starts.map((step, k) => (k ? `restart at step ${digits(step)}` : `start at step ${digits(step)}`)).join(", "),
           checkpoints: run.partition ? null : run.checkpoints.length ? `steps ${run.checkpoints.map(digits).join(", ")}` : "none are there", "state hash": s.state_hash,
           "peak memory of a rank": s.peak_resident_bytes && `${digits(s.peak_resident_bytes.max / 1e6)} MB`,

@@ -140,9 +140,9 @@ def test_planted_causes_are_found(tmp_path):
     """A slow rank, a dense zone and late messages each get a sentence, and an even run gets none of them."""
     head = "step,start,rank,node,particles,wall_seconds,forces,neighbours,ghosts,wait_seconds\n"
 
-    def found(forces, ghosts, loads=(1,) * 20, speeds=None, particles=(9,) * 4):
+    def found(forces, ghosts, loads=(1,) * 20, speeds=None, particles=(9,) * 4, waits=(0,) * 4):
         rows = "".join(
-            f"{s},0,{r},0,{particles[r]},{s},{s * f},0,{s * g},0\n"
+            f"{s},0,{r},0,{particles[r]},{s},{s * f},0,{s * g},{s * waits[r]}\n"
             for s in (0, 50, 100)
             for r, (f, g) in enumerate(zip(forces, ghosts))
         )
@@ -164,7 +164,7 @@ def test_planted_causes_are_found(tmp_path):
         and "is computing" not in slow
     )
     two = found([0.6, 0.9], [0.35, 0.05], particles=(50, 49))
-    assert "A particle takes 1.5 times as long there as on the others: the processor is slow" in two
+    assert "A particle takes 1.5 times as long there: the processor is slow" in two
     full = found([0.4, 0.4, 0.9, 0.4], [0.5, 0.5, 0.01, 0.5], particles=(4, 4, 9, 4))
     assert "It has more particles, not a slower processor." in full
     some = found([0.3, 0.8, 0.3, 0.9], [0.5, 0.1, 0.5, 0.1], particles=(3, 8, 0, 9))
@@ -174,6 +174,10 @@ def test_planted_causes_are_found(tmp_path):
     assert late.startswith("Only 50 % of a step is computing, on all ranks alike; messages and waiting for them take")
     assert "rest: ghosts 325 ms, other 175 ms a step. Messages are late" in late and "computes longest" not in late
     assert late.endswith(" Ghosts take longest on rank 1.") and "longest" not in found([0.5] * 4, [0.3] * 4)
+    sender = found([0.5] * 4, [0.3] * 4, waits=(0.25, 0.25, 0, 0.25), particles=(50_000,) * 4)
+    assert " Messages are late or ranks share cores. Rank 2 is at its ghosts for 300 ms a step without wait" in sender
+    assert sender.endswith("the others for 50 ms: they wait for its messages.")
+    assert "without waiting" not in found([0.5] * 4, [0.3, 0.35, 0.3, 0.3], waits=(0.25, 0.3, 0.25, 0.25))
     assert "longest" not in found([0.5] * 4, [0.02, 0.04, 0.02, 0.02]), "a rank stands out by a fiftieth of the time"
     assert "is computing" not in found([0.7] * 4, [0.05] * 4)
     assert "A tenth of the box carries 52 % of the load at step 100." in found(
@@ -209,7 +213,7 @@ def test_what_takes_the_rest_of_a_step(tmp_path):
     assert "; output takes most of the rest: output 600 ms, ghosts 50 ms, other 50 ms a step." in output
     assert "late" not in output
     output = found(True, forces=0.3, ghosts=0.05, output=0.6, other=0.05)
-    assert output.endswith(" Messages are late, or particles are few for so many ranks.")
+    assert output.endswith(" Messages are late or particles are few for so many ranks.")
     assert "share cores" in found(forces=0.3, ghosts=0.6, other=0.1)
     assert "balancing takes most of the rest" in found(forces=0.3, balancing=0.6, ghosts=0.05, other=0.05)
     assert found(forces=0.3, neighbours=0.3, accelerator=0.3, ghosts=0.05, other=0.05) == "Nothing stands out."
