@@ -88,7 +88,8 @@ public:
 
     // New loads and a new partition; without times, the loads that all models start from.
     void repartition(const std::vector<double>& times, Row& row, Outcome& outcome) {
-        const CellLoads loads = model_loads(times, row);
+        if (driver_) all_.load.reset();  // room for the new ones
+        CellLoads loads = model_loads(times, row);
         b_.history.load_step = static_cast<double>(measured_.moment.step);
         const double begin = s_.meter.now();
         std::optional<Partition> next = partition_by(loads, row, outcome);
@@ -109,7 +110,7 @@ public:
             b_.watch = {};
         }
         if (!driver_) return;
-        all_.load = loads;
+        all_.load = std::move(loads);
         if (moves) outcome.next = std::move(next);
     }
 
@@ -141,11 +142,11 @@ private:
                       lines_cut_together(static_cast<double>(cells), s_.grid.dimensions, s_.team.size()));
         s_.meter.part(RoundPart::bisection, processes, home_cells(s_));
         s_.meter.part(RoundPart::fields, processes, 0);
-        std::vector<std::int64_t> particles;
-        for (const CellCounts& c : cells_.counts) particles.push_back(c.n);
+        const std::vector<std::int64_t> sizes =
+            b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<Partition> next;
         try {
-            next = make_partition({s_.team, s_.grid, loads.load, particles, all_.speeds.targets(), s_.meter},
+            next = make_partition({s_.team, s_.grid, loads.load, sizes, all_.speeds.targets(), s_.meter},
                                   b_.contender.partition, splits);
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
@@ -155,6 +156,13 @@ private:
         return next;
     }
 
+    std::vector<std::int64_t> particles() const {  // of the cells at home
+        std::vector<std::int64_t> numbers;
+        numbers.reserve(cells_.counts.size());
+        for (const CellCounts& c : cells_.counts) numbers.push_back(c.n);
+        return numbers;
+    }
+
     // Decides whether the next partition takes the place of the one before. Also where the same cells come in other
     // boxes, in which the tiles would have another order, nothing changes. sums: the loads of the processes in this
     // member's home by the one before; becomes those that they have from now on.
@@ -162,9 +170,7 @@ private:
                std::vector<std::int64_t>& sums, Row& row) {
         const Owners after = owners_of(s_, next);
         s_.meter.part(RoundPart::quality, s_.hosts.processes(), home_cells(s_));
-        std::vector<std::int64_t> particles;
-        for (const CellCounts& c : cells_.counts) particles.push_back(c.n);
-        const Moved mine = moved_between(before_, after, particles);
+        const Moved mine = moved_between(before_, after, particles());
         std::array<std::int64_t, 3> changes{mine.cells, mine.particles, ghost_cells(after)};
         std::vector<std::int64_t> next_sums = home_sums(after, loads.load, s_.hosts.processes());
         sum_together(s_.team, {sums, next_sums, changes});
@@ -316,11 +322,10 @@ Outcome rebalance(const Setting& s, const Partition& in_use, HomeCells cells, co
     return outcome;
 }
 
-Outcome rebalance(const Setting& s, const Decomposition& in_use, const TileCells& tiles, Measured measured,
-                  Balancing& all) {
+Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles, Measured measured, Balancing& all) {
     const bool counted = s.policy.clock == Clock::work && !measured.first;
     const Counting now = s.policy.counting.at(measured.moment.step);
-    HomeCells cells = bring_home(s.team, in_use, tiles, counted ? &now : nullptr, s.meter);
+    HomeCells cells = bring_home(s.team, in_use, std::exchange(tiles, TileCells()), counted ? &now : nullptr, s.meter);
     if (counted && !measured.accelerator_speeds.empty() && s.hosts.processes() == s.team.size()) {
         const std::vector<double> sides = side_times(s.team, in_use, cells.work, measured.accelerator_speeds);
         for (std::size_t p = 0; p < sides.size(); p += 2)

@@ -194,8 +194,8 @@ Outcome rebalance(const Setting& setting, const Partition& in_use, HomeCells cel
 
 /// The same from what the tiles of the driver's partition hold. By counted work, members that host one process each may
 /// have accelerators: then the slower side is what the process takes. Collective. Throws, on all members alike,
-/// TooMuchWork.
-Outcome rebalance(const Setting& setting, const Decomposition& in_use, const TileCells& tiles, Measured measured,
+/// TooMuchWork. What the tiles hold is given up once it is at home, so that a caller that moves it pays for no copy.
+Outcome rebalance(const Setting& setting, const Decomposition& in_use, TileCells tiles, Measured measured,
                   Balancing& balancing);
 
 }  // namespace balance
