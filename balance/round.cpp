@@ -118,19 +118,22 @@ private:
     CellLoads model_loads(const std::vector<double>& times, Row& row) {
         const bool measured = !times.empty();
         const double begin = s_.meter.now();
-        if (measured) s_.meter.part(RoundPart::model, s_.hosts.processes(), home_cells(s_));
-        if (measured && driver_ && s_.policy.finds_speeds())
-            all_.speeds.learn(s_.team, s_.grid, before_, cells_.counts, times);
         if (b_.state.empty())
             for (const CellCounts& c : cells_.counts) b_.state.push_back(b_.model->first_state(c));
-        CellLoads loads = measured ? evaluate(*b_.model, s_.team, s_.grid, partition_, s_.hosts, cells_.counts,
-                                              b_.state, all_.speeds.at_mean_speed(times), cells_.work, cells_.ahead)
-                                   : first_loads(s_.policy.start, cells_.counts);
+        CellLoads loads = measured ? learnt_loads(times) : first_loads(s_.policy.start, cells_.counts);
         row.model_seconds = s_.meter.now() - begin;
         if (driver_ && s_.policy.clock == Clock::wall && measured_.accelerator_speeds.empty())
             all_.dearest_cell = dearest_of(s_.team, loads.load, all_.speeds.relative());
         b_.history.updates += measured;
         return loads;
+    }
+
+    CellLoads learnt_loads(const std::vector<double>& times) {
+        s_.meter.part(RoundPart::model, s_.hosts.processes(), home_cells(s_));
+        const HostedCells hosted(s_.team, s_.grid, partition_, s_.hosts, cells_.counts);
+        if (driver_ && s_.policy.finds_speeds()) all_.speeds.learn(s_.team, s_.grid, hosted, times, s_.meter);
+        return evaluate(*b_.model, s_.team, s_.grid, hosted, b_.state, all_.speeds.at_mean_speed(times), cells_.work,
+                        cells_.ahead);
     }
 
     // Nothing where no partition keeps the limit.

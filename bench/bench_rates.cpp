@@ -4,12 +4,16 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <random>
+#include <tuple>
 
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
+#include "balance/model/speeds.hpp"
 #include "balance/partition/chain.hpp"
 #include "balance/partition/chain_sweep.hpp"
 #include "balance/partition/partition.hpp"
@@ -239,11 +243,71 @@ void measure(int nx, int ny, int ranks) {
         moved_between(o, o, mine);
     });
     const double counted = microseconds([&] { counted_work({}, CountedCells{home, {2.5, 2.5}, counts, neighbours}); });
-    const double modelled = microseconds([&] { evaluate(*model, team, grid, partition, hosts, counts, state, times); });
+    const double modelled = microseconds(
+        [&] { evaluate(*model, team, grid, HostedCells(team, grid, partition, hosts, counts), state, times); });
     const ChainTimes chained = chain_times(loads, ranks);
     std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f | %7lld %6.2f %6.1f\n", nx * ny, ranks,
                 cells, static_cast<long long>(boxes), planned, gathered, fields, owners, quality, counted, modelled,
                 static_cast<long long>(chained.leaders), chained.item, chained.part);
+}
+
+// Microseconds of the parts of the last search for slow processes.
+class PartTimes final : public Meter {
+public:
+    void part(RoundPart part, std::int64_t, std::int64_t) const override {
+        end();
+        now_ = static_cast<std::size_t>(part);
+    }
+    void end() const {
+        const double now = cpu_seconds();
+        microseconds_[now_] = 1e6 * (now - begin_);
+        begin_ = cpu_seconds();
+    }
+    double of(RoundPart part) const { return microseconds_[static_cast<std::size_t>(part)]; }
+
+private:
+    mutable std::array<double, 32> microseconds_{};
+    mutable std::size_t now_ = 0;
+    mutable double begin_ = cpu_seconds();
+};
+
+// The search for slow processes, by times with noise, in the sixth balancing; the loads change a little each time.
+void speeds(int nx, int ny, int ranks, double noise) {
+    const Grid grid{{nx, ny, 1}};
+    const SerialTeam one;
+    std::vector<CellCounts> counts;
+    std::vector<std::int64_t> loads;
+    for (int x = 0; x < nx; ++x)
+        for (int y = 0; y < ny; ++y) {
+            const int n = 4 + (std::abs(x - nx / 2) < nx / 20 ? 4 : 0) + (x * 7 + y * 5) % 2;
+            counts.push_back({n, 9 * n, 25 * n});
+            loads.push_back(n * n);
+        }
+    PartitionOptions options;
+    options.processes = ranks;
+    options.cut = CutAt::cells;
+    Speeds found(ranks, {});
+    std::mt19937 random(1);
+    std::normal_distribution<double> normal;
+    std::vector<Split> memory;
+    PartTimes last;
+    for (int round = 0; round < 6; ++round) {
+        for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += static_cast<std::int64_t>((37 * round + 7 * i) % 5);
+        const Partition partition = make_partition({one, grid, loads, {}, {}}, options, memory);
+        const HostedCells hosted(one, grid, partition, Hosts(ranks, 1), counts);
+        std::vector<double> times;
+        for (const HostedCells::Process& p : hosted.processes()) {
+            times.push_back(0);
+            for (const CellCounts& c : hosted.counts(p)) times.back() += 1e-9 + 8e-9 * c.n + 4e-10 * c.n * c.n3;
+            times.back() *= 1 + noise * normal(random);
+        }
+        last = PartTimes();
+        found.learn(one, grid, hosted, times, last);
+        last.end();
+    }
+    std::printf("%8d %7d %6.2f | %9.2f %9.1f %9.1f %9.1f\n", nx * ny, ranks, noise,
+                1e3 * last.of(RoundPart::blocks) / (nx * ny), last.of(RoundPart::told), last.of(RoundPart::prior),
+                last.of(RoundPart::search));
 }
 
 }  // namespace
@@ -257,10 +321,16 @@ int main() {
         measure(1140, 228, ranks);
         measure(2280, 912, ranks);
     }
+    measure(11400, 11400, 2400);
     std::printf("\n%8s %7s %8s %8s %8s | %9s  (microseconds)\n", "cells", "members", "at home", "lines", "parts",
                 "bisection");
     for (const int members : {64, 100})
         for (const std::int64_t parts : {800, 19200})
             for (const auto& [nx, ny] : {std::pair{1140, 114}, {1140, 228}, {2280, 912}, {1140, 4564}})
                 bisection(nx, ny, parts, members);
+    std::printf("\n%8s %7s %6s | %9s %9s %9s %9s  (nanoseconds a cell; microseconds)\n", "cells", "ranks", "noise",
+                "blocks", "told", "prior", "search");
+    for (const double noise : {0.0, 0.01, 0.1})
+        for (const auto& [nx, ny, ranks] : {std::tuple{1140, 228, 96}, {1140, 912, 384}, {1140, 4564, 2400}})
+            speeds(nx, ny, ranks, noise);
 }

@@ -74,7 +74,7 @@ Spent balance_once(const balance::Setting& s, balance::Balancing& state, int rou
     constexpr balance::TileShape tile{24, 192, 0}, cube{16, 16, 16};
     const balance::TileShape shape = s.grid.dimensions == 3 ? cube : tile;
     const auto decomposed = [&](balance::Partition partition) {
-        app::charge(app::cost::tiles, s.hosts.processes(), s.grid.box().cells());
+        app::charge(app::cost::tiles, s.hosts.processes(), s.home().cells());
         return balance::Decomposition(s.grid, std::move(partition), s.hosts, shape);
     };
     const comm::SimulatedTraffic sent = comm::simulated_traffic();

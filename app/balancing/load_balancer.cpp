@@ -147,7 +147,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
 }
 
 balance::Decomposition LoadBalancer::cut(balance::Partition partition, balance::TileShape tile) const {
-    charge(cost::tiles, hosts().processes(), grid().box().cells());
+    charge(cost::tiles, hosts().processes(), home_cells());
     return {grid(), std::move(partition), hosts(), tile, zones_.zones()};
 }
 

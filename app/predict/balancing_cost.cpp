@@ -44,7 +44,6 @@ public:
                    all_gather_seconds(conditions_.nodes, machine, each(m.all_gathered_bytes, m.all_gathers)) +
                m.exchanges * exchange_ + m.messages * (machine.message_seconds + machine.between.latency_seconds);
     }
-    double whole(const PartCost& c) const { return part(c, cells_); }
     double home(const PartCost& c) const { return part(c, cells_ / ranks_); }
     double part(const PartCost& c, double cells) const { return c.once + c.process * ranks_ + c.cell * cells; }
     double ranks() const { return ranks_; }
@@ -73,7 +72,7 @@ double look_seconds(const Prices& price, bool counted_work, double boxes) {
         seconds += price.home(c);
     // The partition in use, on all ranks; counts and neighbours go home; times, with those of the even partition.
     constexpr double corners = 24;
-    return seconds + price.whole(cost::tiles) +
+    return seconds + price.home(cost::tiles) +
            price.of({.reductions = 3, .all_gathers = 1, .exchanges = 2, .all_gathered_bytes = corners * boxes});
 }
 
@@ -85,7 +84,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
         cost::lines, static_cast<double>(balance::lines_cut_together(cells, dimensions, static_cast<int>(ranks))));
     for (const PartCost& c : {cost::bisection, cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
         seconds += price.home(c);
-    constexpr double corners = 24, split = 8, cut = 12, model = 40, block = 24;
+    constexpr double corners = 24, split = 8, cut = 12, model = 40, block = 40;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
     // partition in use and of the next one in one reduction.
     Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .all_gathered_bytes = model * ranks};
@@ -105,12 +104,14 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
         m.gathered_bytes += 8 * chain.items;
     }
     if (balance.speeds == balance::SpeedSource::measured) {
-        constexpr double blocks_a_process = 64;
-        m.reductions += 2, m.broadcasts += 2, m.gathers += 1;
+        constexpr double blocks_a_process = 24;
+        // Nothing stands out: where something does, the search takes more.
+        seconds += price.home(cost::blocks) + (cost::told.process + cost::told.cell * blocks_a_process) * ranks;
+        m.broadcasts += 1, m.gathers += 1;
         m.gathered_bytes += block * std::min(cells, blocks_a_process * ranks);
     }
     if (!counted_work) {  // only now, as counted work has before
-        seconds += price.whole(cost::tiles) + price.home(cost::gathered) + price.home(cost::fields);
+        seconds += price.home(cost::tiles) + price.home(cost::gathered) + price.home(cost::fields);
         m.reductions += 1, m.all_gathers += 1, m.exchanges += 1;
         m.all_gathered_bytes += corners * boxes;
     }
@@ -125,7 +126,7 @@ BalancingCost balancing_cost(const Deck::Balance& balance, double cells, const b
     const bool counted_work = balance.clock == balance::Clock::work;
     const auto boxes = static_cast<double>(partition.boxes.size());
     return {look_seconds(price, counted_work, boxes), partition_seconds(balance, price, grid.dimensions, boxes, cells),
-            price.whole(cost::tiles)};
+            price.home(cost::tiles)};
 }
 
 }  // namespace app

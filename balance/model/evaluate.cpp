@@ -11,20 +11,6 @@
 namespace balance {
 namespace {
 
-// What the model sees of the processes that a member hosts.
-std::vector<ProcessView> views_of(const Partition& partition, Range hosted, std::span<const CellCounts> counts,
-                                  std::span<double> state, std::span<const double> times) {
-    std::vector<ProcessView> views;
-    std::size_t at = 0;
-    for (std::int64_t p = hosted.begin; p < hosted.end; ++p) {
-        std::size_t n = 0;
-        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b) n += partition.boxes[b].cells();
-        views.push_back({counts.subspan(at, n), state.subspan(at, n), times[p], p});
-        at += n;
-    }
-    return views;
-}
-
 // The rounds in which the model learns from all processes at once.
 void conclude_rounds(LoadModel& model, const Team& team, std::span<const ProcessView> views,
                      std::span<const double> times) {
@@ -60,14 +46,30 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
     return result;
 }
 
-CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
-                   std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
-                   std::span<const std::int64_t> work, const std::optional<std::vector<CellCounts>>& ahead) {
-    const FieldPlan plan(team, Homes{grid, team.size()}, boxes_by_process(partition, hosts));
-    const std::vector<CellCounts> counts_by_process = plan.to_boxes(counts);
+HostedCells::HostedCells(const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
+                         std::span<const CellCounts> counts)
+    : plan_(team, Homes{grid, team.size()}, boxes_by_process(partition, hosts)) {
+    const Range hosted = hosts.processes_of(team.rank());
+    for (std::int64_t p = hosted.begin, first = 0; p < hosted.end; ++p) {
+        const std::span<const Box> boxes =
+            std::span(partition.boxes).subspan(partition.first[p], partition.first[p + 1] - partition.first[p]);
+        std::int64_t cells = 0;
+        for (const Box& b : boxes) cells += b.cells();
+        processes_.push_back({p, boxes, first, cells});
+        first += cells;
+    }
+    counts_ = plan_.to_boxes(counts);
+}
+
+CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const HostedCells& hosted,
+                   std::span<double> state, std::span<const double> times, std::span<const std::int64_t> work,
+                   const std::optional<std::vector<CellCounts>>& ahead) {
+    const FieldPlan& plan = hosted.plan();
     std::vector<double> state_by_process = plan.to_boxes(std::span<const double>(state));
-    std::vector<ProcessView> views =
-        views_of(partition, hosts.processes_of(team.rank()), counts_by_process, state_by_process, times);
+    std::vector<ProcessView> views;
+    for (const HostedCells::Process& p : hosted.processes())
+        views.push_back(
+            {hosted.counts(p), std::span(state_by_process).subspan(p.first, p.cells), times[p.index], p.index});
     const auto show = [&views](const auto& values, auto member) {  // to each process those of its cells
         for (std::size_t at = 0; ProcessView & view : views) {
             view.*member = std::span(values).subspan(at, view.cells.size());
@@ -86,18 +88,18 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
     }
     conclude_rounds(model, team, views, times);
 
-    Totals totals{0, 0, grid.box().cells(), partition.processes()};
+    Totals totals{0, 0, grid.box().cells(), static_cast<std::int64_t>(times.size())};
     for (const double t : times) totals.time += t;
-    for (const CellCounts& c : counts) totals.particles += c.n;
+    for (const CellCounts& c : hosted.counts()) totals.particles += c.n;
     team.sum(std::span(&totals.particles, 1));
-    std::vector<double> loads(counts_by_process.size());
+    std::vector<double> loads(hosted.counts().size());
     std::size_t at = 0;
     for (const ProcessView& view : views) {
         model.update(view, totals, std::span(loads).subspan(at, view.cells.size()));
         at += view.cells.size();
     }
     CellLoads result = as_integers(team, grid, loads);
-    std::vector<std::int64_t> at_home(counts.size());
+    std::vector<std::int64_t> at_home(state.size());
     plan.to_home(std::span<const double>(state_by_process), state);
     plan.to_home(std::span<const std::int64_t>(result.load), std::span(at_home));
     result.load = std::move(at_home);

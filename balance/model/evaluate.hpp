@@ -26,13 +26,37 @@ CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double
 /// What all models start from, before anything was measured.
 CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 
+/// What the cells of the processes hold that a member hosts, process by process.
+class HostedCells {
+public:
+    /// partition: the same on all members. counts: of the cells of the member's home. Collective.
+    HostedCells(const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
+                std::span<const CellCounts> counts);
+
+    struct Process {
+        std::int64_t index;
+        std::span<const Box> boxes;
+        std::int64_t first, cells;  ///< its cells: those from `first` on, box by box
+    };
+    std::span<const Process> processes() const { return processes_; }
+    std::span<const CellCounts> counts() const { return counts_; }
+    std::span<const CellCounts> counts(const Process& p) const { return counts().subspan(p.first, p.cells); }
+    /// Brings other values between the homes and this order.
+    const FieldPlan& plan() const { return plan_; }
+
+private:
+    FieldPlan plan_;
+    std::vector<Process> processes_;
+    std::vector<CellCounts> counts_;
+};
+
 /// Lets the model learn from the times that the processes of a partition took, and returns the loads that it gives now.
-/// counts, state: of the cells of the member's home; state is what the model remembers of each cell, read and written.
-/// boxes: the partition's boxes by process. times: seconds a step of each process, the same on all members. work: true
-/// ticks of the member's cells, for a model that wants them; empty: not known. ahead: what these will
-/// hold, where it is known (on all members or on none). Collective.
-CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
-                   std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,
-                   std::span<const std::int64_t> work = {}, const std::optional<std::vector<CellCounts>>& ahead = {});
+/// hosted: the cells by that partition. state: of the cells of the member's home, what the model remembers of each,
+/// read and written. times: seconds a step of each process, the same on all members. work: true ticks of the cells at
+/// home, for a model that wants them; empty: not known. ahead: what these will hold, where it is known (on all members
+/// or on none). Collective.
+CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const HostedCells& hosted,
+                   std::span<double> state, std::span<const double> times, std::span<const std::int64_t> work = {},
+                   const std::optional<std::vector<CellCounts>>& ahead = {});
 
 }  // namespace balance

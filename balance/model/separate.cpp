@@ -212,18 +212,32 @@ private:
     Values x_, precision_;
 };
 
-// Whether nothing has to be explained, as where all have equal speeds.
-bool as_known(const SpeedRecord& record, std::span<const double> known) {
-    constexpr double small = 0.02;
-    for (std::size_t p = 0; p < known.size(); ++p)
-        if (std::abs(record.excess[p] + std::log(known[p])) > small) return false;
-    return true;
-}
-
 }  // namespace
 
+// Of each process what is left in the last record, and in the mean of all, must not be more than noise can do.
+bool explained(std::span<const SpeedRecord> records, std::span<const double> known) {
+    constexpr double small = 0.02;
+    constexpr double usual_noise = 0.03;  // more may be many slow processes
+    constexpr std::size_t crowd = 16;     // fewer processes do not show their noise
+    const std::size_t processes = known.size();
+    Values last, mean;
+    for (std::size_t p = 0; p < processes; ++p) {
+        double sum = 0;
+        for (const SpeedRecord& r : records) sum += r.excess[p];
+        last.push_back(std::abs(records.back().excess[p] + std::log(known[p])));
+        mean.push_back(std::abs(sum / static_cast<double>(records.size()) + std::log(known[p])));
+    }
+    const double noise = processes < crowd ? 0 : std::min(1.4826 * median(last), usual_noise);
+    // About the largest that so many numbers with a normal distribution reach, with some room.
+    const double reached = 1.2 * noise * std::sqrt(2 * std::log(static_cast<double>(processes)));
+    const auto within = [&](const Values& left, double most) {
+        return std::ranges::all_of(left, [&](double v) { return v <= std::max(small, most); });
+    };
+    return within(last, reached) && within(mean, reached / std::sqrt(static_cast<double>(records.size())));
+}
+
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers) {
-    if (as_known(records.back(), known)) return {known.begin(), known.end()};
+    if (explained(records, known)) return {known.begin(), known.end()};
     Fit fit(records, known, layers);
     std::vector<bool> unequal;
     for (const double speed : known) unequal.push_back(speed != 1);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Sums over processes and blocks are of integers, and one member fits the speeds and tells the others: so they are the
-// same on any number of members, and what is kept of earlier balancings takes memory on that member alone.
+// Each process's host sums what its cells hold, block by block, in integers; one member fits the speeds and tells the
+// others. So they are the same on any number of members, and what is kept of earlier balancings takes memory on that
+// member alone.
 #include "balance/model/speeds.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "balance/model/evaluate.hpp"
@@ -20,19 +20,8 @@ constexpr std::size_t most_records = 6;  // balancings that speeds are fitted to
 // About so many blocks for each process: with more, the surcharges of dense zones, where processes are smaller than
 // blocks, are told from slow processes; many processes have to do with fewer, because a fit takes time with each block.
 constexpr std::int64_t most_blocks_a_process = 40, least_blocks_a_process = 10, enough_blocks = 9600;
+constexpr std::int64_t most_of_a_fit = 500;  // processes of which costs are fitted, about
 constexpr std::int64_t mean_target = std::int64_t{1} << 20;
-
-// Sums of the features over the cells of each process. Collective.
-std::vector<double> feature_sums(const Team& team, const Owners& owners, std::span<const CellCounts> counts,
-                                 std::size_t processes) {
-    std::vector<std::int64_t> sums(processes * features, 0);
-    owners.for_each([&](std::size_t place, std::int32_t owner) {
-        const Features f = features_of(counts[place]);  // whole numbers
-        for (int i = 0; i < features; ++i) sums[owner * features + i] += static_cast<std::int64_t>(f[i]);
-    });
-    team.sum(sums);
-    return {sums.begin(), sums.end()};
-}
 
 double square(double x) { return x * x; }
 
@@ -42,22 +31,58 @@ Features row_of(std::span<const double> sums, std::size_t process) {
     return f;
 }
 
-struct BlockLoad {
-    std::int64_t process;
-    std::int32_t x, y;
-    std::int64_t load;
+// What one process has in one block.
+struct BlockPart {
+    std::int32_t process, x, y;  // as in BlockShare
+    std::int32_t cells;
+    std::array<std::int64_t, features - 1> sums;  // of the features of the cells, but for the first one, which is 1
+
+    auto place() const { return std::pair(x, y); }
+    Features features_of_all() const {
+        Features f{static_cast<double>(cells)};
+        for (std::size_t i = 0; i < sums.size(); ++i) f[i + 1] = static_cast<double>(sums[i]);
+        return f;
+    }
+    void add(const BlockPart& other) {
+        cells += other.cells;
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
+    }
 };
 
-// One entry for each process and block, in their order.
-void merge(std::vector<BlockLoad>& loads) {
-    const auto key = [](const BlockLoad& l) { return std::tuple(l.process, l.x, l.y); };
-    std::sort(loads.begin(), loads.end(), [&](const BlockLoad& a, const BlockLoad& b) { return key(a) < key(b); });
+// Of the cells of one process, by the places of the blocks.
+std::vector<BlockPart> parts_of(const HostedCells& hosted, const HostedCells::Process& p, int side, int layers) {
+    std::vector<BlockPart> parts;
+    const CellCounts* cell = hosted.counts(p).data();
+    for (const Box& b : p.boxes)
+        for (int x = b.lower[0]; x < b.upper[0]; ++x)
+            for (int y = b.lower[1]; y < b.upper[1]; ++y)
+                for (int z = b.lower[2]; z < b.upper[2]; ++z) {
+                    const Features f = balance::features_of(*cell++);  // whole numbers
+                    BlockPart here{static_cast<std::int32_t>(p.index), x / side, y / side * layers + z / side, 1, {}};
+                    for (std::size_t i = 0; i < here.sums.size(); ++i)
+                        here.sums[i] = static_cast<std::int64_t>(f[i + 1]);
+                    if (!parts.empty() && parts.back().place() == here.place()) parts.back().add(here);
+                    else parts.push_back(here);
+                }
+    std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.place() < b.place(); });
     std::size_t kept = 0;
-    for (const BlockLoad& l : loads) {
-        if (kept > 0 && key(loads[kept - 1]) == key(l)) loads[kept - 1].load += l.load;
-        else loads[kept++] = l;
+    for (const BlockPart& part : parts) {
+        if (kept > 0 && parts[kept - 1].place() == part.place()) parts[kept - 1].add(part);
+        else parts[kept++] = part;
     }
-    loads.resize(kept);
+    parts.resize(kept);
+    return parts;
+}
+
+// Of each process.
+std::vector<double> feature_sums(std::span<const BlockPart> parts, std::size_t processes) {
+    std::vector<std::int64_t> sums(processes * features, 0);
+    for (const BlockPart& p : parts) {
+        std::int64_t* of = &sums[p.process * features];
+        of[0] += p.cells;
+        for (std::size_t i = 0; i < p.sums.size(); ++i) of[i + 1] += p.sums[i];
+    }
+    return {sums.begin(), sums.end()};
 }
 
 }  // namespace
@@ -92,25 +117,41 @@ std::vector<double> Speeds::at_mean_speed(std::span<const double> times) const {
     return work;
 }
 
-void Speeds::learn(const Team& team, const Grid& grid, const Owners& owners, std::span<const CellCounts> counts,
-                   std::span<const double> times) {
+void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted, std::span<const double> times,
+                   const Meter& meter) {
     if (processes_ < 2) return;
-    std::vector<double> sums = feature_sums(team, owners, counts, processes_);
-    std::vector<double> costs = prior_.numbers();
-    if (team.rank() == 0) {
-        if (records_.size() == most_records) records_.erase(records_.begin());
-        records_.push_back({{times.begin(), times.end()}, std::move(sums), {}, {}});
-        fit_prior();
-        costs = prior_.numbers();
-    }
-    team.broadcast(std::as_writable_bytes(std::span(costs)));
-    prior_.set_numbers(costs);
-    std::vector<BlockShare> shares = shares_of(team, grid, owners, counts, times);
+    const auto [side, layers] = blocks_of(grid);
+    meter.part(RoundPart::blocks, 0, static_cast<std::int64_t>(hosted.counts().size()));
+    std::vector<BlockPart> mine;
+    for (const HostedCells::Process& p : hosted.processes())
+        for (const BlockPart& part : parts_of(hosted, p, side, layers)) mine.push_back(part);
+    const std::vector<BlockPart> parts = gather<BlockPart>(team, mine);  // by process
     std::vector<double> speeds = found();
     if (team.rank() == 0) {
-        records_.back().shares = std::move(shares);
-        for (SpeedRecord& r : records_) r.excess = excess_of(r);
-        speeds = separate(records_, speeds, blocks_of(grid).layers);
+        if (records_.size() == most_records) records_.erase(records_.begin());
+        records_.push_back({{times.begin(), times.end()}, feature_sums(parts, processes_), {}, {}});
+        SpeedRecord& now = records_.back();
+        const auto all = static_cast<std::int64_t>(processes_), records = static_cast<std::int64_t>(records_.size());
+        meter.part(RoundPart::told, all, static_cast<std::int64_t>(parts.size()));
+        const auto nothing_new = [&] {
+            for (SpeedRecord& r : records_) r.excess = excess_of(r);
+            return explained(records_, speeds);
+        };
+        bool done = nothing_new();
+        if (!done) {
+            meter.part(RoundPart::prior, records * std::min(all, most_of_a_fit), 0);
+            fit_prior();
+            done = nothing_new();
+        }
+        std::vector<double> costs, total(processes_, 0.0);
+        for (const BlockPart& p : parts) total[p.process] += costs.emplace_back(prior_.cost(p.features_of_all()));
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            if (const BlockPart& p = parts[i]; costs[i] > 0 && times[p.process] > 0)
+                now.shares.push_back({p.process, p.x, p.y, costs[i] / total[p.process]});
+        if (!done) {
+            meter.part(RoundPart::search, all * records, 0);
+            speeds = separate(records_, speeds, layers);
+        }
     }
     team.broadcast(std::as_writable_bytes(std::span(speeds)));
     set(std::move(speeds));
@@ -123,34 +164,36 @@ std::optional<double> Speeds::log_ratio(const SpeedRecord& r, std::size_t proces
     return std::log(r.times[process] / expected);
 }
 
-// The median of what processes at speed 1 would have.
-double Speeds::usual_log_ratio(const SpeedRecord& r) const {
+// The median of what processes at speed 1 would have, of every so manieth process.
+double Speeds::usual_log_ratio(const SpeedRecord& r, std::size_t every) const {
     std::vector<double> known;
-    for (std::size_t p = 0; p < processes_; ++p)
-        if (const auto ratio = log_ratio(r, p)) known.push_back(*ratio + std::log(of(p)));
+    for (std::size_t p = 0; p < processes_; p += every)
+        if (const auto ratio = log_ratio(r, p)) known.push_back(*ratio + log_of(p));
     return median(std::move(known));
 }
 
-std::vector<double> Speeds::excess_of(const SpeedRecord& r) const {
-    const double usual = usual_log_ratio(r);
+// Of every so manieth process.
+std::vector<double> Speeds::excess_of(const SpeedRecord& r, std::size_t every) const {
+    const double usual = usual_log_ratio(r, every);
     std::vector<double> excess;
-    for (std::size_t p = 0; p < processes_; ++p) excess.push_back(log_ratio(r, p).value_or(usual) - usual);
+    for (std::size_t p = 0; p < processes_; p += every) excess.push_back(log_ratio(r, p).value_or(usual) - usual);
     return excess;
 }
 
 // Fits relative deviations in all records; processes whose times the costs explain badly count little. A few processes
-// cannot tell costs from their own speeds: then the proportions of the costs stay.
+// cannot tell costs from their own speeds: then the proportions of the costs stay. Of very many some tell enough.
 void Speeds::fit_prior() {
     const auto n = static_cast<double>(processes_);
+    const std::size_t every = std::max<std::size_t>(1, processes_ / most_of_a_fit);
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
-        prior_.scale(std::exp(usual_log_ratio(records_.back())));
+        prior_.scale(std::exp(usual_log_ratio(records_.back(), every)));
         if (processes_ < 2 * features) return;
         std::vector<double> rows, ones;
         for (const SpeedRecord& r : records_) {
-            const std::vector<double> excess = excess_of(r);
-            for (std::size_t p = 0; p < processes_; ++p) {
-                const double work = r.times[p] * of(p), deviation = excess[p] + std::log(of(p));
+            const std::vector<double> excess = excess_of(r, every);
+            for (std::size_t p = 0; p < processes_; p += every) {
+                const double work = r.times[p] * of(p), deviation = excess[p / every] + log_of(p);
                 if (!(work > 0)) continue;
                 constexpr double bad = 0.1;
                 const double weight = 1 / (1 + square(deviation / bad));
@@ -168,36 +211,6 @@ Speeds::Blocks Speeds::blocks_of(const Grid& grid) const {
     const auto cells = static_cast<double>(std::max<std::int64_t>(1, grid.box().cells() / (of_each * processes)));
     const int side = std::max(1, static_cast<int>(grid.dimensions == 2 ? std::sqrt(cells) : std::cbrt(cells)));
     return {side, (grid.cells[2] + side - 1) / side};
-}
-
-std::vector<BlockShare> Speeds::shares_of(const Team& team, const Grid& grid, const Owners& owners,
-                                          std::span<const CellCounts> counts, std::span<const double> times) const {
-    const auto [side, layers] = blocks_of(grid);
-    std::vector<double> costs;
-    for (const CellCounts& c : counts) costs.push_back(prior_.cost(features_of(c)));
-    const CellLoads cost = as_integers(team, grid, costs);
-    std::vector<BlockLoad> loads;
-    const Box& home = owners.home();
-    const std::int64_t* load = cost.load.data();
-    for (int x = home.lower[0]; x < home.upper[0]; ++x)
-        for (int y = home.lower[1]; y < home.upper[1]; ++y)
-            for (int z = home.lower[2]; z < home.upper[2]; ++z) {
-                const BlockLoad here{owners.at(x, y, z), x / side, y / side * layers + z / side, *load++};
-                if (!loads.empty() && loads.back().process == here.process && loads.back().x == here.x &&
-                    loads.back().y == here.y)
-                    loads.back().load += here.load;
-                else loads.push_back(here);
-            }
-    merge(loads);
-    loads = gather<BlockLoad>(team, loads);
-    merge(loads);
-    std::vector<double> total(processes_, 0.0);
-    for (const BlockLoad& l : loads) total[l.process] += static_cast<double>(l.load);
-    std::vector<BlockShare> shares;
-    for (const BlockLoad& l : loads)
-        if (l.load > 0 && times[l.process] > 0)
-            shares.push_back({l.process, l.x, l.y, static_cast<double>(l.load) / total[l.process]});
-    return shares;
 }
 
 std::vector<double> Speeds::memory(const Team& team) const {

@@ -10,6 +10,7 @@
 // different processes. Where a single balancing leaves both explanations open, the one that needs fewer numbers wins:
 // one slow process rather than all its blocks (separate()).
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,8 +18,9 @@
 #include <vector>
 
 #include "balance/grid/grid.hpp"
+#include "balance/meter.hpp"
+#include "balance/model/evaluate.hpp"
 #include "balance/model/prior.hpp"
-#include "balance/partition/quality.hpp"
 #include "balance/team.hpp"
 
 namespace balance {
@@ -46,16 +48,19 @@ inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 /// stay unless the records tell otherwise. layers: of blocks along z; BlockShare::y is that along y times so many plus
 /// that along z.
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers);
+/// Whether the records leave nothing to explain but noise, as where all have equal speeds: separate() gives `known`
+/// then, and takes no time.
+bool explained(std::span<const SpeedRecord> records, std::span<const double> known);
 
 class Speeds {
 public:
     /// All speeds equal.
     Speeds(std::int64_t processes, const ModelConstants& constants);
 
-    /// counts: of the cells of the member's home. times: seconds a step of each process, the same on all members.
+    /// hosted: the cells by the partition in use. times: seconds a step of each process, the same on all members.
     /// Collective.
-    void learn(const Team& team, const Grid& grid, const Owners& owners, std::span<const CellCounts> counts,
-               std::span<const double> times);
+    void learn(const Team& team, const Grid& grid, const HostedCells& hosted, std::span<const double> times,
+               const Meter& meter = no_meter);
 
     /// Speeds that are known, in any unit.
     void set(std::vector<double> speeds);
@@ -81,15 +86,14 @@ private:
         int layers;  // of blocks along z
     };
     Blocks blocks_of(const Grid& grid) const;
-    std::vector<BlockShare> shares_of(const Team& team, const Grid& grid, const Owners& owners,
-                                      std::span<const CellCounts> counts, std::span<const double> times) const;
     std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
-    double usual_log_ratio(const SpeedRecord& record) const;
-    std::vector<double> excess_of(const SpeedRecord& record) const;
+    double usual_log_ratio(const SpeedRecord& record, std::size_t every) const;
+    std::vector<double> excess_of(const SpeedRecord& record, std::size_t every = 1) const;
     void fit_prior();
     double of(std::size_t process) const { return speeds_.empty() ? 1.0 : speeds_[process]; }
+    double log_of(std::size_t process) const { return speeds_.empty() ? 0.0 : std::log(speeds_[process]); }
 
-    Prior prior_;
+    Prior prior_;  // what member 0 fits
     std::size_t processes_;
     std::vector<double> speeds_;        // 1: what most processes have; empty: all have it
     std::vector<SpeedRecord> records_;  // member 0's alone

@@ -255,24 +255,34 @@ void CutTree::add_cuts(Range ids, std::vector<NodeCut>& made) const {
 }
 
 std::vector<Box> CutTree::parts(std::span<const NodeCut> made) {
-    std::vector<Box> leaves;
-    leaves.reserve(root_.parts);
-    std::vector<std::pair<Box, std::int64_t>> later;  // upper sides, with their parts
-    std::pair<Box, std::int64_t> node{root_.box, root_.parts};
-    auto next = made.begin();
-    for (NodeCut& c : cuts_) {
-        const auto [box, parts] = node;
-        if (parts == 1) {
-            leaves.push_back(box);
-            if (later.empty()) break;
-            node = later.back();
-            later.pop_back();
+    struct Open {  // a box that is still to be cut
+        Box box;
+        std::int64_t parts, id;
+    };
+    std::vector<Box> leaves(root_.parts);
+    Box* leaf = leaves.data();
+    std::vector<Open> later;  // upper sides
+    Open node{root_.box, root_.parts, 0};
+    for (const NodeCut& c : made) {
+        cuts_[node.id] = c;
+        Open upper = node;
+        upper.box.lower[c.axis] = node.box.upper[c.axis] = node.box.lower[c.axis] + c.at;
+        upper.parts -= c.left, upper.id += 2 * c.left;
+        node.parts = c.left, node.id += 1;
+        if (node.parts > 1) {
+            later.push_back(upper);
             continue;
         }
-        c = *next++;
-        later.emplace_back(side_of(box, c.axis, c.at, box.extent(c.axis)), parts - c.left);
-        node = {side_of(box, c.axis, 0, c.at), c.left};
+        *leaf++ = node.box;
+        node = upper;
+        while (node.parts == 1) {
+            *leaf++ = node.box;
+            if (later.empty()) return leaves;
+            node = later.back();
+            later.pop_back();
+        }
     }
+    *leaf = node.box;  // of one part
     return leaves;
 }
 

@@ -78,10 +78,9 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
             times[p] *= 1 + w.noise * std::normal_distribution<double>()(random);
         }
         outcome.efficiency.push_back(sum / static_cast<double>(w.processes) / largest);
-        if (w.use) speeds.learn(team, grid, Owners(grid, home, partition), counts, times);
-        load = evaluate(*model, team, grid, partition, Hosts(w.processes, team.size()), counts, state,
-                        speeds.at_mean_speed(times))
-                   .load;
+        const HostedCells hosted(team, grid, partition, Hosts(w.processes, team.size()), counts);
+        if (w.use) speeds.learn(team, grid, hosted, times);
+        load = evaluate(*model, team, grid, hosted, state, speeds.at_mean_speed(times)).load;
     }
     outcome.relative = speeds.relative();
     if constexpr (requires { speeds.memory(team); }) outcome.memory = speeds.memory(team);

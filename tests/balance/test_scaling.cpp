@@ -54,7 +54,8 @@ Balancing balance_once(const Team& team) {
         const Owners owners(grid, home, partition);
         const std::vector<std::int64_t> sums = sums_by_process(team, owners, particles, team.size());
         const std::vector<double> times(sums.begin(), sums.end());
-        const CellLoads loads = evaluate(*model, team, grid, partition, hosts, counts, state, times);
+        const CellLoads loads =
+            evaluate(*model, team, grid, HostedCells(team, grid, partition, hosts, counts), state, times);
         std::vector<Split> memory = splits.whole(team);
         const Partition next = make_partition({team, grid, loads.load, particles}, options, memory);
         predicted_efficiency(team, Owners(grid, home, next), loads.load, team.size());

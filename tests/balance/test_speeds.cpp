@@ -81,3 +81,28 @@ TEST_CASE("speeds do not depend on the number of members") {
         for (const Outcome& o : all) CHECK(o.relative == alone.relative);
     }
 }
+
+TEST_CASE("noise alone needs no search, a slow process and a slow half do") {
+    std::mt19937 random(5);
+    const auto records_of = [&](int processes, int balancings, double noise, auto slowness) {
+        std::normal_distribution<double> normal(0, noise);
+        std::vector<SpeedRecord> records(balancings);
+        for (SpeedRecord& r : records)
+            for (int p = 0; p < processes; ++p) r.excess.push_back(normal(random) + slowness(p));
+        return records;
+    };
+    const auto alike = [](int) { return 0.0; };
+    const std::vector<double> many(400, 1.0), few(4, 1.0);
+    for (const double noise : {0.001, 0.01, 0.03})
+        for (const int balancings : {1, 6}) CHECK(explained(records_of(400, balancings, noise, alike), many));
+    for (const double noise : {0.001, 0.01}) {
+        CHECK_FALSE(explained(records_of(400, 6, noise, [](int p) { return p == 7 ? 0.08 : 0.0; }), many));
+        CHECK_FALSE(explained(records_of(400, 6, noise, [](int p) { return p < 200 ? 0.5 : 0.0; }), many));
+        CHECK_FALSE(explained(records_of(400, 1, noise, [](int p) { return p == 7 ? 0.2 : 0.0; }), many));
+    }
+    CHECK_FALSE(explained(records_of(4, 6, 0.1, alike), few));  // so few do not show their noise
+    std::vector<double> known = many;
+    known[7] = std::exp(-0.2);
+    CHECK(explained(records_of(400, 6, 0.01, [](int p) { return p == 7 ? 0.2 : 0.0; }), known));
+    CHECK_FALSE(explained(records_of(400, 6, 0.01, alike), known));  // it is slow no longer
+}
