@@ -29,8 +29,8 @@ class Meter {
 public:
     virtual ~Meter() = default;
     /// A part begins that goes through so many processes and cells, for `lines` lines of cells; of the chain these are
-    /// the parts of all sweeps, and the items that the member collects; of what member 0 is told, cells are parts of
-    /// blocks; of fit and search, processes count once for each record.
+    /// the parts of all sweeps, and the items that the member collects; of fit and search of speeds, processes count
+    /// once for each record.
     virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
     /// Seconds on a clock that only goes forward.
     virtual double now() const { return 0; }

@@ -49,7 +49,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     if (!balancer.finds_speeds()) return;
     const std::vector<double> memory = balancer.speeds().memory(balancer.team());
     file.dataset("/balance/speeds/found", std::span<const double>(balancer.speeds().found()));
-    file.rows("/balance/speeds/memory", std::span<const double>(memory));
+    file.rows("/balance/speeds/records", std::span<const double>(memory));
 }
 
 // High and low halves of heat and work.

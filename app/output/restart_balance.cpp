@@ -109,8 +109,11 @@ void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t p
         notes.push_back(fmt::format("the speeds of {} are dropped", counted(processes, "process")));
         return;
     }
-    const bool good =
-        balancer.speeds().restore(balancer.team(), std::move(found), file.all<double>("/balance/speeds/memory"));
+    std::optional<std::vector<double>> memory;
+    if (file.has("/balance/speeds/memory"))
+        notes.push_back("what the speeds were found from is dropped: another version of the program wrote it");
+    else memory = file.all<double>("/balance/speeds/records");
+    const bool good = balancer.speeds().restore(balancer.team(), std::move(found), memory);
     comm::require(comm, good, [&] {
         return InputError(
             fmt::format("{}: /balance/speeds makes no sense; {}, or restart with balance.speeds = off", path, remedy));

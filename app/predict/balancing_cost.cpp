@@ -84,7 +84,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
         cost::lines, static_cast<double>(balance::lines_cut_together(cells, dimensions, static_cast<int>(ranks))));
     for (const PartCost& c : {cost::bisection, cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
         seconds += price.home(c);
-    constexpr double corners = 24, split = 8, cut = 12, model = 40, block = 40;
+    constexpr double corners = 24, split = 8, cut = 12, model = 40, features = 32;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
     // partition in use and of the next one in one reduction.
     Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .all_gathered_bytes = model * ranks};
@@ -104,11 +104,10 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
         m.gathered_bytes += 8 * chain.items;
     }
     if (balance.speeds == balance::SpeedSource::measured) {
-        constexpr double blocks_a_process = 24;
         // Nothing stands out: where something does, the search takes more.
-        seconds += price.home(cost::blocks) + (cost::told.process + cost::told.cell * blocks_a_process) * ranks;
+        seconds += price.home(cost::blocks) + price.home(cost::told);
         m.broadcasts += 1, m.gathers += 1;
-        m.gathered_bytes += block * std::min(cells, blocks_a_process * ranks);
+        m.gathered_bytes += features * ranks;
     }
     if (!counted_work) {  // only now, as counted work has before
         seconds += price.home(cost::tiles) + price.home(cost::gathered) + price.home(cost::fields);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each process's host sums what its cells hold, block by block, in integers; one member fits the speeds and tells the
-// others. So they are the same on any number of members, and what is kept of earlier balancings takes memory on that
-// member alone.
+// Each process's host sums what its cells hold, block by block, in integers, and keeps that of the last balancings. One
+// member is told the sums of each process, and fits the speeds. So they are the same on any number of members.
 #include "balance/model/speeds.hpp"
 
 #include <algorithm>
@@ -31,24 +30,6 @@ Features row_of(std::span<const double> sums, std::size_t process) {
     return f;
 }
 
-// What one process has in one block.
-struct BlockPart {
-    std::int32_t process, x, y;  // as in BlockShare
-    std::int32_t cells;
-    std::array<std::int64_t, features - 1> sums;  // of the features of the cells, but for the first one, which is 1
-
-    auto place() const { return std::pair(x, y); }
-    Features features_of_all() const {
-        Features f{static_cast<double>(cells)};
-        for (std::size_t i = 0; i < sums.size(); ++i) f[i + 1] = static_cast<double>(sums[i]);
-        return f;
-    }
-    void add(const BlockPart& other) {
-        cells += other.cells;
-        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
-    }
-};
-
 // Of the cells of one process, by the places of the blocks.
 std::vector<BlockPart> parts_of(const HostedCells& hosted, const HostedCells::Process& p, int side, int layers) {
     std::vector<BlockPart> parts;
@@ -74,18 +55,28 @@ std::vector<BlockPart> parts_of(const HostedCells& hosted, const HostedCells::Pr
     return parts;
 }
 
-// Of each process.
-std::vector<double> feature_sums(std::span<const BlockPart> parts, std::size_t processes) {
-    std::vector<std::int64_t> sums(processes * features, 0);
+// Of the cells of one process.
+std::array<std::int64_t, features> feature_sums(std::span<const BlockPart> parts) {
+    std::array<std::int64_t, features> sums{};
     for (const BlockPart& p : parts) {
-        std::int64_t* of = &sums[p.process * features];
-        of[0] += p.cells;
-        for (std::size_t i = 0; i < p.sums.size(); ++i) of[i + 1] += p.sums[i];
+        sums[0] += p.cells;
+        for (std::size_t i = 0; i < p.sums.size(); ++i) sums[i + 1] += p.sums[i];
     }
-    return {sums.begin(), sums.end()};
+    return sums;
 }
 
 }  // namespace
+
+Features BlockPart::features_of_all() const {
+    Features f{static_cast<double>(cells)};
+    for (std::size_t i = 0; i < sums.size(); ++i) f[i + 1] = static_cast<double>(sums[i]);
+    return f;
+}
+
+void BlockPart::add(const BlockPart& other) {
+    cells += other.cells;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
+}
 
 Speeds::Speeds(std::int64_t processes, const ModelConstants& constants)
     : prior_(constants.costs), processes_(static_cast<std::size_t>(processes)) {}
@@ -122,39 +113,66 @@ void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted
     if (processes_ < 2) return;
     const auto [side, layers] = blocks_of(grid);
     meter.part(RoundPart::blocks, 0, static_cast<std::int64_t>(hosted.counts().size()));
-    std::vector<BlockPart> mine;
-    for (const HostedCells::Process& p : hosted.processes())
-        for (const BlockPart& part : parts_of(hosted, p, side, layers)) mine.push_back(part);
-    const std::vector<BlockPart> parts = gather<BlockPart>(team, mine);  // by process
-    std::vector<double> speeds = found();
+    if (parts_.size() == most_records) parts_.erase(parts_.begin());
+    std::vector<BlockPart>& mine = parts_.emplace_back();
+    std::vector<std::int64_t> sums;
+    for (const HostedCells::Process& p : hosted.processes()) {
+        const std::vector<BlockPart> parts = parts_of(hosted, p, side, layers);
+        for (const std::int64_t s : feature_sums(parts)) sums.push_back(s);
+        mine.insert(mine.end(), parts.begin(), parts.end());
+    }
+    sums = gather<std::int64_t>(team, sums);  // process by process, as members host them
+    std::int64_t search = 0;
     if (team.rank() == 0) {
         if (records_.size() == most_records) records_.erase(records_.begin());
-        records_.push_back({{times.begin(), times.end()}, feature_sums(parts, processes_), {}, {}});
-        SpeedRecord& now = records_.back();
-        const auto all = static_cast<std::int64_t>(processes_), records = static_cast<std::int64_t>(records_.size());
-        meter.part(RoundPart::told, all, static_cast<std::int64_t>(parts.size()));
-        const auto nothing_new = [&] {
-            for (SpeedRecord& r : records_) r.excess = excess_of(r);
-            return explained(records_, speeds);
-        };
-        bool done = nothing_new();
-        if (!done) {
-            meter.part(RoundPart::prior, records * std::min(all, most_of_a_fit), 0);
-            fit_prior();
-            done = nothing_new();
-        }
-        std::vector<double> costs, total(processes_, 0.0);
-        for (const BlockPart& p : parts) total[p.process] += costs.emplace_back(prior_.cost(p.features_of_all()));
-        for (std::size_t i = 0; i < parts.size(); ++i)
-            if (const BlockPart& p = parts[i]; costs[i] > 0 && times[p.process] > 0)
-                now.shares.push_back({p.process, p.x, p.y, costs[i] / total[p.process]});
-        if (!done) {
-            meter.part(RoundPart::search, all * records, 0);
-            speeds = separate(records_, speeds, layers);
-        }
+        records_.push_back({{times.begin(), times.end()}, {sums.begin(), sums.end()}, {}, {}});
+        search = !nothing_new(meter);
+    }
+    team.broadcast(std::as_writable_bytes(std::span(&search, 1)));
+    if (search == 0) return;
+
+    if (team.rank() == 0)
+        meter.part(RoundPart::search, std::ssize(records_) * static_cast<std::int64_t>(processes_), 0);
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+        const std::vector<BlockPart> parts = gather<BlockPart>(team, parts_[k]);
+        if (team.rank() == 0) records_[k].shares = shares_of(parts, records_[k].times);
+    }
+    std::vector<double> speeds = found();
+    if (team.rank() == 0) {
+        speeds = separate(records_, speeds, layers);
+        for (SpeedRecord& r : records_) std::vector<BlockShare>().swap(r.shares);
     }
     team.broadcast(std::as_writable_bytes(std::span(speeds)));
     set(std::move(speeds));
+}
+
+// Whether the costs as they are known, or fitted anew, explain the times of all records.
+bool Speeds::nothing_new(const Meter& meter) {
+    const auto all = static_cast<std::int64_t>(processes_);
+    const std::vector<double> speeds = found();
+    const auto look = [&] {
+        for (SpeedRecord& r : records_) r.excess = excess_of(r);
+        return explained(records_, speeds);
+    };
+    meter.part(RoundPart::told, all, 0);
+    if (look()) return true;
+    meter.part(RoundPart::prior, std::ssize(records_) * std::min(all, most_of_a_fit), 0);
+    fit_prior();
+    return look();
+}
+
+// parts: in any order.
+std::vector<BlockShare> Speeds::shares_of(std::vector<BlockPart> parts, std::span<const double> times) const {
+    std::sort(parts.begin(), parts.end(), [](const BlockPart& a, const BlockPart& b) {
+        return std::pair(a.process, a.place()) < std::pair(b.process, b.place());
+    });
+    std::vector<double> costs, total(processes_, 0.0);
+    for (const BlockPart& p : parts) total[p.process] += costs.emplace_back(prior_.cost(p.features_of_all()));
+    std::vector<BlockShare> shares;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (const BlockPart& p = parts[i]; costs[i] > 0 && times[p.process] > 0)
+            shares.push_back({p.process, p.x, p.y, costs[i] / total[p.process]});
+    return shares;
 }
 
 // Of one process; nothing for a process that has no time or nothing to do.
@@ -214,25 +232,39 @@ Speeds::Blocks Speeds::blocks_of(const Grid& grid) const {
 }
 
 std::vector<double> Speeds::memory(const Team& team) const {
-    std::vector<double> m;
-    if (team.rank() != 0) return m;
-    m = prior_.numbers();
-    m.push_back(static_cast<double>(records_.size()));
-    for (const SpeedRecord& r : records_) {
-        m.insert(m.end(), r.times.begin(), r.times.end());
-        m.insert(m.end(), r.sums.begin(), r.sums.end());
-        m.push_back(static_cast<double>(r.shares.size()));
-        for (const BlockShare& s : r.shares)
-            m.insert(m.end(),
-                     {static_cast<double>(s.process), static_cast<double>(s.x), static_cast<double>(s.y), s.share});
+    std::vector<double> m = prior_.numbers();
+    m.push_back(static_cast<double>(parts_.size()));
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+        const std::vector<BlockPart> parts = gather<BlockPart>(team, parts_[k]);
+        if (team.rank() != 0) continue;
+        m.insert(m.end(), records_[k].times.begin(), records_[k].times.end());
+        m.insert(m.end(), records_[k].sums.begin(), records_[k].sums.end());
+        m.push_back(static_cast<double>(parts.size()));
+        for (const BlockPart& p : parts) {
+            for (const std::int32_t n : {p.process, p.x, p.y, p.cells}) m.push_back(n);
+            for (const std::int64_t s : p.sums) m.push_back(static_cast<double>(s));
+        }
     }
-    return m;
+    return team.rank() == 0 ? m : std::vector<double>();
 }
 
-bool Speeds::restore(const Team& team, std::vector<double> found, std::span<const double> memory) {
+std::int64_t Speeds::bytes() const {
+    std::size_t bytes = speeds_.capacity() * sizeof(double);
+    for (const auto& parts : parts_) bytes += parts.capacity() * sizeof(BlockPart);
+    for (const SpeedRecord& r : records_)
+        bytes += (r.times.capacity() + r.sums.capacity() + r.excess.capacity()) * sizeof(double);
+    return static_cast<std::int64_t>(bytes);
+}
+
+bool Speeds::restore(const Team& team, std::vector<double> found, std::optional<std::span<const double>> saved) {
     if (found.size() != processes_ ||
         !std::all_of(found.begin(), found.end(), [](double s) { return s >= 1e-6 && s <= 1e6; }))
         return false;
+    if (!saved) {
+        set(std::move(found));
+        return true;
+    }
+    const std::span<const double> memory = *saved;
     std::size_t at = 0;
     bool good = true;
     // The next number, if it lies in a range.
@@ -243,6 +275,7 @@ bool Speeds::restore(const Team& team, std::vector<double> found, std::span<cons
     const auto whole = [&](double low, double high) { return static_cast<std::int64_t>(next(low, high)); };
     Prior prior = prior_;
     std::vector<SpeedRecord> records;
+    std::vector<std::vector<BlockPart>> parts;
     std::vector<double> numbers;
     for (std::size_t i = 0; i < Prior::count; ++i) numbers.push_back(next(0, 1e100));
     prior.set_numbers(numbers);
@@ -251,19 +284,23 @@ bool Speeds::restore(const Team& team, std::vector<double> found, std::span<cons
         SpeedRecord r;
         for (std::size_t p = 0; p < processes_; ++p) r.times.push_back(next(0, 1e30));
         for (std::size_t i = 0; i < processes_ * features; ++i) r.sums.push_back(next(0, 1e30));
-        const std::int64_t shares = whole(0, static_cast<double>(memory.size()));
-        for (std::int64_t i = 0; i < shares && good; ++i) {
-            const std::int64_t process = whole(0, static_cast<double>(processes_ - 1));
-            const auto x = static_cast<std::int32_t>(whole(0, 1 << 29)),
-                       y = static_cast<std::int32_t>(whole(0, 1 << 29));
-            r.shares.push_back({process, x, y, next(0, 1)});
+        const std::int64_t here = whole(0, static_cast<double>(memory.size()));
+        parts.emplace_back();
+        for (std::int64_t i = 0; i < here && good; ++i) {
+            BlockPart p{};
+            p.process = static_cast<std::int32_t>(whole(0, static_cast<double>(processes_ - 1)));
+            for (std::int32_t* n : {&p.x, &p.y, &p.cells}) *n = static_cast<std::int32_t>(whole(0, 1 << 29));
+            for (std::int64_t& s : p.sums) s = whole(0, 1e15);
+            parts.back().push_back(p);
         }
         records.push_back(std::move(r));
     }
     if (!good || at != memory.size()) return false;
     prior_ = prior;
     set(std::move(found));
-    if (team.rank() == 0) records_ = std::move(records);
+    // Member 0 has the parts of all processes until they are forgotten.
+    parts_.assign(parts.size(), {});
+    if (team.rank() == 0) records_ = std::move(records), parts_ = std::move(parts);
     return true;
 }
 

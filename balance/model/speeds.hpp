@@ -10,6 +10,7 @@
 // different processes. Where a single balancing leaves both explanations open, the one that needs fewer numbers wins:
 // one slow process rather than all its blocks (separate()).
 #pragma once
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -32,11 +33,22 @@ struct BlockShare {
     double share = 0;           ///< 0 to 1
 };
 
+/// What one process has in one block.
+struct BlockPart {
+    std::int32_t process, x, y;  ///< as in BlockShare
+    std::int32_t cells;
+    std::array<std::int64_t, features - 1> sums;  ///< of the features of the cells, but for the first one, which is 1
+
+    auto place() const { return std::pair(x, y); }
+    Features features_of_all() const;
+    void add(const BlockPart& other);
+};
+
 /// What one balancing tells of speeds.
 struct SpeedRecord {
     std::vector<double> times;       ///< of each process
     std::vector<double> sums;        ///< of the features over each process's cells
-    std::vector<BlockShare> shares;  ///< by process; a process without any tells nothing
+    std::vector<BlockShare> shares;  ///< by process, for separate(); a process without any tells nothing
     std::vector<double> excess;      ///< of each process: log of its time over what its cells should cost
 };
 
@@ -73,12 +85,13 @@ public:
     std::vector<double> at_mean_speed(std::span<const double> times) const;
 
     /// For checkpoints: the speeds as they were found, the same on all members, and what they were found from, on
-    /// member 0 (empty elsewhere).
+    /// member 0 (empty elsewhere). memory() is collective.
     std::vector<double> found() const { return speeds_.empty() ? std::vector<double>(processes_, 1.0) : speeds_; }
-    std::int64_t bytes() const { return static_cast<std::int64_t>(speeds_.capacity() * sizeof(double)); }
+    std::int64_t bytes() const;
     std::vector<double> memory(const Team& team) const;
-    /// The same on all members. Returns false, and changes nothing, for numbers that cannot be such.
-    bool restore(const Team& team, std::vector<double> found, std::span<const double> memory);
+    /// The same on all members. saved: memory(), nothing where it is lost. Returns false, and changes nothing, for
+    /// numbers that cannot be such.
+    bool restore(const Team& team, std::vector<double> found, std::optional<std::span<const double>> saved);
 
 private:
     struct Blocks {
@@ -86,6 +99,8 @@ private:
         int layers;  // of blocks along z
     };
     Blocks blocks_of(const Grid& grid) const;
+    bool nothing_new(const Meter& meter);
+    std::vector<BlockShare> shares_of(std::vector<BlockPart> parts, std::span<const double> times) const;
     std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
     double usual_log_ratio(const SpeedRecord& record, std::size_t every) const;
     std::vector<double> excess_of(const SpeedRecord& record, std::size_t every = 1) const;
@@ -95,8 +110,11 @@ private:
 
     Prior prior_;  // what member 0 fits
     std::size_t processes_;
-    std::vector<double> speeds_;        // 1: what most processes have; empty: all have it
-    std::vector<SpeedRecord> records_;  // member 0's alone
+    std::vector<double> speeds_;  // 1: what most processes have; empty: all have it
+    // Of the last balancings: what the processes that a member hosts had in the blocks, and on member 0 what is told
+    // of all processes. So rank 0 learns of blocks only where something has to be explained by them.
+    std::vector<std::vector<BlockPart>> parts_;
+    std::vector<SpeedRecord> records_;
 };
 
 }  // namespace balance

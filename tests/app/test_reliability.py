@@ -853,7 +853,7 @@ def test_hostile(tmp, deck, small, dimensions):
                 "balance/a1/state",
                 "balance/moving_average/state",
                 "balance/speeds/found",
-                "balance/speeds/memory",
+                "balance/speeds/records",
                 "balance/step",
                 "exact/clock",
                 "exact/energies",
