@@ -19,13 +19,13 @@ public:
     MedianSpeeds(std::int64_t processes, double dead_zone)
         : processes_(static_cast<std::size_t>(processes)), dead_zone_(dead_zone), known_(processes_) {}
 
-    void learn(const Team& team, const Grid&, const Owners& owners, std::span<const CellCounts> counts,
-               std::span<const double> times) {
+    void learn(const Team& team, const Grid&, const HostedCells& hosted, std::span<const double> times) {
         std::vector<std::int64_t> sums(processes_ * features, 0);
-        owners.for_each([&](std::size_t place, std::int32_t owner) {
-            const Features f = features_of(counts[place]);
-            for (int i = 0; i < features; ++i) sums[owner * features + i] += static_cast<std::int64_t>(f[i]);
-        });
+        for (const HostedCells::Process& p : hosted.processes())
+            for (const CellCounts& c : hosted.counts(p)) {
+                const Features f = features_of(c);
+                for (int i = 0; i < features; ++i) sums[p.index * features + i] += static_cast<std::int64_t>(f[i]);
+            }
         team.sum(sums);
         fit(sums, times);
         std::vector<double> ratios;
@@ -131,7 +131,7 @@ Figures figures_of(World w, const Finder& finder) {
 
 struct NoFinder : MedianSpeeds {
     explicit NoFinder(std::int64_t processes) : MedianSpeeds(processes, 0) {}
-    void learn(const Team&, const Grid&, const Owners&, std::span<const CellCounts>, std::span<const double>) {}
+    void learn(const Team&, const Grid&, const HostedCells&, std::span<const double>) {}
 };
 
 }  // namespace

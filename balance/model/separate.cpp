@@ -214,7 +214,8 @@ private:
 
 }  // namespace
 
-// Of each process what is left in the last record, and in the mean of all, must not be more than noise can do.
+// Of each process what is left in the last record must be small, or no more than noise can do, there and in the mean of
+// all records.
 bool explained(std::span<const SpeedRecord> records, std::span<const double> known) {
     constexpr double small = 0.02;
     constexpr double usual_noise = 0.03;  // more may be many slow processes
@@ -233,6 +234,7 @@ bool explained(std::span<const SpeedRecord> records, std::span<const double> kno
     const auto within = [&](const Values& left, double most) {
         return std::ranges::all_of(left, [&](double v) { return v <= std::max(small, most); });
     };
+    if (within(last, small)) return true;
     return within(last, reached) && within(mean, reached / std::sqrt(static_cast<double>(records.size())));
 }
 
