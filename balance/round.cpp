@@ -77,7 +77,7 @@ public:
         std::vector<std::int64_t> even;
         if (times.empty()) {
             std::vector<std::int64_t> ticks = home_sums(before_, cells_.work, s_.hosts.processes());
-            if (driver_) even = even_sums();
+            if (driver_ && measured_.accelerator_speeds.empty()) even = even_sums();
             sum_together(s_.team, {ticks, even});
             for (const std::int64_t t : ticks) times.push_back(to_seconds(t));
         }
@@ -142,7 +142,7 @@ private:
         if (b_.contender.partition.sticky) splits = b_.splits.whole(s_.team);
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
         s_.meter.part(RoundPart::lines, 0,
-                      lines_cut_together(static_cast<double>(cells), s_.grid.dimensions, s_.team.size()));
+                      cut_together_of(static_cast<double>(cells), s_.grid.dimensions, s_.team.size()).lines);
         s_.meter.part(RoundPart::bisection, processes, home_cells(s_));
         s_.meter.part(RoundPart::fields, processes, 0);
         const std::vector<std::int64_t> sizes =

@@ -170,7 +170,8 @@ struct Measured {
     std::optional<Observation> observed;  ///< by the wall clock, what observe() said of the driver
     /// Of each member, where they have accelerators: how fast they are together, relative to the member's CPU.
     std::vector<double> accelerator_speeds = {};
-    std::vector<double> driver_times = {};  ///< seconds a step of the driver's processes; empty: by counted work
+    std::vector<double> driver_times = {};  ///< seconds a step of the driver's processes; empty: by counted work, and
+                                            ///< only then the round adds to Balancing::worth
 };
 
 /// What comes of a round; the same on all members but for `cells`.

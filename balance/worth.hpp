@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "balance/partition/quality.hpp"
+#include "balance/team.hpp"
 
 namespace balance {
 

@@ -169,7 +169,7 @@ void bisection(int nx, int ny, std::int64_t parts, int members) {
     const std::int64_t cells = grid.box().cells();
     std::printf("%8lld %7d %8lld %8lld %8lld | %9.1f\n", static_cast<long long>(cells), members,
                 static_cast<long long>(cells / members),
-                static_cast<long long>(lines_cut_together(static_cast<double>(cells), 2, members)),
+                static_cast<long long>(cut_together_of(static_cast<double>(cells), 2, members).lines),
                 static_cast<long long>(parts), best * 1e6);
 }
 

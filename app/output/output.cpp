@@ -243,7 +243,10 @@ std::int64_t Output::stop_wanted() const {
 
 bool Output::finish(std::int64_t step, const Engine& engine) {
     files().formats->finish();
-    if (files().overview) files().overview->write_ranks(balancer_.team());
+    if (files().overview) {
+        const Timed timed(timers_, Phase::output);
+        files().overview->write_ranks(balancer_.team());
+    }
     const double wall = comm::now() - run_.start_seconds;
     Summary summary{
         .deck = run_.deck,

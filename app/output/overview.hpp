@@ -4,7 +4,7 @@
 // It costs next to nothing: frames are taken where the particles have just been sorted into their cells anyway.
 // Those of the map, but for a few that are spread over the run, are taken only while all of them together have cost
 // less than half a percent of the time. Those of the ranks are a row each, which waits in memory, up to the next
-// checkpoint or the end at most, while writing them has cost more than a twentieth of a percent.
+// checkpoint, the end, or a full file, while writing them has cost more than a twentieth of a percent.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -80,17 +80,17 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
                          double cells) {
     const bool counted_work = balance.clock == balance::Clock::work;
     const double ranks = price.ranks();
-    double seconds = price.part(
-        cost::lines, static_cast<double>(balance::lines_cut_together(cells, dimensions, static_cast<int>(ranks))));
+    const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
+    double seconds = price.part(cost::lines, static_cast<double>(together.lines));
     for (const PartCost& c : {cost::bisection, cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
         seconds += price.home(c);
     constexpr double corners = 24, split = 8, cut = 12, model = 40, features = 32;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
     // partition in use and of the next one in one reduction.
     Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .all_gathered_bytes = model * ranks};
-    // The bisection: a reduction a level, until there are boxes for all; then its cuts, and what it remembers. Its
-    // loads travel twice where blocks of ranks go on by themselves.
-    m.reductions += std::ceil(std::log2(std::min(ranks, std::max(1.0, boxes))));
+    // The bisection: sums of lines, until there are boxes for all; then its cuts, and what it remembers. Its loads
+    // travel twice where blocks of ranks go on by themselves.
+    m.reductions += static_cast<double>(together.sums);
     m.all_gathers += 2, m.exchanges += 2;
     m.all_gathered_bytes += (2 * split + cut) * boxes;
     if (balance::kind_of(balance.partition).chained) {

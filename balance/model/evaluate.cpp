@@ -25,8 +25,8 @@ void conclude_rounds(LoadModel& model, const Team& team, std::span<const Process
     }
 }
 
-}  // namespace
-
+// Loads (>= 0, any unit) of the cells of a member: the largest of all members gets as many bits as the sum over the
+// grid can hold.
 CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double> loads) {
     std::int64_t largest = 0;
     for (const double l : loads)
@@ -38,6 +38,8 @@ CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double
     for (const double l : loads) result.load.push_back(std::llround(l * scale));
     return result;
 }
+
+}  // namespace
 
 CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
     CellLoads result;

@@ -19,14 +19,11 @@ struct CellLoads {
     double unit = 1;  ///< load * unit is the model's load, in its own unit (seconds a step, but for particle_count)
 };
 
-/// Loads (>= 0, any unit) of the cells of a member: the largest of all members gets as many bits as the sum over the
-/// grid can hold. Collective.
-CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double> loads);
-
 /// What all models start from, before anything was measured.
 CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 
-/// What the cells of the processes hold that a member hosts, process by process.
+/// What the cells of the processes hold that a member hosts, process by process. The team and the partition must live
+/// as long as it.
 class HostedCells {
 public:
     /// partition: the same on all members. counts: of the cells of the member's home. Collective.

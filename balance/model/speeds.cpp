@@ -156,7 +156,7 @@ bool Speeds::nothing_new(const Meter& meter) {
     };
     meter.part(RoundPart::told, all, 0);
     if (look()) return true;
-    meter.part(RoundPart::prior, std::ssize(records_) * std::min(all, most_of_a_fit), 0);
+    meter.part(RoundPart::prior, std::ssize(records_) * all / static_cast<std::int64_t>(fitted_every()), 0);
     fit_prior();
     return look();
 }
@@ -194,15 +194,20 @@ double Speeds::usual_log_ratio(const SpeedRecord& r, std::size_t every) const {
 std::vector<double> Speeds::excess_of(const SpeedRecord& r, std::size_t every) const {
     const double usual = usual_log_ratio(r, every);
     std::vector<double> excess;
-    for (std::size_t p = 0; p < processes_; p += every) excess.push_back(log_ratio(r, p).value_or(usual) - usual);
+    for (std::size_t p = 0; p < processes_; p += every) {
+        const std::optional<double> ratio = log_ratio(r, p);
+        excess.push_back(ratio ? *ratio - usual : -log_of(p));  // without a time it is as fast as it was
+    }
     return excess;
 }
+
+std::size_t Speeds::fitted_every() const { return std::max<std::size_t>(1, processes_ / most_of_a_fit); }
 
 // Fits relative deviations in all records; processes whose times the costs explain badly count little. A few processes
 // cannot tell costs from their own speeds: then the proportions of the costs stay. Of very many some tell enough.
 void Speeds::fit_prior() {
     const auto n = static_cast<double>(processes_);
-    const std::size_t every = std::max<std::size_t>(1, processes_ / most_of_a_fit);
+    const std::size_t every = fitted_every();
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
         prior_.scale(std::exp(usual_log_ratio(records_.back(), every)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A team cuts boxes together, level by level, with one sum over its members for each, until none has more cells than
-// the share of a block of members. Then each block gets some boxes that follow each other, with their loads, and goes
-// on in the same way, until a member cuts its boxes alone. So a member holds about its share of the cells at any time,
-// and learns of the cuts of other blocks only at the end.
+// A team cuts boxes together, level by level, with a sum over its members for each, or two where there are many lines
+// of cells, until none has more cells than the share of a block of members. Then each block gets some boxes that follow
+// each other, with their loads, and goes on in the same way, until a member cuts its boxes alone. So a member holds
+// about its share of the cells at any time, and learns of the cuts of other blocks only at the end.
 #include "balance/partition/bisection.hpp"
 
 #include <algorithm>
@@ -235,17 +235,21 @@ std::vector<Box> bisect(const Team& team, const Grid& grid, std::span<const std:
     return boxes;
 }
 
-std::int64_t lines_cut_together(double cells, int dimensions, int members) {
+CutTogether cut_together_of(double cells, int dimensions, int members) {
     constexpr double longer = 1.3;  // than an edge of a square or cube of as many cells
     const int blocks = blocks_of(members);
+    CutTogether all;
+    if (blocks < members) all = cut_together_of(cells / blocks, dimensions, members / blocks);
     double lines = 0;
     for (int nodes = 1; nodes < blocks; nodes *= 2) {
         const double here = longer * nodes * std::pow(cells / nodes, 1.0 / dimensions);
         // A fifth of the load lies where a cut may be (Fit), and often more of the lines.
-        lines += here > many_lines ? here / bundle + 0.3 * here : here;
+        const bool windows = here > many_lines;
+        lines += windows ? here / bundle + 0.3 * here : here;
+        all.sums += windows ? 2 : 1;
     }
-    const auto here = static_cast<std::int64_t>(lines);
-    return blocks == members ? here : here + lines_cut_together(cells / blocks, dimensions, members / blocks);
+    all.lines += static_cast<std::int64_t>(lines);
+    return all;
 }
 
 }  // namespace balance

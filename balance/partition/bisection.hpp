@@ -35,8 +35,11 @@ std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t 
 std::vector<Box> bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts,
                         int width, std::vector<Split>& memory, std::span<const double> targets = {});
 
-/// About how many lines of cells a member goes through in bisections that it cuts together with others, when their
-/// loads are even: what they cost is for a Meter. cells: of the grid.
-std::int64_t lines_cut_together(double cells, int dimensions, int members);
+/// What a member does together with others in a bisection, about, when loads are even: the lines of cells that it goes
+/// through, whose cost is for a Meter, and sums over teams. cells: of the grid.
+struct CutTogether {
+    std::int64_t lines = 0, sums = 0;
+};
+CutTogether cut_together_of(double cells, int dimensions, int members);
 
 }  // namespace balance

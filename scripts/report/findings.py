@@ -190,7 +190,7 @@ def uneven_ranks(compute, particles):
     one = len(slow) == 1
     text = f"{plural('Rank', slow)} compute{'s' if one else ''} longest, {'' if one else 'up to '}"
     text += f"{compute[busiest] / mean(compute):.2f} times the mean: the others wait for {'it' if one else 'them'}."
-    others = [r for r in range(len(particles)) if r not in slow and particles[r]]
+    others = [r for r in range(len(particles)) if r not in slow and particles[r] and compute[r] > 0]
     if others and len(particles) == len(compute) and all(particles[r] for r in slow):
         each = [c / n if n else 0 for c, n in zip(compute, particles)]  # seconds for a particle
         longer = max(each[r] for r in slow) / median(each[r] for r in others)
