@@ -57,7 +57,7 @@ struct Stretch {
     CutNode node;
     int axis;
     Range lines;               // of the node
-    std::int64_t before, all;  // the loads in front of them, and of all lines; 0 where they are all lines
+    std::int64_t before, all;  // the loads in front of them, and of all lines; where these are many
 
     Box box() const {
         Box b = node.box;
@@ -89,16 +89,20 @@ private:
     std::vector<std::size_t> first_;
 };
 
-// Where there are many lines, a sum over bundles of them comes first: then only those among which a cut can be the
-// best have to be summed one by one.
-constexpr std::int64_t many_lines = 1024;
+// Of nodes with many lines a sum over bundles of them comes first: then only those among which a cut can be the best
+// have to be summed one by one.
 constexpr int bundle = 32;
 
 void keep_windows(const Team& team, std::span<const SummedArea> here, std::vector<Stretch>& stretches, CutTree& tree) {
-    const LineSums bundles(team, here, stretches, bundle);
-    for (std::size_t i = 0; i < stretches.size(); ++i) {
-        Stretch& s = stretches[i];
-        const std::span<const std::int64_t> sums = bundles.of(i);
+    std::vector<Stretch> large;
+    for (const Stretch& s : stretches)
+        if (s.lines.size() > many_lines) large.push_back(s);
+    if (large.empty()) return;
+    const LineSums bundles(team, here, large, bundle);
+    std::size_t at = 0;
+    for (Stretch& s : stretches) {
+        if (s.lines.size() <= many_lines) continue;
+        const std::span<const std::int64_t> sums = bundles.of(at++);
         s.lines = tree.window(s.node, sums, bundle);
         const auto window = sums.begin() + s.lines.begin / bundle;
         s.before = std::accumulate(sums.begin(), window, std::int64_t{0});
@@ -112,15 +116,12 @@ void cut_together(const Team& team, Work& work, std::int64_t limit, CutTree& tre
     const auto large = [&](const CutNode& n) { return n.box.cells() > limit; };
     while (std::any_of(work.nodes.begin(), work.nodes.end(), large)) {
         std::vector<Stretch> stretches;
-        std::int64_t lines = 0;
         for (const CutNode& node : work.nodes) {
             if (!large(node)) continue;
             const int axis = tree.axis_for(node), extent = node.box.extent(axis);
             stretches.push_back({node, axis, {0, extent}, 0, 0});
-            lines += extent;
         }
-        const bool windows = lines > many_lines;
-        if (windows) keep_windows(team, here, stretches, tree);
+        keep_windows(team, here, stretches, tree);
         const LineSums sums(team, here, stretches, 1);
         std::vector<CutNode> next;
         std::size_t at = 0;
@@ -131,8 +132,9 @@ void cut_together(const Team& team, Work& work, std::int64_t limit, CutTree& tre
             }
             const Stretch& s = stretches[at];
             const std::span<const std::int64_t> loads = sums.of(at++);
+            const bool many = node.box.extent(s.axis) > many_lines;
             const Lines known =
-                windows ? Lines{loads, static_cast<int>(s.lines.begin), s.before, s.all} : Lines::whole(loads);
+                many ? Lines{loads, static_cast<int>(s.lines.begin), s.before, s.all} : Lines::whole(loads);
             for (const CutNode& side : tree.cut(node, known))
                 if (side.parts > 1) next.push_back(side);
         }
@@ -244,7 +246,7 @@ CutTogether cut_together_of(double cells, int dimensions, int members) {
     for (int nodes = 1; nodes < blocks; nodes *= 2) {
         const double here = longer * nodes * std::pow(cells / nodes, 1.0 / dimensions);
         // A fifth of the load lies where a cut may be (Fit), and often more of the lines.
-        const bool windows = here > many_lines;
+        const bool windows = here > static_cast<double>(nodes) * many_lines;
         lines += windows ? here / bundle + 0.3 * here : here;
         all.sums += windows ? 2 : 1;
     }

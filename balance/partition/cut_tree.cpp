@@ -171,8 +171,10 @@ CutTree::Place CutTree::best_place(const CutNode& node, const Lines& lines, std:
     below_.clear();  // the load below each place that is known
     std::int64_t sum = lines.before;
     below_.push_back(static_cast<double>(sum));
-    for (const std::int64_t s : lines.loads) below_.push_back(static_cast<double>(sum += s));
-    auto total = static_cast<double>(lines.total);
+    const bool once = node.box.extent(cuts_[node.id].axis) > many_lines;
+    for (const std::int64_t s : lines.loads)
+        below_.push_back(once ? static_cast<double>(sum += s) : below_.back() + static_cast<double>(s));
+    double total = once ? static_cast<double>(lines.total) : below_.back();
     if (lines.total == 0) {  // then all lines are known, and count by their number
         std::iota(below_.begin(), below_.end(), 0.0);
         total = below_.back();

@@ -26,6 +26,10 @@ struct NodeCut {
     std::int32_t axis = -1, left = 0, at = 0;  ///< at: cells below the cut; 0: not cut
 };
 
+/// A node with more lines of cells than this may be cut with few of them known: the loads below each place are exact
+/// sums then, rounded once. Of others they are rounded line by line.
+inline constexpr int many_lines = 512;
+
 /// Loads of a box's lines of cells across an axis, of which some are known one by one.
 struct Lines {
     std::span<const std::int64_t> loads;  ///< of these
