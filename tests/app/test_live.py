@@ -63,6 +63,11 @@ class Terminal:
         """Waits until so many pictures were drawn; False where the run has ended before."""
         return self.until(lambda: len(re.findall(rb"\] +\d+ %", self.raw)) >= pictures)
 
+    def waits_below(self, rows):
+        """Whether the cursor stands at the begin of the line below the last picture on a screen of so many rows."""
+        lines, cursor = self.lines()[-rows:], self.screen.cursor
+        return cursor.x == 0 and 0 < cursor.y <= len(lines) and lines[cursor.y - 1] == self.pictures()[-1][-1]
+
     def resize(self, columns, rows):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.screen.resize(rows, columns)
@@ -267,7 +272,8 @@ def test_windows_that_change(tmp_path):
         # What is on the screen is the log and this picture, nothing of it twice.
         below = t.lines()[-size[1] :]
         assert sum(bool(re.match(r"\[#* *\] +\d+ %", line)) for line in below) >= 1
-        assert below[t.screen.cursor.y - 1] == picture[-1] and t.screen.cursor.x == 0
+        # The cursor waits below the picture, but for the moment in which the next one comes.
+        assert t.until(lambda: t.waits_below(size[1]))
     os.kill(t.pid, signal.SIGTERM)
     assert t.end() == 75
 
