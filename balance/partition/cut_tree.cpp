@@ -206,6 +206,7 @@ Range CutTree::window(const CutNode& node, std::span<const std::int64_t> bundles
     std::vector<double> below{0};  // of the places between bundles
     std::int64_t sum = 0;
     for (const std::int64_t b : bundles) below.push_back(static_cast<double>(sum += b));
+    if (sum == 0) return {0, extent};
     const auto place = [&](std::size_t k) { return std::min(static_cast<int>(k) * each, extent); };
     // As cut() and best_place() go on: the first search that finds a place is the one that counts.
     const auto search = [&](std::int64_t wanted, bool free) { return Search(*this, node, wanted, free, below.back()); };
@@ -217,7 +218,7 @@ Range CutTree::window(const CutNode& node, std::span<const std::int64_t> bundles
     for (std::size_t k = 0; k < below.size(); ++k)
         if (place(k) >= chosen.first() && place(k) <= chosen.last())
             least = std::min(least, chosen.at(place(k), below[k]).worst);
-    if (sum == 0 || least == std::numeric_limits<double>::infinity()) return {0, extent};
+    if (least == std::numeric_limits<double>::infinity()) return {0, extent};
     const Search::Bounds most = chosen.bounds(least);
     std::size_t low = 0, high = below.size() - 1;
     while (low + 1 < high && below.back() - below[low + 1] > most.right) ++low;
