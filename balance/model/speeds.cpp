@@ -182,7 +182,7 @@ std::optional<double> Speeds::log_ratio(const SpeedRecord& r, std::size_t proces
     return std::log(r.times[process] / expected);
 }
 
-// The median of what processes at speed 1 would have, of every so manieth process.
+// The median of what processes at speed 1 would have, over each `every`-th process.
 double Speeds::usual_log_ratio(const SpeedRecord& r, std::size_t every) const {
     std::vector<double> known;
     for (std::size_t p = 0; p < processes_; p += every)
@@ -190,7 +190,7 @@ double Speeds::usual_log_ratio(const SpeedRecord& r, std::size_t every) const {
     return median(std::move(known));
 }
 
-// Of every so manieth process.
+// Of each `every`-th process.
 std::vector<double> Speeds::excess_of(const SpeedRecord& r, std::size_t every) const {
     const double usual = usual_log_ratio(r, every);
     std::vector<double> excess;

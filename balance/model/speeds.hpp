@@ -105,7 +105,7 @@ private:
     double usual_log_ratio(const SpeedRecord& record, std::size_t every) const;
     std::vector<double> excess_of(const SpeedRecord& record, std::size_t every = 1) const;
     void fit_prior();
-    std::size_t fitted_every() const;  // every so manieth process
+    std::size_t fitted_every() const;  // the costs are fitted to each process that is a multiple of it
     double of(std::size_t process) const { return speeds_.empty() ? 1.0 : speeds_[process]; }
     double log_of(std::size_t process) const { return speeds_.empty() ? 0.0 : std::log(speeds_[process]); }
 

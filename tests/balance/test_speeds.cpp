@@ -100,7 +100,9 @@ TEST_CASE("noise alone needs no search, a slow process and a slow half do") {
         CHECK_FALSE(explained(records_of(400, 6, noise, [](int p) { return p < 200 ? 0.5 : 0.0; }), many));
         CHECK_FALSE(explained(records_of(400, 1, noise, [](int p) { return p == 7 ? 0.2 : 0.0; }), many));
     }
-    CHECK_FALSE(explained(records_of(4, 6, 0.1, alike), few));  // so few do not show their noise
+    const auto apart = [](int p) { return p % 2 ? 0.03 : -0.03; };
+    CHECK_FALSE(explained(records_of(4, 1, 1e-6, apart), few));  // so few do not show their noise
+    CHECK(explained(records_of(400, 1, 1e-6, apart), many));
     std::vector<double> known = many;
     known[7] = std::exp(-0.2);
     CHECK(explained(records_of(400, 6, 0.01, [](int p) { return p == 7 ? 0.2 : 0.0; }), known));
