@@ -21,13 +21,6 @@ std::int64_t Tile<D>::bytes() const {
 }
 
 template <int D>
-void Tile<D>::shed() {
-    std::vector<Packed<D>>().swap(reference_);  // `= {}` would keep the memory
-    packed_ = {};
-    lists_ = {};
-}
-
-template <int D>
 void Tile<D>::insert(std::span<const Particle<D>> particles) {
     sorted_ = false;
     std::int64_t i = size();

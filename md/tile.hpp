@@ -142,9 +142,6 @@ public:
         sorted_ = false;
     }
 
-    /// Keeps the particles alone, and gives back the memory of everything that is made from them.
-    void shed();
-
     /// Builds the neighbour lists for `radius` = cutoff + skin (lengths).
     void build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch);
 

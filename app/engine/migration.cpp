@@ -61,7 +61,6 @@ void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old
     std::vector<std::vector<std::int64_t>> before(tiles.size());
     parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles.counts(t)); });
     std::vector<md::Tile<D>> sources = tiles.replace(next);
-    for (md::Tile<D>& s : sources) s.shed();
     const auto source_of = [&, begin = mine.begin, &first = first](const Move& m) {
         return first[m.source.process - begin] + m.source.tile;
     };
