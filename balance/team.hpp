@@ -71,6 +71,9 @@ public:
         return all;
     }
     virtual std::unique_ptr<Channel> channel() const = 0;
+    /// All members stand in a circle: sends bytes to the member that is `distance` (1 .. size() - 1) places further on,
+    /// and returns what the one as many places behind has sent. A team that can do it at once does.
+    virtual std::vector<std::byte> pass_on(int distance, std::span<const std::byte> bytes) const;
     /// A team of the members that give the same colour (>= 0), in the order of their ranks here.
     virtual std::unique_ptr<Team> split(int colour) const = 0;
 
@@ -95,6 +98,23 @@ public:
 private:
     mutable std::map<int, Blocks> blocks_;
 };
+
+// The size first, for a channel wants to know it.
+inline std::vector<std::byte> Team::pass_on(int distance, std::span<const std::byte> bytes) const {
+    const int ahead = (rank() + distance) % size(), behind = (rank() - distance + size()) % size();
+    const std::unique_ptr<Channel> to_next = channel();
+    const auto send = [&](std::span<const std::byte> sent, std::span<std::byte> received) {
+        const Part out{ahead, sent.size()}, in{behind, received.size()};
+        to_next->lay_out({&out, sent.empty() ? 0u : 1u}, {&in, received.empty() ? 0u : 1u});
+        to_next->start(sent, received);
+        to_next->finish();
+    };
+    std::int64_t size = static_cast<std::int64_t>(bytes.size()), size_behind = 0;
+    send(std::as_bytes(std::span(&size, 1)), std::as_writable_bytes(std::span(&size_behind, 1)));
+    std::vector<std::byte> arrived(size_behind);
+    send(bytes, arrived);
+    return arrived;
+}
 
 /// A team of one.
 class SerialTeam final : public Team {

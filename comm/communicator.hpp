@@ -26,8 +26,9 @@ public:
     Communicator();
     /// The ranks that give the same colour (>= 0), in the order of their ranks here.
     Communicator split(int colour) const;
-    /// The same ranks, whose gather, all_gather, broadcast and all_to_all send messages of at most `bytes` (> 0) bytes;
-    /// at first it is 2^30, because MPI counts with 31 bits. Any amount of bytes goes through; tests set it small.
+    /// The same ranks, whose gather, all_gather, broadcast, all_to_all and pass_on send messages of at most `bytes` (>
+    /// 0) bytes; at first it is 2^30, because MPI counts with 31 bits. Any amount of bytes goes through; tests set it
+    /// small.
     Communicator in_pieces_of(std::size_t bytes) const;
 
     int rank() const { return rank_; }
@@ -55,6 +56,9 @@ public:
     /// What the ranks give, one after the other, on rank 0; empty elsewhere.
     std::vector<std::byte> gather(std::span<const std::byte> mine) const;
     std::vector<std::byte> all_gather(std::span<const std::byte> mine) const;  ///< the same on all ranks
+    /// All ranks stand in a circle: sends bytes to the rank that is `distance` (1 .. size() - 1) places further on, and
+    /// returns what the one as many places behind has sent.
+    std::vector<std::byte> pass_on(int distance, std::span<const std::byte> bytes) const;
 
     struct Handle;  ///< the MPI communicator (comm/mpi/mpi_check.hpp); nothing in a build without MPI
     const Handle& handle() const { return *handle_; }

@@ -14,6 +14,7 @@ enum Tag : int {
     gather_bytes_tag,
     all_gather_sizes_tag,  ///< Communicator::all_gather
     all_gather_bytes_tag,
+    pass_on_tag,         ///< Communicator::pass_on
     exclusive_sum_tag,   ///< Communicator::exclusive_sum
     eager_limit_tag,     ///< measure_eager_limit()
     first_forwarded_tag  ///< what an aggregator forwards, numbered from here on

@@ -19,6 +19,9 @@ public:
     std::vector<std::byte> all_gather(std::span<const std::byte> mine) const override;
     void broadcast(std::span<std::byte> bytes) const override { comm_.broadcast(bytes); }
     std::unique_ptr<balance::Channel> channel() const override { return std::make_unique<Exchange>(comm_); }
+    std::vector<std::byte> pass_on(int distance, std::span<const std::byte> bytes) const override {
+        return comm_.pass_on(distance, bytes);
+    }
     std::unique_ptr<balance::Team> split(int colour) const override {
         return std::make_unique<Ranks>(comm_.split(colour));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bytes that ranks give one another: of lengths that only the giver knows, and of more than an int can count.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "comm/communicator.hpp"
@@ -133,6 +134,41 @@ std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine)
         std::accumulate(sizes.begin(), sizes.begin() + (size_ - rank_) % size_, std::int64_t{0});
     std::rotate(bytes.begin(), bytes.begin() + before, bytes.end());
     return bytes;
+}
+
+// A first message says how many bytes there are and has as many of them as fit; most have no other one.
+std::vector<std::byte> Communicator::pass_on(int distance, std::span<const std::byte> bytes) const {
+    constexpr std::size_t most_at_first = 4096;
+    const int ahead = (rank_ + distance) % size_, behind = (rank_ - distance + size_) % size_;
+    const std::size_t room = std::min(most_at_first, piece_ + sizeof(std::int64_t));
+    const auto first_of = [&](std::size_t size) { return std::min(size, room - sizeof(std::int64_t)); };
+    std::vector<std::byte> out(sizeof(std::int64_t)), in(room);
+    auto size = static_cast<std::int64_t>(bytes.size());
+    std::memcpy(out.data(), &size, sizeof size);
+    out.insert(out.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(first_of(bytes.size())));
+    std::vector<MPI_Request> requests;
+    const auto post = [&](auto call, auto* data, std::size_t count, int other) {
+        requests.emplace_back();
+        mpi_check(call(data, static_cast<int>(count), MPI_BYTE, other, pass_on_tag, handle_->comm, &requests.back()),
+                  "MPI_Isend or MPI_Irecv");
+    };
+    const auto wait = [&] {
+        wait_all(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE, oversubscribed_);
+        requests.clear();
+    };
+    post(MPI_Irecv, in.data(), in.size(), behind);
+    post(MPI_Isend, out.data(), out.size(), ahead);
+    wait();
+    std::memcpy(&size, in.data(), sizeof size);
+    std::vector<std::byte> arrived(size);
+    const std::size_t here = first_of(arrived.size()), gone = first_of(bytes.size());
+    std::copy_n(in.begin() + sizeof size, here, arrived.begin());
+    for_each_piece(arrived.size() - here, piece_,
+                   [&](std::size_t at, int count) { post(MPI_Irecv, arrived.data() + here + at, count, behind); });
+    for_each_piece(bytes.size() - gone, piece_,
+                   [&](std::size_t at, int count) { post(MPI_Isend, bytes.data() + gone + at, count, ahead); });
+    wait();
+    return arrived;
 }
 
 std::vector<std::string> Communicator::gather(const std::string& text) const {

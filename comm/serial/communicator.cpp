@@ -37,6 +37,7 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) con
     return {mine.begin(), mine.end()};
 }
 std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine) const { return gather(mine); }
+std::vector<std::byte> Communicator::pass_on(int, std::span<const std::byte> bytes) const { return gather(bytes); }
 
 struct Reduction::State {
     std::vector<std::int64_t> values;

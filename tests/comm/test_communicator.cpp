@@ -70,14 +70,30 @@ TEST_CASE("one call after the other brings each rank what was meant for it, wher
     }
 }
 
+TEST_CASE("ranks pass on few bytes and many") {
+    const comm::Communicator world;
+    for (const std::size_t size : {0, 1, 4087, 4088, 4089, 100000})
+        for (int distance = 1; distance < world.size(); ++distance) {
+            const int from = (world.rank() - distance + world.size()) % world.size();
+            const std::vector<std::byte> mine(size + 1000 * world.rank(), static_cast<std::byte>(world.rank())),
+                theirs(size + 1000 * from, static_cast<std::byte>(from));
+            CHECK(world.pass_on(distance, mine) == theirs);
+        }
+}
+
 TEST_CASE("more bytes than one message may have go through in pieces") {
     const comm::Communicator world;
-    std::vector<std::byte> mine, all;
-    for (int r = 0; r < world.size(); ++r)
-        for (int i = 0; i < (r * 37) % 100; ++i) {
-            all.push_back(static_cast<std::byte>(r + i));
-            if (r == world.rank()) mine.push_back(all.back());
-        }
+    const auto bytes_of = [](int rank) {
+        std::vector<std::byte> bytes;
+        for (int i = 0; i < (rank * 37) % 100; ++i) bytes.push_back(static_cast<std::byte>(rank + i));
+        return bytes;
+    };
+    const std::vector<std::byte> mine = bytes_of(world.rank());
+    std::vector<std::byte> all;
+    for (int r = 0; r < world.size(); ++r) {
+        const std::vector<std::byte> theirs = bytes_of(r);
+        all.insert(all.end(), theirs.begin(), theirs.end());
+    }
     for (const std::size_t piece : {1, 7, 64, 100000}) {
         const comm::Communicator cut = world.in_pieces_of(piece);
         CHECK(cut.gather(mine) == (world.rank() == 0 ? all : std::vector<std::byte>{}));
@@ -86,6 +102,11 @@ TEST_CASE("more bytes than one message may have go through in pieces") {
         cut.broadcast(sent);
         CHECK(sent == all);
         CHECK(cut.split(0).all_gather(mine) == all);
+        for (int distance = 1; distance < world.size(); ++distance) {
+            const std::vector<std::byte> behind = cut.pass_on(distance, mine);
+            const int from = (world.rank() - distance + world.size()) % world.size();
+            CHECK(behind == bytes_of(from));
+        }
         // Each rank sends what it has to all of them.
         CHECK(cut.all_to_all(std::vector<std::vector<std::byte>>(world.size(), mine)) == all);
     }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Lists for members who do not know that any will come: from those who know a thing to those who have to know it, where
+// no member knows all others. Lists hop from member to member in rounds that each double the length of a hop, so every
+// member sends logarithmically many messages, whoever sends whom how much.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/team.hpp"
+
+namespace balance {
+
+/// A list for another member, or from one.
+template <class T>
+struct Parcel {
+    int member;
+    std::vector<T> list;
+};
+
+/// The same with bytes.
+std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parcel<std::byte>> parcels);
+
+/// Takes parcels to their members, which may be the sender itself. Returns those for this member, with their senders in
+/// ascending order; several of one sender in the order in which it gave them. Empty lists arrive, too. Collective.
+template <class T>
+std::vector<Parcel<T>> deliver(const Team& team, const std::vector<Parcel<T>>& parcels) {
+    std::vector<Parcel<std::byte>> sent;
+    sent.reserve(parcels.size());
+    for (const Parcel<T>& p : parcels) {
+        const auto bytes = std::as_bytes(std::span(p.list));
+        sent.push_back({p.member, {bytes.begin(), bytes.end()}});
+    }
+    std::vector<Parcel<T>> arrived;
+    for (const Parcel<std::byte>& p : deliver_bytes(team, std::move(sent)))
+        arrived.push_back({p.member, elements_in<T>(p.list)});
+    return arrived;
+}
+
+/// The sums of each value over the members before this one. Collective.
+std::vector<std::int64_t> sums_before(const Team& team, std::span<const std::int64_t> values);
+
+}  // namespace balance

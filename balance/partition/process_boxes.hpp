@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What a member knows of a partition: the boxes of the processes that it hosts, or of those around it. No member has
+// to know all, so what each one holds does not grow with their number.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+#include "balance/partition/decomposition.hpp"
+#include "balance/partition/hosts.hpp"
+#include "balance/team.hpp"
+
+namespace balance {
+
+/// Some processes of a partition and all their boxes.
+struct ProcessBoxes {
+    std::vector<std::int64_t> processes;  ///< in ascending order
+    std::vector<std::int64_t> first{0};   ///< boxes of processes[i]: boxes[first[i]] .. boxes[first[i + 1]]
+    std::vector<Box> boxes;
+
+    std::int64_t size() const { return static_cast<std::int64_t>(processes.size()); }
+    std::span<const Box> of(std::int64_t place) const {
+        return std::span(boxes).subspan(first[place], first[place + 1] - first[place]);
+    }
+    /// A process behind all others.
+    void add(std::int64_t process, std::span<const Box> its_boxes);
+    std::int64_t bytes() const;
+    friend bool operator==(const ProcessBoxes&, const ProcessBoxes&) = default;
+};
+
+/// Every process of a partition.
+ProcessBoxes all_of(const Partition& partition);
+/// Those that a member hosts.
+ProcessBoxes hosted_of(const Partition& partition, const Hosts& hosts, int member);
+/// The partition of which each member gives the processes that it hosts. Takes 24 bytes and more a process on every
+/// member: for files, and for what has to look at all processes at once. Collective.
+Partition whole(const Team& team, const ProcessBoxes& hosted);
+
+}  // namespace balance

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Lists that come to members who did not know of them.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "balance/delivery.hpp"
+#include "thread_team.hpp"
+
+using namespace balance;
+
+namespace {
+
+using Parcels = std::vector<Parcel<std::int64_t>>;
+
+// What a member sends: to any members, perhaps itself, lists of any length, some of them empty.
+Parcels sent_by(int member, int members, int seed) {
+    std::mt19937 random(1000 * seed + member);
+    Parcels parcels;
+    for (int n = static_cast<int>(random() % 5) * static_cast<int>(random() % 4); n > 0; --n) {
+        Parcel<std::int64_t> p{static_cast<int>(random() % members), {}};
+        for (std::size_t k = random() % 4 * (random() % 300); k > 0; --k) p.list.push_back(random());
+        parcels.push_back(std::move(p));
+    }
+    return parcels;
+}
+
+}  // namespace
+
+TEST_CASE("every list arrives once, by sender and in its order") {
+    for (const int members : {1, 2, 3, 4, 7, 16, 21})
+        for (int seed = 0; seed < 5; ++seed) {
+            const auto arrived = ThreadTeam::run(
+                members, [&](const Team& team) { return deliver(team, sent_by(team.rank(), members, seed)); });
+            for (int to = 0; to < members; ++to) {
+                Parcels expected;
+                for (int from = 0; from < members; ++from)
+                    for (const auto& p : sent_by(from, members, seed))
+                        if (p.member == to) expected.push_back({from, p.list});
+                REQUIRE(arrived[to].size() == expected.size());
+                for (std::size_t i = 0; i < expected.size(); ++i) {
+                    CHECK(arrived[to][i].member == expected[i].member);
+                    CHECK(arrived[to][i].list == expected[i].list);
+                }
+            }
+        }
+}
+
+TEST_CASE("lists take logarithmically many messages, however many there are") {
+    for (const int members : {8, 64}) {
+        const auto messages = ThreadTeam::run(members, [&](const Team& team) {
+            Parcels to_all;
+            for (int m = 0; m < members; ++m) to_all.push_back({m, {1, 2, 3}});
+            deliver(team, to_all);
+            return ThreadTeam::counts_of(team).messages;
+        });
+        const int rounds = members == 8 ? 3 : 6;
+        for (const std::int64_t n : messages) CHECK(n <= 2 * rounds);  // of each list its size comes first
+    }
+}
+
+TEST_CASE("sums over the members before") {
+    for (const int members : {1, 2, 3, 7, 16}) {
+        const auto sums = ThreadTeam::run(members, [&](const Team& team) {
+            const std::int64_t r = team.rank();
+            return sums_before(team, std::vector<std::int64_t>{r + 1, -r * r});
+        });
+        std::int64_t first = 0, second = 0;
+        for (std::int64_t m = 0; m < members; ++m) {
+            CHECK(sums[m] == std::vector<std::int64_t>{first, second});
+            first += m + 1;
+            second -= m * m;
+        }
+    }
+}
