@@ -7,22 +7,7 @@ namespace balance {
 
 /// Parts of a round that take time. Of the search for slow processes: what each member sums of its cells, what member 0
 /// is told, its fit of costs, and the search itself, where something is not explained yet.
-enum class RoundPart {
-    gathered,
-    fields,
-    counted,
-    owners,
-    even,
-    model,
-    lines,
-    bisection,
-    chain,
-    quality,
-    blocks,
-    told,
-    prior,
-    search
-};
+enum class RoundPart { fields, counted, owners, model, lines, bisection, chain, quality, blocks, told, prior, search };
 
 /// Watches a round from outside. This one sees nothing; a simulator spends the time of each part.
 class Meter {

@@ -14,9 +14,9 @@ namespace {
 
 std::int64_t home_cells(const Setting& s) { return s.home().cells(); }
 
-Owners owners_of(const Setting& s, const Partition& partition) {
-    s.meter.part(RoundPart::owners, s.hosts.processes(), home_cells(s));
-    return {s.grid, s.home(), partition};
+Owners owners_of(const Setting& s, const ProcessBoxes& known) {
+    s.meter.part(RoundPart::owners, known.size(), home_cells(s));
+    return {s.grid, s.home(), known};
 }
 
 // How fast the deck lets each process run, by counted work.
@@ -59,16 +59,16 @@ Observation observed_by(const Policy& policy, const Moment& moment, BalancedMode
 // The part of a round that belongs to one model.
 class ModelRound {
 public:
-    ModelRound(const Setting& setting, const Measured& measured, const Partition& partition, const HomeCells& cells,
+    ModelRound(const Setting& setting, const Measured& measured, const ProcessBoxes& known, const HomeCells& cells,
                Balancing& all, std::size_t model)
         : s_(setting),
           measured_(measured),
-          partition_(partition),
+          known_(known),
           cells_(cells),
           all_(all),
           b_(all.models[model]),
           driver_(model == 0),
-          before_(owners_of(setting, partition)) {}
+          before_(owners_of(setting, known)) {}
 
     // Seconds a step of the processes by counted work.
     std::vector<double> times() {
@@ -92,7 +92,7 @@ public:
         CellLoads loads = model_loads(times, row);
         b_.history.load_step = static_cast<double>(measured_.moment.step);
         const double begin = s_.meter.now();
-        std::optional<Partition> next = partition_by(loads, row, outcome);
+        std::optional<LocalPartition> next = partition_by(loads, row, outcome);
         row.partition_seconds = s_.meter.now() - begin;
         std::vector<std::int64_t> sums = home_sums(before_, loads.load, s_.hosts.processes());
         const std::vector<double> speeds = all_.speeds.relative();
@@ -102,7 +102,7 @@ public:
             b_.history.lbe_model = efficiency(std::vector<double>(sums.begin(), sums.end()), speeds);
         }
         const bool moves = next && row.decision == Decision::moved;
-        if (moves) b_.partition = {s_.team, *next, s_.hosts};
+        if (moves) b_.partition = next->hosted;
         if (driver_ && !times.empty() && s_.policy.finds_speeds()) add_resources(sums, times, speeds, outcome);
         describe(b_, row);
         if (moves || row.decision == Decision::kept_same) {
@@ -130,14 +130,14 @@ private:
 
     CellLoads learnt_loads(const std::vector<double>& times) {
         s_.meter.part(RoundPart::model, s_.hosts.processes(), home_cells(s_));
-        const HostedCells hosted(s_.team, s_.grid, partition_, s_.hosts, cells_.counts);
+        const HostedCells hosted(s_.team, s_.grid, known_, s_.hosts, cells_.counts);
         if (driver_ && s_.policy.finds_speeds()) all_.speeds.learn(s_.team, s_.grid, hosted, times, s_.meter);
         return evaluate(*b_.model, s_.team, s_.grid, hosted, b_.state, all_.speeds.at_mean_speed(times), cells_.work,
                         cells_.ahead);
     }
 
     // Nothing where no partition keeps the limit.
-    std::optional<Partition> partition_by(const CellLoads& loads, Row& row, Outcome& outcome) {
+    std::optional<LocalPartition> partition_by(const CellLoads& loads, Row& row, Outcome& outcome) {
         std::vector<Split> splits;
         if (b_.contender.partition.sticky) splits = b_.splits.whole(s_.team);
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
@@ -147,10 +147,11 @@ private:
         s_.meter.part(RoundPart::fields, processes, 0);
         const std::vector<std::int64_t> sizes =
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
-        std::optional<Partition> next;
+        std::optional<LocalPartition> next;
         try {
-            next = make_partition({s_.team, s_.grid, loads.load, sizes, all_.speeds.targets(), s_.meter},
-                                  b_.contender.partition, splits);
+            const Partition made = make_partition(
+                {s_.team, s_.grid, loads.load, sizes, all_.speeds.targets(), s_.meter}, b_.contender.partition, splits);
+            next.emplace().hosted = hosted_of(made, s_.hosts, s_.team.rank());
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
             row.decision = Decision::kept_limit;
@@ -169,9 +170,10 @@ private:
     // Decides whether the next partition takes the place of the one before. Also where the same cells come in other
     // boxes, in which the tiles would have another order, nothing changes. sums: the loads of the processes in this
     // member's home by the one before; becomes those that they have from now on.
-    void weigh(const Partition& next, const CellLoads& loads, std::span<const double> speeds, bool measured,
+    void weigh(LocalPartition& next, const CellLoads& loads, std::span<const double> speeds, bool measured,
                std::vector<std::int64_t>& sums, Row& row) {
-        const Owners after = owners_of(s_, next);
+        next.around_home = around_home(s_.team, s_.grid, next.hosted);
+        const Owners after = owners_of(s_, next.around_home);
         s_.meter.part(RoundPart::quality, s_.hosts.processes(), home_cells(s_));
         const Moved mine = moved_between(before_, after, particles());
         std::array<std::int64_t, 3> changes{mine.cells, mine.particles, ghost_cells(after)};
@@ -200,9 +202,11 @@ private:
 
     // The work in this member's home that each process would have with the even partition.
     std::vector<std::int64_t> even_sums() const {
-        s_.meter.part(RoundPart::even, s_.hosts.processes(), 0);
-        return home_sums(owners_of(s_, one_box_each(even_partition(s_.grid, s_.hosts.processes()))), cells_.work,
-                         s_.hosts.processes());
+        const std::int64_t processes = s_.hosts.processes();
+        ProcessBoxes here;
+        for_each_even_part_in(s_.home(), s_.grid.box(), processes,
+                              [&](std::int64_t p) { here.add(p, std::array{even_part(s_.grid.box(), processes, p)}); });
+        return home_sums(owners_of(s_, here), cells_.work, processes);
     }
 
     // By counted work the cost of each cell is known at each balancing.
@@ -225,7 +229,7 @@ private:
 
     const Setting& s_;
     const Measured& measured_;
-    const Partition& partition_;
+    const ProcessBoxes& known_;
     const HomeCells& cells_;
     Balancing& all_;
     BalancedModel& b_;
@@ -238,9 +242,9 @@ private:
 Balancing make_balancing(const Setting& s, const ModelConstants& constants, const std::string& driver,
                          std::span<const Contender> others) {
     Balancing all{{}, Speeds(s.hosts.processes(), constants), {}, {}, 0};
-    const Partition even = one_box_each(even_partition(s.grid, s.hosts.processes()));
+    const ProcessBoxes even = even_processes(s.grid, s.hosts.processes(), s.hosts.processes_of(s.team.rank()));
     const auto add = [&](const Contender& c, const std::string& label) {
-        BalancedModel b{c, label, make_model(c.model, constants), {s.team, even, s.hosts}};
+        BalancedModel b{c, label, make_model(c.model, constants), even};
         b.criterion = make_criterion(c.criterion);
         all.models.push_back(std::move(b));
     };
@@ -302,16 +306,16 @@ bool wants_ahead(const Balancing& balancing) {
                        [](const BalancedModel& b) { return b.model->wants_ahead(); });
 }
 
-Outcome rebalance(const Setting& s, const Partition& in_use, HomeCells cells, const Measured& measured,
-                  Balancing& all) {
+namespace {
+
+// in_use: around_home() of the driver's partition.
+Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells, const Measured& measured,
+                      Balancing& all) {
     Outcome outcome;
     const std::size_t models = measured.observed ? 1 : all.models.size();
     for (std::size_t m = 0; m < models; ++m) {
-        std::optional<Partition> other;
-        if (m > 0) {
-            s.meter.part(RoundPart::gathered, s.hosts.processes(), 0);
-            other = all.models[m].partition.whole(s.team);
-        }
+        std::optional<ProcessBoxes> other;
+        if (m > 0) other = around_home(s.team, s.grid, all.models[m].partition);
         ModelRound round(s, measured, other ? *other : in_use, cells, all, m);
         Observation seen;
         if (measured.observed) seen = *measured.observed;
@@ -325,6 +329,12 @@ Outcome rebalance(const Setting& s, const Partition& in_use, HomeCells cells, co
     return outcome;
 }
 
+}  // namespace
+
+Outcome rebalance(const Setting& s, HomeCells cells, const Measured& measured, Balancing& all) {
+    return rebalance_all(s, around_home(s.team, s.grid, all.models.front().partition), std::move(cells), measured, all);
+}
+
 Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles, Measured measured, Balancing& all) {
     const bool counted = s.policy.clock == Clock::work && !measured.first;
     const Counting now = s.policy.counting.at(measured.moment.step);
@@ -334,7 +344,7 @@ Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles
         for (std::size_t p = 0; p < sides.size(); p += 2)
             measured.driver_times.push_back(std::max(sides[p], sides[p + 1]));
     }
-    return rebalance(s, in_use.partition(), std::move(cells), measured, all);
+    return rebalance_all(s, in_use.known(), std::move(cells), measured, all);
 }
 
 }  // namespace balance

@@ -22,6 +22,7 @@
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/model/speeds.hpp"
+#include "balance/partition/neighbourhood.hpp"
 #include "balance/partition/partition.hpp"
 #include "balance/partition/scattered.hpp"
 #include "balance/worth.hpp"
@@ -54,8 +55,8 @@ struct BalancedModel {
     Contender contender;
     std::string label;  ///< as in Row::model
     std::unique_ptr<LoadModel> model;
-    ScatteredPartition partition;  ///< in use
-    Scattered<Split> splits{};     ///< what the partitioner remembers
+    ProcessBoxes partition;     ///< in use: the processes that this member hosts
+    Scattered<Split> splits{};  ///< what the partitioner remembers
     std::unique_ptr<Criterion> criterion{};
     std::vector<double> state{};  ///< of each cell of this member's home
     Watch watch{};
@@ -159,7 +160,7 @@ struct TooMuchWork : std::runtime_error {
     ExcessiveWork excess;
 };
 /// Brings what tiles hold to the cells' homes and, where `counting` is given, counts their work. owners: the tiles'
-/// decomposition. Collective. Throws, on all members alike, TooMuchWork.
+/// decomposition, with all processes that around_home() gives. Collective. Throws, on all members alike, TooMuchWork.
 HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCells& tiles, const Counting* counting,
                      const Meter& meter = Meter{});
 
@@ -174,9 +175,9 @@ struct Measured {
                                             ///< only then the round adds to Balancing::worth
 };
 
-/// What comes of a round; the same on all members but for `cells`.
+/// What comes of a round; the same on all members but for `next` and `cells`.
 struct Outcome {
-    std::optional<Partition> next;       ///< the driver's from now on; nothing: it keeps the one that it has
+    std::optional<LocalPartition> next;  ///< the driver's from now on; nothing: it keeps the one that it has
     std::vector<Row> rows;               ///< of the driver, then of the other models; none of the first round
     std::vector<double> seconds;         ///< a step of the driver's processes before; none of the first round
     std::vector<ResourceRow> resources;  ///< where speeds are found
@@ -188,12 +189,11 @@ struct Outcome {
 bool wants_ahead(const Balancing& balancing);
 
 /// One round. By the wall clock of the driver alone, whose times are those of measured.observed. By counted work, and
-/// the first time, of all models: the times of each one's partition are counted, and observed here. in_use: the
-/// driver's partition, the same on all members. Collective.
-Outcome rebalance(const Setting& setting, const Partition& in_use, HomeCells cells, const Measured& measured,
-                  Balancing& balancing);
+/// the first time, of all models: the times of each one's partition are counted, and observed here. Collective.
+Outcome rebalance(const Setting& setting, HomeCells cells, const Measured& measured, Balancing& balancing);
 
-/// The same from what the tiles of the driver's partition hold. By counted work, members that host one process each may
+/// The same from what the tiles of the driver's partition hold. in_use: that partition, with all processes that
+/// around_home() gives. By counted work, members that host one process each may
 /// have accelerators: then the slower side is what the process takes. Collective. Throws, on all members alike,
 /// TooMuchWork. What the tiles hold is given up once it is at home, so that a caller that moves it pays for no copy.
 Outcome rebalance(const Setting& setting, const Decomposition& in_use, TileCells tiles, Measured measured,

@@ -2,7 +2,7 @@
 // bench_wide CELLS CUT [ROUNDS]: what balancing takes where there are many cells and ranks, without particles. CELLS is
 // 11400x11400 or with three numbers; CUT is patches, strips or cells. Each rank makes up the contents of its cells: two
 // slabs that have met, as in inputs/lbe2400.yaml, with a dense zone that grows. Then come ROUNDS balancings (3), each
-// one whole: the partition in use is gathered and cut into tiles, what the tiles hold goes home, model r1 learns from
+// one whole: the partition in use is cut into tiles, what the tiles hold goes home, model r1 learns from
 // counted work, the cells are partitioned, the decision is made, and all that a migration would move is listed. Prints
 // for each the time of the slowest rank, and what ranks send and keep. On a simulated cluster (docs/simulation.md)
 // times are simulated; elsewhere they are those of this machine.
@@ -73,21 +73,25 @@ Spent balance_once(const balance::Setting& s, balance::Balancing& state, int rou
     const app::RoundMeter meter;
     constexpr balance::TileShape tile{24, 192, 0}, cube{16, 16, 16};
     const balance::TileShape shape = s.grid.dimensions == 3 ? cube : tile;
-    const auto decomposed = [&](balance::Partition partition) {
-        app::charge(app::cost::tiles, s.hosts.processes(), s.home().cells());
-        return balance::Decomposition(s.grid, std::move(partition), s.hosts, shape);
+    const auto decomposed = [&](balance::ProcessBoxes known) {
+        app::charge(app::cost::tiles, known.size(), s.home().cells());
+        return balance::Decomposition(s.grid, std::move(known), s.hosts, shape);
     };
     const comm::SimulatedTraffic sent = comm::simulated_traffic();
     const double begin = comm::now();
-    app::charge(app::cost::gathered, s.hosts.processes(), 0);
-    const balance::Decomposition before = decomposed(state.models.front().partition.whole(s.team));
+    const balance::ProcessBoxes hosted = state.models.front().partition;
+    const balance::Decomposition before = decomposed(around_home(s.team, s.grid, hosted));
     balance::Measured measured;
     measured.moment = {10 * (round + 1), 10 * round, {}};
     measured.first = round == 0;
     balance::Outcome outcome = rebalance(
         s, before, contents(s.grid, before.tiles_of_rank(s.team.rank()), 0.04 + 0.01 * round), measured, state);
     Spent spent{comm::now() - begin, 0, {}};
-    if (outcome.next) balance::move_plan(before, decomposed(std::move(*outcome.next)), s.team.rank());
+    if (outcome.next) {
+        balance::MigrationKnowledge known =
+            around_migration(s.team, s.grid, {hosted, before.known()}, *outcome.next, 1);
+        balance::move_plan(decomposed(std::move(known.before)), decomposed(std::move(known.after)), s.team.rank());
+    }
     spent.all = comm::now() - begin;
     const comm::SimulatedTraffic now = comm::simulated_traffic();
     spent.traffic = {now.messages - sent.messages, now.bytes - sent.bytes};

@@ -31,7 +31,7 @@ public:
         balance::Measured nothing;
         nothing.moment = {s.step, s.step};
         nothing.first = true;
-        take(balance::rebalance(setting_, partition_, cells_of(s), nothing, state_));
+        take(balance::rebalance(setting_, cells_of(s), nothing, state_));
     }
 
     Balanced balance(const Snapshot& s, std::int64_t last_step) {
@@ -43,7 +43,7 @@ public:
                                                  balance::MeasuredTimes{times_of(s.field), {}}, state_);
         if (measured.observed && measured.observed->row.decision != balance::Decision::none) return {false, false};
         const double updates = driver().history.updates;
-        const bool moved = take(balance::rebalance(setting_, partition_, cells_of(s), measured, state_));
+        const bool moved = take(balance::rebalance(setting_, cells_of(s), measured, state_));
         if (moved && setting_.policy.clock == Clock::wall) driver().history.move_seconds = rules_.migration_seconds;
         return {driver().history.updates > updates, moved};
     }
@@ -54,7 +54,7 @@ private:
     bool take(balance::Outcome outcome) {
         if (outcome.dead_end) throw *outcome.dead_end;
         if (!outcome.next) return false;
-        partition_ = std::move(*outcome.next);
+        partition_ = balance::whole(alone_, outcome.next->hosted);
         return true;
     }
 
@@ -62,7 +62,7 @@ private:
 
     // Seconds a step of each process.
     std::vector<double> times_of(const CellField& field) const {
-        const balance::Owners owners(field.grid, field.grid.box(), partition_);
+        const balance::Owners owners(field.grid, field.grid.box(), all_of(partition_));
         std::vector<double> times = balance::counted_times(alone_, owners, field.load, setting_.hosts.processes());
         for (std::size_t p = 0; p < times.size(); ++p) {
             times[p] *= field.content();

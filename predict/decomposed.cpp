@@ -151,7 +151,7 @@ std::vector<RankStep> field_exchange(const balance::Grid& grid, const balance::P
 std::vector<RankStep> migration_exchange(const CellField& field, const balance::Partition& from,
                                          const balance::Partition& to, double bytes) {
     const balance::Box all = field.grid.box();
-    const balance::Owners before(field.grid, all, from), after(field.grid, all, to);
+    const balance::Owners before(field.grid, all, all_of(from)), after(field.grid, all, all_of(to));
     std::map<std::pair<int, int>, double> sent;
     for (int x = 0; x < all.upper[0]; ++x)
         for (int y = 0; y < all.upper[1]; ++y)

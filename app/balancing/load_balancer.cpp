@@ -100,16 +100,19 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     const double begin = comm::now();
     const bool first = !last_step_, wall = settings_.clock == Clock::wall;
     if (!wall && !first) engine.build_neighbour_lists();  // the pairs that are counted
-    balance::Decomposition owners = timed_decomposition(engine);
+    balance::Decomposition owners = timed_around_home(engine);
+    const balance::ProcessBoxes before = partition();
     balance::Outcome outcome = make_round(step, engine, owners);
     last_step_ = step;
-    if (keeps_cells_ && !first) cells_ = balanced_cells(step, owners.partition(), outcome, state_.load, grid(), team_);
+    if (keeps_cells_ && !first)
+        cells_ = balanced_cells(step, balance::whole(team_, before), outcome, state_.load, grid(), team_);
     rows_ = std::move(outcome.rows);
     resources_.insert(resources_.end(), outcome.resources.begin(), outcome.resources.end());
-    if (first && !outcome.dead_end && !outcome.next) outcome.next = owners.partition();  // accelerators get their part
+    if (first && !outcome.dead_end && !outcome.next)  // accelerators get their part
+        outcome.next = balance::LocalPartition{before, owners.known()};
     if (outcome.next && !(first && outcome.dead_end)) {
         const double start = comm::now();
-        migrate(step, engine, std::move(owners), std::move(*outcome.next), outcome.cells);
+        migrate(step, engine, std::move(owners), std::move(*outcome.next), before, outcome.cells);
         if (!first) rows_.front().migrate_seconds = comm::now() - start;
         if (!first && wall) {  // what the next one is going to cost
             std::int64_t nanoseconds = std::llround((comm::now() - begin) * 1e9);
@@ -146,32 +149,42 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     }
 }
 
-balance::Decomposition LoadBalancer::cut(balance::Partition partition, balance::TileShape tile) const {
-    charge(cost::tiles, hosts().processes(), home_cells());
-    return {grid(), std::move(partition), hosts(), tile, zones_.zones()};
+balance::Decomposition LoadBalancer::cut(balance::ProcessBoxes known, balance::TileShape tile) const {
+    charge(cost::tiles, known.size(), home_cells());
+    return {grid(), std::move(known), hosts(), tile, zones_.zones()};
 }
 
-balance::Decomposition LoadBalancer::decomposition(balance::TileShape tile) const {
-    charge(cost::gathered, hosts().processes(), 0);
-    return cut(partition(), tile);
+balance::Decomposition LoadBalancer::decomposition(balance::TileShape tile) const { return cut(all_of(whole()), tile); }
+
+balance::Decomposition LoadBalancer::around_home(balance::TileShape tile) const {
+    if (zones_.on()) return decomposition(tile);
+    return cut(balance::around_home(team_, grid(), partition()), tile);
 }
 
-balance::Decomposition LoadBalancer::timed_decomposition(const Engine& engine) const {
+balance::Decomposition LoadBalancer::timed_around_home(const Engine& engine) const {
     const Timed phase(timers_, Phase::balancing);
-    return decomposition(engine.tiles().shape());
+    return around_home(engine.tiles().shape());
 }
 
-void LoadBalancer::migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::Partition next,
-                           const balance::HomeCells& cells) {
-    if (zones_.on()) zones_.place(step, next, cells);
-    const balance::Decomposition owners = cut(std::move(next), old.tile());
-    engine.repartition(std::move(old), owners);
+// before: the processes of this rank by the partition that is left.
+void LoadBalancer::migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::LocalPartition next,
+                           const balance::ProcessBoxes& before, const balance::HomeCells& cells) {
+    const balance::TileShape tile = old.tile();
+    if (zones_.on()) {
+        const balance::Partition all = balance::whole(team_, next.hosted);
+        zones_.place(step, all, cells);
+        return engine.repartition(std::move(old), cut(all_of(all), tile));
+    }
+    const Setup& setup = engine.setup();
+    balance::MigrationKnowledge known =
+        balance::around_migration(team_, grid(), {before, old.known()}, next, std::max(setup.halo, setup.reach));
+    engine.repartition(cut(std::move(known.before), tile), cut(std::move(known.after), tile));
 }
 
 void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
     const bool counted = settings_.clock == Clock::work && zones_.placed();
     if (counted) engine.build_neighbour_lists();  // the pairs that are counted
-    const balance::Decomposition owners = timed_decomposition(engine);
+    const balance::Decomposition owners = timed_around_home(engine);
     bool changed = false;
     {
         const Timed phase(timers_, Phase::balancing);
@@ -180,7 +193,7 @@ void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
         changed = zones_.check(step, owners, count_cells(team_, engine, owners, counted ? &now : nullptr));
     }
     if (!changed) return;
-    const balance::Decomposition next = cut(owners.partition(), owners.tile());
+    const balance::Decomposition next = cut(owners.known(), owners.tile());
     engine.repartition(owners, next);
 }
 

@@ -134,21 +134,24 @@ public:
     /// Throws as count_cells().
     balance::HomeCells count(std::int64_t step, Engine& engine) const {
         const balance::Counting now = setting_.policy.counting.at(step);
-        return count_cells(team_, engine, decomposition(engine.tiles().shape()), &now);
+        return count_cells(team_, engine, around_home(engine.tiles().shape()), &now);
     }
 
-    /// Who owns what by the driver's partition, cut into tiles of this shape. Collective.
+    /// Who owns what by the driver's partition, cut into tiles of this shape: all processes. Collective.
     balance::Decomposition decomposition(balance::TileShape tile) const;
-    /// Who owns which cells by it. Collective.
-    balance::Partition partition() const { return state_.models.front().partition.whole(team_); }
+    /// Which cells the processes of this rank own by it.
+    const balance::ProcessBoxes& partition() const { return state_.models.front().partition; }
 
 private:
-    balance::Decomposition timed_decomposition(const Engine& engine) const;  // as part of a balancing
-    balance::Decomposition cut(balance::Partition partition, balance::TileShape tile) const;
+    balance::Partition whole() const { return balance::whole(team_, partition()); }
+    // The processes that own cells around this rank's home; with accelerators, whose blocks may lie anywhere, all.
+    balance::Decomposition around_home(balance::TileShape tile) const;
+    balance::Decomposition timed_around_home(const Engine& engine) const;  // as part of a balancing
+    balance::Decomposition cut(balance::ProcessBoxes known, balance::TileShape tile) const;
     double time_ahead(double dt) const;
     balance::Outcome make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners);
-    void migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::Partition next,
-                 const balance::HomeCells& cells);
+    void migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::LocalPartition next,
+                 const balance::ProcessBoxes& before, const balance::HomeCells& cells);
 
     comm::Ranks team_;
     Timers& timers_;

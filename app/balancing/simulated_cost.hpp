@@ -22,10 +22,8 @@ struct PartCost {
 /// and cells the items that a leader collects; for the search for slow processes see balance::RoundPart.
 namespace cost {
 inline constexpr PartCost tiles{3e-5, 7e-8, 2e-9};      ///< around a rank: a decomposition and a plan of its halo
-inline constexpr PartCost gathered{0, 4e-8, 0};         ///< a whole partition from its parts
 inline constexpr PartCost fields{5e-6, 6e-9, 0};        ///< a plan between homes and boxes
 inline constexpr PartCost owners{0, 9e-9, 4e-10};       ///< of the cells at home
-inline constexpr PartCost even{0, 1.2e-8, 0};           ///< the even partition
 inline constexpr PartCost quality{0, 2e-9, 9.5e-9};     ///< of a partition
 inline constexpr PartCost counted{0, 0, 1.9e-8};        ///< counted work
 inline constexpr PartCost model{0, 2.6e-8, 3.5e-8};     ///< r1, with its plan of fields
@@ -39,9 +37,9 @@ inline constexpr PartCost search{3e-3, 1.4e-5, 0};      ///< and the search itse
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.
-inline constexpr std::array part_costs{cost::gathered, cost::fields, cost::counted,   cost::owners, cost::even,
-                                       cost::model,    cost::lines,  cost::bisection, cost::chain,  cost::quality,
-                                       cost::blocks,   cost::told,   cost::prior,     cost::search};
+inline constexpr std::array part_costs{cost::fields, cost::counted,   cost::owners, cost::model,
+                                       cost::lines,  cost::bisection, cost::chain,  cost::quality,
+                                       cost::blocks, cost::told,      cost::prior,  cost::search};
 
 /// Nothing where time is real.
 inline void charge(const PartCost& part, std::int64_t processes, std::int64_t cells) {

@@ -159,7 +159,8 @@ bool ZoneBalancer::check(std::int64_t step, const balance::Decomposition& owners
     if (first) first_step_ = step;
     placed_ = true;
     last_step_ = step;
-    take_cells(owners.partition(), cells);
+    const balance::ProcessBoxes& all = owners.known();
+    take_cells({all.boxes, all.first}, cells);
     // A border that is kept stays between the same cells, though their loads have changed.
     if (moves) border_.put_at_share(wanted_);
     else border_.put_back();

@@ -27,7 +27,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
     for (const BalancedModel& b : balancer.models()) {
         const std::string path = "/balance/" + b.contender.name;
-        const balance::Partition partition = b.partition.whole(balancer.team());
+        const balance::Partition partition = balance::whole(balancer.team(), b.partition);
         std::vector<std::int64_t> boxes, splits;
         const int axes = balancer.grid().dimensions;
         for (const balance::Box& box : partition.boxes) {

@@ -163,7 +163,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                     fmt::format("{} begins with the even partition of kind {}", name, b.contender.partition.kind));
                 continue;
             }
-            b.partition = {balancer.team(), saved.partition, balancer.hosts()};
+            b.partition = balance::hosted_of(saved.partition, balancer.hosts(), balancer.team().rank());
             if (fits(saved.splits, balancer.grid(), b.contender.partition))
                 b.splits = {balancer.team(), saved.splits};  // else the partition is of another kind now
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());

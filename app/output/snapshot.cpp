@@ -37,12 +37,11 @@ CellFields cell_fields(std::int64_t step, double time, const Engine& engine, con
     for (int a = 0; a < domain.dimensions; ++a) fields.box[a] = domain.axis[a].real_length();
     fields.integers.push_back({"particles", std::move(particles)});
     if (balancer.zones().on()) {  // the cells of a block may belong to several processes
-        const balance::Partition partition = balancer.partition();
-        const balance::Range mine = tiles.hosts().processes_of(engine.tiles().comm().rank());
+        const balance::ProcessBoxes& mine = balancer.partition();
         for (std::size_t t = tiles.on_cpu(); t < tiles.size(); ++t)
-            for (std::int64_t p = mine.begin; p < mine.end; ++p)
-                for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
-                    add(owner, intersection(partition.boxes[b], tiles.box(t)), p);
+            for (std::int64_t i = 0; i < mine.size(); ++i)
+                for (const balance::Box& box : mine.of(i))
+                    add(owner, intersection(box, tiles.box(t)), mine.processes[i]);
         fields.integers.push_back({"zone", std::move(zone)});
     }
     fields.integers.push_back({"owner", std::move(owner)});

@@ -16,7 +16,7 @@ namespace {
 
 // How often something is done in a part of a balancing.
 struct Messages {
-    double reductions = 0, broadcasts = 0, gathers = 0, all_gathers = 0, exchanges = 0;
+    double reductions = 0, broadcasts = 0, gathers = 0, all_gathers = 0, exchanges = 0, deliveries = 0;
     double messages = 0;                                ///< one after the other
     double gathered_bytes = 0, all_gathered_bytes = 0;  ///< by one rank, and by all of them
 };
@@ -42,9 +42,13 @@ public:
                m.gathers * gather_seconds(conditions_.nodes, machine, each(m.gathered_bytes, m.gathers)) +
                m.all_gathers *
                    all_gather_seconds(conditions_.nodes, machine, each(m.all_gathered_bytes, m.all_gathers)) +
-               m.exchanges * exchange_ + m.messages * (machine.message_seconds + machine.between.latency_seconds);
+               m.exchanges * exchange_ +
+               (m.messages + m.deliveries * std::ceil(std::log2(ranks_))) *
+                   (machine.message_seconds + machine.between.latency_seconds);
     }
     double home(const PartCost& c) const { return part(c, cells_ / ranks_); }
+    // Of a part that goes through the processes around a rank, not through all.
+    double around(const PartCost& c) const { return c.once + 16 * c.process + c.cell * cells_ / ranks_; }
     double part(const PartCost& c, double cells) const { return c.once + c.process * ranks_ + c.cell * cells; }
     double ranks() const { return ranks_; }
 
@@ -65,15 +69,13 @@ double chain_items(const balance::PartitionOptions& options, int dimensions, dou
     return std::pow(predict::grown(cells, dimensions - 1) * patches, 1.0 / dimensions);
 }
 
-double look_seconds(const Prices& price, bool counted_work, double boxes) {
+double look_seconds(const Prices& price, bool counted_work) {
     if (!counted_work) return price.of({.reductions = 1});  // times alone
-    double seconds = price.home(cost::even);
-    for (const PartCost& c : {cost::fields, cost::fields, cost::counted, cost::owners, cost::owners, cost::gathered})
-        seconds += price.home(c);
-    // The partition in use, on all ranks; counts and neighbours go home; times, with those of the even partition.
-    constexpr double corners = 24;
-    return seconds + price.home(cost::tiles) +
-           price.of({.reductions = 3, .all_gathers = 1, .exchanges = 2, .all_gathered_bytes = corners * boxes});
+    double seconds = 0;
+    for (const PartCost& c : {cost::tiles, cost::fields, cost::fields, cost::counted, cost::owners, cost::owners})
+        seconds += price.around(c);
+    // Who owns what around each home; counts and neighbours go home; times, with those of the even partition.
+    return seconds + price.of({.reductions = 3, .exchanges = 2, .deliveries = 1});
 }
 
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double boxes,
@@ -82,12 +84,12 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     const double ranks = price.ranks();
     const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
     double seconds = price.part(cost::lines, static_cast<double>(together.lines));
-    for (const PartCost& c : {cost::bisection, cost::owners, cost::model, cost::fields, cost::owners, cost::quality})
-        seconds += price.home(c);
-    constexpr double corners = 24, split = 8, cut = 12, model = 40, features = 32;
+    for (const PartCost& c : {cost::bisection, cost::model, cost::quality}) seconds += price.home(c);
+    for (const PartCost& c : {cost::owners, cost::fields, cost::owners}) seconds += price.around(c);
+    constexpr double split = 8, cut = 12, model = 40, features = 32;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
     // partition in use and of the next one in one reduction.
-    Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .all_gathered_bytes = model * ranks};
+    Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .deliveries = 1, .all_gathered_bytes = model * ranks};
     // The bisection: sums of lines, until there are boxes for all; then its cuts, and what it remembers. Its loads
     // travel twice where blocks of ranks go on by themselves.
     m.reductions += static_cast<double>(together.sums);
@@ -110,9 +112,8 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
         m.gathered_bytes += features * ranks;
     }
     if (!counted_work) {  // only now, as counted work has before
-        seconds += price.home(cost::tiles) + price.home(cost::gathered) + price.home(cost::fields);
-        m.reductions += 1, m.all_gathers += 1, m.exchanges += 1;
-        m.all_gathered_bytes += corners * boxes;
+        seconds += price.around(cost::tiles) + price.around(cost::fields);
+        m.reductions += 1, m.exchanges += 1, m.deliveries += 1;
     }
     return seconds + price.of(m);
 }
@@ -124,8 +125,8 @@ BalancingCost balancing_cost(const Deck::Balance& balance, double cells, const b
     const Prices price(grid, partition, cells, conditions);
     const bool counted_work = balance.clock == balance::Clock::work;
     const auto boxes = static_cast<double>(partition.boxes.size());
-    return {look_seconds(price, counted_work, boxes), partition_seconds(balance, price, grid.dimensions, boxes, cells),
-            price.home(cost::tiles)};
+    return {look_seconds(price, counted_work), partition_seconds(balance, price, grid.dimensions, boxes, cells),
+            price.around(cost::tiles) + price.of({.deliveries = 2})};
 }
 
 }  // namespace app

@@ -24,11 +24,13 @@ std::optional<balance::Infeasible> Clairvoyant::see(std::int64_t step, balance::
     balance::Measured measured;
     measured.first = steps_.empty();
     measured.moment = {step, measured.first ? step : steps_.back(), {}};
-    const balance::Partition before = every_.models.front().partition.whole(setting_.team);
-    balance::Outcome outcome = balance::rebalance(setting_, before, std::move(cells), measured, every_);
+    balance::Outcome outcome = balance::rebalance(setting_, std::move(cells), measured, every_);
     steps_.push_back(step);
     cells_.push_back(std::move(outcome.cells));
-    owners_.emplace_back(setting_.grid, setting_.home(), outcome.next ? *outcome.next : before);
+    owners_.emplace_back(setting_.grid, setting_.home(),
+                         outcome.next
+                             ? outcome.next->around_home
+                             : balance::around_home(setting_.team, setting_.grid, every_.models.front().partition));
     return outcome.dead_end;
 }
 

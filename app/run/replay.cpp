@@ -135,8 +135,8 @@ public:
         if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
         std::vector<double> updates;
         for (const BalancedModel& b : state_.models) updates.push_back(b.history.updates);
-        const balance::Partition in_use = state_.models.front().partition.whole(team_);
-        balance::Outcome outcome = balance::rebalance(setting_, in_use, std::move(cells), measured, state_);
+        const balance::ProcessBoxes in_use = state_.models.front().partition;
+        balance::Outcome outcome = balance::rebalance(setting_, std::move(cells), measured, state_);
         if (unseen_dead_end) outcome.dead_end = unseen_dead_end;
         require_partition(step, outcome);
         for (balance::ResourceRow& row : outcome.resources) row.seconds /= series_.scale();
@@ -146,7 +146,7 @@ public:
         std::optional<BalancedCells> before;
         if (last_step_ && !deck_.output.balance_formats.empty()) {
             for (double& seconds : outcome.seconds) seconds /= series_.scale();
-            before = balanced_cells(step, in_use, outcome, state_.load, setting_.grid, team_);
+            before = balanced_cells(step, balance::whole(team_, in_use), outcome, state_.load, setting_.grid, team_);
         }
         last_step_ = step;
         return {std::move(outcome), std::move(before)};

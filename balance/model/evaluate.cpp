@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "balance/model/work.hpp"
-#include "balance/partition/partition.hpp"
 
 namespace balance {
 namespace {
@@ -48,16 +47,35 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
     return result;
 }
 
-HostedCells::HostedCells(const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
+namespace {
+
+// Between the homes and the cells of the processes that members host.
+FieldPlan plan_of(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts) {
+    std::vector<int> members;
+    for (const std::int64_t p : known.processes)
+        if (const int m = hosts.member_of(p); members.empty() || members.back() != m) members.push_back(m);
+    const auto boxes_of = [&](int member) {
+        const Range its = hosts.processes_of(member);
+        const auto begin = std::ranges::lower_bound(known.processes, its.begin) - known.processes.begin(),
+                   end = std::ranges::lower_bound(known.processes, its.end) - known.processes.begin();
+        return std::vector<Box>(known.boxes.begin() + known.first[begin], known.boxes.begin() + known.first[end]);
+    };
+    return {team, Homes{grid, team.size()}, members, boxes_of};
+}
+
+}  // namespace
+
+HostedCells::HostedCells(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts,
                          std::span<const CellCounts> counts)
-    : plan_(team, Homes{grid, team.size()}, boxes_by_process(partition, hosts)) {
+    : plan_(plan_of(team, grid, known, hosts)) {
     const Range hosted = hosts.processes_of(team.rank());
-    for (std::int64_t p = hosted.begin, first = 0; p < hosted.end; ++p) {
-        const std::span<const Box> boxes =
-            std::span(partition.boxes).subspan(partition.first[p], partition.first[p + 1] - partition.first[p]);
+    std::int64_t first = 0;
+    for (std::int64_t i = 0; i < known.size(); ++i) {
+        const std::int64_t p = known.processes[i];
+        if (p < hosted.begin || p >= hosted.end) continue;
         std::int64_t cells = 0;
-        for (const Box& b : boxes) cells += b.cells();
-        processes_.push_back({p, boxes, first, cells});
+        for (const Box& b : known.of(i)) cells += b.cells();
+        processes_.push_back({p, known.of(i), first, cells});
         first += cells;
     }
     counts_ = plan_.to_boxes(counts);

@@ -8,8 +8,7 @@
 
 #include "balance/grid/field.hpp"
 #include "balance/model/load_model.hpp"
-#include "balance/partition/decomposition.hpp"
-#include "balance/partition/hosts.hpp"
+#include "balance/partition/process_boxes.hpp"
 
 namespace balance {
 
@@ -22,12 +21,12 @@ struct CellLoads {
 /// What all models start from, before anything was measured.
 CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 
-/// What the cells of the processes hold that a member hosts, process by process. The team and the partition must live
-/// as long as it.
+/// What the cells of the processes hold that a member hosts, process by process. The team and `known` must live as long
+/// as it.
 class HostedCells {
 public:
-    /// partition: the same on all members. counts: of the cells of the member's home. Collective.
-    HostedCells(const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
+    /// known: what around_home() gives. counts: of the cells of the member's home. Collective.
+    HostedCells(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts,
                 std::span<const CellCounts> counts);
 
     struct Process {

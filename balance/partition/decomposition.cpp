@@ -27,14 +27,29 @@ void add_even_parts(const Box& box, std::int64_t parts, std::vector<Box>& found)
 
 }  // namespace
 
-std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
+namespace {
+
+void require_cells(const Grid& grid, std::int64_t processes) {
     if (processes < 1 || processes > grid.box().cells())
         throw std::invalid_argument("cannot split " + std::to_string(grid.box().cells()) + " cells over " +
                                     std::to_string(processes) + " processes");
+}
+
+}  // namespace
+
+std::vector<Box> even_partition(const Grid& grid, std::int64_t processes) {
+    require_cells(grid, processes);
     std::vector<Box> patches;
     patches.reserve(processes);
     add_even_parts(grid.box(), processes, patches);
     return patches;
+}
+
+ProcessBoxes even_processes(const Grid& grid, std::int64_t processes, Range some) {
+    require_cells(grid, processes);
+    ProcessBoxes even;
+    for (std::int64_t p = some.begin; p < some.end; ++p) even.add(p, std::array{even_part(grid.box(), processes, p)});
+    return even;
 }
 
 std::vector<Box> joined(std::vector<Box> boxes) {
@@ -179,28 +194,42 @@ Partition one_box_each(std::vector<Box> boxes) {
     return p;
 }
 
-Decomposition::Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile, Zones zones)
+Decomposition::Decomposition(Grid grid, ProcessBoxes known, Hosts hosts, TileShape tile, Zones zones)
     : grid_(grid),
-      partition_(std::move(partition)),
+      known_(std::move(known)),
       hosts_(std::move(hosts)),
       tile_(tile),
       zones_(std::move(zones)),
-      bounds_(grid.box(), bounds()) {}
+      bounds_(bounds()) {}
+
+Decomposition::Decomposition(const Grid& grid, const Partition& partition, const Hosts& hosts, TileShape tile,
+                             Zones zones)
+    : Decomposition(grid, all_of(partition), hosts, tile, std::move(zones)) {
+    if (hosts.processes() != partition.processes())
+        throw std::invalid_argument("the hosts are those of another number of processes");
+}
+
+std::int64_t Decomposition::place_of(std::int64_t process) const {
+    const auto place = std::ranges::lower_bound(known_.processes, process);
+    if (place == known_.processes.end() || *place != process)
+        throw std::logic_error("a decomposition was asked for a process that it does not know");
+    return place - known_.processes.begin();
+}
 
 // With those of a rank's blocks where its last process is asked for: their tiles have its name.
-std::vector<Box> Decomposition::bounds() const {
-    if (hosts_.processes() != processes())
-        throw std::invalid_argument("the hosts are those of another number of processes");
-    std::vector<Box> bounds(processes(), Box{{0, 0, 0}, {0, 0, 0}});
-    for (std::int64_t p = 0; p < processes(); ++p)
-        if (const std::span<const Box> own = boxes_of(p); !own.empty()) bounds[p] = bounds_of(own);
-    for (int rank = 0; !zones_.blocks.empty() && rank < ranks(); ++rank)
-        for (const Box& block : zones_.of(rank)) {
-            if (block.empty()) continue;
-            Box& last = bounds[processes_of(rank).end - 1];
-            last = last.empty() ? block : around(last, block);
-        }
-    return bounds;
+BoxIndex Decomposition::bounds() const {
+    std::vector<Box> bounds;
+    std::vector<Box> some;  // that are not empty
+    for (std::int64_t i = 0; i < known_.size(); ++i) {
+        std::vector<Box> own(known_.of(i).begin(), known_.of(i).end());
+        const std::int64_t p = known_.processes[i];
+        if (const int rank = rank_of(p); p + 1 == processes_of(rank).end)
+            for (const Box& block : zones_.of(rank))
+                if (!block.empty()) own.push_back(block);
+        bounds.push_back(own.empty() ? Box{{0, 0, 0}, {0, 0, 0}} : bounds_of(own));
+        if (!own.empty()) some.push_back(bounds.back());
+    }
+    return {some.empty() ? grid_.box() : bounds_of(some), std::move(bounds)};
 }
 
 const Decomposition::Tiles& Decomposition::of(std::int64_t process) const {
@@ -210,7 +239,7 @@ const Decomposition::Tiles& Decomposition::of(std::int64_t process) const {
 
 Decomposition::Tiles Decomposition::cut(std::int64_t process) const {
     const int rank = rank_of(process);
-    const std::span<const Box> blocks = zones_.of(rank), own = boxes_of(process);
+    const std::span<const Box> blocks = zones_.of(rank), own = known_.of(place_of(process));
     Region cells = joined({own.begin(), own.end()});
     for (const Box& block : blocks)
         if (!block.empty()) cells = without(cells, block);
@@ -226,7 +255,7 @@ Decomposition::Tiles Decomposition::cut(std::int64_t process) const {
             tiles.push_back(blocks[a]);
             accelerator.push_back(static_cast<int>(a));
         }
-    return {BoxIndex(bounds_.boxes()[process], std::move(tiles)), on_cpu, std::move(accelerator)};
+    return {BoxIndex(bounds_.boxes()[place_of(process)], std::move(tiles)), on_cpu, std::move(accelerator)};
 }
 
 std::vector<Box> Decomposition::tiles_of_rank(int rank) const {
@@ -238,7 +267,7 @@ std::vector<Box> Decomposition::tiles_of_rank(int rank) const {
 
 std::vector<std::int64_t> Decomposition::processes_around(const Box& box) const {
     std::vector<std::int64_t> found;
-    bounds_.for_each_in(box, [&](std::int32_t process, const Box&) { found.push_back(process); });
+    bounds_.for_each_in(box, [&](std::int32_t place, const Box&) { found.push_back(known_.processes[place]); });
     std::sort(found.begin(), found.end());
     return found;
 }

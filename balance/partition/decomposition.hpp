@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Who owns which cells: patches of processes, processes of ranks, and the tiles into which a patch is cut for storage.
-// All ranks gather the patches once at each balancing; from then on each derives the same answers from them, and no
-// rank asks another who owns a cell.
+// A rank learns the boxes of the processes around its own once at each balancing; from then on all derive the same
+// answers from them, and no rank asks another who owns a cell.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <unordered_map>
 #include <vector>
 
 #include "balance/grid/grid.hpp"
 #include "balance/partition/box_index.hpp"
-#include "balance/partition/hosts.hpp"
+#include "balance/partition/process_boxes.hpp"
 
 namespace balance {
-
-/// Boxes of process p: boxes[first[p]] .. boxes[first[p + 1]]. They tile the grid; a process may have none.
-struct Partition {
-    std::vector<Box> boxes;
-    std::vector<std::int64_t> first;
-    std::int64_t processes() const { return static_cast<std::int64_t>(first.size()) - 1; }
-    friend bool operator==(const Partition&, const Partition&) = default;
-};
 
 /// Blocks of cells that accelerators compute: those of rank r are blocks[first[r]] .. blocks[first[r + 1]], one for
 /// each of its accelerators, in cells of its own processes. A block may be empty. Without accelerators, both are empty.
@@ -44,6 +38,8 @@ Partition one_box_each(std::vector<Box> boxes);
 /// Splits `grid` into `processes` patches of about equal numbers of cells by recursive bisection of the longer side, in
 /// the order of the recursion. Throws std::invalid_argument when there are more processes than cells.
 std::vector<Box> even_partition(const Grid& grid, std::int64_t processes);
+/// Some of its processes, found without making the others. Throws as it.
+ProcessBoxes even_processes(const Grid& grid, std::int64_t processes, Range some);
 
 /// Cells of a tile along each axis; in two dimensions z means nothing.
 using TileShape = std::array<int, 3>;
@@ -67,21 +63,22 @@ struct TileId {
     friend auto operator<=>(const TileId&, const TileId&) = default;
 };
 
-/// Patches, the processes that own them, the ranks that host those, and their tiles. A block that an accelerator
-/// computes is one tile. It comes after all other tiles of its rank and has the name of the rank's last process,
-/// whoever owns its cells.
+/// Patches, the processes that own them, the ranks that host those, and their tiles: of all processes or of those
+/// around a rank, which are all that it asks for. A block that an accelerator computes is one tile. It comes after all
+/// other tiles of its rank and has the name of the rank's last process, whoever owns its cells.
 ///
 /// The tiles of a process are cut when somebody first asks for them: a rank looks only at processes around its own,
 /// however many there are. So even const functions must not be called by several threads at the same time.
 class Decomposition {
 public:
-    /// partition: boxes that tile the grid, some for each process. hosts: the ranks of the processes. tile: see
-    /// split_into_tiles.
-    Decomposition(Grid grid, Partition partition, Hosts hosts, TileShape tile, Zones zones = {});
+    /// known: the processes of which somebody will ask. hosts: the ranks of all processes. tile: see split_into_tiles.
+    Decomposition(Grid grid, ProcessBoxes known, Hosts hosts, TileShape tile, Zones zones = {});
+    /// Of all processes.
+    Decomposition(const Grid& grid, const Partition& partition, const Hosts& hosts, TileShape tile, Zones zones = {});
 
     const Grid& grid() const { return grid_; }
-    const Partition& partition() const { return partition_; }
-    std::int64_t processes() const { return partition_.processes(); }
+    const ProcessBoxes& known() const { return known_; }
+    std::int64_t processes() const { return hosts_.processes(); }
     const Hosts& hosts() const { return hosts_; }
     int ranks() const { return hosts_.members(); }
     TileShape tile() const { return tile_; }
@@ -98,16 +95,23 @@ public:
     /// Those of a rank: process by process.
     std::vector<Box> tiles_of_rank(int rank) const;
 
-    /// Calls visit(tile, its cells) for every tile that meets `box` (inside the grid), in ascending order.
+    /// Calls visit(tile, its cells) for every tile that meets `box`, in ascending order. Throws std::logic_error where
+    /// the owner of a cell is not known.
     template <class Visit>
     void for_each_tile_in(const Box& box, Visit visit) const {
+        std::int64_t cells = 0;
         for (const std::int64_t p : processes_around(box)) {
             const BoxIndex& tiles = of(p).index;
             std::vector<int> found;
-            tiles.for_each_in(box, [&](std::int32_t t, const Box&) { found.push_back(t); });
+            tiles.for_each_in(box, [&](std::int32_t t, const Box& common) {
+                found.push_back(t);
+                cells += common.cells();
+            });
             std::sort(found.begin(), found.end());
             for (const int t : found) visit(TileId{p, t}, tiles.boxes()[t]);
         }
+        if (cells != intersection(box, grid_.box()).cells())
+            throw std::logic_error("a decomposition was asked for cells whose owners it does not know");
     }
     /// Ranks that have all the tiles which meet `box`, and perhaps others, in ascending order.
     std::vector<int> ranks_around(const Box& box) const;
@@ -120,20 +124,18 @@ private:
     };
     const Tiles& of(std::int64_t process) const;
     Tiles cut(std::int64_t process) const;
-    std::span<const Box> boxes_of(std::int64_t process) const {
-        return std::span(partition_.boxes)
-            .subspan(partition_.first[process], partition_.first[process + 1] - partition_.first[process]);
-    }
+    /// Where a process stands among those that are known. Throws std::logic_error where it is not.
+    std::int64_t place_of(std::int64_t process) const;
     /// In whose bounds `box` lies, in ascending order.
     std::vector<std::int64_t> processes_around(const Box& box) const;
-    std::vector<Box> bounds() const;
+    BoxIndex bounds() const;
 
     Grid grid_;
-    Partition partition_;
+    ProcessBoxes known_;
     Hosts hosts_;
     TileShape tile_;
     Zones zones_;
-    BoxIndex bounds_;  // of the cells of each process
+    BoxIndex bounds_;  // of the cells of each process that is known
     mutable std::unordered_map<std::int64_t, Tiles> tiles_;
 };
 

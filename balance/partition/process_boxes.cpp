@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "balance/partition/process_boxes.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace balance {
 
 void ProcessBoxes::add(std::int64_t process, std::span<const Box> its_boxes) {
@@ -15,6 +18,8 @@ std::int64_t ProcessBoxes::bytes() const {
 }
 
 namespace {
+
+constexpr int numbers_of_a_box = 6;
 
 ProcessBoxes processes_in(const Partition& partition, Range range) {
     ProcessBoxes some;
@@ -35,30 +40,52 @@ ProcessBoxes hosted_of(const Partition& partition, const Hosts& hosts, int membe
     return processes_in(partition, hosts.processes_of(member));
 }
 
-// Members send of each process the number of its boxes, then their corners.
-Partition whole(const Team& team, const ProcessBoxes& hosted) {
-    constexpr int numbers = 6;  // of a box
-    std::vector<std::int32_t> mine;
-    mine.reserve(hosted.size() + numbers * hosted.boxes.size());
-    for (std::int64_t i = 0; i < hosted.size(); ++i) {
-        mine.push_back(static_cast<std::int32_t>(hosted.of(i).size()));
-        for (const Box& b : hosted.of(i))
+ProcessBoxes united(std::span<const ProcessBoxes> lists) {
+    struct Place {
+        std::int64_t process;
+        const ProcessBoxes* list;
+        std::int64_t at;
+    };
+    std::vector<Place> places;
+    for (const ProcessBoxes& list : lists)
+        for (std::int64_t i = 0; i < list.size(); ++i) places.push_back({list.processes[i], &list, i});
+    std::ranges::stable_sort(places, {}, &Place::process);
+    ProcessBoxes all;
+    for (const Place& p : places)
+        if (all.processes.empty() || all.processes.back() != p.process) all.add(p.process, p.list->of(p.at));
+    return all;
+}
+
+// Of each process its number, that of its boxes, and their corners.
+std::vector<std::int32_t> to_words(const ProcessBoxes& some) {
+    std::vector<std::int32_t> words;
+    words.reserve(2 * some.size() + numbers_of_a_box * some.boxes.size());
+    for (std::int64_t i = 0; i < some.size(); ++i) {
+        words.push_back(static_cast<std::int32_t>(some.processes[i]));
+        words.push_back(static_cast<std::int32_t>(some.of(i).size()));
+        for (const Box& b : some.of(i))
             for (const std::array<int, 3>& corner : {b.lower, b.upper})
-                mine.insert(mine.end(), corner.begin(), corner.end());
+                words.insert(words.end(), corner.begin(), corner.end());
     }
-    const std::vector<std::int32_t> all = all_gather<std::int32_t>(team, mine);
-    std::int64_t processes = 0;
-    for (auto next = all.begin(); next != all.end(); next += 1 + numbers * std::int64_t{*next}) ++processes;
-    Partition p;
-    p.boxes.reserve((all.size() - processes) / numbers);  // all members have it at the same time: no more than it takes
-    p.first.reserve(processes + 1);
-    p.first.push_back(0);
-    for (auto next = all.begin(); next != all.end();) {
-        for (std::int32_t boxes = *next++; boxes > 0; --boxes, next += numbers)
-            p.boxes.push_back({{next[0], next[1], next[2]}, {next[3], next[4], next[5]}});
-        p.first.push_back(static_cast<std::int64_t>(p.boxes.size()));
+    return words;
+}
+
+ProcessBoxes from_words(std::span<const std::int32_t> words) {
+    ProcessBoxes some;
+    std::vector<Box> boxes;
+    for (auto next = words.begin(); next != words.end();) {
+        const std::int32_t process = *next++;
+        boxes.clear();
+        for (std::int32_t n = *next++; n > 0; --n, next += numbers_of_a_box)
+            boxes.push_back({{next[0], next[1], next[2]}, {next[3], next[4], next[5]}});
+        some.add(process, boxes);
     }
-    return p;
+    return some;
+}
+
+Partition whole(const Team& team, const ProcessBoxes& hosted) {
+    ProcessBoxes all = from_words(all_gather<std::int32_t>(team, to_words(hosted)));
+    return {std::move(all.boxes), std::move(all.first)};
 }
 
 }  // namespace balance

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT
-// What a member knows of a partition: the boxes of the processes that it hosts, or of those around it. No member has
-// to know all, so what each one holds does not grow with their number.
+// Partitions, and what a member knows of one: the boxes of the processes that it hosts, or of those around it. No
+// member has to know all, so what each one holds does not grow with their number.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "balance/grid/grid.hpp"
-#include "balance/partition/decomposition.hpp"
 #include "balance/partition/hosts.hpp"
 #include "balance/team.hpp"
 
 namespace balance {
+
+/// Boxes of process p: boxes[first[p]] .. boxes[first[p + 1]]. They tile the grid; a process may have none.
+struct Partition {
+    std::vector<Box> boxes;
+    std::vector<std::int64_t> first;
+    std::int64_t processes() const { return static_cast<std::int64_t>(first.size()) - 1; }
+    friend bool operator==(const Partition&, const Partition&) = default;
+};
 
 /// Some processes of a partition and all their boxes.
 struct ProcessBoxes {
@@ -34,6 +40,13 @@ struct ProcessBoxes {
 ProcessBoxes all_of(const Partition& partition);
 /// Those that a member hosts.
 ProcessBoxes hosted_of(const Partition& partition, const Hosts& hosts, int member);
+/// Several lists as one, in which a process that several have comes once.
+ProcessBoxes united(std::span<const ProcessBoxes> lists);
+
+/// As numbers for messages, and back.
+std::vector<std::int32_t> to_words(const ProcessBoxes& some);
+ProcessBoxes from_words(std::span<const std::int32_t> words);
+
 /// The partition of which each member gives the processes that it hosts. Takes 24 bytes and more a process on every
 /// member: for files, and for what has to look at all processes at once. Collective.
 Partition whole(const Team& team, const ProcessBoxes& hosted);

@@ -8,22 +8,23 @@
 
 namespace balance {
 
-Owners::Owners(const Grid& grid, const Box& home, const Partition& partition)
+Owners::Owners(const Grid& grid, const Box& home, const ProcessBoxes& known)
     : home_(home), framed_(with_halo(home, halo_of(grid, 1))) {
     process_.assign(framed_.cells(), -1);
     if (home.empty()) return;
     // What of all boxes lies in the frame when it is moved by so many cells.
     const auto paint = [&](const std::array<int, 3>& image) {
         const Box there = shifted(framed_, image);
-        for (std::int64_t p = 0; p < partition.processes(); ++p)
-            for (std::int64_t i = partition.first[p]; i < partition.first[p + 1]; ++i) {
-                if (!meet(partition.boxes[i], there)) continue;
-                const Box b = intersection(partition.boxes[i], there);
+        for (std::int64_t p = 0; p < known.size(); ++p)
+            for (const Box& box : known.of(p)) {
+                if (!meet(box, there)) continue;
+                const Box b = intersection(box, there);
                 const bool lines = b.extent(2) == there.extent(2);  // they follow each other
                 for (int x = b.lower[0]; x < b.upper[0]; ++x)
                     for (int y = b.lower[1]; y < (lines ? b.lower[1] + 1 : b.upper[1]); ++y)
                         std::fill_n(process_.begin() + place_in(there, x, y, b.lower[2]),
-                                    std::int64_t{lines ? b.extent(1) : 1} * b.extent(2), static_cast<std::int32_t>(p));
+                                    std::int64_t{lines ? b.extent(1) : 1} * b.extent(2),
+                                    static_cast<std::int32_t>(known.processes[p]));
             }
     };
     // Images of boxes come into the frame only where it reaches over a periodic boundary.

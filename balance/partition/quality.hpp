@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "balance/grid/field.hpp"
-#include "balance/partition/decomposition.hpp"
+#include "balance/partition/process_boxes.hpp"
 
 namespace balance {
 
@@ -15,7 +15,8 @@ namespace balance {
 /// where there are some; -1 outside the grid.
 class Owners {
 public:
-    Owners(const Grid& grid, const Box& home, const Partition& partition);
+    /// known: at least all processes that own cells there.
+    Owners(const Grid& grid, const Box& home, const ProcessBoxes& known);
 
     const Box& home() const { return home_; }
     /// The home with its frame, in whose order of cells the owners lie.

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "balance/grid/grid.hpp"
-#include "balance/partition/decomposition.hpp"
-#include "balance/partition/hosts.hpp"
 #include "balance/team.hpp"
 
 namespace balance {
@@ -29,20 +27,6 @@ public:
 
 private:
     std::vector<T> mine_;
-};
-
-/// A partition of which each member keeps the boxes of the processes that it hosts.
-class ScatteredPartition {
-public:
-    ScatteredPartition() = default;
-    /// whole: the same on all members.
-    ScatteredPartition(const Team& team, const Partition& whole, const Hosts& hosts);
-    /// Collective.
-    Partition whole(const Team& team) const;
-    std::int64_t bytes() const { return static_cast<std::int64_t>(mine_.capacity() * sizeof(std::int32_t)); }
-
-private:
-    std::vector<std::int32_t> mine_;  // of each process: the number of its boxes, then their corners
 };
 
 }  // namespace balance

@@ -51,7 +51,7 @@ int main() {
         measured.moment = {step + 1, step, {}};
         measured.observed = balance::observe(policy, measured.moment, balance::MeasuredTimes{times, {}}, balancing);
         if (measured.observed->row.decision != balance::Decision::none) continue;  // a migration would not pay
-        balance::Outcome outcome = balance::rebalance(setting, cells, {counts, {}}, measured, balancing);
-        if (outcome.next) cells = std::move(*outcome.next);
+        balance::Outcome outcome = balance::rebalance(setting, {counts, {}}, measured, balancing);
+        if (outcome.next) cells = balance::whole(team, outcome.next->hosted);
     }
 }

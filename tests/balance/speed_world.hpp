@@ -78,7 +78,8 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
             times[p] *= 1 + w.noise * std::normal_distribution<double>()(random);
         }
         outcome.efficiency.push_back(sum / static_cast<double>(w.processes) / largest);
-        const HostedCells hosted(team, grid, partition, Hosts(w.processes, team.size()), counts);
+        const ProcessBoxes known = all_of(partition);
+        const HostedCells hosted(team, grid, known, Hosts(w.processes, team.size()), counts);
         if (w.use) speeds.learn(team, grid, hosted, times);
         load = evaluate(*model, team, grid, hosted, state, speeds.at_mean_speed(times)).load;
     }

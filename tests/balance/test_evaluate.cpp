@@ -44,7 +44,8 @@ Learnt learn(const Team& team, const std::string& name, const Hosts& hosts) {
         std::vector<double> times;
         for (std::int64_t p = 0; p < processes; ++p)
             times.push_back(1e-3 * static_cast<double>(1 + (p * 7 + static_cast<std::int64_t>(round)) % 4));
-        loads = evaluate(*model, team, grid, HostedCells(team, grid, partition, hosts, counts), state, times);
+        const ProcessBoxes known = all_of(partition);
+        loads = evaluate(*model, team, grid, HostedCells(team, grid, known, hosts, counts), state, times);
     }
     const FieldPlan plan = plan_by_columns(team, grid);
     const auto whole = [&]<class T>(const std::vector<T>& field) {

@@ -62,7 +62,7 @@ Found find(const Team& team, const Grid& grid, const Partition& before, const Pa
         particles.push_back(particles_of(x, y, z));
         work.push_back(to_ticks(1e-6 * static_cast<double>(load_of(x, y, z))));
     });
-    const Owners old_owners(grid, home, before), owners(grid, home, after);
+    const Owners old_owners(grid, home, all_of(before)), owners(grid, home, all_of(after));
     const Moved moved = moved_between(old_owners, owners, particles);
     std::array<std::int64_t, 3> sums{ghost_cells(owners), moved.cells, moved.particles};
     team.sum(sums);
@@ -116,6 +116,6 @@ TEST_CASE("nothing moves between a partition and itself, and one process has no 
         const SerialTeam alone;
         const Found same = find(alone, grid, p, p);
         CHECK((same.cells == 0 && same.particles == 0));
-        CHECK(ghost_cells({grid, grid.box(), one}) == 0);
+        CHECK(ghost_cells({grid, grid.box(), all_of(one)}) == 0);
     }
 }

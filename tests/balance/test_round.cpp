@@ -106,7 +106,7 @@ std::vector<Told> play(const Team& team, const Case& c) {
                 cells.counts.push_back(counts_at(x, y, round));
                 if (!c.wall && round > 0) cells.work.push_back(work_at(x, y, round));
             }
-        const Partition in_use = balancing.models[0].partition.whole(team);
+        const Partition in_use = whole(team, balancing.models[0].partition);
         Measured measured;
         measured.moment = {round * every, (round - 1) * every, c.noise};
         measured.first = round == 0;
@@ -117,15 +117,15 @@ std::vector<Told> play(const Team& team, const Case& c) {
             if (measured.observed->row.decision != Decision::none) told.rows = {measured.observed->row};
         }
         if (told.rows.empty()) {
-            Outcome outcome = rebalance(setting, in_use, std::move(cells), measured, balancing);
+            Outcome outcome = rebalance(setting, std::move(cells), measured, balancing);
             told.rows = outcome.rows;
             told.resources = outcome.resources;
-            told.partition = outcome.next.value_or(in_use);
+            told.partition = outcome.next ? whole(team, outcome.next->hosted) : in_use;
             told.smallest_limit = outcome.dead_end ? outcome.dead_end->smallest : 0;
         } else {
             told.partition = in_use;
         }
-        if (balancing.models[0].partition.whole(team) != told.partition) told.smallest_limit = -1;  // they must agree
+        if (whole(team, balancing.models[0].partition) != told.partition) told.smallest_limit = -1;  // they must agree
         told.history = balancing.models[0].history;
         told.worth_even = balancing.worth.even, told.worth_possible = balancing.worth.possible;
         story.push_back(std::move(told));
@@ -427,7 +427,6 @@ TEST_CASE("times that come from elsewhere take the place of counted ones, for th
     const Meter meter;
     const Setting setting{team, grid, {processes, 1}, c.policy, meter};
     Balancing balancing = start(setting, c);
-    const Partition even = balancing.models[0].partition.whole(team);
     HomeCells cells;
     for (int x = 0; x < grid.cells[0]; ++x)
         for (int y = 0; y < grid.cells[1]; ++y) {
@@ -438,7 +437,8 @@ TEST_CASE("times that come from elsewhere take the place of counted ones, for th
     measured.moment = {every, 0, {}};
     measured.driver_times = {1, 2, 3, 4, 5, 6};
     measured.accelerator_speeds = {4};
-    const Outcome outcome = rebalance(setting, even, cells, measured, balancing);
+    const Partition even = whole(team, balancing.models[1].partition);
+    const Outcome outcome = rebalance(setting, cells, measured, balancing);
     CHECK(outcome.rows[0].max_seconds == 6);
     CHECK(outcome.rows[0].lbe == Approx(3.5 / 6));
     const std::vector<double> counted = times_of(even, 1, {});
@@ -477,7 +477,6 @@ TEST_CASE("by the wall clock an observation can end the round, and says why") {
     Measured measured;
     measured.moment = {20, 15, {}};
     measured.observed = uneven;
-    const Partition even_boxes = two.models[0].partition.whole(team);
-    CHECK(rebalance(setting, even_boxes, std::move(cells), measured, two).rows.size() == 1);
+    CHECK(rebalance(setting, std::move(cells), measured, two).rows.size() == 1);
     CHECK(two.models[1].history.updates == 0);
 }
