@@ -138,8 +138,6 @@ private:
 
     // Nothing where no partition keeps the limit.
     std::optional<Partition> partition_by(const CellLoads& loads, Row& row, Outcome& outcome) {
-        std::vector<Split> splits;
-        if (b_.contender.partition.sticky) splits = b_.splits.whole(s_.team);
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
         s_.meter.part(RoundPart::lines, 0,
                       cut_together_of(static_cast<double>(cells), s_.grid.dimensions, s_.team.size()).lines);
@@ -150,12 +148,11 @@ private:
         std::optional<Partition> next;
         try {
             next = make_partition({s_.team, s_.grid, loads.load, sizes, all_.speeds.targets(), s_.meter},
-                                  b_.contender.partition, splits);
+                                  b_.contender.partition, b_.splits);
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
             row.decision = Decision::kept_limit;
         }
-        b_.splits = {s_.team, splits};
         return next;
     }
 
