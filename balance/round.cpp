@@ -138,8 +138,6 @@ private:
 
     // Nothing where no partition keeps the limit.
     std::optional<LocalPartition> partition_by(const CellLoads& loads, Row& row, Outcome& outcome) {
-        std::vector<Split> splits;
-        if (b_.contender.partition.sticky) splits = b_.splits.whole(s_.team);
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
         s_.meter.part(RoundPart::lines, 0,
                       cut_together_of(static_cast<double>(cells), s_.grid.dimensions, s_.team.size()).lines);
@@ -149,14 +147,14 @@ private:
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<LocalPartition> next;
         try {
-            const Partition made = make_partition(
-                {s_.team, s_.grid, loads.load, sizes, all_.speeds.targets(), s_.meter}, b_.contender.partition, splits);
+            const Partition made =
+                make_partition({s_.team, s_.grid, loads.load, sizes, all_.speeds.targets(), s_.meter},
+                               b_.contender.partition, b_.splits);
             next.emplace().hosted = hosted_of(made, s_.hosts, s_.team.rank());
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
             row.decision = Decision::kept_limit;
         }
-        b_.splits = {s_.team, splits};
         return next;
     }
 

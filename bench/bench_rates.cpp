@@ -154,7 +154,7 @@ void bisection(int nx, int ny, std::int64_t parts, int members) {
         const Timed timed(team);
         std::vector<double> seconds;
         for (int i = 0; i < 7; ++i) {
-            std::vector<Split> memory;
+            Scattered<Split> memory;
             timed.start();
             bisect(timed, grid, mine, parts, 1, memory, {});
             seconds.push_back(timed.seconds());
@@ -216,7 +216,7 @@ void measure(int nx, int ny, int ranks) {
     options.patches_per_process = 8;
     options.cut = CutAt::cells;
     options.sticky = false;
-    std::vector<Split> memory;
+    Scattered<Split> memory;
     const Partition partition = make_partition({one, grid, loads, {}, {}}, options, memory);
     const auto cells = static_cast<std::size_t>(home.cells());
     const std::vector<std::int64_t> mine(loads.begin(), loads.begin() + static_cast<std::ptrdiff_t>(cells));
@@ -292,7 +292,7 @@ void speeds(int nx, int ny, int ranks, double noise) {
     Speeds found(ranks, {});
     std::mt19937 random(1);
     std::normal_distribution<double> normal;
-    std::vector<Split> memory;
+    Scattered<Split> memory;
     PartTimes last;
     for (int round = 0; round < 6; ++round) {
         for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += static_cast<std::int64_t>((37 * round + 7 * i) % 5);

@@ -86,15 +86,15 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     double seconds = price.part(cost::lines, static_cast<double>(together.lines));
     for (const PartCost& c : {cost::bisection, cost::model, cost::quality}) seconds += price.home(c);
     for (const PartCost& c : {cost::owners, cost::fields, cost::owners}) seconds += price.around(c);
-    constexpr double split = 8, cut = 12, model = 40, features = 32;
+    constexpr double corners = 24, model = 40, features = 32;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
     // partition in use and of the next one in one reduction.
     Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .deliveries = 1, .all_gathered_bytes = model * ranks};
-    // The bisection: sums of lines, until there are boxes for all; then its cuts, and what it remembers. Its loads
-    // travel twice where blocks of ranks go on by themselves.
+    // The bisection: sums of lines, until there are boxes for all; then its boxes. Its loads travel twice where blocks
+    // of ranks go on by themselves, and what it remembers goes with them and comes back.
     m.reductions += static_cast<double>(together.sums);
-    m.all_gathers += 2, m.exchanges += 2;
-    m.all_gathered_bytes += (2 * split + cut) * boxes;
+    m.all_gathers += 1, m.exchanges += 6;
+    m.all_gathered_bytes += corners * boxes;
     if (balance::kind_of(balance.partition).chained) {
         const double items = chain_items(balance.partition, dimensions, ranks, cells);
         const int leaders = balance::chain_leaders(static_cast<std::int64_t>(items), static_cast<std::int64_t>(ranks),

@@ -52,7 +52,7 @@ balance::NestedPartition flat_partition(const comm::Communicator& comm, const Lo
     std::vector<std::int64_t> load = field.load;
     const balance::Box home = balance::Homes{field.grid, comm.size()}.of(comm.rank());
     if (load.empty()) load.assign(home.cells(), 1);
-    std::vector<balance::Split> memory;
+    balance::Scattered<balance::Split> memory;
     const balance::Partition made =
         balance::make_partition({team, field.grid, load, {}, speeds.targets()}, options, memory);
     return {made.boxes, made.first, {}};

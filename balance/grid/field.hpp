@@ -41,6 +41,12 @@ struct EvenParts {
     std::vector<Box> boxes;
     std::vector<Range> holders;
 
+    /// Another box for these members, but no more of them than it has cells; none for an empty one.
+    void add(const Box& box, const Range& members) {
+        if (box.empty()) return;
+        boxes.push_back(box);
+        holders.push_back({members.begin, std::min(members.end, members.begin + box.cells())});
+    }
     /// A member's parts, in the order of the boxes.
     std::vector<Box> of(int member) const;
     /// The members of whose parts some meet one of `regions`, in ascending order.

@@ -20,7 +20,7 @@ NodeParts parts_of(const PartitionInput& in, const PartitionOptions& options, Ra
 
 }  // namespace
 
-Partition partition_nested(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>&) {
+Partition partition_nested(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>&) {
     if (options.processes > in.grid.box().cells())
         throw std::invalid_argument("cannot split " + std::to_string(in.grid.box().cells()) + " cells over " +
                                     std::to_string(options.processes) + " processes");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "balance/grid/field.hpp"
+#include "balance/partition/scattered.hpp"
 
 namespace balance {
 
@@ -28,12 +29,20 @@ std::int64_t capacity(const Box& box, int width);
 std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,
                         std::vector<Split>& memory, std::span<const double> targets = {});
 
-/// The same for the whole grid and a team. load: of this member's home. Members cut boxes together, with sums over the
-/// team, while these have more cells than the share of a block of members; then each block goes on with some of the
-/// boxes, and at last each member. So no member sees much more than its share of the cells, and the number of messages
-/// does not grow with the parts. Collective, the same on all members, whatever their number.
-std::vector<Box> bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts,
-                        int width, std::vector<Split>& memory, std::span<const double> targets = {});
+/// Consecutive parts of a bisection: boxes[i] is part first + i.
+struct Leaves {
+    std::int64_t first = 0;
+    std::vector<Box> boxes;
+};
+
+/// The same for the whole grid and a team, below 2^30 parts. load: of this member's home. Members cut boxes together,
+/// with sums over the team, while these have more cells than the share of a block of members; then each block goes on
+/// with some of the boxes, and at last each member. So no member sees much more than its share of the cells and of the
+/// parts, and the number of messages does not grow with the parts. Returns the parts that this member cut, perhaps
+/// none; those of the members, one after the other, are all of them. Collective, the same parts and the same memory
+/// whatever the number of members.
+Leaves bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts, int width,
+              Scattered<Split>& memory, std::span<const double> targets = {});
 
 /// What a member does together with others in a bisection, about, when loads are even: the lines of cells that it goes
 /// through, whose cost is for a Meter, and sums over teams. cells: of the grid.

@@ -32,11 +32,11 @@ std::vector<std::int32_t> by_metis(const CellGraph& graph, std::span<const doubl
 
 }  // namespace
 
-Partition partition_metis(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>&) {
+Partition partition_metis(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>&) {
     return partition_graph(in, options, by_metis);
 }
 #else
-Partition partition_metis(const PartitionInput&, const PartitionOptions&, std::vector<Split>&) {
+Partition partition_metis(const PartitionInput&, const PartitionOptions&, Scattered<Split>&) {
     throw std::invalid_argument("this was built without METIS");
 }
 #endif

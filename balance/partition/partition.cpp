@@ -27,7 +27,7 @@
 namespace balance {
 
 #define STEELYARD_DECLARED(name, ...) \
-    Partition partition_##name(const PartitionInput&, const PartitionOptions&, std::vector<Split>& memory);
+    Partition partition_##name(const PartitionInput&, const PartitionOptions&, Scattered<Split>& memory);
 STEELYARD_PARTITIONS(STEELYARD_DECLARED)
 #undef STEELYARD_DECLARED
 
@@ -130,11 +130,11 @@ std::int64_t no_boxes(const Grid&, const PartitionOptions&) { return 0; }
 std::int64_t a_box_each(const Grid&, const PartitionOptions& options) { return options.processes; }
 
 std::vector<Box> bisected(const PartitionInput& in, const PartitionOptions& options, std::int64_t parts,
-                          std::vector<Split>& memory, std::span<const double> targets) {
-    if (!options.sticky) memory.clear();
-    std::vector<Box> boxes = bisect(in.team, in.grid, in.load, parts, options.min_width, memory, targets);
-    if (!options.sticky) std::vector<Split>().swap(memory);  // nobody asks for it again
-    return boxes;
+                          Scattered<Split>& memory, std::span<const double> targets) {
+    if (!options.sticky) memory = {};
+    const Leaves mine = bisect(in.team, in.grid, in.load, parts, options.min_width, memory, targets);
+    if (!options.sticky) memory = {};  // nobody asks for it again
+    return all_gather<Box>(in.team, mine.boxes);
 }
 
 // Deals patches to members so that each has about as many items, since a member with more would be waited for.
@@ -170,7 +170,7 @@ ChainItems items_of_member(const PartitionInput& in, const PartitionOptions& opt
 }  // namespace
 
 // Bisection into patches, the patches along a curve, the curve cut into chains (Liu et al. 2015, with finer cuts).
-Partition partition_chain(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>& memory) {
+Partition partition_chain(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>& memory) {
     const std::vector<Box> patches =
         in_order(bisected(in, options, patch_count(in.grid, options), memory, {}), options.order, in.grid.dimensions);
     std::vector<std::int64_t> before{0};  // items before each patch
@@ -197,13 +197,13 @@ Partition partition_chain(const PartitionInput& in, const PartitionOptions& opti
 }
 
 // Recursive coordinate bisection: as many boxes as processes (Berger & Bokhari 1987).
-Partition partition_rcb(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>& memory) {
+Partition partition_rcb(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>& memory) {
     const std::vector<double> targets(in.targets.begin(), in.targets.end());
     return one_box_each(bisected(in, options, options.processes, memory, targets));
 }
 
 // Even and fixed.
-Partition partition_none(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>&) {
+Partition partition_none(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>&) {
     return one_box_each(even_partition(in.grid, options.processes));
 }
 
@@ -222,7 +222,7 @@ const PartitionKind& kind_of(const PartitionOptions& options) {
     throw std::invalid_argument("there is no partition of kind " + options.kind);
 }
 
-Partition make_partition(const PartitionInput& input, const PartitionOptions& options, std::vector<Split>& memory) {
+Partition make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory) {
     return kind_of(options).make(input, options, memory);
 }
 

@@ -60,12 +60,12 @@ struct PartitionInput {
 /// there is no limit). memory: see bisect(); keep it from one balancing to the next. Collective, the same on all
 /// members, whatever their number. Throws, on all members alike, Infeasible when the limit can't be met (kind chain;
 /// the others have none), std::invalid_argument when the kind is unknown or was not built.
-Partition make_partition(const PartitionInput& input, const PartitionOptions& options, std::vector<Split>& memory);
+Partition make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory);
 
 /// A kind of partition: what the rest of the program must know of it. Its entry stands in partition.cpp.
 struct PartitionKind {
     const char* name;  ///< partition.kind of a deck
-    Partition (*make)(const PartitionInput&, const PartitionOptions&, std::vector<Split>& memory);
+    Partition (*make)(const PartitionInput&, const PartitionOptions&, Scattered<Split>& memory);
     bool follows_loads = true;  ///< false: the same boxes whatever the loads are
     bool keeps_limit = false;   ///< of PartitionOptions::max_size
     bool chained = false;       ///< a chain of pieces is cut

@@ -57,11 +57,11 @@ std::vector<std::int32_t> by_scotch(const CellGraph& cells, std::span<const doub
 
 }  // namespace
 
-Partition partition_scotch(const PartitionInput& in, const PartitionOptions& options, std::vector<Split>&) {
+Partition partition_scotch(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>&) {
     return partition_graph(in, options, by_scotch);
 }
 #else
-Partition partition_scotch(const PartitionInput&, const PartitionOptions&, std::vector<Split>&) {
+Partition partition_scotch(const PartitionInput&, const PartitionOptions&, Scattered<Split>&) {
     throw std::invalid_argument("this was built without Scotch");
 }
 #endif

@@ -30,7 +30,8 @@ int main() {
     };
 
     for (const char* kind : {"none", "rcb", "chain"}) {
-        std::vector<balance::Split> memory;  // keep it from one balancing to the next, so that borders move little
+        balance::Scattered<balance::Split>
+            memory;  // keep it from one balancing to the next, so that borders move little
         const balance::PartitionOptions options{.kind = kind, .processes = processes};
         const balance::Partition cells = balance::make_partition({team, grid, cost, {}}, options, memory);
         std::printf("%-5s  LBE %.3f\n", kind, balance::efficiency(times_of(cells)));

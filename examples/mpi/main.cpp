@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
         for (int x = home.lower[0]; x < home.upper[0]; ++x)
             for (int y = home.lower[1]; y < home.upper[1]; ++y)
                 cost.push_back((x - 30) * (x - 30) + (y - 50) * (y - 50) < 400 ? 50 : 1);
-        std::vector<balance::Split> memory;  // keep it from one balancing to the next, so that borders move little
+        balance::Scattered<balance::Split>
+            memory;  // keep it from one balancing to the next, so that borders move little
         const balance::Partition cells =
             balance::make_partition({team, grid, cost, {}}, {.processes = processes}, memory);
         const double lbe = balance::predicted_efficiency(team, {grid, home, cells}, cost, processes);

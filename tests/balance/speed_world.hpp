@@ -63,7 +63,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
     std::vector<std::int64_t> load = first_loads(Start::particles, counts).load;
     Outcome outcome;
     for (int k = 0; k < w.balancings; ++k) {
-        std::vector<Split> memory;
+        Scattered<Split> memory;
         const Partition partition = make_partition({team, grid, load, {}, speeds.targets()}, options, memory);
         std::vector<double> times(w.processes, 0.0);
         std::mt19937 random(1000 * w.seed + k);

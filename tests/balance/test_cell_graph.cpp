@@ -33,7 +33,7 @@ Partition made(const Team& team, const Grid& grid, const std::string& kind, std:
     PartitionOptions options;
     options.kind = kind;
     options.processes = processes;
-    std::vector<Split> memory;
+    Scattered<Split> memory;
     return make_partition({team, grid, load, {}, targets}, options, memory);
 }
 

@@ -34,19 +34,21 @@ struct Field {
 // A partition as one member of a team gets it.
 struct Made {
     Partition partition;
-    std::vector<Split> memory;
+    std::vector<Split> memory;        // of all members
     std::int64_t smallest_limit = 0;  // that would work, where the one asked for does not
     friend bool operator==(const Made&, const Made&) = default;
 };
-Made make(const Team& team, const PartitionOptions& options, std::vector<Split> memory = {}, int shift = 0,
+Made make(const Team& team, const PartitionOptions& options, const std::vector<Split>& memory = {}, int shift = 0,
           std::span<const std::int64_t> targets = {}) {
     const Field field(Homes{grid, team.size()}.of(team.rank()), shift);
-    Made made{{}, std::move(memory), 0};
+    Made made;
+    Scattered<Split> kept(team, memory);
     try {
-        made.partition = make_partition({team, grid, field.load, field.size, targets}, options, made.memory);
+        made.partition = make_partition({team, grid, field.load, field.size, targets}, options, kept);
     } catch (const Infeasible& e) {
         made.smallest_limit = e.smallest;
     }
+    made.memory = kept.whole(team);
     return made;
 }
 
@@ -268,7 +270,7 @@ TEST_CASE("no patch is narrower than asked, and fewer are made where there is no
         }
     PartitionOptions o;
     o.processes = 60, o.patches_per_process = 8, o.min_width = 6;
-    std::vector<Split> memory;
+    Scattered<Split> memory;
     check_tiling(make_partition({alone, grid, whole.load, whole.size}, o, memory));
 }
 
@@ -349,11 +351,13 @@ TEST_CASE("a team of any size bisects as one member does, from scratch and from 
             CAPTURE(parts, members);
             const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
                 const Field mine(Homes{grid, team.size()}.of(team.rank()));
-                std::vector<Split> own;
+                Scattered<Split> own;
                 bool same = true;
-                for (int round = 0; round < 2; ++round)
-                    same = same && bisect(team, grid, mine.load, parts, 2, own, targets) == expected[round];
-                return same && own == memory;
+                for (int round = 0; round < 2; ++round) {
+                    const Leaves cut = bisect(team, grid, mine.load, parts, 2, own, targets);
+                    same = all_gather<Box>(team, cut.boxes) == expected[round] && same;
+                }
+                return same && own.whole(team) == memory;
             });
             CHECK(good == std::vector<int>(members, 1));
         }

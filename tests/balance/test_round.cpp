@@ -229,7 +229,7 @@ private:
         std::vector<std::int64_t> sizes;
         for (int x = 0; x < grid.cells[0]; ++x)
             for (int y = 0; y < grid.cells[1]; ++y) sizes.push_back(particles_at(x, y, number));
-        std::vector<Split> memory;
+        Scattered<Split> memory;
         const Partition next = make_partition({SerialTeam{}, grid, loads, sizes, {}}, c_.policy.partition, memory);
         const std::vector<int> before = owners_of(grid, partition_), after = owners_of(grid, next);
         Moved moved;

@@ -65,6 +65,7 @@ public:
         std::vector<std::byte> joined;
         if (rank_ == 0)
             for (const auto& bytes : all) joined.insert(joined.end(), bytes.begin(), bytes.end());
+        counts_->gathered += static_cast<std::int64_t>(joined.size());
         return joined;
     }
     void broadcast(std::span<std::byte> bytes) const override {
@@ -76,6 +77,7 @@ public:
         std::vector<std::byte> joined;
         for (const auto& bytes : publish({mine.begin(), mine.end()}))
             joined.insert(joined.end(), bytes.begin(), bytes.end());
+        counts_->gathered += static_cast<std::int64_t>(joined.size());
         return joined;
     }
     std::unique_ptr<balance::Channel> channel() const override {
@@ -97,10 +99,10 @@ public:
         return std::make_unique<ThreadTeam>(part, rank, counts_);
     }
 
-    /// Messages that a member has sent, collective calls that it has taken part in, and the most bytes that one
-    /// transfer has brought it, so far; in this team and in those split from it.
+    /// Messages that a member has sent, collective calls that it has taken part in, the most bytes that one transfer
+    /// has brought it, and the bytes that it has gathered, so far; in this team and in those split from it.
     struct Counts {
-        std::int64_t messages = 0, collectives = 0, largest_transfer = 0;
+        std::int64_t messages = 0, collectives = 0, largest_transfer = 0, gathered = 0;
     };
     static Counts counts_of(const balance::Team& team) { return *dynamic_cast<const ThreadTeam&>(team).counts_; }
 

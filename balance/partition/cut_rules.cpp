@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "balance/partition/cut_tree.hpp"
+#include "balance/partition/cut_rules.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -64,49 +64,45 @@ bool can_split(const CutNode& node, int axis, int width) {
 
 }  // namespace
 
-CutTree::Shares::Shares(std::span<const double> targets) {
+CutRules::Shares::Shares(std::span<const double> targets) {
     if (targets.empty()) return;
     before_.push_back(0);
     for (const double t : targets) before_.push_back(before_.back() + t);
 }
 
-std::int64_t CutTree::Shares::parts_within(const CutNode& node, double load, double total) const {
+std::int64_t CutRules::Shares::parts_within(const CutNode& node, double load, double total) const {
     if (before_.empty()) return static_cast<std::int64_t>(static_cast<double>(node.parts) * load / total);
     const auto begin = before_.begin() + node.first_leaf;
     const double wanted = *begin + of(node.first_leaf, node.parts) * load / total;
     return std::upper_bound(begin, begin + node.parts, wanted) - begin - 1;
 }
 
-CutTree::CutTree(const Box& region, std::int64_t parts, int width, std::span<const Split> memory,
-                 std::span<const double> targets)
-    : root_{region, parts, 0, 0}, width_(width), shares_(targets), cuts_(root_.ids().size()) {
+CutRules::CutRules(const Box& region, std::int64_t parts, int width, std::span<const double> targets)
+    : root_{region, parts, 0, 0}, width_(width), shares_(targets) {
     if (parts < 1 || parts > capacity(region, width))
         throw std::invalid_argument(
             "cannot split " + std::to_string(region.extent(0)) + " x " + std::to_string(region.extent(1)) +
             (region.extent(2) > 1 ? " x " + std::to_string(region.extent(2)) : "") + " cells into " +
             std::to_string(parts) + " parts at least " + std::to_string(width) + " cells wide");
-    if (memory.size() != cuts_.size()) return;
-    for (std::size_t i = 0; i < cuts_.size(); ++i) cuts_[i] = {memory[i].axis, memory[i].left, 0};
 }
 
-int CutTree::axis_for(const CutNode& node) {
-    NodeCut& last = cuts_[node.id];
-    if (last.axis >= 0 && can_split(node, last.axis, width_)) return last.axis;
+int CutRules::axis_for(const CutNode& node, Split& split) const {
+    if (split.axis >= 0 && can_split(node, split.axis, width_)) return split.axis;
     const std::array<int, 3> axes = axes_by_length(node.box);
     const auto found = std::find_if(axes.begin(), axes.end(), [&](int a) { return can_split(node, a, width_); });
     const int axis = found == axes.end() ? axes[1] : *found;
-    if (axis != last.axis) last.left = 0;
-    return last.axis = axis;
+    if (axis != split.axis) split.left = 0;
+    return split.axis = axis;
 }
 
 // Looks at the places of a node's cut, given the loads below them. wanted: keep this count of parts on the lower side,
 // 0 for any. free: any count, else 40 to 60 % of the parts.
-class CutTree::Search {
+class CutRules::Search {
 public:
-    Search(const CutTree& tree, const CutNode& node, std::int64_t wanted, bool free, double total)
-        : shares_(tree.shares_),
+    Search(const CutRules& rules, const CutNode& node, int axis, std::int64_t wanted, bool free, double total)
+        : shares_(rules.shares_),
           node_(node),
-          fit_(node, tree.cuts_[node.id].axis, tree.width_),
+          fit_(node, axis, rules.width_),
           wanted_(wanted),
           free_(free),
           total_(total) {}
@@ -167,11 +163,11 @@ Lines Lines::whole(std::span<const std::int64_t> loads) {
 }
 
 // Where a cut balances best.
-CutTree::Place CutTree::best_place(const CutNode& node, const Lines& lines, std::int64_t wanted) {
+CutRules::Place CutRules::best_place(const CutNode& node, int axis, const Lines& lines, std::int64_t wanted) {
     below_.clear();  // the load below each place that is known
     std::int64_t sum = lines.before;
     below_.push_back(static_cast<double>(sum));
-    const bool once = node.box.extent(cuts_[node.id].axis) > many_lines;
+    const bool once = node.box.extent(axis) > many_lines;
     for (const std::int64_t s : lines.loads)
         below_.push_back(once ? static_cast<double>(sum += s) : below_.back() + static_cast<double>(s));
     double total = once ? static_cast<double>(lines.total) : below_.back();
@@ -182,7 +178,7 @@ CutTree::Place CutTree::best_place(const CutNode& node, const Lines& lines, std:
     const int known = lines.first + static_cast<int>(lines.loads.size());
     Place best;
     for (const bool free : {false, true}) {
-        const Search search(*this, node, wanted, free, total);
+        const Search search(*this, node, axis, wanted, free, total);
         const int from = std::max(search.first(), lines.first), to = std::min(search.last(), known);
         if (from > to) break;
         const auto place_at = [&](auto at) {
@@ -201,16 +197,18 @@ CutTree::Place CutTree::best_place(const CutNode& node, const Lines& lines, std:
     return best;
 }
 
-Range CutTree::window(const CutNode& node, std::span<const std::int64_t> bundles, int each) {
-    const int extent = node.box.extent(cuts_[node.id].axis);
+Range CutRules::window(const CutNode& node, const Split& split, std::span<const std::int64_t> bundles, int each) const {
+    const int extent = node.box.extent(split.axis);
     std::vector<double> below{0};  // of the places between bundles
     std::int64_t sum = 0;
     for (const std::int64_t b : bundles) below.push_back(static_cast<double>(sum += b));
     if (sum == 0) return {0, extent};
     const auto place = [&](std::size_t k) { return std::min(static_cast<int>(k) * each, extent); };
     // As cut() and best_place() go on: the first search that finds a place is the one that counts.
-    const auto search = [&](std::int64_t wanted, bool free) { return Search(*this, node, wanted, free, below.back()); };
-    const std::int64_t wanted = wanted_of(node);
+    const auto search = [&](std::int64_t wanted, bool free) {
+        return Search(*this, node, split.axis, wanted, free, below.back());
+    };
+    const std::int64_t wanted = kept_left(node, split);
     const Search chosen = wanted > 0 && search(wanted, true).fits_somewhere() ? search(wanted, true)
                           : search(0, false).fits_somewhere()                 ? search(0, false)
                                                                               : search(0, true);
@@ -226,74 +224,33 @@ Range CutTree::window(const CutNode& node, std::span<const std::int64_t> bundles
     return {place(low), place(high)};
 }
 
-std::array<CutNode, 2> CutTree::cut(const CutNode& node, const Lines& lines) {
-    NodeCut& c = cuts_[node.id];
+std::array<CutNode, 2> CutRules::cut(const CutNode& node, Split& split, const Lines& lines) {
+    const int axis = split.axis;
     Place place;
-    if (const std::int64_t wanted = wanted_of(node)) place = best_place(node, lines, wanted);
-    if (place.at < 0) place = best_place(node, lines, 0);
-    c.left = static_cast<std::int32_t>(place.left);
-    c.at = place.at;
-    return {CutNode{side_of(node.box, c.axis, 0, c.at), c.left, node.id + 1, node.first_leaf},
-            CutNode{side_of(node.box, c.axis, c.at, node.box.extent(c.axis)), node.parts - c.left, node.id + 2 * c.left,
-                    node.first_leaf + c.left}};
+    if (const std::int64_t wanted = kept_left(node, split)) place = best_place(node, axis, lines, wanted);
+    if (place.at < 0) place = best_place(node, axis, lines, 0);
+    split.left = static_cast<std::int32_t>(place.left);
+    return {CutNode{side_of(node.box, axis, 0, place.at), place.left, node.id + 1, node.first_leaf},
+            CutNode{side_of(node.box, axis, place.at, node.box.extent(axis)), node.parts - place.left,
+                    node.id + 2 * place.left, node.first_leaf + place.left}};
 }
 
-void CutTree::cut_below(const CutNode& node, const SummedArea& load) {
+void CutRules::cut_below(const CutNode& node, const SummedArea& load, std::span<Split> splits, std::span<Box> parts) {
     std::vector<std::int64_t> lines;
     std::vector<CutNode> open{node};
     while (!open.empty()) {
         const CutNode next = open.back();
         open.pop_back();
-        if (next.parts == 1) continue;
-        const int axis = axis_for(next);
-        lines.assign(next.box.extent(axis), 0);
-        load.add_lines(next.box, axis, lines);
-        for (const CutNode& side : cut(next, Lines::whole(lines))) open.push_back(side);
-    }
-}
-
-void CutTree::add_cuts(Range ids, std::vector<NodeCut>& made) const {
-    for (std::int64_t id = ids.begin; id < ids.end; ++id)
-        if (cuts_[id].at > 0) made.push_back(cuts_[id]);
-}
-
-std::vector<Box> CutTree::parts(std::span<const NodeCut> made) {
-    struct Open {  // a box that is still to be cut
-        Box box;
-        std::int64_t parts, id;
-    };
-    std::vector<Box> leaves(root_.parts);
-    Box* leaf = leaves.data();
-    std::vector<Open> later;  // upper sides
-    Open node{root_.box, root_.parts, 0};
-    for (const NodeCut& c : made) {
-        cuts_[node.id] = c;
-        Open upper = node;
-        upper.box.lower[c.axis] = node.box.upper[c.axis] = node.box.lower[c.axis] + c.at;
-        upper.parts -= c.left, upper.id += 2 * c.left;
-        node.parts = c.left, node.id += 1;
-        if (node.parts > 1) {
-            later.push_back(upper);
+        if (next.parts == 1) {
+            parts[next.first_leaf - node.first_leaf] = next.box;
             continue;
         }
-        *leaf++ = node.box;
-        node = upper;
-        while (node.parts == 1) {
-            *leaf++ = node.box;
-            if (later.empty()) return leaves;
-            node = later.back();
-            later.pop_back();
-        }
+        Split& split = splits[next.id - node.id];
+        const int axis = axis_for(next, split);
+        lines.assign(next.box.extent(axis), 0);
+        load.add_lines(next.box, axis, lines);
+        for (const CutNode& side : cut(next, split, Lines::whole(lines))) open.push_back(side);
     }
-    *leaf = node.box;  // of one part
-    return leaves;
-}
-
-std::vector<Split> CutTree::memory() const {
-    std::vector<Split> splits;
-    splits.reserve(cuts_.size());
-    for (const NodeCut& c : cuts_) splits.push_back({c.axis, c.left});
-    return splits;
 }
 
 }  // namespace balance

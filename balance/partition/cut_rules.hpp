@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tree of cuts of a bisection: where each node is cut, given the sums of loads over its lines of cells. Knows
-// nothing of who has the loads.
+// Where the nodes of a bisection are cut, given the sums of loads over their lines of cells. Knows nothing of who has
+// the loads, and of a node nothing but what it was told: its box, its parts and its split, remembered or empty.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,11 +21,6 @@ struct CutNode {
     Range ids() const { return {id, id + 2 * parts - 1}; }  ///< of the node and all below it
 };
 
-/// Where a node was cut, as members tell each other.
-struct NodeCut {
-    std::int32_t axis = -1, left = 0, at = 0;  ///< at: cells below the cut; 0: not cut
-};
-
 /// A node with more lines of cells than this may be cut with few of them known: the loads below each place are exact
 /// sums then, rounded once. Of others they are rounded line by line.
 inline constexpr int many_lines = 512;
@@ -41,30 +36,29 @@ struct Lines {
     static Lines whole(std::span<const std::int64_t> loads);
 };
 
-/// The tree of one bisection: as bisect() says.
-class CutTree {
+/// The rules of one bisection: as bisect() says.
+class CutRules {
 public:
     /// Throws std::invalid_argument when the region can't hold so many parts.
-    CutTree(const Box& region, std::int64_t parts, int width, std::span<const Split> memory,
-            std::span<const double> targets);
+    CutRules(const Box& region, std::int64_t parts, int width, std::span<const double> targets);
 
     const CutNode& root() const { return root_; }
-    /// The axis across which a node of more than one part is cut.
-    int axis_for(const CutNode& node);
-    /// Cuts a node across that axis. lines: its lines; those that are known must be all of window().
-    std::array<CutNode, 2> cut(const CutNode& node, const Lines& lines);
+    /// The axis across which a node of more than one part is cut. split: of the last balancing; gets that axis, and
+    /// keeps its count of parts if the axis is still the same.
+    int axis_for(const CutNode& node, Split& split) const;
+    /// The count of parts on the lower side that a node keeps where it fits, by such a split; 0: any.
+    static std::int64_t kept_left(const CutNode& node, const Split& split) {
+        return split.left < node.parts ? split.left : 0;
+    }
+    /// Cuts a node across the axis of its split, which gets the parts on the lower side. lines: those that are known
+    /// must be all of window().
+    std::array<CutNode, 2> cut(const CutNode& node, Split& split, const Lines& lines);
     /// The lines [begin, end) of a node beyond which no cut can be the best. bundles: the loads of its lines in bundles
     /// of `each`, of which the last one may have fewer.
-    Range window(const CutNode& node, std::span<const std::int64_t> bundles, int each);
-    /// Everything at a node and below it. load: of its cells at least.
-    void cut_below(const CutNode& node, const SummedArea& load);
-
-    /// Adds the cuts made here at nodes of these ids, in preorder.
-    void add_cuts(Range ids, std::vector<NodeCut>& made) const;
-    /// The parts. made: the cuts of all nodes of more than one part, in preorder.
-    std::vector<Box> parts(std::span<const NodeCut> made);
-    /// When parts() was called.
-    std::vector<Split> memory() const;
+    Range window(const CutNode& node, const Split& split, std::span<const std::int64_t> bundles, int each) const;
+    /// Everything at a node and below it. load: of its cells at least. splits: of node.ids(). parts: gets the boxes of
+    /// its parts.
+    void cut_below(const CutNode& node, const SummedArea& load, std::span<Split> splits, std::span<Box> parts);
 
 private:
     // Sums of targets over consecutive parts; without targets, their number.
@@ -86,17 +80,11 @@ private:
         std::int64_t left = 0;
     };
     class Search;
-    Place best_place(const CutNode& node, const Lines& lines, std::int64_t wanted);
-    // The count of parts on the lower side that a node shall keep; 0: any.
-    std::int64_t wanted_of(const CutNode& node) const {
-        const std::int64_t left = cuts_[node.id].left;
-        return left < node.parts ? left : 0;
-    }
+    Place best_place(const CutNode& node, int axis, const Lines& lines, std::int64_t wanted);
 
     CutNode root_;
     int width_;
     Shares shares_;
-    std::vector<NodeCut> cuts_;  // by id
     std::vector<double> below_;  // of best_place(): no memory for each node
 };
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What a team remembers of the nodes of a bisection that are its to cut. Each member has the splits of an even share of
+// them, and all members know those that they have asked for.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "balance/partition/bisection.hpp"
+#include "balance/partition/scattered.hpp"
+#include "balance/team.hpp"
+
+namespace balance {
+
+class TeamMemory {
+public:
+    /// ids: of the team's nodes. splits: of share_of(ids, ...). anything: false where all of them are empty. known: by
+    /// id, those that all members know already, perhaps of other nodes, too.
+    TeamMemory(const Team& team, Range ids, std::vector<Split> splits, bool anything,
+               std::map<std::int64_t, Split> known = {})
+        : here_(share_of(ids, team.rank(), team.size())),
+          splits_(std::move(splits)),
+          anything_(anything),
+          known_(std::move(known)) {}
+
+    bool anything() const { return anything_; }
+    std::vector<Split>& splits() { return splits_; }
+    const std::map<std::int64_t, Split>& known() const { return known_; }
+
+    /// One number for each of these nodes. Their sums over the members are for learn().
+    std::vector<std::int64_t> ask(std::span<const std::int64_t> ids) const {
+        std::vector<std::int64_t> words;
+        for (const std::int64_t id : ids) words.push_back(is_here(id) ? packed(splits_[id - here_.begin]) : 0);
+        return words;
+    }
+    void learn(std::span<const std::int64_t> ids, std::span<const std::int64_t> sums) {
+        for (std::size_t i = 0; i < ids.size(); ++i) known_[ids[i]] = unpacked(sums[i]);
+    }
+    /// Makes the splits of these nodes known, with a sum where some are not yet. Collective.
+    void recall(const Team& team, std::span<const std::int64_t> ids) {
+        std::vector<std::int64_t> missing;
+        for (const std::int64_t id : ids)
+            if (anything_ && !known_.contains(id)) missing.push_back(id);
+        if (missing.empty()) return;
+        std::vector<std::int64_t> words = ask(missing);
+        team.sum(words);
+        learn(missing, words);
+    }
+    /// Of a node that is known; an empty one where nothing is remembered.
+    Split of(std::int64_t id) const { return anything_ ? known_.at(id) : Split{}; }
+    /// Keeps a new one, if the node is of this member's share.
+    void keep(std::int64_t id, const Split& split) {
+        if (is_here(id)) splits_[id - here_.begin] = split;
+    }
+
+private:
+    bool is_here(std::int64_t id) const { return here_.begin <= id && id < here_.end; }
+    // An empty split is 0, as is what the members say who don't have it.
+    static constexpr std::int64_t each_axis = std::int64_t{1} << 32;
+    static std::int64_t packed(const Split& s) { return (s.axis + 1) * each_axis + s.left; }
+    static Split unpacked(std::int64_t word) {
+        return {static_cast<std::int32_t>(word / each_axis) - 1, static_cast<std::int32_t>(word % each_axis)};
+    }
+
+    Range here_;
+    std::vector<Split> splits_;
+    bool anything_;
+    std::map<std::int64_t, Split> known_;
+};
+
+}  // namespace balance
