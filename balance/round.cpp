@@ -149,8 +149,9 @@ private:
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<Partition> next;
         try {
-            next = make_partition({s_.team, s_.grid, loads.load, sizes, all_.speeds.targets(), s_.meter},
-                                  b_.contender.partition, splits);
+            next = whole(s_.team, make_partition(
+                                      {s_.team, s_.grid, s_.hosts, loads.load, sizes, all_.speeds.targets(), s_.meter},
+                                      b_.contender.partition, splits));
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
             row.decision = Decision::kept_limit;

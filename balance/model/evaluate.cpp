@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "balance/model/work.hpp"
-#include "balance/partition/partition.hpp"
+#include "balance/partition/process_boxes.hpp"
 
 namespace balance {
 namespace {
@@ -50,7 +50,7 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
 
 HostedCells::HostedCells(const Team& team, const Grid& grid, const Partition& partition, const Hosts& hosts,
                          std::span<const CellCounts> counts)
-    : plan_(team, Homes{grid, team.size()}, boxes_by_process(partition, hosts)) {
+    : plan_(team, Homes{grid, team.size()}, hosted_of(partition, hosts, team.rank()).boxes) {
     const Range hosted = hosts.processes_of(team.rank());
     for (std::int64_t p = hosted.begin, first = 0; p < hosted.end; ++p) {
         const std::span<const Box> boxes =

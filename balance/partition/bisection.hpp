@@ -16,6 +16,13 @@ struct Split {
     friend bool operator==(const Split&, const Split&) = default;
 };
 
+/// Consecutive parts of a bisection, in the order of the recursion: each member of a team has those that it cut, and
+/// those of all members follow each other.
+struct Leaves {
+    std::int64_t first = 0;  ///< number of the first one
+    std::vector<Box> boxes;
+};
+
 /// Largest number of parts that `box` can hold when none is narrower than `width` cells.
 std::int64_t capacity(const Box& box, int width);
 
