@@ -4,7 +4,9 @@
 // member sends logarithmically many messages, whoever sends whom how much.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "balance/team.hpp"
@@ -35,6 +37,20 @@ std::vector<Parcel<T>> deliver(const Team& team, const std::vector<Parcel<T>>& p
     for (const Parcel<std::byte>& p : deliver_bytes(team, std::move(sent)))
         arrived.push_back({p.member, elements_in<T>(p.list)});
     return arrived;
+}
+
+/// Sends each of some things to member_of(it). Returns those for this member, by their senders, and those of one sender
+/// in its order. A team of one sends nothing. Collective.
+template <class T, class MemberOf>
+std::vector<T> deliver_each(const Team& team, std::vector<T> things, MemberOf member_of) {
+    if (team.size() == 1) return things;
+    std::map<int, std::vector<T>> lists;
+    for (const T& thing : things) lists[member_of(thing)].push_back(thing);
+    std::vector<Parcel<T>> parcels;
+    for (auto& [member, list] : lists) parcels.push_back({member, std::move(list)});
+    things.clear();
+    for (const Parcel<T>& p : deliver(team, parcels)) things.insert(things.end(), p.list.begin(), p.list.end());
+    return things;
 }
 
 /// The sums of each value over the members before this one. Collective.

@@ -141,16 +141,15 @@ private:
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
         s_.meter.part(RoundPart::lines, 0,
                       cut_together_of(static_cast<double>(cells), s_.grid.dimensions, s_.team.size()).lines);
-        s_.meter.part(RoundPart::bisection, processes, home_cells(s_));
-        s_.meter.part(RoundPart::fields, processes, 0);
+        s_.meter.part(RoundPart::bisection, (processes + s_.team.size() - 1) / s_.team.size(), home_cells(s_));
+        s_.meter.part(RoundPart::fields, known_.size(), 0);
         const std::vector<std::int64_t> sizes =
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<LocalPartition> next;
         try {
-            const Partition made =
-                make_partition({s_.team, s_.grid, loads.load, sizes, all_.speeds.targets(), s_.meter},
+            next.emplace().hosted =
+                make_partition({s_.team, s_.grid, s_.hosts, loads.load, sizes, all_.speeds.targets(), s_.meter},
                                b_.contender.partition, b_.splits);
-            next.emplace().hosted = hosted_of(made, s_.hosts, s_.team.rank());
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
             row.decision = Decision::kept_limit;
@@ -278,7 +277,7 @@ HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCe
                      const Meter& meter) {
     const Homes homes{owners.grid(), team.size()};
     const Box home = homes.of(team.rank());
-    meter.part(RoundPart::fields, owners.processes(), 0);
+    meter.part(RoundPart::fields, owners.known().size(), 0);
     const FieldPlan plan(team, homes, owners.ranks_around(home),
                          [&](int member) { return owners.tiles_of_rank(member); });
     HomeCells cells;
@@ -290,7 +289,7 @@ HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCe
     }
     if (!counting) return cells;
     std::vector<std::int64_t> neighbours(home.cells());
-    meter.part(RoundPart::fields, owners.processes(), 0);
+    meter.part(RoundPart::fields, owners.known().size(), 0);
     plan.to_home(std::span<const std::int64_t>(tiles.neighbours), std::span(neighbours));
     const CountedCells counted{home, counting->cell_width, cells.counts, neighbours};
     cells.work = counted_work(counting->work, counted);

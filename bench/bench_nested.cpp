@@ -222,6 +222,7 @@ public:
     std::vector<std::byte> gather(std::span<const std::byte>) const override { return {}; }
     void broadcast(std::span<std::byte>) const override {}
     std::unique_ptr<Channel> channel() const override { return nullptr; }
+    std::vector<std::byte> pass_on(int, std::span<const std::byte>) const override { return {}; }
     std::unique_ptr<Team> split(int) const override { return nullptr; }
 
 private:
@@ -251,8 +252,11 @@ Table many_processes() {
         std::size_t bytes = regions.capacity() * sizeof(Region), boxes = 0;
         for (const Region& r : regions) bytes += r.capacity() * sizeof(Box), boxes += r.size();
         const double plan = seconds_of([&] {
-            NodeBoxes list(regions, processes);
-            FieldPlan(team, homes, {list.boxes, std::move(list.first)});
+            const Range here = block(nodes, team.rank(), processes);
+            std::vector<Box> mine;
+            for (std::int64_t n = here.begin; n < here.end; ++n)
+                mine.insert(mine.end(), regions[n].begin(), regions[n].end());
+            FieldPlan(team, homes, mine);
         });
         const NodeParts parts{std::vector<PartNeed>(2, {12, 12}), {}};
         const double own = seconds_of([&] {

@@ -41,6 +41,9 @@ public:
         return all;
     }
     void broadcast(std::span<std::byte>) const override {}
+    std::vector<std::byte> pass_on(int, std::span<const std::byte> bytes) const override {
+        return {bytes.begin(), bytes.end()};
+    }
     std::unique_ptr<Channel> channel() const override { return std::make_unique<Nothing>(); }
     std::unique_ptr<Team> split(int) const override { return std::make_unique<Alone>(1); }
 
@@ -217,7 +220,7 @@ void measure(int nx, int ny, int ranks) {
     options.cut = CutAt::cells;
     options.sticky = false;
     Scattered<Split> memory;
-    const Partition partition = make_partition({one, grid, loads, {}, {}}, options, memory);
+    const Partition partition = whole(one, make_partition({one, grid, {ranks, 1}, loads, {}, {}}, options, memory));
     const auto cells = static_cast<std::size_t>(home.cells());
     const std::vector<std::int64_t> mine(loads.begin(), loads.begin() + static_cast<std::ptrdiff_t>(cells));
     const std::vector<CellCounts> counts(cells, CellCounts{4, 40, 100});
@@ -296,8 +299,7 @@ void speeds(int nx, int ny, int ranks, double noise) {
     PartTimes last;
     for (int round = 0; round < 6; ++round) {
         for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += static_cast<std::int64_t>((37 * round + 7 * i) % 5);
-        const Partition partition = make_partition({one, grid, loads, {}, {}}, options, memory);
-        const ProcessBoxes known = all_of(partition);
+        const ProcessBoxes known = make_partition({one, grid, {ranks, 1}, loads, {}, {}}, options, memory);
         const HostedCells hosted(one, grid, known, Hosts(ranks, 1), counts);
         std::vector<double> times;
         for (const HostedCells::Process& p : hosted.processes()) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "balance/grid/field.hpp"
+#include "balance/partition/process_boxes.hpp"
 #include "balance/sides.hpp"
 #include "comm/clock.hpp"
 
@@ -187,14 +188,11 @@ void ZoneBalancer::take_cells(const balance::Partition& partition, const balance
         for (const balance::CellCounts& c : cells.counts)
             load.push_back(
                 std::min(most, balance::to_ticks(costs_[0] + c.n * (costs_[1] + costs_[2] * c.n3 + costs_[3] * c.n5))));
-    const int rank = setting_.team.rank();
-    const balance::BoxList list = balance::boxes_by_process(partition, setting_.hosts);
+    const std::vector<balance::Box> boxes = balance::hosted_of(partition, setting_.hosts, setting_.team.rank()).boxes;
     const std::vector<std::int64_t> loads =
-        balance::FieldPlan(setting_.team, {setting_.grid, setting_.team.size()}, list)
+        balance::FieldPlan(setting_.team, {setting_.grid, setting_.team.size()}, boxes)
             .to_boxes(std::span<const std::int64_t>(load));
-    if (border_.accelerators() > 0)
-        border_.take_cells({partition.boxes.begin() + list.first[rank], partition.boxes.begin() + list.first[rank + 1]},
-                           loads);
+    if (border_.accelerators() > 0) border_.take_cells(boxes, loads);
 }
 
 balance::Zones ZoneBalancer::zones() const {

@@ -78,30 +78,31 @@ double look_seconds(const Prices& price, bool counted_work) {
     return seconds + price.of({.reductions = 3, .exchanges = 2, .deliveries = 1});
 }
 
-double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double boxes,
-                         double cells) {
+double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double cells) {
     const bool counted_work = balance.clock == balance::Clock::work;
     const double ranks = price.ranks();
     const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
     double seconds = price.part(cost::lines, static_cast<double>(together.lines));
-    for (const PartCost& c : {cost::bisection, cost::model, cost::quality}) seconds += price.home(c);
-    for (const PartCost& c : {cost::owners, cost::fields, cost::owners}) seconds += price.around(c);
-    constexpr double corners = 24, model = 40, features = 32;
+    for (const PartCost& c : {cost::model, cost::quality}) seconds += price.home(c);
+    for (const PartCost& c : {cost::bisection, cost::owners, cost::fields, cost::owners}) seconds += price.around(c);
+    constexpr double model = 40, features = 32;
     // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
     // partition in use and of the next one in one reduction.
     Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .deliveries = 1, .all_gathered_bytes = model * ranks};
-    // The bisection: sums of lines, until there are boxes for all; then its boxes. Its loads travel twice where blocks
-    // of ranks go on by themselves, and what it remembers goes with them and comes back.
+    // The bisection: sums of lines, until there are boxes for all. Its loads travel twice where blocks of ranks go on
+    // by themselves, and what it remembers goes with them and comes back.
     m.reductions += static_cast<double>(together.sums);
-    m.all_gathers += 1, m.exchanges += 6;
-    m.all_gathered_bytes += corners * boxes;
+    m.exchanges += 6;
     if (balance::kind_of(balance.partition).chained) {
         const double items = chain_items(balance.partition, dimensions, ranks, cells);
         const int leaders = balance::chain_leaders(static_cast<std::int64_t>(items), static_cast<std::int64_t>(ranks),
                                                    static_cast<int>(ranks));
         const balance::ChainCourse chain = balance::chain_course(items, ranks, leaders);
         seconds += cost::chain.process * chain.parts + cost::chain.cell * chain.items;
-        m.reductions += chain.reductions, m.broadcasts += 1, m.gathers += 2, m.exchanges += 1;
+        m.reductions += chain.reductions, m.broadcasts += 1, m.gathers += 1, m.exchanges += 1;
+        // Patches to their places on the curve, and to those who have their items; to the homes of their cells; the
+        // next boxes to their hosts. And the items before those of each rank.
+        m.deliveries += 5;
         m.messages += chain.messages;
         m.gathered_bytes += 8 * chain.items;
     }
@@ -124,8 +125,7 @@ BalancingCost balancing_cost(const Deck::Balance& balance, double cells, const b
                              const balance::Partition& partition, const predict::Conditions& conditions) {
     const Prices price(grid, partition, cells, conditions);
     const bool counted_work = balance.clock == balance::Clock::work;
-    const auto boxes = static_cast<double>(partition.boxes.size());
-    return {look_seconds(price, counted_work), partition_seconds(balance, price, grid.dimensions, boxes, cells),
+    return {look_seconds(price, counted_work), partition_seconds(balance, price, grid.dimensions, cells),
             price.around(cost::tiles) + price.of({.deliveries = 2})};
 }
 

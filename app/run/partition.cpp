@@ -53,9 +53,10 @@ balance::NestedPartition flat_partition(const comm::Communicator& comm, const Lo
     const balance::Box home = balance::Homes{field.grid, comm.size()}.of(comm.rank());
     if (load.empty()) load.assign(home.cells(), 1);
     balance::Scattered<balance::Split> memory;
-    const balance::Partition made =
-        balance::make_partition({team, field.grid, load, {}, speeds.targets()}, options, memory);
-    return {made.boxes, made.first, {}};
+    const balance::Hosts hosts(options.processes, team.size());
+    balance::Partition made = balance::whole(
+        team, balance::make_partition({team, field.grid, hosts, load, {}, speeds.targets()}, options, memory));
+    return {std::move(made.boxes), std::move(made.first), {}};
 }
 
 // What the partition left of each resource's target.

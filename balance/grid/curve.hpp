@@ -48,14 +48,11 @@ constexpr std::uint64_t hilbert_key(std::array<std::uint32_t, 3> at) {
     constexpr std::uint32_t top = 1u << 20;
     for (std::uint32_t q = top; q > 1; q >>= 1)  // undo what each level has turned
         for (std::uint32_t& x : at) {
-            const std::uint32_t low = q - 1;
-            if (x & q) {
-                at[0] ^= low;
-            } else {
-                const std::uint32_t swapped = (at[0] ^ x) & low;
-                at[0] ^= swapped;
-                x ^= swapped;
-            }
+            // Inverts the low bits of at[0] or exchanges them with those of x, without a branch: it would be hard to
+            // predict.
+            const std::uint32_t low = q - 1, inverted = x & q ? low : 0, swapped = (at[0] ^ x) & (low ^ inverted);
+            at[0] ^= inverted | swapped;
+            x ^= swapped;
         }
     at[1] ^= at[0];  // Gray code
     at[2] ^= at[1];

@@ -2,18 +2,30 @@
 #include "balance/grid/field.hpp"
 
 #include <iterator>
+#include <map>
 #include <set>
 
-namespace balance {
+#include "balance/delivery.hpp"
 
-std::vector<int> BoxList::members_in(const Box& box) const {
-    std::vector<int> found;
-    for (int m = 0; m + 1 < static_cast<int>(first.size()); ++m) {
-        const std::span<const Box> theirs = of(m);
-        if (std::any_of(theirs.begin(), theirs.end(), [&](const Box& b) { return meet(b, box); })) found.push_back(m);
-    }
-    return found;
+namespace balance {
+namespace {
+
+// The boxes of other members that meet this one's home, by member. mine: this one's own boxes, which the others are
+// told of.
+std::map<int, std::vector<Box>> boxes_at_home(const Team& team, const Homes& homes, std::span<const Box> mine) {
+    if (team.size() == 1) return {};
+    std::map<int, std::vector<Box>> at_homes, here;
+    for (const Box& b : mine)
+        homes.for_each_in(b, [&](int m) {
+            if (m != team.rank()) at_homes[m].push_back(b);
+        });
+    std::vector<Parcel<Box>> parcels;
+    for (auto& [member, boxes] : at_homes) parcels.push_back({member, std::move(boxes)});
+    for (Parcel<Box>& p : deliver(team, parcels)) here[p.member] = std::move(p.list);
+    return here;
 }
+
+}  // namespace
 
 std::vector<Box> EvenParts::of(int member) const {
     std::vector<Box> parts;
@@ -32,11 +44,14 @@ std::vector<int> EvenParts::members_in(std::span<const Box> regions) const {
     return {found.begin(), found.end()};
 }
 
-FieldPlan::FieldPlan(const Team& team, const Homes& homes, const BoxList& list)
-    : FieldPlan(team, homes, list.members_in(homes.of(team.rank())), [&](int member) {
-          const std::span<const Box> boxes = list.of(member);
-          return std::vector<Box>(boxes.begin(), boxes.end());
-      }) {}
+FieldPlan::FieldPlan(const Team& team, const Homes& homes, const std::vector<Box>& mine)
+    : FieldPlan([&] {
+          const std::map<int, std::vector<Box>> others = boxes_at_home(team, homes, mine);
+          std::vector<int> members;
+          for (const auto& other : others) members.push_back(other.first);
+          return FieldPlan(team, homes, members,
+                           [&](int member) { return member == team.rank() ? mine : others.at(member); });
+      }()) {}
 
 // Homes of one box each.
 FieldPlan::FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
@@ -170,16 +185,11 @@ std::vector<std::int64_t> whole_field(const Team& team, const Grid& grid, std::s
 }
 
 FieldPlan plan_by_columns(const Team& team, const Grid& grid) {
-    std::vector<Box> boxes;
-    std::vector<std::int64_t> first{0};
-    for (int m = 0; m < team.size(); ++m) {
-        const Range columns = block(grid.cells[0], m, team.size());
-        boxes.push_back(grid.box());
-        boxes.back().lower[0] = static_cast<int>(columns.begin);
-        boxes.back().upper[0] = static_cast<int>(columns.end);
-        first.push_back(m + 1);
-    }
-    return {team, {grid, team.size()}, {boxes, std::move(first)}};
+    const Range columns = block(grid.cells[0], team.rank(), team.size());
+    Box mine = grid.box();
+    mine.lower[0] = static_cast<int>(columns.begin);
+    mine.upper[0] = static_cast<int>(columns.end);
+    return {team, {grid, team.size()}, std::vector<Box>{mine}};
 }
 
 }  // namespace balance

@@ -53,18 +53,6 @@ struct EvenParts {
     std::vector<int> members_in(std::span<const Box> regions) const;
 };
 
-/// Boxes in some order; member r works on [first[r], first[r + 1]).
-struct BoxList {
-    std::span<const Box> boxes;
-    std::vector<std::int64_t> first;
-
-    std::span<const Box> of(int member) const {
-        return boxes.subspan(first[member], first[member + 1] - first[member]);
-    }
-    /// The members of whose boxes some meet `box`, in ascending order.
-    std::vector<int> members_in(const Box& box) const;
-};
-
 /// Place of a cell among a box's cells. In 2D z is 0.
 inline std::int64_t place_in(const Box& box, int x, int y, int z = 0) {
     return (std::int64_t{x - box.lower[0]} * box.extent(1) + (y - box.lower[1])) * box.extent(2) + (z - box.lower[2]);
@@ -73,10 +61,10 @@ inline std::int64_t place_in(const Box& box, int x, int y, int z = 0) {
 /// Where the values of a list of boxes lie in the homes: the plan by which fields go there and back.
 class FieldPlan {
 public:
-    /// The same list on all members.
-    FieldPlan(const Team& team, const Homes& homes, const BoxList& list);
-    /// Of a list that no member knows as a whole. boxes_of(m): those of member m, in their order; it is asked for this
-    /// member and for those of `members`: all of whose boxes some meet this member's home, in ascending order, and
+    /// mine: this member's boxes, of which it tells those members at whose homes their cells are. Collective.
+    FieldPlan(const Team& team, const Homes& homes, const std::vector<Box>& mine);
+    /// Where members know that without being told. boxes_of(m): the boxes of member m, in their order; it is asked for
+    /// this member and for those of `members`: all of whose boxes some meet this member's home, in ascending order, and
     /// perhaps others.
     FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
               const std::function<std::vector<Box>(int)>& boxes_of);

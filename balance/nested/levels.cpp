@@ -42,20 +42,6 @@ std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<c
     return regions;
 }
 
-NodeBoxes::NodeBoxes(std::span<const Region> regions, int members) : first{0} {
-    std::size_t n = 0;
-    for (const Region& r : regions) n += r.size();
-    boxes.reserve(n);
-    first.reserve(members + 1);
-    const auto nodes = static_cast<std::int64_t>(regions.size());
-    for (int m = 0; m < members; ++m) {
-        const Range theirs = block(nodes, m, members);
-        for (std::int64_t n = theirs.begin; n < theirs.end; ++n)
-            boxes.insert(boxes.end(), regions[n].begin(), regions[n].end());
-        first.push_back(static_cast<std::int64_t>(boxes.size()));
-    }
-}
-
 void for_each_node_here(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
                         std::span<const Region> regions, const std::function<void(int, const Loads&)>& visit) {
     const auto nodes = static_cast<std::int64_t>(regions.size());
@@ -64,8 +50,10 @@ void for_each_node_here(const Team& team, const Grid& grid, std::span<const std:
         for (std::int64_t n = here.begin; n < here.end; ++n) visit(static_cast<int>(n), UniformLoads{});
         return;
     }
-    NodeBoxes list(regions, team.size());
-    const FieldPlan plan(team, Homes{grid, team.size()}, {list.boxes, std::move(list.first)});
+    std::vector<Box> boxes;
+    for (std::int64_t n = here.begin; n < here.end; ++n)
+        boxes.insert(boxes.end(), regions[n].begin(), regions[n].end());
+    const FieldPlan plan(team, Homes{grid, team.size()}, boxes);
     const std::vector<std::int64_t> values = plan.to_boxes(load);
     std::size_t at = 0;
     for (std::int64_t n = here.begin; n < here.end; ++n) {

@@ -17,13 +17,6 @@ namespace balance {
 std::vector<Region> node_regions(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,
                                  std::span<const PartNeed> nodes);
 
-/// The boxes of all nodes, those that are dealt to member m being first[m] .. first[m + 1]: block(nodes, m, members).
-struct NodeBoxes {
-    NodeBoxes(std::span<const Region> regions, int members);
-    std::vector<Box> boxes;
-    std::vector<std::int64_t> first;
-};
-
 /// Brings the loads of the nodes that are dealt to this member, block(nodes, member, members), and calls visit(node,
 /// its loads) for each. load, uniform: as above; regions: of all nodes. Collective.
 void for_each_node_here(const Team& team, const Grid& grid, std::span<const std::int64_t> load, bool uniform,

@@ -17,6 +17,13 @@ struct Split {
     friend bool operator==(const Split&, const Split&) = default;
 };
 
+/// Consecutive parts of a bisection, in the order of the recursion: each member of a team has those that it cut, and
+/// those of all members follow each other.
+struct Leaves {
+    std::int64_t first = 0;  ///< number of the first one
+    std::vector<Box> boxes;
+};
+
 /// Largest number of parts that `box` can hold when none is narrower than `width` cells.
 std::int64_t capacity(const Box& box, int width);
 
@@ -28,12 +35,6 @@ std::int64_t capacity(const Box& box, int width);
 /// Throws std::invalid_argument when the region can't hold so many parts.
 std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t parts, int width,
                         std::vector<Split>& memory, std::span<const double> targets = {});
-
-/// Consecutive parts of a bisection: boxes[i] is part first + i.
-struct Leaves {
-    std::int64_t first = 0;
-    std::vector<Box> boxes;
-};
 
 /// The same for the whole grid and a team, below 2^30 parts. load: of this member's home. Members cut boxes together,
 /// with sums over the team, while these have more cells than the share of a block of members; then each block goes on

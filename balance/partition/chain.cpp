@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "balance/grid/grid.hpp"
 #include "balance/partition/chain_interval.hpp"
 #include "balance/partition/chain_line.hpp"
 #include "balance/partition/chain_sweep.hpp"
@@ -34,7 +35,7 @@ constexpr int sweeps_at_once = 16 * chain::Line::most_sweeps;
 struct Surroundings {
     std::int64_t items_before = 0, load_before = 0;
     std::int64_t last_ends = -1;  // where the last item there begins plus where it ends, in load
-    std::int64_t items = 0, load = 0, largest = 0;
+    std::int64_t load = 0, largest = 0;
 };
 
 class Leader {
@@ -51,7 +52,7 @@ public:
                 around_.items_before += of[0], around_.load_before += of[1];
                 if (of[0] > 0) around_.last_ends = 2 * around_.load_before - of[2];
             }
-            around_.items += of[0], around_.load += of[1], around_.largest = std::max(around_.largest, of[3]);
+            around_.load += of[1], around_.largest = std::max(around_.largest, of[3]);
         }
     }
 
@@ -66,15 +67,12 @@ public:
         return interval.high();
     }
 
-    /// Of the parts that end in this stretch; of the last leader also those behind it.
-    std::vector<std::int64_t> cuts(Int128 bottleneck) {
-        const Stretch::Ends latest = latest_ends(bottleneck), ends = sweep_up(bottleneck, latest);
-        std::vector<std::int64_t> cuts(team_.rank() == 0 ? 1 : 0, 0);
-        for (const std::int64_t at : ends.at) cuts.push_back(around_.items_before + at);
-        if (team_.rank() == team_.size() - 1)  // all that is left goes to the part that has come so far
-            for (auto p = ends.first + static_cast<std::int64_t>(ends.at.size()); p < rules_.parts; ++p)
-                cuts.push_back(around_.items);
-        return cuts;
+    /// The parts that end in this stretch, and where in the chain. The part behind them goes on in the next stretch, or
+    /// has all that is left.
+    Stretch::Ends ends(Int128 bottleneck) {
+        Stretch::Ends ends = sweep_up(bottleneck, latest_ends(bottleneck));
+        for (std::int64_t& at : ends.at) at += around_.items_before;
+        return ends;
     }
 
 private:
@@ -168,15 +166,24 @@ private:
     Surroundings around_;
 };
 
-// The cuts that lie in a leader's stretch.
-std::vector<std::int64_t> cuts_of(const Team& leaders, const ChainItems& items, const Rules& rules,
-                                  const Meter& meter) {
+// The parts that end in a leader's stretch.
+Stretch::Ends ends_of(const Team& leaders, const ChainItems& items, const Rules& rules, const Meter& meter) {
     Leader leader(leaders, items, rules, meter);
-    if (const auto bottleneck = leader.smallest_bottleneck()) return leader.cuts(*bottleneck);
+    if (const auto bottleneck = leader.smallest_bottleneck()) return leader.ends(*bottleneck);
     // With the sizes taken as loads, the smallest bottleneck is the smallest limit.
     const Rules sizes{rules.parts, 0, chain::Targets({}, rules.parts)};
     throw Infeasible(rules.parts, rules.limit,
                      static_cast<std::int64_t>(*Leader(leaders, {items.size, {}}, sizes, meter).smallest_bottleneck()));
+}
+
+// The parts that have some of these items, which lie in a stretch with these ends.
+ChainCuts cuts_between(const Stretch::Ends& ends, Range items) {
+    if (items.size() == 0) return {};
+    auto next = std::upper_bound(ends.at.begin(), ends.at.end(), items.begin);
+    ChainCuts cuts{ends.first + (next - ends.at.begin()), {}};
+    for (std::int64_t at = items.begin; at < items.end; cuts.at.push_back(at))
+        at = next == ends.at.end() ? items.end : std::min(*next++, items.end);
+    return cuts;
 }
 
 Rules checked(std::int64_t parts, std::int64_t limit, std::span<const std::int64_t> targets) {
@@ -201,12 +208,15 @@ Infeasible::Infeasible(std::int64_t parts_wanted, std::int64_t limit_wanted, std
 
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit,
                                           std::span<const std::int64_t> targets) {
-    return cuts_of(SerialTeam{}, items, checked(parts, limit, targets), no_meter);
+    const Stretch::Ends ends = ends_of(SerialTeam{}, items, checked(parts, limit, targets), no_meter);
+    std::vector<std::int64_t> cuts{0};
+    cuts.insert(cuts.end(), ends.at.begin(), ends.at.end());
+    cuts.resize(parts + 1, static_cast<std::int64_t>(items.load.size()));  // what is left is the next part's
+    return cuts;
 }
 
-std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& mine, std::int64_t parts,
-                                          std::int64_t limit, std::span<const std::int64_t> targets, int leaders,
-                                          const Meter& meter) {
+ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t begin, std::int64_t parts,
+                          std::int64_t limit, std::span<const std::int64_t> targets, int leaders, const Meter& meter) {
     const Rules rules = checked(parts, limit, targets);
     const Team::Blocks* blocks = leaders > 1 ? &team.blocks(leaders) : nullptr;
     const Team& block = blocks ? *blocks->inside : team;
@@ -216,18 +226,22 @@ std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& mi
     const ChainItems& items = block.size() > 1 ? collected : mine;
     const SerialTeam alone;
     const Team& line = blocks ? *blocks->across : static_cast<const Team&>(alone);
-    std::vector<std::int64_t> cuts;
+    Stretch::Ends ends;
+    std::int64_t smallest_limit = 0;  // where the one asked for can't be met: all leaders find that
     if (block.rank() == 0) {
         try {
-            cuts = gather<std::int64_t>(line, cuts_of(line, items, rules, meter));
+            ends = ends_of(line, items, rules, meter);
         } catch (const Infeasible& e) {
-            cuts.assign(parts + 1, -e.smallest);
+            smallest_limit = e.smallest;
         }
     }
-    cuts.resize(parts + 1);
-    team.broadcast(std::as_writable_bytes(std::span(cuts)));
-    if (cuts[0] < 0) throw Infeasible(parts, limit, -cuts[0]);
-    return cuts;
+    std::array<std::int64_t, 3> told{smallest_limit, ends.first, std::ssize(ends.at)};
+    block.broadcast(std::as_writable_bytes(std::span(told)));
+    if (told[0] > 0) throw Infeasible(parts, limit, told[0]);
+    ends.first = told[1];
+    ends.at.resize(told[2]);
+    block.broadcast(std::as_writable_bytes(std::span(ends.at)));
+    return cuts_between(ends, {begin, begin + std::ssize(mine.load)});
 }
 
 int chain_leaders(std::int64_t items, std::int64_t parts, int members) {

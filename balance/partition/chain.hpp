@@ -34,13 +34,22 @@ struct Infeasible : std::runtime_error {
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit = 0,
                                           std::span<const std::int64_t> targets = {});
 
-/// The same cuts, on all members, of a chain of which each member has some items, in the order of the members.
+/// The parts of a chain that have some of a member's items.
+struct ChainCuts {
+    std::int64_t first_part = 0;
+    std::vector<std::int64_t> at;  ///< places in the chain where first_part, first_part + 1, ... end; of the last one
+                                   ///< at most where the items end
+    friend bool operator==(const ChainCuts&, const ChainCuts&) = default;
+};
+
+/// The same cuts of a chain of which each member has some items, in the order of the members. Each member learns of the
+/// parts of its own items. begin: the place of the member's first item in the chain.
 /// leaders: members, from 1 to team.size(), on which the items are collected, and who find the cuts together. The meter
 /// hears of RoundPart::chain: of the items that a leader has, and of the parts that its sweeps go through. Collective;
 /// throws on all members alike.
-std::vector<std::int64_t> chain_partition(const Team& team, const ChainItems& mine, std::int64_t parts,
-                                          std::int64_t limit, std::span<const std::int64_t> targets, int leaders,
-                                          const Meter& meter = no_meter);
+ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t begin, std::int64_t parts,
+                          std::int64_t limit, std::span<const std::int64_t> targets, int leaders,
+                          const Meter& meter = no_meter);
 /// How many leaders suit a chain of so many items that is cut into so many parts.
 int chain_leaders(std::int64_t items, std::int64_t parts, int members);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // From a load field to the cells of each process: bisection into patches, patches along a curve, the curve cut among
-// processes. To add a partitioner: a file with a function partition_x() of the same signature as the others, a line in
+// processes. To add a partitioner: a file with a function partition_x() of the signature of partition_none(), a line in
 // STEELYARD_PARTITIONS (partition.cpp), a test: docs/extend.md.
 #pragma once
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "balance/partition/chain.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "balance/partition/hosts.hpp"
+#include "balance/partition/process_boxes.hpp"
 #include "balance/words.hpp"
 
 namespace balance {
@@ -50,6 +51,7 @@ struct PartitionOptions {
 struct PartitionInput {
     const Team& team;
     const Grid& grid;
+    const Hosts& hosts;  ///< of PartitionOptions::processes, on the members of the team
     std::span<const std::int64_t> load, size;
     std::span<const std::int64_t> targets =
         {};  ///< what each process should get, from 1 to 2^31; empty: the same for all
@@ -57,15 +59,16 @@ struct PartitionInput {
 };
 
 /// load: seconds in any unit, as integers, one a cell of this member's home; size: particles of each cell (empty where
-/// there is no limit). memory: see bisect(); keep it from one balancing to the next. Collective, the same on all
-/// members, whatever their number. Throws, on all members alike, Infeasible when the limit can't be met (kind chain;
+/// there is no limit). memory: see bisect(); keep it from one balancing to the next. Returns the processes that this
+/// member hosts; whole() makes one partition of them. Collective, the same cells for each process whatever the number
+/// of members. Throws, on all members alike, Infeasible when the limit can't be met (kind chain;
 /// the others have none), std::invalid_argument when the kind is unknown or was not built.
-Partition make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory);
+ProcessBoxes make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory);
 
 /// A kind of partition: what the rest of the program must know of it. Its entry stands in partition.cpp.
 struct PartitionKind {
     const char* name;  ///< partition.kind of a deck
-    Partition (*make)(const PartitionInput&, const PartitionOptions&, Scattered<Split>& memory);
+    ProcessBoxes (*make)(const PartitionInput&, const PartitionOptions&, Scattered<Split>& memory);
     bool follows_loads = true;  ///< false: the same boxes whatever the loads are
     bool keeps_limit = false;   ///< of PartitionOptions::max_size
     bool chained = false;       ///< a chain of pieces is cut
@@ -82,8 +85,5 @@ const PartitionKind& kind_of(const PartitionOptions& options);
 
 /// Names of `partition.kind`.
 std::vector<std::string> partition_kind_names();
-
-/// The boxes of a partition, process by process, on the members that host them: for FieldPlan.
-BoxList boxes_by_process(const Partition& partition, const Hosts& hosts);
 
 }  // namespace balance

@@ -33,7 +33,8 @@ int main() {
         balance::Scattered<balance::Split>
             memory;  // keep it from one balancing to the next, so that borders move little
         const balance::PartitionOptions options{.kind = kind, .processes = processes};
-        const balance::Partition cells = balance::make_partition({team, grid, cost, {}}, options, memory);
+        const balance::Partition cells =
+            balance::whole(team, balance::make_partition({team, grid, {processes, 1}, cost, {}}, options, memory));
         std::printf("%-5s  LBE %.3f\n", kind, balance::efficiency(times_of(cells)));
     }
 

@@ -24,8 +24,10 @@ int main(int argc, char** argv) {
                 cost.push_back((x - 30) * (x - 30) + (y - 50) * (y - 50) < 400 ? 50 : 1);
         balance::Scattered<balance::Split>
             memory;  // keep it from one balancing to the next, so that borders move little
-        const balance::Partition cells =
-            balance::make_partition({team, grid, cost, {}}, {.processes = processes}, memory);
+        const balance::Hosts hosts(processes, team.size());  // which rank has which processes
+        const balance::ProcessBoxes hosted =                 // the cells of the processes of this rank
+            balance::make_partition({team, grid, hosts, cost, {}}, {.processes = processes}, memory);
+        const balance::Partition cells = balance::whole(team, hosted);  // of all processes
         const double lbe = balance::predicted_efficiency(team, {grid, home, cells}, cost, processes);
         if (team.rank() == 0) std::printf("LBE %.3f\n", lbe);
     }

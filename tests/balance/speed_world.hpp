@@ -64,7 +64,9 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
     Outcome outcome;
     for (int k = 0; k < w.balancings; ++k) {
         Scattered<Split> memory;
-        const Partition partition = make_partition({team, grid, load, {}, speeds.targets()}, options, memory);
+        const Partition partition = whole(
+            team,
+            make_partition({team, grid, {w.processes, team.size()}, load, {}, speeds.targets()}, options, memory));
         std::vector<double> times(w.processes, 0.0);
         std::mt19937 random(1000 * w.seed + k);
         double largest = 0, sum = 0;

@@ -46,15 +46,14 @@ TEST_CASE("values of three axes go to boxes and back, whatever the team") {
             const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
                 const Homes homes{grid, team.size()};
                 const Box home = homes.of(team.rank());
-                BoxList list{p.boxes, {}};
-                for (int m = 0; m <= members; ++m)
-                    list.first.push_back(static_cast<std::int64_t>(p.boxes.size()) * m / members);
-                const FieldPlan plan(team, homes, list);
+                const Range here = block(std::ssize(p.boxes), team.rank(), members);
+                const std::vector<Box> mine(p.boxes.begin() + here.begin, p.boxes.begin() + here.end);
+                const FieldPlan plan(team, homes, mine);
                 const std::vector<std::int64_t> field = values_of(home);
                 const std::vector<std::int64_t> values = plan.to_boxes(std::span<const std::int64_t>(field));
                 std::vector<std::int64_t> expected;
-                for (std::int64_t b = list.first[team.rank()]; b < list.first[team.rank() + 1]; ++b) {
-                    const std::vector<std::int64_t> of_box = values_of(p.boxes[b]);
+                for (const Box& b : mine) {
+                    const std::vector<std::int64_t> of_box = values_of(b);
                     expected.insert(expected.end(), of_box.begin(), of_box.end());
                 }
                 std::vector<std::int64_t> back(field.size(), -1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Partitions as a team makes them: the same whatever its size.
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
@@ -36,6 +37,7 @@ struct Made {
     Partition partition;
     std::vector<Split> memory;        // of all members
     std::int64_t smallest_limit = 0;  // that would work, where the one asked for does not
+    bool hosted = true;               // it got the processes that it hosts
     friend bool operator==(const Made&, const Made&) = default;
 };
 Made make(const Team& team, const PartitionOptions& options, const std::vector<Split>& memory = {}, int shift = 0,
@@ -44,7 +46,10 @@ Made make(const Team& team, const PartitionOptions& options, const std::vector<S
     Made made;
     Scattered<Split> kept(team, memory);
     try {
-        made.partition = make_partition({team, grid, field.load, field.size, targets}, options, kept);
+        const Hosts hosts(options.processes, team.size());
+        const ProcessBoxes mine = make_partition({team, grid, hosts, field.load, field.size, targets}, options, kept);
+        made.partition = whole(team, mine);
+        made.hosted = mine == hosted_of(made.partition, hosts, team.rank());
     } catch (const Infeasible& e) {
         made.smallest_limit = e.smallest;
     }
@@ -204,7 +209,7 @@ TEST_CASE("the nested partition balances like the chain of strips, on any number
     CHECK_THROWS_AS(make(alone, o), std::invalid_argument);
 }
 
-TEST_CASE("collective calls of a partition grow with the logarithm of the team") {
+TEST_CASE("collective calls and messages of a partition grow with the logarithm of the team") {
     PartitionOptions o;
     o.processes = 40;
     std::vector<std::int64_t> collectives;
@@ -216,7 +221,8 @@ TEST_CASE("collective calls of a partition grow with the logarithm of the team")
         std::int64_t most = 0;
         for (const ThreadTeam::Counts& c : counts) {
             most = std::max(most, c.collectives);
-            CHECK(c.messages <= std::min(2 * members, 40));
+            // With the homes of a member's cells, and in the rounds of five deliveries, each with a size before it.
+            CHECK(c.messages <= std::min(2 * members, 40) + 10 * std::countr_zero(static_cast<unsigned>(members)));
         }
         collectives.push_back(most);
     }
@@ -256,11 +262,11 @@ TEST_CASE("a sticky bisection keeps its axes and counts, and moves fewer cells")
 
 TEST_CASE("no patch is narrower than asked, and fewer are made where there is no room") {
     const SerialTeam alone;
-    const Field whole(grid.box());
+    const Field field(grid.box());
     for (const int width : {1, 3, 6})
         for (const std::int64_t parts : {1, 2, 7, 40, 70}) {
             std::vector<Split> memory;
-            const SummedArea sums(grid.box(), whole.load);
+            const SummedArea sums(grid.box(), field.load);
             if (parts > capacity(grid.box(), width)) {
                 CHECK_THROWS_AS(bisect(grid.box(), sums, parts, width, memory), std::invalid_argument);
                 continue;
@@ -271,7 +277,7 @@ TEST_CASE("no patch is narrower than asked, and fewer are made where there is no
     PartitionOptions o;
     o.processes = 60, o.patches_per_process = 8, o.min_width = 6;
     Scattered<Split> memory;
-    check_tiling(make_partition({alone, grid, whole.load, whole.size}, o, memory));
+    check_tiling(whole(alone, make_partition({alone, grid, {o.processes, 1}, field.load, field.size}, o, memory)));
 }
 
 TEST_CASE("curves visit every cell of a square once; the Hilbert curve only steps to neighbours") {
@@ -319,18 +325,17 @@ TEST_CASE("values go to boxes and back, whatever the team") {
         const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
             const Homes homes{grid, team.size()};
             const Box home = homes.of(team.rank());
-            const BoxList list = boxes_by_process(p, Hosts(23, members));
-            const FieldPlan plan(team, homes, list);
+            const std::vector<Box> mine = hosted_of(p, Hosts(23, members), team.rank()).boxes;
+            const FieldPlan plan(team, homes, mine);
             std::vector<std::int64_t> field;
             for (int x = home.lower[0]; x < home.upper[0]; ++x)
                 for (int y = home.lower[1]; y < home.upper[1]; ++y) field.push_back(1000 * x + y);
             const std::vector<std::int64_t> values = plan.to_boxes(std::span<const std::int64_t>(field));
             std::size_t at = 0;
             bool right = true;
-            for (std::int64_t b = list.first[team.rank()]; b < list.first[team.rank() + 1]; ++b)
-                for (int x = p.boxes[b].lower[0]; x < p.boxes[b].upper[0]; ++x)
-                    for (int y = p.boxes[b].lower[1]; y < p.boxes[b].upper[1]; ++y)
-                        right = right && values[at++] == 1000 * x + y;
+            for (const Box& b : mine)
+                for (int x = b.lower[0]; x < b.upper[0]; ++x)
+                    for (int y = b.lower[1]; y < b.upper[1]; ++y) right = right && values[at++] == 1000 * x + y;
             std::vector<std::int64_t> back(field.size(), -1);
             plan.to_home(std::span<const std::int64_t>(values), std::span(back));
             return right && at == values.size() && back == field;

@@ -230,7 +230,10 @@ private:
         for (int x = 0; x < grid.cells[0]; ++x)
             for (int y = 0; y < grid.cells[1]; ++y) sizes.push_back(particles_at(x, y, number));
         Scattered<Split> memory;
-        const Partition next = make_partition({SerialTeam{}, grid, loads, sizes, {}}, c_.policy.partition, memory);
+        const SerialTeam alone;
+        const Partition next =
+            whole(alone, make_partition({alone, grid, {c_.policy.partition.processes, 1}, loads, sizes, {}},
+                                        c_.policy.partition, memory));
         const std::vector<int> before = owners_of(grid, partition_), after = owners_of(grid, next);
         Moved moved;
         for (std::size_t i = 0; i < before.size(); ++i)

@@ -57,8 +57,7 @@ Balancing balance_once(const Team& team) {
         const std::vector<double> times(sums.begin(), sums.end());
         const CellLoads loads =
             evaluate(*model, team, grid, HostedCells(team, grid, around, hosts, counts), state, times);
-        const Partition next = make_partition({team, grid, loads.load, particles}, options, splits);
-        kept = hosted_of(next, hosts, team.rank());
+        kept = make_partition({team, grid, hosts, loads.load, particles}, options, splits);
         predicted_efficiency(team, Owners(grid, home, around_home(team, grid, kept)), loads.load, team.size());
     }
     const ThreadTeam::Counts after = ThreadTeam::counts_of(team);
@@ -79,7 +78,7 @@ TEST_CASE("a member's messages, collective calls and memory do not grow with the
         const double levels = std::log2(members);
         CAPTURE(members, messages, collectives, bytes);
         CHECK(static_cast<double>(collectives) < 30 + 2 * levels);
-        CHECK(static_cast<double>(messages) < 48 + 6 * levels);
+        CHECK(static_cast<double>(messages) < 48 + 16 * levels);  // eight deliveries, each with sizes before the lists
         CHECK(bytes < 1000);
     }
 }

@@ -68,14 +68,17 @@ TEST_CASE("ranks make the partition that one alone makes") {
     };
     const comm::Ranks team(world());
     const SerialTeam alone;
-    const std::vector<std::int64_t> load = load_of(team), whole = load_of(alone);
+    const std::vector<std::int64_t> load = load_of(team), load_alone = load_of(alone);
     for (const char* kind : {"chain", "rcb", "nested"})
         for (const int processes : {11, 700}) {  // with 700 all ranks cut the chain together
             PartitionOptions o;
             o.kind = kind, o.processes = processes;
             Scattered<Split> memory, memory_alone;
-            CHECK((make_partition({team, grid, load, {}}, o, memory) ==
-                   make_partition({alone, grid, whole, {}}, o, memory_alone)));
+            const Hosts hosts(processes, team.size());
+            const ProcessBoxes mine = make_partition({team, grid, hosts, load, {}}, o, memory);
+            const Partition expected =
+                whole(alone, make_partition({alone, grid, {processes, 1}, load_alone, {}}, o, memory_alone));
+            CHECK(mine == hosted_of(expected, hosts, team.rank()));
             CHECK(memory.whole(team) == memory_alone.mine());
         }
 }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Patches are sorted where their place on the curve belongs: each member has an even share of the grid, as the curve
+// goes through it, so all know whose a place is without asking. There the items before each patch are counted, and by
+// these the patches are dealt.
+#include "balance/partition/patches.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "balance/delivery.hpp"
+#include "balance/grid/curve.hpp"
+#include "balance/partition/region.hpp"
+
+namespace balance {
+namespace {
+
+using Point = std::array<std::uint32_t, 3>;
+
+// A curve through points at half a cell's distance, so that the centres of all boxes of cells are among them.
+class Curve {
+public:
+    Curve(const Grid& grid, Order order) : order_(order), dimensions_(grid.dimensions) {
+        for (int a = 0; a < dimensions_; ++a) end_[a] = 2 * std::int64_t{grid.cells[a]};
+        while (std::int64_t{1} << levels_ < *std::max_element(end_.begin(), end_.end())) ++levels_;
+    }
+    static Point centre(const Box& box) {
+        Point at{};
+        for (int a = 0; a < 3; ++a) at[a] = static_cast<std::uint32_t>(box.lower[a] + box.upper[a]);
+        return at;
+    }
+    std::uint64_t key(const Point& at) const {
+        if (dimensions_ == 3) return order_ == Order::morton ? morton_key(at) : hilbert_key(at);
+        return order_ == Order::morton ? morton_key(at[0], at[1]) : hilbert_key(at[0], at[1]);
+    }
+    // The member to which a point belongs: along the curve members follow each other, each with about as many points.
+    // Points of a square (or cube) go together when it is small against the share of a member.
+    int member_of(const Point& at, int members) const {
+        constexpr int fineness = 16;  // squares in a share, at least
+        const std::int64_t all = points_in({}, levels_);
+        std::int64_t before = 0;  // points before the square
+        Point square{};           // its lower corner
+        for (int level = levels_; level > 0 && points_in(square, level) > all / members / fineness;) {
+            --level;
+            const std::uint64_t own = key(at) >> dimensions_ * level;
+            for (int part = 0; part < 1 << dimensions_; ++part) {
+                Point corner = square;
+                for (int a = 0; a < dimensions_; ++a) corner[a] |= static_cast<std::uint32_t>(part >> a & 1) << level;
+                if (key(corner) >> dimensions_ * level < own) before += points_in(corner, level);
+            }
+            for (int a = 0; a < dimensions_; ++a) square[a] = at[a] >> level << level;
+        }
+        return static_cast<int>(static_cast<__int128>(before) * members / all);
+    }
+
+private:
+    // Of the grid in a square of 2^level points a side.
+    std::int64_t points_in(const Point& corner, int level) const {
+        std::int64_t points = 1;
+        for (int a = 0; a < dimensions_; ++a)
+            points *= std::clamp<std::int64_t>(end_[a] - corner[a], 0, std::int64_t{1} << level);
+        return points;
+    }
+
+    Order order_;
+    int dimensions_, levels_ = 0;  // a square of 2^levels_ points a side holds all
+    std::array<std::int64_t, 3> end_{1, 1, 1};
+};
+
+// The places of keys in ascending order, equal ones in their order: sorted digit by digit, the lowest first, in a time
+// that grows with their number.
+std::vector<std::uint32_t> ascending(std::span<const std::uint64_t> keys) {
+    constexpr int bits = 11;
+    const std::uint64_t largest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
+    std::vector<std::uint32_t> order(keys.size()), next(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (int shift = 0; shift < 64 && largest >> shift > 0; shift += bits) {
+        const auto digit = [&](std::uint32_t i) { return keys[i] >> shift & ((1U << bits) - 1); };
+        std::array<std::uint32_t, (1 << bits) + 1> first{};
+        for (const std::uint32_t i : order) ++first[digit(i) + 1];
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        for (const std::uint32_t i : order) next[first[digit(i)]++] = i;
+        order.swap(next);
+    }
+    return order;
+}
+
+// This member's share of all patches along the curve. Leaves arrive in the order of the recursion, which so decides
+// between equal keys.
+std::vector<Box> sorted_patches(const Team& team, const Grid& grid, const Leaves& leaves, Order order) {
+    if (order == Order::tree) return leaves.boxes;
+    const Curve curve(grid, order);
+    const std::vector<Box> boxes =
+        deliver_each(team, leaves.boxes, [&](const Box& b) { return curve.member_of(Curve::centre(b), team.size()); });
+    std::vector<std::uint64_t> keys;
+    keys.reserve(boxes.size());
+    for (const Box& b : boxes) keys.push_back(curve.key(Curve::centre(b)));
+    std::vector<Box> sorted;
+    sorted.reserve(boxes.size());
+    for (const std::uint32_t i : ascending(keys)) sorted.push_back(boxes[i]);
+    return sorted;
+}
+
+}  // namespace
+
+Row::Row(const Box& patch, CutAt cut, int dimensions)
+    : patch_(patch), cut_(cut), axes_(axes_by_length(patch)), line_(patch.extent(axes_[dimensions - 1])) {}
+
+void Row::add_items(const std::int64_t* cells, std::vector<std::int64_t>& items) const {
+    const std::size_t begin = items.size();
+    items.resize(begin + this->items(), 0);
+    std::array<std::int64_t, 3> step{};  // places of a cell in the row, along each axis
+    step[axes_[2]] = 1;
+    step[axes_[1]] = patch_.extent(axes_[2]);
+    step[axes_[0]] = step[axes_[1]] * patch_.extent(axes_[1]);
+    const std::int64_t each = patch_.cells() / this->items();
+    for (int x = 0; x < patch_.extent(0); ++x)
+        for (int y = 0; y < patch_.extent(1); ++y)
+            for (int z = 0; z < patch_.extent(2); ++z)
+                items[begin + (x * step[0] + y * step[1] + z * step[2]) / each] += *cells++;
+}
+
+void Row::add_boxes(std::int64_t begin, std::int64_t end, std::vector<Box>& boxes) const {
+    const std::int64_t each = patch_.cells() / items();
+    add_cells(patch_, axes_, begin * each, end * each, boxes);
+}
+
+Patches patches_in_order(const Team& team, const Grid& grid, const Leaves& leaves, Order order, CutAt cut) {
+    Patches patches;
+    for (const Box& b : sorted_patches(team, grid, leaves, order)) {
+        patches.mine.push_back({patches.items, b});
+        patches.items += Row(b, cut, grid.dimensions).items();
+    }
+    const std::int64_t before = sums_before(team, {&patches.items, 1})[0];
+    for (Patch& p : patches.mine) p.before += before;
+    team.sum({&patches.items, 1});
+    // To the member in whose share of all items the middle of a patch lies.
+    patches.mine = deliver_each(team, std::move(patches.mine), [&](const Patch& p) {
+        const std::int64_t twice_middle = 2 * p.before + Row(p.box, cut, grid.dimensions).items();
+        return static_cast<int>(twice_middle * team.size() / (2 * patches.items));
+    });
+    return patches;
+}
+
+}  // namespace balance
