@@ -96,16 +96,11 @@ ProcessBoxes at_hosts(const PartitionInput& in, std::vector<BoxOf> boxes) {
 ChainItems items_of(const PartitionInput& in, const PartitionOptions& options, std::span<const Patch> patches) {
     std::vector<Box> boxes;
     boxes.reserve(patches.size());
-    std::int64_t count = 0;
-    for (const Patch& p : patches) {
-        boxes.push_back(p.box);
-        count += Row(p.box, options.cut, in.grid.dimensions).items();
-    }
+    for (const Patch& p : patches) boxes.push_back(p.box);
     const FieldPlan plan(in.team, Homes{in.grid, in.team.size()}, boxes);
     const auto sums = [&](std::span<const std::int64_t> field) {
         const std::vector<std::int64_t> cells = plan.to_boxes(field);
         std::vector<std::int64_t> items;
-        items.reserve(count);
         const std::int64_t* next = cells.data();
         for (const Box& b : boxes) {
             Row(b, options.cut, in.grid.dimensions).add_items(next, items);
@@ -129,7 +124,6 @@ ProcessBoxes partition_chain(const PartitionInput& in, const PartitionOptions& o
                         in.targets, chain_leaders(patches.items, options.processes, in.team.size()), in.meter);
 
     std::vector<BoxOf> made;
-    made.reserve(patches.mine.size() + 2 * cuts.at.size());  // a cut makes a box or a few more
     std::vector<Box> boxes;
     std::int64_t process = cuts.first_part;
     for (const std::int64_t end : cuts.at) {
