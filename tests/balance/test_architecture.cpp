@@ -15,8 +15,9 @@ namespace {
 // Folders in an order in which each may include those before it, and itself, of the list of its own top folder; and the
 // folders of others that it may include.
 const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
-    {"balance/grid", {"balance/team.hpp", "balance/transfer.hpp"}},
-    {"balance/partition", {"balance/meter.hpp", "balance/team.hpp", "balance/transfer.hpp", "balance/words.hpp"}},
+    {"balance/grid", {"balance/delivery.hpp", "balance/team.hpp", "balance/transfer.hpp"}},
+    {"balance/partition",
+     {"balance/delivery.hpp", "balance/meter.hpp", "balance/team.hpp", "balance/transfer.hpp", "balance/words.hpp"}},
     {"balance/nested", {"balance/team.hpp", "balance/transfer.hpp", "balance/words.hpp"}},
     {"balance/zone", {"balance/words.hpp"}},
     {"balance/model", {"balance/meter.hpp", "balance/team.hpp", "balance/words.hpp"}},
