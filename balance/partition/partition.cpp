@@ -74,8 +74,8 @@ struct BoxOf {
     Box box;
 };
 
-// Takes boxes to the hosts of their processes. Those of each member are in the order of the processes, and no member
-// has some of a process before the last one of a member before it.
+// Takes boxes to the hosts of their processes. The boxes of all members, one member after the other, are in the order
+// of their processes.
 ProcessBoxes at_hosts(const PartitionInput& in, std::vector<BoxOf> boxes) {
     boxes = deliver_each(in.team, std::move(boxes), [&](const BoxOf& b) { return in.hosts.member_of(b.process); });
     const Range mine = in.hosts.processes_of(in.team.rank());
