@@ -73,8 +73,8 @@ struct BoxOf {
     Box box;
 };
 
-// Takes boxes to the hosts of their processes. Those of each member are in the order of the processes, and no member
-// has some of a process before the last one of a member before it.
+// Takes boxes to the hosts of their processes. The boxes of all members, one member after the other, are in the order
+// of their processes.
 ProcessBoxes at_hosts(const PartitionInput& in, std::vector<BoxOf> boxes) {
     boxes = deliver_each(in.team, std::move(boxes), [&](const BoxOf& b) { return in.hosts.member_of(b.process); });
     const Range mine = in.hosts.processes_of(in.team.rank());
@@ -95,16 +95,11 @@ ProcessBoxes at_hosts(const PartitionInput& in, std::vector<BoxOf> boxes) {
 ChainItems items_of(const PartitionInput& in, const PartitionOptions& options, std::span<const Patch> patches) {
     std::vector<Box> boxes;
     boxes.reserve(patches.size());
-    std::int64_t count = 0;
-    for (const Patch& p : patches) {
-        boxes.push_back(p.box);
-        count += Row(p.box, options.cut, in.grid.dimensions).items();
-    }
+    for (const Patch& p : patches) boxes.push_back(p.box);
     const FieldPlan plan(in.team, Homes{in.grid, in.team.size()}, boxes);
     const auto sums = [&](std::span<const std::int64_t> field) {
         const std::vector<std::int64_t> cells = plan.to_boxes(field);
         std::vector<std::int64_t> items;
-        items.reserve(count);
         const std::int64_t* next = cells.data();
         for (const Box& b : boxes) {
             Row(b, options.cut, in.grid.dimensions).add_items(next, items);
@@ -128,7 +123,6 @@ ProcessBoxes partition_chain(const PartitionInput& in, const PartitionOptions& o
                         in.targets, chain_leaders(patches.items, options.processes, in.team.size()), in.meter);
 
     std::vector<BoxOf> made;
-    made.reserve(patches.mine.size() + 2 * cuts.at.size());  // a cut makes a box or a few more
     std::vector<Box> boxes;
     std::int64_t process = cuts.first_part;
     for (const std::int64_t end : cuts.at) {

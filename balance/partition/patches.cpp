@@ -87,11 +87,11 @@ std::vector<std::uint32_t> ascending(std::span<const std::uint64_t> keys) {
 
 // This member's share of all patches along the curve. Leaves arrive in the order of the recursion, which so decides
 // between equal keys.
-std::vector<Box> sorted_patches(const Team& team, const Grid& grid, const Leaves& leaves, Order order) {
+std::vector<Box> sorted_patches(const Team& team, const Grid& grid, Leaves leaves, Order order) {
     if (order == Order::tree) return leaves.boxes;
     const Curve curve(grid, order);
-    const std::vector<Box> boxes =
-        deliver_each(team, leaves.boxes, [&](const Box& b) { return curve.member_of(Curve::centre(b), team.size()); });
+    const std::vector<Box> boxes = deliver_each(
+        team, std::move(leaves.boxes), [&](const Box& b) { return curve.member_of(Curve::centre(b), team.size()); });
     std::vector<std::uint64_t> keys;
     keys.reserve(boxes.size());
     for (const Box& b : boxes) keys.push_back(curve.key(Curve::centre(b)));
@@ -125,9 +125,9 @@ void Row::add_boxes(std::int64_t begin, std::int64_t end, std::vector<Box>& boxe
     add_cells(patch_, axes_, begin * each, end * each, boxes);
 }
 
-Patches patches_in_order(const Team& team, const Grid& grid, const Leaves& leaves, Order order, CutAt cut) {
+Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, Order order, CutAt cut) {
     Patches patches;
-    for (const Box& b : sorted_patches(team, grid, leaves, order)) {
+    for (const Box& b : sorted_patches(team, grid, std::move(leaves), order)) {
         patches.mine.push_back({patches.items, b});
         patches.items += Row(b, cut, grid.dimensions).items();
     }

@@ -44,6 +44,6 @@ struct Patches {
 /// Orders patches along the curve through their centres, or as they are (Order::tree), and deals them so that each
 /// member has about as many items, since one with more would be waited for. Collective; the same chain whatever the
 /// number of members.
-Patches patches_in_order(const Team& team, const Grid& grid, const Leaves& leaves, Order order, CutAt cut);
+Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, Order order, CutAt cut);
 
 }  // namespace balance
