@@ -59,12 +59,14 @@ Observation observed_by(const Policy& policy, const Moment& moment, BalancedMode
 // The part of a round that belongs to one model.
 class ModelRound {
 public:
+    // hosted: counts of the hosted cells, where they are known (HostedCells).
     ModelRound(const Setting& setting, const Measured& measured, const ProcessBoxes& known, const HomeCells& cells,
-               Balancing& all, std::size_t model)
+               std::optional<std::vector<CellCounts>> hosted, Balancing& all, std::size_t model)
         : s_(setting),
           measured_(measured),
           known_(known),
           cells_(cells),
+          hosted_(std::move(hosted)),
           all_(all),
           b_(all.models[model]),
           driver_(model == 0),
@@ -129,8 +131,9 @@ private:
     }
 
     CellLoads learnt_loads(const std::vector<double>& times) {
-        s_.meter.part(RoundPart::model, s_.hosts.processes(), home_cells(s_));
-        const HostedCells hosted(s_.team, s_.grid, known_, s_.hosts, cells_.counts);
+        const HostedCells hosted(s_.team, s_.grid, known_, s_.hosts, cells_.counts,
+                                 std::exchange(hosted_, std::nullopt));
+        s_.meter.part(RoundPart::model, s_.hosts.processes(), std::ssize(hosted.counts()));
         if (driver_ && s_.policy.finds_speeds()) all_.speeds.learn(s_.team, s_.grid, hosted, times, s_.meter);
         return evaluate(*b_.model, s_.team, s_.grid, hosted, b_.state, all_.speeds.at_mean_speed(times), cells_.work,
                         cells_.ahead);
@@ -228,6 +231,7 @@ private:
     const Measured& measured_;
     const ProcessBoxes& known_;
     const HomeCells& cells_;
+    std::optional<std::vector<CellCounts>> hosted_;
     Balancing& all_;
     BalancedModel& b_;
     bool driver_;
@@ -305,15 +309,15 @@ bool wants_ahead(const Balancing& balancing) {
 
 namespace {
 
-// in_use: around_home() of the driver's partition.
-Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells, const Measured& measured,
-                      Balancing& all) {
+// in_use: around_home() of the driver's partition. hosted: of its cells, where it is known.
+Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells,
+                      std::optional<std::vector<CellCounts>> hosted, const Measured& measured, Balancing& all) {
     Outcome outcome;
     const std::size_t models = measured.observed ? 1 : all.models.size();
     for (std::size_t m = 0; m < models; ++m) {
         std::optional<ProcessBoxes> other;
         if (m > 0) other = around_home(s.team, s.grid, all.models[m].partition);
-        ModelRound round(s, measured, other ? *other : in_use, cells, all, m);
+        ModelRound round(s, measured, other ? *other : in_use, cells, std::exchange(hosted, std::nullopt), all, m);
         Observation seen;
         if (measured.observed) seen = *measured.observed;
         else if (!measured.first) seen = observed_by(s.policy, measured.moment, all.models[m], round.times());
@@ -326,22 +330,49 @@ Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells ce
     return outcome;
 }
 
+// What tiles hold, in the order of the boxes of their member's processes: no message is needed for that.
+std::vector<CellCounts> in_hosted_order(const Team& team, const Decomposition& owners,
+                                        std::span<const CellCounts> counts) {
+    const Range mine = owners.processes_of(team.rank());
+    std::vector<CellCounts> ordered;
+    if (owners.zones().blocks.empty()) {
+        for (std::int64_t p = mine.begin, at = 0; p < mine.end; ++p) {
+            const std::span<const Box> boxes = owners.boxes_of(p);
+            std::int64_t cells = 0;
+            for (const Box& b : boxes) cells += b.cells();
+            const auto of_process =
+                FieldPlan::reordered(counts.subspan(at, cells), std::span(owners.tiles_of(p)), boxes);
+            ordered.insert(ordered.end(), of_process.begin(), of_process.end());
+            at += cells;
+        }
+        return ordered;
+    }
+    // The block of an accelerator may have cells of several processes.
+    std::vector<Box> boxes;
+    for (std::int64_t p = mine.begin; p < mine.end; ++p)
+        boxes.insert(boxes.end(), owners.boxes_of(p).begin(), owners.boxes_of(p).end());
+    return FieldPlan::reordered(counts, std::span<const Box>(owners.tiles_of_rank(team.rank())), boxes);
+}
+
 }  // namespace
 
 Outcome rebalance(const Setting& s, HomeCells cells, const Measured& measured, Balancing& all) {
-    return rebalance_all(s, around_home(s.team, s.grid, all.models.front().partition), std::move(cells), measured, all);
+    return rebalance_all(s, around_home(s.team, s.grid, all.models.front().partition), std::move(cells), {}, measured,
+                         all);
 }
 
 Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles, Measured measured, Balancing& all) {
     const bool counted = s.policy.clock == Clock::work && !measured.first;
     const Counting now = s.policy.counting.at(measured.moment.step);
+    std::optional<std::vector<CellCounts>> hosted;
+    if (!measured.first) hosted = in_hosted_order(s.team, in_use, tiles.counts);
     HomeCells cells = bring_home(s.team, in_use, std::exchange(tiles, TileCells()), counted ? &now : nullptr, s.meter);
     if (counted && !measured.accelerator_speeds.empty() && s.hosts.processes() == s.team.size()) {
         const std::vector<double> sides = side_times(s.team, in_use, cells.work, measured.accelerator_speeds);
         for (std::size_t p = 0; p < sides.size(); p += 2)
             measured.driver_times.push_back(std::max(sides[p], sides[p + 1]));
     }
-    return rebalance_all(s, in_use.known(), std::move(cells), measured, all);
+    return rebalance_all(s, in_use.known(), std::move(cells), std::move(hosted), measured, all);
 }
 
 }  // namespace balance

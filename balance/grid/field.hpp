@@ -72,6 +72,15 @@ public:
     /// cells in none of `homes` keep the value 0.
     FieldPlan(const Team& team, const EvenParts& homes, const EvenParts& list);
 
+    /// Values of some boxes' cells, box by box, in the order of other boxes that have the same cells.
+    template <class T>
+    static std::vector<T> reordered(std::span<const T> values, std::span<const Box> from, std::span<const Box> to) {
+        std::vector<T> in_order(values.size());
+        for (const Run& r : runs_in(from, to))
+            std::memcpy(&in_order[r.in_boxes], &values[r.in_home], r.cells * sizeof(T));
+        return in_order;
+    }
+
     /// From the homes into the order of the list: this member's values of its boxes. Collective.
     template <class T>
     std::vector<T> to_boxes(std::span<const T> field) const {

@@ -66,19 +66,19 @@ FieldPlan plan_of(const Team& team, const Grid& grid, const ProcessBoxes& known,
 }  // namespace
 
 HostedCells::HostedCells(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts,
-                         std::span<const CellCounts> counts)
+                         std::span<const CellCounts> at_home, std::optional<std::vector<CellCounts>> hosted)
     : plan_(plan_of(team, grid, known, hosts)) {
-    const Range hosted = hosts.processes_of(team.rank());
+    const Range mine = hosts.processes_of(team.rank());
     std::int64_t first = 0;
     for (std::int64_t i = 0; i < known.size(); ++i) {
         const std::int64_t p = known.processes[i];
-        if (p < hosted.begin || p >= hosted.end) continue;
+        if (p < mine.begin || p >= mine.end) continue;
         std::int64_t cells = 0;
         for (const Box& b : known.of(i)) cells += b.cells();
         processes_.push_back({p, known.of(i), first, cells});
         first += cells;
     }
-    counts_ = plan_.to_boxes(counts);
+    counts_ = hosted ? std::move(*hosted) : plan_.to_boxes(at_home);
 }
 
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const HostedCells& hosted,

@@ -25,9 +25,10 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 /// as it.
 class HostedCells {
 public:
-    /// known: what around_home() gives. counts: of the cells of the member's home. Collective.
+    /// known: what around_home() gives. at_home: of the cells of the member's home. hosted: the same of the hosted
+    /// cells in their order, where members have it already (all of them or none); else it is fetched. Collective.
     HostedCells(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts,
-                std::span<const CellCounts> counts);
+                std::span<const CellCounts> at_home, std::optional<std::vector<CellCounts>> hosted = {});
 
     struct Process {
         std::int64_t index;

@@ -239,7 +239,7 @@ const Decomposition::Tiles& Decomposition::of(std::int64_t process) const {
 
 Decomposition::Tiles Decomposition::cut(std::int64_t process) const {
     const int rank = rank_of(process);
-    const std::span<const Box> blocks = zones_.of(rank), own = known_.of(place_of(process));
+    const std::span<const Box> blocks = zones_.of(rank), own = boxes_of(process);
     Region cells = joined({own.begin(), own.end()});
     for (const Box& block : blocks)
         if (!block.empty()) cells = without(cells, block);

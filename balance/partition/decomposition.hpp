@@ -90,6 +90,7 @@ public:
     }
     int rank_of(std::int64_t process) const { return hosts_.member_of(process); }
     Range processes_of(int rank) const { return hosts_.processes_of(rank); }
+    std::span<const Box> boxes_of(std::int64_t process) const { return known_.of(place_of(process)); }
     /// Tiles of a process, in their order.
     const std::vector<Box>& tiles_of(std::int64_t process) const { return of(process).index.boxes(); }
     /// Those of a rank: process by process.
