@@ -105,7 +105,8 @@ public:
         }
         const bool moves = next && row.decision == Decision::moved;
         if (moves) b_.partition = next->hosted;
-        if (driver_ && !times.empty() && s_.policy.finds_speeds()) add_resources(sums, times, speeds, outcome);
+        if (driver_ && s_.team.rank() == 0 && !times.empty() && s_.policy.finds_speeds())
+            add_resources(sums, times, speeds, outcome);
         describe(b_, row);
         if (moves || row.decision == Decision::kept_same) {
             b_.history.lost_seconds = 0;

@@ -175,12 +175,12 @@ struct Measured {
                                             ///< only then the round adds to Balancing::worth
 };
 
-/// What comes of a round; the same on all members but for `next` and `cells`.
+/// What comes of a round; the same on all members but for `next`, `resources` and `cells`.
 struct Outcome {
     std::optional<LocalPartition> next;  ///< the driver's from now on; nothing: it keeps the one that it has
     std::vector<Row> rows;               ///< of the driver, then of the other models; none of the first round
     std::vector<double> seconds;         ///< a step of the driver's processes before; none of the first round
-    std::vector<ResourceRow> resources;  ///< where speeds are found
+    std::vector<ResourceRow> resources;  ///< where speeds are found, on member 0; else none
     std::optional<Infeasible> dead_end;  ///< some model found no partition that keeps the limit, and keeps its own
     HomeCells cells;                     ///< what was counted
 };

@@ -71,6 +71,15 @@ public:
         loop(in_.size(), [&](std::size_t i) { unpack(*in_[i].move, element(i)); });
     }
 
+    /// The same for a transfer that is not started again before the next lay_out(): the memory of what was sent is
+    /// given up before anything is unpacked.
+    template <class Loop, class Unpack>
+    void finish_last(Loop loop, Unpack unpack) {
+        channel_->finish();
+        std::vector<T>().swap(buffers_->sent);
+        loop(in_.size(), [&](std::size_t i) { unpack(*in_[i].move, element(i)); });
+    }
+
     /// The same for some moves that have arrived; arrived(move) tells of each, when all of them are unpacked. false:
     /// there was nothing left, and the transfer is finished.
     template <class Loop, class Unpack, class Arrived>

@@ -100,7 +100,7 @@ void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old
     });
     sources = {};  // all that moves is packed: there is room for what comes
     std::vector<std::vector<std::span<const md::Particle<D>>>> arrived(tiles.size());
-    particles.finish(balance::SerialLoop{}, [&](const Move& m, const md::Particle<D>* from) {
+    particles.finish_last(balance::SerialLoop{}, [&](const Move& m, const md::Particle<D>* from) {
         arrived[tiles.place_of(m.target)].push_back({from, static_cast<std::size_t>(received.at(m))});
     });
     parallel_for(tiles.size(), [&](std::size_t t) {

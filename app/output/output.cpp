@@ -221,7 +221,7 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
         }
     files().balance->add(rows);
     if (Live* live = progress_.live()) live->balanced(rows);
-    if (!resources.empty()) files().resources->add(resources);
+    if (files().resources) files().resources->add(resources);
 }
 
 void Output::balanced_cells(const BalancedCells& before) {

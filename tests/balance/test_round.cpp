@@ -119,7 +119,7 @@ std::vector<Told> play(const Team& team, const Case& c) {
         if (told.rows.empty()) {
             Outcome outcome = rebalance(setting, std::move(cells), measured, balancing);
             told.rows = outcome.rows;
-            told.resources = outcome.resources;
+            told.resources = all_gather<ResourceRow>(team, outcome.resources);  // one member has them
             told.partition = outcome.next ? whole(team, outcome.next->hosted) : in_use;
             told.smallest_limit = outcome.dead_end ? outcome.dead_end->smallest : 0;
         } else {
