@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # simulate.sh RANKS DECK [--out DIR] [--set key.path=value ...] [other options of steelyard run]: runs a deck on RANKS
 # ranks of a simulated cluster, in one process of this machine (docs/simulation.md). Times in its results are simulated.
-# PLATFORM=tianhe1a (default: at most 2400 ranks), tianhe2_16, tianhe2_32 or tianhe2_mic chooses the cluster, and
-# PLATFORM_SET="key=value ..." replaces numbers of it. PROGRAM=replay_messages replays a trace of messages instead:
-# simulate.sh RANKS TRACE [its options].
+# PLATFORM=tianhe1a (default: at most 2400 ranks, with PLATFORM_SET=nodes=N six for each node), tianhe2_16, tianhe2_32 or
+# tianhe2_mic chooses the cluster, and PLATFORM_SET="key=value ..." replaces numbers of it. PROGRAM=replay_messages
+# replays a trace of messages instead: simulate.sh RANKS TRACE [its options].
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [[ $# -lt 2 || $1 == -h || $1 == --help ]]; then sed -n '3,7s/^# //p' "$0"; exit $(($# < 2 ? 2 : 0)); fi

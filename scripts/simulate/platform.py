@@ -166,7 +166,7 @@ def changed(p, name, settings):
     p = dict(p)
     for setting in settings:
         key, _, value = setting.partition("=")
-        known = [k for k in p if k.endswith(("_seconds", "_per_second", "_slowdown"))]
+        known = [k for k in p if k == "nodes" or k.endswith(("_seconds", "_per_second", "_slowdown"))]
         if key not in known:
             sys.exit(f"platform.py: {setting}: {name} has no number {key}; there are {', '.join(known)}")
         try:
@@ -175,6 +175,11 @@ def changed(p, name, settings):
             number = math.nan
         if not (math.isfinite(number) and number > 0 and (number >= 1 or not key.endswith("_slowdown"))):
             sys.exit(f"platform.py: {setting}: give a number > 0, of a slowdown one >= 1")
+        if key == "nodes":
+            each = p["nodes_per_switch"]
+            if number % each != 0:
+                sys.exit(f"platform.py: {setting}: a switch has {each} nodes; give a multiple of that")
+            number = int(number)
         p[key] = number
         p["sources"] = p["sources"] + [f"{key}: set to {number:g}"]
     return p
