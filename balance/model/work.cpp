@@ -31,11 +31,6 @@ std::int64_t scaled(Int128 ticks, double factor) {
 
 }  // namespace
 
-bool in_region(const WorkCosts& costs, double x, double y) {
-    return x >= costs.region_lower[0] && x < costs.region_upper[0] && y >= costs.region_lower[1] &&
-           y < costs.region_upper[1];
-}
-
 void cell_works(const WorkCosts& costs, bool in_region, std::span<const CellCounts> counts,
                 std::span<const std::int64_t> neighbours, std::span<std::int64_t> work) {
     static_assert(prices == 5);

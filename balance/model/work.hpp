@@ -72,7 +72,10 @@ WorkCosts costs_at(WorkCosts costs, std::int64_t step);
 inline constexpr std::int64_t most_ticks = std::int64_t{1} << 62;
 
 /// Whether a cell at (x, y) (centre, lengths) lies in the region that costs `factor` times as much.
-bool in_region(const WorkCosts& costs, double x, double y);
+inline bool in_region(const WorkCosts& costs, double x, double y) {
+    return x >= costs.region_lower[0] && x < costs.region_upper[0] && y >= costs.region_lower[1] &&
+           y < costs.region_upper[1];
+}
 
 /// Ticks a step of cells that all lie in the region or all beside it, with so many directed pairs within the cutoff;
 /// what exceeds most_ticks counts as most_ticks.
