@@ -29,7 +29,7 @@ public:
                 expected += prior_.cost(features_of(p.cells[i])) * p.state[i];
             return {expected};
         }
-        double cells = 0, particles = 0, near = 0, farther = 0;
+        double cells = 0, particles = 0, near = 0, farther = 0;  // an array would be read in pairs and written singly
         for (const CellCounts& cell : p.cells) {
             const auto [one, n, n_n3, n_n5] = features_of(cell);
             cells += one, particles += n, near += n_n3, farther += n_n5;
