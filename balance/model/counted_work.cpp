@@ -22,9 +22,20 @@ void for_each_cell(const CountedCells& cells, Visit visit) {
 
 std::vector<std::int64_t> counted_work(const WorkCosts& costs, const CountedCells& cells) {
     std::vector<std::int64_t> work(cells.counts.size());
+    // Cells that follow each other and lie on one side of the region's edge are counted together.
+    std::size_t begin = 0;
+    bool inside = false;
+    const auto count_until = [&](std::size_t end) {
+        cell_works(costs, inside, cells.counts.subspan(begin, end - begin),
+                   cells.neighbours.subspan(begin, end - begin), std::span(work).subspan(begin, end - begin));
+        begin = end;
+    };
     for_each_cell(cells, [&](std::size_t i, double x, double y) {
-        work[i] = cell_work(costs, cells.counts[i], cells.neighbours[i], x, y);
+        if (in_region(costs, x, y) == inside) return;
+        count_until(i);
+        inside = !inside;
     });
+    count_until(work.size());
     return work;
 }
 

@@ -34,7 +34,7 @@ CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double
     const double scale = load_scale(std::bit_cast<double>(largest), grid.box().cells());
     CellLoads result{{}, scale > 0 ? 1 / scale : 1.0};
     result.load.reserve(loads.size());
-    for (const double l : loads) result.load.push_back(std::llround(l * scale));
+    for (const double l : loads) result.load.push_back(rounded(l * scale));
     return result;
 }
 
@@ -43,7 +43,7 @@ CellLoads as_integers(const Team& team, const Grid& grid, std::span<const double
 CellLoads first_loads(Start start, std::span<const CellCounts> counts) {
     CellLoads result;
     result.load.reserve(counts.size());
-    for (const CellCounts& c : counts) result.load.push_back(std::llround(first_load(start, c)));
+    for (const CellCounts& c : counts) result.load.push_back(rounded(first_load(start, c)));
     return result;
 }
 

@@ -39,8 +39,6 @@ bool solve(Normal a, Unknowns b, unsigned active, Unknowns& x) {
 
 }  // namespace
 
-double dot(const Unknowns& a, const Unknowns& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]; }
-
 Unknowns least_squares(const Normal& a, const Unknowns& b) {
     Unknowns best{};
     double lowest = 0;

@@ -10,7 +10,9 @@ inline constexpr int unknowns = 4;
 using Unknowns = std::array<double, unknowns>;
 using Normal = std::array<Unknowns, unknowns>;
 
-double dot(const Unknowns& a, const Unknowns& b);
+inline double dot(const Unknowns& a, const Unknowns& b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+}
 
 /// The x >= 0 with the smallest x^T a x - 2 b^T x: the best of the solutions of a x = b that each choice of unknowns
 /// gives when the others are 0. a: symmetric normal equations, scaled to about 1 on the diagonal. 0 where none is

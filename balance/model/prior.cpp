@@ -3,19 +3,11 @@
 
 #include <cmath>
 
-#include "balance/model/least_squares.hpp"
-
 namespace balance {
-
-Features features_of(const CellCounts& c) {
-    return {1.0, static_cast<double>(c.n), static_cast<double>(c.n) * c.n3, static_cast<double>(c.n) * c.n5};
-}
 
 Prior::Prior(std::span<const double> costs) {
     for (int i = 0; i < features; ++i) theta_[i] = costs[i];
 }
-
-double Prior::cost(const Features& f) const { return dot(theta_, f); }
 
 void Prior::scale(double factor) {
     for (double& v : theta_) v *= factor;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "balance/model/least_squares.hpp"
 #include "balance/model/load_model.hpp"
 
 namespace balance {
@@ -12,7 +13,9 @@ namespace balance {
 /// What a cell's cost is explained by: the cell itself, its particles, and their neighbours near and farther.
 inline constexpr int features = 4;
 using Features = std::array<double, features>;
-Features features_of(const CellCounts& cell);
+inline Features features_of(const CellCounts& c) {
+    return {1.0, static_cast<double>(c.n), static_cast<double>(c.n) * c.n3, static_cast<double>(c.n) * c.n5};
+}
 
 /// Costs of the features, fitted to times by non-negative least squares with forgetting.
 class Prior {
@@ -21,7 +24,7 @@ public:
     explicit Prior(std::span<const double> costs);
 
     /// Seconds of a cell.
-    double cost(const Features& f) const;
+    double cost(const Features& f) const { return dot(theta_, f); }
     /// Learns from processes: rows holds the sums of the features of each one's cells, times their seconds; both may be
     /// scaled process by process. forgetting: weight of what was learnt before. pull: how much the last costs count
     /// beside all times; a weak pull decides where the processes cannot tell features apart.

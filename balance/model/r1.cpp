@@ -23,16 +23,18 @@ public:
 
     // Round 0: feature sums, for the prior. Round 1: what the model expects with it, for the ratios.
     std::vector<double> contribution(int round, const ProcessView& p) const override {
-        Features sum{};
-        double expected = 0;
-        for (std::size_t i = 0; i < p.cells.size(); ++i) {
-            const Features f = features_of(p.cells[i]);
-            if (round == 1) expected += prior_.cost(f) * p.state[i];
-            else
-                for (int k = 0; k < features; ++k) sum[k] += f[k];
+        if (round == 1) {
+            double expected = 0;
+            for (std::size_t i = 0; i < p.cells.size(); ++i)
+                expected += prior_.cost(features_of(p.cells[i])) * p.state[i];
+            return {expected};
         }
-        if (round == 1) return {expected};
-        return {sum.begin(), sum.end()};
+        double cells = 0, particles = 0, near = 0, farther = 0;  // an array would be read in pairs and written singly
+        for (const CellCounts& cell : p.cells) {
+            const auto [one, n, n_n3, n_n5] = features_of(cell);
+            cells += one, particles += n, near += n_n3, farther += n_n5;
+        }
+        return {cells, particles, near, farther};
     }
 
     void conclude(int round, std::span<const double> rows, std::span<const double> times) override {

@@ -30,53 +30,7 @@ Features row_of(std::span<const double> sums, std::size_t process) {
     return f;
 }
 
-// Of the cells of one process, by the places of the blocks.
-std::vector<BlockPart> parts_of(const HostedCells& hosted, const HostedCells::Process& p, int side, int layers) {
-    std::vector<BlockPart> parts;
-    const CellCounts* cell = hosted.counts(p).data();
-    for (const Box& b : p.boxes)
-        for (int x = b.lower[0]; x < b.upper[0]; ++x)
-            for (int y = b.lower[1]; y < b.upper[1]; ++y)
-                for (int z = b.lower[2]; z < b.upper[2]; ++z) {
-                    const Features f = balance::features_of(*cell++);  // whole numbers
-                    BlockPart here{static_cast<std::int32_t>(p.index), x / side, y / side * layers + z / side, 1, {}};
-                    for (std::size_t i = 0; i < here.sums.size(); ++i)
-                        here.sums[i] = static_cast<std::int64_t>(f[i + 1]);
-                    if (!parts.empty() && parts.back().place() == here.place()) parts.back().add(here);
-                    else parts.push_back(here);
-                }
-    std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.place() < b.place(); });
-    std::size_t kept = 0;
-    for (const BlockPart& part : parts) {
-        if (kept > 0 && parts[kept - 1].place() == part.place()) parts[kept - 1].add(part);
-        else parts[kept++] = part;
-    }
-    parts.resize(kept);
-    return parts;
-}
-
-// Of the cells of one process.
-std::array<std::int64_t, features> feature_sums(std::span<const BlockPart> parts) {
-    std::array<std::int64_t, features> sums{};
-    for (const BlockPart& p : parts) {
-        sums[0] += p.cells;
-        for (std::size_t i = 0; i < p.sums.size(); ++i) sums[i + 1] += p.sums[i];
-    }
-    return sums;
-}
-
 }  // namespace
-
-Features BlockPart::features_of_all() const {
-    Features f{static_cast<double>(cells)};
-    for (std::size_t i = 0; i < sums.size(); ++i) f[i + 1] = static_cast<double>(sums[i]);
-    return f;
-}
-
-void BlockPart::add(const BlockPart& other) {
-    cells += other.cells;
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
-}
 
 Speeds::Speeds(std::int64_t processes, const ModelConstants& constants)
     : prior_(constants.costs), processes_(static_cast<std::size_t>(processes)) {}

@@ -20,6 +20,7 @@
 
 #include "balance/grid/grid.hpp"
 #include "balance/meter.hpp"
+#include "balance/model/block_parts.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/model/prior.hpp"
 #include "balance/team.hpp"
@@ -31,17 +32,6 @@ struct BlockShare {
     std::int64_t process = 0;
     std::int32_t x = 0, y = 0;  ///< the block's place among all blocks; in three dimensions y counts them along y and z
     double share = 0;           ///< 0 to 1
-};
-
-/// What one process has in one block.
-struct BlockPart {
-    std::int32_t process, x, y;  ///< as in BlockShare
-    std::int32_t cells;
-    std::array<std::int64_t, features - 1> sums;  ///< of the features of the cells, but for the first one, which is 1
-
-    auto place() const { return std::pair(x, y); }
-    Features features_of_all() const;
-    void add(const BlockPart& other);
 };
 
 /// What one balancing tells of speeds.

@@ -12,9 +12,9 @@ using Int128 = __int128;
 constexpr std::size_t prices = work_keys.size() - 1;  // keys that are seconds for something counted
 constexpr std::size_t region = prices;
 
-// How often a cell pays each price. 128 bits hold the products of any counts and prices.
-std::array<Int128, prices> counts_of(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours) {
-    const Int128 n = c.n, over = costs.capacity > 0 ? std::max<std::int64_t>(0, c.n - costs.capacity) : 0;
+// How often a cell pays each price: 64 bits hold that, 128 its product with any price.
+std::array<std::int64_t, prices> counts_of(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours) {
+    const std::int64_t n = c.n, over = costs.capacity > 0 ? std::max<std::int64_t>(0, n - costs.capacity) : 0;
     return {1, n, n * std::max(0, c.n3 - 1), neighbours, over * n};
 }
 
@@ -23,23 +23,32 @@ std::array<double, prices> prices_of(const WorkCosts& costs) {
     return {costs.cell, costs.particle, costs.candidate / 2, costs.pair / 2, costs.spill};
 }
 
-bool in_region(const WorkCosts& costs, double x, double y) {
-    return x >= costs.region_lower[0] && x < costs.region_upper[0] && y >= costs.region_lower[1] &&
-           y < costs.region_upper[1];
+std::int64_t scaled(Int128 ticks, double factor) {
+    const double all = ticks < most_ticks ? static_cast<double>(static_cast<std::int64_t>(ticks))  // the same, sooner
+                                          : static_cast<double>(ticks);
+    return all * factor < static_cast<double>(most_ticks) ? rounded(all * factor) : most_ticks;
 }
 
 }  // namespace
 
-std::int64_t cell_work(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y) {
-    const auto count = counts_of(costs, c, neighbours);
-    const auto price = prices_of(costs);
-    Int128 ticks = 0;
-    for (std::size_t k = 0; k < prices; ++k) ticks += count[k] * to_ticks(price[k]);
-    if (in_region(costs, x, y)) {
-        const double scaled = static_cast<double>(ticks) * costs.region_factor;
-        return scaled < static_cast<double>(most_ticks) ? std::llround(scaled) : most_ticks;
+void cell_works(const WorkCosts& costs, bool in_region, std::span<const CellCounts> counts,
+                std::span<const std::int64_t> neighbours, std::span<std::int64_t> work) {
+    static_assert(prices == 5);
+    std::array<std::int64_t, prices> price;
+    std::ranges::transform(prices_of(costs), price.begin(), to_ticks);
+    for (std::size_t i = 0; i < work.size(); ++i) {
+        const auto count = counts_of(costs, counts[i], neighbours[i]);
+        const auto part = [&](std::size_t k) { return static_cast<Int128>(count[k]) * price[k]; };
+        const Int128 ticks = part(0) + part(1) + part(2) + part(3) + part(4);
+        work[i] = in_region ? scaled(ticks, costs.region_factor)
+                            : static_cast<std::int64_t>(std::min<Int128>(ticks, most_ticks));
     }
-    return static_cast<std::int64_t>(std::min<Int128>(ticks, most_ticks));
+}
+
+std::int64_t cell_work(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y) {
+    std::int64_t work = 0;
+    cell_works(costs, in_region(costs, x, y), {&c, 1}, {&neighbours, 1}, {&work, 1});
+    return work;
 }
 
 WorkByKey cell_work_by_key(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y) {

@@ -6,10 +6,18 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "balance/model/load_model.hpp"
 
 namespace balance {
+
+/// std::llround without a call, below 2^62.
+inline std::int64_t rounded(double value) {
+    const auto whole = static_cast<std::int64_t>(value);
+    const double rest = value - static_cast<double>(whole);  // exact, and of the sign of the value
+    return whole + (rest >= 0.5) - (rest <= -0.5);
+}
 
 /// Loads and works are integers of 2^-50 seconds: their sums are exact, in any order.
 inline constexpr double ticks_per_second = 1125899906842624.0;
@@ -63,8 +71,17 @@ WorkCosts costs_at(WorkCosts costs, std::int64_t step);
 /// No sum of works may reach this many ticks (4096 s a step): sums of 64-bit integers stay exact below.
 inline constexpr std::int64_t most_ticks = std::int64_t{1} << 62;
 
-/// Ticks a step of a cell at (x, y) (centre, lengths) with `neighbours` directed pairs within the cutoff; what exceeds
-/// most_ticks counts as most_ticks.
+/// Whether a cell at (x, y) (centre, lengths) lies in the region that costs `factor` times as much.
+inline bool in_region(const WorkCosts& costs, double x, double y) {
+    return x >= costs.region_lower[0] && x < costs.region_upper[0] && y >= costs.region_lower[1] &&
+           y < costs.region_upper[1];
+}
+
+/// Ticks a step of cells that all lie in the region or all beside it, with so many directed pairs within the cutoff;
+/// what exceeds most_ticks counts as most_ticks.
+void cell_works(const WorkCosts& costs, bool in_region, std::span<const CellCounts> counts,
+                std::span<const std::int64_t> neighbours, std::span<std::int64_t> work);
+/// Of one cell at (x, y).
 std::int64_t cell_work(const WorkCosts& costs, const CellCounts& c, std::int64_t neighbours, double x, double y);
 
 /// Keys of balance.work that make up a cell's work; the last one adds (factor - 1) times what the others make in the

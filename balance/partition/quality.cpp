@@ -42,41 +42,47 @@ Owners::Owners(const Grid& grid, const Box& home, const ProcessBoxes& known)
 
 namespace {
 
-// Whether all processes around a cell are its owner, and how many others there are. line: from a cell's place to that
-// of its neighbour along y; plane: along x. Along z they lie side by side where there are three dimensions.
-template <int D>
-std::int64_t processes_around(const std::int32_t* cell, std::int64_t line, std::int64_t plane) {
-    constexpr int dz = D - 2;
-    std::array<std::int32_t, 26> seen{};
+// From a line of cells to those around it, and to itself.
+template <std::size_t N>
+using Lines = std::array<std::int64_t, N>;
+
+// How many processes around a cell are not its owner.
+template <std::size_t N>
+std::int64_t processes_around(const std::int32_t* cell, const Lines<N>& lines) {
+    std::array<std::int32_t, 3 * N> seen;
     int n = 0;
-    for (int i = -1; i <= 1; ++i)
-        for (int j = -1; j <= 1; ++j)
-            for (int k = -dz; k <= dz; ++k) {
-                const std::int32_t q = cell[i * plane + j * line + k];
-                if (q == *cell || q < 0 || std::find(seen.begin(), seen.begin() + n, q) != seen.begin() + n) continue;
-                seen[n++] = q;
-            }
+    for (const std::int64_t line : lines)
+        for (int k = -1; k <= 1; ++k) {
+            const std::int32_t q = cell[line + k];
+            if (q == *cell || q < 0 || std::find(seen.begin(), seen.begin() + n, q) != seen.begin() + n) continue;
+            seen[n++] = q;
+        }
     return n;
 }
 
-template <int D>
-std::int64_t ghosts_of(const Owners& owners) {
-    const Box &home = owners.home(), &framed = owners.framed();
-    const std::int64_t line = framed.extent(2), plane = line * framed.extent(1);
+template <std::size_t N>
+std::int64_t ghosts_of(const Owners& owners, const Lines<N>& lines) {
     std::int64_t ghosts = 0;
-    for (int x = home.lower[0]; x < home.upper[0]; ++x)
-        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
-            const std::int32_t* first = &owners.at(x, y, home.lower[2]);
-            for (const std::int32_t* cell = first; cell != first + home.extent(2); ++cell)
-                ghosts += processes_around<D>(cell, line, plane);
+    owners.for_each_line([&](std::size_t, std::int64_t framed, int cells) {
+        const std::int32_t* cell = owners.from(framed);
+        int alike = 0;  // places up to this one at which all lines have the same owner
+        for (int i = -1; i <= cells; ++i) {
+            std::int32_t differ = 0;
+            for (const std::int64_t line : lines) differ |= cell[i + line] ^ cell[i];
+            if (differ != 0) alike = 0;
+            else alike = alike > 0 && cell[i] == cell[i - 1] ? alike + 1 : 1;
+            if (i > 0 && alike < 3) ghosts += processes_around(cell + i - 1, lines);
         }
+    });
     return ghosts;
 }
 
 }  // namespace
 
 std::int64_t ghost_cells(const Owners& owners) {
-    return owners.framed().extent(2) == 1 ? ghosts_of<2>(owners) : ghosts_of<3>(owners);
+    const std::int64_t y = owners.framed().extent(2), x = y * owners.framed().extent(1);
+    return y == 1 ? ghosts_of(owners, Lines<3>{-x, 0, x})
+                  : ghosts_of(owners, Lines<9>{-x - y, -x, -x + y, -y, 0, y, x - y, x, x + y});
 }
 
 double efficiency(std::span<const double> values, std::span<const double> speeds) {
@@ -93,7 +99,14 @@ double efficiency(std::span<const double> values, std::span<const double> speeds
 std::vector<std::int64_t> home_sums(const Owners& owners, std::span<const std::int64_t> values,
                                     std::int64_t processes) {
     std::vector<std::int64_t> sums(processes, 0);
-    owners.for_each([&](std::size_t place, std::int32_t owner) { sums[owner] += values[place]; });
+    owners.for_each_line([&](std::size_t place, std::int64_t framed, int cells) {
+        for (const std::int32_t *owner = owners.from(framed), *end = owner + cells; owner != end;) {
+            const std::int32_t process = *owner;
+            std::int64_t sum = 0;
+            for (; owner != end && *owner == process; ++owner) sum += values[place++];
+            sums[process] += sum;
+        }
+    });
     return sums;
 }
 
@@ -112,14 +125,12 @@ double predicted_efficiency(const Team& team, const Owners& owners, std::span<co
 
 Moved moved_between(const Owners& before, const Owners& after, std::span<const std::int64_t> particles) {
     Moved moved;
-    const Box& home = before.home();
-    std::size_t place = 0;
-    for (int x = home.lower[0]; x < home.upper[0]; ++x)
-        for (int y = home.lower[1]; y < home.upper[1]; ++y) {
-            const std::int32_t *old = &before.at(x, y, home.lower[2]), *now = &after.at(x, y, home.lower[2]);
-            for (int z = 0; z < home.extent(2); ++z, ++place)
-                if (now[z] != old[z]) ++moved.cells, moved.particles += particles[place];
-        }
+    before.for_each_line([&](std::size_t place, std::int64_t framed, int cells) {
+        const std::int32_t *old = before.from(framed), *now = after.from(framed);
+        if (std::equal(old, old + cells, now)) return;
+        for (int i = 0; i < cells; ++i)
+            if (now[i] != old[i]) ++moved.cells, moved.particles += particles[place + i];
+    });
     return moved;
 }
 

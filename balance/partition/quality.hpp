@@ -24,15 +24,26 @@ public:
     /// The owner of a cell of the frame; those of its neighbours lie around it.
     const std::int32_t& at(int x, int y, int z) const { return process_[place_in(framed_, x, y, z)]; }
 
+    /// Calls visit(place, framed, cells) for each line of cells of the home that lie side by side in both orders;
+    /// place, framed: of its first cell among the home's values, and for from().
+    template <class Visit>
+    void for_each_line(Visit visit) const {
+        const bool flat = framed_.extent(2) == 1;  // then each column is a line
+        const int cells = home_.extent(flat ? 1 : 2), end_y = flat ? home_.lower[1] + 1 : home_.upper[1];
+        std::size_t place = 0;
+        for (int x = home_.lower[0]; x < home_.upper[0]; ++x)
+            for (int y = home_.lower[1]; y < end_y; ++y, place += cells)
+                visit(place, place_in(framed_, x, y, home_.lower[2]), cells);
+    }
+    /// The owner of a cell of the frame by its place there.
+    const std::int32_t* from(std::int64_t framed) const { return process_.data() + framed; }
+
     /// Calls visit(place, owner) for each cell of the home, in the order of its values; owner: as of at().
     template <class Visit>
     void for_each(Visit visit) const {
-        std::size_t place = 0;
-        for (int x = home_.lower[0]; x < home_.upper[0]; ++x)
-            for (int y = home_.lower[1]; y < home_.upper[1]; ++y) {
-                const std::int32_t* owner = &at(x, y, home_.lower[2]);
-                for (int z = 0; z < home_.extent(2); ++z) visit(place++, owner[z]);
-            }
+        for_each_line([&](std::size_t place, std::int64_t framed, int cells) {
+            for (int i = 0; i < cells; ++i) visit(place + i, from(framed)[i]);
+        });
     }
 
 private:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Counted work: exact ticks for ordinary prices, never wrapped for absurd ones, and the key to blame.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "balance/model/work.hpp"
 
@@ -55,6 +57,19 @@ TEST_CASE("a cell's work is the definition, to the last tick") {
         double seconds = 0;
         for (double s : cell_work_by_key(costs, c, neighbours, x, y)) seconds += s;
         REQUIRE(seconds == Approx(to_seconds(static_cast<std::int64_t>(expected))).epsilon(1e-5).margin(1e-9));
+    }
+}
+
+TEST_CASE("rounding is that of the standard library, to the last bit of a fraction") {
+    Cases cases;
+    std::vector<double> values{0.0, -0.0, 0.5, 1.5, 2.5, std::nextafter(0.5, 0), 4503599627370495.5, 5e-324, 0x1p61};
+    for (int i = 0; i < 10000; ++i) {
+        const double value = std::ldexp(cases.real(1), static_cast<int>(cases.random() % 62));
+        values.insert(values.end(), {value, std::floor(value) + 0.5});
+    }
+    for (const double value : values) {
+        REQUIRE(rounded(value) == std::llround(value));
+        REQUIRE(rounded(-value) == std::llround(-value));
     }
 }
 

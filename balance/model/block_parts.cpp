@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "balance/model/block_parts.hpp"
+
+#include <algorithm>
+
+namespace balance {
+namespace {
+
+// Sums over a part of a box, whose cells' counts begin at `counts`.
+std::array<std::int64_t, features - 1> sums_over(const Box& part, const Box& box, const CellCounts* counts) {
+    std::int64_t particles = 0, near = 0, farther = 0;
+    const bool flat = box.extent(2) == 1;  // then cells along y lie side by side
+    const int cells = part.extent(flat ? 1 : 2), end_y = flat ? part.lower[1] + 1 : part.upper[1];
+    for (int x = part.lower[0]; x < part.upper[0]; ++x)
+        for (int y = part.lower[1]; y < end_y; ++y) {
+            const CellCounts* first = counts + place_in(box, x, y, part.lower[2]);
+            for (const CellCounts* c = first; c != first + cells; ++c) {
+                const std::int64_t n = c->n;
+                particles += n, near += n * c->n3, farther += n * c->n5;
+            }
+        }
+    return {particles, near, farther};
+}
+
+}  // namespace
+
+Features BlockPart::features_of_all() const {
+    Features f{static_cast<double>(cells)};
+    for (std::size_t i = 0; i < sums.size(); ++i) f[i + 1] = static_cast<double>(sums[i]);
+    return f;
+}
+
+void BlockPart::add(const BlockPart& other) {
+    cells += other.cells;
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
+}
+
+std::vector<BlockPart> parts_of(const HostedCells& hosted, const HostedCells::Process& p, int side, int layers) {
+    std::vector<BlockPart> parts;
+    const CellCounts* counts = hosted.counts(p).data();
+    for (const Box& box : p.boxes) {
+        std::array<int, 3> first, end;  // blocks that the box meets
+        for (int a = 0; a < 3; ++a) first[a] = box.lower[a] / side, end[a] = (box.upper[a] + side - 1) / side;
+        for (int x = first[0]; x < end[0]; ++x)
+            for (int y = first[1]; y < end[1]; ++y)
+                for (int z = first[2]; z < end[2]; ++z) {
+                    const Box part = intersection(
+                        box, {{x * side, y * side, z * side}, {(x + 1) * side, (y + 1) * side, (z + 1) * side}});
+                    parts.push_back({static_cast<std::int32_t>(p.index), x, y * layers + z,
+                                     static_cast<std::int32_t>(part.cells()), sums_over(part, box, counts)});
+                }
+        counts += box.cells();
+    }
+    std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.place() < b.place(); });
+    std::size_t kept = 0;
+    for (const BlockPart& part : parts) {
+        if (kept > 0 && parts[kept - 1].place() == part.place()) parts[kept - 1].add(part);
+        else parts[kept++] = part;
+    }
+    parts.resize(kept);
+    return parts;
+}
+
+std::array<std::int64_t, features> feature_sums(std::span<const BlockPart> parts) {
+    std::array<std::int64_t, features> sums{};
+    for (const BlockPart& p : parts) {
+        sums[0] += p.cells;
+        for (std::size_t i = 0; i < p.sums.size(); ++i) sums[i + 1] += p.sums[i];
+    }
+    return sums;
+}
+
+}  // namespace balance
