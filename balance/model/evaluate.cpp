@@ -11,17 +11,23 @@ namespace balance {
 namespace {
 
 // The rounds in which the model learns from all processes at once.
-void conclude_rounds(LoadModel& model, const Team& team, std::span<const ProcessView> views,
-                     std::span<const double> times) {
+// Returns the contributions of the last one, of each process of this member.
+std::vector<std::vector<double>> conclude_rounds(LoadModel& model, const Team& team,
+                                                 std::span<const ProcessView> views, std::span<const double> times) {
+    std::vector<std::vector<double>> rows(views.size());
     for (int round = 0; round < model.rounds(); ++round) {
         std::vector<double> mine;
-        for (const ProcessView& view : views) {
-            const std::vector<double> row = model.contribution(round, view);
-            mine.insert(mine.end(), row.begin(), row.end());
+        for (std::size_t i = 0; i < views.size(); ++i) {
+            rows[i] = model.contribution(round, views[i]);
+            mine.insert(mine.end(), rows[i].begin(), rows[i].end());
         }
         // Members host consecutive processes: one after the other their rows are in the order of the processes.
-        model.conclude(round, all_gather<double>(team, mine), times);
+        const std::vector<double> all = gather<double>(team, mine);
+        std::vector<double> conclusions;
+        if (team.rank() == 0) conclusions = model.conclude(round, all, times);
+        model.learn(round, all_gather<double>(team, conclusions));
     }
+    return rows;
 }
 
 // Loads (>= 0, any unit) of the cells of a member: the largest of all members gets as many bits as the sum over the
@@ -106,7 +112,8 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const H
         ahead_by_process = plan.to_boxes(std::span<const CellCounts>(*ahead));
         show(ahead_by_process, &ProcessView::ahead);
     }
-    conclude_rounds(model, team, views, times);
+    const std::vector<std::vector<double>> rows = conclude_rounds(model, team, views, times);
+    for (std::size_t i = 0; i < views.size(); ++i) views[i].contribution = rows[i];
 
     Totals totals{0, 0, grid.box().cells(), static_cast<std::int64_t>(times.size())};
     for (const double t : times) totals.time += t;

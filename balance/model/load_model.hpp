@@ -30,7 +30,8 @@ struct ProcessView {
     std::int64_t index = 0;
     /// What the cells will hold when their loads count; empty unless the model wants_ahead() and somebody knows.
     std::span<const CellCounts> ahead{};
-    std::span<const double> costs{};  ///< true seconds a step of each cell; empty unless the model wants_costs() and
+    std::span<const double> contribution{};  ///< what the model's contribution() was in the last round
+    std::span<const double> costs{};         ///< true seconds a step of each cell; empty unless the model wants_costs() and
                                       ///< they are known, by counted work
 };
 
@@ -73,8 +74,14 @@ public:
     /// rounds().
     virtual int rounds() const { return 0; }
     virtual std::vector<double> contribution(int /*round*/, const ProcessView&) const { return {}; }
-    /// rows: contribution of each process one after the other; times: seconds a step of each.
-    virtual void conclude(int /*round*/, std::span<const double> /*rows*/, std::span<const double> /*times*/) {}
+    /// What follows from all processes; asked on one member alone. rows: contribution of each process one after the
+    /// other; times: seconds a step of each.
+    virtual std::vector<double> conclude(int /*round*/, std::span<const double> /*rows*/,
+                                         std::span<const double> /*times*/) const {
+        return {};
+    }
+    /// Takes that over, on every member.
+    virtual void learn(int /*round*/, std::span<const double> /*conclusions*/) {}
     /// Whether it is to be told what cells truly cost (studies).
     virtual bool wants_costs() const { return false; }
     /// Whether it is to be told what the cells will hold (ProcessView::ahead).
@@ -83,7 +90,7 @@ public:
     virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;
-    /// What conclude() has learnt; set_memory(memory()) on another object makes it equal.
+    /// What learn() has learnt; set_memory(memory()) on another object makes it equal.
     virtual std::vector<double> memory() const { return {}; }
     virtual void set_memory(std::span<const double>) {}
     /// Could memory() have returned this? Asked before what a file holds is handed to set_memory(). By default: as many

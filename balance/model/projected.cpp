@@ -45,11 +45,14 @@ struct A1 final : LoadModel {
         for (double l : p.state) sum += l;
         return {sum};
     }
-    void conclude(int, std::span<const double> rows, std::span<const double> times) override {
+    std::vector<double> conclude(int, std::span<const double> rows, std::span<const double> times) const override {
         double state = 0, time = 0;
         for (double r : rows) state += r;
         for (double t : times) time += t;
-        factor = in_seconds || state <= 0 ? 1 : time / state;
+        return {in_seconds || state <= 0 ? 1 : time / state};
+    }
+    void learn(int, std::span<const double> conclusions) override {
+        factor = conclusions[0];
         in_seconds = true;
     }
     void update(const ProcessView& p, const Totals& totals, std::span<double> load) const override {

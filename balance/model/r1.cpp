@@ -37,15 +37,25 @@ public:
         return {cells, particles, near, farther};
     }
 
-    void conclude(int round, std::span<const double> rows, std::span<const double> times) override {
-        if (round == 0) prior_.fit(rows, times, constants_.forgetting);
-        else learn(rows, times);
+    // Round 0: the prior; round 1: how far processes usually are from what is expected of them.
+    std::vector<double> conclude(int round, std::span<const double> rows,
+                                 std::span<const double> times) const override {
+        if (round == 1) return {usual_deviation(rows, times)};
+        Prior fitted = prior_;
+        fitted.fit(rows, times, constants_.forgetting);
+        return fitted.numbers();
+    }
+
+    void learn(int round, std::span<const double> conclusions) override {
+        if (round == 0) prior_.set_numbers(conclusions);
+        else noise_ = noise_ < 0 ? conclusions[0] : 0.5 * noise_ + 0.5 * conclusions[0];
     }
 
     void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         const std::span<const CellCounts> cells = p.ahead.empty() ? p.cells : p.ahead;
+        const double factor = factor_of(p.contribution[0], p.time);
         for (std::size_t i = 0; i < load.size(); ++i) {
-            p.state[i] *= factor_[p.index];
+            p.state[i] *= factor;
             load[i] = prior_.cost(features_of(cells[i])) * p.state[i];
         }
     }
@@ -68,30 +78,27 @@ public:
 private:
     static constexpr double unknown_noise = -1;
 
-    // How much of its deviation each process's cells take over.
-    void learn(std::span<const double> expected, std::span<const double> times) {
-        std::vector<double> deviation(times.size(), 0.0), size;
+    static double deviation_of(double expected, double time) { return expected > 0 ? time / expected - 1 : 0.0; }
+
+    static double usual_deviation(std::span<const double> expected, std::span<const double> times) {
+        std::vector<double> size;
         for (std::size_t p = 0; p < times.size(); ++p)
-            if (expected[p] > 0) {
-                deviation[p] = times[p] / expected[p] - 1;
-                size.push_back(std::abs(deviation[p]));
-            }
-        const double now = 1.4826 * median(std::move(size));
-        noise_ = noise_ < 0 ? now : 0.5 * noise_ + 0.5 * now;
-        factor_.assign(times.size(), 1.0);
-        for (std::size_t p = 0; p < times.size(); ++p) {
-            const double e = deviation[p], e2 = e * e;
-            const double gain =
-                e2 > 0 ? std::max(constants_.floor, e2 / (e2 + constants_.noise_weight * noise_ * noise_)) : 0.0;
-            factor_[p] = std::max(0.05, 1 + gain * e);
-        }
+            if (expected[p] > 0) size.push_back(std::abs(deviation_of(expected[p], times[p])));
+        return 1.4826 * median(std::move(size));
+    }
+
+    // How much of its deviation a process's cells take over.
+    double factor_of(double expected, double time) const {
+        const double e = deviation_of(expected, time), e2 = e * e;
+        const double gain =
+            e2 > 0 ? std::max(constants_.floor, e2 / (e2 + constants_.noise_weight * noise_ * noise_)) : 0.0;
+        return std::max(0.05, 1 + gain * e);
     }
 
     ModelConstants constants_;
     Prior prior_;
     bool ahead_;
     double noise_ = unknown_noise;
-    std::vector<double> factor_;  // of each process, this balancing
 };
 
 }  // namespace

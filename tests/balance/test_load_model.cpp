@@ -48,14 +48,16 @@ struct World {
             views.push_back({std::span(cells).subspan(first[p], first[p + 1] - first[p]),
                              std::span(state).subspan(first[p], first[p + 1] - first[p]), times.back(), p});
         }
+        std::vector<std::vector<double>> contributions(views.size());
         for (int round = 0; round < model.rounds(); ++round) {
             std::vector<double> rows;
-            for (const ProcessView& v : views) {
-                const std::vector<double> row = model.contribution(round, v);
-                rows.insert(rows.end(), row.begin(), row.end());
+            for (std::size_t p = 0; p < views.size(); ++p) {
+                contributions[p] = model.contribution(round, views[p]);
+                rows.insert(rows.end(), contributions[p].begin(), contributions[p].end());
             }
-            model.conclude(round, rows, times);
+            model.learn(round, model.conclude(round, rows, times));
         }
+        for (std::size_t p = 0; p < views.size(); ++p) views[p].contribution = contributions[p];
         std::vector<double> load(cells.size());
         for (const ProcessView& v : views)
             model.update(v, totals, std::span(load).subspan(first[v.index], v.cells.size()));
