@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "balance/delivery.hpp"
 
@@ -161,12 +162,25 @@ std::int64_t SummedArea::of(const Box& box) const {
 void SummedArea::add_lines(const Box& box, int axis, std::span<std::int64_t> lines, int each) const {
     const Box here = intersection(box, home_);
     if (here.empty()) return;
-    const int begin = box.lower[axis];
-    Box bundle = here;
-    for (int k = (here.lower[axis] - begin) / each; begin + k * each < here.upper[axis]; ++k) {
-        bundle.lower[axis] = std::max(here.lower[axis], begin + k * each);
-        bundle.upper[axis] = std::min(here.upper[axis], begin + (k + 1) * each);
-        lines[k] += of(bundle);
+    const Box b = shifted(here, {-home_.lower[0], -home_.lower[1], -home_.lower[2]});
+    // What lies below a place: the sums where the edges of the box end there, two in a plane and four in space.
+    const std::array<std::int64_t, 3> stride{std::int64_t{rows_} * layers_, layers_, 1};
+    const int u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2;
+    const bool space = layers_ > 1, alike = uniform_ || (axis == 2 && !space);
+    const std::int64_t lower_u = b.lower[u] * stride[u], upper_u = b.upper[u] * stride[u],
+                       lower_v = space ? b.lower[v] * stride[v] : 0, upper_v = space ? b.upper[v] * stride[v] : 0,
+                       line = of(here) / here.extent(axis);  // where all are alike
+    const auto below = [&](int place) {
+        if (alike) return place * line;
+        const std::int64_t* end = &sums_[place * stride[axis]];
+        const std::int64_t sum = end[upper_u + upper_v] - end[lower_u + upper_v];
+        return space ? sum - end[upper_u + lower_v] + end[lower_u + lower_v] : sum;
+    };
+    const int begin = box.lower[axis] - home_.lower[axis];
+    std::int64_t last = below(b.lower[axis]);
+    for (int k = (b.lower[axis] - begin) / each; begin + k * each < b.upper[axis]; ++k) {
+        const std::int64_t next = below(std::min(b.upper[axis], begin + (k + 1) * each));
+        lines[k] += next - std::exchange(last, next);
     }
 }
 

@@ -51,12 +51,15 @@ template <std::size_t N>
 std::int64_t processes_around(const std::int32_t* cell, const Lines<N>& lines) {
     std::array<std::int32_t, 3 * N> seen;
     int n = 0;
-    for (const std::int64_t line : lines)
+    for (const std::int64_t line : lines) {
+        const std::int32_t* there = cell + line;
+        if (there[-1] == *cell && there[0] == *cell && there[1] == *cell) continue;
         for (int k = -1; k <= 1; ++k) {
-            const std::int32_t q = cell[line + k];
+            const std::int32_t q = there[k];
             if (q == *cell || q < 0 || std::find(seen.begin(), seen.begin() + n, q) != seen.begin() + n) continue;
             seen[n++] = q;
         }
+    }
     return n;
 }
 

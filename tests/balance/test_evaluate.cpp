@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
+#include <utility>
 
+#include "balance/model/block_parts.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
 #include "random_partition.hpp"
@@ -107,4 +110,50 @@ TEST_CASE("work that is too much to be summed exactly is found, with the key tha
     double expected = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) expected += static_cast<double>(neighbours[i]) * 0.75;
     CHECK(excess->seconds == Approx(expected).epsilon(1e-3));
+}
+
+TEST_CASE("what a process has in each block is what its cells there hold") {
+    for (const Grid& g : {grid, Grid{{9, 11, 7}, {true, false, false}, 3}}) {
+        const int side = 3, layers = (g.cells[2] + side - 1) / side;
+        const SerialTeam alone;
+        std::vector<CellCounts> counts;
+        for_each_cell(g.box(), [&](int x, int y, int z) { counts.push_back(counts_at(x, y + 2 * z)); });
+        const ProcessBoxes known = all_of(random_partition(g, processes, 7));
+        const HostedCells hosted(alone, g, known, Hosts(processes, 1), counts);
+        for (const HostedCells::Process& p : hosted.processes()) {
+            std::map<std::pair<int, int>, std::array<std::int64_t, 4>> expected, found;
+            for (const Box& box : p.boxes)
+                for_each_cell(box, [&](int x, int y, int z) {
+                    const CellCounts c = counts_at(x, y + 2 * z);
+                    auto& block = expected[{x / side, y / side * layers + z / side}];
+                    block[0] += 1, block[1] += c.n, block[2] += c.n * c.n3, block[3] += c.n * c.n5;
+                });
+            const std::vector<BlockPart> parts = parts_of(hosted, p, side, layers);
+            for (const BlockPart& b : parts) {
+                CHECK(b.process == p.index);
+                found[b.place()] = {b.cells, b.sums[0], b.sums[1], b.sums[2]};
+            }
+            CHECK(found == expected);
+            CHECK(found.size() == parts.size());
+        }
+    }
+}
+
+TEST_CASE("the work of a home is that of its cells, in the region and beside it") {
+    WorkCosts costs;
+    costs.region_factor = 1.7;
+    costs.region_upper = {12.5, 9.9};
+    for (const double lower : {0.0, 4.2, 12.5}) {
+        costs.region_lower = {lower, lower};
+        for (const Box& home : {grid.box(), Box{{3, 2, 0}, {9, 11, 4}}}) {
+            std::vector<CellCounts> counts;
+            for_each_cell(home, [&](int x, int y, int z) { counts.push_back(counts_at(x + z, y)); });
+            const std::vector<std::int64_t> neighbours(counts.size(), 60);
+            std::vector<std::int64_t> expected;
+            for_each_cell(home, [&](int x, int y, int z) {
+                expected.push_back(cell_work(costs, counts_at(x + z, y), 60, (x + 0.5) * 1.1, (y + 0.5) * 0.9));
+            });
+            CHECK(counted_work(costs, {home, {1.1, 0.9, 1.0}, counts, neighbours}) == expected);
+        }
+    }
 }

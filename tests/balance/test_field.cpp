@@ -107,6 +107,20 @@ TEST_CASE("sums over boxes of two and three axes are those of their cells at hom
                 const Box box = random_box(grid, random), here = intersection(box, home);
                 CHECK(sums.of(box) == sum_of(here));
                 CHECK(uniform.of(box) == here.cells());
+                const int axis = i % 3, each = 1 + i % 4;
+                const std::size_t bundles = (box.extent(axis) + each - 1) / each;
+                std::vector<std::int64_t> expected(bundles, i), lines = expected, counted = expected, cells = expected;
+                for (std::size_t k = 0; k < bundles; ++k) {
+                    Box bundle = box;
+                    bundle.lower[axis] += static_cast<int>(k) * each;
+                    bundle.upper[axis] = std::min(box.upper[axis], bundle.lower[axis] + each);
+                    expected[k] += sum_of(intersection(bundle, home));
+                    cells[k] += intersection(bundle, home).cells();
+                }
+                sums.add_lines(box, axis, lines, each);
+                uniform.add_lines(box, axis, counted, each);
+                CHECK(lines == expected);
+                CHECK(counted == cells);
             }
         }
 }
