@@ -28,14 +28,15 @@ namespace balance {
 
 /// A part of what a process's cells cost: how much of it lies in one block of cells.
 struct BlockShare {
-    std::int64_t process = 0;
-    std::int32_t x = 0, y = 0;  ///< the block's place among all blocks; in three dimensions y counts them along y and z
-    double share = 0;           ///< 0 to 1
+    std::int32_t process = 0;
+    std::int32_t block = 0;  ///< in C order among all blocks
+    double share = 0;        ///< 0 to 1
 };
 
 /// What one process has in one block.
 struct BlockPart {
-    std::int32_t process, x, y;  ///< as in BlockShare
+    std::int32_t process;
+    std::int32_t x, y;  ///< the block's place among all blocks; in three dimensions y counts them along y and z
     std::int32_t cells;
     std::array<std::int64_t, features - 1> sums;  ///< of the features of the cells, but for the first one, which is 1
 
@@ -52,14 +53,16 @@ struct SpeedRecord {
     std::vector<double> excess;      ///< of each process: log of its time over what its cells should cost
 };
 
+/// Balancings that speeds are fitted to.
+inline constexpr std::size_t most_records = 6;
 /// Between these lie all speeds that are found.
 inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 
-/// Speeds that explain the records, the oldest first; 1 is what most processes have, and exactly 1 is
-/// given to processes that differ from that by less than can be told. known: the speeds that were found last, which
-/// stay unless the records tell otherwise. layers: of blocks along z; BlockShare::y is that along y times so many plus
-/// that along z.
-std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers);
+/// Speeds that explain the records, at most `most_records`, the oldest first; 1 is what most processes have, and
+/// exactly 1 is given to processes that differ from that by less than can be told. known: the speeds that were found
+/// last, which stay unless the records tell otherwise. blocks: how many there are along each axis.
+std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
+                             const std::array<int, 3>& blocks);
 /// Whether the records leave nothing to explain but noise, as where all have equal speeds: separate() gives `known`
 /// then, and takes no time.
 bool explained(std::span<const SpeedRecord> records, std::span<const double> known);
@@ -95,12 +98,12 @@ public:
 
 private:
     struct Blocks {
-        int side;    // cells
-        int layers;  // of blocks along z
+        int side;  // cells
+        std::array<int, 3> count;
     };
     Blocks blocks_of(const Grid& grid) const;
     bool nothing_new(const Meter& meter);
-    std::vector<BlockShare> shares_of(std::vector<BlockPart> parts, std::span<const double> times) const;
+    std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
     std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
     double usual_log_ratio(const SpeedRecord& record, std::size_t every) const;
     std::vector<double> excess_of(const SpeedRecord& record, std::size_t every = 1) const;

@@ -82,6 +82,22 @@ TEST_CASE("speeds do not depend on the number of members") {
     }
 }
 
+TEST_CASE("blocks of a checkpoint that the grid does not have tell nothing") {
+    World w = some_slow();
+    w.balancings = 2;
+    const SerialTeam team;
+    std::vector<double> memory = simulate(team, w).memory;
+    const std::size_t before_parts = Prior::count + 1 + 40 * (1 + features), part = 4 + features - 1;
+    const auto parts = static_cast<std::size_t>(memory[before_parts]);
+    for (std::size_t i = 0; i < parts; ++i)
+        for (const std::size_t place : {1, 2}) memory[before_parts + 1 + i * part + place] = 1 << 29;
+    Speeds speeds(w.processes, {});
+    REQUIRE(speeds.restore(team, std::vector<double>(40, 1.0), memory));
+    const Outcome outcome = simulate(team, w, speeds);
+    CHECK(outcome.efficiency.size() == 2);
+    CHECK(std::ranges::all_of(outcome.relative, [](double s) { return s > 0.1 && s < 10; }));
+}
+
 TEST_CASE("noise alone needs no search, a slow process and a slow half do") {
     std::mt19937 random(5);
     const auto records_of = [&](int processes, int balancings, double noise, auto slowness) {
