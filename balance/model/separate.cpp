@@ -273,7 +273,7 @@ private:
 
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
                              const std::array<int, 3>& blocks) {
-    if (explained(records, known)) return {known.begin(), known.end()};
+    if (unexplained(records, known) == 0) return {known.begin(), known.end()};
     Fit fit(records, known, blocks);
     std::vector<bool> unequal;
     for (const double speed : known) unequal.push_back(speed != 1);

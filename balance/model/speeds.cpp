@@ -78,7 +78,7 @@ void BlockPart::add(const BlockPart& other) {
 }
 
 Speeds::Speeds(std::int64_t processes, const ModelConstants& constants)
-    : prior_(constants.costs), processes_(static_cast<std::size_t>(processes)) {}
+    : prior_(constants.costs), processes_(static_cast<std::size_t>(processes)), patience_(processes_) {}
 
 void Speeds::set(std::vector<double> speeds) {
     if (std::ranges::all_of(speeds, [](double s) { return s == 1; })) speeds = {};
@@ -122,10 +122,12 @@ void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted
     }
     sums = gather<std::int64_t>(team, sums);  // process by process, as members host them
     std::vector<double> told(1 + Prior::count);
+    double left = 0;
     if (team.rank() == 0) {
         if (records_.size() == most_records) records_.erase(records_.begin());
         records_.push_back({{times.begin(), times.end()}, {sums.begin(), sums.end()}, {}, {}});
-        told.front() = nothing_new(meter) ? 0 : 1;
+        left = left_unexplained(meter);
+        told.front() = left > 0 && patience_.over(left) ? 1 : 0;
         std::ranges::copy(prior_.numbers(), told.begin() + 1);
     }
     team.broadcast(std::as_writable_bytes(std::span(told)));
@@ -143,22 +145,23 @@ void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted
     std::vector<double> speeds = found();
     if (team.rank() == 0) {
         speeds = separate(records_, speeds, blocks.count);
+        patience_.tell(left, found(), speeds);
         for (SpeedRecord& r : records_) std::vector<BlockShare>().swap(r.shares);
     }
     team.broadcast(std::as_writable_bytes(std::span(speeds)));
     set(std::move(speeds));
 }
 
-// Whether the costs as they are known, or fitted anew, explain the times of all records.
-bool Speeds::nothing_new(const Meter& meter) {
+// By the costs as they are known, or fitted anew.
+double Speeds::left_unexplained(const Meter& meter) {
     const auto all = static_cast<std::int64_t>(processes_);
     const std::vector<double> speeds = found();
     const auto look = [&] {
         for (SpeedRecord& r : records_) r.excess = excess_of(r);
-        return explained(records_, speeds);
+        return unexplained(records_, speeds);
     };
     meter.part(RoundPart::told, all, 0);
-    if (look()) return true;
+    if (look() == 0) return 0;
     meter.part(RoundPart::prior, std::ssize(records_) * all / static_cast<std::int64_t>(fitted_every()), 0);
     fit_prior();
     return look();
@@ -259,7 +262,10 @@ std::vector<double> Speeds::memory(const Team& team) const {
             for (const std::int64_t s : p.sums) m.push_back(static_cast<double>(s));
         }
     }
-    return team.rank() == 0 ? m : std::vector<double>();
+    if (team.rank() != 0) return {};
+    const auto waiting = patience_.numbers();
+    if (std::ranges::any_of(waiting, [](double n) { return n > 0; })) m.insert(m.end(), waiting.begin(), waiting.end());
+    return m;
 }
 
 std::int64_t Speeds::bytes() const {
@@ -309,7 +315,11 @@ bool Speeds::restore(const Team& team, std::vector<double> found, std::optional<
         }
         records.push_back(std::move(r));
     }
+    std::array<double, Patience::count> waiting{};
+    if (at < memory.size())  // where nothing is waited for, and in older checkpoints, they are left out
+        for (double& n : waiting) n = next(0, 1e9);
     if (!good || at != memory.size()) return false;
+    patience_.set_numbers(waiting);
     prior_ = prior;
     set(std::move(found));
     // Member 0 has the parts of all processes until they are forgotten.

@@ -63,9 +63,31 @@ inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 /// last, which stay unless the records tell otherwise. blocks: how many there are along each axis.
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
                              const std::array<int, 3>& blocks);
-/// Whether the records leave nothing to explain but noise, as where all have equal speeds: separate() gives `known`
-/// then, and takes no time.
-bool explained(std::span<const SpeedRecord> records, std::span<const double> known);
+/// What the records leave to explain: the sum of the squares of all that is beyond noise. 0: nothing, as where all have
+/// equal speeds; separate() gives `known` then, and takes no time.
+double unexplained(std::span<const SpeedRecord> records, std::span<const double> known);
+
+/// When to search for slow processes again. Costs that particle counts do not show leave something to explain at each
+/// balancing, of which searches find nothing. Of many processes each takes long: after each that found nothing the next
+/// one waits for 1, 2, 4, then 8 balancings, unless what is unexplained has doubled since.
+class Patience {
+public:
+    explicit Patience(std::size_t processes) : processes_(processes) {}
+    /// Whether to search now. left: unexplained(), above 0.
+    bool over(double left);
+    /// What a search has made of what was left. The speeds before it, and those that it found.
+    void tell(double left, std::span<const double> before, std::span<const double> found);
+
+    static constexpr std::size_t count = 3;
+    /// For checkpoints: `count` numbers, from 0 to 1e9; all are 0 where nothing is waited for.
+    std::array<double, count> numbers() const { return {wait_, waited_, left_}; }
+    void set_numbers(std::span<const double, count> numbers);
+
+private:
+    std::size_t processes_;
+    double wait_ = 0, waited_ = 0;  // balancings
+    double left_ = 0;               // unexplained by the last search
+};
 
 class Speeds {
 public:
@@ -102,7 +124,7 @@ private:
         std::array<int, 3> count;
     };
     Blocks blocks_of(const Grid& grid) const;
-    bool nothing_new(const Meter& meter);
+    double left_unexplained(const Meter& meter);
     std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
     std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
     double usual_log_ratio(const SpeedRecord& record, std::size_t every) const;
@@ -115,6 +137,7 @@ private:
     Prior prior_;  // what member 0 fits
     std::size_t processes_;
     std::vector<double> speeds_;  // 1: what most processes have; empty: all have it
+    Patience patience_;           // of member 0
     // Of the last balancings: what the processes that a member hosts had in the blocks, and on member 0 what is told
     // of all processes. So rank 0 learns of blocks only where something has to be explained by them.
     std::vector<std::vector<BlockPart>> parts_;
