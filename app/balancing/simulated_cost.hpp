@@ -33,7 +33,7 @@ inline constexpr PartCost chain{0, 1.6e-8, 1.3e-9};     ///< by a leader, with u
 inline constexpr PartCost blocks{0, 0, 1e-8};           ///< for the search for slow processes
 inline constexpr PartCost told{0, 1.7e-7, 0};           ///< on rank 0: what it is told for that, and looks at
 inline constexpr PartCost prior{0, 4.5e-7, 0};          ///< on rank 0, where times are not explained: the costs anew
-inline constexpr PartCost search{3e-3, 1.4e-5, 0};      ///< and the search itself
+inline constexpr PartCost search{2e-3, 4.5e-6, 0};      ///< and the search itself
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.

@@ -14,7 +14,8 @@ namespace balance {
 
 /// What one process has in one block.
 struct BlockPart {
-    std::int32_t process, x, y;  ///< the block's place, as in BlockShare (balance/model/speeds.hpp)
+    std::int32_t process;
+    std::int32_t x, y;  ///< the block's place among all blocks; in three dimensions y counts them along y and z
     std::int32_t cells;
     std::array<std::int64_t, features - 1> sums;  ///< of the features of the cells, but for the first one, which is 1
 

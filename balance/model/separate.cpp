@@ -2,12 +2,13 @@
 // Weighted least squares, in which each unknown is expected to be either next to nothing or of any size: how much of
 // each is allowed follows from the last solution, a few times (iteratively reweighted least squares). So a deviation is
 // explained by few numbers where it can be. A process's speed may have changed at any balancing; each change is one
-// more unknown. Every equation meets few unknowns: the normal equations are solved by conjugate gradients.
+// more unknown. Every equation meets few unknowns: the normal equations are solved by conjugate gradients. These are
+// stopped early, where rounding tells in the fifth digit; with fewer steps slow processes are found later.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <map>
+#include <cstdint>
 #include <utility>
 
 #include "balance/model/median.hpp"
@@ -27,54 +28,47 @@ constexpr double noise_of_one = 0.15;  // over P where the residuals of few proc
 constexpr double most_noise = 0.3;
 
 using Values = std::vector<double>;
+using Index = std::uint32_t;
 
 double square(double x) { return x * x; }
 
-// weight * (sum of factors * unknowns) = weight * excess
-struct Equation {
-    std::size_t begin, end;  // of its terms
-    double excess, weight;
-    std::int64_t process;
-};
-struct Term {
-    std::size_t unknown;
-    double factor;
-};
-
 constexpr int most_levels = 4;  // single ones, and groups of 2, 4, 8 side by side
 
-// The unknowns. Of each process the logarithm of its speed at the first record, and its change at each later one; the
-// same of the groups of 2, 4, 8 consecutive processes, which may be those of a node. Then the surcharges of blocks, and
-// of squares of 2 x 2, 4 x 4, 8 x 8 blocks, in space of cubes. So what neighbours have in common takes few numbers.
-// Where there are few processes, groups would be nearly all of them, and a square would say the same as a speed: then
-// there are fewer levels.
+// The unknowns are nodes of trees. Of each process the logarithm of its speed at the first record, and its change at
+// each later one; above them the same of the groups of 2, 4, 8 consecutive processes, which may be those of a node.
+// Then the surcharges of blocks; above them those of squares of 2 x 2, 4 x 4, 8 x 8 blocks, in space of cubes. So what
+// neighbours have in common takes few numbers. Where there are few processes, groups would be nearly all of them, and a
+// square would say the same as a speed: then there are fewer levels.
+//
+// An equation meets some leaves and all that is above them. So it holds the leaves alone, and one pass down the trees
+// does the rest for all equations; for the transposed matrix it is one pass up.
 class Fit {
 public:
-    Fit(std::span<const SpeedRecord> records, std::span<const double> known, int layers)
+    Fit(std::span<const SpeedRecord> records, std::span<const double> known, const std::array<int, 3>& blocks)
         : records_(records.size()),
-          least_noise_(std::max(least_noise, noise_of_one / static_cast<double>(known.size()))),
-          layers_(layers),
-          levels_(std::clamp(static_cast<int>(std::bit_width(known.size())) - 2, 1, most_levels)) {
-        for (int level = 0; level < levels_; ++level) {
-            first_group_[level] = first_block_;
-            first_block_ += ((known.size() >> level) + 1) * records_;
-        }
+          processes_(known.size()),
+          least_noise_(std::max(least_noise, noise_of_one / static_cast<double>(known.size()))) {
+        grow(blocks);
+        std::size_t shares_of_all = 0;
+        for (const SpeedRecord& r : records) shares_of_all += r.shares.size();
+        terms_.reserve(shares_of_all / four + processes_ * records_);
         for (std::size_t k = 0; k < records_; ++k) {
             const std::vector<BlockShare>& shares = records[k].shares;
             for (auto here = shares.begin(); here != shares.end();) {
-                const std::int64_t p = here->process;
-                const auto next = std::find_if(here, shares.end(), [&](const BlockShare& s) { return s.process != p; });
+                const std::int32_t process = here->process;
+                const auto p = static_cast<std::size_t>(process);
                 const std::size_t begin = terms_.size();
-                for_each_speed(p, k, [&](std::size_t i) { terms_.push_back({i, -1}); });
-                add_shares({here, next});
-                equations_.push_back(
-                    {begin, terms_.size(),
-                     records[k].excess[static_cast<std::size_t>(p)] + std::log(known[static_cast<std::size_t>(p)]),
-                     std::pow(decay, static_cast<double>(records_ - 1 - k)), p});
-                here = next;
+                for (std::size_t i = 0; here != shares.end() && here->process == process; ++here, ++i) {
+                    const Index leaf = static_cast<Index>(first_block_) + static_cast<Index>(here->block);
+                    if (i % four == 0) terms_.push_back({{leaf, leaf, leaf, leaf}, {}});
+                    terms_.back().leaf[i % four] = leaf;
+                    terms_.back().share[i % four] = here->share;
+                }
+                equations_.push_back({begin, terms_.size(), p * records_ + k, records[k].excess[p] + std::log(known[p]),
+                                      std::pow(decay, static_cast<double>(records_ - 1 - k))});
             }
         }
-        number_blocks();
+        sum_squares();
     }
 
     // unequal: processes whose speed is known to differ.
@@ -86,84 +80,144 @@ public:
                 square(std::clamp(std::max(1.4826 * median_residual(), restless), least_noise_, most_noise));
             for (std::size_t i = 0; i < x_.size(); ++i) {
                 const std::size_t process = i / records_;
-                const bool suspected = i < first_block_ && !(process < unequal.size() && unequal[process]);
+                const bool suspected = i < first_block_ && !(process < processes_ && unequal[process]);
                 const double price = suspected ? speed_price : 1.0;
                 precision_[i] = price * noise2 / (round == 0 ? square(typical) : square(x_[i]) + square(negligible));
             }
             conjugate_gradients();
         }
+        down(x_);
     }
 
     // The logarithm of what a process's speed is now over what was known.
-    double deviation(std::int64_t process) const {
-        double sum = 0;
-        for_each_speed(process, records_ - 1, [&](std::size_t i) { sum += x_[i]; });
-        return sum;
-    }
+    double deviation(std::size_t process) const { return sums_[process * records_ + records_ - 1]; }
 
 private:
-    // Those that make up a process's speed at record k.
-    template <class Visit>
-    void for_each_speed(std::int64_t process, std::size_t k, Visit visit) const {
-        for (int level = 0; level < levels_; ++level)
-            for (std::size_t i = 0; i <= k; ++i)
-                visit(first_group_[level] + static_cast<std::size_t>(process >> level) * records_ + i);
+    // Terms of an equation; those that it does not need have no share.
+    static constexpr std::size_t four = 4;
+    struct Terms {
+        std::array<Index, four> leaf;
+        std::array<double, four> share;
+    };
+    // weight * (sum of shares * surcharges - speed) = weight * excess
+    struct Equation {
+        std::size_t begin, end;  // of its terms
+        std::size_t speed;       // a leaf: of a process at a record
+        double excess, weight;
+    };
+
+    // The nodes, level by level: parents come later than their children.
+    void grow(const std::array<int, 3>& blocks) {
+        const int levels = std::clamp(static_cast<int>(std::bit_width(processes_)) - 2, 1, most_levels);
+        const auto halved = [](std::size_t n) { return (n + 1) / 2; };
+        std::size_t groups = processes_;
+        for (int level = 0; level < levels; ++level, groups = halved(groups)) {
+            const bool last = level + 1 == levels;
+            const std::size_t above = parents_.size() + groups * records_;
+            for (std::size_t g = 0; g < groups; ++g)
+                for (std::size_t k = 0; k < records_; ++k)
+                    parents_.push_back(last ? root : static_cast<Index>(above + g / 2 * records_ + k));
+        }
+        first_block_ = parents_.size();
+        std::array<std::size_t, 3> n{};
+        std::ranges::copy(blocks, n.begin());
+        for (int level = 0; level < levels; ++level) {
+            const bool last = level + 1 == levels;
+            const std::size_t above = parents_.size() + n[0] * n[1] * n[2];
+            for (std::size_t x = 0; x < n[0]; ++x)
+                for (std::size_t y = 0; y < n[1]; ++y)
+                    for (std::size_t z = 0; z < n[2]; ++z) {
+                        const std::size_t square = (x / 2 * halved(n[1]) + y / 2) * halved(n[2]) + z / 2;
+                        parents_.push_back(last ? root : static_cast<Index>(above + square));
+                    }
+            for (std::size_t& axis : n) axis = halved(axis);
+        }
+        x_.assign(parents_.size(), 0.0);
+        precision_ = squares_ = sums_ = x_;
     }
 
-    // Of one process.
-    void add_shares(std::span<const BlockShare> of_process) {
-        for (int level = 0; level < levels_; ++level) {
-            std::map<std::size_t, double> shares;
-            for (const BlockShare& s : of_process) {
-                const auto group = [level](std::int32_t block) { return static_cast<std::size_t>(block >> level); };
-                shares[(static_cast<std::size_t>(level) << 60) | group(s.x) << 40 | group(s.y / layers_) << 20 |
-                       group(s.y % layers_)] += s.share;
-            }
-            for (const auto& [block, share] : shares) terms_.push_back({first_block_ + block, share});
+    // Of each node what it has together with all nodes above; of a process also with the records before.
+    void down(const Values& x) {
+        for (std::size_t i = x.size(); i-- > 0;) sums_[i] = parents_[i] == root ? x[i] : x[i] + sums_[parents_[i]];
+        for (std::size_t p = 0; p < processes_; ++p)
+            for (std::size_t i = p * records_ + 1; i < (p + 1) * records_; ++i) sums_[i] += sums_[i - 1];
+    }
+    // The transposed of down(): what is given to the leaves is handed on to all nodes above.
+    void up(Values& x) const {
+        for (std::size_t p = 0; p < processes_; ++p)
+            for (std::size_t i = (p + 1) * records_ - 1; i > p * records_; --i) x[i - 1] += x[i];
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (parents_[i] != root) x[parents_[i]] += x[i];
+    }
+
+    // Of x by down(x). Four terms at a time, in two sums that do not wait for each other, take half as long as one by
+    // one.
+    double left_side(const Equation& e) const {
+        double even = 0, odd = 0;
+        for (std::size_t i = e.begin; i < e.end; ++i) {
+            const auto& [leaf, share] = terms_[i];
+            even += share[0] * sums_[leaf[0]] + share[2] * sums_[leaf[2]];
+            odd += share[1] * sums_[leaf[1]] + share[3] * sums_[leaf[3]];
+        }
+        return even + odd - sums_[e.speed];
+    }
+    void add_transposed(const Equation& e, double value, Values& to) const {
+        to[e.speed] -= value;
+        for (std::size_t i = e.begin; i < e.end; ++i) {
+            const auto& [leaf, share] = terms_[i];
+            to[leaf[0]] += share[0] * value;
+            to[leaf[1]] += share[1] * value;
+            to[leaf[2]] += share[2] * value;
+            to[leaf[3]] += share[3] * value;
         }
     }
 
-    // Gives the blocks that occur consecutive numbers.
-    void number_blocks() {
-        std::vector<std::size_t> blocks;
-        for (const Term& t : terms_)
-            if (t.unknown >= first_block_) blocks.push_back(t.unknown);
-        std::sort(blocks.begin(), blocks.end());
-        blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-        for (Term& t : terms_)
-            if (t.unknown >= first_block_)
-                t.unknown =
-                    first_block_ + static_cast<std::size_t>(std::lower_bound(blocks.begin(), blocks.end(), t.unknown) -
-                                                            blocks.begin());
-        x_.assign(first_block_ + blocks.size(), 0.0);
-        precision_ = x_;
-    }
-
-    double left_side(const Equation& e, const Values& x) const {
-        double sum = 0;
-        for (std::size_t i = e.begin; i < e.end; ++i) sum += terms_[i].factor * x[terms_[i].unknown];
-        return sum;
-    }
-    void add_transposed(const Equation& e, double value, Values& to) const {
-        for (std::size_t i = e.begin; i < e.end; ++i) to[terms_[i].unknown] += terms_[i].factor * value;
+    // The diagonal of the normal equations but for the precision. What a process has in a square is the sum of what it
+    // has in the square's blocks.
+    void sum_squares() {
+        for (const Equation& e : equations_) squares_[e.speed] += e.weight;
+        up(squares_);
+        Values share(x_.size(), 0.0);
+        std::vector<Index> nodes, parents;
+        for (const Equation& e : equations_) {
+            for (std::size_t i = e.begin; i < e.end; ++i)
+                for (std::size_t k = 0; k < four; ++k) {
+                    if (terms_[i].share[k] == 0) continue;
+                    share[terms_[i].leaf[k]] = terms_[i].share[k];
+                    nodes.push_back(terms_[i].leaf[k]);
+                }
+            while (!nodes.empty()) {
+                for (const Index i : nodes) {
+                    squares_[i] += e.weight * square(share[i]);
+                    if (const Index parent = parents_[i]; parent != root) {
+                        if (share[parent] == 0) parents.push_back(parent);
+                        share[parent] += share[i];
+                    }
+                    share[i] = 0;
+                }
+                nodes.swap(parents);
+                parents.clear();
+            }
+        }
     }
 
     // By how much the excess of a process changes from one record to the next, where nothing else is said: of normal
     // noise the median of two records' difference is 0.954 times its standard deviation.
     double noise_of_changes() const {
         Values size;
-        std::map<std::int64_t, double> last;
+        std::vector<const Equation*> last(processes_, nullptr);
         for (const Equation& e : equations_) {
-            if (const auto before = last.find(e.process); before != last.end())
-                size.push_back(std::abs(e.excess - before->second));
-            last[e.process] = e.excess;
+            const Equation*& before = last[e.speed / records_];
+            if (before != nullptr) size.push_back(std::abs(e.excess - before->excess));
+            before = &e;
         }
         return median(std::move(size)) / 0.954;
     }
 
-    double median_residual() const {
+    double median_residual() {
+        down(x_);
         Values size;
-        for (const Equation& e : equations_) size.push_back(std::abs(e.excess - left_side(e, x_)));
+        for (const Equation& e : equations_) size.push_back(std::abs(e.excess - left_side(e)));
         return median(std::move(size));
     }
 
@@ -171,84 +225,63 @@ private:
     void conjugate_gradients() {
         constexpr int most_steps = 60;
         constexpr double enough = 1e-6;  // of the squared residual
-        Values residual(x_.size(), 0.0), diagonal = precision_;
-        for (const Equation& e : equations_) {
-            add_transposed(e, e.weight * (e.excess - left_side(e, x_)), residual);
-            for (std::size_t i = e.begin; i < e.end; ++i)
-                diagonal[terms_[i].unknown] += e.weight * square(terms_[i].factor);
+        const std::size_t n = x_.size();
+        Values residual(n, 0.0), inverse(n), direction(n, 0.0), image(n);
+        down(x_);
+        for (const Equation& e : equations_) add_transposed(e, e.weight * (e.excess - left_side(e)), residual);
+        up(residual);
+        double first = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            residual[i] -= precision_[i] * x_[i];
+            inverse[i] = 1 / (squares_[i] + precision_[i]);
+            first += square(residual[i]) * inverse[i];
         }
-        for (std::size_t i = 0; i < x_.size(); ++i) residual[i] -= precision_[i] * x_[i];
-        const auto preconditioned = [&](std::size_t i) { return residual[i] / diagonal[i]; };
-        const auto product = [&] {
-            double sum = 0;
-            for (std::size_t i = 0; i < x_.size(); ++i) sum += residual[i] * preconditioned(i);
-            return sum;
-        };
-        Values direction(x_.size(), 0.0), image(x_.size());
-        const double first = product();
         double before = first, now = first;
         for (int step = 0; step < most_steps && now > enough * first && now > 1e-30; ++step) {
-            for (std::size_t i = 0; i < x_.size(); ++i)
-                direction[i] = preconditioned(i) + (step > 0 ? now / before * direction[i] : 0.0);
-            for (std::size_t i = 0; i < x_.size(); ++i) image[i] = precision_[i] * direction[i];
-            for (const Equation& e : equations_) add_transposed(e, e.weight * left_side(e, direction), image);
+            const double kept = step > 0 ? now / before : 0.0;
+            for (std::size_t i = 0; i < n; ++i) direction[i] = residual[i] * inverse[i] + kept * direction[i];
+            down(direction);
+            std::ranges::fill(image, 0.0);
+            for (const Equation& e : equations_) add_transposed(e, e.weight * left_side(e), image);
+            up(image);
             double curvature = 0;
-            for (std::size_t i = 0; i < x_.size(); ++i) curvature += direction[i] * image[i];
+            for (std::size_t i = 0; i < n; ++i) {
+                image[i] += precision_[i] * direction[i];
+                curvature += direction[i] * image[i];
+            }
             const double length = now / curvature;
-            for (std::size_t i = 0; i < x_.size(); ++i) {
+            before = std::exchange(now, 0.0);
+            for (std::size_t i = 0; i < n; ++i) {
                 x_[i] += length * direction[i];
                 residual[i] -= length * image[i];
+                now += square(residual[i]) * inverse[i];
             }
-            before = std::exchange(now, product());
         }
     }
 
-    std::size_t records_, first_block_ = 0;
+    static constexpr Index root = ~Index{0};  // above the highest level
+
+    std::size_t records_, processes_, first_block_ = 0;
     double least_noise_;
-    int layers_, levels_;
-    std::array<std::size_t, most_levels> first_group_{};
-    std::vector<Term> terms_;
+    std::vector<Index> parents_;
+    std::vector<Terms> terms_;
     std::vector<Equation> equations_;
-    Values x_, precision_;
+    Values x_, precision_, squares_, sums_;
 };
 
 }  // namespace
 
-// Of each process what is left in the last record must be small, or no more than noise can do, there and in the mean of
-// all records.
-bool explained(std::span<const SpeedRecord> records, std::span<const double> known) {
-    constexpr double small = 0.02;
-    constexpr double usual_noise = 0.03;  // more may be many slow processes
-    constexpr std::size_t crowd = 16;     // fewer processes do not show their noise
-    const std::size_t processes = known.size();
-    Values last, mean;
-    for (std::size_t p = 0; p < processes; ++p) {
-        double sum = 0;
-        for (const SpeedRecord& r : records) sum += r.excess[p];
-        last.push_back(std::abs(records.back().excess[p] + std::log(known[p])));
-        mean.push_back(std::abs(sum / static_cast<double>(records.size()) + std::log(known[p])));
-    }
-    const double noise = processes < crowd ? 0 : std::min(1.4826 * median(last), usual_noise);
-    // About the largest that so many numbers with a normal distribution reach, with some room.
-    const double reached = 1.2 * noise * std::sqrt(2 * std::log(static_cast<double>(processes)));
-    const auto within = [&](const Values& left, double most) {
-        return std::ranges::all_of(left, [&](double v) { return v <= std::max(small, most); });
-    };
-    if (within(last, small)) return true;
-    return within(last, reached) && within(mean, reached / std::sqrt(static_cast<double>(records.size())));
-}
-
-std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers) {
-    if (explained(records, known)) return {known.begin(), known.end()};
-    Fit fit(records, known, layers);
+std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
+                             const std::array<int, 3>& blocks) {
+    if (unexplained(records, known) == 0) return {known.begin(), known.end()};
+    Fit fit(records, known, blocks);
     std::vector<bool> unequal;
     for (const double speed : known) unequal.push_back(speed != 1);
     fit.solve(unequal);
     // Costs and speeds of few processes are hard to tell apart.
     const double tellable = 0.03 + 0.15 / std::sqrt(static_cast<double>(known.size()));
     Values log_speed;
-    for (std::size_t p = 0; p < known.size(); ++p)
-        log_speed.push_back(std::log(known[p]) + fit.deviation(static_cast<std::int64_t>(p)));
+    for (std::size_t p = 0; p < known.size(); ++p) log_speed.push_back(std::log(known[p]) + fit.deviation(p));
     const double usual = median(log_speed);
     std::vector<double> speeds;
     for (const double s : log_speed)

@@ -15,7 +15,6 @@
 namespace balance {
 namespace {
 
-constexpr std::size_t most_records = 6;  // balancings that speeds are fitted to
 // About so many blocks for each process: with more, the surcharges of dense zones, where processes are smaller than
 // blocks, are told from slow processes; many processes have to do with fewer, because a fit takes time with each block.
 constexpr std::int64_t most_blocks_a_process = 40, least_blocks_a_process = 10, enough_blocks = 9600;
@@ -33,7 +32,7 @@ Features row_of(std::span<const double> sums, std::size_t process) {
 }  // namespace
 
 Speeds::Speeds(std::int64_t processes, const ModelConstants& constants)
-    : prior_(constants.costs), processes_(static_cast<std::size_t>(processes)) {}
+    : prior_(constants.costs), processes_(static_cast<std::size_t>(processes)), patience_(processes_) {}
 
 void Speeds::set(std::vector<double> speeds) {
     if (std::ranges::all_of(speeds, [](double s) { return s == 1; })) speeds = {};
@@ -65,67 +64,78 @@ std::vector<double> Speeds::at_mean_speed(std::span<const double> times) const {
 void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted, std::span<const double> times,
                    const Meter& meter) {
     if (processes_ < 2) return;
-    const auto [side, layers] = blocks_of(grid);
+    const Blocks blocks = blocks_of(grid);
     meter.part(RoundPart::blocks, 0, static_cast<std::int64_t>(hosted.counts().size()));
     if (parts_.size() == most_records) parts_.erase(parts_.begin());
     std::vector<BlockPart>& mine = parts_.emplace_back();
     std::vector<std::int64_t> sums;
     for (const HostedCells::Process& p : hosted.processes()) {
-        const std::vector<BlockPart> parts = parts_of(hosted, p, side, layers);
+        const std::vector<BlockPart> parts = parts_of(hosted, p, blocks.side, blocks.count[2]);
         for (const std::int64_t s : feature_sums(parts)) sums.push_back(s);
         mine.insert(mine.end(), parts.begin(), parts.end());
     }
     sums = gather<std::int64_t>(team, sums);  // process by process, as members host them
-    std::int64_t search = 0;
+    std::vector<double> told(1 + Prior::count);
+    double left = 0;
     if (team.rank() == 0) {
         if (records_.size() == most_records) records_.erase(records_.begin());
         records_.push_back({{times.begin(), times.end()}, {sums.begin(), sums.end()}, {}, {}});
-        search = !nothing_new(meter);
+        left = left_unexplained(meter);
+        told.front() = left > 0 && patience_.over(left) ? 1 : 0;
+        std::ranges::copy(prior_.numbers(), told.begin() + 1);
     }
-    team.broadcast(std::as_writable_bytes(std::span(&search, 1)));
-    if (search == 0) return;
+    team.broadcast(std::as_writable_bytes(std::span(told)));
+    if (told.front() == 0) return;
 
+    prior_.set_numbers(std::span(told).subspan(1));
     if (team.rank() == 0)
         meter.part(RoundPart::search, std::ssize(records_) * static_cast<std::int64_t>(processes_), 0);
     for (std::size_t k = 0; k < parts_.size(); ++k) {
-        const std::vector<BlockPart> parts = gather<BlockPart>(team, parts_[k]);
-        if (team.rank() == 0) records_[k].shares = shares_of(parts, records_[k].times);
+        std::vector<BlockShare> shares = gather<BlockShare>(team, shares_of(parts_[k], blocks));
+        if (team.rank() != 0) continue;
+        std::erase_if(shares, [&](const BlockShare& s) { return !(records_[k].times[s.process] > 0); });
+        records_[k].shares = std::move(shares);
     }
     std::vector<double> speeds = found();
     if (team.rank() == 0) {
-        speeds = separate(records_, speeds, layers);
+        speeds = separate(records_, speeds, blocks.count);
+        patience_.tell(left, found(), speeds);
         for (SpeedRecord& r : records_) std::vector<BlockShare>().swap(r.shares);
     }
     team.broadcast(std::as_writable_bytes(std::span(speeds)));
     set(std::move(speeds));
 }
 
-// Whether the costs as they are known, or fitted anew, explain the times of all records.
-bool Speeds::nothing_new(const Meter& meter) {
+// By the costs as they are known, or fitted anew.
+double Speeds::left_unexplained(const Meter& meter) {
     const auto all = static_cast<std::int64_t>(processes_);
     const std::vector<double> speeds = found();
     const auto look = [&] {
         for (SpeedRecord& r : records_) r.excess = excess_of(r);
-        return explained(records_, speeds);
+        return unexplained(records_, speeds);
     };
     meter.part(RoundPart::told, all, 0);
-    if (look()) return true;
+    if (look() == 0) return 0;
     meter.part(RoundPart::prior, std::ssize(records_) * all / static_cast<std::int64_t>(fitted_every()), 0);
     fit_prior();
     return look();
 }
 
-// parts: in any order.
-std::vector<BlockShare> Speeds::shares_of(std::vector<BlockPart> parts, std::span<const double> times) const {
-    std::sort(parts.begin(), parts.end(), [](const BlockPart& a, const BlockPart& b) {
-        return std::pair(a.process, a.place()) < std::pair(b.process, b.place());
-    });
-    std::vector<double> costs, total(processes_, 0.0);
-    for (const BlockPart& p : parts) total[p.process] += costs.emplace_back(prior_.cost(p.features_of_all()));
+// parts: by process, as members host them; of a checkpoint they may be of another grid.
+std::vector<BlockShare> Speeds::shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const {
+    const auto [nx, ny, nz] = blocks.count;
     std::vector<BlockShare> shares;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        if (const BlockPart& p = parts[i]; costs[i] > 0 && times[p.process] > 0)
-            shares.push_back({p.process, p.x, p.y, costs[i] / total[p.process]});
+    for (auto here = parts.begin(); here != parts.end();) {
+        double total = 0;
+        const std::size_t begin = shares.size();
+        for (const std::int32_t process = here->process; here != parts.end() && here->process == process; ++here) {
+            const double cost = prior_.cost(here->features_of_all());
+            total += cost;
+            if (cost > 0 && here->x < nx && here->y < ny * nz)
+                shares.push_back({process, here->x * ny * nz + here->y, cost});
+        }
+        for (std::size_t i = begin; i < shares.size(); ++i) shares[i].share /= total;
+    }
     return shares;
 }
 
@@ -187,80 +197,9 @@ Speeds::Blocks Speeds::blocks_of(const Grid& grid) const {
     const std::int64_t of_each = std::clamp(enough_blocks / processes, least_blocks_a_process, most_blocks_a_process);
     const auto cells = static_cast<double>(std::max<std::int64_t>(1, grid.box().cells() / (of_each * processes)));
     const int side = std::max(1, static_cast<int>(grid.dimensions == 2 ? std::sqrt(cells) : std::cbrt(cells)));
-    return {side, (grid.cells[2] + side - 1) / side};
-}
-
-std::vector<double> Speeds::memory(const Team& team) const {
-    std::vector<double> m = prior_.numbers();
-    m.push_back(static_cast<double>(parts_.size()));
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-        const std::vector<BlockPart> parts = gather<BlockPart>(team, parts_[k]);
-        if (team.rank() != 0) continue;
-        m.insert(m.end(), records_[k].times.begin(), records_[k].times.end());
-        m.insert(m.end(), records_[k].sums.begin(), records_[k].sums.end());
-        m.push_back(static_cast<double>(parts.size()));
-        for (const BlockPart& p : parts) {
-            for (const std::int32_t n : {p.process, p.x, p.y, p.cells}) m.push_back(n);
-            for (const std::int64_t s : p.sums) m.push_back(static_cast<double>(s));
-        }
-    }
-    return team.rank() == 0 ? m : std::vector<double>();
-}
-
-std::int64_t Speeds::bytes() const {
-    std::size_t bytes = speeds_.capacity() * sizeof(double);
-    for (const auto& parts : parts_) bytes += parts.capacity() * sizeof(BlockPart);
-    for (const SpeedRecord& r : records_)
-        bytes += (r.times.capacity() + r.sums.capacity() + r.excess.capacity()) * sizeof(double);
-    return static_cast<std::int64_t>(bytes);
-}
-
-bool Speeds::restore(const Team& team, std::vector<double> found, std::optional<std::span<const double>> saved) {
-    if (found.size() != processes_ ||
-        !std::all_of(found.begin(), found.end(), [](double s) { return s >= 1e-6 && s <= 1e6; }))
-        return false;
-    if (!saved) {
-        set(std::move(found));
-        return true;
-    }
-    const std::span<const double> memory = *saved;
-    std::size_t at = 0;
-    bool good = true;
-    // The next number, if it lies in a range.
-    const auto next = [&](double low, double high) {
-        good = good && at < memory.size() && memory[at] >= low && memory[at] <= high;
-        return good ? memory[at++] : low;
-    };
-    const auto whole = [&](double low, double high) { return static_cast<std::int64_t>(next(low, high)); };
-    Prior prior = prior_;
-    std::vector<SpeedRecord> records;
-    std::vector<std::vector<BlockPart>> parts;
-    std::vector<double> numbers;
-    for (std::size_t i = 0; i < Prior::count; ++i) numbers.push_back(next(0, 1e100));
-    prior.set_numbers(numbers);
-    const std::int64_t n = whole(0, most_records);
-    for (std::int64_t k = 0; k < n && good; ++k) {
-        SpeedRecord r;
-        for (std::size_t p = 0; p < processes_; ++p) r.times.push_back(next(0, 1e30));
-        for (std::size_t i = 0; i < processes_ * features; ++i) r.sums.push_back(next(0, 1e30));
-        const std::int64_t here = whole(0, static_cast<double>(memory.size()));
-        parts.emplace_back();
-        for (std::int64_t i = 0; i < here && good; ++i) {
-            BlockPart p{};
-            p.process = static_cast<std::int32_t>(whole(0, static_cast<double>(processes_ - 1)));
-            for (std::int32_t* n : {&p.x, &p.y, &p.cells}) *n = static_cast<std::int32_t>(whole(0, 1 << 29));
-            for (std::int64_t& s : p.sums) s = whole(0, 1e15);
-            parts.back().push_back(p);
-        }
-        records.push_back(std::move(r));
-    }
-    if (!good || at != memory.size()) return false;
-    prior_ = prior;
-    set(std::move(found));
-    // Member 0 has the parts of all processes until they are forgotten.
-    parts_.assign(parts.size(), {});
-    if (team.rank() == 0) records_ = std::move(records), parts_ = std::move(parts);
-    return true;
+    Blocks blocks{side, {}};
+    for (int axis = 0; axis < 3; ++axis) blocks.count[axis] = (grid.cells[axis] + side - 1) / side;
+    return blocks;
 }
 
 }  // namespace balance

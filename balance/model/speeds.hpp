@@ -29,9 +29,9 @@ namespace balance {
 
 /// A part of what a process's cells cost: how much of it lies in one block of cells.
 struct BlockShare {
-    std::int64_t process = 0;
-    std::int32_t x = 0, y = 0;  ///< the block's place among all blocks; in three dimensions y counts them along y and z
-    double share = 0;           ///< 0 to 1
+    std::int32_t process = 0;
+    std::int32_t block = 0;  ///< in C order among all blocks
+    double share = 0;        ///< 0 to 1
 };
 
 /// What one balancing tells of speeds.
@@ -42,17 +42,41 @@ struct SpeedRecord {
     std::vector<double> excess;      ///< of each process: log of its time over what its cells should cost
 };
 
+/// Balancings that speeds are fitted to.
+inline constexpr std::size_t most_records = 6;
 /// Between these lie all speeds that are found.
 inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 
-/// Speeds that explain the records, the oldest first; 1 is what most processes have, and exactly 1 is
-/// given to processes that differ from that by less than can be told. known: the speeds that were found last, which
-/// stay unless the records tell otherwise. layers: of blocks along z; BlockShare::y is that along y times so many plus
-/// that along z.
-std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known, int layers);
-/// Whether the records leave nothing to explain but noise, as where all have equal speeds: separate() gives `known`
-/// then, and takes no time.
-bool explained(std::span<const SpeedRecord> records, std::span<const double> known);
+/// Speeds that explain the records, at most `most_records`, the oldest first; 1 is what most processes have, and
+/// exactly 1 is given to processes that differ from that by less than can be told. known: the speeds that were found
+/// last, which stay unless the records tell otherwise. blocks: how many there are along each axis.
+std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
+                             const std::array<int, 3>& blocks);
+/// What the records leave to explain: the sum of the squares of all that is beyond noise. 0: nothing, as where all have
+/// equal speeds; separate() gives `known` then, and takes no time.
+double unexplained(std::span<const SpeedRecord> records, std::span<const double> known);
+
+/// When to search for slow processes again. Costs that particle counts do not show leave something to explain at each
+/// balancing, of which searches find nothing. Of many processes each takes long: after each that found nothing the next
+/// one waits for 1, 2, 4, then 8 balancings, unless what is unexplained has doubled since.
+class Patience {
+public:
+    explicit Patience(std::size_t processes) : processes_(processes) {}
+    /// Whether to search now. left: unexplained(), above 0.
+    bool over(double left);
+    /// What a search has made of what was left. The speeds before it, and those that it found.
+    void tell(double left, std::span<const double> before, std::span<const double> found);
+
+    static constexpr std::size_t count = 3;
+    /// For checkpoints: `count` numbers, from 0 to 1e9; all are 0 where nothing is waited for.
+    std::array<double, count> numbers() const { return {wait_, waited_, left_}; }
+    void set_numbers(std::span<const double, count> numbers);
+
+private:
+    std::size_t processes_;
+    double wait_ = 0, waited_ = 0;  // balancings
+    double left_ = 0;               // unexplained by the last search
+};
 
 class Speeds {
 public:
@@ -85,12 +109,12 @@ public:
 
 private:
     struct Blocks {
-        int side;    // cells
-        int layers;  // of blocks along z
+        int side;  // cells
+        std::array<int, 3> count;
     };
     Blocks blocks_of(const Grid& grid) const;
-    bool nothing_new(const Meter& meter);
-    std::vector<BlockShare> shares_of(std::vector<BlockPart> parts, std::span<const double> times) const;
+    double left_unexplained(const Meter& meter);
+    std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
     std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
     double usual_log_ratio(const SpeedRecord& record, std::size_t every) const;
     std::vector<double> excess_of(const SpeedRecord& record, std::size_t every = 1) const;
@@ -102,6 +126,7 @@ private:
     Prior prior_;  // what member 0 fits
     std::size_t processes_;
     std::vector<double> speeds_;  // 1: what most processes have; empty: all have it
+    Patience patience_;           // of member 0
     // Of the last balancings: what the processes that a member hosts had in the blocks, and on member 0 what is told
     // of all processes. So rank 0 learns of blocks only where something has to be explained by them.
     std::vector<std::vector<BlockPart>> parts_;

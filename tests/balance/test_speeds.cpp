@@ -82,8 +82,73 @@ TEST_CASE("speeds do not depend on the number of members") {
     }
 }
 
+TEST_CASE("blocks of a checkpoint that the grid does not have tell nothing") {
+    World w = some_slow();
+    w.balancings = 2;
+    const SerialTeam team;
+    std::vector<double> memory = simulate(team, w).memory;
+    const std::size_t before_parts = Prior::count + 1 + 40 * (1 + features), part = 4 + features - 1;
+    const auto parts = static_cast<std::size_t>(memory[before_parts]);
+    for (std::size_t i = 0; i < parts; ++i)
+        for (const std::size_t place : {1, 2}) memory[before_parts + 1 + i * part + place] = 1 << 29;
+    Speeds speeds(w.processes, {});
+    REQUIRE(speeds.restore(team, std::vector<double>(40, 1.0), memory));
+    const Outcome outcome = simulate(team, w, speeds);
+    CHECK(outcome.efficiency.size() == 2);
+    CHECK(std::ranges::all_of(outcome.relative, [](double s) { return s > 0.1 && s < 10; }));
+}
+
+TEST_CASE("searches that find nothing are made more and more seldom") {
+    const std::vector<double> equal(400, 1.0);
+    std::vector<double> slow = equal, refined = equal;
+    slow[7] = 0.5, refined[7] = 0.99;
+    // How many balancings are let pass before the next search.
+    const auto passed = [](Patience& patience, double left) {
+        int n = 0;
+        while (!patience.over(left)) ++n;
+        return n;
+    };
+    Patience patience(400);
+    CHECK(passed(patience, 1) == 0);
+    for (const int expected : {1, 2, 4, 8, 8}) {
+        patience.tell(1, equal, expected % 2 ? equal : refined);
+        CHECK(passed(patience, 1.9) == expected);
+    }
+    patience.tell(1, equal, equal);
+    CHECK(passed(patience, 2.1) == 0);  // there is more to explain
+    Patience again(400);
+    again.set_numbers(patience.numbers());
+    CHECK(passed(again, 1) == passed(patience, 1));
+    patience.tell(1, equal, slow);
+    CHECK(passed(patience, 1) == 0);
+    CHECK(patience.numbers() == std::array<double, 3>{});
+    Patience few(40);
+    few.tell(1, equal, equal);
+    CHECK(passed(few, 1) == 0);
+}
+
+TEST_CASE("a checkpoint keeps what is waited for, and one without that loads") {
+    // A region is dearer than it looks: there is something to explain, and no process is slow.
+    World w;
+    w.processes = 120;
+    w.speed.assign(120, 1.0);
+    w.surcharge = 1.1;
+    w.balancings = 3;
+    const SerialTeam team;
+    const Outcome outcome = simulate(team, w);
+    const std::span<const double> memory(outcome.memory);
+    REQUIRE(memory[memory.size() - 3] > 0);  // it waits
+    Speeds speeds(w.processes, {});
+    REQUIRE(speeds.restore(team, outcome.relative, memory));
+    CHECK(speeds.memory(team) == outcome.memory);
+    REQUIRE(speeds.restore(team, outcome.relative, memory.first(memory.size() - Patience::count)));
+    CHECK(speeds.memory(team).size() == memory.size() - Patience::count);
+    CHECK_FALSE(speeds.restore(team, outcome.relative, memory.first(memory.size() - 1)));
+}
+
 TEST_CASE("noise alone needs no search, a slow process and a slow half do") {
     std::mt19937 random(5);
+    const auto explained = [](const auto& records, const auto& known) { return unexplained(records, known) == 0; };
     const auto records_of = [&](int processes, int balancings, double noise, auto slowness) {
         std::normal_distribution<double> normal(0, noise);
         std::vector<SpeedRecord> records(balancings);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// What checkpoints keep of the search for slow processes. It is gathered on member 0, and stays there until it is
+// forgotten; what comes back is believed only where it can be such.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "balance/model/speeds.hpp"
+
+namespace balance {
+
+std::vector<double> Speeds::memory(const Team& team) const {
+    std::vector<double> m = prior_.numbers();
+    m.push_back(static_cast<double>(parts_.size()));
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+        const std::vector<BlockPart> parts = gather<BlockPart>(team, parts_[k]);
+        if (team.rank() != 0) continue;
+        m.insert(m.end(), records_[k].times.begin(), records_[k].times.end());
+        m.insert(m.end(), records_[k].sums.begin(), records_[k].sums.end());
+        m.push_back(static_cast<double>(parts.size()));
+        for (const BlockPart& p : parts) {
+            for (const std::int32_t n : {p.process, p.x, p.y, p.cells}) m.push_back(n);
+            for (const std::int64_t s : p.sums) m.push_back(static_cast<double>(s));
+        }
+    }
+    if (team.rank() != 0) return {};
+    const auto waiting = patience_.numbers();
+    if (std::ranges::any_of(waiting, [](double n) { return n > 0; })) m.insert(m.end(), waiting.begin(), waiting.end());
+    return m;
+}
+
+std::int64_t Speeds::bytes() const {
+    std::size_t bytes = speeds_.capacity() * sizeof(double);
+    for (const auto& parts : parts_) bytes += parts.capacity() * sizeof(BlockPart);
+    for (const SpeedRecord& r : records_)
+        bytes += (r.times.capacity() + r.sums.capacity() + r.excess.capacity()) * sizeof(double);
+    return static_cast<std::int64_t>(bytes);
+}
+
+bool Speeds::restore(const Team& team, std::vector<double> found, std::optional<std::span<const double>> saved) {
+    if (found.size() != processes_ ||
+        !std::all_of(found.begin(), found.end(), [](double s) { return s >= 1e-6 && s <= 1e6; }))
+        return false;
+    if (!saved) {
+        set(std::move(found));
+        return true;
+    }
+    const std::span<const double> memory = *saved;
+    std::size_t at = 0;
+    bool good = true;
+    // The next number, if it lies in a range.
+    const auto next = [&](double low, double high) {
+        good = good && at < memory.size() && memory[at] >= low && memory[at] <= high;
+        return good ? memory[at++] : low;
+    };
+    const auto whole = [&](double low, double high) { return static_cast<std::int64_t>(next(low, high)); };
+    Prior prior = prior_;
+    std::vector<SpeedRecord> records;
+    std::vector<std::vector<BlockPart>> parts;
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < Prior::count; ++i) numbers.push_back(next(0, 1e100));
+    prior.set_numbers(numbers);
+    const std::int64_t n = whole(0, most_records);
+    for (std::int64_t k = 0; k < n && good; ++k) {
+        SpeedRecord r;
+        for (std::size_t p = 0; p < processes_; ++p) r.times.push_back(next(0, 1e30));
+        for (std::size_t i = 0; i < processes_ * features; ++i) r.sums.push_back(next(0, 1e30));
+        const std::int64_t here = whole(0, static_cast<double>(memory.size()));
+        parts.emplace_back();
+        for (std::int64_t i = 0; i < here && good; ++i) {
+            BlockPart p{};
+            p.process = static_cast<std::int32_t>(whole(0, static_cast<double>(processes_ - 1)));
+            for (std::int32_t* n : {&p.x, &p.y, &p.cells}) *n = static_cast<std::int32_t>(whole(0, 1 << 29));
+            for (std::int64_t& s : p.sums) s = whole(0, 1e15);
+            parts.back().push_back(p);
+        }
+        records.push_back(std::move(r));
+    }
+    std::array<double, Patience::count> waiting{};
+    if (at < memory.size())  // where nothing is waited for, and in older checkpoints, they are left out
+        for (double& n : waiting) n = next(0, 1e9);
+    if (!good || at != memory.size()) return false;
+    patience_.set_numbers(waiting);
+    prior_ = prior;
+    set(std::move(found));
+    // Member 0 has the parts of all processes until they are forgotten.
+    parts_.assign(parts.size(), {});
+    if (team.rank() == 0) records_ = std::move(records), parts_ = std::move(parts);
+    return true;
+}
+
+}  // namespace balance
