@@ -12,8 +12,8 @@ namespace {
 
 // The rounds in which the model learns from all processes at once.
 // Returns the contributions of the last one, of each process of this member.
-std::vector<std::vector<double>> conclude_rounds(LoadModel& model, const Team& team,
-                                                 std::span<const ProcessView> views, std::span<const double> times) {
+std::vector<std::vector<double>> conclude_rounds(LoadModel& model, const Team& team, std::span<const ProcessView> views,
+                                                 std::span<const double> times) {
     std::vector<std::vector<double>> rows(views.size());
     for (int round = 0; round < model.rounds(); ++round) {
         std::vector<double> mine;

@@ -31,7 +31,7 @@ struct ProcessView {
     /// What the cells will hold when their loads count; empty unless the model wants_ahead() and somebody knows.
     std::span<const CellCounts> ahead{};
     std::span<const double> contribution{};  ///< what the model's contribution() was in the last round
-    std::span<const double> costs{};         ///< true seconds a step of each cell; empty unless the model wants_costs() and
+    std::span<const double> costs{};  ///< true seconds a step of each cell; empty unless the model wants_costs() and
                                       ///< they are known, by counted work
 };
 

@@ -150,9 +150,11 @@ TEST_CASE("r1_ahead learns as r1 does, and gives the loads of what cells will ho
     std::vector<CellCounts> next(now.cells.begin() + 1, now.cells.end());
     next.push_back(now.cells.front());
     std::vector<double> state(now.cells.size(), 1.0), as_now(next.size()), then(next.size());
-    r1->update({.cells = next, .state = state, .time = 1, .index = 0}, {}, as_now);
+    const std::array expected{0.9};  // seconds, where the process took one
+    r1->update({.cells = next, .state = state, .time = 1, .index = 0, .contribution = expected}, {}, as_now);
     std::fill(state.begin(), state.end(), 1.0);
-    ahead->update({.cells = now.cells, .state = state, .time = 1, .index = 0, .ahead = next}, {}, then);
+    ahead->update({.cells = now.cells, .state = state, .time = 1, .index = 0, .ahead = next, .contribution = expected},
+                  {}, then);
     CHECK(then == as_now);
 }
 
