@@ -18,22 +18,24 @@ struct PartCost {
 
 /// Measured on one core of an AMD EPYC with AVX-512, of 2024 or later, for 96 to 2400 processes and 0.26 to 130 million
 /// cells by bench/bench_rates, rounded up; on an Intel Xeon of 2023 most were twice as long. Cells: of a rank's home,
-/// but lines of cells that ranks cut together for lines. For the chain, processes are the parts that sweeps go through,
-/// and cells the items that a leader collects; for the search for slow processes see balance::RoundPart.
+/// but lines of cells that ranks cut together for lines, and of hosted processes for the model and blocks. For the
+/// chain, processes are the parts that sweeps go through, and cells the items that a leader collects; for tiles, fields
+/// and owners they are those that a rank knows around it, for the bisection those that it cuts itself; for the search
+/// for slow processes see balance::RoundPart.
 namespace cost {
-inline constexpr PartCost tiles{3e-5, 7e-8, 2e-9};      ///< around a rank: a decomposition and a plan of its halo
-inline constexpr PartCost fields{5e-6, 6e-9, 0};        ///< a plan between homes and boxes
-inline constexpr PartCost owners{0, 9e-9, 4e-10};       ///< of the cells at home
-inline constexpr PartCost quality{0, 2e-9, 9.5e-9};     ///< of a partition
-inline constexpr PartCost counted{0, 0, 1.9e-8};        ///< counted work
-inline constexpr PartCost model{0, 2.6e-8, 3.5e-8};     ///< r1, with its plan of fields
-inline constexpr PartCost lines{0, 0, 2e-8};            ///< of the bisection's first levels
-inline constexpr PartCost bisection{5e-5, 2e-7, 1e-8};  ///< into 8 patches a process, sorted along the curve
-inline constexpr PartCost chain{0, 1.6e-8, 1.3e-9};     ///< by a leader, with unequal targets
-inline constexpr PartCost blocks{0, 0, 1e-8};           ///< for the search for slow processes
-inline constexpr PartCost told{0, 1.7e-7, 0};           ///< on rank 0: what it is told for that, and looks at
-inline constexpr PartCost prior{0, 4.5e-7, 0};          ///< on rank 0, where times are not explained: the costs anew
-inline constexpr PartCost search{2e-3, 4.5e-6, 0};      ///< and the search itself
+inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a decomposition and a plan of its halo
+inline constexpr PartCost fields{5e-6, 6e-9, 0};          ///< a plan between homes and boxes
+inline constexpr PartCost owners{0, 9e-9, 4e-10};         ///< of the cells at home
+inline constexpr PartCost quality{2e-6, 2e-9, 3e-9};      ///< of a partition
+inline constexpr PartCost counted{0, 0, 4.5e-9};          ///< counted work
+inline constexpr PartCost model{0, 3.3e-8, 1.65e-8};      ///< r1, with its plan of fields
+inline constexpr PartCost lines{0, 0, 2e-8};              ///< of the bisection's first levels
+inline constexpr PartCost bisection{1e-4, 1.5e-5, 1e-8};  ///< into 8 patches a process
+inline constexpr PartCost chain{0, 1.75e-8, 1.3e-9};      ///< by a leader, with unequal targets
+inline constexpr PartCost blocks{0, 0, 3e-9};             ///< for the search for slow processes
+inline constexpr PartCost told{0, 1.7e-7, 0};             ///< on rank 0: what it is told for that, and looks at
+inline constexpr PartCost prior{0, 4.5e-7, 0};            ///< on rank 0, where times are not explained: the costs anew
+inline constexpr PartCost search{2e-3, 4.5e-6, 0};        ///< and the search itself
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.

@@ -46,10 +46,13 @@ public:
                (m.messages + m.deliveries * std::ceil(std::log2(ranks_))) *
                    (machine.message_seconds + machine.between.latency_seconds);
     }
-    double home(const PartCost& c) const { return part(c, cells_ / ranks_); }
+    double cells_of_a_rank() const { return cells_ / ranks_; }
+    double home(const PartCost& c) const { return part(c, cells_of_a_rank(), ranks_); }
     // Of a part that goes through the processes around a rank, not through all.
-    double around(const PartCost& c) const { return c.once + 16 * c.process + c.cell * cells_ / ranks_; }
-    double part(const PartCost& c, double cells) const { return c.once + c.process * ranks_ + c.cell * cells; }
+    double around(const PartCost& c) const { return part(c, cells_of_a_rank(), 16); }
+    static double part(const PartCost& c, double cells, double processes) {
+        return c.once + c.process * processes + c.cell * cells;
+    }
     double ranks() const { return ranks_; }
 
 private:
@@ -82,13 +85,19 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     const bool counted_work = balance.clock == balance::Clock::work;
     const double ranks = price.ranks();
     const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
-    double seconds = price.part(cost::lines, static_cast<double>(together.lines));
+    double seconds = price.part(cost::lines, static_cast<double>(together.lines), 0);
     for (const PartCost& c : {cost::model, cost::quality}) seconds += price.home(c);
-    for (const PartCost& c : {cost::bisection, cost::owners, cost::fields, cost::owners}) seconds += price.around(c);
+    for (const PartCost& c : {cost::owners, cost::fields, cost::owners}) seconds += price.around(c);
+    seconds += price.part(cost::bisection, price.cells_of_a_rank(), 1);
     constexpr double model = 40, features = 32;
-    // r1 learns from five numbers of each process; the loads go to the owners and home again; then the quality of the
-    // partition in use and of the next one in one reduction.
-    Messages m{.reductions = 5, .all_gathers = 2, .exchanges = 4, .deliveries = 1, .all_gathered_bytes = model * ranks};
+    // r1 learns from five numbers of each process, on one rank; states go to the owners, and with the loads home again;
+    // then the quality of the partition in use and of the next one in one reduction.
+    Messages m{.reductions = 5,
+               .gathers = 2,
+               .all_gathers = 2,
+               .exchanges = 3,
+               .deliveries = 1,
+               .gathered_bytes = model * ranks};
     // The bisection: sums of lines, until there are boxes for all. Its loads travel twice where blocks of ranks go on
     // by themselves, and what it remembers goes with them and comes back.
     m.reductions += static_cast<double>(together.sums);
