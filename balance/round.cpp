@@ -151,9 +151,10 @@ private:
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<LocalPartition> next;
         try {
-            next.emplace().hosted =
+            ProcessBoxes hosted =
                 make_partition({s_.team, s_.grid, s_.hosts, loads.load, sizes, all_.speeds.targets(), s_.meter},
                                b_.contender.partition, b_.splits);
+            next = LocalPartition{std::move(hosted), {}};
         } catch (const Infeasible& e) {
             if (!outcome.dead_end || e.smallest > outcome.dead_end->smallest) outcome.dead_end = e;
             row.decision = Decision::kept_limit;
@@ -250,6 +251,7 @@ Balancing make_balancing(const Setting& s, const ModelConstants& constants, cons
         b.criterion = make_criterion(c.criterion);
         all.models.push_back(std::move(b));
     };
+    if (kind_of(s.policy.partition).follows_loads) prepare_bisections(s.team);
     add({driver, driver, s.policy.criterion, s.policy.partition},
         kind_of(s.policy.partition).follows_loads ? driver : "none");
     for (const Contender& c : others) add(c, c.name);

@@ -113,7 +113,7 @@ struct Setting {
 };
 
 /// A driver with the setting's policy and others that are compared with it, which start with the even partition and
-/// know nothing.
+/// know nothing. Collective.
 Balancing make_balancing(const Setting& setting, const ModelConstants& constants, const std::string& driver,
                          std::span<const Contender> others = {});
 
@@ -193,7 +193,7 @@ bool wants_ahead(const Balancing& balancing);
 Outcome rebalance(const Setting& setting, HomeCells cells, const Measured& measured, Balancing& balancing);
 
 /// The same from what the tiles of the driver's partition hold. in_use: that partition, with all processes that
-/// around_home() gives. By counted work, members that host one process each may
+/// around_home() gives, and with accelerators all processes. By counted work, members that host one process each may
 /// have accelerators: then the slower side is what the process takes. Collective. Throws, on all members alike,
 /// TooMuchWork. What the tiles hold is given up once it is at home, so that a caller that moves it pays for no copy.
 Outcome rebalance(const Setting& setting, const Decomposition& in_use, TileCells tiles, Measured measured,

@@ -2,6 +2,7 @@
 #include "balance/sides.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "balance/grid/field.hpp"
 #include "balance/model/counted_work.hpp"
@@ -11,6 +12,8 @@ namespace balance {
 
 std::vector<double> side_times(const Team& team, const Decomposition& owners, std::span<const std::int64_t> work,
                                std::span<const double> accelerator_speeds) {
+    if (owners.known().size() != owners.processes())
+        throw std::logic_error("the sides of all members are asked for, and some processes are not known");
     ProcessBoxes sides;
     std::vector<double> devices;
     for (int r = 0; r < team.size(); ++r) {

@@ -10,8 +10,9 @@
 
 namespace balance {
 
-/// Seconds a step of member 0's CPU, its accelerators, member 1's CPU, ... owners: with the blocks of the accelerators.
-/// work: ticks of the cells of this member's home. accelerator_speeds: of each member, relative to its CPU. Collective.
+/// Seconds a step of member 0's CPU, its accelerators, member 1's CPU, ... owners: all processes, with the blocks of
+/// the accelerators; throws std::logic_error where some are not known. work: ticks of the cells of this member's home.
+/// accelerator_speeds: of each member, relative to its CPU. Collective.
 std::vector<double> side_times(const Team& team, const Decomposition& owners, std::span<const std::int64_t> work,
                                std::span<const double> accelerator_speeds);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bench_rates: CPU time of the arithmetic of one balancing on member 0 of a team, the busiest, whatever the others do:
-// messages are left out. From its table come the rates in app/balancing/simulated_cost.cpp.
+// messages are left out. From its table come the rates in app/balancing/simulated_cost.hpp.
 #include <time.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything that decides is a pure function of the library balance. What is here measures, calls it once, and carries
+// Everything that decides is a pure function of the library balance. What is here measures, calls it, and carries
 // the outcome out; accelerators change the times and the decompositions (zone_balancer.hpp).
 #include "app/balancing/load_balancer.hpp"
 

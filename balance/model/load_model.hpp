@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Load models: from the times that processes were measured to need to a load of each cell.
 //
-// A model is a class that sees one process at a time; what it has to know of all processes it gets as exact sums or as
-// a table of a few numbers a process, the same on all members of the team. So results do not depend on who hosts what.
+// A model is a class that sees one process at a time; what it has to know of all processes it gets as exact sums, or
+// one member concludes it from a few numbers of each process and tells all. So results do not depend on who hosts what.
 // To add one: a file with a class derived from LoadModel, a line in STEELYARD_MODELS (load_model.cpp), a test:
 // docs/extend.md.
 #pragma once
@@ -74,8 +74,8 @@ public:
     /// rounds().
     virtual int rounds() const { return 0; }
     virtual std::vector<double> contribution(int /*round*/, const ProcessView&) const { return {}; }
-    /// What follows from all processes; asked on one member alone. rows: contribution of each process one after the
-    /// other; times: seconds a step of each.
+    /// What follows from all processes; asked on one member alone, for whose answer the others wait: it must not throw.
+    /// rows: contribution of each process one after the other; times: seconds a step of each.
     virtual std::vector<double> conclude(int /*round*/, std::span<const double> /*rows*/,
                                          std::span<const double> /*times*/) const {
         return {};

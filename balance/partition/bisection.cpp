@@ -161,6 +161,11 @@ Leaves bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> 
     return leaves;
 }
 
+void prepare_bisections(const Team& team) {
+    const int blocks = blocks_of(team.size());
+    if (blocks < team.size()) prepare_bisections(*team.blocks(blocks).inside);
+}
+
 CutTogether cut_together_of(double cells, int dimensions, int members) {
     constexpr double longer = 1.3;  // than an edge of a square or cube of as many cells
     const int blocks = blocks_of(members);

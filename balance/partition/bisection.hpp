@@ -45,6 +45,10 @@ std::vector<Box> bisect(const Box& region, const SummedArea& load, std::int64_t 
 Leaves bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> load, std::int64_t parts, int width,
               Scattered<Split>& memory, std::span<const double> targets = {});
 
+/// Makes the blocks of members in which bisections of a team go on, ahead of the first one: with MPI it takes longer to
+/// make a block than to use it. Collective.
+void prepare_bisections(const Team& team);
+
 /// What a member does together with others in a bisection, about, when loads are even: the lines of cells that it goes
 /// through, whose cost is for a Meter, and sums over teams. cells: of the grid.
 struct CutTogether {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known of all processes, kept in parts: each member keeps its own, and has the whole only for the moment of a
-// balancing. So the memory that a member holds for others does not grow with their number.
+// Long lists kept in parts: each member keeps an even share, and has the whole only for files. So the memory that a
+// member holds for others does not grow with their number.
 #pragma once
 #include <algorithm>
 #include <cstdint>
