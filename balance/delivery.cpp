@@ -13,7 +13,7 @@ namespace {
 
 // A parcel on its way.
 struct Head {
-    std::int32_t sender, distance;  // distance: places that it has still to go
+    std::int32_t sender, distance;  // distance: places from the sender to the receiver
     std::int64_t bytes;
 };
 struct Travelling {
@@ -57,7 +57,6 @@ std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parce
     for (int hop = 1; hop < size; hop *= 2) {
         const auto stays = [hop](const Travelling& p) { return (p.head.distance & hop) == 0; };
         const auto first = std::stable_partition(here.begin(), here.end(), stays);
-        for (auto p = first; p != here.end(); ++p) p->head.distance -= hop;
         const std::vector<Travelling> leave(std::make_move_iterator(first), std::make_move_iterator(here.end()));
         here.erase(first, here.end());
         unpack(team.pass_on(hop, packed(leave)), here);
