@@ -50,6 +50,13 @@ constexpr unsigned finalise_seconds = 10;
 volatile std::sig_atomic_t code_at_end = 0;
 extern "C" void leave(int) { _exit(code_at_end); }
 
+// Ends this process with a code though the MPI library hangs in the call that follows.
+void leave_at_last(int code) {
+    code_at_end = code;
+    std::signal(SIGALRM, leave);
+    alarm(finalise_seconds);
+}
+
 }  // namespace
 
 Session::Session(int& argc, char**& argv) {
@@ -72,9 +79,7 @@ int Session::end(int code) {
     // network alone when the other one takes leave (pmodels/mpich, pull request 6596). The barrier makes that rare, and
     // where it happens nothing is left to be done.
     MPI_Barrier(MPI_COMM_WORLD);
-    code_at_end = code;
-    std::signal(SIGALRM, leave);
-    alarm(finalise_seconds);
+    leave_at_last(code);
     MPI_Finalize();
     alarm(0);
     return code;
@@ -93,7 +98,10 @@ void fatal(int code, std::string_view message) {
     int initialised = 0, finalised = 0;
     MPI_Initialized(&initialised);
     MPI_Finalized(&finalised);
-    if (initialised && !finalised) MPI_Abort(MPI_COMM_WORLD, code);
+    if (initialised && !finalised) {
+        leave_at_last(code);
+        MPI_Abort(MPI_COMM_WORLD, code);
+    }
     _exit(code);
 }
 

@@ -231,8 +231,9 @@ def test_nothing_is_drawn_over_a_stop(tmp_path):
     t.until(lambda: time.monotonic() > end)
     before = len(t.raw)
     os.kill(t.pid, signal.SIGCONT)
-    assert t.end() == 75 and b"stopped early" in t.raw[before:] and b"\x1b" not in t.raw[before:]
-    assert len(t.pictures()[0]) > 10
+    assert t.end() == 75 and b"stopped early" in t.raw[before:]
+    # The stop may have come in the middle of a picture, whose end is then drawn; no other one begins.
+    assert not re.search(rb"\] +\d+ %", t.raw[before:]) and len(t.pictures()[0]) > 10
 
 
 @pytest.mark.group("live_ends")
