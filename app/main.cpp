@@ -5,15 +5,12 @@
 // own; the others may be waiting for it in a collective call, so it ends the whole job (app/common/errors.hpp).
 #include <fmt/format.h>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include <stdexcept>
 #include <string_view>
 
 #include "app/command_line.hpp"
 #include "app/common/errors.hpp"
+#include "app/common/heap.hpp"
 #include "app/common/say.hpp"
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
@@ -79,12 +76,7 @@ int run_program(int argc, char** argv, const comm::Communicator& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-#ifdef __GLIBC__
-    // Engines' arrays are replaced now and then by slightly longer ones. glibc's growing threshold would put them all
-    // on the heap, whose holes cost a third more memory at 4 M particles; a fixed one gives each its own pages,
-    // returned when freed.
-    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-#endif
+    app::give_arrays_their_own_pages();
     app::survive_file_limits();
     if (argc > 1 && std::string_view(argv[1]) == "run") app::watch_signals();
     try {

@@ -68,6 +68,50 @@ std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parce
     return arrived;
 }
 
+std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::vector<Parcel<std::byte>> parcels,
+                                                std::span<const int> senders) {
+    using Bytes = std::vector<std::byte>;
+    std::vector<int> receivers;
+    std::vector<Bytes> sizes, lists;  // to receivers
+    for (Parcel<std::byte>& p : parcels) {
+        receivers.push_back(p.member);
+        const std::size_t size = p.list.size();
+        const auto bytes = std::as_bytes(std::span(&size, 1));
+        sizes.emplace_back(bytes.begin(), bytes.end());
+        lists.push_back(std::move(p.list));
+    }
+    const std::unique_ptr<Channel> channel = team.channel();
+    // room: bytes from each of the senders.
+    const auto send = [&](const std::vector<Bytes>& sent, const std::vector<std::size_t>& room) {
+        std::vector<Part> out, in;
+        std::size_t out_bytes = 0, in_bytes = 0;
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+            out.push_back({receivers[i], sent[i].size()});
+            out_bytes += sent[i].size();
+        }
+        for (std::size_t i = 0; i < room.size(); ++i) {
+            in.push_back({senders[i], room[i]});
+            in_bytes += room[i];
+        }
+        const Channel::Places places = channel->lay_out(out, in);
+        Bytes from(out_bytes), to(in_bytes);
+        for (std::size_t i = 0; i < sent.size(); ++i) std::ranges::copy(sent[i], from.begin() + places.sent[i]);
+        channel->start(from, to);
+        channel->finish();
+        std::vector<Bytes> arrived;
+        for (std::size_t i = 0; i < room.size(); ++i)
+            arrived.emplace_back(to.begin() + places.received[i], to.begin() + places.received[i] + room[i]);
+        return arrived;
+    };
+    std::vector<std::size_t> room;
+    for (const Bytes& size : send(sizes, std::vector<std::size_t>(senders.size(), sizeof(std::size_t))))
+        room.push_back(elements_in<std::size_t>(size).front());
+    std::vector<Bytes> bytes = send(lists, room);
+    std::vector<Parcel<std::byte>> arrived;
+    for (std::size_t i = 0; i < senders.size(); ++i) arrived.push_back({senders[i], std::move(bytes[i])});
+    return arrived;
+}
+
 std::vector<std::int64_t> sums_before(const Team& team, std::span<const std::int64_t> values) {
     std::vector<std::int64_t> sums(values.begin(), values.end());  // of this member and those before it
     for (int hop = 1; hop < team.size(); hop *= 2) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lists for members who do not know that any will come: from those who know a thing to those who have to know it, where
-// no member knows all others. Lists hop from member to member in rounds that each double the length of a hop, so every
-// member sends logarithmically many messages, whoever sends whom how much.
+// Lists of which those who get them do not know how long they are. And lists for members who do not know that any will
+// come: from those who know a thing to those who have to know it, where no member knows all others. Lists hop from
+// member to member in rounds that each double the length of a hop, so every member sends logarithmically many messages,
+// whoever sends whom how much.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -22,6 +23,11 @@ struct Parcel {
 
 /// The same with bytes.
 std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parcel<std::byte>> parcels);
+
+/// Takes parcels to other members, at most one to each, who know that they come. senders: the members of whom this one
+/// gets a parcel. Returns these, in the order of senders. Collective.
+std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::vector<Parcel<std::byte>> parcels,
+                                                std::span<const int> senders);
 
 /// Takes parcels to their members, which may be the sender itself. Returns those for this member, with their senders in
 /// ascending order; several of one sender in the order in which it gave them. Empty lists arrive, too. Collective.

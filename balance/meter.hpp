@@ -5,15 +5,17 @@
 
 namespace balance {
 
-/// Parts of a round that take time. Of the search for slow processes: what each member sums of its cells, what member 0
-/// is told, its fit of costs, and the search itself, where something is not explained yet.
+/// Parts of a round that take time. Of fields, plans between homes and boxes, and packing. Of the search for slow
+/// processes: what each member sums of its cells, what member 0 is told, its fit of costs, and the search itself, where
+/// something is not explained yet.
 enum class RoundPart { fields, counted, owners, model, lines, bisection, chain, quality, blocks, told, prior, search };
 
 /// Watches a round from outside. This one sees nothing; a simulator spends the time of each part.
 class Meter {
 public:
     virtual ~Meter() = default;
-    /// A part begins that goes through so many processes and cells, for `lines` lines of cells; of the chain these are
+    /// A part begins that goes through so many processes and cells, for `lines` lines of cells; of fields cells are the
+    /// numbers that are packed and unpacked; of the chain these are
     /// the parts of all sweeps, and the items that the member collects; of fit and search of speeds, processes count
     /// once for each record.
     virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}

@@ -134,6 +134,8 @@ private:
     CellLoads learnt_loads(const std::vector<double>& times) {
         const HostedCells hosted(s_.team, s_.grid, known_, s_.hosts, cells_.counts,
                                  std::exchange(hosted_, std::nullopt));
+        constexpr int fields = 3;  // states to the processes, and home again with the loads
+        s_.meter.part(RoundPart::fields, known_.size(), fields * hosted.plan().packed_values());
         s_.meter.part(RoundPart::model, s_.hosts.processes(), std::ssize(hosted.counts()));
         if (driver_ && s_.policy.finds_speeds()) all_.speeds.learn(s_.team, s_.grid, hosted, times, s_.meter);
         return evaluate(*b_.model, s_.team, s_.grid, hosted, b_.state, all_.speeds.at_mean_speed(times), cells_.work,
@@ -143,10 +145,11 @@ private:
     // Nothing where no partition keeps the limit.
     std::optional<LocalPartition> partition_by(const CellLoads& loads, Row& row, Outcome& outcome) {
         const std::int64_t processes = s_.hosts.processes(), cells = s_.grid.box().cells();
-        s_.meter.part(RoundPart::lines, 0,
-                      cut_together_of(static_cast<double>(cells), s_.grid.dimensions, s_.team.size()).lines);
+        const CutTogether together = cut_together_of(static_cast<double>(cells), s_.grid.dimensions, s_.team.size());
+        s_.meter.part(RoundPart::lines, 0, together.lines);
         s_.meter.part(RoundPart::bisection, (processes + s_.team.size() - 1) / s_.team.size(), home_cells(s_));
-        s_.meter.part(RoundPart::fields, known_.size(), 0);
+        s_.meter.part(RoundPart::fields, known_.size(),
+                      worth_packing(cells, s_.team.size()) ? 2 * together.moves * home_cells(s_) : 0);
         const std::vector<std::int64_t> sizes =
             b_.contender.partition.max_size > 0 ? particles() : std::vector<std::int64_t>();
         std::optional<LocalPartition> next;
@@ -284,9 +287,10 @@ HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCe
                      const Meter& meter) {
     const Homes homes{owners.grid(), team.size()};
     const Box home = homes.of(team.rank());
-    meter.part(RoundPart::fields, owners.known().size(), 0);
     const FieldPlan plan(team, homes, owners.ranks_around(home),
                          [&](int member) { return owners.tiles_of_rank(member); });
+    const auto numbers = static_cast<std::int64_t>(sizeof(CellCounts) / sizeof(std::int32_t)) * (tiles.ahead ? 2 : 1);
+    meter.part(RoundPart::fields, owners.known().size(), numbers * plan.packed_values());
     HomeCells cells;
     cells.counts.resize(home.cells());
     plan.to_home(std::span<const CellCounts>(tiles.counts), std::span(cells.counts));
@@ -296,7 +300,7 @@ HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCe
     }
     if (!counting) return cells;
     std::vector<std::int64_t> neighbours(home.cells());
-    meter.part(RoundPart::fields, owners.known().size(), 0);
+    meter.part(RoundPart::fields, owners.known().size(), plan.packed_values());
     plan.to_home(std::span<const std::int64_t>(tiles.neighbours), std::span(neighbours));
     const CountedCells counted{home, counting->cell_width, cells.counts, neighbours};
     cells.work = counted_work(counting->work, counted);

@@ -11,6 +11,7 @@
 #include <random>
 #include <tuple>
 
+#include "app/common/heap.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/model/speeds.hpp"
@@ -227,6 +228,7 @@ void measure(int nx, int ny, int ranks) {
     const std::vector<std::int64_t> neighbours(cells, 60);
     std::vector<double> state(cells, 1.0);
     const std::vector<double> times(static_cast<std::size_t>(ranks), 1e-3);
+    const std::vector<double> rows(times.size() * features, 1e6);
     const auto model = make_model("r1", {});
     const std::int64_t boxes = static_cast<std::int64_t>(partition.boxes.size());
 
@@ -240,7 +242,7 @@ void measure(int nx, int ny, int ranks) {
         const Decomposition d(grid, around_middle, hosts, {16, 32});
         halo_plan(d, ranks / 2, 2);
     });
-    const double fields = microseconds([&] { const HostedCells h(team, grid, around_home, hosts, counts); });
+    const double fields = microseconds([&] { const HostedCells h(team, grid, around_home, hosts, counts, counts); });
     const double owners = microseconds([&] { const Owners o(grid, home, around_home); });
     const Owners o(grid, home, around_home);
     const double quality = microseconds([&] {
@@ -249,11 +251,22 @@ void measure(int nx, int ny, int ranks) {
         moved_between(o, o, mine);
     });
     const double counted = microseconds([&] { counted_work({}, CountedCells{home, {2.5, 2.5}, counts, neighbours}); });
-    const double modelled = microseconds(
-        [&] { evaluate(*model, team, grid, HostedCells(team, grid, around_home, hosts, counts), state, times); });
+    // The cells as those of one process by itself, whose fields travel nowhere; and what one member concludes of all.
+    const Grid own{{home.extent(0), home.extent(1), 1}};
+    const Hosts itself(1, 1);
+    const ProcessBoxes all_here = even_processes(own, 1, {0, 1});
+    const double modelled = microseconds([&] {
+        evaluate(*model, one, own, HostedCells(one, own, all_here, itself, counts), state, std::array{1e-3});
+        model->conclude(0, rows, times);
+        model->conclude(1, std::span(rows).first(times.size()), times);
+    });
+    const double packing = microseconds([&] {
+        std::vector<std::int64_t> there(cells);
+        unpack(packed(std::span<const std::int64_t>(mine)), std::span(there));
+    });
     const ChainTimes chained = chain_times(loads, ranks);
-    std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f | %7lld %6.2f %6.1f\n", nx * ny, ranks, cells,
-                static_cast<long long>(boxes), planned, fields, owners, quality, counted, modelled,
+    std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f | %7lld %6.2f %6.1f\n", nx * ny, ranks,
+                cells, static_cast<long long>(boxes), planned, fields, owners, quality, counted, modelled, packing,
                 static_cast<long long>(chained.leaders), chained.item, chained.part);
 }
 
@@ -319,9 +332,12 @@ void speeds(int nx, int ny, int ranks, double noise) {
 }  // namespace
 
 int main() {
-    std::printf("%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s (microseconds) | %7s %6s %6s (nanoseconds, of the chain)\n",
-                "cells", "ranks", "at home", "boxes", "tiles", "fields", "owners", "quality", "counted", "model",
-                "leaders", "item", "part");
+    app::give_arrays_their_own_pages(true);
+    const app::FieldsOnHeap fields;  // as in runs
+    std::printf(
+        "%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s %9s (microseconds) | %7s %6s %6s (nanoseconds, of the chain)\n",
+        "cells", "ranks", "at home", "boxes", "tiles", "fields", "owners", "quality", "counted", "model", "packing",
+        "leaders", "item", "part");
     for (const int ranks : {96, 384, 2400}) {
         measure(1140, 228, ranks);
         measure(2280, 912, ranks);

@@ -8,6 +8,7 @@
 
 #include "app/balancing/machine.hpp"
 #include "app/balancing/noise.hpp"
+#include "app/common/heap.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
@@ -132,6 +133,7 @@ double LoadBalancer::time_ahead(double dt) const {
 // The library's part of a balancing.
 balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners) {
     const Timed phase(timers_, Phase::balancing);
+    const FieldsOnHeap fields;
     balance::Measured measured;
     const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes());
     measured.moment = {step, last_step(), noise};

@@ -24,11 +24,11 @@ struct PartCost {
 /// for slow processes see balance::RoundPart.
 namespace cost {
 inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a decomposition and a plan of its halo
-inline constexpr PartCost fields{5e-6, 6e-9, 0};          ///< a plan between homes and boxes
+inline constexpr PartCost fields{5e-6, 6e-9, 7.5e-10};    ///< a plan between homes and boxes; a number that is packed
 inline constexpr PartCost owners{0, 9e-9, 4e-10};         ///< of the cells at home
 inline constexpr PartCost quality{2e-6, 2e-9, 3e-9};      ///< of a partition
 inline constexpr PartCost counted{0, 0, 4.5e-9};          ///< counted work
-inline constexpr PartCost model{0, 3.3e-8, 1.65e-8};      ///< r1, with its plan of fields
+inline constexpr PartCost model{0, 1.3e-8, 6.5e-9};       ///< r1
 inline constexpr PartCost lines{0, 0, 2e-8};              ///< of the bisection's first levels
 inline constexpr PartCost bisection{1e-4, 1.5e-5, 1e-8};  ///< into 8 patches a process
 inline constexpr PartCost chain{0, 1.75e-8, 1.3e-9};      ///< by a leader, with unequal targets

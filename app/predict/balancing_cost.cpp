@@ -9,10 +9,14 @@
 #include <vector>
 
 #include "app/balancing/simulated_cost.hpp"
+#include "balance/grid/field.hpp"
 #include "predict/timeline.hpp"
 
 namespace app {
 namespace {
+
+// Without what is packed, which is part of an exchange.
+constexpr PartCost plan_of_fields{cost::fields.once, cost::fields.process, 0};
 
 // How often something is done in a part of a balancing.
 struct Messages {
@@ -28,10 +32,12 @@ public:
         : ranks_(static_cast<double>(partition.processes())), cells_(cells), conditions_(conditions) {
         const std::vector<double> begins(partition.processes(), 0.0);
         reduction_ = largest(predict::reduction_ends(begins, conditions.nodes, conditions.machine));
-        constexpr double number = 8;  // bytes
+        const bool packs = balance::worth_packing(static_cast<std::int64_t>(cells), partition.processes());
+        const double number = packs ? 3 : 8;  // bytes; packed about so many (bench/bench_wide)
         exchange_ = largest(predict::step_ends(
             predict::field_exchange(grid, partition, number * cells / static_cast<double>(grid.box().cells())), begins,
             conditions.nodes, conditions.machine, comm::Overlap::links));
+        if (packs) exchange_ += 2 * cost::fields.cell * cells_of_a_rank();
     }
     double of(const Messages& m) const {
         const predict::Machine& machine = conditions_.machine;
@@ -75,7 +81,7 @@ double chain_items(const balance::PartitionOptions& options, int dimensions, dou
 double look_seconds(const Prices& price, bool counted_work) {
     if (!counted_work) return price.of({.reductions = 1});  // times alone
     double seconds = 0;
-    for (const PartCost& c : {cost::tiles, cost::fields, cost::fields, cost::counted, cost::owners, cost::owners})
+    for (const PartCost& c : {cost::tiles, plan_of_fields, plan_of_fields, cost::counted, cost::owners, cost::owners})
         seconds += price.around(c);
     // Who owns what around each home; counts and neighbours go home; times, with those of the even partition.
     return seconds + price.of({.reductions = 3, .exchanges = 2, .deliveries = 1});
@@ -87,7 +93,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
     double seconds = price.part(cost::lines, static_cast<double>(together.lines), 0);
     for (const PartCost& c : {cost::model, cost::quality}) seconds += price.home(c);
-    for (const PartCost& c : {cost::owners, cost::fields, cost::owners}) seconds += price.around(c);
+    for (const PartCost& c : {cost::owners, plan_of_fields, cost::owners}) seconds += price.around(c);
     seconds += price.part(cost::bisection, price.cells_of_a_rank(), 1);
     constexpr double model = 40, features = 32;
     // r1 learns from five numbers of each process, on one rank; states go to the owners, and with the loads home again;
@@ -122,7 +128,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
         m.gathered_bytes += features * ranks;
     }
     if (!counted_work) {  // only now, as counted work has before
-        seconds += price.around(cost::tiles) + price.around(cost::fields);
+        seconds += price.around(cost::tiles) + price.around(plan_of_fields);
         m.reductions += 1, m.exchanges += 1, m.deliveries += 1;
     }
     return seconds + price.of(m);

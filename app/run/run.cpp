@@ -5,14 +5,11 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/common/heap.hpp"
 #include "app/common/say.hpp"
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
@@ -172,11 +169,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     Timers timers;
     LoadBalancer balancer(deck, setup.domain.grid(), processes, comm, timers,
                           {static_cast<int>(setup.accelerators.devices.size()), setup.halo});
-#ifdef __GLIBC__
-    // Keep 16 MiB at the top of the heap, so that the temporary fields of a balancing use pages that are mapped
-    // already; without it half of a balancing's time goes into page faults.
-    if (balancer.on()) mallopt(M_TOP_PAD, 16 << 20);
-#endif
+    give_arrays_their_own_pages(balancer.on());
     if (context.restart)
         for (std::string& note : load_balance(*context.restart, balancer, comm))
             context.notes.push_back(std::move(note));

@@ -6,8 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "balance/delivery.hpp"
-
 namespace balance {
 namespace {
 
@@ -24,6 +22,12 @@ std::map<int, std::vector<Box>> boxes_at_home(const Team& team, const Homes& hom
     for (auto& [member, boxes] : at_homes) parcels.push_back({member, std::move(boxes)});
     for (Parcel<Box>& p : deliver(team, parcels)) here[p.member] = std::move(p.list);
     return here;
+}
+
+std::int64_t cells_of_all(const EvenParts& parts) {
+    std::int64_t cells = 0;
+    for (const Box& b : parts.boxes) cells += b.cells();
+    return cells;
 }
 
 }  // namespace
@@ -58,7 +62,7 @@ FieldPlan::FieldPlan(const Team& team, const Homes& homes, const std::vector<Box
 FieldPlan::FieldPlan(const Team& team, const Homes& homes, std::span<const int> members,
                      const std::function<std::vector<Box>(int)>& boxes_of)
     : FieldPlan(
-          team, [&](int member) { return std::vector<Box>{homes.of(member)}; },
+          team, homes.grid.box().cells(), [&](int member) { return std::vector<Box>{homes.of(member)}; },
           [&] {
               std::set<int> givers;
               for (const Box& b : boxes_of(team.rank())) homes.for_each_in(b, [&](int m) { givers.insert(m); });
@@ -68,12 +72,13 @@ FieldPlan::FieldPlan(const Team& team, const Homes& homes, std::span<const int> 
 
 FieldPlan::FieldPlan(const Team& team, const EvenParts& homes, const EvenParts& list)
     : FieldPlan(
-          team, [&](int member) { return homes.of(member); }, homes.members_in(list.of(team.rank())),
-          [&](int member) { return list.of(member); }, list.members_in(homes.of(team.rank()))) {}
+          team, cells_of_all(homes), [&](int member) { return homes.of(member); },
+          homes.members_in(list.of(team.rank())), [&](int member) { return list.of(member); },
+          list.members_in(homes.of(team.rank()))) {}
 
-FieldPlan::FieldPlan(const Team& team, const BoxesOf& homes_of, std::span<const int> givers, const BoxesOf& boxes_of,
-                     std::span<const int> takers)
-    : team_(team) {
+FieldPlan::FieldPlan(const Team& team, std::int64_t cells, const BoxesOf& homes_of, std::span<const int> givers,
+                     const BoxesOf& boxes_of, std::span<const int> takers)
+    : team_(team), packs_(worth_packing(cells, team.size())) {
     const int self = team.rank();
     const std::vector<Box> homes = homes_of(self), boxes = boxes_of(self);
     for (const Box& b : boxes) cells_ += b.cells();
@@ -89,6 +94,18 @@ FieldPlan::FieldPlan(const Team& team, const BoxesOf& homes_of, std::span<const 
         home_to_boxes_.push_back({other, to_their_boxes, from_their_home});
         boxes_to_home_.push_back({other, std::move(from_their_home), std::move(to_their_boxes)});
     }
+}
+
+std::int64_t FieldPlan::cells_in(std::span<const Run> runs) {
+    std::int64_t cells = 0;
+    for (const Run& r : runs) cells += r.cells;
+    return cells;
+}
+
+std::int64_t FieldPlan::packed_values() const {
+    std::int64_t cells = 0;
+    for (const Link<Run>& link : home_to_boxes_) cells += cells_in(link.outgoing) + cells_in(link.incoming);
+    return packs_ ? cells : 0;
 }
 
 std::vector<FieldPlan::Run> FieldPlan::runs_in(std::span<const Box> homes, std::span<const Box> boxes) {

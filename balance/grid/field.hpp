@@ -9,9 +9,12 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "balance/delivery.hpp"
 #include "balance/grid/grid.hpp"
+#include "balance/grid/packed.hpp"
 #include "balance/team.hpp"
 #include "balance/transfer.hpp"
 
@@ -58,6 +61,10 @@ inline std::int64_t place_in(const Box& box, int x, int y, int z = 0) {
     return (std::int64_t{x - box.lower[0]} * box.extent(1) + (y - box.lower[1])) * box.extent(2) + (z - box.lower[2]);
 }
 
+/// Whether values of so many cells are packed on their way between members. Where a member has few of them, messages
+/// are short, and the sizes that have to be told before take longer than what packing saves.
+constexpr bool worth_packing(std::int64_t cells, int members) { return cells / members > 8192; }
+
 /// Where the values of a list of boxes lie in the homes: the plan by which fields go there and back.
 class FieldPlan {
 public:
@@ -85,33 +92,19 @@ public:
     template <class T>
     std::vector<T> to_boxes(std::span<const T> field) const {
         std::vector<T> values(cells_);
-        for (const Run& r : local_) std::memcpy(&values[r.in_boxes], &field[r.in_home], r.cells * sizeof(T));
-        if (team_.size() == 1) return values;
-        Transfer<Run, T> transfer(team_.channel());
-        transfer.lay_out(std::span(home_to_boxes_), cells_of, cells_of);
-        transfer.start(SerialLoop{},
-                       [&](const Run& r, T* to) { std::memcpy(to, &field[r.in_home], r.cells * sizeof(T)); });
-        transfer.finish(SerialLoop{}, [&](const Run& r, const T* from) {
-            std::memcpy(&values[r.in_boxes], from, r.cells * sizeof(T));
-        });
+        carry(home_to_boxes_, {&Run::in_home, &Run::in_boxes}, field, std::span(values));
         return values;
     }
-
-    std::int64_t cells() const { return cells_; }  ///< in this member's boxes
 
     /// Back again. Cells in no box keep what `field` had. Collective.
     template <class T>
     void to_home(std::span<const T> values, std::span<T> field) const {
-        for (const Run& r : local_) std::memcpy(&field[r.in_home], &values[r.in_boxes], r.cells * sizeof(T));
-        if (team_.size() == 1) return;
-        Transfer<Run, T> transfer(team_.channel());
-        transfer.lay_out(std::span(boxes_to_home_), cells_of, cells_of);
-        transfer.start(SerialLoop{},
-                       [&](const Run& r, T* to) { std::memcpy(to, &values[r.in_boxes], r.cells * sizeof(T)); });
-        transfer.finish(SerialLoop{}, [&](const Run& r, const T* from) {
-            std::memcpy(&field[r.in_home], from, r.cells * sizeof(T));
-        });
+        carry(boxes_to_home_, {&Run::in_boxes, &Run::in_home}, values, field);
     }
+
+    std::int64_t cells() const { return cells_; }  ///< in this member's boxes
+    /// How many values this member packs and unpacks each time that a field goes one way.
+    std::int64_t packed_values() const;
 
 private:
     /// Cells that are consecutive in both orders: their places in the home's values and in those of a member's boxes.
@@ -120,16 +113,64 @@ private:
     };
     using BoxesOf = std::function<std::vector<Box>(int)>;
     /// takers: as `members` above; givers: the members at whose homes cells of this member's boxes are. Both ascending.
-    FieldPlan(const Team& team, const BoxesOf& homes_of, std::span<const int> givers, const BoxesOf& boxes_of,
-              std::span<const int> takers);
+    /// cells: in the homes of all members.
+    FieldPlan(const Team& team, std::int64_t cells, const BoxesOf& homes_of, std::span<const int> givers,
+              const BoxesOf& boxes_of, std::span<const int> takers);
     /// Those of the boxes of one member at the homes of one, as few as possible.
     static std::vector<Run> runs_in(std::span<const Box> homes, std::span<const Box> boxes);
     /// Those of one box at one home, whose values begin at these places.
     static void add_runs(const Box& box, const Box& home, std::int64_t in_boxes, std::int64_t in_home,
                          std::vector<Run>& runs);
     static std::size_t cells_of(const Run& r) { return static_cast<std::size_t>(r.cells); }
+    static std::int64_t cells_in(std::span<const Run> runs);
+
+    struct Way {
+        std::int64_t Run::*from;
+        std::int64_t Run::*to;
+    };
+    template <class T>
+    void carry(const std::vector<Link<Run>>& links, Way way, std::span<const T> from, std::span<T> to) const {
+        const auto copy = [](const Run& r, const T* source, T* target) {
+            std::memcpy(target, source, r.cells * sizeof(T));
+        };
+        for (const Run& r : local_) copy(r, &from[r.*way.from], &to[r.*way.to]);
+        if (team_.size() == 1) return;
+        if (packs_) {
+            carry_packed(links, way, from, to);
+            return;
+        }
+        Transfer<Run, T> transfer(team_.channel());
+        transfer.lay_out(std::span(links), cells_of, cells_of);
+        transfer.start(SerialLoop{}, [&](const Run& r, T* target) { copy(r, &from[r.*way.from], target); });
+        transfer.finish(SerialLoop{}, [&](const Run& r, const T* source) { copy(r, source, &to[r.*way.to]); });
+    }
+    template <class T>
+    void carry_packed(const std::vector<Link<Run>>& links, Way way, std::span<const T> from, std::span<T> to) const {
+        std::vector<Parcel<std::byte>> parcels;
+        std::vector<int> senders;
+        std::vector<T> values;
+        for (const Link<Run>& link : links) {
+            if (!link.incoming.empty()) senders.push_back(link.member);
+            if (link.outgoing.empty()) continue;
+            values.clear();
+            for (const Run& r : link.outgoing)
+                values.insert(values.end(), &from[r.*way.from], &from[r.*way.from] + r.cells);
+            parcels.push_back({link.member, packed(std::span<const T>(values))});
+        }
+        parcels = exchange_parcels(team_, std::move(parcels), senders);
+        auto parcel = parcels.begin();
+        for (const Link<Run>& link : links) {
+            if (link.incoming.empty()) continue;
+            values.resize(cells_in(link.incoming));
+            unpack((parcel++)->list, std::span(values));
+            const T* next = values.data();
+            for (const Run& r : link.incoming)
+                std::memcpy(&to[r.*way.to], std::exchange(next, next + r.cells), r.cells * sizeof(T));
+        }
+    }
 
     const Team& team_;
+    bool packs_;  // the same on all members
     std::int64_t cells_ = 0;
     std::vector<Run> local_;
     std::vector<Link<Run>> home_to_boxes_, boxes_to_home_;  // the same runs in both directions

@@ -180,6 +180,7 @@ CutTogether cut_together_of(double cells, int dimensions, int members) {
         all.sums += windows ? 2 : 1;
     }
     all.lines += static_cast<std::int64_t>(lines);
+    all.moves += members > 1;
     return all;
 }
 

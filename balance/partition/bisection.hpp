@@ -50,9 +50,10 @@ Leaves bisect(const Team& team, const Grid& grid, std::span<const std::int64_t> 
 void prepare_bisections(const Team& team);
 
 /// What a member does together with others in a bisection, about, when loads are even: the lines of cells that it goes
-/// through, whose cost is for a Meter, and sums over teams. cells: of the grid.
+/// through, whose cost is for a Meter, sums over teams, and how often the loads of its cells move to another member.
+/// cells: of the grid.
 struct CutTogether {
-    std::int64_t lines = 0, sums = 0;
+    std::int64_t lines = 0, sums = 0, moves = 0;
 };
 CutTogether cut_together_of(double cells, int dimensions, int members);
 

@@ -97,6 +97,8 @@ ChainItems items_of(const PartitionInput& in, const PartitionOptions& options, s
     boxes.reserve(patches.size());
     for (const Patch& p : patches) boxes.push_back(p.box);
     const FieldPlan plan(in.team, Homes{in.grid, in.team.size()}, boxes);
+    if (const std::int64_t values = plan.packed_values())
+        in.meter.part(RoundPart::fields, 0, options.max_size > 0 ? 2 * values : values);
     const auto sums = [&](std::span<const std::int64_t> field) {
         const std::vector<std::int64_t> cells = plan.to_boxes(field);
         std::vector<std::int64_t> items;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lists that come to members who did not know of them.
+#include <array>
 #include <catch2/catch.hpp>
 #include <random>
+#include <set>
 
 #include "balance/delivery.hpp"
 #include "thread_team.hpp"
@@ -43,6 +45,33 @@ TEST_CASE("every list arrives once, by sender and in its order") {
                 }
             }
         }
+}
+
+TEST_CASE("parcels arrive whole at those who know that they come, but not their sizes") {
+    // Each member sends to those 1, 4 and 9 places further on, if these are different ones.
+    constexpr std::array places{1, 4, 9};
+    for (const int members : {1, 2, 3, 7, 16}) {
+        const auto list_of = [](int from, int to) {
+            return std::vector<std::byte>((from * 331 + to * 97) % 5000, std::byte(from + 17 * to));
+        };
+        const auto good = ThreadTeam::run(members, [&](const Team& team) -> int {
+            std::set<int> receivers, senders;
+            for (const int p : places) {
+                receivers.insert((team.rank() + p) % members);
+                senders.insert((team.rank() - p % members + members) % members);
+            }
+            receivers.erase(team.rank()), senders.erase(team.rank());
+            std::vector<Parcel<std::byte>> parcels;
+            for (const int to : receivers) parcels.push_back({to, list_of(team.rank(), to)});
+            const std::vector<int> from(senders.begin(), senders.end());
+            const auto arrived = exchange_parcels(team, std::move(parcels), from);
+            bool right = arrived.size() == from.size();
+            for (std::size_t i = 0; right && i < from.size(); ++i)
+                right = arrived[i].member == from[i] && arrived[i].list == list_of(from[i], team.rank());
+            return right;
+        });
+        CHECK(good == std::vector<int>(members, 1));
+    }
 }
 
 TEST_CASE("lists take logarithmically many messages, however many there are") {

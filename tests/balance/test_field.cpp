@@ -2,9 +2,12 @@
 // Fields over grids of two and three axes: sums over boxes, the way from homes to boxes and back, joined boxes.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
+#include <iterator>
 #include <numeric>
 #include <random>
 
+#include "balance/model/load_model.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "balance/partition/loads.hpp"
 #include "random_partition.hpp"
@@ -62,6 +65,70 @@ TEST_CASE("values of three axes go to boxes and back, whatever the team") {
             });
             CHECK(good == std::vector<int>(members, 1));
         }
+    }
+}
+
+namespace {
+
+template <class T>
+bool comes_back(const std::vector<T>& values) {
+    std::vector<T> back(values.size());
+    unpack(packed(std::span<const T>(values)), std::span(back));
+    return std::memcmp(back.data(), values.data(), values.size() * sizeof(T)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("packed values come back bit by bit, and those that are alike take few bytes") {
+    std::mt19937_64 random(5);
+    for (const std::size_t n : {1, 2, 63, 64, 65, 128, 1000})
+        for (int bits = 0; bits <= 64; bits += 3) {
+            CAPTURE(n, bits);
+            std::vector<std::int64_t> numbers(n);
+            std::vector<double> doubles(n);
+            std::vector<CellCounts> counts(n);
+            const std::uint64_t mask = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits), common = random();
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto word = [&] { return static_cast<std::int32_t>((random() & mask) ^ common); };
+                numbers[i] = static_cast<std::int64_t>((random() & mask) ^ common);
+                const std::uint64_t pattern = (random() & mask) ^ common;
+                std::memcpy(&doubles[i], &pattern, sizeof pattern);
+                counts[i] = {word(), word(), word()};
+            }
+            CHECK(comes_back(numbers));
+            CHECK(comes_back(doubles));
+            CHECK(comes_back(counts));
+            const std::size_t size = packed(std::span<const std::int64_t>(numbers)).size();
+            CHECK(size <= n * ((bits + 7) / 8) + (n + 63) / 64 * 9 + 8);
+        }
+}
+
+TEST_CASE("where members have many cells fields go packed, in a fraction of their bytes") {
+    const Grid grid{{230, 190, 1}};
+    for (const int members : {2, 5}) {
+        REQUIRE(worth_packing(grid.box().cells(), members) == true);
+        const Partition p = random_partition(grid, 11, 3);
+        const auto share = ThreadTeam::run(members, [&](const Team& team) -> double {
+            const Homes homes{grid, members};
+            const Box home = homes.of(team.rank());
+            const Range here = block(std::ssize(p.boxes), team.rank(), members);
+            const std::vector<Box> mine(p.boxes.begin() + here.begin, p.boxes.begin() + here.end);
+            const FieldPlan plan(team, homes, mine);
+            const std::vector<std::int64_t> field = values_of(home);
+            std::vector<CellCounts> counts;
+            for (const std::int64_t v : field) counts.push_back({std::int32_t(v), std::int32_t(9 * v), 7});
+            const std::vector<std::int64_t> values = plan.to_boxes(std::span<const std::int64_t>(field));
+            const auto sent = static_cast<double>(ThreadTeam::counts_of(team).largest_transfer);
+            const std::vector<CellCounts> there = plan.to_boxes(std::span<const CellCounts>(counts));
+            std::vector<std::int64_t> back(field.size(), -1), expected;
+            plan.to_home(std::span<const std::int64_t>(values), std::span(back));
+            for (const Box& b : mine) std::ranges::copy(values_of(b), std::back_inserter(expected));
+            bool right = values == expected && back == field;
+            for (std::size_t i = 0; right && i < there.size(); ++i)
+                right = there[i].n == expected[i] && there[i].n3 == 9 * expected[i] && there[i].n5 == 7;
+            return right ? sent / static_cast<double>(plan.packed_values() * sizeof(std::int64_t)) : 9.0;
+        });
+        for (const double s : share) CHECK(s < 0.3);
     }
 }
 

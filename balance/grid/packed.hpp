@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Values of cells that lie beside each other are much alike, and in a vacuum the same: packed they take a fraction of
+// their bytes. A stretch of values is packed as the first one and, of what each of the others differs from it, as many
+// low bytes as the largest difference has.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace balance {
+
+namespace packing {
+
+inline constexpr std::size_t stretch = 64;  ///< values
+/// Follow the packed values, so that whole words can be read and written.
+inline constexpr std::size_t margin = sizeof(std::uint64_t);
+
+/// Whole numbers of which values consist, each packed by itself: of a structure they have four bytes.
+template <class T>
+using Word = std::conditional_t<sizeof(T) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
+
+template <class T>
+Word<T> word_of(const T& value, std::size_t which) {
+    Word<T> word;
+    std::memcpy(&word, reinterpret_cast<const std::byte*>(&value) + which * sizeof word, sizeof word);
+    return word;
+}
+
+}  // namespace packing
+
+/// The values in fewer bytes. Of some values only, such as noise, there may be a little more.
+template <class T>
+std::vector<std::byte> packed(std::span<const T> values) {
+    using Word = packing::Word<T>;
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(Word) == 0);
+    static_assert(std::endian::native == std::endian::little, "low bytes come first");
+    constexpr std::size_t words = sizeof(T) / sizeof(Word);
+    const std::size_t stretches = (values.size() + packing::stretch - 1) / packing::stretch;
+    std::vector<std::byte> bytes(values.size_bytes() + stretches * words + packing::margin);
+    std::byte* to = bytes.data();
+    for (; !values.empty(); values = values.subspan(std::min(packing::stretch, values.size()))) {
+        const std::span<const T> here = values.first(std::min(packing::stretch, values.size()));
+        for (std::size_t w = 0; w < words; ++w) {
+            const Word first = packing::word_of(here[0], w);
+            Word differences = 0;
+            for (const T& value : here) differences |= packing::word_of(value, w) ^ first;
+            const int width = (std::bit_width(differences) + 7) / 8;
+            *to++ = static_cast<std::byte>(width);
+            std::memcpy(to, &first, sizeof first);
+            to += sizeof first;
+            if (width == 0) continue;
+            for (const T& value : here.subspan(1)) {
+                const Word difference = packing::word_of(value, w) ^ first;
+                std::memcpy(to, &difference, sizeof difference);
+                to += width;
+            }
+        }
+    }
+    bytes.resize(to - bytes.data() + packing::margin);
+    return bytes;
+}
+
+/// What packed() has packed: as many values.
+template <class T>
+void unpack(const std::vector<std::byte>& bytes, std::span<T> values) {
+    using Word = packing::Word<T>;
+    const std::byte* from = bytes.data();
+    for (; !values.empty(); values = values.subspan(std::min(packing::stretch, values.size()))) {
+        const std::span<T> here = values.first(std::min(packing::stretch, values.size()));
+        for (std::size_t w = 0; w < sizeof(T) / sizeof(Word); ++w) {
+            const auto put = [&](T& value, Word word) {
+                std::memcpy(reinterpret_cast<std::byte*>(&value) + w * sizeof word, &word, sizeof word);
+            };
+            const int width = static_cast<int>(*from++);
+            Word first;
+            std::memcpy(&first, from, sizeof first);
+            from += sizeof first;
+            put(here[0], first);
+            const Word mask = width == 0 ? 0 : ~Word{0} >> 8 * (sizeof(Word) - width);
+            for (T& value : here.subspan(1)) {
+                Word difference;
+                std::memcpy(&difference, from, sizeof difference);
+                put(value, (difference & mask) ^ first);
+                from += width;
+            }
+        }
+    }
+}
+
+}  // namespace balance
