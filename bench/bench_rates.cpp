@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench_rates: CPU time of the arithmetic of one balancing on member 0 of a team, the busiest, whatever the others do:
-// messages are left out. From its table come the rates in app/balancing/simulated_cost.hpp.
+// messages are left out. From its table come the rates in app/balancing/simulated_cost.hpp; those of the search for
+// slow processes from bench_search.
 #include <time.h>
 
 #include <algorithm>
@@ -8,13 +9,10 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <random>
-#include <tuple>
 
 #include "app/common/heap.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
-#include "balance/model/speeds.hpp"
 #include "balance/partition/chain.hpp"
 #include "balance/partition/chain_sweep.hpp"
 #include "balance/partition/neighbourhood.hpp"
@@ -270,65 +268,6 @@ void measure(int nx, int ny, int ranks) {
                 static_cast<long long>(chained.leaders), chained.item, chained.part);
 }
 
-// Microseconds of the parts of the last search for slow processes.
-class PartTimes final : public Meter {
-public:
-    void part(RoundPart part, std::int64_t, std::int64_t) const override {
-        end();
-        now_ = static_cast<std::size_t>(part);
-    }
-    void end() const {
-        const double now = cpu_seconds();
-        microseconds_[now_] = 1e6 * (now - begin_);
-        begin_ = cpu_seconds();
-    }
-    double of(RoundPart part) const { return microseconds_[static_cast<std::size_t>(part)]; }
-
-private:
-    mutable std::array<double, 32> microseconds_{};
-    mutable std::size_t now_ = 0;
-    mutable double begin_ = cpu_seconds();
-};
-
-// The search for slow processes, by times with noise, in the sixth balancing; the loads change a little each time.
-void speeds(int nx, int ny, int ranks, double noise) {
-    const Grid grid{{nx, ny, 1}};
-    const SerialTeam one;
-    std::vector<CellCounts> counts;
-    std::vector<std::int64_t> loads;
-    for (int x = 0; x < nx; ++x)
-        for (int y = 0; y < ny; ++y) {
-            const int n = 4 + (std::abs(x - nx / 2) < nx / 20 ? 4 : 0) + (x * 7 + y * 5) % 2;
-            counts.push_back({n, 9 * n, 25 * n});
-            loads.push_back(n * n);
-        }
-    PartitionOptions options;
-    options.processes = ranks;
-    options.cut = CutAt::cells;
-    Speeds found(ranks, {});
-    std::mt19937 random(1);
-    std::normal_distribution<double> normal;
-    Scattered<Split> memory;
-    PartTimes last;
-    for (int round = 0; round < 6; ++round) {
-        for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += static_cast<std::int64_t>((37 * round + 7 * i) % 5);
-        const ProcessBoxes known = make_partition({one, grid, {ranks, 1}, loads, {}, {}}, options, memory);
-        const HostedCells hosted(one, grid, known, Hosts(ranks, 1), counts);
-        std::vector<double> times;
-        for (const HostedCells::Process& p : hosted.processes()) {
-            times.push_back(0);
-            for (const CellCounts& c : hosted.counts(p)) times.back() += 1e-9 + 8e-9 * c.n + 4e-10 * c.n * c.n3;
-            times.back() *= 1 + noise * normal(random);
-        }
-        last = PartTimes();
-        found.learn(one, grid, hosted, times, last);
-        last.end();
-    }
-    std::printf("%8d %7d %6.2f | %9.2f %9.1f %9.1f %9.1f\n", nx * ny, ranks, noise,
-                1e3 * last.of(RoundPart::blocks) / (nx * ny), last.of(RoundPart::told), last.of(RoundPart::prior),
-                last.of(RoundPart::search));
-}
-
 }  // namespace
 
 int main() {
@@ -349,9 +288,4 @@ int main() {
         for (const std::int64_t parts : {800, 19200})
             for (const auto& [nx, ny] : {std::pair{1140, 114}, {1140, 228}, {2280, 912}, {1140, 4564}})
                 bisection(nx, ny, parts, members);
-    std::printf("\n%8s %7s %6s | %9s %9s %9s %9s  (nanoseconds a cell; microseconds)\n", "cells", "ranks", "noise",
-                "blocks", "told", "prior", "search");
-    for (const double noise : {0.0, 0.01, 0.1})
-        for (const auto& [nx, ny, ranks] : {std::tuple{1140, 228, 96}, {1140, 912, 384}, {1140, 4564, 2400}})
-            speeds(nx, ny, ranks, noise);
 }

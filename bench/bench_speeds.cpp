@@ -2,9 +2,11 @@
 // The finder of speeds (balance/model/speeds.hpp) beside the simplest one that could do: for each process the median,
 // over the last six balancings, of its time over what its cells should cost. bench_speeds prints for each case the
 // largest and the root mean square error of the speeds in the end, and the mean efficiency from the fifth balancing on.
+// bench_speeds [PROCESSES]: 40 by default; with more of them the grid is higher.
 #include <cstdio>
 #include <functional>
 #include <numeric>
+#include <string>
 
 #include "balance/model/median.hpp"
 #include "speed_world.hpp"
@@ -75,9 +77,9 @@ const Case cases[] = {
     {"equal", [](World&) {}},
     {"equal, noise 1 %", [](World& w) { w.noise = 0.01; }},
     {"equal, noise 5 %", [](World& w) { w.noise = 0.05; }},
-    {"a tenth at half speed", [](World& w) { w = some_slow(); }},
-    {"a tenth at half speed, noise 1 %", [](World& w) { w = some_slow(), w.noise = 0.01; }},
-    {"a tenth at half speed, noise 5 %", [](World& w) { w = some_slow(), w.noise = 0.05; }},
+    {"a tenth at half speed", [](World& w) { w = some_slow(w.processes); }},
+    {"a tenth at half speed, noise 1 %", [](World& w) { w = some_slow(w.processes), w.noise = 0.01; }},
+    {"a tenth at half speed, noise 5 %", [](World& w) { w = some_slow(w.processes), w.noise = 0.05; }},
     {"all differ, 0.7 to 1.3",
      [](World& w) {
          for (std::size_t p = 0; p < w.speed.size(); ++p)
@@ -87,10 +89,10 @@ const Case cases[] = {
     {"dear cells, 1.3 x", [](World& w) { w.surcharge = 1.3; }},
     {"dear cells, 2 x", [](World& w) { w.surcharge = 2; }},
     {"dear cells, 2 x, noise 1 %", [](World& w) { w.surcharge = 2, w.noise = 0.01; }},
-    {"dear cells, 1.3 x, a tenth at half speed", [](World& w) { w = some_slow(), w.surcharge = 1.3; }},
+    {"dear cells, 1.3 x, a tenth at half speed", [](World& w) { w = some_slow(w.processes), w.surcharge = 1.3; }},
     {"dear cells, 2 x, a tenth at half speed, noise 1 %",
-     [](World& w) { w = some_slow(), w.surcharge = 2, w.noise = 0.01; }},
-    {"a tenth at half speed, equal from the 8th on", [](World& w) { w = some_slow(), w.change_at = 8; }},
+     [](World& w) { w = some_slow(w.processes), w.surcharge = 2, w.noise = 0.01; }},
+    {"a tenth at half speed, equal from the 8th on", [](World& w) { w = some_slow(w.processes), w.change_at = 8; }},
 };
 
 struct Figures {
@@ -136,13 +138,13 @@ struct NoFinder : MedianSpeeds {
 
 }  // namespace
 
-int main() {
+int main(int arguments, char** values) {
     std::printf(
         "| times of | finder: worst | rms | LBE | median: worst | rms | LBE | median, 5 %% dead: worst | rms | LBE | "
         "none: LBE |\n"
         "|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const Case& c : cases) {
-        World w;
+        World w = equal_speeds(arguments > 1 ? std::stoll(values[1]) : 40);
         c.change(w);
         std::printf("| %s |", c.name);
         for (const Figures& f : {figures_of(w, Speeds(w.processes, {})), figures_of(w, MedianSpeeds(w.processes, 0)),

@@ -17,11 +17,11 @@ struct PartCost {
 };
 
 /// Measured on one core of an AMD EPYC with AVX-512, of 2024 or later, for 96 to 2400 processes and 0.26 to 130 million
-/// cells by bench/bench_rates, rounded up; on an Intel Xeon of 2023 most were twice as long. Cells: of a rank's home,
-/// but lines of cells that ranks cut together for lines, and of hosted processes for the model and blocks. For the
-/// chain, processes are the parts that sweeps go through, and cells the items that a leader collects; for tiles, fields
-/// and owners they are those that a rank knows around it, for the bisection those that it cuts itself; for the search
-/// for slow processes see balance::RoundPart.
+/// cells by bench/bench_rates and bench_search, rounded up; on an Intel Xeon of 2023 most were twice as long. Cells: of
+/// a rank's home, but lines of cells that ranks cut together for lines, and of hosted processes for the model and
+/// blocks. For the chain, processes are the parts that sweeps go through, and cells the items that a leader collects;
+/// for tiles, fields and owners they are those that a rank knows around it, for the bisection those that it cuts
+/// itself; for the search for slow processes see balance::RoundPart.
 namespace cost {
 inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a decomposition and a plan of its halo
 inline constexpr PartCost fields{5e-6, 6e-9, 7.5e-10};    ///< a plan between homes and boxes; a number that is packed
@@ -35,13 +35,15 @@ inline constexpr PartCost chain{0, 1.75e-8, 1.3e-9};      ///< by a leader, with
 inline constexpr PartCost blocks{0, 0, 3e-9};             ///< for the search for slow processes
 inline constexpr PartCost told{0, 1.7e-7, 0};             ///< on rank 0: what it is told for that, and looks at
 inline constexpr PartCost prior{0, 4.5e-7, 0};            ///< on rank 0, where times are not explained: the costs anew
-inline constexpr PartCost search{2e-3, 4.5e-6, 0};        ///< and the search itself
+inline constexpr PartCost shares{0, 3e-7, 0};             ///< of a process in blocks
+inline constexpr PartCost sift{0, 1.1e-7, 0};             ///< on rank 0: which of them the search looks at
+inline constexpr PartCost search{2.5e-3, 6e-6, 0};        ///< and the search itself
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.
-inline constexpr std::array part_costs{cost::fields, cost::counted,   cost::owners, cost::model,
-                                       cost::lines,  cost::bisection, cost::chain,  cost::quality,
-                                       cost::blocks, cost::told,      cost::prior,  cost::search};
+inline constexpr std::array part_costs{cost::fields,    cost::counted, cost::owners,  cost::model,  cost::lines,
+                                       cost::bisection, cost::chain,   cost::quality, cost::blocks, cost::told,
+                                       cost::prior,     cost::shares,  cost::sift,    cost::search};
 
 /// Nothing where time is real.
 inline void charge(const PartCost& part, std::int64_t processes, std::int64_t cells) {

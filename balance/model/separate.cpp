@@ -34,53 +34,51 @@ double square(double x) { return x * x; }
 
 constexpr int most_levels = 4;  // single ones, and groups of 2, 4, 8 side by side
 
+constexpr Index none = ~Index{0};
+
+// Numbers that occur, in order, and the place of each among them.
+struct Occurring {
+    explicit Occurring(std::span<const Index> any) {
+        if (!any.empty()) places.assign(std::ranges::max(any) + std::size_t{1}, none);
+        for (const Index i : any) places[i] = 0;
+        for (Index i = 0; i < places.size(); ++i)
+            if (places[i] != none) places[i] = static_cast<Index>(numbers.size()), numbers.push_back(i);
+    }
+    Index place_of(std::size_t i) const { return i < places.size() ? places[i] : none; }
+    std::vector<Index> numbers, places;
+};
+
 // The unknowns are nodes of trees. Of each process the logarithm of its speed at the first record, and its change at
 // each later one; above them the same of the groups of 2, 4, 8 consecutive processes, which may be those of a node.
 // Then the surcharges of blocks; above them those of squares of 2 x 2, 4 x 4, 8 x 8 blocks, in space of cubes. So what
 // neighbours have in common takes few numbers. Where there are few processes, groups would be nearly all of them, and a
-// square would say the same as a speed: then there are fewer levels.
+// square would say the same as a speed: then there are fewer levels. What no equation meets has no node. Processes
+// outside the fit only show how much noise there is.
 //
 // An equation meets some leaves and all that is above them. So it holds the leaves alone, and one pass down the trees
 // does the rest for all equations; for the transposed matrix it is one pass up.
 class Fit {
 public:
-    Fit(std::span<const SpeedRecord> records, std::span<const double> known, const std::array<int, 3>& blocks)
+    // log_known: of the speeds of all processes. fitted: as involved() gives it.
+    Fit(std::span<const SpeedRecord> records, const Values& log_known, const std::vector<bool>& fitted,
+        const std::array<int, 3>& blocks)
         : records_(records.size()),
-          processes_(known.size()),
-          least_noise_(std::max(least_noise, noise_of_one / static_cast<double>(known.size()))) {
-        grow(blocks);
-        std::size_t shares_of_all = 0;
-        for (const SpeedRecord& r : records) shares_of_all += r.shares.size();
-        terms_.reserve(shares_of_all / four + processes_ * records_);
-        for (std::size_t k = 0; k < records_; ++k) {
-            const std::vector<BlockShare>& shares = records[k].shares;
-            for (auto here = shares.begin(); here != shares.end();) {
-                const std::int32_t process = here->process;
-                const auto p = static_cast<std::size_t>(process);
-                const std::size_t begin = terms_.size();
-                for (std::size_t i = 0; here != shares.end() && here->process == process; ++here, ++i) {
-                    const Index leaf = static_cast<Index>(first_block_) + static_cast<Index>(here->block);
-                    if (i % four == 0) terms_.push_back({{leaf, leaf, leaf, leaf}, {}});
-                    terms_.back().leaf[i % four] = leaf;
-                    terms_.back().share[i % four] = here->share;
-                }
-                equations_.push_back({begin, terms_.size(), p * records_ + k, records[k].excess[p] + std::log(known[p]),
-                                      std::pow(decay, static_cast<double>(records_ - 1 - k))});
-            }
-        }
+          processes_(processes_in(fitted, log_known.size())),
+          least_noise_(std::max(least_noise, noise_of_one / static_cast<double>(log_known.size()))) {
+        for (const Index p : processes_.numbers) unequal_.push_back(log_known[p] != 0);
+        add_equations(records, log_known, fitted);
+        grow(blocks, std::clamp(static_cast<int>(std::bit_width(log_known.size())) - 2, 1, most_levels));
         sum_squares();
     }
 
-    // unequal: processes whose speed is known to differ.
-    void solve(const std::vector<bool>& unequal) {
+    void solve() {
         constexpr int rounds = 3;
-        const double restless = noise_of_changes();
         for (int round = 0; round < rounds; ++round) {
             const double noise2 =
-                square(std::clamp(std::max(1.4826 * median_residual(), restless), least_noise_, most_noise));
+                square(std::clamp(std::max(1.4826 * median_residual(), noise_of_changes_), least_noise_, most_noise));
             for (std::size_t i = 0; i < x_.size(); ++i) {
                 const std::size_t process = i / records_;
-                const bool suspected = i < first_block_ && !(process < processes_ && unequal[process]);
+                const bool suspected = i < first_block_ && !(process < unequal_.size() && unequal_[process]);
                 const double price = suspected ? speed_price : 1.0;
                 precision_[i] = price * noise2 / (round == 0 ? square(typical) : square(x_[i]) + square(negligible));
             }
@@ -89,8 +87,11 @@ public:
         down(x_);
     }
 
-    // The logarithm of what a process's speed is now over what was known.
-    double deviation(std::size_t process) const { return sums_[process * records_ + records_ - 1]; }
+    // The logarithm of what a process's speed is now over what was known; 0 outside the fit.
+    double deviation(std::size_t process) const {
+        const Index place = processes_.place_of(process);
+        return place == none ? 0.0 : sums_[place * records_ + records_ - 1];
+    }
 
 private:
     // Terms of an equation; those that it does not need have no share.
@@ -106,45 +107,83 @@ private:
         double excess, weight;
     };
 
-    // The nodes, level by level: parents come later than their children.
-    void grow(const std::array<int, 3>& blocks) {
-        const int levels = std::clamp(static_cast<int>(std::bit_width(processes_)) - 2, 1, most_levels);
-        const auto halved = [](std::size_t n) { return (n + 1) / 2; };
-        std::size_t groups = processes_;
-        for (int level = 0; level < levels; ++level, groups = halved(groups)) {
-            const bool last = level + 1 == levels;
-            const std::size_t above = parents_.size() + groups * records_;
-            for (std::size_t g = 0; g < groups; ++g)
-                for (std::size_t k = 0; k < records_; ++k)
-                    parents_.push_back(last ? root : static_cast<Index>(above + g / 2 * records_ + k));
+    void add_equations(std::span<const SpeedRecord> records, const Values& log_known, const std::vector<bool>& fitted) {
+        // By how much an excess changes from one record to the next, where nothing else is said.
+        Values before(log_known.size(), std::nan("")), changes;
+        std::size_t shares_of_all = 0;
+        for (const SpeedRecord& r : records) shares_of_all += r.shares.size();
+        terms_.reserve(shares_of_all / four + processes_.numbers.size() * records_);
+        for (std::size_t k = 0; k < records_; ++k) {
+            const std::vector<BlockShare>& shares = records[k].shares;
+            for (auto here = shares.begin(); here != shares.end();) {
+                const std::int32_t process = here->process;
+                const auto p = static_cast<std::size_t>(process);
+                const double excess = records[k].excess[p] + log_known[p];
+                if (const double last = std::exchange(before[p], excess); !std::isnan(last))
+                    changes.push_back(std::abs(excess - last));
+                const bool outside = !fitted[k * log_known.size() + p];
+                const std::size_t begin = terms_.size();
+                for (std::size_t i = 0; here != shares.end() && here->process == process; ++here, ++i) {
+                    if (outside) continue;
+                    const Index block = static_cast<Index>(here->block);
+                    if (i % four == 0) terms_.push_back({{block, block, block, block}, {}});
+                    terms_.back().leaf[i % four] = block;
+                    terms_.back().share[i % four] = here->share;
+                }
+                if (outside) outside_.push_back(std::abs(excess));
+                else
+                    equations_.push_back({begin, terms_.size(), processes_.places[p] * records_ + k, excess,
+                                          std::pow(decay, static_cast<double>(records_ - 1 - k))});
+            }
         }
+        // Of normal noise the median of two records' difference is 0.954 times its standard deviation.
+        noise_of_changes_ = median(std::move(changes)) / 0.954;
+    }
+
+    // The nodes of both kinds of trees, and the places of the blocks among them.
+    void grow(const std::array<int, 3>& blocks, int levels) {
+        std::vector<Index> met;
+        grow(processes_.numbers, records_, levels, [](Index group, int) { return group / 2; });
         first_block_ = parents_.size();
-        std::array<std::size_t, 3> n{};
-        std::ranges::copy(blocks, n.begin());
-        for (int level = 0; level < levels; ++level) {
-            const bool last = level + 1 == levels;
-            const std::size_t above = parents_.size() + n[0] * n[1] * n[2];
-            for (std::size_t x = 0; x < n[0]; ++x)
-                for (std::size_t y = 0; y < n[1]; ++y)
-                    for (std::size_t z = 0; z < n[2]; ++z) {
-                        const std::size_t square = (x / 2 * halved(n[1]) + y / 2) * halved(n[2]) + z / 2;
-                        parents_.push_back(last ? root : static_cast<Index>(above + square));
-                    }
-            for (std::size_t& axis : n) axis = halved(axis);
-        }
+        for (const Terms& t : terms_) met.insert(met.end(), t.leaf.begin(), t.leaf.end());
+        const Occurring leaves(met);
+        for (Terms& t : terms_)
+            for (Index& leaf : t.leaf) leaf = static_cast<Index>(first_block_) + leaves.places[leaf];
+        grow(leaves.numbers, 1, levels, [&](Index block, int level) {
+            const auto along = [&](int axis, int l) { return static_cast<Index>((blocks[axis] + (1 << l) - 1) >> l); };
+            const Index ny = along(1, level), nz = along(2, level);
+            const Index x = block / (ny * nz), y = block / nz % ny, z = block % nz;
+            return (x / 2 * along(1, level + 1) + y / 2) * along(2, level + 1) + z / 2;
+        });
         x_.assign(parents_.size(), 0.0);
         precision_ = squares_ = sums_ = x_;
+    }
+    // Trees above some leaves, level by level: parents come later than their children. of_each: unknowns of a node.
+    // above: the number, among all of the next level, of a node's parent.
+    template <class Above>
+    void grow(std::vector<Index> level, std::size_t of_each, int levels, const Above& above) {
+        for (int l = 0; l + 1 < levels; ++l) {
+            std::vector<Index> higher;
+            for (const Index node : level) higher.push_back(above(node, l));
+            const Occurring next(higher);
+            const std::size_t begin = parents_.size() + level.size() * of_each;
+            for (const Index node : higher)
+                for (std::size_t k = 0; k < of_each; ++k)
+                    parents_.push_back(static_cast<Index>(begin + next.places[node] * of_each + k));
+            level = next.numbers;
+        }
+        parents_.resize(parents_.size() + level.size() * of_each, root);
     }
 
     // Of each node what it has together with all nodes above; of a process also with the records before.
     void down(const Values& x) {
         for (std::size_t i = x.size(); i-- > 0;) sums_[i] = parents_[i] == root ? x[i] : x[i] + sums_[parents_[i]];
-        for (std::size_t p = 0; p < processes_; ++p)
+        for (std::size_t p = 0; p < processes_.numbers.size(); ++p)
             for (std::size_t i = p * records_ + 1; i < (p + 1) * records_; ++i) sums_[i] += sums_[i - 1];
     }
     // The transposed of down(): what is given to the leaves is handed on to all nodes above.
     void up(Values& x) const {
-        for (std::size_t p = 0; p < processes_; ++p)
+        for (std::size_t p = 0; p < processes_.numbers.size(); ++p)
             for (std::size_t i = (p + 1) * records_ - 1; i > p * records_; --i) x[i - 1] += x[i];
         for (std::size_t i = 0; i < x.size(); ++i)
             if (parents_[i] != root) x[parents_[i]] += x[i];
@@ -201,22 +240,9 @@ private:
         }
     }
 
-    // By how much the excess of a process changes from one record to the next, where nothing else is said: of normal
-    // noise the median of two records' difference is 0.954 times its standard deviation.
-    double noise_of_changes() const {
-        Values size;
-        std::vector<const Equation*> last(processes_, nullptr);
-        for (const Equation& e : equations_) {
-            const Equation*& before = last[e.speed / records_];
-            if (before != nullptr) size.push_back(std::abs(e.excess - before->excess));
-            before = &e;
-        }
-        return median(std::move(size)) / 0.954;
-    }
-
     double median_residual() {
         down(x_);
-        Values size;
+        Values size = outside_;
         for (const Equation& e : equations_) size.push_back(std::abs(e.excess - left_side(e)));
         return median(std::move(size));
     }
@@ -259,10 +285,13 @@ private:
         }
     }
 
-    static constexpr Index root = ~Index{0};  // above the highest level
+    static constexpr Index root = none;  // above the highest level
 
-    std::size_t records_, processes_, first_block_ = 0;
-    double least_noise_;
+    std::size_t records_, first_block_ = 0;
+    Occurring processes_;
+    double least_noise_, noise_of_changes_ = 0;
+    std::vector<bool> unequal_;  // of the processes of the fit: their speed is known to differ
+    Values outside_;             // what is left of those outside the fit
     std::vector<Index> parents_;
     std::vector<Terms> terms_;
     std::vector<Equation> equations_;
@@ -272,16 +301,14 @@ private:
 }  // namespace
 
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
-                             const std::array<int, 3>& blocks) {
-    if (unexplained(records, known) == 0) return {known.begin(), known.end()};
-    Fit fit(records, known, blocks);
-    std::vector<bool> unequal;
-    for (const double speed : known) unequal.push_back(speed != 1);
-    fit.solve(unequal);
+                             const std::vector<bool>& fitted, const std::array<int, 3>& blocks) {
+    Values log_speed;
+    for (const double speed : known) log_speed.push_back(std::log(speed));
+    Fit fit(records, log_speed, fitted, blocks);
+    fit.solve();
+    for (std::size_t p = 0; p < known.size(); ++p) log_speed[p] += fit.deviation(p);
     // Costs and speeds of few processes are hard to tell apart.
     const double tellable = 0.03 + 0.15 / std::sqrt(static_cast<double>(known.size()));
-    Values log_speed;
-    for (std::size_t p = 0; p < known.size(); ++p) log_speed.push_back(std::log(known[p]) + fit.deviation(p));
     const double usual = median(log_speed);
     std::vector<double> speeds;
     for (const double s : log_speed)

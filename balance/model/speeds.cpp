@@ -76,11 +76,13 @@ void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted
     }
     sums = gather<std::int64_t>(team, sums);  // process by process, as members host them
     std::vector<double> told(1 + Prior::count);
+    std::vector<double> of_each;  // what is unexplained
     double left = 0;
     if (team.rank() == 0) {
         if (records_.size() == most_records) records_.erase(records_.begin());
         records_.push_back({{times.begin(), times.end()}, {sums.begin(), sums.end()}, {}, {}});
-        left = left_unexplained(meter);
+        of_each = left_unexplained(meter);
+        left = std::accumulate(of_each.begin(), of_each.end(), 0.0);
         told.front() = left > 0 && patience_.over(left) ? 1 : 0;
         std::ranges::copy(prior_.numbers(), told.begin() + 1);
     }
@@ -88,17 +90,22 @@ void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted
     if (told.front() == 0) return;
 
     prior_.set_numbers(std::span(told).subspan(1));
-    if (team.rank() == 0)
-        meter.part(RoundPart::search, std::ssize(records_) * static_cast<std::int64_t>(processes_), 0);
+    meter.part(RoundPart::shares, std::ssize(parts_) * std::ssize(hosted.processes()), 0);
+    std::vector<std::vector<BlockShare>> shares;
+    for (const std::vector<BlockPart>& parts : parts_) shares.push_back(shares_of(parts, blocks));
+    if (team.rank() == 0) meter.part(RoundPart::sift, std::ssize(parts_) * static_cast<std::int64_t>(processes_), 0);
     for (std::size_t k = 0; k < parts_.size(); ++k) {
-        std::vector<BlockShare> shares = gather<BlockShare>(team, shares_of(parts_[k], blocks));
+        std::vector<BlockShare> of_all = gather<BlockShare>(team, shares[k]);
         if (team.rank() != 0) continue;
-        std::erase_if(shares, [&](const BlockShare& s) { return !(records_[k].times[s.process] > 0); });
-        records_[k].shares = std::move(shares);
+        std::erase_if(of_all, [&](const BlockShare& s) { return !(records_[k].times[s.process] > 0); });
+        records_[k].shares = std::move(of_all);
     }
     std::vector<double> speeds = found();
     if (team.rank() == 0) {
-        speeds = separate(records_, speeds, blocks.count);
+        const std::vector<bool> fitted = involved(of_each, records_, speeds, blocks.count);
+        meter.part(RoundPart::search, std::ranges::count(fitted, true) + std::ssize(processes_in(fitted, processes_)),
+                   0);
+        speeds = separate(records_, speeds, fitted, blocks.count);
         patience_.tell(left, found(), speeds);
         for (SpeedRecord& r : records_) std::vector<BlockShare>().swap(r.shares);
     }
@@ -107,7 +114,7 @@ void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted
 }
 
 // By the costs as they are known, or fitted anew.
-double Speeds::left_unexplained(const Meter& meter) {
+std::vector<double> Speeds::left_unexplained(const Meter& meter) {
     const auto all = static_cast<std::int64_t>(processes_);
     const std::vector<double> speeds = found();
     const auto look = [&] {
@@ -115,7 +122,7 @@ double Speeds::left_unexplained(const Meter& meter) {
         return unexplained(records_, speeds);
     };
     meter.part(RoundPart::told, all, 0);
-    if (look() == 0) return 0;
+    if (std::vector<double> left = look(); std::ranges::max(left) == 0) return left;
     meter.part(RoundPart::prior, std::ssize(records_) * all / static_cast<std::int64_t>(fitted_every()), 0);
     fit_prior();
     return look();

@@ -47,22 +47,35 @@ inline constexpr std::size_t most_records = 6;
 /// Between these lie all speeds that are found.
 inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 
+/// A search among fewer takes some 7 ms at most: it is made whenever something is unexplained, and looks at all of
+/// them.
+inline constexpr std::size_t many_processes = 100;
+
 /// Speeds that explain the records, at most `most_records`, the oldest first; 1 is what most processes have, and
 /// exactly 1 is given to processes that differ from that by less than can be told. known: the speeds that were found
-/// last, which stay unless the records tell otherwise. blocks: how many there are along each axis.
+/// last, which stay unless the records tell otherwise. fitted: involved(), or all. blocks: how many there are along
+/// each axis.
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
-                             const std::array<int, 3>& blocks);
-/// What the records leave to explain: the sum of the squares of all that is beyond noise. 0: nothing, as where all have
-/// equal speeds; separate() gives `known` then, and takes no time.
-double unexplained(std::span<const SpeedRecord> records, std::span<const double> known);
+                             const std::vector<bool>& fitted, const std::array<int, 3>& blocks);
+/// What the records leave to explain of each process: squares of what is beyond noise. 0 of all: nothing, as where all
+/// have equal speeds.
+std::vector<double> unexplained(std::span<const SpeedRecord> records, std::span<const double> known);
+/// Which times separate() has to look at: of each record, one after the other, whether that of each process. They are
+/// all times of the processes of which something is unexplained or whose speed is known not to be 1, and of the others
+/// the times with a part of a square of 2 x 2 blocks in which something unexplained shows. Of fewer than
+/// `many_processes` all. What is left out is explained by a speed of 1 and shows the noise. left: unexplained().
+std::vector<bool> involved(std::span<const double> left, std::span<const SpeedRecord> records,
+                           std::span<const double> known, const std::array<int, 3>& blocks);
+/// The processes with any time among these, in order. all: how many there are.
+std::vector<std::uint32_t> processes_in(const std::vector<bool>& involved, std::size_t all);
 
 /// When to search for slow processes again. Costs that particle counts do not show leave something to explain at each
-/// balancing, of which searches find nothing. Of many processes each takes long: after each that found nothing the next
-/// one waits for 1, 2, 4, then 8 balancings, unless what is unexplained has doubled since.
+/// balancing, of which searches find nothing. Of many processes each takes long (`many_processes`): after each that
+/// found nothing the next one waits for 1, 2, 4, then 8 balancings, unless what is unexplained has doubled since.
 class Patience {
 public:
     explicit Patience(std::size_t processes) : processes_(processes) {}
-    /// Whether to search now. left: unexplained(), above 0.
+    /// Whether to search now. left: unexplained() of all together, above 0.
     bool over(double left);
     /// What a search has made of what was left. The speeds before it, and those that it found.
     void tell(double left, std::span<const double> before, std::span<const double> found);
@@ -113,7 +126,7 @@ private:
         std::array<int, 3> count;
     };
     Blocks blocks_of(const Grid& grid) const;
-    double left_unexplained(const Meter& meter);
+    std::vector<double> left_unexplained(const Meter& meter);
     std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
     std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
     double usual_log_ratio(const SpeedRecord& record, std::size_t every) const;

@@ -17,9 +17,6 @@ namespace test {
 
 using namespace balance;
 
-inline constexpr int nx = 120, ny = 40;
-inline const Grid grid{{nx, ny, 1}, {false, false, false}};
-
 struct World {
     std::int64_t processes = 40;
     std::vector<double> speed = std::vector<double>(40, 1.0);
@@ -29,6 +26,8 @@ struct World {
     int change_at = -1;  // balancing from which on all speeds are 1
     bool use = true;     // the speeds that are found
     int seed = 0;        // other noise, and other dear cells
+
+    Grid grid() const { return {{120, static_cast<int>(processes), 1}, {false, false, false}}; }
 };
 
 struct Outcome {
@@ -51,6 +50,7 @@ inline double true_cost(const World& w, int x, int y) {
 /// speeds: who finds them, as class Speeds does.
 template <class Finder>
 Outcome simulate(const Team& team, const World& w, Finder speeds) {
+    const Grid grid = w.grid();
     const Box home = Homes{grid, team.size()}.of(team.rank());
     std::vector<CellCounts> counts;
     for (int x = home.lower[0]; x < home.upper[0]; ++x)
@@ -92,8 +92,16 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
 
 inline Outcome simulate(const Team& team, const World& w) { return simulate(team, w, Speeds(w.processes, {})); }
 
-inline World some_slow() {
+/// All at the same speed.
+inline World equal_speeds(std::int64_t processes = 40) {
     World w;
+    w.processes = processes;
+    w.speed.assign(static_cast<std::size_t>(processes), 1.0);
+    return w;
+}
+
+inline World some_slow(std::int64_t processes = 40) {
+    World w = equal_speeds(processes);
     for (std::int64_t p = 5; p < w.processes; p += 10) w.speed[p] = 0.5;
     return w;
 }
