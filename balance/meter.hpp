@@ -5,10 +5,9 @@
 
 namespace balance {
 
-/// Parts of a round that take time. Of fields, plans between homes and boxes, and packing. Of the
-/// search for slow processes: what each member sums of its cells, what member 0
-/// is told, and its fit of costs; where something is not explained yet, also each member's shares of blocks, what of
-/// those member 0 has to look at, and the search itself.
+/// Parts of a round that take time. Of fields, plans between homes and boxes, and packing. Of the search for slow
+/// processes: what each member sums of its cells, what member 0 is told, and its fit of costs; where something is not
+/// explained yet, also each member's shares of blocks, what of those member 0 has to look at, and the search itself.
 enum class RoundPart {
     fields,
     counted,
@@ -31,9 +30,9 @@ class Meter {
 public:
     virtual ~Meter() = default;
     /// A part begins that goes through so many processes and cells, for `lines` lines of cells; of fields cells are the
-    /// numbers that are packed and unpacked; of the chain these are
-    /// the parts of all sweeps, and the items that the member collects; from the fit of costs on, processes count
-    /// once for each record; of the search they are the times that it looks at and the processes that these are of.
+    /// numbers that are packed and unpacked; of the chain these are the parts of all sweeps, and the items that the
+    /// member collects; from the fit of costs on, processes count once for each record; of the search they are the times
+    /// that it looks at and the processes that these are of.
     virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
     /// Seconds on a clock that only goes forward.
     virtual double now() const { return 0; }

@@ -13,6 +13,7 @@
 #include "app/common/heap.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
+#include "balance/model/prior.hpp"
 #include "balance/partition/chain.hpp"
 #include "balance/partition/chain_sweep.hpp"
 #include "balance/partition/neighbourhood.hpp"
