@@ -31,8 +31,8 @@ public:
     virtual ~Meter() = default;
     /// A part begins that goes through so many processes and cells, for `lines` lines of cells; of fields cells are the
     /// numbers that are packed and unpacked; of the chain these are the parts of all sweeps, and the items that the
-    /// member collects; from the fit of costs on, processes count once for each record; of the search they are the times
-    /// that it looks at and the processes that these are of.
+    /// member collects; from the fit of costs on, processes count once for each record; of the search they are the
+    /// times that it looks at and the processes that these are of.
     virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
     /// Seconds on a clock that only goes forward.
     virtual double now() const { return 0; }
