@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists of which those who get them do not know how long they are. And lists for members who do not know that any will
+// Lists whose length the receiver does not know; and lists for members who do not know that any will
 // come: from those who know a thing to those who have to know it, where no member knows all others. Lists hop from
 // member to member in rounds that each double the length of a hop, so every member sends logarithmically many messages,
 // whoever sends whom how much.
@@ -24,8 +24,8 @@ struct Parcel {
 /// The same with bytes.
 std::vector<Parcel<std::byte>> deliver_bytes(const Team& team, std::vector<Parcel<std::byte>> parcels);
 
-/// Takes parcels to other members, at most one to each, who know that they come. senders: the members of whom this one
-/// gets a parcel. Returns these, in the order of senders. Collective.
+/// Takes parcels to other members, at most one to each and none of them empty, who know that they come. senders: the
+/// members of whom this one gets a parcel. Returns these, in the order of senders. Collective.
 std::vector<Parcel<std::byte>> exchange_parcels(const Team& team, std::vector<Parcel<std::byte>> parcels,
                                                 std::span<const int> senders);
 

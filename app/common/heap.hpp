@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where large arrays lie. An engine's arrays live long, and are replaced now and then by slightly longer ones: each has
 // pages of its own, returned when it is freed, because holes of the heap cost a third more memory at 4 M particles. The
-// fields of a balancing live for milliseconds, and there are many: on the heap they use pages that are mapped already;
-// else half of a balancing's time goes into page faults. Only glibc is told.
+// fields of a balancing live for milliseconds, and there are many: on the heap they use pages that are mapped already,
+// as long as they fit into what it keeps; else half of a balancing's time goes into page faults. Only glibc is told.
 #pragma once
 #include <cstdlib>
 
@@ -22,8 +22,8 @@ inline void give_arrays_their_own_pages([[maybe_unused]] bool balances = false) 
 #endif
 }
 
-/// While one exists, arrays of up to 32 MiB come from the heap. The many ranks of a simulated cluster, whose memory is
-/// what limits it, do without.
+/// While one exists (one at a time), arrays of up to 32 MiB come from the heap. The many ranks of a simulated cluster,
+/// whose memory is what limits it, do without.
 class FieldsOnHeap {
 public:
     FieldsOnHeap() {
@@ -31,7 +31,9 @@ public:
         if (!comm::simulated) mallopt(M_MMAP_THRESHOLD, 32 << 20);
 #endif
     }
-    ~FieldsOnHeap() { give_arrays_their_own_pages(); }
+    ~FieldsOnHeap() {
+        if (!comm::simulated) give_arrays_their_own_pages();
+    }
     FieldsOnHeap(const FieldsOnHeap&) = delete;
     FieldsOnHeap& operator=(const FieldsOnHeap&) = delete;
 };

@@ -61,8 +61,8 @@ inline std::int64_t place_in(const Box& box, int x, int y, int z = 0) {
     return (std::int64_t{x - box.lower[0]} * box.extent(1) + (y - box.lower[1])) * box.extent(2) + (z - box.lower[2]);
 }
 
-/// Whether values of so many cells are packed on their way between members. Where a member has few of them, messages
-/// are short, and the sizes that have to be told before take longer than what packing saves.
+/// Whether values of cells, so many of all members together, are packed on their way between members. Where a member
+/// has few of them, messages are short, and the sizes that have to be told before take longer than what packing saves.
 constexpr bool worth_packing(std::int64_t cells, int members) { return cells / members > 8192; }
 
 /// Where the values of a list of boxes lie in the homes: the plan by which fields go there and back.

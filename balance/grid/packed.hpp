@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values of cells that lie beside each other are much alike, and in a vacuum the same: packed they take a fraction of
-// their bytes. A stretch of values is packed as the first one and, of what each of the others differs from it, as many
-// low bytes as the largest difference has.
+// their bytes. First comes their number; a stretch of values is packed as the first one and, of what each of the others
+// differs from it, as many low bytes as the largest difference has.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -20,9 +22,11 @@ inline constexpr std::size_t stretch = 64;  ///< values
 /// Follow the packed values, so that whole words can be read and written.
 inline constexpr std::size_t margin = sizeof(std::uint64_t);
 
-/// Whole numbers of which values consist, each packed by itself: of a structure they have four bytes.
+/// Words of which values consist, each packed by itself: numbers of eight bytes are one word, structures are taken for
+/// words of four bytes.
 template <class T>
-using Word = std::conditional_t<sizeof(T) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
+using Word =
+    std::conditional_t<std::is_arithmetic_v<T> && sizeof(T) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
 
 template <class T>
 Word<T> word_of(const T& value, std::size_t which) {
@@ -33,7 +37,7 @@ Word<T> word_of(const T& value, std::size_t which) {
 
 }  // namespace packing
 
-/// The values in fewer bytes. Of some values only, such as noise, there may be a little more.
+/// The values in fewer bytes; values that have nothing in common, such as noise, take a little more.
 template <class T>
 std::vector<std::byte> packed(std::span<const T> values) {
     using Word = packing::Word<T>;
@@ -41,8 +45,10 @@ std::vector<std::byte> packed(std::span<const T> values) {
     static_assert(std::endian::native == std::endian::little, "low bytes come first");
     constexpr std::size_t words = sizeof(T) / sizeof(Word);
     const std::size_t stretches = (values.size() + packing::stretch - 1) / packing::stretch;
-    std::vector<std::byte> bytes(values.size_bytes() + stretches * words + packing::margin);
-    std::byte* to = bytes.data();
+    const std::uint64_t number = values.size();
+    std::vector<std::byte> bytes(sizeof number + values.size_bytes() + stretches * words + packing::margin);
+    std::memcpy(bytes.data(), &number, sizeof number);
+    std::byte* to = bytes.data() + sizeof number;
     for (; !values.empty(); values = values.subspan(std::min(packing::stretch, values.size()))) {
         const std::span<const T> here = values.first(std::min(packing::stretch, values.size()));
         for (std::size_t w = 0; w < words; ++w) {
@@ -65,11 +71,17 @@ std::vector<std::byte> packed(std::span<const T> values) {
     return bytes;
 }
 
-/// What packed() has packed: as many values.
+/// What packed() has packed. Throws std::logic_error if these are not as many values.
 template <class T>
 void unpack(const std::vector<std::byte>& bytes, std::span<T> values) {
     using Word = packing::Word<T>;
     const std::byte* from = bytes.data();
+    std::uint64_t number = 0;
+    if (bytes.size() > sizeof number) std::memcpy(&number, from, sizeof number);
+    if (number != values.size())
+        throw std::logic_error(std::to_string(values.size()) + " values were due and " + std::to_string(number) +
+                               " have come; this is a bug");
+    from += sizeof number;
     for (; !values.empty(); values = values.subspan(std::min(packing::stretch, values.size()))) {
         const std::span<T> here = values.first(std::min(packing::stretch, values.size()));
         for (std::size_t w = 0; w < sizeof(T) / sizeof(Word); ++w) {

@@ -49,7 +49,7 @@ std::vector<bool> involved(std::span<const double> left, std::span<const SpeedRe
     const std::int32_t all = blocks[0] * blocks[1] * blocks[2];
     std::vector<char> squares(square_of(all - 1) + 1), near;  // whether something shows in them; of each block
     for (std::size_t k = 0; k < records.size(); ++k) {
-        std::vector<char> shows(processes);  // at least half of what is unexplained of a process
+        std::vector<char> shows(processes);  // a deviation of at least half the root of what is left of a process
         for (std::size_t p = 0; p < processes; ++p) {
             if (left[p] == 0 && known[p] == 1) continue;
             involved[k * processes + p] = true;

@@ -110,6 +110,7 @@ void end_job(int code) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     let_the_launcher_read();
     MPI_Barrier(MPI_COMM_WORLD);
+    leave_at_last(code);
     if (rank == 0) MPI_Abort(MPI_COMM_WORLD, code);
     sleep(finalise_seconds);  // the abort takes this rank along, unless the launcher itself has gone
     _exit(code);

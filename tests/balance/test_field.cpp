@@ -8,6 +8,7 @@
 #include <random>
 
 #include "balance/model/load_model.hpp"
+#include "balance/partition/bisection.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "balance/partition/loads.hpp"
 #include "random_partition.hpp"
@@ -98,8 +99,16 @@ TEST_CASE("packed values come back bit by bit, and those that are alike take few
             CHECK(comes_back(numbers));
             CHECK(comes_back(doubles));
             CHECK(comes_back(counts));
-            const std::size_t size = packed(std::span<const std::int64_t>(numbers)).size();
-            CHECK(size <= n * ((bits + 7) / 8) + (n + 63) / 64 * 9 + 8);
+            std::vector<Split> splits(n);
+            for (std::size_t i = 0; i < n; ++i) splits[i] = {counts[i].n, counts[i].n3};
+            CHECK(comes_back(splits));
+            const std::vector<std::byte> bytes = packed(std::span<const std::int64_t>(numbers));
+            for (const std::size_t other : {n - 1, n + 1}) {
+                std::vector<std::int64_t> others(other);
+                CHECK_THROWS_AS(unpack(bytes, std::span(others)), std::logic_error);
+            }
+            const std::size_t size = bytes.size();
+            CHECK(size <= n * ((bits + 7) / 8) + (n + 63) / 64 * 9 + 16);
         }
 }
 

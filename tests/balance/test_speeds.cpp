@@ -72,13 +72,17 @@ TEST_CASE("a change of speeds is followed") {
 }
 
 TEST_CASE("speeds do not depend on the number of members") {
-    World w = some_slow();
-    w.balancings = 4;
-    const Outcome alone = simulate(SerialTeam(), w);
-    for (const int members : {2, 3}) {
-        const std::vector<Outcome> all = ThreadTeam::run(members, [&](const Team& team) { return simulate(team, w); });
-        CHECK(all[0] == alone);
-        for (const Outcome& o : all) CHECK(o.relative == alone.relative);
+    for (const std::int64_t processes : {40, 120}) {  // of the many the search looks at some
+        World w = some_slow(processes);
+        w.balancings = 4;
+        const Outcome alone = simulate(SerialTeam(), w);
+        CHECK(std::ranges::count(alone.relative, alone.relative.front()) < processes);
+        for (const int members : {2, 3}) {
+            const std::vector<Outcome> all =
+                ThreadTeam::run(members, [&](const Team& team) { return simulate(team, w); });
+            CHECK(all[0] == alone);
+            for (const Outcome& o : all) CHECK(o.relative == alone.relative);
+        }
     }
 }
 
