@@ -35,7 +35,8 @@ struct Moving {
                 }
                 for (std::size_t b = 0; b < share.size(); ++b)
                     if (share[b] > 0) records[k].shares.push_back({p, static_cast<std::int32_t>(b), share[b]});
-                records[k].excess.push_back(std::log(cost / speed[p]) + std::normal_distribution(0.0, noise)(random));
+                records[k].excess.push_back(std::log(cost / speed[p]) +
+                                            noise * std::normal_distribution<double>()(random));
             }
         return records;
     }
