@@ -5,11 +5,13 @@
 
 namespace balance {
 
-/// Parts of a round that take time. Of fields, plans between homes and boxes, and packing. Of the search for slow
+/// Parts of a round that take time. Of fields, plans between homes and boxes, and packing. Around: what is in the cells
+/// around each. Of the search for slow
 /// processes: what each member sums of its cells, what member 0 is told, and its fit of costs; where something is not
 /// explained yet, also each member's shares of blocks, what of those member 0 has to look at, and the search itself.
 enum class RoundPart {
     fields,
+    around,
     counted,
     owners,
     model,

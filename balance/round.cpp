@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "balance/model/cell_counts.hpp"
 #include "balance/sides.hpp"
 
 namespace balance {
@@ -59,14 +60,12 @@ Observation observed_by(const Policy& policy, const Moment& moment, BalancedMode
 // The part of a round that belongs to one model.
 class ModelRound {
 public:
-    // hosted: counts of the hosted cells, where they are known (HostedCells).
     ModelRound(const Setting& setting, const Measured& measured, const ProcessBoxes& known, const HomeCells& cells,
-               std::optional<std::vector<CellCounts>> hosted, Balancing& all, std::size_t model)
+               Balancing& all, std::size_t model)
         : s_(setting),
           measured_(measured),
           known_(known),
           cells_(cells),
-          hosted_(std::move(hosted)),
           all_(all),
           b_(all.models[model]),
           driver_(model == 0),
@@ -132,14 +131,20 @@ private:
     }
 
     CellLoads learnt_loads(const std::vector<double>& times) {
-        const HostedCells hosted(s_.team, s_.grid, known_, s_.hosts, cells_.counts,
-                                 std::exchange(hosted_, std::nullopt));
-        constexpr int fields = 3;  // states to the processes, and home again with the loads
-        s_.meter.part(RoundPart::fields, known_.size(), fields * hosted.plan().packed_values());
-        s_.meter.part(RoundPart::model, s_.hosts.processes(), std::ssize(hosted.counts()));
-        if (driver_ && s_.policy.finds_speeds()) all_.speeds.learn(s_.team, s_.grid, hosted, times, s_.meter);
-        return evaluate(*b_.model, s_.team, s_.grid, hosted, b_.state, all_.speeds.at_mean_speed(times), cells_.work,
-                        cells_.ahead);
+        const ProcessCells at_home = ProcessCells::at_home(s_.team, s_.grid, known_, s_.hosts);
+        s_.meter.part(RoundPart::fields, known_.size(), 0);
+        if (driver_ && s_.policy.finds_speeds())
+            all_.speeds.learn(s_.team, s_.grid, at_home, cells_.counts, times, s_.meter);
+        const auto loads_of = [&](const ProcessCells& cells) {
+            s_.meter.part(RoundPart::model, s_.hosts.processes(), cells.cells());
+            return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state,
+                            all_.speeds.at_mean_speed(times), cells_.work, cells_.ahead);
+        };
+        if (b_.model->additive()) return loads_of(at_home);
+        const ProcessCells hosted = ProcessCells::hosted(s_.team, s_.grid, known_, s_.hosts);
+        constexpr int fields = 6;  // counts and states to the processes, and these home again with the loads
+        s_.meter.part(RoundPart::fields, known_.size(), fields * hosted.packed_values());
+        return loads_of(hosted);
     }
 
     // Nothing where no partition keeps the limit.
@@ -236,7 +241,6 @@ private:
     const Measured& measured_;
     const ProcessBoxes& known_;
     const HomeCells& cells_;
-    std::optional<std::vector<CellCounts>> hosted_;
     Balancing& all_;
     BalancedModel& b_;
     bool driver_;
@@ -289,19 +293,20 @@ HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCe
     const Box home = homes.of(team.rank());
     const FieldPlan plan(team, homes, owners.ranks_around(home),
                          [&](int member) { return owners.tiles_of_rank(member); });
-    const auto numbers = static_cast<std::int64_t>(sizeof(CellCounts) / sizeof(std::int32_t)) * (tiles.ahead ? 2 : 1);
-    meter.part(RoundPart::fields, owners.known().size(), numbers * plan.packed_values());
-    HomeCells cells;
-    cells.counts.resize(home.cells());
-    plan.to_home(std::span<const CellCounts>(tiles.counts), std::span(cells.counts));
-    if (tiles.ahead) {
-        cells.ahead.emplace(home.cells());
-        plan.to_home(std::span<const CellCounts>(*tiles.ahead), std::span(*cells.ahead));
-    }
+    const auto to_home = [&]<class T>(const std::vector<T>& in_tiles) {  // values of cells
+        std::vector<T> at_home(home.cells());
+        meter.part(RoundPart::fields, owners.known().size(),
+                   plan.to_home(std::span<const T>(in_tiles), std::span(at_home)));
+        return at_home;
+    };
+    const auto around = [&](const std::vector<std::int32_t>& in_tiles) {
+        meter.part(RoundPart::around, 0, home.cells());
+        return counts_around(team, owners.grid(), to_home(in_tiles));
+    };
+    HomeCells cells{around(tiles.particles), {}};
+    if (tiles.ahead) cells.ahead = around(*tiles.ahead);
     if (!counting) return cells;
-    std::vector<std::int64_t> neighbours(home.cells());
-    meter.part(RoundPart::fields, owners.known().size(), plan.packed_values());
-    plan.to_home(std::span<const std::int64_t>(tiles.neighbours), std::span(neighbours));
+    const std::vector<std::int64_t> neighbours = to_home(tiles.neighbours);
     const CountedCells counted{home, counting->cell_width, cells.counts, neighbours};
     cells.work = counted_work(counting->work, counted);
     meter.part(RoundPart::counted, 0, home.cells());
@@ -316,15 +321,15 @@ bool wants_ahead(const Balancing& balancing) {
 
 namespace {
 
-// in_use: around_home() of the driver's partition. hosted: of its cells, where it is known.
-Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells,
-                      std::optional<std::vector<CellCounts>> hosted, const Measured& measured, Balancing& all) {
+// in_use: around_home() of the driver's partition.
+Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells cells, const Measured& measured,
+                      Balancing& all) {
     Outcome outcome;
     const std::size_t models = measured.observed ? 1 : all.models.size();
     for (std::size_t m = 0; m < models; ++m) {
         std::optional<ProcessBoxes> other;
         if (m > 0) other = around_home(s.team, s.grid, all.models[m].partition);
-        ModelRound round(s, measured, other ? *other : in_use, cells, std::exchange(hosted, std::nullopt), all, m);
+        ModelRound round(s, measured, other ? *other : in_use, cells, all, m);
         Observation seen;
         if (measured.observed) seen = *measured.observed;
         else if (!measured.first) seen = observed_by(s.policy, measured.moment, all.models[m], round.times());
@@ -337,49 +342,22 @@ Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells ce
     return outcome;
 }
 
-// What tiles hold, in the order of the boxes of their member's processes: no message is needed for that.
-std::vector<CellCounts> in_hosted_order(const Team& team, const Decomposition& owners,
-                                        std::span<const CellCounts> counts) {
-    const Range mine = owners.processes_of(team.rank());
-    std::vector<CellCounts> ordered;
-    if (owners.zones().blocks.empty()) {
-        for (std::int64_t p = mine.begin, at = 0; p < mine.end; ++p) {
-            const std::span<const Box> boxes = owners.boxes_of(p);
-            std::int64_t cells = 0;
-            for (const Box& b : boxes) cells += b.cells();
-            const auto of_process =
-                FieldPlan::reordered(counts.subspan(at, cells), std::span(owners.tiles_of(p)), boxes);
-            ordered.insert(ordered.end(), of_process.begin(), of_process.end());
-            at += cells;
-        }
-        return ordered;
-    }
-    // The block of an accelerator may have cells of several processes.
-    std::vector<Box> boxes;
-    for (std::int64_t p = mine.begin; p < mine.end; ++p)
-        boxes.insert(boxes.end(), owners.boxes_of(p).begin(), owners.boxes_of(p).end());
-    return FieldPlan::reordered(counts, std::span<const Box>(owners.tiles_of_rank(team.rank())), boxes);
-}
-
 }  // namespace
 
 Outcome rebalance(const Setting& s, HomeCells cells, const Measured& measured, Balancing& all) {
-    return rebalance_all(s, around_home(s.team, s.grid, all.models.front().partition), std::move(cells), {}, measured,
-                         all);
+    return rebalance_all(s, around_home(s.team, s.grid, all.models.front().partition), std::move(cells), measured, all);
 }
 
 Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles, Measured measured, Balancing& all) {
     const bool counted = s.policy.clock == Clock::work && !measured.first;
     const Counting now = s.policy.counting.at(measured.moment.step);
-    std::optional<std::vector<CellCounts>> hosted;
-    if (!measured.first) hosted = in_hosted_order(s.team, in_use, tiles.counts);
     HomeCells cells = bring_home(s.team, in_use, std::exchange(tiles, TileCells()), counted ? &now : nullptr, s.meter);
     if (counted && !measured.accelerator_speeds.empty() && s.hosts.processes() == s.team.size()) {
         const std::vector<double> sides = side_times(s.team, in_use, cells.work, measured.accelerator_speeds);
         for (std::size_t p = 0; p < sides.size(); p += 2)
             measured.driver_times.push_back(std::max(sides[p], sides[p + 1]));
     }
-    return rebalance_all(s, in_use.known(), std::move(cells), std::move(hosted), measured, all);
+    return rebalance_all(s, in_use.known(), std::move(cells), measured, all);
 }
 
 }  // namespace balance

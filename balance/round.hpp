@@ -149,9 +149,10 @@ struct HomeCells {
 };
 /// Of the cells of a member's tiles, tile by tile.
 struct TileCells {
-    std::vector<CellCounts> counts;
+    std::vector<std::int32_t> particles;
     std::vector<std::int64_t> neighbours;  ///< directed pairs within the cutoff; empty where no work is counted
-    std::optional<std::vector<CellCounts>> ahead = {};  ///< HomeCells::ahead
+    /// How many particles they will hold at the next measurement, on all members or on none.
+    std::optional<std::vector<std::int32_t>> ahead = {};
 };
 /// Counted work that cannot be summed exactly.
 struct TooMuchWork : std::runtime_error {
@@ -159,7 +160,8 @@ struct TooMuchWork : std::runtime_error {
         : std::runtime_error("the counted work of one step is too much to be summed exactly"), excess(found) {}
     ExcessiveWork excess;
 };
-/// Brings what tiles hold to the cells' homes and, where `counting` is given, counts their work. owners: the tiles'
+/// Brings what tiles hold to the cells' homes, counts what is around each cell there and, where `counting` is given,
+/// their work. owners: the tiles'
 /// decomposition, with all processes that around_home() gives. Collective. Throws, on all members alike, TooMuchWork.
 HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCells& tiles, const Counting* counting,
                      const Meter& meter = Meter{});

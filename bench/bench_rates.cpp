@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "app/common/heap.hpp"
+#include "balance/model/cell_counts.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/model/prior.hpp"
@@ -241,7 +242,7 @@ void measure(int nx, int ny, int ranks) {
         const Decomposition d(grid, around_middle, hosts, {16, 32});
         halo_plan(d, ranks / 2, 2);
     });
-    const double fields = microseconds([&] { const HostedCells h(team, grid, around_home, hosts, counts, counts); });
+    const double fields = microseconds([&] { ProcessCells::hosted(team, grid, around_home, hosts); });
     const double owners = microseconds([&] { const Owners o(grid, home, around_home); });
     const Owners o(grid, home, around_home);
     const double quality = microseconds([&] {
@@ -255,18 +256,25 @@ void measure(int nx, int ny, int ranks) {
     const Hosts itself(1, 1);
     const ProcessBoxes all_here = even_processes(own, 1, {0, 1});
     const double modelled = microseconds([&] {
-        evaluate(*model, one, own, HostedCells(one, own, all_here, itself, counts), state, std::array{1e-3});
+        evaluate(*model, one, own, ProcessCells::at_home(one, own, all_here, itself), counts, state, std::array{1e-3});
         model->conclude(0, rows, times);
-        model->conclude(1, std::span(rows).first(times.size()), times);
+        model->conclude(1, std::span(rows).first(2 * times.size()), times);
     });
+    const std::vector<std::int32_t> particles(cells, 4);
+    const double around = microseconds([&] { counts_around(one, own, particles); });
     const double packing = microseconds([&] {
         std::vector<std::int64_t> there(cells);
         unpack(packed(std::span<const std::int64_t>(mine)), std::span(there));
     });
     const ChainTimes chained = chain_times(loads, ranks);
-    std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f | %7lld %6.2f %6.1f\n", nx * ny, ranks,
-                cells, static_cast<long long>(boxes), planned, fields, owners, quality, counted, modelled, packing,
-                static_cast<long long>(chained.leaders), chained.item, chained.part);
+    const std::vector<std::int32_t> empty(cells, 0);
+    const double vacuum = microseconds([&] {
+        std::vector<std::int32_t> there(cells);
+        unpack(packed(std::span<const std::int32_t>(empty)), std::span(there));
+    });
+    std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f | %7lld %6.2f %6.1f\n",
+                nx * ny, ranks, cells, static_cast<long long>(boxes), planned, fields, around, owners, quality, counted,
+                modelled, packing, vacuum, static_cast<long long>(chained.leaders), chained.item, chained.part);
 }
 
 }  // namespace
@@ -275,9 +283,10 @@ int main() {
     app::give_arrays_their_own_pages(true);
     const app::FieldsOnHeap fields;  // as in runs
     std::printf(
-        "%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s %9s (microseconds) | %7s %6s %6s (nanoseconds, of the chain)\n",
-        "cells", "ranks", "at home", "boxes", "tiles", "fields", "owners", "quality", "counted", "model", "packing",
-        "leaders", "item", "part");
+        "%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s %9s %9s %9s (microseconds) | %7s %6s %6s (nanoseconds, of the "
+        "chain)\n",
+        "cells", "ranks", "at home", "boxes", "tiles", "fields", "around", "owners", "quality", "counted", "model",
+        "packing", "vacuum", "leaders", "item", "part");
     for (const int ranks : {96, 384, 2400}) {
         measure(1140, 228, ranks);
         measure(2280, 912, ranks);

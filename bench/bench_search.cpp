@@ -77,22 +77,23 @@ void speeds(int nx, int ny, int ranks, const Unknown& unknown, int balancings) {
     for (int round = 1; round <= balancings; ++round) {
         for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += static_cast<std::int64_t>((37 * round + 7 * i) % 5);
         const ProcessBoxes known = make_partition({one, grid, {ranks, 1}, loads, {}, {}}, options, memory);
-        const HostedCells hosted(one, grid, known, Hosts(ranks, 1), counts);
+        const ProcessCells cells = ProcessCells::at_home(one, grid, known, Hosts(ranks, 1));
+        const std::vector<CellCounts> here = cells.to_pieces(std::span<const CellCounts>(counts));
         std::vector<double> times;
-        for (const HostedCells::Process& p : hosted.processes()) {
+        for (const Piece& p : cells.pieces()) {
             double time = 0;
-            const CellCounts* c = hosted.counts(p).data();
+            const CellCounts* c = &here[p.first];
             for (const Box& box : p.boxes)
                 for (int x = box.lower[0]; x < box.upper[0]; ++x) {
                     const bool dear = x >= nx / 4 && x < nx / 4 + nx / 20;
                     for (int y = box.lower[1]; y < box.upper[1]; ++y, ++c)
                         time += (dear ? unknown.surcharge : 1) * (1e-9 + 8e-9 * c->n + 4e-10 * c->n * c->n3);
                 }
-            if (unknown.slow && round == balancings && p.index % 100 == 50) time *= 2;
+            if (unknown.slow && round == balancings && p.process % 100 == 50) time *= 2;
             times.push_back(time * (1 + unknown.noise * normal(random)));
         }
         last = PartTimes();
-        found.learn(one, grid, hosted, times, last);
+        found.learn(one, grid, cells, counts, times, last);
         last.end();
     }
     std::printf("%8d %6d %-20s %8d | %6.2f %7.1f %7.1f %7.1f %7.1f %8.1f | %6lld\n", nx * ny, ranks, unknown.name,

@@ -21,12 +21,14 @@ public:
     MedianSpeeds(std::int64_t processes, double dead_zone)
         : processes_(static_cast<std::size_t>(processes)), dead_zone_(dead_zone), known_(processes_) {}
 
-    void learn(const Team& team, const Grid&, const HostedCells& hosted, std::span<const double> times) {
+    void learn(const Team& team, const Grid&, const ProcessCells& cells, std::span<const CellCounts> counts,
+               std::span<const double> times) {
+        const std::vector<CellCounts> here = cells.to_pieces(counts);
         std::vector<std::int64_t> sums(processes_ * features, 0);
-        for (const HostedCells::Process& p : hosted.processes())
-            for (const CellCounts& c : hosted.counts(p)) {
+        for (const Piece& p : cells.pieces())
+            for (const CellCounts& c : std::span(here).subspan(p.first, p.cells)) {
                 const Features f = features_of(c);
-                for (int i = 0; i < features; ++i) sums[p.index * features + i] += static_cast<std::int64_t>(f[i]);
+                for (int i = 0; i < features; ++i) sums[p.process * features + i] += static_cast<std::int64_t>(f[i]);
             }
         team.sum(sums);
         fit(sums, times);
@@ -133,7 +135,7 @@ Figures figures_of(World w, const Finder& finder) {
 
 struct NoFinder : MedianSpeeds {
     explicit NoFinder(std::int64_t processes) : MedianSpeeds(processes, 0) {}
-    void learn(const Team&, const Grid&, const HostedCells&, std::span<const double>) {}
+    void learn(const Team&, const Grid&, const ProcessCells&, std::span<const CellCounts>, std::span<const double>) {}
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ balance::TileCells contents(const Grid& grid, const std::vector<Box>& tiles, dou
             for (int y = t.lower[1]; y < t.upper[1]; ++y)
                 for (int z = t.lower[2]; z < t.upper[2]; ++z) {
                     const std::int32_t n = particles_at(grid, {x, y, z}, zone), around = grid.dimensions == 3 ? 3 : 1;
-                    cells.counts.push_back({n, 9 * around * n, 25 * around * n});
+                    cells.particles.push_back(n);
                     cells.neighbours.push_back(std::int64_t{n} * n * 3 * around);
                 }
     return cells;

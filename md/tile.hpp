@@ -55,6 +55,12 @@ public:
     void insert(std::span<const Particle<D>> particles);
     /// Takes out all particles.
     void clear() { particles_.resize(0); }
+    /// Gives up the memory of all but the particles and their counts, for a tile that goes away.
+    void keep_particles_alone() {
+        packed_ = {};
+        reference_ = {};
+        lists_ = {};
+    }
 
     /// Adds dv[axis] to the velocity of every particle p; dv = change(p).
     template <class Change>

@@ -144,7 +144,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     try {
         balance::TileCells cells = read_tiles(engine, pairs);
         if (!measured.first && wants_ahead(state_))
-            cells.ahead = engine.cell_counts_after(time_ahead(engine.setup().dt));
+            cells.ahead = engine.cell_particles_after(time_ahead(engine.setup().dt));
         return balance::rebalance(setting_, owners, std::move(cells), std::move(measured), state_);
     } catch (const balance::TooMuchWork& e) {
         throw_too_much_work(e, team_.comm());

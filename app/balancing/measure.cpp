@@ -20,7 +20,7 @@ constexpr double least_clock_steps = 1000;
 }  // namespace
 
 balance::TileCells read_tiles(Engine& engine, bool pairs) {
-    return {engine.tiles().cell_counts(), pairs ? engine.cell_neighbours() : std::vector<std::int64_t>{}};
+    return {engine.tiles().cell_particles(), pairs ? engine.cell_neighbours() : std::vector<std::int64_t>{}};
 }
 
 balance::HomeCells count_cells(const comm::Ranks& team, Engine& engine, const balance::Decomposition& owners,

@@ -23,7 +23,7 @@ std::optional<balance::Worth> LoadBalancer::worth() const {
 
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {
     const std::vector<balance::CellCounts> counts =
-        balance::bring_home(team_, around_home(engine.tiles().shape()), {engine.tiles().cell_counts(), {}}, nullptr,
+        balance::bring_home(team_, around_home(engine.tiles().shape()), {engine.tiles().cell_particles(), {}}, nullptr,
                             meter_)
             .counts;
     const balance::Box home = setting_.home();

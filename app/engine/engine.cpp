@@ -141,12 +141,12 @@ void EngineOf<D>::assign_to_threads() {
 }
 
 template <int D>
-std::vector<balance::CellCounts> EngineOf<D>::cell_counts_after(double time) {
+std::vector<std::int32_t> EngineOf<D>::cell_particles_after(double time) {
     std::vector<std::vector<std::int32_t>> counts(tiles_.on_cpu());
     parallel_for(counts.size(), [&](std::size_t t) { counts[t] = tiles_[t].counts_after(time); });
     for (std::size_t t = 0; t < counts.size(); ++t) tiles_[t].swap_counts(counts[t]);
     halo_.gather_counts();
-    std::vector<balance::CellCounts> after = tiles_.cell_counts();
+    std::vector<std::int32_t> after = tiles_.cell_particles();
     for (std::size_t t = 0; t < counts.size(); ++t) tiles_[t].swap_counts(counts[t]);
     return after;
 }

@@ -86,9 +86,9 @@ public:
     virtual std::array<double, 3> force(std::size_t tile, std::int64_t own) const = 0;
     std::uint64_t state_hash() const { return tiles().state_hash(); }
 
-    /// What each cell of this rank's tiles, and those around it, will hold if all particles fly straight on for a time;
-    /// tile by tile, as TileSet::cell_counts(). After rebin(), without accelerators. Collective.
-    virtual std::vector<balance::CellCounts> cell_counts_after(double time) = 0;
+    /// How many particles each cell of this rank's tiles will hold if all fly straight on for a time; tile by tile, as
+    /// TileSet::cell_particles(). After rebin(), without accelerators. Collective.
+    virtual std::vector<std::int32_t> cell_particles_after(double time) = 0;
     /// Directed pairs within the cutoff of each cell's particles, tile by tile. After build_neighbour_lists().
     virtual std::vector<std::int64_t> cell_neighbours() = 0;
     /// See Stopwatch.

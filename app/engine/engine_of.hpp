@@ -34,7 +34,7 @@ public:
     void set_given(const md::Given& given) override { forces_.set_given(given); }
     md::SystemSums sums() const override { return forces_.sums(); }
     std::array<double, 3> force(std::size_t tile, std::int64_t own) const override { return forces_.force(tile, own); }
-    std::vector<balance::CellCounts> cell_counts_after(double time) override;
+    std::vector<std::int32_t> cell_particles_after(double time) override;
     std::vector<std::int64_t> cell_neighbours() override { return tiles_.cell_neighbours(); }
     std::vector<double> take_tile_seconds() override { return stopwatch_.take_tile_seconds(); }
     const comm::Traffic& traffic() const override { return halo_.traffic(); }

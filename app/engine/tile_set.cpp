@@ -29,4 +29,13 @@ std::int64_t TileSet::particles() const {
     return n;
 }
 
+std::vector<std::int32_t> TileSet::cell_particles() const {
+    std::vector<std::int32_t> all;
+    for (std::size_t t = 0; t < size(); ++t) {
+        const std::vector<std::int32_t> of_tile = t < on_cpu() ? counts(t) : block_counts(t);
+        all.insert(all.end(), of_tile.begin(), of_tile.end());
+    }
+    return all;
+}
+
 }  // namespace app

@@ -48,6 +48,8 @@ public:
     virtual std::vector<std::int32_t> counts(std::size_t t) const = 0;
     /// The same of a block, as its accelerator has them: also while the whole state is not at one time.
     virtual std::vector<std::int32_t> block_counts(std::size_t t) const = 0;
+    /// Particles of each cell of all tiles and blocks, tile by tile.
+    std::vector<std::int32_t> cell_particles() const;
     /// Elements of the neighbour lists' rows, of one lane.
     virtual std::int64_t list_length(std::size_t t) const = 0;
     /// Particles in and around each cell of a tile of the CPU, in the order of cells; of the cells around it as the

@@ -44,7 +44,7 @@ public:
     void reshape_zones(const balance::Decomposition& next);
 
     /// The tiles of a new decomposition: those with the same cells keep their particles, the others are empty. Returns
-    /// the old tiles, of which those that were kept are hollow.
+    /// the old tiles, of which those that were kept are hollow and the others have particles alone.
     std::vector<md::Tile<D>> replace(const balance::Decomposition& next);
 
     /// Makes the particles on lattices that lie in this rank's cells. first_id: of each body, and one more than the

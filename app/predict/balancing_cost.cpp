@@ -78,13 +78,18 @@ double chain_items(const balance::PartitionOptions& options, int dimensions, dou
     return std::pow(predict::grown(cells, dimensions - 1) * patches, 1.0 / dimensions);
 }
 
+// What comes from the homes around one comes at the same time; its size before it.
+constexpr double frame_messages = 2;
+
 double look_seconds(const Prices& price, bool counted_work) {
     if (!counted_work) return price.of({.reductions = 1});  // times alone
     double seconds = 0;
-    for (const PartCost& c : {cost::tiles, plan_of_fields, plan_of_fields, cost::counted, cost::owners, cost::owners})
+    for (const PartCost& c :
+         {cost::tiles, plan_of_fields, plan_of_fields, cost::around, cost::counted, cost::owners, cost::owners})
         seconds += price.around(c);
-    // Who owns what around each home; counts and neighbours go home; times, with those of the even partition.
-    return seconds + price.of({.reductions = 3, .exchanges = 2, .deliveries = 1});
+    // Who owns what around each home; particles and neighbours go home, and particles around each home to it; times,
+    // with those of the even partition.
+    return seconds + price.of({.reductions = 3, .exchanges = 2, .deliveries = 1, .messages = frame_messages});
 }
 
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double cells) {
@@ -95,14 +100,17 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     for (const PartCost& c : {cost::model, cost::quality}) seconds += price.home(c);
     for (const PartCost& c : {cost::owners, plan_of_fields, cost::owners}) seconds += price.around(c);
     seconds += price.part(cost::bisection, price.cells_of_a_rank(), 1);
-    constexpr double model = 40, features = 32;
-    // r1 learns from five numbers of each process, on one rank; states go to the owners, and with the loads home again;
-    // then the quality of the partition in use and of the next one in one reduction.
+    constexpr double model = 48, features = 32;
+    // r1 learns from six numbers of each process, on one rank, to whose host they come from the homes of its cells; two
+    // go back. Other models are told what the cells of their process hold, and get their states, which go home again
+    // with the loads. Then the quality of the partition in use and of the next one in one reduction.
+    const bool additive = balance::make_model(balance.model, balance.constants)->additive();
     Messages m{.reductions = 5,
                .gathers = 2,
                .all_gathers = 2,
-               .exchanges = 3,
+               .exchanges = additive ? 0.0 : 4.0,
                .deliveries = 1,
+               .messages = additive ? 3.0 : 0.0,
                .gathered_bytes = model * ranks};
     // The bisection: sums of lines, until there are boxes for all. Its loads travel twice where blocks of ranks go on
     // by themselves, and what it remembers goes with them and comes back.
@@ -124,12 +132,12 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     if (balance.speeds == balance::SpeedSource::measured) {
         // Nothing stands out: where something does, the search takes more.
         seconds += price.home(cost::blocks) + price.home(cost::told);
-        m.broadcasts += 1, m.gathers += 1;
+        m.broadcasts += 1, m.gathers += 1, m.messages += 2;
         m.gathered_bytes += features * ranks;
     }
     if (!counted_work) {  // only now, as counted work has before
-        seconds += price.around(cost::tiles) + price.around(plan_of_fields);
-        m.reductions += 1, m.exchanges += 1, m.deliveries += 1;
+        seconds += price.around(cost::tiles) + price.around(plan_of_fields) + price.around(cost::around);
+        m.reductions += 1, m.exchanges += 1, m.deliveries += 1, m.messages += frame_messages;
     }
     return seconds + price.of(m);
 }

@@ -96,14 +96,15 @@ public:
         return values;
     }
 
-    /// Back again. Cells in no box keep what `field` had. Collective.
+    /// Back again. Cells in no box keep what `field` had. Returns how many numbers were packed and unpacked here one by
+    /// one (numbers_in()). Collective.
     template <class T>
-    void to_home(std::span<const T> values, std::span<T> field) const {
-        carry(boxes_to_home_, {&Run::in_boxes, &Run::in_home}, values, field);
+    std::int64_t to_home(std::span<const T> values, std::span<T> field) const {
+        return carry(boxes_to_home_, {&Run::in_boxes, &Run::in_home}, values, field);
     }
 
     std::int64_t cells() const { return cells_; }  ///< in this member's boxes
-    /// How many values this member packs and unpacks each time that a field goes one way.
+    /// How many values this member packs and unpacks, at most, each time that a field goes one way.
     std::int64_t packed_values() const;
 
 private:
@@ -129,26 +130,26 @@ private:
         std::int64_t Run::*to;
     };
     template <class T>
-    void carry(const std::vector<Link<Run>>& links, Way way, std::span<const T> from, std::span<T> to) const {
+    std::int64_t carry(const std::vector<Link<Run>>& links, Way way, std::span<const T> from, std::span<T> to) const {
         const auto copy = [](const Run& r, const T* source, T* target) {
             std::memcpy(target, source, r.cells * sizeof(T));
         };
         for (const Run& r : local_) copy(r, &from[r.*way.from], &to[r.*way.to]);
-        if (team_.size() == 1) return;
-        if (packs_) {
-            carry_packed(links, way, from, to);
-            return;
-        }
+        if (team_.size() == 1) return 0;
+        if (packs_) return carry_packed(links, way, from, to);
         Transfer<Run, T> transfer(team_.channel());
         transfer.lay_out(std::span(links), cells_of, cells_of);
         transfer.start(SerialLoop{}, [&](const Run& r, T* target) { copy(r, &from[r.*way.from], target); });
         transfer.finish(SerialLoop{}, [&](const Run& r, const T* source) { copy(r, source, &to[r.*way.to]); });
+        return 0;
     }
     template <class T>
-    void carry_packed(const std::vector<Link<Run>>& links, Way way, std::span<const T> from, std::span<T> to) const {
+    std::int64_t carry_packed(const std::vector<Link<Run>>& links, Way way, std::span<const T> from,
+                              std::span<T> to) const {
         std::vector<Parcel<std::byte>> parcels;
         std::vector<int> senders;
         std::vector<T> values;
+        std::int64_t numbers = 0;
         for (const Link<Run>& link : links) {
             if (!link.incoming.empty()) senders.push_back(link.member);
             if (link.outgoing.empty()) continue;
@@ -156,17 +157,20 @@ private:
             for (const Run& r : link.outgoing)
                 values.insert(values.end(), &from[r.*way.from], &from[r.*way.from] + r.cells);
             parcels.push_back({link.member, packed(std::span<const T>(values))});
+            numbers += numbers_in<T>(parcels.back().list);
         }
         parcels = exchange_parcels(team_, std::move(parcels), senders);
         auto parcel = parcels.begin();
         for (const Link<Run>& link : links) {
             if (link.incoming.empty()) continue;
             values.resize(cells_in(link.incoming));
+            numbers += numbers_in<T>(parcel->list);
             unpack((parcel++)->list, std::span(values));
             const T* next = values.data();
             for (const Run& r : link.incoming)
                 std::memcpy(&to[r.*way.to], std::exchange(next, next + r.cells), r.cells * sizeof(T));
         }
+        return numbers;
     }
 
     const Team& team_;

@@ -2,6 +2,7 @@
 #include "balance/model/block_parts.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace balance {
 namespace {
@@ -35,10 +36,10 @@ void BlockPart::add(const BlockPart& other) {
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
 }
 
-std::vector<BlockPart> parts_of(const HostedCells& hosted, const HostedCells::Process& p, int side, int layers) {
+std::vector<BlockPart> parts_of(const Piece& piece, const Box& home, std::span<const CellCounts> counts, int side,
+                                int layers) {
     std::vector<BlockPart> parts;
-    const CellCounts* counts = hosted.counts(p).data();
-    for (const Box& box : p.boxes) {
+    for (const Box& box : piece.boxes) {
         std::array<int, 3> first, end;  // blocks that the box meets
         for (int a = 0; a < 3; ++a) first[a] = box.lower[a] / side, end[a] = (box.upper[a] + side - 1) / side;
         for (int x = first[0]; x < end[0]; ++x)
@@ -46,26 +47,31 @@ std::vector<BlockPart> parts_of(const HostedCells& hosted, const HostedCells::Pr
                 for (int z = first[2]; z < end[2]; ++z) {
                     const Box part = intersection(
                         box, {{x * side, y * side, z * side}, {(x + 1) * side, (y + 1) * side, (z + 1) * side}});
-                    parts.push_back({static_cast<std::int32_t>(p.index), x, y * layers + z,
-                                     static_cast<std::int32_t>(part.cells()), sums_over(part, box, counts)});
+                    parts.push_back({static_cast<std::int32_t>(piece.process), x, y * layers + z,
+                                     static_cast<std::int32_t>(part.cells()), sums_over(part, home, counts.data())});
                 }
-        counts += box.cells();
     }
-    std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.place() < b.place(); });
+    return merged(std::move(parts));
+}
+
+std::vector<BlockPart> merged(std::vector<BlockPart> parts) {
+    const auto key = [](const BlockPart& p) { return std::tuple(p.process, p.x, p.y); };
+    std::ranges::sort(parts, {}, key);
     std::size_t kept = 0;
     for (const BlockPart& part : parts) {
-        if (kept > 0 && parts[kept - 1].place() == part.place()) parts[kept - 1].add(part);
+        if (kept > 0 && key(parts[kept - 1]) == key(part)) parts[kept - 1].add(part);
         else parts[kept++] = part;
     }
     parts.resize(kept);
     return parts;
 }
 
-std::array<std::int64_t, features> feature_sums(std::span<const BlockPart> parts) {
-    std::array<std::int64_t, features> sums{};
+std::vector<std::int64_t> feature_sums(std::span<const BlockPart> parts, const Range& processes) {
+    std::vector<std::int64_t> sums(processes.size() * features, 0);
     for (const BlockPart& p : parts) {
-        sums[0] += p.cells;
-        for (std::size_t i = 0; i < p.sums.size(); ++i) sums[i + 1] += p.sums[i];
+        std::int64_t* of_process = &sums[(p.process - processes.begin) * features];
+        of_process[0] += p.cells;
+        for (std::size_t i = 0; i < p.sums.size(); ++i) of_process[i + 1] += p.sums[i];
     }
     return sums;
 }

@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "balance/model/evaluate.hpp"
+#include "balance/grid/grid.hpp"
 #include "balance/model/prior.hpp"
+#include "balance/model/process_cells.hpp"
 
 namespace balance {
 
@@ -19,15 +19,19 @@ struct BlockPart {
     std::int32_t cells;
     std::array<std::int64_t, features - 1> sums;  ///< of the features of the cells, but for the first one, which is 1
 
-    auto place() const { return std::pair(x, y); }
     Features features_of_all() const;
     void add(const BlockPart& other);
 };
 
-/// Of the cells of one process, by the places of the blocks, which are `side` cells wide; layers: of blocks along z.
-std::vector<BlockPart> parts_of(const HostedCells& hosted, const HostedCells::Process& process, int side, int layers);
+/// Of a piece's cells, by the places of the blocks, which are `side` cells wide. home, counts: the cells among which
+/// those of the piece are, and what they hold. layers: of blocks along z.
+std::vector<BlockPart> parts_of(const Piece& piece, const Box& home, std::span<const CellCounts> counts, int side,
+                                int layers);
 
-/// Of all features, over all parts.
-std::array<std::int64_t, features> feature_sums(std::span<const BlockPart> parts);
+/// One part of each process in each block, by processes and the places of blocks.
+std::vector<BlockPart> merged(std::vector<BlockPart> parts);
+
+/// Of all features, over the parts of each of some processes, one after the other.
+std::vector<std::int64_t> feature_sums(std::span<const BlockPart> parts, const Range& processes);
 
 }  // namespace balance

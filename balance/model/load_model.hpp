@@ -21,7 +21,8 @@ struct CellCounts {
     std::int32_t n = 0, n3 = 0, n5 = 0;
 };
 
-/// One process since the last balancing. Cells come in a fixed order that depends on its boxes alone.
+/// One process since the last balancing: all of its cells, in a fixed order that depends on its boxes alone, or some of
+/// them, for a model that is additive().
 struct ProcessView {
     std::span<const CellCounts> cells;
     std::span<double>
@@ -30,7 +31,7 @@ struct ProcessView {
     std::int64_t index = 0;
     /// What the cells will hold when their loads count; empty unless the model wants_ahead() and somebody knows.
     std::span<const CellCounts> ahead{};
-    std::span<const double> contribution{};  ///< what the model's contribution() was in the last round
+    std::span<const double> contribution{};  ///< what the model's contribution() was in the last round, of all cells
     std::span<const double> costs{};  ///< true seconds a step of each cell; empty unless the model wants_costs() and
                                       ///< they are known, by counted work
 };
@@ -74,6 +75,11 @@ public:
     /// rounds().
     virtual int rounds() const { return 0; }
     virtual std::vector<double> contribution(int /*round*/, const ProcessView&) const { return {}; }
+    /// Whether the contribution of a process is the sum of those of its cells, in whole numbers below 2^53 (ExactSum),
+    /// and update() asks for nothing of a cell but what is known of it, and of its process the time and the
+    /// contribution. Such a model works on each cell where its state is kept, on some of a process's cells at a time
+    /// (also on none) and in any order, and no value of a cell has to travel.
+    virtual bool additive() const { return false; }
     /// What follows from all processes; asked on one member alone, for whose answer the others wait: it must not throw.
     /// rows: contribution of each process one after the other; times: seconds a step of each.
     virtual std::vector<double> conclude(int /*round*/, std::span<const double> /*rows*/,
@@ -86,7 +92,7 @@ public:
     virtual bool wants_costs() const { return false; }
     /// Whether it is to be told what the cells will hold (ProcessView::ahead).
     virtual bool wants_ahead() const { return false; }
-    /// Whether it has to know what the cells hold (ProcessView::cells).
+    /// Whether it has to know what the cells hold; ProcessView::cells is empty if not.
     virtual bool needs_particles() const { return true; }
     /// New load of each cell of a process, seconds per step (any common unit will do). Updates the state.
     virtual void update(const ProcessView& process, const Totals& totals, std::span<double> load) const = 0;

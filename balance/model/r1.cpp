@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "balance/model/exact_sum.hpp"
 #include "balance/model/load_model.hpp"
 #include "balance/model/median.hpp"
 #include "balance/model/prior.hpp"
@@ -19,15 +20,16 @@ public:
 
     double first_state(const CellCounts&) const override { return 1; }
     int rounds() const override { return 2; }
+    bool additive() const override { return true; }
     bool wants_ahead() const override { return ahead_; }
 
     // Round 0: feature sums, for the prior. Round 1: what the model expects with it, for the ratios.
     std::vector<double> contribution(int round, const ProcessView& p) const override {
         if (round == 1) {
-            double expected = 0;
+            ExactSum expected;
             for (std::size_t i = 0; i < p.cells.size(); ++i)
-                expected += prior_.cost(features_of(p.cells[i])) * p.state[i];
-            return {expected};
+                expected.add(prior_.cost(features_of(p.cells[i])) * p.state[i]);
+            return {expected.coarse, expected.fine};
         }
         double cells = 0, particles = 0, near = 0, farther = 0;  // an array would be read in pairs and written singly
         for (const CellCounts& cell : p.cells) {
@@ -53,7 +55,7 @@ public:
 
     void update(const ProcessView& p, const Totals&, std::span<double> load) const override {
         const std::span<const CellCounts> cells = p.ahead.empty() ? p.cells : p.ahead;
-        const double factor = factor_of(p.contribution[0], p.time);
+        const double factor = factor_of(expected_in(p.contribution), p.time);
         for (std::size_t i = 0; i < load.size(); ++i) {
             p.state[i] *= factor;
             load[i] = prior_.cost(features_of(cells[i])) * p.state[i];
@@ -80,10 +82,13 @@ private:
 
     static double deviation_of(double expected, double time) { return expected > 0 ? time / expected - 1 : 0.0; }
 
-    static double usual_deviation(std::span<const double> expected, std::span<const double> times) {
+    static double expected_in(std::span<const double> row) { return ExactSum{row[0], row[1]}.seconds(); }
+
+    static double usual_deviation(std::span<const double> rows, std::span<const double> times) {
         std::vector<double> size;
         for (std::size_t p = 0; p < times.size(); ++p)
-            if (expected[p] > 0) size.push_back(std::abs(deviation_of(expected[p], times[p])));
+            if (const double expected = expected_in(rows.subspan(2 * p, 2)); expected > 0)
+                size.push_back(std::abs(deviation_of(expected, times[p])));
         return 1.4826 * median(std::move(size));
     }
 

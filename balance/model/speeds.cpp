@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "balance/model/evaluate.hpp"
 #include "balance/model/median.hpp"
 
 namespace balance {
@@ -61,20 +60,18 @@ std::vector<double> Speeds::at_mean_speed(std::span<const double> times) const {
     return work;
 }
 
-void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted, std::span<const double> times,
-                   const Meter& meter) {
+void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells, std::span<const CellCounts> counts,
+                   std::span<const double> times, const Meter& meter) {
     if (processes_ < 2) return;
     const Blocks blocks = blocks_of(grid);
-    meter.part(RoundPart::blocks, 0, static_cast<std::int64_t>(hosted.counts().size()));
+    meter.part(RoundPart::blocks, 0, cells.cells());
     if (parts_.size() == most_records) parts_.erase(parts_.begin());
-    std::vector<BlockPart>& mine = parts_.emplace_back();
-    std::vector<std::int64_t> sums;
-    for (const HostedCells::Process& p : hosted.processes()) {
-        const std::vector<BlockPart> parts = parts_of(hosted, p, blocks.side, blocks.count[2]);
-        for (const std::int64_t s : feature_sums(parts)) sums.push_back(s);
-        mine.insert(mine.end(), parts.begin(), parts.end());
-    }
-    sums = gather<std::int64_t>(team, sums);  // process by process, as members host them
+    std::vector<std::vector<BlockPart>> at_home;
+    for (const Piece& p : cells.pieces())
+        at_home.push_back(parts_of(p, cells.home(), counts, blocks.side, blocks.count[2]));
+    parts_.push_back(merged(cells.lists_at_hosts(at_home)));
+    const std::vector<std::int64_t> sums =
+        gather<std::int64_t>(team, feature_sums(parts_.back(), cells.hosted()));  // as members host the processes
     std::vector<double> told(1 + Prior::count);
     std::vector<double> of_each;  // what is unexplained
     double left = 0;
@@ -90,7 +87,7 @@ void Speeds::learn(const Team& team, const Grid& grid, const HostedCells& hosted
     if (told.front() == 0) return;
 
     prior_.set_numbers(std::span(told).subspan(1));
-    meter.part(RoundPart::shares, std::ssize(parts_) * std::ssize(hosted.processes()), 0);
+    meter.part(RoundPart::shares, std::ssize(parts_) * cells.hosted().size(), 0);
     std::vector<std::vector<BlockShare>> shares;
     for (const std::vector<BlockPart>& parts : parts_) shares.push_back(shares_of(parts, blocks));
     if (team.rank() == 0) meter.part(RoundPart::sift, std::ssize(parts_) * static_cast<std::int64_t>(processes_), 0);

@@ -21,7 +21,6 @@
 #include "balance/grid/grid.hpp"
 #include "balance/meter.hpp"
 #include "balance/model/block_parts.hpp"
-#include "balance/model/evaluate.hpp"
 #include "balance/model/prior.hpp"
 #include "balance/team.hpp"
 
@@ -96,10 +95,10 @@ public:
     /// All speeds equal.
     Speeds(std::int64_t processes, const ModelConstants& constants);
 
-    /// hosted: the cells by the partition in use. times: seconds a step of each process, the same on all members.
-    /// Collective.
-    void learn(const Team& team, const Grid& grid, const HostedCells& hosted, std::span<const double> times,
-               const Meter& meter = no_meter);
+    /// cells: ProcessCells::at_home() of the partition in use. counts: what the cells of the member's home hold. times:
+    /// seconds a step of each process, the same on all members. Collective.
+    void learn(const Team& team, const Grid& grid, const ProcessCells& cells, std::span<const CellCounts> counts,
+               std::span<const double> times, const Meter& meter = no_meter);
 
     /// Speeds that are known, in any unit.
     void set(std::vector<double> speeds);

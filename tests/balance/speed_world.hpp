@@ -81,9 +81,9 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
         }
         outcome.efficiency.push_back(sum / static_cast<double>(w.processes) / largest);
         const ProcessBoxes known = all_of(partition);
-        const HostedCells hosted(team, grid, known, Hosts(w.processes, team.size()), counts);
-        if (w.use) speeds.learn(team, grid, hosted, times);
-        load = evaluate(*model, team, grid, hosted, state, speeds.at_mean_speed(times)).load;
+        const ProcessCells cells = ProcessCells::at_home(team, grid, known, Hosts(w.processes, team.size()));
+        if (w.use) speeds.learn(team, grid, cells, counts, times);
+        load = evaluate(*model, team, grid, cells, counts, state, speeds.at_mean_speed(times)).load;
     }
     outcome.relative = speeds.relative();
     if constexpr (requires { speeds.memory(team); }) outcome.memory = speeds.memory(team);

@@ -9,6 +9,7 @@
 #include "balance/model/block_parts.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
+#include "balance/model/exact_sum.hpp"
 #include "random_partition.hpp"
 #include "thread_team.hpp"
 
@@ -31,7 +32,8 @@ struct Learnt {
     double unit = 0;
     friend bool operator==(const Learnt&, const Learnt&) = default;
 };
-Learnt learn(const Team& team, const std::string& name, const Hosts& hosts) {
+// whole_processes: the model is shown whole processes, though it may be additive.
+Learnt learn(const Team& team, const std::string& name, const Hosts& hosts, bool whole_processes = false) {
     const Box home = Homes{grid, team.size()}.of(team.rank());
     const auto model = make_model(name, ModelConstants{});
     std::vector<CellCounts> counts;
@@ -48,7 +50,10 @@ Learnt learn(const Team& team, const std::string& name, const Hosts& hosts) {
         for (std::int64_t p = 0; p < processes; ++p)
             times.push_back(1e-3 * static_cast<double>(1 + (p * 7 + static_cast<std::int64_t>(round)) % 4));
         const ProcessBoxes known = all_of(partition);
-        loads = evaluate(*model, team, grid, HostedCells(team, grid, known, hosts, counts), state, times);
+        const ProcessCells cells = model->additive() && !whole_processes
+                                       ? ProcessCells::at_home(team, grid, known, hosts)
+                                       : ProcessCells::hosted(team, grid, known, hosts);
+        loads = evaluate(*model, team, grid, cells, counts, state, times);
     }
     const FieldPlan plan = plan_by_columns(team, grid);
     const auto whole = [&]<class T>(const std::vector<T>& field) {
@@ -73,6 +78,69 @@ TEST_CASE("what a model learns does not depend on the team or on who hosts which
             for (const Learnt& l : learnt) CHECK((l == expected));
         }
     }
+}
+
+TEST_CASE("an additive model learns the same from whole processes as from what they have in homes") {
+    const Hosts hosts(std::vector<std::int64_t>{0, 2, 2, 5});
+    for (const std::string& name : model_names()) {
+        const bool additive = make_model(name, ModelConstants{})->additive();
+        CHECK(additive == (name == "r1" || name == "r1_ahead"));
+        if (!additive) continue;
+        const auto in_pieces = ThreadTeam::run(3, [&](const Team& team) { return learn(team, name, hosts); });
+        CHECK((in_pieces == ThreadTeam::run(3, [&](const Team& team) { return learn(team, name, hosts, true); })));
+    }
+}
+
+TEST_CASE("rows of pieces are summed for the hosts of their processes, and come back to all pieces") {
+    const Grid space{{9, 11, 7}, {true, false, false}, 3};
+    for (const Grid& g : {grid, space})
+        for (const std::vector<std::int64_t>& first :
+             {std::vector<std::int64_t>{0, 5}, {0, 2, 5}, {0, 0, 1, 1, 5}, {0, 1, 1, 2, 3, 4, 5, 5}}) {
+            const Hosts hosts(first);
+            const Partition partition = random_partition(g, processes, 4);
+            const std::vector<int> owner = owners_of(g, partition);
+            const auto wrong = ThreadTeam::run(hosts.members(), [&](const Team& team) {
+                const ProcessCells cells = ProcessCells::at_home(team, g, all_of(partition), hosts);
+                std::vector<double> rows;  // of each piece its cells, and what they weigh
+                for (const Piece& p : cells.pieces()) {
+                    double weight = 0;
+                    for (const Box& b : p.boxes) for_each_cell(b, [&](int x, int y, int z) { weight += x * y + z; });
+                    rows.insert(rows.end(), {static_cast<double>(p.cells), weight});
+                }
+                std::vector<double> expected(2 * cells.hosted().size());
+                std::size_t at = 0;
+                for_each_cell(g.box(), [&](int x, int y, int z) {
+                    const std::int64_t place = owner[at++] - cells.hosted().begin;
+                    if (place < 0 || place >= cells.hosted().size()) return;
+                    expected[2 * place] += 1, expected[2 * place + 1] += x * y + z;
+                });
+                int differ = cells.sums_at_hosts(rows, 2) != expected;
+                std::vector<double> names;
+                for (std::int64_t p = cells.hosted().begin; p < cells.hosted().end; ++p)
+                    names.push_back(static_cast<double>(p));
+                const std::vector<double> back = cells.for_pieces(names, 1);
+                for (std::size_t i = 0; i < back.size(); ++i)
+                    differ += back[i] != static_cast<double>(cells.pieces()[i].process);
+                return differ;
+            });
+            CHECK(wrong == std::vector<int>(wrong.size(), 0));
+        }
+}
+
+TEST_CASE("an exact sum is the same in any order, and near the true one") {
+    std::vector<double> seconds;
+    for (int i = 0; i < 2000; ++i) seconds.push_back(1e-9 * (1 + i % 7) / 3 + (i % 50 == 0 ? 1.0 / 7 : 0) + 1e-13 * i);
+    long double expected = 0;
+    ExactSum forwards, backwards, halves[2];
+    for (const double s : seconds) expected += s, forwards.add(s);
+    for (std::size_t i = seconds.size(); i-- > 0;) backwards.add(seconds[i]), halves[i % 3 == 0].add(seconds[i]);
+    CHECK(forwards.seconds() == backwards.seconds());
+    CHECK(forwards.coarse == halves[0].coarse + halves[1].coarse);
+    CHECK(forwards.fine == halves[0].fine + halves[1].fine);
+    CHECK(forwards.seconds() == Approx(static_cast<double>(expected)).epsilon(1e-15));
+    ExactSum small;
+    small.add(1e-10);
+    CHECK(small.seconds() == Approx(1e-10).epsilon(1e-9));
 }
 
 TEST_CASE("the loads of a process add up to its time, by the models that share it out") {
@@ -119,8 +187,8 @@ TEST_CASE("what a process has in each block is what its cells there hold") {
         std::vector<CellCounts> counts;
         for_each_cell(g.box(), [&](int x, int y, int z) { counts.push_back(counts_at(x, y + 2 * z)); });
         const ProcessBoxes known = all_of(random_partition(g, processes, 7));
-        const HostedCells hosted(alone, g, known, Hosts(processes, 1), counts);
-        for (const HostedCells::Process& p : hosted.processes()) {
+        const ProcessCells cells = ProcessCells::at_home(alone, g, known, Hosts(processes, 1));
+        for (const Piece& p : cells.pieces()) {
             std::map<std::pair<int, int>, std::array<std::int64_t, 4>> expected, found;
             for (const Box& box : p.boxes)
                 for_each_cell(box, [&](int x, int y, int z) {
@@ -128,10 +196,10 @@ TEST_CASE("what a process has in each block is what its cells there hold") {
                     auto& block = expected[{x / side, y / side * layers + z / side}];
                     block[0] += 1, block[1] += c.n, block[2] += c.n * c.n3, block[3] += c.n * c.n5;
                 });
-            const std::vector<BlockPart> parts = parts_of(hosted, p, side, layers);
+            const std::vector<BlockPart> parts = parts_of(p, g.box(), counts, side, layers);
             for (const BlockPart& b : parts) {
-                CHECK(b.process == p.index);
-                found[b.place()] = {b.cells, b.sums[0], b.sums[1], b.sums[2]};
+                CHECK(b.process == p.process);
+                found[{b.x, b.y}] = {b.cells, b.sums[0], b.sums[1], b.sums[2]};
             }
             CHECK(found == expected);
             CHECK(found.size() == parts.size());

@@ -56,7 +56,7 @@ Balancing balance_once(const Team& team) {
         const std::vector<std::int64_t> sums = sums_by_process(team, owners, particles, team.size());
         const std::vector<double> times(sums.begin(), sums.end());
         const CellLoads loads =
-            evaluate(*model, team, grid, HostedCells(team, grid, around, hosts, counts), state, times);
+            evaluate(*model, team, grid, ProcessCells::at_home(team, grid, around, hosts), counts, state, times);
         kept = make_partition({team, grid, hosts, loads.load, particles}, options, splits);
         predicted_efficiency(team, Owners(grid, home, around_home(team, grid, kept)), loads.load, team.size());
     }

@@ -123,8 +123,9 @@ TEST_CASE("the times that matter are those of suspects, of known speeds, and wha
 TEST_CASE("of many processes the search is told to look at few, of few at all") {
     struct Metered : Speeds, Meter {
         explicit Metered(const World& w) : Speeds(w.processes, {}) {}
-        void learn(const Team& team, const Grid& grid, const HostedCells& hosted, std::span<const double> times) {
-            Speeds::learn(team, grid, hosted, times, *this);
+        void learn(const Team& team, const Grid& grid, const ProcessCells& cells, std::span<const CellCounts> counts,
+                   std::span<const double> times) {
+            Speeds::learn(team, grid, cells, counts, times, *this);
         }
         void part(RoundPart part, std::int64_t processes, std::int64_t) const override {
             if (part == RoundPart::search) largest->push_back(processes);

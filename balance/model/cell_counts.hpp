@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What is in the cells around each cell. Homes are compact, so only a frame around each has to come from others.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/grid/grid.hpp"
+#include "balance/model/load_model.hpp"
+#include "balance/team.hpp"
+
+namespace balance {
+
+/// Particles in and around each cell of a member's home, across periodic boundaries as well. particles: in those cells.
+/// Collective.
+std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::span<const std::int32_t> particles);
+
+}  // namespace balance

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Both the host of a process and the homes of its cells know its boxes, so each knows which rows come from whom.
+#include "balance/model/process_cells.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "balance/transfer.hpp"
+
+namespace balance {
+namespace {
+
+// Between the homes and the cells of the processes that members host.
+FieldPlan plan_of(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts) {
+    std::vector<int> members;
+    for (const std::int64_t p : known.processes)
+        if (const int m = hosts.member_of(p); members.empty() || members.back() != m) members.push_back(m);
+    const auto boxes_of = [&](int member) {
+        const Range its = hosts.processes_of(member);
+        const auto begin = std::ranges::lower_bound(known.processes, its.begin) - known.processes.begin(),
+                   end = std::ranges::lower_bound(known.processes, its.end) - known.processes.begin();
+        return std::vector<Box>(known.boxes.begin() + known.first[begin], known.boxes.begin() + known.first[end]);
+    };
+    return {team, Homes{grid, team.size()}, members, boxes_of};
+}
+
+}  // namespace
+
+void ProcessCells::add(std::int64_t process, std::vector<Box> boxes) {
+    std::int64_t cells = 0;
+    for (const Box& b : boxes) cells += b.cells();
+    pieces_.push_back({process, std::move(boxes), this->cells(), cells});
+}
+
+std::vector<Box> ProcessCells::boxes() const {
+    std::vector<Box> all;
+    for (const Piece& p : pieces_) all.insert(all.end(), p.boxes.begin(), p.boxes.end());
+    return all;
+}
+
+ProcessCells ProcessCells::hosted(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts) {
+    const Range mine = hosts.processes_of(team.rank());
+    ProcessCells all(team, Homes{grid, team.size()}.of(team.rank()), mine);
+    all.plan_.emplace(plan_of(team, grid, known, hosts));
+    for (std::int64_t i = 0; i < known.size(); ++i)
+        if (const std::int64_t p = known.processes[i]; p >= mine.begin && p < mine.end)
+            all.add(p, {known.of(i).begin(), known.of(i).end()});
+    return all;
+}
+
+ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts) {
+    const Homes homes{grid, team.size()};
+    const Range mine = hosts.processes_of(team.rank());
+    ProcessCells here(team, homes.of(team.rank()), mine);
+    std::map<int, Partner> partners;
+    const auto partner = [&](int member) -> Partner& {
+        return partners.try_emplace(member, Partner{member}).first->second;
+    };
+    for (std::int64_t i = 0; i < known.size(); ++i) {
+        const std::int64_t p = known.processes[i];
+        std::vector<Box> boxes;
+        for (const Box& b : known.of(i))
+            if (const Box common = intersection(b, here.home_); !common.empty()) boxes.push_back(common);
+        if (!boxes.empty()) {
+            partner(hosts.member_of(p)).pieces.push_back(here.pieces_.size());
+            here.add(p, std::move(boxes));
+        }
+        if (p < mine.begin || p >= mine.end) continue;
+        const auto place = static_cast<std::size_t>(p - mine.begin);
+        for (const Box& b : known.of(i))
+            homes.for_each_in(b, [&](int home) {
+                std::vector<std::size_t>& hosted = partner(home).hosted;
+                if (hosted.empty() || hosted.back() != place) hosted.push_back(place);
+            });
+    }
+    for (auto& [member, found] : partners) here.partners_.push_back(std::move(found));
+    return here;
+}
+
+template <class Put>
+void ProcessCells::exchange(std::span<const double> rows, std::size_t width, Places from, Places to, Put put) const {
+    std::vector<Link<const Partner*>> links;
+    for (const Partner& p : partners_) {
+        if (p.member != team_.rank()) {
+            links.push_back({p.member, {&p}, {&p}});
+            continue;
+        }
+        for (std::size_t i = 0; i < (p.*from).size(); ++i) put((p.*to)[i], &rows[(p.*from)[i] * width]);
+    }
+    if (team_.size() == 1) return;
+    Transfer<const Partner*, double> transfer(team_.channel());
+    transfer.lay_out(
+        std::span<const Link<const Partner*>>(links), [&](const Partner* p) { return width * (p->*from).size(); },
+        [&](const Partner* p) { return width * (p->*to).size(); });
+    transfer.start(SerialLoop{}, [&](const Partner* p, double* out) {
+        for (const std::size_t place : p->*from) out = std::copy_n(&rows[place * width], width, out);
+    });
+    transfer.finish(SerialLoop{}, [&](const Partner* p, const double* in) {
+        for (const std::size_t place : p->*to) put(place, std::exchange(in, in + width));
+    });
+}
+
+std::vector<double> ProcessCells::sums_at_hosts(std::span<const double> rows, std::size_t width) const {
+    if (are_whole()) return {rows.begin(), rows.end()};
+    std::vector<double> sums(hosted_.size() * width, 0.0);
+    exchange(rows, width, &Partner::pieces, &Partner::hosted, [&](std::size_t place, const double* row) {
+        for (std::size_t i = 0; i < width; ++i) sums[place * width + i] += row[i];
+    });
+    return sums;
+}
+
+std::vector<double> ProcessCells::for_pieces(std::span<const double> of_hosted, std::size_t width) const {
+    if (are_whole()) return {of_hosted.begin(), of_hosted.end()};
+    std::vector<double> rows(pieces_.size() * width);
+    exchange(of_hosted, width, &Partner::hosted, &Partner::pieces,
+             [&](std::size_t place, const double* row) { std::copy_n(row, width, &rows[place * width]); });
+    return rows;
+}
+
+}  // namespace balance

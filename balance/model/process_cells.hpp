@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The cells of processes, as a load model looks at them: in pieces, which are whole processes on the members that host
+// them, or what processes have in the homes of their cells, where no value of a cell has to travel.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "balance/delivery.hpp"
+#include "balance/grid/field.hpp"
+#include "balance/partition/hosts.hpp"
+#include "balance/partition/process_boxes.hpp"
+#include "balance/team.hpp"
+
+namespace balance {
+
+/// Some cells of one process.
+struct Piece {
+    std::int64_t process;
+    std::vector<Box> boxes;
+    std::int64_t first, cells;  ///< among the values of all pieces: those from `first` on, box by box
+};
+
+/// The pieces that one member looks at. The team must live as long as it.
+class ProcessCells {
+public:
+    /// Of the processes that a member hosts all cells. known: what around_home() gives.
+    static ProcessCells hosted(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts);
+    /// Of each process its cells in the member's home.
+    static ProcessCells at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts);
+
+    bool are_whole() const { return plan_.has_value(); }
+    const Range& hosted() const { return hosted_; }            ///< the processes that this member hosts
+    std::span<const Piece> pieces() const { return pieces_; }  ///< in the order of their processes
+    std::int64_t cells() const { return pieces_.empty() ? 0 : pieces_.back().first + pieces_.back().cells; }
+    const Box& home() const { return home_; }
+    /// See FieldPlan.
+    std::int64_t packed_values() const { return plan_ ? plan_->packed_values() : 0; }
+
+    /// Values of the cells of the member's home in the order of the pieces. Collective.
+    template <class T>
+    std::vector<T> to_pieces(std::span<const T> at_home) const {
+        return plan_ ? plan_->to_boxes(at_home) : FieldPlan::reordered(at_home, std::span(&home_, 1), boxes());
+    }
+    /// Back again. Collective.
+    template <class T>
+    void to_home(std::span<const T> values, std::span<T> at_home) const {
+        if (plan_) {
+            plan_->to_home(values, at_home);
+            return;
+        }
+        const std::vector<T> back = FieldPlan::reordered(values, boxes(), std::span(&home_, 1));
+        std::ranges::copy(back, at_home.begin());
+    }
+
+    /// Rows of `width` numbers of each piece, added up for each process that this member hosts: in an order that
+    /// depends on the team, so they have to be whole numbers with sums below 2^53. Collective.
+    std::vector<double> sums_at_hosts(std::span<const double> rows, std::size_t width) const;
+    /// Such a row of each process that this member hosts, for each of the pieces. Collective.
+    std::vector<double> for_pieces(std::span<const double> of_hosted, std::size_t width) const;
+    /// What the pieces of the processes have, that this member hosts, in any order. lists: of each piece, none empty.
+    /// Not of whole processes. Collective.
+    template <class T>
+    std::vector<T> lists_at_hosts(const std::vector<std::vector<T>>& lists) const {
+        std::vector<T> here;
+        std::vector<Parcel<std::byte>> parcels;
+        std::vector<int> senders;
+        for (const Partner& p : partners_) {
+            std::vector<T> list;
+            for (const std::size_t i : p.pieces) list.insert(list.end(), lists[i].begin(), lists[i].end());
+            if (p.member == team_.rank()) {
+                here = std::move(list);
+                continue;
+            }
+            const auto bytes = std::as_bytes(std::span(list));
+            if (!list.empty()) parcels.push_back({p.member, {bytes.begin(), bytes.end()}});
+            if (!p.hosted.empty()) senders.push_back(p.member);
+        }
+        if (team_.size() == 1) return here;
+        for (const Parcel<std::byte>& p : exchange_parcels(team_, std::move(parcels), senders)) {
+            const std::vector<T> list = elements_in<T>(p.list);
+            here.insert(here.end(), list.begin(), list.end());
+        }
+        return here;
+    }
+
+private:
+    /// A member, perhaps this one, with which rows are exchanged.
+    struct Partner {
+        int member;
+        std::vector<std::size_t> pieces;  ///< places of this member's pieces whose processes the partner hosts
+        std::vector<std::size_t> hosted;  ///< places, among the processes hosted here, of those with cells in its home
+    };
+    using Places = std::vector<std::size_t> Partner::*;
+
+    ProcessCells(const Team& team, const Box& home, const Range& hosted) : team_(team), home_(home), hosted_(hosted) {}
+    void add(std::int64_t process, std::vector<Box> boxes);
+    std::vector<Box> boxes() const;
+    /// Takes rows from places here to places of partners, and calls put(place, row) for each that arrives.
+    template <class Put>
+    void exchange(std::span<const double> rows, std::size_t width, Places from, Places to, Put put) const;
+
+    const Team& team_;
+    Box home_;
+    Range hosted_;
+    std::optional<FieldPlan> plan_;  // between the homes and whole processes
+    std::vector<Piece> pieces_;
+    std::vector<Partner> partners_;  // by member
+};
+
+}  // namespace balance
