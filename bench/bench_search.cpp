@@ -25,10 +25,11 @@ double cpu_seconds() {
 // Microseconds of the parts of the last search for slow processes.
 class PartTimes final : public Meter {
 public:
-    void part(RoundPart part, std::int64_t processes, std::int64_t) const override {
+    void part(RoundPart part, std::int64_t processes, std::int64_t cells) const override {
         end();
         now_ = static_cast<std::size_t>(part);
         processes_[now_] = processes;
+        cells_[now_] = cells;
     }
     void end() const {
         const double now = cpu_seconds();
@@ -37,10 +38,11 @@ public:
     }
     double of(RoundPart part) const { return microseconds_[static_cast<std::size_t>(part)]; }
     std::int64_t processes(RoundPart part) const { return processes_[static_cast<std::size_t>(part)]; }
+    std::int64_t cells(RoundPart part) const { return cells_[static_cast<std::size_t>(part)]; }
 
 private:
     mutable std::array<double, 32> microseconds_{};
-    mutable std::array<std::int64_t, 32> processes_{};
+    mutable std::array<std::int64_t, 32> processes_{}, cells_{};
     mutable std::size_t now_ = 0;
     mutable double begin_ = cpu_seconds();
 };
@@ -96,18 +98,20 @@ void speeds(int nx, int ny, int ranks, const Unknown& unknown, int balancings) {
         found.learn(one, grid, cells, counts, times, last);
         last.end();
     }
-    std::printf("%8d %6d %-20s %8d | %6.2f %7.1f %7.1f %7.1f %7.1f %8.1f | %6lld\n", nx * ny, ranks, unknown.name,
+    std::printf("%8d %6d %-20s %8d | %6.2f %7.1f %7.1f %7.1f %7.1f %8.1f | %6lld %7lld\n", nx * ny, ranks, unknown.name,
                 balancings, 1e3 * last.of(RoundPart::blocks) / (nx * ny), last.of(RoundPart::told),
                 last.of(RoundPart::prior), last.of(RoundPart::shares), last.of(RoundPart::sift),
-                last.of(RoundPart::search), static_cast<long long>(last.processes(RoundPart::search)));
+                last.of(RoundPart::search), static_cast<long long>(last.processes(RoundPart::search)),
+                static_cast<long long>(last.cells(RoundPart::search)));
 }
 
 }  // namespace
 
 int main() {
-    std::printf("%8s %6s %-20s %8s | %6s %7s %7s %7s %7s %8s | %6s  (nanoseconds a cell; microseconds; times)\n",
-                "cells", "ranks", "not known", "records", "blocks", "told", "prior", "shares", "sift", "search",
-                "fitted");
+    std::printf(
+        "%8s %6s %-20s %8s | %6s %7s %7s %7s %7s %8s | %6s %7s  (nanoseconds a cell; microseconds; times; shares)\n",
+        "cells", "ranks", "not known", "records", "blocks", "told", "prior", "shares", "sift", "search", "fitted",
+        "shares");
     for (const Unknown& unknown :
          {Unknown{"nothing", 0, false, 1}, Unknown{"noise", 0.01, false, 1}, Unknown{"some slow", 0.01, true, 1},
           Unknown{"dear cells, 1.3 x", 0.01, false, 1.3}, Unknown{"much noise", 0.1, false, 1}})

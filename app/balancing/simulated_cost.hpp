@@ -18,27 +18,27 @@ struct PartCost {
 
 /// Measured on one core of an AMD EPYC with AVX-512, of 2024 or later, for 96 to 2400 processes and 0.26 to 130 million
 /// cells by bench/bench_rates and bench_search, rounded up; on an Intel Xeon of 2023 most were twice as long. Cells: of
-/// a rank's home, but lines of cells that ranks cut together for lines, and of hosted processes for the model and
-/// blocks. For the chain, processes are the parts that sweeps go through, and cells the items that a leader collects;
-/// for tiles, fields and owners they are those that a rank knows around it, for the bisection those that it cuts
-/// itself; for the search for slow processes see balance::RoundPart.
+/// a rank's home, but lines of cells that ranks cut together for lines, and of hosted processes for a model that is
+/// not additive. For the chain, processes are the parts that sweeps go through, and cells the items that a leader
+/// collects; for tiles, fields and owners they are those that a rank knows around it, for the bisection those that it
+/// cuts itself; for the search for slow processes see balance::RoundPart.
 namespace cost {
 inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a decomposition and a plan of its halo
 inline constexpr PartCost fields{5e-6, 6e-9, 7.5e-10};    ///< a plan between homes and boxes; a number that is packed
-inline constexpr PartCost around{0, 0, 3e-9};             ///< what is in the cells around each
+inline constexpr PartCost around{0, 0, 4e-9};             ///< what is in the cells around each
 inline constexpr PartCost owners{0, 9e-9, 4e-10};         ///< of the cells at home
 inline constexpr PartCost quality{2e-6, 2e-9, 3e-9};      ///< of a partition
 inline constexpr PartCost counted{0, 0, 4.5e-9};          ///< counted work
-inline constexpr PartCost model{0, 1.3e-8, 6.5e-9};       ///< r1
+inline constexpr PartCost model{0, 1.3e-8, 8.5e-9};       ///< r1
 inline constexpr PartCost lines{0, 0, 2e-8};              ///< of the bisection's first levels
 inline constexpr PartCost bisection{1e-4, 1.5e-5, 1e-8};  ///< into 8 patches a process
 inline constexpr PartCost chain{0, 1.75e-8, 1.3e-9};      ///< by a leader, with unequal targets
-inline constexpr PartCost blocks{0, 0, 3e-9};             ///< for the search for slow processes
+inline constexpr PartCost blocks{0, 0, 5e-9};             ///< for the search for slow processes
 inline constexpr PartCost told{0, 1.7e-7, 0};             ///< on rank 0: what it is told for that, and looks at
 inline constexpr PartCost prior{0, 4.5e-7, 0};            ///< on rank 0, where times are not explained: the costs anew
 inline constexpr PartCost shares{0, 3e-7, 0};             ///< of a process in blocks
-inline constexpr PartCost sift{0, 1.1e-7, 0};             ///< on rank 0: which of them the search looks at
-inline constexpr PartCost search{2.5e-3, 6e-6, 0};        ///< and the search itself
+inline constexpr PartCost sift{0, 1.3e-7, 0};             ///< on rank 0: which of them the search looks at
+inline constexpr PartCost search{7e-4, 6.2e-6, 1.3e-7};   ///< and the search itself
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -42,32 +43,9 @@ void for_each_line(const Box& box, Visit visit) {
             visit(x, y, box.lower[2], box.extent(flat ? 1 : 2));
 }
 
-// Replaces each of a box's numbers by the sum of `Wide` that follow each other along an axis, itself and those behind
-// it: that axis becomes shorter by Wide - 1.
-template <int Wide>
-std::vector<std::int32_t> summed_along(int axis, const std::vector<std::int32_t>& values, std::array<int, 3>& extent) {
-    std::size_t inner = 1, outer = 1;
-    for (int a = 0; a < 3; ++a) (a < axis ? outer : inner) *= a == axis ? 1 : static_cast<std::size_t>(extent[a]);
-    const std::size_t from = extent[axis] * inner, to = from - (Wide - 1) * inner;
-    extent[axis] -= Wide - 1;
-    std::vector<std::int32_t> sums(outer * to);
-    for (std::size_t o = 0; o < outer; ++o) {
-        const std::int32_t* value = &values[o * from];
-        std::int32_t* sum = &sums[o * to];
-        for (std::size_t k = 0; k < to; ++k) {
-            std::int32_t s = 0;
-            for (int w = 0; w < Wide; ++w) s += value[k + w * inner];
-            sum[k] = s;
-        }
-    }
-    return sums;
-}
-
-template <int Wide>
-std::vector<std::int32_t> summed(int dimensions, const std::vector<std::int32_t>& values, std::array<int, 3> extent) {
-    std::vector<std::int32_t> sums = summed_along<Wide>(dimensions - 1, values, extent);
-    for (int a = dimensions - 2; a >= 0; --a) sums = summed_along<Wide>(a, sums, extent);
-    return sums;
+// Adds up numbers of cells that lie side by side, line by line.
+void add(const std::int32_t* line, std::vector<std::int32_t>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += line[i];
 }
 
 }  // namespace
@@ -98,15 +76,23 @@ std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::s
         for_each_line(p.in_frame, [&](int x, int y, int z, int cells) {
             std::copy_n(std::exchange(next, next + cells), cells, &framed[place_in(frame, x, y, z)]);
         });
-    const std::array<int, 3> extent{frame.extent(0), frame.extent(1), frame.extent(2)};
-    const std::vector<std::int32_t> near = summed<3>(grid.dimensions, framed, extent),
-                                    farther = summed<5>(grid.dimensions, framed, extent);
-    const Box nearer = with_halo(home, halo_of(grid, 1));  // of whose cells the sums `near` are
+    // First the lines around each one are added up, then what lies side by side in the sum.
+    std::vector<std::int64_t> near, farther;  // from a line to those up to one cell away, and to the others
+    const int across = grid.dimensions == 3 ? reach : 0;
+    const std::int64_t y_stride = frame.extent(2), x_stride = y_stride * frame.extent(1);
+    for (int x = -reach; x <= reach; ++x)
+        for (int y = -across; y <= across; ++y)
+            (std::max(std::abs(x), std::abs(y)) <= 1 ? near : farther).push_back(x * x_stride + y * y_stride);
     std::size_t at = 0;
     for_each_line(home, [&](int x, int y, int z, int cells) {
-        const std::int32_t* n = &framed[place_in(frame, x, y, z)];
-        const std::int32_t* n3 = &near[place_in(nearer, x, y, z)];
-        for (int i = 0; i < cells; ++i, ++at) counts[at] = {n[i], n3[i], farther[at]};
+        const std::int32_t* line = &framed[place_in(frame, x, y, z)] - reach;
+        std::vector<std::int32_t> sums(cells + 2 * reach, 0);
+        for (const std::int64_t there : near) add(line + there, sums);
+        for (int i = 0; i < cells; ++i) counts[at + i] = {line[i + reach], sums[i + 1] + sums[i + 2] + sums[i + 3], 0};
+        for (const std::int64_t there : farther) add(line + there, sums);
+        for (int i = 0; i < cells; ++i)
+            counts[at + i].n5 = sums[i] + sums[i + 1] + sums[i + 2] + sums[i + 3] + sums[i + 4];
+        at += cells;
     });
     return counts;
 }

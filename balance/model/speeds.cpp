@@ -101,13 +101,21 @@ void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells
     if (team.rank() == 0) {
         const std::vector<bool> fitted = involved(of_each, records_, speeds, blocks.count);
         meter.part(RoundPart::search, std::ranges::count(fitted, true) + std::ssize(processes_in(fitted, processes_)),
-                   0);
+                   shares_in(fitted));
         speeds = separate(records_, speeds, fitted, blocks.count);
         patience_.tell(left, found(), speeds);
         for (SpeedRecord& r : records_) std::vector<BlockShare>().swap(r.shares);
     }
     team.broadcast(std::as_writable_bytes(std::span(speeds)));
     set(std::move(speeds));
+}
+
+// Of blocks, in the times that a search looks at.
+std::int64_t Speeds::shares_in(const std::vector<bool>& fitted) const {
+    std::int64_t shares = 0;
+    for (std::size_t k = 0; k < records_.size(); ++k)
+        for (const BlockShare& s : records_[k].shares) shares += fitted[k * processes_ + s.process] ? 1 : 0;
+    return shares;
 }
 
 // By the costs as they are known, or fitted anew.

@@ -125,6 +125,7 @@ private:
         std::array<int, 3> count;
     };
     Blocks blocks_of(const Grid& grid) const;
+    std::int64_t shares_in(const std::vector<bool>& fitted) const;
     std::vector<double> left_unexplained(const Meter& meter);
     std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
     std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
