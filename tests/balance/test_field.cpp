@@ -112,6 +112,30 @@ TEST_CASE("packed values come back bit by bit, and those that are alike take few
         }
 }
 
+TEST_CASE("stretches of equal values come back among others, and count for little") {
+    constexpr std::int64_t words = 3, stretch = packing::stretch, equal = packing::equal_stretch;
+    std::mt19937 random(6);
+    for (int kinds = 0; kinds < 5 * 5 * 5; ++kinds) {
+        std::vector<CellCounts> counts;
+        std::int64_t expected = 0;
+        for (const int kind :
+             {kinds % 5, kinds / 5 % 5, kinds / 25}) {  // which of the words differ; 4: none, and fewer
+            const std::int64_t n = kind == 4 ? 0 : stretch;
+            for (std::int64_t i = 0; i < n; ++i) {
+                CellCounts c{5, 5, 5};
+                if (kind > 0) (kind == 1 ? c.n : kind == 2 ? c.n3 : c.n5) += static_cast<std::int32_t>(random() % 7);
+                counts.push_back(c);
+            }
+            expected += n == 0 ? 0 : words * (kind == 0 ? equal : stretch);
+        }
+        for (int i = 0; i < kinds % 3; ++i) counts.push_back({1, 2, 3});
+        if (kinds % 3 > 0) expected += words * equal;
+        CAPTURE(kinds);
+        CHECK(comes_back(counts));
+        CHECK(numbers_in<CellCounts>(packed(std::span<const CellCounts>(counts))) == expected);
+    }
+}
+
 TEST_CASE("where members have many cells fields go packed, in a fraction of their bytes") {
     const Grid grid{{230, 190, 1}};
     for (const int members : {2, 5}) {
@@ -130,7 +154,11 @@ TEST_CASE("where members have many cells fields go packed, in a fraction of thei
             const auto sent = static_cast<double>(ThreadTeam::counts_of(team).largest_transfer);
             const std::vector<CellCounts> there = plan.to_boxes(std::span<const CellCounts>(counts));
             std::vector<std::int64_t> back(field.size(), -1), expected;
-            plan.to_home(std::span<const std::int64_t>(values), std::span(back));
+            const std::int64_t numbers = plan.to_home(std::span<const std::int64_t>(values), std::span(back));
+            std::vector<std::int64_t> nothing(field.size());
+            const std::int64_t few = plan.to_home(
+                std::span<const std::int64_t>(std::vector<std::int64_t>(values.size())), std::span(nothing));
+            if (numbers != plan.packed_values() || 4 * few > numbers) return 8.0;
             for (const Box& b : mine) std::ranges::copy(values_of(b), std::back_inserter(expected));
             bool right = values == expected && back == field;
             for (std::size_t i = 0; right && i < there.size(); ++i)
