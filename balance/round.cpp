@@ -131,20 +131,24 @@ private:
     }
 
     CellLoads learnt_loads(const std::vector<double>& times) {
-        const ProcessCells at_home = ProcessCells::at_home(s_.team, s_.grid, known_, s_.hosts);
-        s_.meter.part(RoundPart::fields, known_.size(), 0);
+        const auto pieces_at_home = [&] {
+            s_.meter.part(RoundPart::fields, known_.size(), 0);
+            return ProcessCells::at_home(s_.team, s_.grid, known_, s_.hosts);
+        };
+        std::optional<ProcessCells> at_home;
         if (driver_ && s_.policy.finds_speeds())
-            all_.speeds.learn(s_.team, s_.grid, at_home, cells_.counts, times, s_.meter);
+            all_.speeds.learn(s_.team, s_.grid, at_home.emplace(pieces_at_home()), cells_.counts, times, s_.meter);
         const auto loads_of = [&](const ProcessCells& cells) {
             s_.meter.part(RoundPart::model, s_.hosts.processes(), cells.cells());
             return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state,
                             all_.speeds.at_mean_speed(times), cells_.work, cells_.ahead);
         };
-        if (b_.model->additive()) return loads_of(at_home);
-        const ProcessCells hosted = ProcessCells::hosted(s_.team, s_.grid, known_, s_.hosts);
-        constexpr int fields = 6;  // counts and states to the processes, and these home again with the loads
-        s_.meter.part(RoundPart::fields, known_.size(), fields * hosted.packed_values());
-        return loads_of(hosted);
+        if (b_.model->additive()) return loads_of(at_home ? *at_home : pieces_at_home());
+        const ProcessCells whole = ProcessCells::whole_processes(s_.team, s_.grid, known_, s_.hosts);
+        // States to the processes, and home again with the loads; and three numbers of each cell to them.
+        const int fields = b_.model->needs_particles() ? 6 : 3;
+        s_.meter.part(RoundPart::fields, known_.size(), fields * whole.packed_values());
+        return loads_of(whole);
     }
 
     // Nothing where no partition keeps the limit.
@@ -300,8 +304,9 @@ HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCe
         return at_home;
     };
     const auto around = [&](const std::vector<std::int32_t>& in_tiles) {
+        const std::vector<std::int32_t> particles = to_home(in_tiles);
         meter.part(RoundPart::around, 0, home.cells());
-        return counts_around(team, owners.grid(), to_home(in_tiles));
+        return counts_around(team, owners.grid(), particles);
     };
     HomeCells cells{around(tiles.particles), {}};
     if (tiles.ahead) cells.ahead = around(*tiles.ahead);

@@ -242,7 +242,7 @@ void measure(int nx, int ny, int ranks) {
         const Decomposition d(grid, around_middle, hosts, {16, 32});
         halo_plan(d, ranks / 2, 2);
     });
-    const double fields = microseconds([&] { ProcessCells::hosted(team, grid, around_home, hosts); });
+    const double fields = microseconds([&] { ProcessCells::whole_processes(team, grid, around_home, hosts); });
     const double owners = microseconds([&] { const Owners o(grid, home, around_home); });
     const Owners o(grid, home, around_home);
     const double quality = microseconds([&] {

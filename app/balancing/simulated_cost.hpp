@@ -25,7 +25,7 @@ struct PartCost {
 namespace cost {
 inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a decomposition and a plan of its halo
 inline constexpr PartCost fields{5e-6, 6e-9, 7.5e-10};    ///< a plan between homes and boxes; a number that is packed
-inline constexpr PartCost around{0, 0, 4e-9};             ///< what is in the cells around each
+inline constexpr PartCost around{1e-5, 0, 4e-9};          ///< what is in the cells around each
 inline constexpr PartCost owners{0, 9e-9, 4e-10};         ///< of the cells at home
 inline constexpr PartCost quality{2e-6, 2e-9, 3e-9};      ///< of a partition
 inline constexpr PartCost counted{0, 0, 4.5e-9};          ///< counted work

@@ -32,12 +32,12 @@ public:
         : ranks_(static_cast<double>(partition.processes())), cells_(cells), conditions_(conditions) {
         const std::vector<double> begins(partition.processes(), 0.0);
         reduction_ = largest(predict::reduction_ends(begins, conditions.nodes, conditions.machine));
-        const bool packs = balance::worth_packing(static_cast<std::int64_t>(cells), partition.processes());
-        const double number = packs ? 3 : 8;  // bytes; packed about so many (bench/bench_wide)
+        packs_ = balance::worth_packing(static_cast<std::int64_t>(cells), partition.processes());
+        const double number = packs_ ? 3 : 8;  // bytes; packed about so many (bench/bench_wide)
         exchange_ = largest(predict::step_ends(
             predict::field_exchange(grid, partition, number * cells / static_cast<double>(grid.box().cells())), begins,
             conditions.nodes, conditions.machine, comm::Overlap::links));
-        if (packs) exchange_ += 2 * cost::fields.cell * cells_of_a_rank();
+        if (packs_) exchange_ += 2 * cost::fields.cell * cells_of_a_rank();
     }
     double of(const Messages& m) const {
         const predict::Machine& machine = conditions_.machine;
@@ -53,6 +53,8 @@ public:
                    (machine.message_seconds + machine.between.latency_seconds);
     }
     double cells_of_a_rank() const { return cells_ / ranks_; }
+    // What comes from the homes around one comes at the same time; where it is packed, its size before it.
+    double frame_messages() const { return packs_ ? 2 : 1; }
     double home(const PartCost& c) const { return part(c, cells_of_a_rank(), ranks_); }
     // Of a part that goes through the processes around a rank, not through all.
     double around(const PartCost& c) const { return part(c, cells_of_a_rank(), 16); }
@@ -67,6 +69,7 @@ private:
     double ranks_, cells_;
     const predict::Conditions& conditions_;
     double reduction_ = 0, exchange_ = 0;
+    bool packs_ = false;
 };
 
 // Pieces between which the chain may be cut.
@@ -78,9 +81,6 @@ double chain_items(const balance::PartitionOptions& options, int dimensions, dou
     return std::pow(predict::grown(cells, dimensions - 1) * patches, 1.0 / dimensions);
 }
 
-// What comes from the homes around one comes at the same time; its size before it.
-constexpr double frame_messages = 2;
-
 double look_seconds(const Prices& price, bool counted_work) {
     if (!counted_work) return price.of({.reductions = 1});  // times alone
     double seconds = 0;
@@ -89,7 +89,7 @@ double look_seconds(const Prices& price, bool counted_work) {
         seconds += price.around(c);
     // Who owns what around each home; particles and neighbours go home, and particles around each home to it; times,
     // with those of the even partition.
-    return seconds + price.of({.reductions = 3, .exchanges = 2, .deliveries = 1, .messages = frame_messages});
+    return seconds + price.of({.reductions = 3, .exchanges = 2, .deliveries = 1, .messages = price.frame_messages()});
 }
 
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double cells) {
@@ -137,7 +137,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     }
     if (!counted_work) {  // only now, as counted work has before
         seconds += price.around(cost::tiles) + price.around(plan_of_fields) + price.around(cost::around);
-        m.reductions += 1, m.exchanges += 1, m.deliveries += 1, m.messages += frame_messages;
+        m.reductions += 1, m.exchanges += 1, m.deliveries += 1, m.messages += price.frame_messages();
     }
     return seconds + price.of(m);
 }

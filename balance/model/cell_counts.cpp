@@ -36,8 +36,8 @@ std::vector<FramePart> parts_of_frame(const Grid& grid, const Box& frame) {
 
 // Calls visit(x, y, z, cells) for the first of the cells of each line of a box; in two dimensions lines lie along y.
 template <class Visit>
-void for_each_line(const Box& box, Visit visit) {
-    const bool flat = box.extent(2) == 1;
+void for_each_line(const Box& box, int dimensions, Visit visit) {
+    const bool flat = dimensions == 2;
     for (int x = box.lower[0]; x < box.upper[0]; ++x)
         for (int y = box.lower[1]; y < (flat ? box.lower[1] + 1 : box.upper[1]); ++y)
             visit(x, y, box.lower[2], box.extent(flat ? 1 : 2));
@@ -73,7 +73,7 @@ std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::s
     std::vector<std::int32_t> framed(frame.cells(), 0);
     const std::int32_t* next = there.data();
     for (const FramePart& p : parts)
-        for_each_line(p.in_frame, [&](int x, int y, int z, int cells) {
+        for_each_line(p.in_frame, grid.dimensions, [&](int x, int y, int z, int cells) {
             std::copy_n(std::exchange(next, next + cells), cells, &framed[place_in(frame, x, y, z)]);
         });
     // First the lines around each one are added up, then what lies side by side in the sum.
@@ -84,7 +84,7 @@ std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::s
         for (int y = -across; y <= across; ++y)
             (std::max(std::abs(x), std::abs(y)) <= 1 ? near : farther).push_back(x * x_stride + y * y_stride);
     std::size_t at = 0;
-    for_each_line(home, [&](int x, int y, int z, int cells) {
+    for_each_line(home, grid.dimensions, [&](int x, int y, int z, int cells) {
         const std::int32_t* line = &framed[place_in(frame, x, y, z)] - reach;
         std::vector<std::int32_t> sums(cells + 2 * reach, 0);
         for (const std::int64_t there : near) add(line + there, sums);

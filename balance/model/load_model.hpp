@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Load models: from the times that processes were measured to need to a load of each cell.
 //
-// A model is a class that sees one process at a time; what it has to know of all processes it gets as exact sums, or
-// one member concludes it from a few numbers of each process and tells all. So results do not depend on who hosts what.
-// To add one: a file with a class derived from LoadModel, a line in STEELYARD_MODELS (load_model.cpp), a test:
-// docs/extend.md.
+// A model is a class that sees one process, or one piece of a process, at a time; what it has to know of all processes
+// it gets as exact sums, or one member concludes it from a few numbers of each process and tells all. So results do not
+// depend on who hosts what. To add one: a file with a class derived from LoadModel, a line in STEELYARD_MODELS
+// (load_model.cpp), a test: docs/extend.md.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -38,7 +38,8 @@ std::vector<Box> ProcessCells::boxes() const {
     return all;
 }
 
-ProcessCells ProcessCells::hosted(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts) {
+ProcessCells ProcessCells::whole_processes(const Team& team, const Grid& grid, const ProcessBoxes& known,
+                                           const Hosts& hosts) {
     const Range mine = hosts.processes_of(team.rank());
     ProcessCells all(team, Homes{grid, team.size()}.of(team.rank()), mine);
     all.plan_.emplace(plan_of(team, grid, known, hosts));
@@ -54,7 +55,7 @@ ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const Pro
     ProcessCells here(team, homes.of(team.rank()), mine);
     std::map<int, Partner> partners;
     const auto partner = [&](int member) -> Partner& {
-        return partners.try_emplace(member, Partner{member}).first->second;
+        return partners.try_emplace(member, Partner{member, {}, {}}).first->second;
     };
     for (std::int64_t i = 0; i < known.size(); ++i) {
         const std::int64_t p = known.processes[i];
@@ -103,6 +104,7 @@ void ProcessCells::exchange(std::span<const double> rows, std::size_t width, Pla
 std::vector<double> ProcessCells::sums_at_hosts(std::span<const double> rows, std::size_t width) const {
     if (are_whole()) return {rows.begin(), rows.end()};
     std::vector<double> sums(hosted_.size() * width, 0.0);
+    if (width == 0) return sums;
     exchange(rows, width, &Partner::pieces, &Partner::hosted, [&](std::size_t place, const double* row) {
         for (std::size_t i = 0; i < width; ++i) sums[place * width + i] += row[i];
     });
@@ -112,6 +114,7 @@ std::vector<double> ProcessCells::sums_at_hosts(std::span<const double> rows, st
 std::vector<double> ProcessCells::for_pieces(std::span<const double> of_hosted, std::size_t width) const {
     if (are_whole()) return {of_hosted.begin(), of_hosted.end()};
     std::vector<double> rows(pieces_.size() * width);
+    if (width == 0) return rows;
     exchange(of_hosted, width, &Partner::hosted, &Partner::pieces,
              [&](std::size_t place, const double* row) { std::copy_n(row, width, &rows[place * width]); });
     return rows;

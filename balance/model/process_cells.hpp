@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct Piece {
 class ProcessCells {
 public:
     /// Of the processes that a member hosts all cells. known: what around_home() gives.
-    static ProcessCells hosted(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts);
+    static ProcessCells whole_processes(const Team& team, const Grid& grid, const ProcessBoxes& known,
+                                        const Hosts& hosts);
     /// Of each process its cells in the member's home.
     static ProcessCells at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts);
 
@@ -64,6 +66,7 @@ public:
     /// Not of whole processes. Collective.
     template <class T>
     std::vector<T> lists_at_hosts(const std::vector<std::vector<T>>& lists) const {
+        if (are_whole()) throw std::logic_error("whole processes are at their hosts already; this is a bug");
         std::vector<T> here;
         std::vector<Parcel<std::byte>> parcels;
         std::vector<int> senders;

@@ -41,8 +41,9 @@ TEST_CASE("homes count what is around their cells, on any number of members") {
     for (const Grid& grid : {Grid{{19, 14, 1}, {true, true, false}}, Grid{{19, 14, 1}, {false, true, false}},
                              Grid{{3, 2, 1}, {true, true, false}}, Grid{{1, 9, 1}, {true, false, false}},
                              Grid{{1, 1, 1}, {true, true, false}}, Grid{{9, 8, 7}, {true, false, true}, 3},
-                             Grid{{5, 1, 3}, {false, true, true}, 3}})
-        for (const int members : {1, 2, 3, 7, 16}) {
+                             Grid{{5, 1, 3}, {false, true, true}, 3}, Grid{{4, 4, 3}, {true, true, true}, 3},
+                             Grid{{4, 4, 1}, {true, true, true}, 3}, Grid{{6, 6, 6}, {false, true, true}, 3}})
+        for (const int members : {1, 2, 3, 7, 16, 64}) {
             const auto wrong = ThreadTeam::run(members, [&](const Team& team) {
                 const Box home = Homes{grid, team.size()}.of(team.rank());
                 std::vector<std::int32_t> particles;
