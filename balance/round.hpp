@@ -161,8 +161,8 @@ struct TooMuchWork : std::runtime_error {
     ExcessiveWork excess;
 };
 /// Brings what tiles hold to the cells' homes, counts what is around each cell there and, where `counting` is given,
-/// their work. owners: the tiles'
-/// decomposition, with all processes that around_home() gives. Collective. Throws, on all members alike, TooMuchWork.
+/// their work. owners: the tiles' decomposition, with all processes that around_home() gives. Collective. Throws, on
+/// all members alike, TooMuchWork.
 HomeCells bring_home(const Team& team, const Decomposition& owners, const TileCells& tiles, const Counting* counting,
                      const Meter& meter = Meter{});
 

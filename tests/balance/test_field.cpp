@@ -119,7 +119,7 @@ TEST_CASE("stretches of equal values come back among others, and count for littl
         std::vector<CellCounts> counts;
         std::int64_t expected = 0;
         for (const int kind :
-             {kinds % 5, kinds / 5 % 5, kinds / 25}) {  // which of the words differ; 4: none, and fewer
+             {kinds % 5, kinds / 5 % 5, kinds / 25}) {  // which word differs, 0: none; 4: no stretch here
             const std::int64_t n = kind == 4 ? 0 : stretch;
             for (std::int64_t i = 0; i < n; ++i) {
                 CellCounts c{5, 5, 5};
