@@ -190,6 +190,7 @@ void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
     bool changed = false;
     {
         const Timed phase(timers_, Phase::balancing);
+        const FieldsOnHeap fields;
         zones_.take_seconds(engine);
         const balance::Counting now = setting_.policy.counting.at(step);
         changed = zones_.check(step, owners, count_cells(team_, engine, owners, counted ? &now : nullptr));

@@ -184,10 +184,12 @@ void ZoneBalancer::place(std::int64_t step, const balance::Partition& partition,
 void ZoneBalancer::take_cells(const balance::Partition& partition, const balance::HomeCells& cells) {
     std::vector<std::int64_t> load = cells.work;
     const std::int64_t most = balance::most_ticks / setting_.grid.box().cells();  // of a cell: their sum stays exact
-    if (load.empty())
+    if (load.empty()) {
+        load.reserve(cells.counts.size());
         for (const balance::CellCounts& c : cells.counts)
             load.push_back(
                 std::min(most, balance::to_ticks(costs_[0] + c.n * (costs_[1] + costs_[2] * c.n3 + costs_[3] * c.n5))));
+    }
     const std::vector<balance::Box> boxes = balance::hosted_of(partition, setting_.hosts, setting_.team.rank()).boxes;
     const std::vector<std::int64_t> loads =
         balance::FieldPlan(setting_.team, {setting_.grid, setting_.team.size()}, boxes)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// zone_rates FILE [host | check]: a zone that is the whole periodic box, on a CUDA device if there is one, else (or
-// with `host`) on threads of this processor. First its state after some hundred steps must be the engine's, bit for
-// bit, of a slab collision and of liquids in the plane and in space. Then, but with `check`, its rates in the plane
-// with more and more particles, rebuilds included. Prints a table and writes FILE (JSON).
+// zone_rates FILE [host | check | SYSTEM PARTICLES]: a zone that is the whole periodic box, on a CUDA device if there
+// is one, else (or with `host`) on threads of this processor. First its state after some hundred steps must be the
+// engine's, bit for bit, of a slab collision and of liquids in the plane and in space. Then, but with `check`, their
+// rates with more and more particles, rebuilds included; with a system (slab, liquid or space) and a number of
+// particles, that rate alone. Prints a table and writes FILE (JSON).
 #include <omp.h>
 
 #include <algorithm>
@@ -230,9 +231,10 @@ bool same_bits(const Problem& problem, gpu::Backend backend, int threads, int st
     return mine == expected;
 }
 
-// Atom-steps a second in the plane, rebuilds included.
+// Atom-steps a second, rebuilds included.
+template <int D>
 double rate(const Problem& problem, gpu::Backend backend, int threads, double least_seconds) {
-    WholeBox<2> zone(problem, backend, threads);
+    WholeBox<D> zone(problem, backend, threads);
     zone.step(md::Kick::first);
     for (int k = 0; k < 20; ++k) zone.step(md::Kick::middle);
     const auto start = std::chrono::steady_clock::now();
@@ -253,12 +255,17 @@ double rate(const Problem& problem, gpu::Backend backend, int threads, double le
     std::fflush(stdout);
     return r;
 }
+double rate_of(const Problem& problem, gpu::Backend backend, int threads) {
+    return (problem.system.dimensions == 2 ? rate<2> : rate<3>)(problem, backend, threads, 4.0);
+}
+
+constexpr auto heading = "system    particles       M/s   ns pass  rebuild     skin   bytes\n";
 
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: zone_rates FILE [host | check]\n");
+        std::fprintf(stderr, "usage: zone_rates FILE [host | check | SYSTEM PARTICLES]\n");
         return 2;
     }
     const bool device = gpu::accelerator_count(gpu::Backend::cuda) > 0 && !(argc > 2 && !std::strcmp(argv[2], "host"));
@@ -267,7 +274,16 @@ int main(int argc, char** argv) {
     const std::string name = gpu::accelerator_name(backend, 0, threads);
     std::printf("on %s\n", name.c_str());
     if (!device) std::printf("no device was seen; these are rates of the host stand-in\n");
+    constexpr std::array systems{slabs, liquid, liquid_in_space};
     try {
+        if (argc > 3) {
+            const double particles = std::atof(argv[3]);
+            std::printf("%s", heading);
+            for (auto* const make : systems)
+                if (const Problem problem = make(particles); !std::strcmp(argv[2], problem.name))
+                    std::ofstream(argv[1]) << "{\"rate\": " << rate_of(problem, backend, threads) << "}\n";
+            return 0;
+        }
         bool equal = true;
         for (const Problem& problem : {slabs(20000), liquid(20000), liquid_in_space(20000)})
             for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_}) {
@@ -277,17 +293,16 @@ int main(int argc, char** argv) {
                 equal = same(of, backend, threads, 300) && equal;
             }
         if (argc > 2 && !std::strcmp(argv[2], "check")) return equal ? 0 : 1;
-        std::printf("%-7s %11s %9s %9s %8s %8s %7s\n", "system", "particles", "M/s", "ns pass", "rebuild", "skin",
-                    "bytes");
+        std::printf("%s", heading);
         std::string rates;
-        for (auto* const make : {slabs, liquid}) {
-            rates += std::string(rates.empty() ? "" : ", ") + (make == slabs ? "\"rate\": {" : "\"rate_liquid\": {");
+        for (auto* const make : systems) {
+            rates += std::string(rates.empty() ? "" : ", ") + "\"rate_" + make(1e5).name + "\": {";
             const std::vector<double> sizes =
                 device ? std::vector<double>{1e6, 4e6, 16e6, 64e6} : std::vector<double>{1e5, 4e5};
             for (std::size_t k = 0; k < sizes.size(); ++k) {
                 char text[64];
                 std::snprintf(text, sizeof text, "%s\"%.0f\": %.6g", k ? ", " : "", sizes[k],
-                              rate(make(sizes[k]), backend, threads, 4.0));
+                              rate_of(make(sizes[k]), backend, threads));
                 rates += text;
             }
             rates += "}";

@@ -188,7 +188,9 @@ def test_accelerator_restarts(tmp):
                     abs(a - b) < 0.03 for a, b in zip(shares, begun)
                 ), f"shares {shares}, then {begun}"
                 steps = [int(r["step"]) for r in zones(out) if r["rank"] == "0"]
-                assert steps == sorted(set(steps)) and steps[0] == 1 and steps[-1] == 300, f"rows of zones.csv: {steps}"
+                assert steps == sorted(set(steps)) and steps[0] == 1, f"rows of zones.csv: {steps}"
+                # The check that is due at step 280 waits for new lists, at most until step 300.
+                assert 260 < steps[-1] <= 300, f"rows of zones.csv: {steps}"
     # A share that is fixed is the deck's, whatever the border had learnt.
     done(1, out, **{**zone(), "run__steps": 60, "checkpoint__every": 60})
     done(1, out, restart="auto", **zone(accelerator__controller="fixed", accelerator__share=0.7))
