@@ -70,17 +70,17 @@ struct CountRows {
     }
 };
 
-/// Elements of a group's rows.
+/// Fours of a group's rows.
 struct MeasureGroups {
     const std::int32_t* length;
     std::int64_t particles;
-    std::int64_t* elements;
+    std::int64_t* fours;
 
     HD void operator()(std::int64_t g) const {
         std::int32_t longest = 0;
         for (std::int64_t i = g * group; i < (g + 1) * group && i < particles; ++i)
             longest = length[i] > longest ? length[i] : longest;
-        elements[g] = std::int64_t{longest} * group;
+        fours[g] = std::int64_t{Rows::fours_of(longest)} * group;
     }
 };
 
@@ -92,15 +92,21 @@ struct FillRows {
     HD void operator()(std::int64_t i) const {
         const std::int32_t self = search.slot[i];
         const md::Packed<D> here = search.packed[self];
-        std::int32_t* next = rows.row(i);
+        Four* next = rows.row(i);
+        Four latest{};
+        std::int32_t n = 0;
+        const auto append = [&](std::int32_t slot) __attribute__((always_inline)) {
+            latest = {{latest.slots[1], latest.slots[2], latest.slots[3], slot}};
+            if (++n % Four::size != 0) return;
+            *next = latest;
+            next += group;
+        };
         search.for_each_run(
             i, [&](std::int32_t begin, std::int32_t end) __attribute__((always_inline)) {
-                for (std::int32_t j = begin; j < end; ++j) {
-                    if (!search.near(here, j) || j == self) continue;
-                    *next = j;
-                    next += group;
-                }
+                for (std::int32_t j = begin; j < end; ++j)
+                    if (search.near(here, j) && j != self) append(j);
             });
+        while (n % Four::size != 0) append(self);
     }
 };
 

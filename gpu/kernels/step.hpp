@@ -36,9 +36,21 @@ struct PassView {
     HD std::int32_t for_each_pair(std::int64_t i, Use use) const {
         const md::Packed<D> here = packed[slot[i]];
         const std::int32_t length = rows.length[i];
-        const std::int32_t* row = rows.row(i);
+        const Four* row = rows.row(i);
 #ifdef __CUDA_ARCH__
-        for (std::int32_t k = 0; k < length; ++k, row += group) use(md::displacement(here, packed[*row]));
+        // All positions are on their way before the first is used, so that the thread waits once for eight.
+        constexpr std::int32_t at_once = 2 * Four::size;
+        const std::int32_t last = Rows::fours_of(length) - 1;
+        for (std::int32_t done = 0; done < length; done += at_once) {
+            const std::int32_t f = done / Four::size;
+            const Four near[2]{row[f * group], row[(f < last ? f + 1 : last) * group]};
+            md::Packed<D> there[at_once];
+#pragma unroll
+            for (std::int32_t k = 0; k < at_once; ++k) there[k] = packed[near[k / Four::size].slots[k % Four::size]];
+#pragma unroll
+            for (std::int32_t k = 0; k < at_once; ++k)
+                if (done + k < length) use(md::displacement(here, there[k]));
+        }
         return length;
 #else
         constexpr std::int32_t at_once = 32;
@@ -49,8 +61,9 @@ struct PassView {
             for (std::int32_t k = 0; k < at_once; ++k)
                 for (int a = 0; a < D; ++a) d[a][k] = std::uint32_t{1} << 31;
             STEELYARD_NOT_UNROLLED
-            for (std::int32_t k = 0; k < n; ++k, row += group) {
-                const md::Packed<D> there = packed[*row];
+            for (std::int32_t k = 0; k < n; ++k) {
+                const std::int32_t f = (done + k) / Four::size;
+                const md::Packed<D> there = packed[row[f * group].slots[k % Four::size]];
                 for (int a = 0; a < D; ++a) d[a][k] = here.at[a] - there.at[a];
             }
             STEELYARD_NOT_UNROLLED

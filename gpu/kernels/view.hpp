@@ -57,13 +57,22 @@ struct Cells {
     }
 };
 
-/// Neighbours of each particle: the k-th of own number i is the slot element(i, k).
-struct Rows {
-    const std::int64_t* base;    ///< of each group: its first element
-    const std::int32_t* length;  ///< by own number
-    std::int32_t* slots;
+/// Four neighbours of a particle, which a thread of a device reads and writes at once.
+struct alignas(16) Four {
+    static constexpr std::int32_t size = 4;
+    std::int32_t slots[size];
+};
 
-    HD std::int32_t* row(std::int64_t i) const { return slots + base[i / group] + i % group; }
+/// Neighbours of each particle: four by four, row(i)[0], row(i)[group], ... of own number i. The last four are filled
+/// up with the particle itself.
+struct Rows {
+    const std::int64_t* base;    ///< of each group: its first four
+    const std::int32_t* length;  ///< by own number
+    Four* fours;
+
+    HD Four* row(std::int64_t i) const { return fours + base[i / group] + i % group; }
+    /// Fours of a row of so many neighbours.
+    HD static std::int32_t fours_of(std::int32_t length) { return (length + Four::size - 1) / Four::size; }
 };
 
 /// Sums of a pass, all zero before it. A 128-bit sum is kept as sums of its terms' halves, modulo 2^64.

@@ -16,12 +16,13 @@ public:
 
     /// Lists what `search` finds for each of so many particles.
     void build(const Search<D>& search, std::int64_t particles);
-    Rows rows() const { return {base_.data(), length_.data(), slots_.data()}; }
+    Rows rows() const { return {base_.data(), length_.data(), fours_.data()}; }
 
 private:
     On& on_;
     Array<On, std::int64_t> base_{on_};  // as in Rows, as the others
-    Array<On, std::int32_t> length_{on_}, slots_{on_};
+    Array<On, std::int32_t> length_{on_};
+    Array<On, Four> fours_{on_};
     Scan<On, std::int64_t> scan_{on_};
 };
 
@@ -34,10 +35,10 @@ void ZoneLists<D, On>::build(const Search<D>& search, std::int64_t particles) {
     launch(on_, particles, CountRows<D>{search, length_.data()});
     launch(on_, groups, MeasureGroups{length_.data(), particles, base_.data()});
     scan_(base_.data(), groups + 1);
-    std::int64_t elements = 0;
-    on_.to_host(&elements, base_.data() + groups, sizeof elements);
+    std::int64_t fours = 0;
+    on_.to_host(&fours, base_.data() + groups, sizeof fours);
     on_.wait();
-    slots_.resize(static_cast<std::size_t>(elements) + group);  // empty rows begin somewhere too
+    fours_.resize(static_cast<std::size_t>(fours) + group);  // empty rows begin somewhere too
     launch(on_, particles, FillRows<D>{search, rows()});
     on_.wait();
 }

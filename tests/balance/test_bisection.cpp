@@ -169,7 +169,7 @@ Taken most_taken(const Problem& p, int members, bool sticky) {
 }  // namespace
 
 TEST_CASE("a team of any size bisects any loads as one member does, from scratch and from memory") {
-    check_teams({2, 3, 5, 7, 31, 33, 64, 65, 100}, [](const Problem&) { return std::vector<Split>(); });
+    check_teams({2, 3, 7, 33, 64}, [](const Problem&) { return std::vector<Split>(); });
 }
 
 TEST_CASE("a team bisects as one member does from a memory in which nothing fits") { check_teams({3, 33}, any_memory); }
@@ -223,7 +223,7 @@ TEST_CASE("no member of a bisecting team gets more than a few times its share of
                              {"few parts", wide, thin, 70},
                              {"space", deep, uneven, 800},
                              {"space, thin", deep, thin, 800}})
-        for (const int members : {33, 100, 130})
+        for (const int members : {33, 130})
             for (const bool sticky : {false, true}) {
                 const Taken most = most_taken(p, members, sticky);
                 const double share = static_cast<double>(p.grid.box().cells()) / members,

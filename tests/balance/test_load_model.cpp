@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "balance/model/exact_sum.hpp"
 #include "balance/model/load_model.hpp"
 #include "balance/partition/quality.hpp"
 
@@ -150,7 +151,9 @@ TEST_CASE("r1_ahead learns as r1 does, and gives the loads of what cells will ho
     std::vector<CellCounts> next(now.cells.begin() + 1, now.cells.end());
     next.push_back(now.cells.front());
     std::vector<double> state(now.cells.size(), 1.0), as_now(next.size()), then(next.size());
-    const std::array expected{0.9};  // seconds, where the process took one
+    ExactSum seconds;
+    seconds.add(0.9);  // where the process took one
+    const std::array expected{seconds.coarse, seconds.fine};
     r1->update({.cells = next, .state = state, .time = 1, .index = 0, .contribution = expected}, {}, as_now);
     std::fill(state.begin(), state.end(), 1.0);
     ahead->update({.cells = now.cells, .state = state, .time = 1, .index = 0, .ahead = next, .contribution = expected},
