@@ -262,7 +262,7 @@ Balancing make_balancing(const Setting& s, const ModelConstants& constants, cons
         b.criterion = make_criterion(c.criterion);
         all.models.push_back(std::move(b));
     };
-    if (kind_of(s.policy.partition).follows_loads) prepare_bisections(s.team);
+    prepare_partitions(s.team, s.grid, s.policy.partition);
     add({driver, driver, s.policy.criterion, s.policy.partition},
         kind_of(s.policy.partition).follows_loads ? driver : "none");
     for (const Contender& c : others) add(c, c.name);

@@ -165,6 +165,16 @@ std::vector<T> gather(const Team& team, std::span<const T> mine) {
     return elements_in<T>(team.gather(std::as_bytes(mine)));
 }
 
+/// The list of member 0, on all members.
+template <class T>
+std::vector<T> from_first(const Team& team, std::vector<T> list) {
+    std::int64_t size = std::ssize(list);
+    team.broadcast(std::as_writable_bytes(std::span(&size, 1)));
+    list.resize(static_cast<std::size_t>(size));
+    if (size > 0) team.broadcast(std::as_writable_bytes(std::span(list)));
+    return list;
+}
+
 /// What the members give, one after the other, on all of them.
 template <class T>
 std::vector<T> all_gather(const Team& team, std::span<const T> mine) {

@@ -236,14 +236,4 @@ double gather_seconds(const comm::NodeMap& nodes, const Machine& machine, double
     return seconds;
 }
 
-double all_gather_seconds(const comm::NodeMap& nodes, const Machine& machine, double bytes) {
-    double seconds = 0;
-    for (int step = 1; step < nodes.ranks(); step *= 2) {
-        const double handed = bytes * std::min(step, nodes.ranks() - step) / nodes.ranks();
-        seconds += slowest_way(step, nodes, machine, 0) + slowest_way(step, nodes, machine, handed) +
-                   core_seconds({0, 0}, machine) + core_seconds({0, handed}, machine);
-    }
-    return seconds;
-}
-
 }  // namespace predict

@@ -51,8 +51,4 @@ double broadcast_seconds(const comm::NodeMap& nodes, const Machine& machine, dou
 /// Seconds until rank 0 has what all ranks give, `bytes` in all: along the same tree, the size before the bytes.
 double gather_seconds(const comm::NodeMap& nodes, const Machine& machine, double bytes);
 
-/// Seconds until all ranks have what all ranks give, `bytes` in all: in rounds that double what each has, as
-/// comm::Communicator::all_gather(), the sizes before the bytes.
-double all_gather_seconds(const comm::NodeMap& nodes, const Machine& machine, double bytes);
-
 }  // namespace predict

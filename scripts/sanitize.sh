@@ -115,7 +115,8 @@ asan_tests() {
         local options=$asan_options
         [[ $test == test_deck ]] && options=$ASAN_OPTIONS
         [[ $(jobs -rp | wc -l) -lt 2 ]] || wait -n  # two at a time
-        LIMIT=600 OMP_NUM_THREADS=2 ASAN_OPTIONS=$options check "asan_$test" 0 "$(find build-asan/tests -type f -name "$test")" &
+        LIMIT=600 OMP_NUM_THREADS=2 ASAN_OPTIONS=$options \
+            check "asan_$test" 0 "$(find build-asan/tests -type f -name "$test")" &
     done
     wait
     for test in $(ctest --test-dir build-asan -N -L mpi | sed -n 's/.*: \(test_[a-z_]*_[124]\)$/\1/p'); do

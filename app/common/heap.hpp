@@ -15,7 +15,8 @@
 
 namespace app {
 
-/// For arrays from now on. balances: for the fields of balancings, 16 MiB at the top of the heap are kept.
+/// For arrays from now on. balances: for the fields of balancings and of checks of a border, 16 MiB at the top of the
+/// heap are kept.
 inline void give_arrays_their_own_pages([[maybe_unused]] bool balances = false) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 128 << 10);

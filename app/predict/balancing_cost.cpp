@@ -20,9 +20,9 @@ constexpr PartCost plan_of_fields{cost::fields.once, cost::fields.process, 0};
 
 // How often something is done in a part of a balancing.
 struct Messages {
-    double reductions = 0, broadcasts = 0, gathers = 0, all_gathers = 0, exchanges = 0, deliveries = 0;
-    double messages = 0;                                ///< one after the other
-    double gathered_bytes = 0, all_gathered_bytes = 0;  ///< by one rank, and by all of them
+    double reductions = 0, broadcasts = 0, gathers = 0, exchanges = 0, deliveries = 0;
+    double messages = 0;        ///< one after the other
+    double gathered_bytes = 0;  ///< by one rank
 };
 
 class Prices {
@@ -41,13 +41,12 @@ public:
     }
     double of(const Messages& m) const {
         const predict::Machine& machine = conditions_.machine;
-        const double numbers = 8 * ranks_;  // of each process
+        const double numbers = 8 * ranks_;   // of each process
+        constexpr double conclusions = 100;  // bytes that are spread
         const auto each = [](double bytes, double times) { return times > 0 ? bytes / times : 0; };
         return m.reductions * (reduction_ + 2 * numbers / machine.between.bytes_per_second) +
-               m.broadcasts * broadcast_seconds(conditions_.nodes, machine, numbers) +
+               m.broadcasts * broadcast_seconds(conditions_.nodes, machine, conclusions) +
                m.gathers * gather_seconds(conditions_.nodes, machine, each(m.gathered_bytes, m.gathers)) +
-               m.all_gathers *
-                   all_gather_seconds(conditions_.nodes, machine, each(m.all_gathered_bytes, m.all_gathers)) +
                m.exchanges * exchange_ +
                (m.messages + m.deliveries * std::ceil(std::log2(ranks_))) *
                    (machine.message_seconds + machine.between.latency_seconds);
@@ -71,15 +70,6 @@ private:
     double reduction_ = 0, exchange_ = 0;
     bool packs_ = false;
 };
-
-// Pieces between which the chain may be cut.
-double chain_items(const balance::PartitionOptions& options, int dimensions, double ranks, double cells) {
-    const double patches = static_cast<double>(options.patches_per_process) * ranks;
-    if (options.cut == balance::CutAt::patches) return patches;
-    if (options.cut == balance::CutAt::cells) return cells;
-    // Strips: of squares of n cells those along one side, n^(1/2); of cubes n^(2/3).
-    return std::pow(predict::grown(cells, dimensions - 1) * patches, 1.0 / dimensions);
-}
 
 double look_seconds(const Prices& price, bool counted_work) {
     if (!counted_work) return price.of({.reductions = 1});  // times alone
@@ -106,8 +96,8 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     // with the loads. Then the quality of the partition in use and of the next one in one reduction.
     const bool additive = balance::make_model(balance.model, balance.constants)->additive();
     Messages m{.reductions = 5,
+               .broadcasts = 4,
                .gathers = 2,
-               .all_gathers = 2,
                .exchanges = additive ? 0.0 : 4.0,
                .deliveries = 1,
                .messages = additive ? 3.0 : 0.0,
@@ -117,12 +107,14 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     m.reductions += static_cast<double>(together.sums);
     m.exchanges += 6;
     if (balance::kind_of(balance.partition).chained) {
-        const double items = chain_items(balance.partition, dimensions, ranks, cells);
+        balance::PartitionOptions options = balance.partition;
+        options.processes = static_cast<std::int64_t>(ranks);
+        const double items = balance::expected_chain_items(options, dimensions, cells);
         const int leaders = balance::chain_leaders(static_cast<std::int64_t>(items), static_cast<std::int64_t>(ranks),
                                                    static_cast<int>(ranks));
         const balance::ChainCourse chain = balance::chain_course(items, ranks, leaders);
         seconds += cost::chain.process * chain.parts + cost::chain.cell * chain.items;
-        m.reductions += chain.reductions, m.broadcasts += 1, m.gathers += 1, m.exchanges += 1;
+        m.reductions += chain.reductions, m.broadcasts += 2, m.gathers += 1, m.exchanges += 1;
         // Patches to their places on the curve, and to those who have their items; to the homes of their cells; the
         // next boxes to their hosts. And the items before those of each rank.
         m.deliveries += 5;

@@ -169,7 +169,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
     Timers timers;
     LoadBalancer balancer(deck, setup.domain.grid(), processes, comm, timers,
                           {static_cast<int>(setup.accelerators.devices.size()), setup.halo});
-    give_arrays_their_own_pages(balancer.on());
+    give_arrays_their_own_pages(balancer.on() || !setup.accelerators.devices.empty());
     if (context.restart)
         for (std::string& note : load_balance(*context.restart, balancer, comm))
             context.notes.push_back(std::move(note));

@@ -31,7 +31,7 @@ std::vector<double> conclude_rounds(LoadModel& model, const Team& team, const Pr
         const std::vector<double> all = gather<double>(team, of_hosted);
         std::vector<double> conclusions;
         if (team.rank() == 0) conclusions = model.conclude(round, all, times);
-        model.learn(round, all_gather<double>(team, conclusions));
+        model.learn(round, from_first(team, std::move(conclusions)));
     }
     return cells.for_pieces(of_hosted, width);
 }

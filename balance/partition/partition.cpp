@@ -4,6 +4,7 @@
 #include "balance/partition/partition.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
@@ -177,6 +178,25 @@ const PartitionKind& kind_of(const PartitionOptions& options) {
     for (const PartitionKind& kind : partition_kinds())
         if (options.kind == kind.name) return kind;
     throw std::invalid_argument("there is no partition of kind " + options.kind);
+}
+
+double expected_chain_items(const PartitionOptions& options, int dimensions, double cells) {
+    const double patches = static_cast<double>(options.patches_per_process * options.processes);
+    if (options.cut == CutAt::patches) return patches;
+    if (options.cut == CutAt::cells) return cells;
+    // Strips: of squares of n cells those along one side, n^(1/2); of cubes n^(2/3).
+    double product = patches;
+    for (int a = 1; a < dimensions; ++a) product *= cells;
+    return std::pow(product, 1.0 / dimensions);
+}
+
+void prepare_partitions(const Team& team, const Grid& grid, const PartitionOptions& options) {
+    const PartitionKind& kind = kind_of(options);
+    if (kind.follows_loads) prepare_bisections(team);
+    if (!kind.chained) return;
+    const double items = expected_chain_items(options, grid.dimensions, static_cast<double>(grid.box().cells()));
+    const int leaders = chain_leaders(static_cast<std::int64_t>(items), options.processes, team.size());
+    if (leaders > 1) team.blocks(leaders);
 }
 
 ProcessBoxes make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory) {

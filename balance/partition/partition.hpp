@@ -83,6 +83,12 @@ std::span<const PartitionKind> partition_kinds();
 /// That of these options. Throws std::invalid_argument when the name is unknown.
 const PartitionKind& kind_of(const PartitionOptions& options);
 
+/// Pieces between which the chain may be cut that a grid of so many cells has, if its patches are squares or cubes.
+double expected_chain_items(const PartitionOptions& options, int dimensions, double cells);
+/// Makes the blocks of members that partitions of this kind use again and again. Without it the first one makes them,
+/// which on thousands of ranks takes longer than the partition. Collective.
+void prepare_partitions(const Team& team, const Grid& grid, const PartitionOptions& options);
+
 /// Names of `partition.kind`.
 std::vector<std::string> partition_kind_names();
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
 // zone_rates FILE [host | check | SYSTEM PARTICLES]: a zone that is the whole periodic box, on a CUDA device if there
 // is one, else (or with `host`) on threads of this processor. First its state after some hundred steps must be the
-// engine's, bit for bit, of a slab collision and of liquids in the plane and in space. Then, but with `check`, their
-// rates with more and more particles, rebuilds included; with a system (slab, liquid or space) and a number of
-// particles, that rate alone. Prints a table and writes FILE (JSON).
+// engine's, bit for bit, of a slab collision and of liquids in the plane and in space; `check` ends there. Then come
+// their rates with more and more particles, rebuilds included. With a system (slab, liquid or space) and a number of
+// particles that rate alone is measured, and nothing is checked. Prints a table and writes FILE (JSON).
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -259,59 +262,85 @@ double rate_of(const Problem& problem, gpu::Backend backend, int threads) {
     return (problem.system.dimensions == 2 ? rate<2> : rate<3>)(problem, backend, threads, 4.0);
 }
 
-constexpr auto heading = "system    particles       M/s   ns pass  rebuild     skin   bytes\n";
+constexpr std::array systems{slabs, liquid, liquid_in_space};
+
+struct Options {
+    std::string file, what;  // what: nothing, host, check, or the name of a system
+    double particles = 0;
+};
+
+// Nothing where the words make no sense.
+std::optional<Options> options_of(int argc, char** argv) {
+    if (argc < 2 || argc > 4 || argv[1][0] == '-') return std::nullopt;
+    Options options{argv[1], argc > 2 ? argv[2] : "", 0};
+    if (argc == 2 || (argc == 3 && (options.what == "host" || options.what == "check"))) return options;
+    const bool named =
+        std::any_of(systems.begin(), systems.end(), [&](auto* make) { return options.what == make(1e4).name; });
+    char* end = nullptr;
+    if (argc == 4) options.particles = std::strtod(argv[3], &end);
+    const bool number = argc == 4 && *end == 0 && options.particles >= 1000 && options.particles <= 1e9;
+    return named && number ? std::optional(options) : std::nullopt;
+}
+
+// Whether the zone's states are the engine's.
+bool check(gpu::Backend backend, int threads) {
+    bool equal = true;
+    for (auto* const make : systems)
+        for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_}) {
+            Problem of = make(20000);
+            of.method.precision = precision;
+            const auto same = of.system.dimensions == 2 ? same_bits<2> : same_bits<3>;
+            equal = same(of, backend, threads, 300) && equal;
+        }
+    if (!equal) std::fprintf(stderr, "zone_rates: the zone's bits are not the engine's\n");
+    return equal;
+}
+
+// As the members of a JSON object. options.particles: 0 for all systems with more and more particles.
+std::string rates(const Options& options, gpu::Backend backend, int threads, bool device) {
+    std::vector<double> sizes = device ? std::vector<double>{1e6, 4e6, 16e6, 64e6} : std::vector<double>{1e5, 4e5};
+    if (options.particles > 0) sizes = {options.particles};
+    std::printf("system    particles       M/s   ns pass  rebuild     skin   bytes\n");
+    std::string all;
+    for (auto* const make : systems) {
+        const std::string name = make(1e4).name;
+        if (options.particles > 0 && name != options.what) continue;
+        all += "\"rate_" + name + "\": {";
+        for (std::size_t k = 0; k < sizes.size(); ++k) {
+            char text[64];
+            std::snprintf(text, sizeof text, "%s\"%.0f\": %.6g", k ? ", " : "", sizes[k],
+                          rate_of(make(sizes[k]), backend, threads));
+            all += text;
+        }
+        all += "}, ";
+    }
+    return all;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) {
-        std::fprintf(stderr, "usage: zone_rates FILE [host | check | SYSTEM PARTICLES]\n");
+    const std::optional<Options> options = options_of(argc, argv);
+    if (!options) {
+        std::fprintf(stderr, "usage: zone_rates FILE [host | check | slab|liquid|space PARTICLES]\n");
         return 2;
     }
-    const bool device = gpu::accelerator_count(gpu::Backend::cuda) > 0 && !(argc > 2 && !std::strcmp(argv[2], "host"));
+    const bool device = gpu::accelerator_count(gpu::Backend::cuda) > 0 && options->what != "host";
     const gpu::Backend backend = device ? gpu::Backend::cuda : gpu::Backend::host;
     const int threads = device ? 1 : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     const std::string name = gpu::accelerator_name(backend, 0, threads);
     std::printf("on %s\n", name.c_str());
-    if (!device) std::printf("no device was seen; these are rates of the host stand-in\n");
-    constexpr std::array systems{slabs, liquid, liquid_in_space};
+    if (!device) std::printf("these are rates of the host stand-in\n");
     try {
-        if (argc > 3) {
-            const double particles = std::atof(argv[3]);
-            std::printf("%s", heading);
-            for (auto* const make : systems)
-                if (const Problem problem = make(particles); !std::strcmp(argv[2], problem.name))
-                    std::ofstream(argv[1]) << "{\"rate\": " << rate_of(problem, backend, threads) << "}\n";
-            return 0;
-        }
-        bool equal = true;
-        for (const Problem& problem : {slabs(20000), liquid(20000), liquid_in_space(20000)})
-            for (const md::Precision precision : {md::Precision::mixed, md::Precision::double_}) {
-                Problem of = problem;
-                of.method.precision = precision;
-                const auto same = of.system.dimensions == 2 ? same_bits<2> : same_bits<3>;
-                equal = same(of, backend, threads, 300) && equal;
-            }
-        if (argc > 2 && !std::strcmp(argv[2], "check")) return equal ? 0 : 1;
-        std::printf("%s", heading);
-        std::string rates;
-        for (auto* const make : systems) {
-            rates += std::string(rates.empty() ? "" : ", ") + "\"rate_" + make(1e5).name + "\": {";
-            const std::vector<double> sizes =
-                device ? std::vector<double>{1e6, 4e6, 16e6, 64e6} : std::vector<double>{1e5, 4e5};
-            for (std::size_t k = 0; k < sizes.size(); ++k) {
-                char text[64];
-                std::snprintf(text, sizeof text, "%s\"%.0f\": %.6g", k ? ", " : "", sizes[k],
-                              rate_of(make(sizes[k]), backend, threads));
-                rates += text;
-            }
-            rates += "}";
-        }
-        std::ofstream(argv[1]) << "{" << rates << ", \"hash_equal\": " << (equal ? "true" : "false")
-                               << ", \"device\": \"" << name << "\", \"stand_in\": " << (device ? "false" : "true")
-                               << "}\n";
-        if (!equal) std::fprintf(stderr, "zone_rates: the zone's bits are not the engine's\n");
-        return equal ? 0 : 1;
+        const bool one = options->particles > 0, checked = one || check(backend, threads);
+        if (options->what == "check") return checked ? 0 : 1;
+        std::ofstream file(options->file);
+        if (!file) throw std::runtime_error("can't write " + options->file);
+        file << "{" << rates(*options, backend, threads, device);
+        if (!one) file << "\"hash_equal\": " << (checked ? "true" : "false") << ", ";
+        file << "\"device\": \"" << name << "\", \"stand_in\": " << (device ? "false" : "true") << "}\n";
+        if (!file.flush()) throw std::runtime_error("can't write " + options->file);
+        return checked ? 0 : 1;
     } catch (const std::exception& e) {
         std::fprintf(stderr, "zone_rates: %s\n", e.what());
         return 1;

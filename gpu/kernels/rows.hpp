@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Neighbour lists: each thread looks at the particles of the cells around its own, twice, first to count those that are
-// near. The rows of a group are as long as its longest.
+// near. The rows of a group are as long as its longest, rounded up to fours.
 #pragma once
 #include <cstdint>
 
@@ -70,7 +70,7 @@ struct CountRows {
     }
 };
 
-/// Fours of a group's rows.
+/// How many fours the rows of a group take.
 struct MeasureGroups {
     const std::int32_t* length;
     std::int64_t particles;

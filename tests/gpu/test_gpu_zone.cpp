@@ -8,7 +8,9 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
 
+#include "gpu/kernels/rows.hpp"
 #include "md/random.hpp"
 #include "tests/gpu/beside_tiles.hpp"
 #include "tests/md/faults.hpp"
@@ -389,6 +391,34 @@ TEMPLATE_TEST_CASE_SIG("a particle outside the block that is to hold it is an er
         zone->set_block(in<D>(box(1, 1, 3, 3), box({1, 1, 1}, {3, 3, 3})), {});
         zone->insert(sample<D>(setup.domain));
         CHECK_THROWS_AS(zone->sort(), md::SimulationError);
+    }
+}
+
+TEST_CASE("rows are filled up to fours with the particle itself, which a device loads and does not use") {
+    for (const int particles : {1, 2, 4, 5, 6, 33}) {
+        // All in the middle one of three by three cells.
+        const std::int64_t edges[]{-100, 0, 100, 200};
+        std::vector<std::int64_t> x(particles, std::int64_t{50} << md::edge_shift);
+        std::vector<std::int32_t> first(10, 0), slot(particles), cell_of(particles, 0);
+        std::fill(first.begin() + 5, first.end(), particles);
+        std::iota(slot.begin(), slot.end(), 0);
+        const std::vector<md::Packed<2>> packed(particles);
+        const gpu::Search<2> search{{{1, 1}, 1},   {edges, edges},       10,           1,
+                                    packed.data(), {x.data(), x.data()}, first.data(), slot.data(),
+                                    cell_of.data()};
+        const std::int32_t fours = gpu::Rows::fours_of(particles - 1);
+        std::vector<std::int64_t> base{0, fours * gpu::group};
+        std::vector<std::int32_t> length(particles);
+        std::vector<gpu::Four> rows(2 * (fours + 1) * gpu::group, {{-1, -1, -1, -1}});
+        for (std::int64_t i = 0; i < particles; ++i) gpu::CountRows<2>{search, length.data()}(i);
+        const gpu::Rows seen{base.data(), length.data(), rows.data()};
+        for (std::int64_t i = 0; i < particles; ++i) gpu::FillRows<2>{search, seen}(i);
+        for (std::int32_t i = 0; i < particles; ++i) {
+            CAPTURE(particles, i);
+            REQUIRE(length[i] == particles - 1);
+            for (std::int32_t k = 0; k < fours * gpu::Four::size; ++k)
+                CHECK(seen.row(i)[k / 4 * gpu::group].slots[k % 4] == (k < length[i] ? k + (k >= i) : i));
+        }
     }
 }
 
