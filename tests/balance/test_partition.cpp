@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Partitions as a team makes them: the same whatever its size.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -166,6 +167,21 @@ TEST_CASE("many processes, whose chain some members cut together, get the same c
                 CHECK(std::all_of(made.begin(), made.end(), [&](const Made& m) { return m == expected; }));
             }
         }
+}
+
+TEST_CASE("teams are split before the first partition, and not by it") {
+    for (const CutAt cut : {CutAt::patches, CutAt::strips, CutAt::cells}) {
+        PartitionOptions o;
+        o.processes = 900, o.cut = cut, o.patches_per_process = 2;
+        const auto splits = ThreadTeam::run(33, [&](const Team& team) {
+            prepare_partitions(team, grid, o);
+            const std::int64_t prepared = ThreadTeam::counts_of(team).splits;
+            make(team, o);
+            return std::array{prepared, ThreadTeam::counts_of(team).splits};
+        });
+        CAPTURE(static_cast<int>(cut), splits[0]);
+        for (const auto& [prepared, all] : splits) CHECK((prepared > 2 && all == prepared));
+    }
 }
 
 TEST_CASE("processes get loads in the proportion of their targets") {

@@ -88,6 +88,7 @@ public:
         std::memcpy(mine.data(), &colour, sizeof colour);
         int rank = 0, members = 0;
         const auto all = publish(mine);
+        ++counts_->splits;
         for (int m = 0; m < size(); ++m) {
             if (all[m] != mine) continue;
             rank += m < rank_;
@@ -102,7 +103,7 @@ public:
     /// Messages that a member has sent, collective calls that it has taken part in, the most bytes that one transfer
     /// has brought it, and the bytes that it has gathered, so far; in this team and in those split from it.
     struct Counts {
-        std::int64_t messages = 0, collectives = 0, largest_transfer = 0, gathered = 0;
+        std::int64_t messages = 0, collectives = 0, largest_transfer = 0, gathered = 0, splits = 0;
     };
     static Counts counts_of(const balance::Team& team) { return *dynamic_cast<const ThreadTeam&>(team).counts_; }
 
