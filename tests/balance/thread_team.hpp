@@ -101,7 +101,7 @@ public:
     }
 
     /// Messages that a member has sent, collective calls that it has taken part in, the most bytes that one transfer
-    /// has brought it, and the bytes that it has gathered, so far; in this team and in those split from it.
+    /// has brought it, the bytes that it has gathered, and its splits, so far; in this team and in those split from it.
     struct Counts {
         std::int64_t messages = 0, collectives = 0, largest_transfer = 0, gathered = 0, splits = 0;
     };
