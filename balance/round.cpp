@@ -20,11 +20,14 @@ Owners owners_of(const Setting& s, const ProcessBoxes& known) {
     return {s.grid, s.home(), known};
 }
 
-// How fast the deck lets each process run, by counted work.
+// How fast the deck lets each process run, by counted work; empty where all are alike.
 std::vector<double> true_speeds(const Setting& s, std::int64_t step) {
+    const auto speed = [&](std::int64_t p) { return speed_of(s.policy.counting.work.slow, p, step); };
+    std::int64_t p = 0;
+    while (p < s.hosts.processes() && speed(p) == 1) ++p;
+    if (p == s.hosts.processes()) return {};
     std::vector<double> speeds;
-    for (std::int64_t p = 0; p < s.hosts.processes(); ++p)
-        speeds.push_back(speed_of(s.policy.counting.work.slow, p, step));
+    for (p = 0; p < s.hosts.processes(); ++p) speeds.push_back(speed(p));
     return speeds;
 }
 
@@ -75,15 +78,21 @@ public:
     std::vector<double> times() {
         const std::vector<double> speeds = true_speeds(s_, measured_.moment.step);
         std::vector<double> times = driver_ ? measured_.driver_times : std::vector<double>();
-        std::vector<std::int64_t> even;
         if (times.empty()) {
-            std::vector<std::int64_t> ticks = home_sums(before_, cells_.work, s_.hosts.processes());
-            if (driver_ && measured_.accelerator_speeds.empty()) even = even_sums();
-            sum_together(s_.team, {ticks, even});
-            for (const std::int64_t t : ticks) times.push_back(to_seconds(t));
+            const std::size_t processes = s_.hosts.processes();
+            const bool worth = driver_ && measured_.accelerator_speeds.empty();
+            std::vector<std::int64_t> sums(worth ? 2 * processes : processes, 0);  // in use, and of the even partition
+            const auto ticks = std::span(sums).first(processes), even = std::span(sums).subspan(processes);
+            add_home_sums(before_, cells_.work, ticks);
+            if (worth) add_even_sums(even);
+            s_.team.sum(sums);
+            times.reserve(processes);
+            for (std::size_t p = 0; p < processes; ++p)
+                times.push_back(to_seconds(ticks[p]) / (speeds.empty() ? 1 : speeds[p]));
+            if (worth) add_worth(times, even, speeds);
+            return times;
         }
-        for (std::size_t p = 0; p < times.size(); ++p) times[p] /= speeds[p];
-        if (!even.empty()) add_worth(times, even, speeds);
+        for (std::size_t p = 0; p < speeds.size(); ++p) times[p] /= speeds[p];
         return times;
     }
 
@@ -95,12 +104,12 @@ public:
         const double begin = s_.meter.now();
         std::optional<LocalPartition> next = partition_by(loads, row, outcome);
         row.partition_seconds = s_.meter.now() - begin;
-        std::vector<std::int64_t> sums = home_sums(before_, loads.load, s_.hosts.processes());
-        const std::vector<double> speeds = all_.speeds.relative();
-        if (next) weigh(*next, loads, speeds, !times.empty(), sums, row);
+        const std::vector<double> speeds = all_.speeds.relative_unless_equal();
+        std::vector<std::int64_t> sums;  // loads of the processes
+        if (next) sums = weigh(*next, loads, speeds, !times.empty(), row);
         else {
-            s_.team.sum(sums);
-            b_.history.lbe_model = efficiency(std::vector<double>(sums.begin(), sums.end()), speeds);
+            sums = sums_by_process(s_.team, before_, loads.load, s_.hosts.processes());
+            b_.history.lbe_model = efficiency(sums, speeds);
         }
         const bool moves = next && row.decision == Decision::moved;
         if (moves) b_.partition = next->hosted;
@@ -125,7 +134,8 @@ private:
         CellLoads loads = measured ? learnt_loads(times) : first_loads(s_.policy.start, cells_.counts);
         row.model_seconds = s_.meter.now() - begin;
         if (driver_ && s_.policy.clock == Clock::wall && measured_.accelerator_speeds.empty())
-            all_.dearest_cell = dearest_of(s_.team, loads.load, all_.speeds.relative());
+            all_.dearest_cell =
+                dearest_of(s_.team, loads.load, s_.hosts.processes(), all_.speeds.relative_unless_equal());
         b_.history.updates += measured;
         return loads;
     }
@@ -182,45 +192,54 @@ private:
     }
 
     // Decides whether the next partition takes the place of the one before. Also where the same cells come in other
-    // boxes, in which the tiles would have another order, nothing changes. sums: the loads of the processes in this
-    // member's home by the one before; becomes those that they have from now on.
-    void weigh(LocalPartition& next, const CellLoads& loads, std::span<const double> speeds, bool measured,
-               std::vector<std::int64_t>& sums, Row& row) {
+    // boxes, in which the tiles would have another order, nothing changes. Returns the loads that the processes have
+    // from now on.
+    std::vector<std::int64_t> weigh(LocalPartition& next, const CellLoads& loads, std::span<const double> speeds,
+                                    bool measured, Row& row) {
         next.around_home = around_home(s_.team, s_.grid, next.hosted);
         const Owners after = owners_of(s_, next.around_home);
         s_.meter.part(RoundPart::quality, s_.hosts.processes(), home_cells(s_));
         const Moved mine = moved_between(before_, after, particles());
-        std::array<std::int64_t, 3> changes{mine.cells, mine.particles, ghost_cells(after)};
-        std::vector<std::int64_t> next_sums = home_sums(after, loads.load, s_.hosts.processes());
-        sum_together(s_.team, {sums, next_sums, changes});
+        // One list, because each list of all processes takes memory on all members.
+        const std::size_t processes = s_.hosts.processes();
+        std::vector<std::int64_t> sums(2 * processes + 3, 0);
+        const auto now = std::span(sums).first(processes), then = std::span(sums).subspan(processes, processes),
+                   changes = std::span(sums).last(3);
+        add_home_sums(before_, loads.load, now);
+        add_home_sums(after, loads.load, then);
+        std::ranges::copy(std::array{mine.cells, mine.particles, ghost_cells(after)}, changes.begin());
+        s_.team.sum(sums);
         const Moved moved{changes[0], changes[1]};
-        const auto processes = static_cast<double>(s_.hosts.processes());
-        b_.history.lbe_model = efficiency(std::vector<double>(sums.begin(), sums.end()), speeds);
-        b_.history.lbe_reachable = efficiency(std::vector<double>(next_sums.begin(), next_sums.end()), speeds);
+        b_.history.lbe_model = efficiency(now, speeds);
+        b_.history.lbe_reachable = efficiency(then, speeds);
         // By the wall clock a migration costs what the last one took. Of the first partition a criterion that weighs
         // each one doesn't count what it moves, so that it has one weighed as soon as the rest of the cost is lost.
         if (s_.policy.clock == Clock::work) {
             const WorkCosts& costs = s_.policy.counting.work;
             b_.history.move_seconds = costs.balancing;
             if (measured || !b_.criterion->weighs_partitions())
-                b_.history.move_seconds += costs.move * static_cast<double>(moved.particles) / processes;
+                b_.history.move_seconds +=
+                    costs.move * static_cast<double>(moved.particles) / static_cast<double>(processes);
         }
         const double sunk = s_.policy.clock == Clock::work ? s_.policy.counting.work.balancing : 0;
         row.decision = decide(b_.history, *b_.criterion, measured, moved, sunk);
-        if (row.decision == Decision::kept_gain) return;
-        row.moved = moved;
-        b_.history.ghost_cells = static_cast<double>(changes[2]);
-        if (row.decision == Decision::moved) sums = std::move(next_sums);
-        b_.history.lbe_model = b_.history.lbe_reachable;
+        if (row.decision != Decision::kept_gain) {
+            row.moved = moved;
+            b_.history.ghost_cells = static_cast<double>(changes[2]);
+            b_.history.lbe_model = b_.history.lbe_reachable;
+        }
+        if (row.decision == Decision::moved) std::ranges::copy(then, now.begin());
+        sums.resize(processes);
+        return sums;
     }
 
     // The work in this member's home that each process would have with the even partition.
-    std::vector<std::int64_t> even_sums() const {
+    void add_even_sums(std::span<std::int64_t> sums) const {
         const std::int64_t processes = s_.hosts.processes();
         ProcessBoxes here;
         for_each_even_part_in(s_.home(), s_.grid.box(), processes,
                               [&](std::int64_t p) { here.add(p, std::array{even_part(s_.grid.box(), processes, p)}); });
-        return home_sums(owners_of(s_, here), cells_.work, processes);
+        add_home_sums(owners_of(s_, here), cells_.work, sums);
     }
 
     // By counted work the cost of each cell is known at each balancing.
@@ -237,7 +256,8 @@ private:
         double mean = 0;
         for (const std::int64_t l : sums) mean += static_cast<double>(l) / static_cast<double>(sums.size());
         for (std::size_t p = 0; p < sums.size(); ++p)
-            outcome.resources.push_back({measured_.moment.step, static_cast<std::int64_t>(p), speed[p],
+            outcome.resources.push_back({measured_.moment.step, static_cast<std::int64_t>(p),
+                                         speed.empty() ? 1 : speed[p],
                                          mean > 0 ? static_cast<double>(sums[p]) / mean : 0.0, times[p]});
     }
 
@@ -274,7 +294,7 @@ Observation observe(const Policy& policy, const Moment& moment, const std::optio
     BalancedModel& driver = balancing.models.front();
     Observation seen;
     if (measured) {
-        const std::vector<double> speeds = balancing.speeds.relative();
+        const std::vector<double> speeds = balancing.speeds.relative_unless_equal();
         if (!measured->even.empty()) {
             LoadShape shape = shape_of(measured->even, 0, speeds);
             shape.dearest = balancing.dearest_cell;

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <span>
@@ -148,15 +147,6 @@ std::vector<T> elements_in(std::span<const std::byte> bytes) {
     std::vector<T> all(bytes.size() / sizeof(T));
     if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
     return all;
-}
-
-/// Several lists at once, each element by element over all members: short ones take as long as one of them alone.
-inline void sum_together(const Team& team, std::initializer_list<std::span<std::int64_t>> lists) {
-    std::vector<std::int64_t> all;
-    for (const auto list : lists) all.insert(all.end(), list.begin(), list.end());
-    team.sum(all);
-    const std::int64_t* from = all.data();
-    for (const auto list : lists) std::copy_n(std::exchange(from, from + list.size()), list.size(), list.begin());
 }
 
 /// What the members give, one after the other, on member 0; empty elsewhere.

@@ -19,11 +19,15 @@ void compute(double seconds);
 SimulatedTraffic simulated_traffic();
 /// What the launcher says of the simulated cluster and what is assumed of it, as JSON.
 std::string simulated_platform();
+/// This rank has freed much, of which others may make use: all ranks have one heap, and memory is what limits a
+/// simulation. Now and then its free pages are given back, which arrays of other sizes could not use.
+void give_back_pages();
 #else
 inline constexpr bool simulated = false;
 inline void compute(double) {}
 inline SimulatedTraffic simulated_traffic() { return {}; }
 inline std::string simulated_platform() { return {}; }
+inline void give_back_pages() {}
 #endif
 
 }  // namespace comm

@@ -14,6 +14,7 @@
 #include "balance/grid/field.hpp"
 #include "balance/partition/plan.hpp"
 #include "balance/transfer.hpp"
+#include "comm/simulation.hpp"
 
 namespace app {
 namespace {
@@ -99,6 +100,7 @@ void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old
         }
     });
     sources = {};  // all that moves is packed: there is room for what comes
+    comm::give_back_pages();
     std::vector<std::vector<std::span<const md::Particle<D>>>> arrived(tiles.size());
     particles.finish_last(balance::SerialLoop{}, [&](const Move& m, const md::Particle<D>* from) {
         arrived[tiles.place_of(m.target)].push_back({from, static_cast<std::size_t>(received.at(m))});

@@ -17,11 +17,13 @@ std::vector<double> unexplained(std::span<const SpeedRecord> records, std::span<
     constexpr std::size_t crowd = 16;     // fewer processes do not show their noise
     const std::size_t processes = known.size();
     std::vector<double> last, mean, squares(processes, 0.0);
+    last.reserve(processes), mean.reserve(processes);
     for (std::size_t p = 0; p < processes; ++p) {
         double sum = 0;
         for (const SpeedRecord& r : records) sum += r.excess[p];
-        last.push_back(std::abs(records.back().excess[p] + std::log(known[p])));
-        mean.push_back(std::abs(sum / static_cast<double>(records.size()) + std::log(known[p])));
+        const double log_known = known[p] == 1 ? 0.0 : std::log(known[p]);
+        last.push_back(std::abs(records.back().excess[p] + log_known));
+        mean.push_back(std::abs(sum / static_cast<double>(records.size()) + log_known));
     }
     if (std::ranges::none_of(last, [](double left) { return left > small; })) return squares;
     const double noise = processes < crowd ? 0 : std::min(1.4826 * median(last), usual_noise);
@@ -41,28 +43,27 @@ std::vector<bool> involved(std::span<const double> left, std::span<const SpeedRe
     const std::size_t processes = known.size();
     std::vector<bool> involved(records.size() * processes, processes < many_processes);
     if (processes < many_processes) return involved;
-    const auto square_of = [&](std::int32_t block) {
-        const std::int32_t x = block / (blocks[1] * blocks[2]), y = block / blocks[2] % blocks[1],
-                           z = block % blocks[2];
-        return static_cast<std::size_t>((x / 2 * ((blocks[1] + 1) / 2) + y / 2) * ((blocks[2] + 1) / 2) + z / 2);
-    };
-    const std::int32_t all = blocks[0] * blocks[1] * blocks[2];
-    std::vector<char> squares(square_of(all - 1) + 1), near;  // whether something shows in them; of each block
+    std::vector<std::int32_t> square_of;  // of each block
+    square_of.reserve(std::size_t(blocks[0]) * blocks[1] * blocks[2]);
+    for (int x = 0; x < blocks[0]; ++x)
+        for (int y = 0; y < blocks[1]; ++y)
+            for (int z = 0; z < blocks[2]; ++z)
+                square_of.push_back((x / 2 * ((blocks[1] + 1) / 2) + y / 2) * ((blocks[2] + 1) / 2) + z / 2);
+    std::vector<char> squares(square_of.back() + 1);  // whether something shows in them
     for (std::size_t k = 0; k < records.size(); ++k) {
         std::vector<char> shows(processes);  // a deviation of at least half the root of what is left of a process
         for (std::size_t p = 0; p < processes; ++p) {
             if (left[p] == 0 && known[p] == 1) continue;
             involved[k * processes + p] = true;
-            const double here = records[k].excess[p] + std::log(known[p]);
+            const double here = records[k].excess[p] + (known[p] == 1 ? 0.0 : std::log(known[p]));
             shows[p] = left[p] > 0 && 4 * here * here >= left[p];
         }
         for (const BlockShare& s : records[k].shares)
-            if (shows[s.process] != 0) squares[square_of(s.block)] = 1;
+            if (shows[s.process] != 0) squares[square_of[s.block]] = 1;
     }
-    for (std::int32_t block = 0; block < all; ++block) near.push_back(squares[square_of(block)]);
     for (std::size_t k = 0; k < records.size(); ++k)
         for (const BlockShare& s : records[k].shares)
-            if (near[s.block] != 0) involved[k * processes + s.process] = true;
+            if (squares[square_of[s.block]] != 0) involved[k * processes + s.process] = true;
     return involved;
 }
 

@@ -35,6 +35,7 @@ Speeds::Speeds(std::int64_t processes, const ModelConstants& constants)
 
 void Speeds::set(std::vector<double> speeds) {
     if (std::ranges::all_of(speeds, [](double s) { return s == 1; })) speeds = {};
+    if (speeds != speeds_) forget_excesses();
     speeds_ = std::move(speeds);
 }
 
@@ -55,8 +56,9 @@ std::vector<std::int64_t> Speeds::targets() const {
 }
 
 std::vector<double> Speeds::at_mean_speed(std::span<const double> times) const {
-    std::vector<double> work = relative();
-    for (std::size_t p = 0; p < work.size(); ++p) work[p] *= times[p];
+    std::vector<double> work(times.begin(), times.end());
+    const std::vector<double> speeds = relative_unless_equal();
+    for (std::size_t p = 0; p < speeds.size(); ++p) work[p] *= speeds[p];
     return work;
 }
 
@@ -94,7 +96,9 @@ void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells
     for (std::size_t k = 0; k < parts_.size(); ++k) {
         std::vector<BlockShare> of_all = gather<BlockShare>(team, shares[k]);
         if (team.rank() != 0) continue;
-        std::erase_if(of_all, [&](const BlockShare& s) { return !(records_[k].times[s.process] > 0); });
+        const std::vector<double>& seconds = records_[k].times;
+        if (std::ranges::any_of(seconds, [](double t) { return !(t > 0); }))
+            std::erase_if(of_all, [&](const BlockShare& s) { return !(seconds[s.process] > 0); });
         records_[k].shares = std::move(of_all);
     }
     std::vector<double> speeds = found();
@@ -122,15 +126,22 @@ std::int64_t Speeds::shares_in(const std::vector<bool>& fitted) const {
 std::vector<double> Speeds::left_unexplained(const Meter& meter) {
     const auto all = static_cast<std::int64_t>(processes_);
     const std::vector<double> speeds = found();
+    const auto unseen = [](const SpeedRecord& r) { return r.excess.empty(); };
     const auto look = [&] {
-        for (SpeedRecord& r : records_) r.excess = excess_of(r);
+        for (SpeedRecord& r : records_)
+            if (unseen(r)) r.excess = excess_of(r);
         return unexplained(records_, speeds);
     };
-    meter.part(RoundPart::told, all, 0);
+    meter.part(RoundPart::told, std::ranges::count_if(records_, unseen) * all, 0);
     if (std::vector<double> left = look(); std::ranges::max(left) == 0) return left;
     meter.part(RoundPart::prior, std::ssize(records_) * all / static_cast<std::int64_t>(fitted_every()), 0);
     fit_prior();
+    forget_excesses();
     return look();
+}
+
+void Speeds::forget_excesses() {
+    for (SpeedRecord& r : records_) r.excess.clear();
 }
 
 // parts: by process, as members host them; of a checkpoint they may be of another grid.
@@ -151,29 +162,32 @@ std::vector<BlockShare> Speeds::shares_of(std::span<const BlockPart> parts, cons
     return shares;
 }
 
-// Of one process; nothing for a process that has no time or nothing to do.
-std::optional<double> Speeds::log_ratio(const SpeedRecord& r, std::size_t process) const {
-    const double expected = prior_.cost(row_of(r.sums, process));
-    if (!(r.times[process] > 0) || !(expected > 0)) return std::nullopt;
-    return std::log(r.times[process] / expected);
+// Of each `every`-th process; NaN for one that has no time or nothing to do.
+std::vector<double> Speeds::log_ratios(const SpeedRecord& r, std::size_t every) const {
+    std::vector<double> ratios;
+    ratios.reserve(processes_ / every + 1);
+    for (std::size_t p = 0; p < processes_; p += every) {
+        const double expected = prior_.cost(row_of(r.sums, p));
+        ratios.push_back(r.times[p] > 0 && expected > 0 ? std::log(r.times[p] / expected) : std::nan(""));
+    }
+    return ratios;
 }
 
-// The median of what processes at speed 1 would have, over each `every`-th process.
-double Speeds::usual_log_ratio(const SpeedRecord& r, std::size_t every) const {
+// The median of what processes at speed 1 would have.
+double Speeds::usual(std::span<const double> ratios, std::size_t every) const {
     std::vector<double> known;
-    for (std::size_t p = 0; p < processes_; p += every)
-        if (const auto ratio = log_ratio(r, p)) known.push_back(*ratio + log_of(p));
+    known.reserve(ratios.size());
+    for (std::size_t i = 0; i < ratios.size(); ++i)
+        if (!std::isnan(ratios[i])) known.push_back(ratios[i] + log_of(i * every));
     return median(std::move(known));
 }
 
 // Of each `every`-th process.
 std::vector<double> Speeds::excess_of(const SpeedRecord& r, std::size_t every) const {
-    const double usual = usual_log_ratio(r, every);
-    std::vector<double> excess;
-    for (std::size_t p = 0; p < processes_; p += every) {
-        const std::optional<double> ratio = log_ratio(r, p);
-        excess.push_back(ratio ? *ratio - usual : -log_of(p));  // without a time it is as fast as it was
-    }
+    std::vector<double> excess = log_ratios(r, every);
+    const double at_speed_1 = usual(excess, every);
+    for (std::size_t i = 0; i < excess.size(); ++i)  // without a time it is as fast as it was
+        excess[i] = std::isnan(excess[i]) ? -log_of(i * every) : excess[i] - at_speed_1;
     return excess;
 }
 
@@ -186,7 +200,7 @@ void Speeds::fit_prior() {
     const std::size_t every = fitted_every();
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
-        prior_.scale(std::exp(usual_log_ratio(records_.back(), every)));
+        prior_.scale(std::exp(usual(log_ratios(records_.back(), every), every)));
         if (processes_ < 2 * features) return;
         std::vector<double> rows, ones;
         for (const SpeedRecord& r : records_) {

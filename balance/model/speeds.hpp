@@ -38,7 +38,7 @@ struct SpeedRecord {
     std::vector<double> times;       ///< of each process
     std::vector<double> sums;        ///< of the features over each process's cells
     std::vector<BlockShare> shares;  ///< by process, for separate(); a process without any tells nothing
-    std::vector<double> excess;      ///< of each process: log of its time over what its cells should cost
+    std::vector<double> excess;  ///< of each process: log of its time over what its cells should cost; empty: not known
 };
 
 /// Balancings that speeds are fitted to.
@@ -105,6 +105,8 @@ public:
 
     /// Of each process, relative to their mean.
     std::vector<double> relative() const;
+    /// The same; empty where all are 1.
+    std::vector<double> relative_unless_equal() const { return speeds_.empty() ? speeds_ : relative(); }
     /// In the units of a partition's targets. Empty where all are equal.
     std::vector<std::int64_t> targets() const;
     /// The times that the processes would have taken at the mean speed.
@@ -128,9 +130,10 @@ private:
     std::int64_t shares_in(const std::vector<bool>& fitted) const;
     std::vector<double> left_unexplained(const Meter& meter);
     std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
-    std::optional<double> log_ratio(const SpeedRecord& record, std::size_t process) const;
-    double usual_log_ratio(const SpeedRecord& record, std::size_t every) const;
+    std::vector<double> log_ratios(const SpeedRecord& record, std::size_t every) const;
+    double usual(std::span<const double> log_ratios, std::size_t every) const;
     std::vector<double> excess_of(const SpeedRecord& record, std::size_t every = 1) const;
+    void forget_excesses();  // which follow from the costs and the speeds
     void fit_prior();
     std::size_t fitted_every() const;  // the costs are fitted to each process that is a multiple of it
     double of(std::size_t process) const { return speeds_.empty() ? 1.0 : speeds_[process]; }

@@ -80,6 +80,18 @@ std::int64_t ghosts_of(const Owners& owners, const Lines<N>& lines) {
     return ghosts;
 }
 
+template <class T>
+double efficiency_of(std::span<const T> values, std::span<const double> speeds) {
+    double sum = 0, speed = 0, largest = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double s = speeds.empty() ? 1.0 : speeds[i], value = static_cast<double>(values[i]);
+        sum += value;
+        speed += s;
+        largest = std::max(largest, value / s);
+    }
+    return largest > 0 ? sum / speed / largest : 1.0;
+}
+
 }  // namespace
 
 std::int64_t ghost_cells(const Owners& owners) {
@@ -89,19 +101,14 @@ std::int64_t ghost_cells(const Owners& owners) {
 }
 
 double efficiency(std::span<const double> values, std::span<const double> speeds) {
-    double sum = 0, speed = 0, largest = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const double s = speeds.empty() ? 1.0 : speeds[i];
-        sum += values[i];
-        speed += s;
-        largest = std::max(largest, values[i] / s);
-    }
-    return largest > 0 ? sum / speed / largest : 1.0;
+    return efficiency_of(values, speeds);
 }
 
-std::vector<std::int64_t> home_sums(const Owners& owners, std::span<const std::int64_t> values,
-                                    std::int64_t processes) {
-    std::vector<std::int64_t> sums(processes, 0);
+double efficiency(std::span<const std::int64_t> loads, std::span<const double> speeds) {
+    return efficiency_of(loads, speeds);
+}
+
+void add_home_sums(const Owners& owners, std::span<const std::int64_t> values, std::span<std::int64_t> sums) {
     owners.for_each_line([&](std::size_t place, std::int64_t framed, int cells) {
         for (const std::int32_t *owner = owners.from(framed), *end = owner + cells; owner != end;) {
             const std::int32_t process = *owner;
@@ -110,20 +117,19 @@ std::vector<std::int64_t> home_sums(const Owners& owners, std::span<const std::i
             sums[process] += sum;
         }
     });
-    return sums;
 }
 
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
                                           std::int64_t processes) {
-    std::vector<std::int64_t> sums = home_sums(owners, values, processes);
+    std::vector<std::int64_t> sums(processes, 0);
+    add_home_sums(owners, values, sums);
     team.sum(sums);
     return sums;
 }
 
 double predicted_efficiency(const Team& team, const Owners& owners, std::span<const std::int64_t> load,
                             std::int64_t processes, std::span<const double> speeds) {
-    const std::vector<std::int64_t> sums = sums_by_process(team, owners, load, processes);
-    return efficiency(std::vector<double>(sums.begin(), sums.end()), speeds);
+    return efficiency(sums_by_process(team, owners, load, processes), speeds);
 }
 
 Moved moved_between(const Owners& before, const Owners& after, std::span<const std::int64_t> particles) {

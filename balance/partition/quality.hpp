@@ -59,10 +59,11 @@ std::int64_t ghost_cells(const Owners& owners);
 /// differ: then values are loads, and the efficiency is (sum of loads / sum of speeds) / (largest load / speed), the
 /// heterogeneous LBE_m of Liu, Yang & Yang 2018.
 double efficiency(std::span<const double> values, std::span<const double> speeds = {});
+double efficiency(std::span<const std::int64_t> loads, std::span<const double> speeds = {});
 
-/// Sums over the cells that each process has in the member's home. values: of that home. Added up over the members they
-/// are sums_by_process().
-std::vector<std::int64_t> home_sums(const Owners& owners, std::span<const std::int64_t> values, std::int64_t processes);
+/// Adds to `sums`, one for each process, the sums over the cells that the processes have in the member's home. values:
+/// of that home. Added up over the members they are sums_by_process().
+void add_home_sums(const Owners& owners, std::span<const std::int64_t> values, std::span<std::int64_t> sums);
 
 /// Sums over the cells of each process. values: of the member's home. Collective.
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
