@@ -111,6 +111,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     resources_.insert(resources_.end(), outcome.resources.begin(), outcome.resources.end());
     if (first && !outcome.dead_end && !outcome.next)  // accelerators get their part
         outcome.next = balance::LocalPartition{before, owners.known()};
+    if (!zones_.on()) outcome.cells = {};  // a migration needs the room
     if (outcome.next && !(first && outcome.dead_end)) {
         const double start = comm::now();
         migrate(step, engine, std::move(owners), std::move(*outcome.next), before, outcome.cells);

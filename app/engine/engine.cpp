@@ -22,6 +22,12 @@ void require(bool good, const char* otherwise) {
     if (!good) throw std::logic_error(otherwise);
 }
 
+// Ranks of a simulated cluster take turns on one thread, and have one scratch.
+md::TileScratch& scratch_of_thread() {
+    thread_local md::TileScratch scratch;
+    return scratch;
+}
+
 }  // namespace
 
 template <int D>
@@ -33,7 +39,6 @@ EngineOf<D>::EngineOf(const Setup& setup, const balance::Decomposition& decompos
       halo_(setup_, tiles_, decomposition),
       stopwatch_(setup_, tiles_),
       forces_(setup_, tiles_),
-      scratch_(omp_get_max_threads()),
       skin_(setup_, comm, timers) {
     assign_to_threads();
 }
@@ -94,7 +99,7 @@ void EngineOf<D>::sort() {
     {
         const Timed phase(timers_, Phase::neighbours);
         at_the_same_time([](gpu::Zone<D>& zone) { zone.sort(); },
-                         [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_[omp_get_thread_num()]); });
+                         [&](std::size_t t) { tiles_[t].sort(*setup_.kernels, scratch_of_thread()); });
     }
     assign_to_threads();
     const Timed phase(timers_, Phase::ghosts);
@@ -169,10 +174,9 @@ void EngineOf<D>::build_neighbour_lists() {
     refill_ghosts();
     const Timed phase(timers_, Phase::neighbours);
     const double radius = setup_.potential.cutoff + skin();
-    at_the_same_time([radius](gpu::Zone<D>& zone) { zone.build_neighbour_lists(radius); },
-                     [&](std::size_t t) {
-                         tiles_[t].build_neighbour_lists(*setup_.kernels, radius, scratch_[omp_get_thread_num()]);
-                     });
+    at_the_same_time(
+        [radius](gpu::Zone<D>& zone) { zone.build_neighbour_lists(radius); },
+        [&](std::size_t t) { tiles_[t].build_neighbour_lists(*setup_.kernels, radius, scratch_of_thread()); });
     forces_.count_work();
     stage_ = Stage::listed;
     agreement_.lists_built(skin() / 2 / setup_.domain.packed_unit());

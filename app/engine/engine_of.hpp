@@ -68,7 +68,6 @@ private:
         ThreadSchedule all, inner;     // all tiles; those without ghosts from other ranks
         std::vector<std::size_t> rim;  // the others
     } on_threads_;
-    std::vector<md::TileScratch> scratch_;  // by thread
     Stage stage_ = Stage::scattered;
     bool ghosts_current_ = false;  // they are where their owners are
     std::int64_t rebuilds_ = 0;

@@ -62,6 +62,7 @@ void repartition(Tiles<D>& tiles, const Setup& setup, balance::Decomposition old
     std::vector<std::vector<std::int64_t>> before(tiles.size());
     parallel_for(tiles.size(), [&](std::size_t t) { before[t] = particles_before_cells(tiles.counts(t)); });
     std::vector<md::Tile<D>> sources = tiles.replace(next);
+    comm::give_back_pages();
     const auto source_of = [&, begin = mine.begin, &first = first](const Move& m) {
         return first[m.source.process - begin] + m.source.tile;
     };
