@@ -200,7 +200,7 @@ private:
         const Owners after = owners_of(s_, next.around_home);
         s_.meter.part(RoundPart::quality, s_.hosts.processes(), home_cells(s_));
         const Moved mine = moved_between(before_, after, particles());
-        // One list, because each list of all processes takes memory on all members.
+        // One list, so that one reduction needs no copy of the others.
         const std::size_t processes = s_.hosts.processes();
         std::vector<std::int64_t> sums(2 * processes + 3, 0);
         const auto now = std::span(sums).first(processes), then = std::span(sums).subspan(processes, processes),
@@ -233,7 +233,7 @@ private:
         return sums;
     }
 
-    // The work in this member's home that each process would have with the even partition.
+    // Adds the work in this member's home that each process would have with the even partition.
     void add_even_sums(std::span<std::int64_t> sums) const {
         const std::int64_t processes = s_.hosts.processes();
         ProcessBoxes here;

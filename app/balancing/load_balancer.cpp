@@ -78,6 +78,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
                     : take_nanoseconds(engine, *wall_, state_.speeds.relative(), settings_.constants.costs);
     std::vector<std::int64_t> sums = std::move(taken.measured);
     sums.insert(sums.end(), taken.even.begin(), taken.even.end());
+    taken = {};
     team_.sum(sums);
     balance::MeasuredTimes times;
     double mean = 0;  // seconds, over all steps since the last balancing
@@ -90,7 +91,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes());
     // Of the driver alone: the times that other partitions would have taken cannot be measured.
     observed_ = balance::observe(setting_.policy, {step, *last_step_, noise},
-                                 wall_->trusts(mean) ? std::optional(times) : std::nullopt, state_);
+                                 wall_->trusts(mean) ? std::optional(std::move(times)) : std::nullopt, state_);
     if (observed_->row.decision == balance::Decision::none) return true;
     rows_ = {observed_->row};
     last_step_ = step;
@@ -111,7 +112,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     resources_.insert(resources_.end(), outcome.resources.begin(), outcome.resources.end());
     if (first && !outcome.dead_end && !outcome.next)  // accelerators get their part
         outcome.next = balance::LocalPartition{before, owners.known()};
-    if (!zones_.on()) outcome.cells = {};  // a migration needs the room
+    if (!zones_.on()) outcome.cells = {};  // room for a migration
     if (outcome.next && !(first && outcome.dead_end)) {
         const double start = comm::now();
         migrate(step, engine, std::move(owners), std::move(*outcome.next), before, outcome.cells);

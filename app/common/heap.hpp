@@ -25,7 +25,7 @@ inline void give_arrays_their_own_pages([[maybe_unused]] bool balances = false) 
 }
 
 /// While one exists (one at a time), arrays of up to 32 MiB come from the heap. The many ranks of a simulated cluster,
-/// whose memory is what limits it, do without.
+/// whose memory is what limits it, do without (and see comm::give_back_pages()).
 class FieldsOnHeap {
 public:
     FieldsOnHeap() {

@@ -22,7 +22,8 @@ void require(bool good, const char* otherwise) {
     if (!good) throw std::logic_error(otherwise);
 }
 
-// Ranks of a simulated cluster take turns on one thread, and have one scratch.
+// Ranks of a simulated cluster take turns on one thread, and have one scratch: none gives up its turn while it uses it,
+// and nothing in it is kept from one tile to the next.
 md::TileScratch& scratch_of_thread() {
     thread_local md::TileScratch scratch;
     return scratch;

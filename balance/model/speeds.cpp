@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "balance/model/median.hpp"
@@ -132,7 +131,7 @@ std::vector<double> Speeds::left_unexplained(const Meter& meter) {
             if (unseen(r)) r.excess = excess_of(r);
         return unexplained(records_, speeds);
     };
-    meter.part(RoundPart::told, std::ranges::count_if(records_, unseen) * all, 0);
+    meter.part(RoundPart::told, (3 + std::ranges::count_if(records_, unseen)) * all / 4, 0);
     if (std::vector<double> left = look(); std::ranges::max(left) == 0) return left;
     meter.part(RoundPart::prior, std::ssize(records_) * all / static_cast<std::int64_t>(fitted_every()), 0);
     fit_prior();

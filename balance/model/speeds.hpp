@@ -105,7 +105,7 @@ public:
 
     /// Of each process, relative to their mean.
     std::vector<double> relative() const;
-    /// The same; empty where all are 1.
+    /// The same; empty where nothing tells them apart.
     std::vector<double> relative_unless_equal() const { return speeds_.empty() ? speeds_ : relative(); }
     /// In the units of a partition's targets. Empty where all are equal.
     std::vector<std::int64_t> targets() const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Clock, start and end of a job on a simulated cluster: all ranks are in one process and take turns, so the process's
 // end is the job's. Nothing may block outside MPI, and a clock that is read goes on only by MPI calls and compute().
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,10 @@
 #include "comm/mpi/mpi_check.hpp"
 #include "comm/session.hpp"
 #include "comm/simulation.hpp"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace comm {
 namespace {
@@ -79,13 +82,17 @@ void compute(double seconds) {
     if (seconds > 0) smpi_execute_flops(seconds * operations_per_second);
 }
 
-// Each time takes longer the more free pages there are, so not each rank's call is one.
+// To give pages back takes longer the more are free, so only some of the ranks' calls do it: at least 24 when all ranks
+// have called once.
 void give_back_pages() {
-    constexpr std::int64_t times_for_all = 24;
+    constexpr std::int64_t enough = 24;
     static std::int64_t calls = 0;
     int ranks = 0;
     mpi_check(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
-    if (++calls % std::max<std::int64_t>(1, ranks / times_for_all) == 0) malloc_trim(0);
+    if (++calls % std::max<std::int64_t>(1, ranks / enough) != 0) return;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 SimulatedTraffic simulated_traffic() { return sent_by_all(); }

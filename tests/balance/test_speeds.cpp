@@ -150,6 +150,42 @@ TEST_CASE("a checkpoint keeps what is waited for, and one without that loads") {
     CHECK_FALSE(speeds.restore(team, outcome.relative, memory.first(memory.size() - 1)));
 }
 
+// Finds speeds with nothing but what a checkpoint keeps.
+class Restarting {
+public:
+    explicit Restarting(std::int64_t processes) : processes_(processes), speeds_(processes, {}) {}
+    void learn(const Team& team, const Grid& grid, const ProcessCells& cells, std::span<const CellCounts> counts,
+               std::span<const double> times) {
+        Speeds next(processes_, {});
+        const std::vector<double> memory = speeds_.memory(team);
+        REQUIRE(next.restore(team, speeds_.found(), std::span<const double>(memory)));
+        speeds_ = std::move(next);
+        speeds_.learn(team, grid, cells, counts, times);
+    }
+    std::vector<double> relative() const { return speeds_.relative(); }
+    std::vector<std::int64_t> targets() const { return speeds_.targets(); }
+    std::vector<double> at_mean_speed(std::span<const double> times) const { return speeds_.at_mean_speed(times); }
+    std::vector<double> memory(const Team& team) const { return speeds_.memory(team); }
+
+private:
+    std::int64_t processes_;
+    Speeds speeds_;
+};
+
+TEST_CASE("what is kept of earlier records is what a restart computes anew") {
+    for (const double surcharge : {1.0, 1.3}) {  // speeds change; costs are fitted anew as well
+        World w = some_slow(120);
+        w.surcharge = surcharge;
+        w.noise = 0.01;
+        w.balancings = 9;
+        w.change_at = 6;
+        CHECK(simulate(SerialTeam(), w) == simulate(SerialTeam(), w, Restarting(w.processes)));
+        // Once their speeds are known, what is usual is something else.
+        for (std::size_t p = 0; p < w.speed.size(); ++p) w.speed[p] = 0.7 + 0.6 * static_cast<double>(p * 17 % 40) / 40;
+        CHECK(simulate(SerialTeam(), w) == simulate(SerialTeam(), w, Restarting(w.processes)));
+    }
+}
+
 TEST_CASE("noise alone needs no search, a slow process and a slow half do") {
     std::mt19937 random(5);
     const auto explained = [](const auto& records, const auto& known) {
