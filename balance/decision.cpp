@@ -43,15 +43,19 @@ bool History::accepts(std::span<const double> values, std::int64_t processes, st
            h.load_step <= static_cast<double>(step) && whole(h.load_step) && whole(h.ghost_cells) && whole(h.updates);
 }
 
-void account(History& history, Watch& watch, std::span<const double> times, double steps, Clock clock,
-             const Criterion& criterion) {
+Taken taken_by(std::span<const double> times, double steps, Watch& watch) {
     watch.spent.resize(times.size(), 0.0);
-    watch.memory.resize(criterion.memory_size(), 0.0);
     for (std::size_t p = 0; p < times.size(); ++p) watch.spent[p] += times[p] * steps;
+    return {mean_of(times), largest_of(times), mean_of(watch.spent), largest_of(watch.spent)};
+}
+
+void account(History& history, Watch& watch, const Taken& taken, double steps, Clock clock,
+             const Criterion& criterion) {
+    watch.memory.resize(criterion.memory_size(), 0.0);
     Opportunity now;
     now.steps = steps;
-    now.mean = mean_of(times), now.largest = largest_of(times);
-    now.spent_mean = mean_of(watch.spent), now.spent_largest = largest_of(watch.spent);
+    now.mean = taken.mean, now.largest = taken.largest;
+    now.spent_mean = taken.spent_mean, now.spent_largest = taken.spent_largest;
     now.lost_before = history.lost_seconds;
     now.scatters = clock == Clock::wall;
     history.sum_mean += now.mean;

@@ -70,15 +70,22 @@ struct History {
 
 /// What is remembered of the opportunities since the last migration; empty after one.
 struct Watch {
-    std::vector<double> spent;   ///< seconds of each process
+    std::vector<double> spent;   ///< seconds of each process, where all times are known (taken_by())
     std::vector<double> memory;  ///< of the criterion
 };
 
-/// Adds the times that the processes took (seconds a step) over `steps` steps, and asks the criterion what they have
-/// lost. Until a model has learnt from times, the loads that it knows may be all wrong; where the times refute them,
-/// perfect balance counts as reachable.
-void account(History& history, Watch& watch, std::span<const double> times, double steps, Clock clock,
-             const Criterion& criterion);
+/// What the processes took: means over all of them, and the largest.
+struct Taken {
+    double mean = 0, largest = 0;              ///< seconds a step
+    double spent_mean = 0, spent_largest = 0;  ///< seconds since the last migration
+};
+/// times: of all processes, seconds a step, over `steps` steps; they are added to what was spent before.
+Taken taken_by(std::span<const double> times, double steps, Watch& watch);
+
+/// Adds what the processes took over `steps` steps, and asks the criterion what they have lost. Until a model has
+/// learnt from times, the loads that it knows may be all wrong; where the times refute them, perfect balance counts as
+/// reachable.
+void account(History& history, Watch& watch, const Taken& taken, double steps, Clock clock, const Criterion& criterion);
 
 /// Whether the run balances now: none, or why the partition in use is kept.
 Decision decide(const History& history, const Criterion& criterion);

@@ -6,9 +6,9 @@
 namespace balance {
 
 /// Parts of a round that take time. Of fields, plans between homes and boxes, and packing. Around: what is in the cells
-/// around each. Of the search for slow
-/// processes: what each member sums of its cells, what member 0 is told, and its fit of costs; where something is not
-/// explained yet, also each member's shares of blocks, what of those member 0 has to look at, and the search itself.
+/// around each. Sums: of the pieces that processes have in a home. Of the search for slow processes: what each member
+/// sums of its cells, what member 0 is told, and its fit of costs; where something is not explained yet, also each
+/// member's shares of blocks, what of those member 0 has to look at, and the search itself.
 enum class RoundPart {
     fields,
     around,
@@ -19,6 +19,7 @@ enum class RoundPart {
     bisection,
     chain,
     quality,
+    sums,
     blocks,
     told,
     prior,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A round runs model by model. Each model's partition is painted once (Owners): its times, what the speeds learn, the
-// efficiency and what moves are all read off that picture. Sums over members are of integers, so nothing depends on
-// their number.
+// A round runs model by model. What processes take and get is summed at the homes of cells, piece by piece, and added
+// up by the members that host the processes; times go from there to member 0, which tells the others what follows from
+// all of them. So no other member holds anything for each process. Sums are of integers, so nothing depends on the
+// number of members.
 #include "balance/round.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <set>
 #include <utility>
 
 #include "balance/model/cell_counts.hpp"
@@ -31,6 +34,8 @@ std::vector<double> true_speeds(const Setting& s, std::int64_t step) {
     return speeds;
 }
 
+Range hosted_by(const Setting& s) { return s.hosts.processes_of(s.team.rank()); }
+
 // What a row says of the partition in use and of the decision.
 void describe(const BalancedModel& b, Row& row) {
     row.lbe_model = b.history.lbe_model;
@@ -42,22 +47,55 @@ void describe(const BalancedModel& b, Row& row) {
     row.move_seconds = b.history.move_seconds;
 }
 
-// What the processes of one model took, and whether a migration could pay.
-Observation observed_by(const Policy& policy, const Moment& moment, BalancedModel& b, std::vector<double> times) {
-    Row row;
+// What follows from the times of all processes: member 0 knows these, and tells it.
+struct Told {
+    Taken taken;
+    double lbe = 1, lbe_observed = 1;
+    Worth worth;
+};
+
+// What the processes of one model took, and whether a migration could pay. hosted: seconds a step of the processes that
+// this member hosts. add_worth(times): on member 0, with those of all processes.
+template <class AddWorth>
+Observation observed_by(const Setting& s, const Moment& moment, Balancing& all, BalancedModel& b,
+                        std::vector<double> hosted, AddWorth add_worth) {
+    Observation seen;
+    seen.seconds = known_to_first(s.team, std::move(hosted));
+    seen.times = seen.seconds;
+    for (std::size_t p = 0; p < moment.noise.size(); ++p) seen.times[p] *= moment.noise[p];
+    const auto steps = static_cast<double>(moment.step - moment.last);
+    Told told;
+    if (s.team.rank() == 0) {
+        s.meter.part(RoundPart::quality, s.hosts.processes(), 0);
+        add_worth(seen.seconds);
+        told = {taken_by(seen.seconds, steps, b.watch), efficiency(seen.seconds), efficiency(seen.times), all.worth};
+    }
+    s.team.broadcast(std::as_writable_bytes(std::span(&told, 1)));
+    all.worth = told.worth;
+
+    Row& row = seen.row;
     row.step = moment.step;
     row.model = b.label;
-    for (const double t : times) row.mean_seconds += t / static_cast<double>(times.size());
-    row.max_seconds = *std::max_element(times.begin(), times.end());
-    row.lbe = efficiency(times);
+    row.mean_seconds = told.taken.mean;
+    row.max_seconds = told.taken.largest;
+    row.lbe = told.lbe;
     row.lbe_reachable = b.history.lbe_reachable;
-    account(b.history, b.watch, times, static_cast<double>(moment.step - moment.last), policy.clock, *b.criterion);
-    std::vector<double> seconds = times;
-    for (std::size_t p = 0; p < moment.noise.size(); ++p) times[p] *= moment.noise[p];
-    row.lbe_observed = efficiency(times);
+    account(b.history, b.watch, told.taken, steps, s.policy.clock, *b.criterion);
+    row.lbe_observed = told.lbe_observed;
     row.decision = decide(b.history, *b.criterion);
     describe(b, row);
-    return {std::move(row), std::move(times), std::move(seconds)};
+    return seen;
+}
+
+// Loads of a process in the partition in use, and in the next one.
+struct Loads {
+    std::int64_t now = 0, then = 0;
+};
+std::vector<std::int64_t> each(std::span<const Loads> loads, std::int64_t Loads::*which) {
+    std::vector<std::int64_t> values;
+    values.reserve(loads.size());
+    for (const Loads& l : loads) values.push_back(l.*which);
+    return values;
 }
 
 // The part of a round that belongs to one model.
@@ -72,31 +110,37 @@ public:
           all_(all),
           b_(all.models[model]),
           driver_(model == 0),
-          before_(owners_of(setting, known)) {}
+          pieces_(pieces_of(known)) {}
 
-    // Seconds a step of the processes by counted work.
-    std::vector<double> times() {
-        const std::vector<double> speeds = true_speeds(s_, measured_.moment.step);
-        std::vector<double> times = driver_ ? measured_.driver_times : std::vector<double>();
-        if (times.empty()) {
-            const std::size_t processes = s_.hosts.processes();
-            const bool worth = driver_ && measured_.accelerator_speeds.empty();
-            std::vector<std::int64_t> sums(worth ? 2 * processes : processes, 0);  // in use, and of the even partition
-            const auto ticks = std::span(sums).first(processes), even = std::span(sums).subspan(processes);
-            add_home_sums(before_, cells_.work, ticks);
-            if (worth) add_even_sums(even);
-            s_.team.sum(sums);
-            times.reserve(processes);
-            for (std::size_t p = 0; p < processes; ++p)
-                times.push_back(to_seconds(ticks[p]) / (speeds.empty() ? 1 : speeds[p]));
-            if (worth) add_worth(times, even, speeds);
-            return times;
-        }
-        for (std::size_t p = 0; p < speeds.size(); ++p) times[p] /= speeds[p];
-        return times;
+    // By counted work.
+    Observation observe() {
+        const std::int64_t step = measured_.moment.step, first = hosted_by(s_).begin;
+        const bool counted = !driver_ || !measured_.driver_times;
+        std::vector<double> times;
+        if (counted)
+            for (const std::int64_t ticks : at_hosts(pieces_, cells_.work)) times.push_back(to_seconds(ticks));
+        else times = *measured_.driver_times;
+        for (std::size_t i = 0; i < times.size(); ++i)
+            times[i] /= speed_of(s_.policy.counting.work.slow, first + static_cast<std::int64_t>(i), step);
+        const auto observed = [&](auto add_worth) {
+            return observed_by(s_, measured_.moment, all_, b_, std::move(times), add_worth);
+        };
+        if (!driver_ || !counted || !measured_.accelerator_speeds.empty()) return observed([](const auto&) {});
+
+        // The cost of each cell is known at each balancing, so also what the even partition would have taken.
+        const std::vector<std::int64_t> even = known_to_first(s_.team, at_hosts(even_pieces(), cells_.work));
+        std::int64_t dearest = 0;
+        for (const std::int64_t w : cells_.work) dearest = std::max(dearest, w);
+        s_.team.max(std::span(&dearest, 1));
+        return observed([&](std::span<const double> of_all) {
+            const std::vector<double> speeds = true_speeds(s_, step);
+            balance::add(all_.worth, static_cast<double>(step - measured_.moment.last), of_all,
+                         shape_of(even, dearest, speeds), speeds);
+        });
     }
 
-    // New loads and a new partition; without times, the loads that all models start from.
+    // New loads and a new partition; times: KnownToFirst; of the first round there are none, and all models start from
+    // the same loads.
     void repartition(const std::vector<double>& times, Row& row, Outcome& outcome) {
         if (driver_) all_.load.reset();  // room for the new ones
         CellLoads loads = model_loads(times, row);
@@ -105,15 +149,10 @@ public:
         std::optional<LocalPartition> next = partition_by(loads, row, outcome);
         row.partition_seconds = s_.meter.now() - begin;
         const std::vector<double> speeds = all_.speeds.relative_unless_equal();
-        std::vector<std::int64_t> sums;  // loads of the processes
-        if (next) sums = weigh(*next, loads, speeds, !times.empty(), row);
-        else {
-            sums = sums_by_process(s_.team, before_, loads.load, s_.hosts.processes());
-            b_.history.lbe_model = efficiency(sums, speeds);
-        }
+        const std::vector<std::int64_t> sums = weigh(next, loads, speeds, row);
         const bool moves = next && row.decision == Decision::moved;
         if (moves) b_.partition = next->hosted;
-        if (driver_ && s_.team.rank() == 0 && !times.empty() && s_.policy.finds_speeds())
+        if (driver_ && s_.team.rank() == 0 && !measured_.first && s_.policy.finds_speeds())
             add_resources(sums, times, speeds, outcome);
         describe(b_, row);
         if (moves || row.decision == Decision::kept_same) {
@@ -126,8 +165,32 @@ public:
     }
 
 private:
+    // known: around_home() of a partition.
+    ProcessCells pieces_of(const ProcessBoxes& known) const {
+        s_.meter.part(RoundPart::fields, known.size(), 0);
+        return ProcessCells::at_home(s_.team, s_.grid, known, s_.hosts);
+    }
+
+    // Of the even partition.
+    ProcessCells even_pieces() const {
+        const Box& grid = s_.grid.box();
+        const std::int64_t processes = s_.hosts.processes();
+        std::set<std::int64_t> here;
+        for_each_even_part_in(s_.home(), grid, processes, [&](std::int64_t p) { here.insert(p); });
+        for (std::int64_t p = hosted_by(s_).begin; p < hosted_by(s_).end; ++p) here.insert(p);
+        ProcessBoxes known;
+        for (const std::int64_t p : here) known.add(p, std::array{even_part(grid, processes, p)});
+        return pieces_of(known);
+    }
+
+    // Sums over the cells of each process that this member hosts. values: of the cells at home.
+    std::vector<std::int64_t> at_hosts(const ProcessCells& pieces, std::span<const std::int64_t> values) const {
+        s_.meter.part(RoundPart::sums, 0, home_cells(s_));
+        return pieces.sums_at_hosts(pieces.piece_sums(values), 1);
+    }
+
     CellLoads model_loads(const std::vector<double>& times, Row& row) {
-        const bool measured = !times.empty();
+        const bool measured = !measured_.first;
         const double begin = s_.meter.now();
         if (b_.state.empty())
             for (const CellCounts& c : cells_.counts) b_.state.push_back(b_.model->first_state(c));
@@ -141,19 +204,14 @@ private:
     }
 
     CellLoads learnt_loads(const std::vector<double>& times) {
-        const auto pieces_at_home = [&] {
-            s_.meter.part(RoundPart::fields, known_.size(), 0);
-            return ProcessCells::at_home(s_.team, s_.grid, known_, s_.hosts);
-        };
-        std::optional<ProcessCells> at_home;
         if (driver_ && s_.policy.finds_speeds())
-            all_.speeds.learn(s_.team, s_.grid, at_home.emplace(pieces_at_home()), cells_.counts, times, s_.meter);
+            all_.speeds.learn(s_.team, s_.grid, pieces_, cells_.counts, times, s_.meter);
         const auto loads_of = [&](const ProcessCells& cells) {
             s_.meter.part(RoundPart::model, s_.hosts.processes(), cells.cells());
             return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state,
-                            all_.speeds.at_mean_speed(times), cells_.work, cells_.ahead);
+                            all_.speeds.at_mean_speed(times, hosted_by(s_).begin), cells_.work, cells_.ahead);
         };
-        if (b_.model->additive()) return loads_of(at_home ? *at_home : pieces_at_home());
+        if (b_.model->additive()) return loads_of(pieces_);
         const ProcessCells whole = ProcessCells::whole_processes(s_.team, s_.grid, known_, s_.hosts);
         // States to the processes, and home again with the loads; and three numbers of each cell to them.
         const int fields = b_.model->needs_particles() ? 6 : 3;
@@ -191,66 +249,62 @@ private:
         return numbers;
     }
 
-    // Decides whether the next partition takes the place of the one before. Also where the same cells come in other
-    // boxes, in which the tiles would have another order, nothing changes. Returns the loads that the processes have
-    // from now on.
-    std::vector<std::int64_t> weigh(LocalPartition& next, const CellLoads& loads, std::span<const double> speeds,
-                                    bool measured, Row& row) {
-        next.around_home = around_home(s_.team, s_.grid, next.hosted);
-        const Owners after = owners_of(s_, next.around_home);
-        s_.meter.part(RoundPart::quality, s_.hosts.processes(), home_cells(s_));
-        const Moved mine = moved_between(before_, after, particles());
-        // One list, so that one reduction needs no copy of the others.
-        const std::size_t processes = s_.hosts.processes();
-        std::vector<std::int64_t> sums(2 * processes + 3, 0);
-        const auto now = std::span(sums).first(processes), then = std::span(sums).subspan(processes, processes),
-                   changes = std::span(sums).last(3);
-        add_home_sums(before_, loads.load, now);
-        add_home_sums(after, loads.load, then);
-        std::ranges::copy(std::array{mine.cells, mine.particles, ghost_cells(after)}, changes.begin());
+    // Decides whether the next partition, if there is one, takes the place of the one before. Also where the same cells
+    // come in other boxes, in which the tiles would have another order, nothing changes. Returns the loads that the
+    // processes have from now on, on member 0.
+    std::vector<std::int64_t> weigh(std::optional<LocalPartition>& next, const CellLoads& loads,
+                                    std::span<const double> speeds, Row& row) {
+        std::vector<Loads> of_each(hosted_by(s_).size());
+        const auto keep = [&](const std::vector<std::int64_t>& sums, std::int64_t Loads::*which) {
+            for (std::size_t i = 0; i < sums.size(); ++i) of_each[i].*which = sums[i];
+        };
+        keep(at_hosts(pieces_, loads.load), &Loads::now);
+        Moved mine;
+        std::int64_t ghosts = 0;
+        if (next) {
+            next->around_home = around_home(s_.team, s_.grid, next->hosted);
+            keep(at_hosts(pieces_of(next->around_home), loads.load), &Loads::then);
+            const Owners before = owners_of(s_, known_), after = owners_of(s_, next->around_home);
+            s_.meter.part(RoundPart::quality, s_.team.rank() == 0 ? s_.hosts.processes() : 0, home_cells(s_));
+            mine = moved_between(before, after, particles());
+            ghosts = ghost_cells(after);
+        }
+        of_each = known_to_first(s_.team, std::move(of_each));
+        std::vector<std::int64_t> now, then;
+        double lbe_now = 0, lbe_then = 0;
+        if (s_.team.rank() == 0) {
+            now = each(of_each, &Loads::now), then = each(of_each, &Loads::then);
+            lbe_now = efficiency(now, speeds), lbe_then = efficiency(then, speeds);
+        }
+        // Member 0 tells the efficiencies in the same sum, to which the others add nothing.
+        std::array<std::int64_t, 5> sums{mine.cells, mine.particles, ghosts, std::bit_cast<std::int64_t>(lbe_now),
+                                         std::bit_cast<std::int64_t>(lbe_then)};
         s_.team.sum(sums);
-        const Moved moved{changes[0], changes[1]};
-        b_.history.lbe_model = efficiency(now, speeds);
-        b_.history.lbe_reachable = efficiency(then, speeds);
+        b_.history.lbe_model = std::bit_cast<double>(sums[3]);
+        if (!next) return now;
+        b_.history.lbe_reachable = std::bit_cast<double>(sums[4]);
+        const Moved moved{sums[0], sums[1]};
         // By the wall clock a migration costs what the last one took. Of the first partition a criterion that weighs
         // each one doesn't count what it moves, so that it has one weighed as soon as the rest of the cost is lost.
+        const bool measured = !measured_.first;
         if (s_.policy.clock == Clock::work) {
             const WorkCosts& costs = s_.policy.counting.work;
             b_.history.move_seconds = costs.balancing;
             if (measured || !b_.criterion->weighs_partitions())
                 b_.history.move_seconds +=
-                    costs.move * static_cast<double>(moved.particles) / static_cast<double>(processes);
+                    costs.move * static_cast<double>(moved.particles) / static_cast<double>(s_.hosts.processes());
         }
         const double sunk = s_.policy.clock == Clock::work ? s_.policy.counting.work.balancing : 0;
         row.decision = decide(b_.history, *b_.criterion, measured, moved, sunk);
         if (row.decision != Decision::kept_gain) {
             row.moved = moved;
-            b_.history.ghost_cells = static_cast<double>(changes[2]);
+            b_.history.ghost_cells = static_cast<double>(sums[2]);
             b_.history.lbe_model = b_.history.lbe_reachable;
         }
-        if (row.decision == Decision::moved) std::ranges::copy(then, now.begin());
-        sums.resize(processes);
-        return sums;
+        return row.decision == Decision::moved ? then : now;
     }
 
-    // Adds the work in this member's home that each process would have with the even partition.
-    void add_even_sums(std::span<std::int64_t> sums) const {
-        const std::int64_t processes = s_.hosts.processes();
-        ProcessBoxes here;
-        for_each_even_part_in(s_.home(), s_.grid.box(), processes,
-                              [&](std::int64_t p) { here.add(p, std::array{even_part(s_.grid.box(), processes, p)}); });
-        add_home_sums(owners_of(s_, here), cells_.work, sums);
-    }
-
-    // By counted work the cost of each cell is known at each balancing.
-    void add_worth(std::span<const double> times, std::span<const std::int64_t> even, std::span<const double> speeds) {
-        std::int64_t dearest = 0;
-        for (const std::int64_t w : cells_.work) dearest = std::max(dearest, w);
-        s_.team.max(std::span(&dearest, 1));
-        balance::add(all_.worth, static_cast<double>(measured_.moment.step - measured_.moment.last), times,
-                     shape_of(even, dearest, speeds), speeds);
-    }
-
+    // Of all processes: for member 0.
     void add_resources(std::span<const std::int64_t> sums, std::span<const double> times, std::span<const double> speed,
                        Outcome& outcome) {
         double mean = 0;
@@ -268,7 +322,7 @@ private:
     Balancing& all_;
     BalancedModel& b_;
     bool driver_;
-    Owners before_;  // of the partition in use
+    ProcessCells pieces_;  // of the partition in use
 };
 
 }  // namespace
@@ -289,18 +343,19 @@ Balancing make_balancing(const Setting& s, const ModelConstants& constants, cons
     return all;
 }
 
-Observation observe(const Policy& policy, const Moment& moment, const std::optional<MeasuredTimes>& measured,
+Observation observe(const Setting& s, const Moment& moment, const std::optional<MeasuredTimes>& measured,
                     Balancing& balancing) {
     BalancedModel& driver = balancing.models.front();
     Observation seen;
     if (measured) {
-        const std::vector<double> speeds = balancing.speeds.relative_unless_equal();
-        if (!measured->even.empty()) {
-            LoadShape shape = shape_of(measured->even, 0, speeds);
+        const std::vector<std::int64_t> even = known_to_first(s.team, measured->even);
+        seen = observed_by(s, moment, balancing, driver, measured->seconds, [&](std::span<const double> of_all) {
+            if (even.empty()) return;
+            const std::vector<double> speeds = balancing.speeds.relative_unless_equal();
+            LoadShape shape = shape_of(even, 0, speeds);
             shape.dearest = balancing.dearest_cell;
-            add(balancing.worth, static_cast<double>(moment.step - moment.last), measured->seconds, shape, speeds);
-        }
-        seen = observed_by(policy, moment, driver, measured->seconds);
+            add(balancing.worth, static_cast<double>(moment.step - moment.last), of_all, shape, speeds);
+        });
     } else {
         seen.row.step = moment.step;
         seen.row.model = driver.label;
@@ -357,7 +412,7 @@ Outcome rebalance_all(const Setting& s, const ProcessBoxes& in_use, HomeCells ce
         ModelRound round(s, measured, other ? *other : in_use, cells, all, m);
         Observation seen;
         if (measured.observed) seen = *measured.observed;
-        else if (!measured.first) seen = observed_by(s.policy, measured.moment, all.models[m], round.times());
+        else if (!measured.first) seen = round.observe();
         seen.row.driver = m == 0;
         if (seen.row.decision == Decision::none) round.repartition(seen.times, seen.row, outcome);
         if (!measured.first) outcome.rows.push_back(std::move(seen.row));
@@ -379,8 +434,8 @@ Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles
     HomeCells cells = bring_home(s.team, in_use, std::exchange(tiles, TileCells()), counted ? &now : nullptr, s.meter);
     if (counted && !measured.accelerator_speeds.empty() && s.hosts.processes() == s.team.size()) {
         const std::vector<double> sides = side_times(s.team, in_use, cells.work, measured.accelerator_speeds);
-        for (std::size_t p = 0; p < sides.size(); p += 2)
-            measured.driver_times.push_back(std::max(sides[p], sides[p + 1]));
+        const std::size_t mine = 2 * static_cast<std::size_t>(s.team.rank());
+        measured.driver_times = {std::max(sides[mine], sides[mine + 1])};
     }
     return rebalance_all(s, in_use.known(), std::move(cells), measured, all);
 }

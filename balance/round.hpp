@@ -59,7 +59,7 @@ struct BalancedModel {
     Scattered<Split> splits{};  ///< what the partitioner remembers
     std::unique_ptr<Criterion> criterion{};
     std::vector<double> state{};  ///< of each cell of this member's home
-    Watch watch{};
+    Watch watch{};                ///< what was spent, on member 0
     History history{};
 };
 
@@ -119,25 +119,26 @@ Balancing make_balancing(const Setting& setting, const ModelConstants& constants
 
 /// When a round is made, and what disturbs its measurements.
 struct Moment {
-    std::int64_t step = 0, last = 0;     ///< now, and of the round before
-    std::span<const double> noise = {};  ///< the models see the time of each process times this; empty: as it is
+    std::int64_t step = 0, last = 0;  ///< now, and of the round before
+    /// KnownToFirst: the models see the time of each process times this; empty: as it is.
+    std::span<const double> noise = {};
 };
 
-/// What the processes took by the wall clock; the same on all members.
+/// What the processes that a member hosts took by the wall clock.
 struct MeasuredTimes {
-    std::vector<double> seconds;     ///< a step of each process
+    std::vector<double> seconds;     ///< a step of each
     std::vector<std::int64_t> even;  ///< what each would have had of them with the even partition, at the mean speed;
-                                     ///< any unit; empty: not known
+                                     ///< any unit; empty on all members: not known
 };
 /// Whether what was measured is reason enough for a migration.
 struct Observation {
-    Row row;                      ///< its decision is none where the round goes on, else why the partition is kept
-    std::vector<double> times;    ///< seconds a step of each process as the models see them
-    std::vector<double> seconds;  ///< and as they were
+    Row row;                       ///< its decision is none where the round goes on, else why the partition is kept
+    KnownToFirst<double> times;    ///< seconds a step of each process as the models see them
+    KnownToFirst<double> seconds;  ///< and as they were
 };
-/// The first half of the driver's round by the wall clock, for which nothing has to be counted. measured: empty where
-/// the times were too short for the clock. Changes the driver's history and the worth.
-Observation observe(const Policy& policy, const Moment& moment, const std::optional<MeasuredTimes>& measured,
+/// The first half of the driver's round by the wall clock, for which nothing has to be counted. measured: empty, on all
+/// members, where the times were too short for the clock. Changes the driver's history and the worth. Collective.
+Observation observe(const Setting& setting, const Moment& moment, const std::optional<MeasuredTimes>& measured,
                     Balancing& balancing);
 
 /// Of the cells of a member's home, in its order.
@@ -173,15 +174,16 @@ struct Measured {
     std::optional<Observation> observed;  ///< by the wall clock, what observe() said of the driver
     /// Of each member, where they have accelerators: how fast they are together, relative to the member's CPU.
     std::vector<double> accelerator_speeds = {};
-    std::vector<double> driver_times = {};  ///< seconds a step of the driver's processes; empty: by counted work, and
-                                            ///< only then the round adds to Balancing::worth
+    /// Seconds a step of the driver's processes that this member hosts, on all members or on none; without them they
+    /// are known by counted work, and only then the round adds to Balancing::worth.
+    std::optional<std::vector<double>> driver_times = {};
 };
 
 /// What comes of a round; the same on all members but for `next`, `resources` and `cells`.
 struct Outcome {
     std::optional<LocalPartition> next;  ///< the driver's from now on; nothing: it keeps the one that it has
     std::vector<Row> rows;               ///< of the driver, then of the other models; none of the first round
-    std::vector<double> seconds;         ///< a step of the driver's processes before; none of the first round
+    KnownToFirst<double> seconds;        ///< a step of the driver's processes before; none of the first round
     std::vector<ResourceRow> resources;  ///< where speeds are found, on member 0; else none
     std::optional<Infeasible> dead_end;  ///< some model found no partition that keeps the limit, and keeps its own
     HomeCells cells;                     ///< what was counted

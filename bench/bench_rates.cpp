@@ -246,10 +246,11 @@ void measure(int nx, int ny, int ranks) {
     const double owners = microseconds([&] { const Owners o(grid, home, around_home); });
     const Owners o(grid, home, around_home);
     const double quality = microseconds([&] {
-        predicted_efficiency(team, o, mine, ranks, {});
         ghost_cells(o);
         moved_between(o, o, mine);
     });
+    const ProcessCells pieces = ProcessCells::at_home(team, grid, around_home, hosts);
+    const double summed = microseconds([&] { pieces.piece_sums(mine); });
     const double counted = microseconds([&] { counted_work({}, CountedCells{home, {2.5, 2.5}, counts, neighbours}); });
     // The cells as those of one process by itself, whose fields travel nowhere; and what one member concludes of all.
     const Grid own{{home.extent(0), home.extent(1), 1}};
@@ -272,9 +273,10 @@ void measure(int nx, int ny, int ranks) {
         std::vector<std::int32_t> there(cells);
         unpack(packed(std::span<const std::int32_t>(empty)), std::span(there));
     });
-    std::printf("%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f | %7lld %6.2f %6.1f\n",
-                nx * ny, ranks, cells, static_cast<long long>(boxes), planned, fields, around, owners, quality, counted,
-                modelled, packing, vacuum, static_cast<long long>(chained.leaders), chained.item, chained.part);
+    std::printf(
+        "%8d %6d %8zu %8lld | %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f | %7lld %6.2f %6.1f\n",
+        nx * ny, ranks, cells, static_cast<long long>(boxes), planned, fields, around, owners, quality, summed, counted,
+        modelled, packing, vacuum, static_cast<long long>(chained.leaders), chained.item, chained.part);
 }
 
 }  // namespace
@@ -283,10 +285,10 @@ int main() {
     app::give_arrays_their_own_pages(true);
     const app::FieldsOnHeap fields;  // as in runs
     std::printf(
-        "%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s %9s %9s %9s (microseconds) | %7s %6s %6s (nanoseconds, of the "
+        "%8s %6s %8s %8s | %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s (microseconds) | %7s %6s %6s (nanoseconds, of the "
         "chain)\n",
-        "cells", "ranks", "at home", "boxes", "tiles", "fields", "around", "owners", "quality", "counted", "model",
-        "packing", "vacuum", "leaders", "item", "part");
+        "cells", "ranks", "at home", "boxes", "tiles", "fields", "around", "owners", "quality", "sums", "counted",
+        "model", "packing", "vacuum", "leaders", "item", "part");
     for (const int ranks : {96, 384, 2400}) {
         measure(1140, 228, ranks);
         measure(2280, 912, ranks);

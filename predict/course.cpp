@@ -39,8 +39,8 @@ public:
         measured.moment = {s.step, last_step};
         if (setting_.policy.clock == Clock::work) measured.driver_times = times_of(s.field);
         else
-            measured.observed = balance::observe(setting_.policy, measured.moment,
-                                                 balance::MeasuredTimes{times_of(s.field), {}}, state_);
+            measured.observed =
+                balance::observe(setting_, measured.moment, balance::MeasuredTimes{times_of(s.field), {}}, state_);
         if (measured.observed && measured.observed->row.decision != balance::Decision::none) return {false, false};
         const double updates = driver().history.updates;
         const bool moved = take(balance::rebalance(setting_, cells_of(s), measured, state_));

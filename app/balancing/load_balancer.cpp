@@ -9,6 +9,7 @@
 #include "app/balancing/machine.hpp"
 #include "app/balancing/noise.hpp"
 #include "app/common/heap.hpp"
+#include "balance/delivery.hpp"
 #include "comm/clock.hpp"
 
 namespace app {
@@ -72,25 +73,29 @@ bool LoadBalancer::due(std::int64_t step, bool displaced) const {
 bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     if (!last_step_ || settings_.clock == Clock::work) return true;
     const Timed phase(timers_, Phase::balancing);
-    const std::size_t processes = hosts().processes();
-    ProcessNanoseconds taken =
-        zones_.on() ? zones_.take_nanoseconds(engine, *wall_)
-                    : take_nanoseconds(engine, *wall_, state_.speeds.relative(), settings_.constants.costs);
-    std::vector<std::int64_t> sums = std::move(taken.measured);
-    sums.insert(sums.end(), taken.even.begin(), taken.even.end());
-    taken = {};
-    team_.sum(sums);
+    ProcessNanoseconds taken = zones_.on()
+                                   ? zones_.take_nanoseconds(engine, *wall_)
+                                   : take_nanoseconds(engine, *wall_, hosts(), team_.rank(),
+                                                      state_.speeds.relative_unless_equal(), settings_.constants.costs);
     balance::MeasuredTimes times;
-    double mean = 0;  // seconds, over all steps since the last balancing
-    for (std::size_t p = 0; p < processes; ++p) {
-        const double seconds = static_cast<double>(sums[p]) * 1e-9;
-        mean += seconds / static_cast<double>(processes);
-        times.seconds.push_back(seconds / static_cast<double>(step - *last_step_));
+    std::int64_t sum = 0;
+    for (const std::int64_t nanoseconds : taken.measured) {
+        sum += nanoseconds;
+        times.seconds.push_back(static_cast<double>(nanoseconds) * 1e-9 / static_cast<double>(step - *last_step_));
     }
-    times.even.assign(sums.begin() + static_cast<std::ptrdiff_t>(processes), sums.end());
-    const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes());
+    team_.sum(std::span(&sum, 1));
+    // Of a process, over all steps since the last balancing.
+    const double mean = static_cast<double>(sum) * 1e-9 / static_cast<double>(hosts().processes());
+    if (!zones_.on()) {  // with accelerators that is not known
+        const balance::Range mine = hosts().processes_of(team_.rank());
+        times.even.assign(mine.size(), 0);
+        for (const NanosecondsOf& part : balance::deliver_each(
+                 team_, std::move(taken.even), [&](const NanosecondsOf& p) { return hosts().member_of(p.process); }))
+            times.even[part.process - mine.begin] += part.nanoseconds;
+    }
+    const balance::KnownToFirst<double> noise = noise_of(settings_.noise, seed_, step, hosts(), team_.rank());
     // Of the driver alone: the times that other partitions would have taken cannot be measured.
-    observed_ = balance::observe(setting_.policy, {step, *last_step_, noise},
+    observed_ = balance::observe(setting_, {step, *last_step_, noise},
                                  wall_->trusts(mean) ? std::optional(std::move(times)) : std::nullopt, state_);
     if (observed_->row.decision == balance::Decision::none) return true;
     rows_ = {observed_->row};
@@ -137,7 +142,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     const Timed phase(timers_, Phase::balancing);
     const FieldsOnHeap fields;
     balance::Measured measured;
-    const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes());
+    const balance::KnownToFirst<double> noise = noise_of(settings_.noise, seed_, step, hosts(), team_.rank());
     measured.moment = {step, last_step(), noise};
     measured.first = !last_step_;
     measured.observed = std::exchange(observed_, std::nullopt);

@@ -49,47 +49,51 @@ WallClock::WallClock(const comm::Communicator& comm) : of_thread_(relative_threa
 
 bool WallClock::trusts(double seconds) const { return seconds >= least_clock_steps * resolution_; }
 
-ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, std::span<const double> speeds,
-                                    std::span<const double> costs) {
+ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, const balance::Hosts& hosts, int rank,
+                                    std::span<const double> speeds, std::span<const double> costs) {
+    const balance::Range hosted = hosts.processes_of(rank);
     const std::vector<double> tile_seconds = engine.take_tile_seconds();
     ProcessNanoseconds taken;
-    taken.measured.assign(speeds.size(), 0);
+    taken.measured.assign(hosted.size(), 0);
     for (std::size_t t = 0; t < tile_seconds.size(); ++t)
-        taken.measured[engine.tiles().process_of(t)] += std::llround(tile_seconds[t] * clock.of_thread() * 1e9);
-    std::vector<double> at_mean_speed;
-    for (std::size_t p = 0; p < speeds.size(); ++p)
-        at_mean_speed.push_back(static_cast<double>(taken.measured[p]) * speeds[p]);
-    taken.even = evenly_owned(engine.tiles(), at_mean_speed, engine.setup().domain.grid(), costs);
+        taken.measured[engine.tiles().process_of(t) - hosted.begin] +=
+            std::llround(tile_seconds[t] * clock.of_thread() * 1e9);
+    std::vector<double> at_mean_speed(taken.measured.begin(), taken.measured.end());
+    if (!speeds.empty())
+        for (std::size_t i = 0; i < at_mean_speed.size(); ++i) at_mean_speed[i] *= speeds[hosted.begin + i];
+    taken.even =
+        evenly_owned(engine.tiles(), hosted, at_mean_speed, engine.setup().domain.grid(), hosts.processes(), costs);
     return taken;
 }
 
-std::vector<std::int64_t> evenly_owned(const TileSet& tiles, std::span<const double> times, const balance::Grid& grid,
-                                       std::span<const double> costs) {
+std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Range& hosted,
+                                        std::span<const double> times, const balance::Grid& grid,
+                                        std::int64_t processes, std::span<const double> costs) {
     constexpr double nothing = 1e-300;  // where nothing costs anything, tiles and cells count alike
-    std::vector<std::int64_t> sums(times.size(), 0);
-    if (tiles.size() == 0) return sums;
+    std::vector<NanosecondsOf> parts;
+    if (tiles.size() == 0) return parts;
     balance::Box mine = tiles.box(0);
     std::vector<double> lists(tiles.size()), of_process(times.size(), 0.0);
     for (std::size_t t = 0; t < tiles.size(); ++t) {
         mine = around(mine, tiles.box(t));
         lists[t] = nothing + static_cast<double>(tiles.list_length(t));
-        of_process[tiles.process_of(t)] += lists[t];
+        of_process[tiles.process_of(t) - hosted.begin] += lists[t];
     }
     std::vector<std::pair<std::int64_t, balance::Box>> near;  // no other process owns a cell here
-    const auto processes = static_cast<std::int64_t>(times.size());
     balance::for_each_even_part_in(mine, grid.box(), processes, [&](std::int64_t p) {
         near.emplace_back(p, balance::even_part(grid.box(), processes, p));
     });
     for (std::size_t t = 0; t < tiles.size(); ++t) {
         const balance::Box& tile = tiles.box(t);
-        const double time = times[tiles.process_of(t)] * lists[t] / of_process[tiles.process_of(t)];
+        const std::int64_t owner = tiles.process_of(t) - hosted.begin;
+        const double time = times[owner] * lists[t] / of_process[owner];
         std::vector<double> loads;  // of its cells
         double all = 0;
         for (const auto& [process, box] : near) {
             const balance::Box shared = intersection(tile, box);
             if (shared.empty()) continue;
             if (shared == tile) {
-                sums[process] += std::llround(time);
+                parts.push_back({process, std::llround(time)});
                 break;
             }
             if (loads.empty())
@@ -102,10 +106,10 @@ std::vector<std::int64_t> evenly_owned(const TileSet& tiles, std::span<const dou
                 for (int y = shared.lower[1]; y < shared.upper[1]; ++y)
                     for (int z = shared.lower[2]; z < shared.upper[2]; ++z)
                         part += loads[balance::place_in(tile, x, y, z)];
-            sums[process] += std::llround(time * part / all);
+            parts.push_back({process, std::llround(time * part / all)});
         }
     }
-    return sums;
+    return parts;
 }
 
 }  // namespace app

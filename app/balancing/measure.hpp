@@ -40,19 +40,27 @@ private:
     double of_thread_, resolution_;  // seconds
 };
 
-/// Nanoseconds that the processes of this rank took since the last call, of all processes: as they were, and with the
-/// even partition. speeds: of each process. costs: see evenly_owned().
-struct ProcessNanoseconds {
-    std::vector<std::int64_t> measured, even;
+/// What some process would take.
+struct NanosecondsOf {
+    std::int64_t process, nanoseconds;
 };
-ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, std::span<const double> speeds,
-                                    std::span<const double> costs);
 
-/// What the processes with the even partition would take of the times that this rank's ones took, rounded; in both, one
-/// of each process. A process's time is shared by what its tiles' neighbour lists hold, and that of a tile that several
-/// would own like the loads that cells with so many particles usually have: costs[0] + n (costs[1] + costs[2] n3 +
-/// costs[3] n5). tiles: without blocks of accelerators.
-std::vector<std::int64_t> evenly_owned(const TileSet& tiles, std::span<const double> times, const balance::Grid& grid,
-                                       std::span<const double> costs);
+/// Nanoseconds that the processes of this rank took since the last call: of each, as they were, and what of them any
+/// process would have taken with the even partition, at the mean speed. speeds: of all processes, relative; empty: all
+/// alike. costs: see evenly_owned().
+struct ProcessNanoseconds {
+    std::vector<std::int64_t> measured;
+    std::vector<NanosecondsOf> even;
+};
+ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, const balance::Hosts& hosts, int rank,
+                                    std::span<const double> speeds, std::span<const double> costs);
+
+/// What processes with the even partition would take of the times that this rank's ones took, rounded; of a process
+/// there may be several parts. times: of the processes in `hosted`. A process's time is shared by what its tiles'
+/// neighbour lists hold, and that of a tile that several would own like the loads that cells with so many particles
+/// usually have: costs[0] + n (costs[1] + costs[2] n3 + costs[3] n5). tiles: without blocks of accelerators.
+std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Range& hosted,
+                                        std::span<const double> times, const balance::Grid& grid,
+                                        std::int64_t processes, std::span<const double> costs);
 
 }  // namespace app

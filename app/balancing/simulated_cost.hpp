@@ -27,7 +27,8 @@ inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a 
 inline constexpr PartCost fields{5e-6, 6e-9, 7.5e-10};    ///< a plan between homes and boxes; a number that is packed
 inline constexpr PartCost around{1e-5, 0, 4e-9};          ///< what is in the cells around each
 inline constexpr PartCost owners{0, 9e-9, 4e-10};         ///< of the cells at home
-inline constexpr PartCost quality{2e-6, 2e-9, 3e-9};      ///< of a partition
+inline constexpr PartCost quality{2e-6, 4e-9, 2.5e-9};    ///< of a partition; processes: on rank 0
+inline constexpr PartCost sums{1.5e-6, 0, 4e-10};         ///< of what processes have in a home
 inline constexpr PartCost counted{0, 0, 4.5e-9};          ///< counted work
 inline constexpr PartCost model{0, 1.3e-8, 8.5e-9};       ///< r1
 inline constexpr PartCost lines{0, 0, 2e-8};              ///< of the bisection's first levels
@@ -42,9 +43,9 @@ inline constexpr PartCost search{7e-4, 6.2e-6, 1.3e-7};   ///< and the search it
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.
-inline constexpr std::array part_costs{cost::fields, cost::around,    cost::counted, cost::owners,  cost::model,
-                                       cost::lines,  cost::bisection, cost::chain,   cost::quality, cost::blocks,
-                                       cost::told,   cost::prior,     cost::shares,  cost::sift,    cost::search};
+inline constexpr std::array part_costs{
+    cost::fields,  cost::around, cost::counted, cost::owners, cost::model, cost::lines,  cost::bisection, cost::chain,
+    cost::quality, cost::sums,   cost::blocks,  cost::told,   cost::prior, cost::shares, cost::sift,      cost::search};
 
 /// Nothing where time is real.
 inline void charge(const PartCost& part, std::int64_t processes, std::int64_t cells) {

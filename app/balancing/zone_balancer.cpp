@@ -118,11 +118,8 @@ void ZoneBalancer::take_seconds(Engine& engine) {
 
 ProcessNanoseconds ZoneBalancer::take_nanoseconds(Engine& engine, const WallClock& clock) {
     take_seconds(engine);
-    ProcessNanoseconds taken{std::vector<std::int64_t>(setting_.hosts.processes(), 0), {}};
     // The threads and the accelerators work at the same time, on one process.
-    taken.measured[setting_.team.rank()] =
-        std::llround(std::exchange(slower_seconds_, 0.0) * omp_get_max_threads() * clock.of_thread() * 1e9);
-    return taken;
+    return {{std::llround(std::exchange(slower_seconds_, 0.0) * omp_get_max_threads() * clock.of_thread() * 1e9)}, {}};
 }
 
 // What the controller gets to see.

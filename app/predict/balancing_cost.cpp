@@ -21,8 +21,8 @@ constexpr PartCost plan_of_fields{cost::fields.once, cost::fields.process, 0};
 // How often something is done in a part of a balancing.
 struct Messages {
     double reductions = 0, broadcasts = 0, gathers = 0, exchanges = 0, deliveries = 0;
-    double messages = 0;        ///< one after the other
-    double gathered_bytes = 0;  ///< by one rank
+    double messages = 0;                           ///< one after the other
+    double gathered_bytes = 0, reduced_bytes = 0;  ///< by one rank; in all reductions
 };
 
 class Prices {
@@ -41,10 +41,9 @@ public:
     }
     double of(const Messages& m) const {
         const predict::Machine& machine = conditions_.machine;
-        const double numbers = 8 * ranks_;   // of each process
         constexpr double conclusions = 100;  // bytes that are spread
         const auto each = [](double bytes, double times) { return times > 0 ? bytes / times : 0; };
-        return m.reductions * (reduction_ + 2 * numbers / machine.between.bytes_per_second) +
+        return m.reductions * reduction_ + 2 * m.reduced_bytes / machine.between.bytes_per_second +
                m.broadcasts * broadcast_seconds(conditions_.nodes, machine, conclusions) +
                m.gathers * gather_seconds(conditions_.nodes, machine, each(m.gathered_bytes, m.gathers)) +
                m.exchanges * exchange_ +
@@ -72,14 +71,17 @@ private:
 };
 
 double look_seconds(const Prices& price, bool counted_work) {
-    if (!counted_work) return price.of({.reductions = 1});  // times alone
+    // Times go to rank 0, with those of the even partition, and what follows from them to all.
+    Messages m{.reductions = 1, .broadcasts = 1, .gathers = 2, .deliveries = 1, .gathered_bytes = 16 * price.ranks()};
+    if (!counted_work) return price.of(m);
     double seconds = 0;
-    for (const PartCost& c :
-         {cost::tiles, plan_of_fields, plan_of_fields, cost::around, cost::counted, cost::owners, cost::owners})
+    for (const PartCost& c : {cost::tiles, plan_of_fields, plan_of_fields, plan_of_fields, plan_of_fields, cost::around,
+                              cost::counted, cost::sums, cost::sums})
         seconds += price.around(c);
-    // Who owns what around each home; particles and neighbours go home, and particles around each home to it; times,
-    // with those of the even partition.
-    return seconds + price.of({.reductions = 3, .exchanges = 2, .deliveries = 1, .messages = price.frame_messages()});
+    // Who owns what around each home; particles and neighbours go home, and particles around each home to it; what the
+    // processes have in a home to their hosts.
+    m.reductions += 1, m.exchanges += 2, m.messages += 2 + price.frame_messages();
+    return seconds + price.of(m);
 }
 
 double partition_seconds(const Deck::Balance& balance, const Prices& price, int dimensions, double cells) {
@@ -88,23 +90,26 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
     double seconds = price.part(cost::lines, static_cast<double>(together.lines), 0);
     for (const PartCost& c : {cost::model, cost::quality}) seconds += price.home(c);
-    for (const PartCost& c : {cost::owners, plan_of_fields, cost::owners}) seconds += price.around(c);
+    for (const PartCost& c : {cost::owners, plan_of_fields, cost::owners, cost::sums, cost::sums})
+        seconds += price.around(c);
     seconds += price.part(cost::bisection, price.cells_of_a_rank(), 1);
-    constexpr double model = 48, features = 32;
-    // r1 learns from six numbers of each process, on one rank, to whose host they come from the homes of its cells; two
-    // go back. Other models are told what the cells of their process hold, and get their states, which go home again
-    // with the loads. Then the quality of the partition in use and of the next one in one reduction.
+    constexpr double model = 48, features = 32, loads = 16;
+    // r1 learns from six numbers of each process, on one rank, to whose host they come from the homes of its cells; the
+    // time and two numbers go back. Other models are told what the cells of their process hold, and get their states,
+    // which go home again with the loads. Then the loads of the partition in use and of the next one go to the hosts,
+    // and to rank 0, and their quality in one reduction to all.
     const bool additive = balance::make_model(balance.model, balance.constants)->additive();
-    Messages m{.reductions = 5,
+    Messages m{.reductions = 3,
                .broadcasts = 4,
-               .gathers = 2,
+               .gathers = 3,
                .exchanges = additive ? 0.0 : 4.0,
                .deliveries = 1,
-               .messages = additive ? 3.0 : 0.0,
-               .gathered_bytes = model * ranks};
+               .messages = additive ? 6.0 : 2.0,
+               .gathered_bytes = (model + loads) * ranks};
     // The bisection: sums of lines, until there are boxes for all. Its loads travel twice where blocks of ranks go on
     // by themselves, and what it remembers goes with them and comes back.
     m.reductions += static_cast<double>(together.sums);
+    m.reduced_bytes += 8 * static_cast<double>(together.lines);
     m.exchanges += 6;
     if (balance::kind_of(balance.partition).chained) {
         balance::PartitionOptions options = balance.partition;

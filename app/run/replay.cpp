@@ -126,8 +126,8 @@ public:
     Round balance(std::int64_t time) {
         const std::int64_t step = series_.step(time);
         balance::Measured measured;
-        const std::vector<double> noise =
-            noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts.processes());
+        const balance::KnownToFirst<double> noise =
+            noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts, team_.rank());
         measured.first = !last_step_;
         measured.moment = {step, last_step_.value_or(step), noise};
         balance::HomeCells cells = series_.cells(time);

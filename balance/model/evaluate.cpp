@@ -2,6 +2,7 @@
 #include "balance/model/evaluate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -12,7 +13,7 @@ namespace balance {
 namespace {
 
 // The rounds in which the model learns from all processes at once. Returns the contributions of the last one, of the
-// process of each piece.
+// process of each piece. times: of all processes on member 0.
 std::vector<double> conclude_rounds(LoadModel& model, const Team& team, const ProcessCells& cells,
                                     std::span<const ProcessView> views, std::span<const double> times) {
     std::vector<double> of_hosted;
@@ -66,8 +67,11 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
         throw std::logic_error("the load model has to see whole processes; this is a bug");
     std::vector<double> state_here = cells.to_pieces(std::span<const double>(state));
     std::vector<ProcessView> views;
-    for (const Piece& p : cells.pieces())
-        views.push_back({{}, std::span(state_here).subspan(p.first, p.cells), times[p.process], p.process});
+    const std::vector<double> time_of_piece = cells.for_pieces(times.first(cells.hosted().size()), 1);
+    for (std::size_t i = 0; i < cells.pieces().size(); ++i) {
+        const Piece& p = cells.pieces()[i];
+        views.push_back({{}, std::span(state_here).subspan(p.first, p.cells), time_of_piece[i], p.process});
+    }
     const auto show = [&](const auto& values, auto member) {  // to each piece those of its cells
         for (std::size_t i = 0; i < views.size(); ++i)
             views[i].*member = std::span(values).subspan(cells.pieces()[i].first, cells.pieces()[i].cells);
@@ -88,10 +92,15 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
             views[i].contribution = std::span(rows).subspan(i * width, width);
     }
 
-    Totals totals{0, 0, grid.box().cells(), static_cast<std::int64_t>(times.size())};
-    for (const double t : times) totals.time += t;
-    for (const CellCounts& c : counts) totals.particles += c.n;
-    team.sum(std::span(&totals.particles, 1));
+    Totals totals{0, 0, grid.box().cells(), cells.processes()};
+    std::int64_t particles = 0;
+    for (const CellCounts& c : counts) particles += c.n;
+    if (team.rank() == 0)
+        for (const double t : times) totals.time += t;
+    // Member 0 tells the time in the same sum, to which the others add nothing.
+    std::array<std::int64_t, 2> sums{particles, std::bit_cast<std::int64_t>(totals.time)};
+    team.sum(sums);
+    totals.particles = sums[0], totals.time = std::bit_cast<double>(sums[1]);
     std::vector<double> loads(cells.cells());
     for (std::size_t i = 0; i < views.size(); ++i)
         model.update(views[i], totals, std::span(loads).subspan(cells.pieces()[i].first, cells.pieces()[i].cells));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "balance/transfer.hpp"
 
@@ -41,7 +42,7 @@ std::vector<Box> ProcessCells::boxes() const {
 ProcessCells ProcessCells::whole_processes(const Team& team, const Grid& grid, const ProcessBoxes& known,
                                            const Hosts& hosts) {
     const Range mine = hosts.processes_of(team.rank());
-    ProcessCells all(team, Homes{grid, team.size()}.of(team.rank()), mine);
+    ProcessCells all(team, grid, hosts);
     all.plan_.emplace(plan_of(team, grid, known, hosts));
     for (std::int64_t i = 0; i < known.size(); ++i)
         if (const std::int64_t p = known.processes[i]; p >= mine.begin && p < mine.end)
@@ -52,7 +53,7 @@ ProcessCells ProcessCells::whole_processes(const Team& team, const Grid& grid, c
 ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts) {
     const Homes homes{grid, team.size()};
     const Range mine = hosts.processes_of(team.rank());
-    ProcessCells here(team, homes.of(team.rank()), mine);
+    ProcessCells here(team, grid, hosts);
     std::map<int, Partner> partners;
     const auto partner = [&](int member) -> Partner& {
         return partners.try_emplace(member, Partner{member, {}, {}}).first->second;
@@ -78,8 +79,8 @@ ProcessCells ProcessCells::at_home(const Team& team, const Grid& grid, const Pro
     return here;
 }
 
-template <class Put>
-void ProcessCells::exchange(std::span<const double> rows, std::size_t width, Places from, Places to, Put put) const {
+template <class T, class Put>
+void ProcessCells::exchange(std::span<const T> rows, std::size_t width, Places from, Places to, Put put) const {
     std::vector<Link<const Partner*>> links;
     for (const Partner& p : partners_) {
         if (p.member != team_.rank()) {
@@ -89,26 +90,55 @@ void ProcessCells::exchange(std::span<const double> rows, std::size_t width, Pla
         for (std::size_t i = 0; i < (p.*from).size(); ++i) put((p.*to)[i], &rows[(p.*from)[i] * width]);
     }
     if (team_.size() == 1) return;
-    Transfer<const Partner*, double> transfer(team_.channel());
+    Transfer<const Partner*, T> transfer(team_.channel());
     transfer.lay_out(
         std::span<const Link<const Partner*>>(links), [&](const Partner* p) { return width * (p->*from).size(); },
         [&](const Partner* p) { return width * (p->*to).size(); });
-    transfer.start(SerialLoop{}, [&](const Partner* p, double* out) {
+    transfer.start(SerialLoop{}, [&](const Partner* p, T* out) {
         for (const std::size_t place : p->*from) out = std::copy_n(&rows[place * width], width, out);
     });
-    transfer.finish(SerialLoop{}, [&](const Partner* p, const double* in) {
+    transfer.finish(SerialLoop{}, [&](const Partner* p, const T* in) {
         for (const std::size_t place : p->*to) put(place, std::exchange(in, in + width));
     });
 }
 
-std::vector<double> ProcessCells::sums_at_hosts(std::span<const double> rows, std::size_t width) const {
+std::vector<std::int64_t> ProcessCells::piece_sums(std::span<const std::int64_t> at_home) const {
+    if (are_whole()) throw std::logic_error("whole processes have cells beyond the home; this is a bug");
+    std::vector<std::int64_t> sums;
+    sums.reserve(pieces_.size());
+    for (const Piece& p : pieces_) {
+        std::int64_t sum = 0;
+        for (const Box& b : p.boxes) {
+            const bool columns = b.extent(2) == home_.extent(2);  // lines along z follow each other
+            const std::int64_t cells = std::int64_t{columns ? b.extent(1) : 1} * b.extent(2);
+            for (int x = b.lower[0]; x < b.upper[0]; ++x)
+                for (int y = b.lower[1]; y < (columns ? b.lower[1] + 1 : b.upper[1]); ++y) {
+                    const std::int64_t* cell = &at_home[place_in(home_, x, y, b.lower[2])];
+                    sum = std::accumulate(cell, cell + cells, sum);
+                }
+        }
+        sums.push_back(sum);
+    }
+    return sums;
+}
+
+template <class T>
+std::vector<T> ProcessCells::summed_at_hosts(std::span<const T> rows, std::size_t width) const {
     if (are_whole()) return {rows.begin(), rows.end()};
-    std::vector<double> sums(hosted_.size() * width, 0.0);
+    std::vector<T> sums(hosted_.size() * width, T{});
     if (width == 0) return sums;
-    exchange(rows, width, &Partner::pieces, &Partner::hosted, [&](std::size_t place, const double* row) {
+    exchange(rows, width, &Partner::pieces, &Partner::hosted, [&](std::size_t place, const T* row) {
         for (std::size_t i = 0; i < width; ++i) sums[place * width + i] += row[i];
     });
     return sums;
+}
+
+std::vector<double> ProcessCells::sums_at_hosts(std::span<const double> rows, std::size_t width) const {
+    return summed_at_hosts(rows, width);
+}
+
+std::vector<std::int64_t> ProcessCells::sums_at_hosts(std::span<const std::int64_t> rows, std::size_t width) const {
+    return summed_at_hosts(rows, width);
 }
 
 std::vector<double> ProcessCells::for_pieces(std::span<const double> of_hosted, std::size_t width) const {

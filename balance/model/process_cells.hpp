@@ -34,6 +34,7 @@ public:
     static ProcessCells at_home(const Team& team, const Grid& grid, const ProcessBoxes& known, const Hosts& hosts);
 
     bool are_whole() const { return plan_.has_value(); }
+    std::int64_t processes() const { return processes_; }      ///< of all members
     const Range& hosted() const { return hosted_; }            ///< the processes that this member hosts
     std::span<const Piece> pieces() const { return pieces_; }  ///< in the order of their processes
     std::int64_t cells() const { return pieces_.empty() ? 0 : pieces_.back().first + pieces_.back().cells; }
@@ -57,9 +58,13 @@ public:
         std::ranges::copy(back, at_home.begin());
     }
 
+    /// Of each piece the sum over its cells. at_home: whole numbers, of the cells of the member's home. Not of whole
+    /// processes.
+    std::vector<std::int64_t> piece_sums(std::span<const std::int64_t> at_home) const;
     /// Rows of `width` numbers of each piece, added up for each process that this member hosts: in an order that
-    /// depends on the team, so they have to be whole numbers with sums below 2^53. Collective.
+    /// depends on the team, so they have to be whole numbers, and in doubles have sums below 2^53. Collective.
     std::vector<double> sums_at_hosts(std::span<const double> rows, std::size_t width) const;
+    std::vector<std::int64_t> sums_at_hosts(std::span<const std::int64_t> rows, std::size_t width) const;
     /// Such a row of each process that this member hosts, for each of the pieces. Collective.
     std::vector<double> for_pieces(std::span<const double> of_hosted, std::size_t width) const;
     /// What the pieces of the processes have, that this member hosts, in any order. lists: of each piece, none empty.
@@ -98,15 +103,22 @@ private:
     };
     using Places = std::vector<std::size_t> Partner::*;
 
-    ProcessCells(const Team& team, const Box& home, const Range& hosted) : team_(team), home_(home), hosted_(hosted) {}
+    ProcessCells(const Team& team, const Grid& grid, const Hosts& hosts)
+        : team_(team),
+          home_(Homes{grid, team.size()}.of(team.rank())),
+          processes_(hosts.processes()),
+          hosted_(hosts.processes_of(team.rank())) {}
     void add(std::int64_t process, std::vector<Box> boxes);
     std::vector<Box> boxes() const;
     /// Takes rows from places here to places of partners, and calls put(place, row) for each that arrives.
-    template <class Put>
-    void exchange(std::span<const double> rows, std::size_t width, Places from, Places to, Put put) const;
+    template <class T, class Put>
+    void exchange(std::span<const T> rows, std::size_t width, Places from, Places to, Put put) const;
+    template <class T>
+    std::vector<T> summed_at_hosts(std::span<const T> rows, std::size_t width) const;
 
     const Team& team_;
     Box home_;
+    std::int64_t processes_;
     Range hosted_;
     std::optional<FieldPlan> plan_;  // between the homes and whole processes
     std::vector<Piece> pieces_;

@@ -21,6 +21,12 @@ constexpr std::int64_t mean_target = std::int64_t{1} << 20;
 
 double square(double x) { return x * x; }
 
+// One that is not 1: most are, so these are told.
+struct SpeedOf {
+    std::int64_t process;
+    double speed;
+};
+
 Features row_of(std::span<const double> sums, std::size_t process) {
     Features f;
     std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(process * features), features, f.begin());
@@ -54,10 +60,11 @@ std::vector<std::int64_t> Speeds::targets() const {
     return targets;
 }
 
-std::vector<double> Speeds::at_mean_speed(std::span<const double> times) const {
+std::vector<double> Speeds::at_mean_speed(std::span<const double> times, std::int64_t first) const {
     std::vector<double> work(times.begin(), times.end());
     const std::vector<double> speeds = relative_unless_equal();
-    for (std::size_t p = 0; p < speeds.size(); ++p) work[p] *= speeds[p];
+    if (!speeds.empty())
+        for (std::size_t i = 0; i < work.size(); ++i) work[i] *= speeds[static_cast<std::size_t>(first) + i];
     return work;
 }
 
@@ -100,16 +107,22 @@ void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells
             std::erase_if(of_all, [&](const BlockShare& s) { return !(seconds[s.process] > 0); });
         records_[k].shares = std::move(of_all);
     }
-    std::vector<double> speeds = found();
+    std::vector<SpeedOf> found_now;
     if (team.rank() == 0) {
+        std::vector<double> speeds = found();
         const std::vector<bool> fitted = involved(of_each, records_, speeds, blocks.count);
         meter.part(RoundPart::search, std::ranges::count(fitted, true) + std::ssize(processes_in(fitted, processes_)),
                    shares_in(fitted));
         speeds = separate(records_, speeds, fitted, blocks.count);
         patience_.tell(left, found(), speeds);
         for (SpeedRecord& r : records_) std::vector<BlockShare>().swap(r.shares);
+        for (std::size_t p = 0; p < processes_; ++p)
+            if (speeds[p] != 1) found_now.push_back({static_cast<std::int64_t>(p), speeds[p]});
     }
-    team.broadcast(std::as_writable_bytes(std::span(speeds)));
+    found_now = from_first(team, std::move(found_now));
+    std::vector<double> speeds;
+    if (!found_now.empty()) speeds.assign(processes_, 1.0);
+    for (const SpeedOf& s : found_now) speeds[s.process] = s.speed;
     set(std::move(speeds));
 }
 

@@ -96,7 +96,7 @@ public:
     Speeds(std::int64_t processes, const ModelConstants& constants);
 
     /// cells: ProcessCells::at_home() of the partition in use. counts: what the cells of the member's home hold. times:
-    /// seconds a step of each process, the same on all members. Collective.
+    /// KnownToFirst, seconds a step of each process. Collective.
     void learn(const Team& team, const Grid& grid, const ProcessCells& cells, std::span<const CellCounts> counts,
                std::span<const double> times, const Meter& meter = no_meter);
 
@@ -109,8 +109,8 @@ public:
     std::vector<double> relative_unless_equal() const { return speeds_.empty() ? speeds_ : relative(); }
     /// In the units of a partition's targets. Empty where all are equal.
     std::vector<std::int64_t> targets() const;
-    /// The times that the processes would have taken at the mean speed.
-    std::vector<double> at_mean_speed(std::span<const double> times) const;
+    /// The times that processes would have taken at the mean speed: those from `first` on.
+    std::vector<double> at_mean_speed(std::span<const double> times, std::int64_t first = 0) const;
 
     /// For checkpoints: the speeds as they were found, the same on all members, and what they were found from, on
     /// member 0 (empty elsewhere). memory() is collective.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "balance/grid/grid.hpp"
+#include "balance/team.hpp"
 
 namespace balance {
 
@@ -41,5 +42,19 @@ private:
     int members_;
     std::shared_ptr<const std::vector<std::int64_t>> first_;  // null: equal blocks
 };
+
+/// Numbers of processes, of which member 0 knows all and the others those of the processes that they host: what only
+/// one member has to look at takes no memory on the others. Member 0 hosts the first ones, so the numbers of the
+/// processes that a member hosts come first in any such list.
+template <class T>
+using KnownToFirst = std::vector<T>;
+
+/// Such a list from the numbers of the processes that each member hosts. Collective.
+template <class T>
+KnownToFirst<T> known_to_first(const Team& team, std::vector<T> hosted) {
+    if (team.size() == 1) return hosted;
+    std::vector<T> all = gather<T>(team, hosted);
+    return team.rank() == 0 ? all : hosted;
+}
 
 }  // namespace balance

@@ -108,21 +108,10 @@ double efficiency(std::span<const std::int64_t> loads, std::span<const double> s
     return efficiency_of(loads, speeds);
 }
 
-void add_home_sums(const Owners& owners, std::span<const std::int64_t> values, std::span<std::int64_t> sums) {
-    owners.for_each_line([&](std::size_t place, std::int64_t framed, int cells) {
-        for (const std::int32_t *owner = owners.from(framed), *end = owner + cells; owner != end;) {
-            const std::int32_t process = *owner;
-            std::int64_t sum = 0;
-            for (; owner != end && *owner == process; ++owner) sum += values[place++];
-            sums[process] += sum;
-        }
-    });
-}
-
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
                                           std::int64_t processes) {
     std::vector<std::int64_t> sums(processes, 0);
-    add_home_sums(owners, values, sums);
+    owners.for_each([&](std::size_t place, std::int32_t owner) { sums[owner] += values[place]; });
     team.sum(sums);
     return sums;
 }

@@ -61,11 +61,7 @@ std::int64_t ghost_cells(const Owners& owners);
 double efficiency(std::span<const double> values, std::span<const double> speeds = {});
 double efficiency(std::span<const std::int64_t> loads, std::span<const double> speeds = {});
 
-/// Adds to `sums`, one for each process, the sums over the cells that the processes have in the member's home. values:
-/// of that home. Added up over the members they are sums_by_process().
-void add_home_sums(const Owners& owners, std::span<const std::int64_t> values, std::span<std::int64_t> sums);
-
-/// Sums over the cells of each process. values: of the member's home. Collective.
+/// Sums over the cells of each process, on all members. values: of the member's home. Collective.
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,
                                           std::int64_t processes);
 

@@ -51,7 +51,7 @@ int main() {
         std::printf("r1     LBE %.3f after %d balancings\n", balance::efficiency(times), step);
         balance::Measured measured;
         measured.moment = {step + 1, step, {}};
-        measured.observed = balance::observe(policy, measured.moment, balance::MeasuredTimes{times, {}}, balancing);
+        measured.observed = balance::observe(setting, measured.moment, balance::MeasuredTimes{times, {}}, balancing);
         if (measured.observed->row.decision != balance::Decision::none) continue;  // a migration would not pay
         balance::Outcome outcome = balance::rebalance(setting, {counts, {}}, measured, balancing);
         if (outcome.next) cells = balance::whole(team, outcome.next->hosted);

@@ -83,7 +83,10 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
         const ProcessBoxes known = all_of(partition);
         const ProcessCells cells = ProcessCells::at_home(team, grid, known, Hosts(w.processes, team.size()));
         if (w.use) speeds.learn(team, grid, cells, counts, times);
-        load = evaluate(*model, team, grid, cells, counts, state, speeds.at_mean_speed(times)).load;
+        std::vector<double> at_mean_speed = speeds.at_mean_speed(times);
+        if (team.rank() > 0)  // which knows what it hosts
+            at_mean_speed = {at_mean_speed.begin() + cells.hosted().begin, at_mean_speed.begin() + cells.hosted().end};
+        load = evaluate(*model, team, grid, cells, counts, state, at_mean_speed).load;
     }
     outcome.relative = speeds.relative();
     if constexpr (requires { speeds.memory(team); }) outcome.memory = speeds.memory(team);

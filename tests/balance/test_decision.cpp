@@ -14,6 +14,11 @@ namespace {
 const std::unique_ptr<Criterion> gain = make_criterion({"gain"}), every = make_criterion({"every"}),
                                  menon = make_criterion({"menon"});
 
+void observe(History& history, Watch& watch, std::span<const double> times, double steps, Clock clock,
+             const Criterion& criterion) {
+    account(history, watch, taken_by(times, steps, watch), steps, clock, criterion);
+}
+
 }  // namespace
 
 TEST_CASE("by counted work the losses of all intervals add up until a migration pays") {
@@ -25,7 +30,7 @@ TEST_CASE("by counted work the losses of all intervals add up until a migration 
     const double lost = 3 - 2 / 0.9;
     int intervals = 0;
     while (decide(h, *gain) == Decision::kept_gain && intervals < 1000) {
-        account(h, watch, times, 0.5, Clock::work, *gain);
+        observe(h, watch, times, 0.5, Clock::work, *gain);
         ++intervals;
         CHECK(h.lost_seconds == Approx(intervals * 0.5 * lost));
     }
@@ -41,8 +46,8 @@ TEST_CASE("by the wall clock a process that is slow now and then is not the slow
     for (int i = 0; i < 30; ++i) {
         std::vector<double> times{1, 1, 1};
         times[i % 3] = 2;  // another one each time: together they are even
-        account(jumping, watch_jumping, times, 10, Clock::wall, *gain);
-        account(steady, watch_steady, std::vector<double>{1, 1, 2}, 10, Clock::wall, *gain);
+        observe(jumping, watch_jumping, times, 10, Clock::wall, *gain);
+        observe(steady, watch_steady, std::vector<double>{1, 1, 2}, 10, Clock::wall, *gain);
     }
     CHECK(jumping.lost_seconds == Approx(0).margin(1e-9));
     CHECK(steady.lost_seconds == Approx(30 * 10 * (2 - 4.0 / 3)));
@@ -54,19 +59,19 @@ TEST_CASE("a partition better than the one that was promised loses nothing") {
         h.lbe_reachable = 0.5;
         h.updates = 1;
         Watch watch;
-        account(h, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
+        observe(h, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
         CHECK(h.lost_seconds == 0);
         CHECK(decide(h, *gain) == Decision::kept_gain);
         // But loads that no measured time has changed yet are refuted by it, and say nothing of what could be reached.
         History first;
         first.lbe_reachable = 0.5;
         watch = {};
-        account(first, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
+        observe(first, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
         CHECK(first.lost_seconds == Approx(5 * 0.1));
         first = {};
         first.lbe_reachable = 0.95;  // not refuted
         watch = {};
-        account(first, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
+        observe(first, watch, std::vector<double>{1, 1.2}, 5, clock, *gain);
         CHECK(first.lost_seconds == Approx(5 * (1.2 - 1.1 / 0.95)));
     }
 }
@@ -99,9 +104,9 @@ TEST_CASE("the decision: a criterion asks for a balancing, and gain weighs its p
 TEST_CASE("times before the first measured update are told apart") {
     History h;
     Watch watch;
-    account(h, watch, std::vector<double>{1, 3}, 1, Clock::work, *every);
+    observe(h, watch, std::vector<double>{1, 3}, 1, Clock::work, *every);
     h.updates = 1;
-    account(h, watch, std::vector<double>{2, 2}, 1, Clock::work, *every);
+    observe(h, watch, std::vector<double>{2, 2}, 1, Clock::work, *every);
     CHECK((h.early_mean == 2 && h.early_max == 3));
     CHECK((h.sum_mean == 4 && h.sum_max == 5));
     CHECK(h.lost_seconds == 0);  // nobody asks what was lost
@@ -111,13 +116,13 @@ TEST_CASE("the memory of a criterion stays until a migration") {
     const std::unique_ptr<Criterion> boulmier = make_criterion({"boulmier"});
     History h;
     Watch watch;
-    account(h, watch, std::vector<double>{1, 3}, 10, Clock::work, *boulmier);
+    observe(h, watch, std::vector<double>{1, 3}, 10, Clock::work, *boulmier);
     CHECK(watch.memory == std::vector<double>{10, 10});
-    account(h, watch, std::vector<double>{1, 5}, 10, Clock::work, *boulmier);
+    observe(h, watch, std::vector<double>{1, 5}, 10, Clock::work, *boulmier);
     CHECK(watch.memory == std::vector<double>{20, 30});
     CHECK(h.lost_seconds == Approx(20 * 2 - 30));
     watch = {};
-    account(h, watch, std::vector<double>{1, 5}, 10, Clock::work, *boulmier);
+    observe(h, watch, std::vector<double>{1, 5}, 10, Clock::work, *boulmier);
     CHECK(h.lost_seconds == 0);
 }
 

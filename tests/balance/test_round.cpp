@@ -98,6 +98,7 @@ std::vector<Told> play(const Team& team, const Case& c) {
     const Setting setting{team, grid, {processes, team.size()}, c.policy, meter};
     Balancing balancing = start(setting, c);
     const Box home = setting.home();
+    const Range mine = setting.hosts.processes_of(team.rank());
     std::vector<Told> story;
     for (int round = 0; round < rounds; ++round) {
         HomeCells cells;
@@ -108,12 +109,16 @@ std::vector<Told> play(const Team& team, const Case& c) {
             }
         const Partition in_use = whole(team, balancing.models[0].partition);
         Measured measured;
-        measured.moment = {round * every, (round - 1) * every, c.noise};
+        std::span<const double> noise = c.noise;
+        if (!noise.empty() && team.rank() > 0) noise = noise.subspan(mine.begin, mine.size());
+        measured.moment = {round * every, (round - 1) * every, noise};
         measured.first = round == 0;
         Told told;
         if (c.wall && round > 0) {
             const std::vector<double> times = times_of(in_use, round, c.policy.counting.work.slow);
-            measured.observed = observe(c.policy, measured.moment, MeasuredTimes{times, {}}, balancing);
+            measured.observed =
+                observe(setting, measured.moment,
+                        MeasuredTimes{{times.begin() + mine.begin, times.begin() + mine.end}, {}}, balancing);
             if (measured.observed->row.decision != Decision::none) told.rows = {measured.observed->row};
         }
         if (told.rows.empty()) {
@@ -438,7 +443,7 @@ TEST_CASE("times that come from elsewhere take the place of counted ones, for th
         }
     Measured measured;
     measured.moment = {every, 0, {}};
-    measured.driver_times = {1, 2, 3, 4, 5, 6};
+    measured.driver_times = std::vector<double>{1, 2, 3, 4, 5, 6};
     measured.accelerator_speeds = {4};
     const Partition even = whole(team, balancing.models[1].partition);
     const Outcome outcome = rebalance(setting, cells, measured, balancing);
@@ -457,16 +462,16 @@ TEST_CASE("by the wall clock an observation can end the round, and says why") {
     const Setting setting{team, grid, {processes, 1}, c.policy, meter};
     Balancing balancing = start(setting, c);
     balancing.models[0].history.lbe_model = 0.25;
-    const Observation blind = observe(c.policy, {10, 5, {}}, std::nullopt, balancing);
+    const Observation blind = observe(setting, {10, 5, {}}, std::nullopt, balancing);
     CHECK(blind.row.decision == Decision::kept_clock);
     CHECK((blind.row.driver && blind.row.step == 10 && blind.row.lbe_model == 0.25));
     CHECK(balancing.worth.steps == 0);
     const Observation even =
-        observe(c.policy, {15, 10, {}}, MeasuredTimes{{1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 0}}, balancing);
+        observe(setting, {15, 10, {}}, MeasuredTimes{{1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 0}}, balancing);
     CHECK(even.row.decision == Decision::kept_gain);
     CHECK(balancing.worth.steps == 5);
     CHECK(balancing.worth.even == Approx(10));  // the slowest would have had twice the mean
-    const Observation uneven = observe(c.policy, {20, 15, {}}, MeasuredTimes{{1, 1, 1, 1, 1, 7}, {}}, balancing);
+    const Observation uneven = observe(setting, {20, 15, {}}, MeasuredTimes{{1, 1, 1, 1, 1, 7}, {}}, balancing);
     CHECK(uneven.row.decision == Decision::none);
     CHECK(uneven.row.lost_seconds > 0);
     CHECK(uneven.times == std::vector<double>{1, 1, 1, 1, 1, 7});
