@@ -276,7 +276,7 @@ private:
             now = each(of_each, &Loads::now), then = each(of_each, &Loads::then);
             lbe_now = efficiency(now, speeds), lbe_then = efficiency(then, speeds);
         }
-        // Member 0 tells the efficiencies in the same sum, to which the others add nothing.
+        // Member 0 tells the efficiencies in the same sum, as the bits of doubles, to which the others add 0.
         std::array<std::int64_t, 5> sums{mine.cells, mine.particles, ghosts, std::bit_cast<std::int64_t>(lbe_now),
                                          std::bit_cast<std::int64_t>(lbe_then)};
         s_.team.sum(sums);
@@ -435,7 +435,7 @@ Outcome rebalance(const Setting& s, const Decomposition& in_use, TileCells tiles
     if (counted && !measured.accelerator_speeds.empty() && s.hosts.processes() == s.team.size()) {
         const std::vector<double> sides = side_times(s.team, in_use, cells.work, measured.accelerator_speeds);
         const std::size_t mine = 2 * static_cast<std::size_t>(s.team.rank());
-        measured.driver_times = {std::max(sides[mine], sides[mine + 1])};
+        measured.driver_times.emplace(1, std::max(sides[mine], sides[mine + 1]));
     }
     return rebalance_all(s, in_use.known(), std::move(cells), measured, all);
 }

@@ -59,7 +59,7 @@ struct BalancedModel {
     Scattered<Split> splits{};  ///< what the partitioner remembers
     std::unique_ptr<Criterion> criterion{};
     std::vector<double> state{};  ///< of each cell of this member's home
-    Watch watch{};                ///< what was spent, on member 0
+    Watch watch{};                ///< its `spent` on member 0 alone
     History history{};
 };
 
@@ -179,7 +179,7 @@ struct Measured {
     std::optional<std::vector<double>> driver_times = {};
 };
 
-/// What comes of a round; the same on all members but for `next`, `resources` and `cells`.
+/// What comes of a round; the same on all members but for `next`, `seconds`, `resources`, `cells`.
 struct Outcome {
     std::optional<LocalPartition> next;  ///< the driver's from now on; nothing: it keeps the one that it has
     std::vector<Row> rows;               ///< of the driver, then of the other models; none of the first round

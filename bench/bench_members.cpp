@@ -37,8 +37,7 @@ struct Report {
     std::vector<turns::Memory> memory;     // of each
 };
 
-// Kilobytes that members hold: of half of those beyond member 0 no more than the first number, of 99 % the second, of
-// all the third.
+// What half, 99 % and all of the members other than member 0 hold at most, in kilobytes.
 using Most = std::array<double, 3>;
 Most most_of(const std::vector<turns::Memory>& memory, std::int64_t turns::Memory::*which) {
     std::vector<std::int64_t> bytes;

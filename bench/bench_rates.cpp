@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "app/common/heap.hpp"
+#include "balance/decision.hpp"
 #include "balance/model/cell_counts.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
@@ -245,9 +246,12 @@ void measure(int nx, int ny, int ranks) {
     const double fields = microseconds([&] { ProcessCells::whole_processes(team, grid, around_home, hosts); });
     const double owners = microseconds([&] { const Owners o(grid, home, around_home); });
     const Owners o(grid, home, around_home);
-    const double quality = microseconds([&] {
+    const double quality = microseconds([&] {  // with what member 0 alone does
         ghost_cells(o);
         moved_between(o, o, mine);
+        Watch watch;
+        taken_by(times, 1, watch);
+        efficiency(times);
     });
     const ProcessCells pieces = ProcessCells::at_home(team, grid, around_home, hosts);
     const double summed = microseconds([&] { pieces.piece_sums(mine); });

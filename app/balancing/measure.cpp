@@ -83,17 +83,18 @@ std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Ran
     balance::for_each_even_part_in(mine, grid.box(), processes, [&](std::int64_t p) {
         near.emplace_back(p, balance::even_part(grid.box(), processes, p));
     });
+    for (const auto& [process, box] : near) parts.push_back({process, 0});
     for (std::size_t t = 0; t < tiles.size(); ++t) {
         const balance::Box& tile = tiles.box(t);
         const std::int64_t owner = tiles.process_of(t) - hosted.begin;
         const double time = times[owner] * lists[t] / of_process[owner];
         std::vector<double> loads;  // of its cells
         double all = 0;
-        for (const auto& [process, box] : near) {
-            const balance::Box shared = intersection(tile, box);
+        for (std::size_t i = 0; i < near.size(); ++i) {
+            const balance::Box shared = intersection(tile, near[i].second);
             if (shared.empty()) continue;
             if (shared == tile) {
-                parts.push_back({process, std::llround(time)});
+                parts[i].nanoseconds += std::llround(time);
                 break;
             }
             if (loads.empty())
@@ -106,7 +107,7 @@ std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Ran
                 for (int y = shared.lower[1]; y < shared.upper[1]; ++y)
                     for (int z = shared.lower[2]; z < shared.upper[2]; ++z)
                         part += loads[balance::place_in(tile, x, y, z)];
-            parts.push_back({process, std::llround(time * part / all)});
+            parts[i].nanoseconds += std::llround(time * part / all);
         }
     }
     return parts;

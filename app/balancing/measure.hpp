@@ -40,13 +40,13 @@ private:
     double of_thread_, resolution_;  // seconds
 };
 
-/// What some process would take.
+/// A part of what a process would take with the even partition.
 struct NanosecondsOf {
     std::int64_t process, nanoseconds;
 };
 
-/// Nanoseconds that the processes of this rank took since the last call: of each, as they were, and what of them any
-/// process would have taken with the even partition, at the mean speed. speeds: of all processes, relative; empty: all
+/// Nanoseconds that the processes of this rank took since the last call: of each of them, and how these would be shared
+/// among the processes of the even partition, at the mean speed. speeds: of all processes, relative; empty: all
 /// alike. costs: see evenly_owned().
 struct ProcessNanoseconds {
     std::vector<std::int64_t> measured;
@@ -55,10 +55,10 @@ struct ProcessNanoseconds {
 ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, const balance::Hosts& hosts, int rank,
                                     std::span<const double> speeds, std::span<const double> costs);
 
-/// What processes with the even partition would take of the times that this rank's ones took, rounded; of a process
-/// there may be several parts. times: of the processes in `hosted`. A process's time is shared by what its tiles'
-/// neighbour lists hold, and that of a tile that several would own like the loads that cells with so many particles
-/// usually have: costs[0] + n (costs[1] + costs[2] n3 + costs[3] n5). tiles: without blocks of accelerators.
+/// What processes with the even partition would take of the times that this rank's ones took, rounded; one part for
+/// each process that would own a cell here. times: of the processes in `hosted`. A process's time is shared by what its
+/// tiles' neighbour lists hold, and that of a tile that several would own like the loads that cells with so many
+/// particles usually have: costs[0] + n (costs[1] + costs[2] n3 + costs[3] n5). tiles: without blocks of accelerators.
 std::vector<NanosecondsOf> evenly_owned(const TileSet& tiles, const balance::Range& hosted,
                                         std::span<const double> times, const balance::Grid& grid,
                                         std::int64_t processes, std::span<const double> costs);

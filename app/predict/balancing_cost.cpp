@@ -73,8 +73,8 @@ private:
 double look_seconds(const Prices& price, bool counted_work) {
     // Times go to rank 0, with those of the even partition, and what follows from them to all.
     Messages m{.reductions = 1, .broadcasts = 1, .gathers = 2, .deliveries = 1, .gathered_bytes = 16 * price.ranks()};
-    if (!counted_work) return price.of(m);
-    double seconds = 0;
+    double seconds = price.part(cost::quality, 0, price.ranks());  // on rank 0
+    if (!counted_work) return seconds + price.of(m);
     for (const PartCost& c : {cost::tiles, plan_of_fields, plan_of_fields, plan_of_fields, plan_of_fields, cost::around,
                               cost::counted, cost::sums, cost::sums})
         seconds += price.around(c);
@@ -90,7 +90,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
     double seconds = price.part(cost::lines, static_cast<double>(together.lines), 0);
     for (const PartCost& c : {cost::model, cost::quality}) seconds += price.home(c);
-    for (const PartCost& c : {cost::owners, plan_of_fields, cost::owners, cost::sums, cost::sums})
+    for (const PartCost& c : {cost::owners, plan_of_fields, plan_of_fields, cost::owners, cost::sums, cost::sums})
         seconds += price.around(c);
     seconds += price.part(cost::bisection, price.cells_of_a_rank(), 1);
     constexpr double model = 48, features = 32, loads = 16;
@@ -134,7 +134,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     }
     if (!counted_work) {  // only now, as counted work has before
         seconds += price.around(cost::tiles) + price.around(plan_of_fields) + price.around(cost::around);
-        m.reductions += 1, m.exchanges += 1, m.deliveries += 1, m.messages += price.frame_messages();
+        m.reductions += 3, m.exchanges += 1, m.deliveries += 1, m.messages += price.frame_messages();
     }
     return seconds + price.of(m);
 }

@@ -97,7 +97,7 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
     for (const CellCounts& c : counts) particles += c.n;
     if (team.rank() == 0)
         for (const double t : times) totals.time += t;
-    // Member 0 tells the time in the same sum, to which the others add nothing.
+    // Member 0 tells the time in the same sum, as the bits of a double, to which the others add 0.
     std::array<std::int64_t, 2> sums{particles, std::bit_cast<std::int64_t>(totals.time)};
     team.sum(sums);
     totals.particles = sums[0], totals.time = std::bit_cast<double>(sums[1]);

@@ -43,9 +43,9 @@ private:
     std::shared_ptr<const std::vector<std::int64_t>> first_;  // null: equal blocks
 };
 
-/// Numbers of processes, of which member 0 knows all and the others those of the processes that they host: what only
-/// one member has to look at takes no memory on the others. Member 0 hosts the first ones, so the numbers of the
-/// processes that a member hosts come first in any such list.
+/// One value for each process: member 0 has those of all, each other member those of the processes that it hosts. So
+/// what only one member has to look at takes no memory on the others. Member 0 hosts the first processes, so on each
+/// member the values of the processes that it hosts come first.
 template <class T>
 using KnownToFirst = std::vector<T>;
 
@@ -54,7 +54,8 @@ template <class T>
 KnownToFirst<T> known_to_first(const Team& team, std::vector<T> hosted) {
     if (team.size() == 1) return hosted;
     std::vector<T> all = gather<T>(team, hosted);
-    return team.rank() == 0 ? all : hosted;
+    if (team.rank() == 0) return all;
+    return hosted;
 }
 
 }  // namespace balance

@@ -2,13 +2,12 @@
 // A team of as many members as one likes in one thread: they take turns, and another one goes on where one would wait.
 // Each member runs the real code of the library; what is not real is the time of messages, of which each member's clock
 // keeps account by a simple model of a network without contention (Network). The memory that a member holds is counted
-// by the program that replaces operator new (bench_members.cpp).
+// by a program that replaces operator new (bench/counting_new.cpp).
 #pragma once
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -97,16 +96,22 @@ public:
             if (error_) break;
             done += members_[now_].done;
         }
+        // Those that cannot go on let go of what they hold.
+        abandoned_ = done < members_.size();
+        for (now_ = 0; abandoned_ && now_ < static_cast<int>(members_.size()); ++now_)
+            if (members_[now_].begun && !members_[now_].done) swapcontext(&scheduler_, &members_[now_].context);
         munmap(stacks, all);
         if (error_) std::rethrow_exception(error_);
         if (done < members_.size()) throw std::logic_error("all members wait");
     }
 
-    int now() const { return now_; }
     Account& account(int member) { return members_[member].account; }
     const Network& network() const { return network_; }
     /// The member whose turn it is goes on when another one wakes it.
-    void wait() { swapcontext(&members_[now_].context, &scheduler_); }
+    void wait() {
+        swapcontext(&members_[now_].context, &scheduler_);
+        if (abandoned_) throw Abandoned();
+    }
     void wake(int member) {
         const NobodyIsCharged network;
         ready_.push_back(member);
@@ -116,13 +121,16 @@ private:
     struct Member {
         ucontext_t context;
         Account account;
-        bool done = false;
+        bool begun = false, done = false;
     };
+    struct Abandoned {};
 
     static void begin(unsigned high, unsigned low, unsigned m) {
         auto& all = *reinterpret_cast<Turns*>(static_cast<std::uintptr_t>(high) << 32 | low);
+        all.members_[m].begun = true;
         try {
             (*all.body_)(static_cast<int>(m));
+        } catch (const Abandoned&) {
         } catch (...) {
             all.error_ = std::current_exception();
         }
@@ -136,6 +144,7 @@ private:
     std::deque<int> ready_;
     std::exception_ptr error_;
     int now_ = 0;
+    bool abandoned_ = false;
 };
 
 using Bytes = std::vector<std::byte>;

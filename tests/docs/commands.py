@@ -42,6 +42,11 @@ COMMANDS = [
     ),
     (
         "elsewhere",
+        r"build/bench/bench_members ",
+        "a benchmark; test_many_members makes balancings in the same way",
+    ),
+    (
+        "elsewhere",
         r"scripts/reproduce/speeds\.sh( --wall)?$",
         "some minutes; results_speeds runs the program in the same ways",
     ),
