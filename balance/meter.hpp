@@ -35,9 +35,9 @@ public:
     /// A part begins that goes through so many processes and cells, for `lines` lines of cells; of fields cells are the
     /// numbers that are packed and unpacked, which may be told afterwards; of the chain these are the parts of all
     /// sweeps, and the items that the member collects; of `told` processes count a quarter more for each record after
-    /// the first that has to be looked at anew; from `prior` on they count once for each record; of the search they are
-    /// the times that it looks at and the processes that these are of, and cells are the shares of blocks in these
-    /// times.
+    /// the first that has to be looked at anew; from `prior` on they count once for each record; of the search itself
+    /// they are about its multiplications, and cells the numbers of its matrix that are not zero. It is told of twice:
+    /// with zeros when it begins, and with these as soon as they are known.
     virtual void part(RoundPart, std::int64_t /*processes*/, std::int64_t /*cells*/) const {}
     /// Seconds on a clock that only goes forward.
     virtual double now() const { return 0; }

@@ -28,12 +28,12 @@ public:
     void part(RoundPart part, std::int64_t processes, std::int64_t cells) const override {
         end();
         now_ = static_cast<std::size_t>(part);
-        processes_[now_] = processes;
-        cells_[now_] = cells;
+        processes_[now_] += processes;
+        cells_[now_] += cells;
     }
     void end() const {
         const double now = cpu_seconds();
-        microseconds_[now_] = 1e6 * (now - begin_);
+        microseconds_[now_] += 1e6 * (now - begin_);
         begin_ = cpu_seconds();
     }
     double of(RoundPart part) const { return microseconds_[static_cast<std::size_t>(part)]; }
@@ -98,10 +98,10 @@ void speeds(int nx, int ny, int ranks, const Unknown& unknown, int balancings) {
         found.learn(one, grid, cells, counts, times, last);
         last.end();
     }
-    std::printf("%8d %6d %-20s %8d | %6.2f %7.1f %7.1f %7.1f %7.1f %8.1f | %6lld %7lld\n", nx * ny, ranks, unknown.name,
+    std::printf("%8d %6d %-20s %8d | %6.2f %7.1f %7.1f %7.1f %7.1f %8.1f | %8lld %7lld\n", nx * ny, ranks, unknown.name,
                 balancings, 1e3 * last.of(RoundPart::blocks) / (nx * ny), last.of(RoundPart::told),
                 last.of(RoundPart::prior), last.of(RoundPart::shares), last.of(RoundPart::sift),
-                last.of(RoundPart::search), static_cast<long long>(last.processes(RoundPart::search)),
+                last.of(RoundPart::search), static_cast<long long>(last.processes(RoundPart::search) / 1000),
                 static_cast<long long>(last.cells(RoundPart::search)));
 }
 
@@ -109,9 +109,10 @@ void speeds(int nx, int ny, int ranks, const Unknown& unknown, int balancings) {
 
 int main() {
     std::printf(
-        "%8s %6s %-20s %8s | %6s %7s %7s %7s %7s %8s | %6s %7s  (nanoseconds a cell; microseconds; times; shares)\n",
-        "cells", "ranks", "not known", "records", "blocks", "told", "prior", "shares", "sift", "search", "fitted",
-        "shares");
+        "%8s %6s %-20s %8s | %6s %7s %7s %7s %7s %8s | %8s %7s  (nanoseconds a cell; microseconds; thousands of "
+        "multiplications; numbers of the matrix)\n",
+        "cells", "ranks", "not known", "records", "blocks", "told", "prior", "shares", "sift", "search", "products",
+        "matrix");
     for (const Unknown& unknown :
          {Unknown{"nothing", 0, false, 1}, Unknown{"noise", 0.01, false, 1}, Unknown{"some slow", 0.01, true, 1},
           Unknown{"dear cells, 1.3 x", 0.01, false, 1.3}, Unknown{"much noise", 0.1, false, 1}})

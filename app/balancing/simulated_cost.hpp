@@ -21,7 +21,8 @@ struct PartCost {
 /// a rank's home, but lines of cells that ranks cut together for lines, and of hosted processes for a model that is
 /// not additive. For the chain, processes are the parts that sweeps go through, and cells the items that a leader
 /// collects; for tiles, fields and owners they are those that a rank knows around it, for the bisection those that it
-/// cuts itself; for the search for slow processes see balance::RoundPart.
+/// cuts itself; for the search for slow processes see balance::Meter, and that it is told of
+/// twice.
 namespace cost {
 inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a decomposition and a plan of its halo
 inline constexpr PartCost fields{5e-6, 6e-9, 7.5e-10};    ///< a plan between homes and boxes; a number that is packed
@@ -39,7 +40,7 @@ inline constexpr PartCost told{0, 1.2e-7, 0};             ///< on rank 0: what i
 inline constexpr PartCost prior{0, 4e-7, 0};              ///< on rank 0, where times are not explained: the costs anew
 inline constexpr PartCost shares{0, 3e-7, 0};             ///< of a process in blocks
 inline constexpr PartCost sift{0, 1.2e-7, 0};             ///< on rank 0: which of them the search looks at
-inline constexpr PartCost search{7e-4, 6.2e-6, 1.3e-7};   ///< and the search itself
+inline constexpr PartCost search{1e-4, 7e-10, 7e-8};      ///< and the search itself
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.

@@ -2,13 +2,16 @@
 // Weighted least squares, in which each unknown is expected to be either next to nothing or of any size: how much of
 // each is allowed follows from the last solution, a few times (iteratively reweighted least squares). So a deviation is
 // explained by few numbers where it can be. A process's speed may have changed at any balancing; each change is one
-// more unknown. Every equation meets few unknowns: the normal equations are solved by conjugate gradients. These are
-// stopped early, where rounding tells in the fifth digit; with fewer steps slow processes are found later.
+// more unknown. So there are far more unknowns than equations, and each of these meets few. The problem is solved by
+// elimination in as many numbers as there are equations; or, where many processes and records make that take longer,
+// by conjugate gradients, which are stopped early.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "balance/model/median.hpp"
@@ -17,11 +20,14 @@
 namespace balance {
 namespace {
 
-constexpr double decay = 0.8;        // weight of a record beside the next one
-constexpr double typical = 0.5;      // size of the logarithm of a speed, or of a surcharge, before anything is known
+constexpr double decay = 0.8;    // weight of a record beside the next one
+constexpr double typical = 0.5;  // size of the logarithm of a speed, or of a surcharge, before anything is known
+// In the first round each unknown is held back by this times the sum of the squares of its factors, so that none is
+// preferred for having great ones. Else speeds would explain what many dear blocks do. More holds back more.
+constexpr double reserve = 0.04;
 constexpr double negligible = 0.01;  // values up to this size cost little, however many there are
-// To call one more process slow must explain this many times as much as to change a speed that is known, or a
-// surcharge.
+// From the second round on, to call one more process slow must explain this many times as much as to change a speed
+// that is known, or a surcharge.
 constexpr double speed_price = 4;
 constexpr double least_noise = 0.01;   // of an excess
 constexpr double noise_of_one = 0.15;  // over P where the residuals of few processes P cannot show the noise
@@ -68,11 +74,16 @@ public:
         for (const Index p : processes_.numbers) unequal_.push_back(log_known[p] != 0);
         add_equations(records, log_known, fitted);
         grow(blocks, std::clamp(static_cast<int>(std::bit_width(log_known.size())) - 2, 1, most_levels));
-        sum_squares();
+        prepare();
     }
 
+    // About the multiplications of the solution: of conjugate gradients the most that there can be, of an elimination
+    // those of whole rows for a quarter, as they take.
+    std::int64_t operations() const { return operations_; }
+    // Numbers of the matrix that are not zero.
+    std::int64_t entries() const { return static_cast<std::int64_t>(columns_.back()); }
+
     void solve() {
-        constexpr int rounds = 3;
         for (int round = 0; round < rounds; ++round) {
             const double noise2 =
                 square(std::clamp(std::max(1.4826 * median_residual(), noise_of_changes_), least_noise_, most_noise));
@@ -80,9 +91,11 @@ public:
                 const std::size_t process = i / records_;
                 const bool suspected = i < first_block_ && !(process < unequal_.size() && unequal_[process]);
                 const double price = suspected ? speed_price : 1.0;
-                precision_[i] = price * noise2 / (round == 0 ? square(typical) : square(x_[i]) + square(negligible));
+                precision_[i] = round == 0 ? noise2 / square(typical) + reserve * squares_[i]
+                                           : price * noise2 / (square(x_[i]) + square(negligible));
             }
-            conjugate_gradients();
+            if (eliminates_) eliminate();
+            else take_steps();
         }
         down(x_);
     }
@@ -99,6 +112,11 @@ private:
     struct Terms {
         std::array<Index, four> leaf;
         std::array<double, four> share;
+    };
+    // Of a column of the matrix.
+    struct Entry {
+        Index row;
+        double factor;
     };
     // weight * (sum of shares * surcharges - speed) = weight * excess
     struct Equation {
@@ -138,6 +156,9 @@ private:
         }
         // Of normal noise the median of two records' difference is 0.954 times its standard deviation.
         noise_of_changes_ = median(std::move(changes)) / 0.954;
+        // Processes that are neighbours have blocks in common. So equations that share unknowns are near each other,
+        // and rows of the elimination are short.
+        std::ranges::sort(equations_, {}, &Equation::speed);
     }
 
     // The nodes of both kinds of trees, and the places of the blocks among them.
@@ -211,14 +232,16 @@ private:
         }
     }
 
-    // The diagonal of the normal equations but for the precision. What a process has in a square is the sum of what it
-    // has in the square's blocks.
-    void sum_squares() {
-        for (const Equation& e : equations_) squares_[e.speed] += e.weight;
-        up(squares_);
+    // Tells all numbers of the matrix that are not zero, row by row, as visit(unknown, row, factor). What a process has
+    // in a square is the sum of what it has in the square's blocks.
+    template <class Visit>
+    void for_entries(const Visit& visit) const {
         Values share(x_.size(), 0.0);
         std::vector<Index> nodes, parents;
-        for (const Equation& e : equations_) {
+        for (Index row = 0; row < equations_.size(); ++row) {
+            const Equation& e = equations_[row];
+            for (std::size_t leaf = e.speed / records_ * records_; leaf <= e.speed; ++leaf)
+                for (Index i = static_cast<Index>(leaf); i != root; i = parents_[i]) visit(i, row, -1.0);
             for (std::size_t i = e.begin; i < e.end; ++i)
                 for (std::size_t k = 0; k < four; ++k) {
                     if (terms_[i].share[k] == 0) continue;
@@ -227,7 +250,7 @@ private:
                 }
             while (!nodes.empty()) {
                 for (const Index i : nodes) {
-                    squares_[i] += e.weight * square(share[i]);
+                    visit(i, row, share[i]);
                     if (const Index parent = parents_[i]; parent != root) {
                         if (share[parent] == 0) parents.push_back(parent);
                         share[parent] += share[i];
@@ -240,6 +263,36 @@ private:
         }
     }
 
+    // Chooses how to solve, and keeps what does not depend on the precisions: the diagonal of the normal equations, and
+    // for an elimination the columns of the matrix.
+    void prepare() {
+        columns_.assign(x_.size() + 1, 0);  // first their lengths
+        first_.resize(equations_.size());
+        std::iota(first_.begin(), first_.end(), Index{0});
+        std::vector<Index> top(x_.size());  // first row of each column
+        for_entries([&](Index unknown, Index row, double factor) {
+            if (columns_[unknown + 1]++ == 0) top[unknown] = row;
+            first_[row] = std::min(first_[row], top[unknown]);
+            squares_[unknown] += equations_[row].weight * square(factor);
+        });
+        constexpr double of_rows = 0.25;  // what a multiplication of whole rows takes of the time of another one
+        std::int64_t eliminating = 0;
+        for (const std::size_t length : columns_) eliminating += static_cast<std::int64_t>(length * length / 2);
+        for (std::size_t row = 0; row < first_.size(); ++row)
+            eliminating += static_cast<std::int64_t>(of_rows * square(static_cast<double>(row - first_[row])) / 2);
+        const auto stepping = most_steps * static_cast<std::int64_t>(8 * terms_.size() + 6 * x_.size());
+        operations_ = rounds * std::min(eliminating, stepping);
+        std::partial_sum(columns_.begin(), columns_.end(), columns_.begin());
+        eliminates_ = eliminating < stepping;
+        if (!eliminates_) return;
+        entries_.resize(columns_.back());
+        std::vector<std::size_t> next(columns_.begin(), columns_.end() - 1);
+        for_entries([&](Index unknown, Index row, double factor) { entries_[next[unknown]++] = {row, factor}; });
+    }
+    std::span<const Entry> column_of(std::size_t unknown) const {
+        return std::span(entries_).subspan(columns_[unknown], columns_[unknown + 1] - columns_[unknown]);
+    }
+
     double median_residual() {
         down(x_);
         Values size = outside_;
@@ -247,9 +300,54 @@ private:
         return median(std::move(size));
     }
 
-    // Of the normal equations, from the last solution on.
-    void conjugate_gradients() {
-        constexpr int most_steps = 60;
+    // With one unknown y for each equation in place of one for each node, of which there are many more. Where A is the
+    // matrix of the equations, P the precisions and W the weights, x = P^-1 A^T y with (W^-1 + A P^-1 A^T) y = excess.
+    // This matrix is L L^T; rows of L are stored from their first entry on.
+    void eliminate() {
+        std::vector<std::size_t> begin;  // of each row, less its first column
+        std::size_t size = 0;
+        for (std::size_t i = 0; i < first_.size(); ++i) {
+            begin.push_back(size - first_[i]);
+            size += i - first_[i] + 1;
+        }
+        Values lower(size, 0.0), inverse, y;  // inverse: of the diagonal
+        for (std::size_t unknown = 0; unknown < x_.size(); ++unknown) {
+            const std::span<const Entry> column = column_of(unknown);
+            for (std::size_t i = 0; i < column.size(); ++i) {
+                const double factor = column[i].factor / precision_[unknown];
+                double* row = &lower[begin[column[i].row]];
+                for (std::size_t j = 0; j <= i; ++j) row[column[j].row] += factor * column[j].factor;
+            }
+        }
+        for (std::size_t i = 0; i < first_.size(); ++i) {
+            double* row = &lower[begin[i]];
+            for (std::size_t j = first_[i]; j < i; ++j)
+                row[j] = (row[j] - product(row, &lower[begin[j]], std::max(first_[i], first_[j]), j)) * inverse[j];
+            inverse.push_back(1 / std::sqrt(row[i] + 1 / equations_[i].weight - product(row, row, first_[i], i)));
+            y.push_back((equations_[i].excess - product(row, y.data(), first_[i], i)) * inverse[i]);
+        }
+        for (std::size_t i = y.size(); i-- > 0;) {
+            y[i] *= inverse[i];
+            for (std::size_t j = first_[i]; j < i; ++j) y[j] -= lower[begin[i] + j] * y[i];
+        }
+        for (std::size_t unknown = 0; unknown < x_.size(); ++unknown) {
+            double sum = 0;
+            for (const Entry& e : column_of(unknown)) sum += e.factor * y[e.row];
+            x_[unknown] = sum / precision_[unknown];
+        }
+    }
+    // Of numbers from `from` up to `to`. In four sums, so that none waits for another.
+    static double product(const double* a, const double* b, std::size_t from, std::size_t to) {
+        std::array<double, 4> sums{};
+        std::size_t i = from;
+        for (; i + 4 <= to; i += 4)
+            for (std::size_t k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
+        for (; i < to; ++i) sums[0] += a[i] * b[i];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+
+    // Conjugate gradients of the normal equations, from the last solution on.
+    void take_steps() {
         constexpr double enough = 1e-6;  // of the squared residual
         const std::size_t n = x_.size();
         Values residual(n, 0.0), inverse(n), direction(n, 0.0), image(n);
@@ -285,6 +383,7 @@ private:
         }
     }
 
+    static constexpr int rounds = 3, most_steps = 60;
     static constexpr Index root = none;  // above the highest level
 
     std::size_t records_, first_block_ = 0;
@@ -295,16 +394,23 @@ private:
     std::vector<Index> parents_;
     std::vector<Terms> terms_;
     std::vector<Equation> equations_;
+    std::vector<std::size_t> columns_;  // where those of the unknowns begin among the entries
+    std::vector<Entry> entries_;
+    std::vector<Index> first_;  // of each row the first one that it shares an unknown with
+    std::int64_t operations_ = 0;
+    bool eliminates_ = false;
     Values x_, precision_, squares_, sums_;
 };
 
 }  // namespace
 
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
-                             const std::vector<bool>& fitted, const std::array<int, 3>& blocks) {
+                             const std::vector<bool>& fitted, const std::array<int, 3>& blocks, const Meter& meter) {
+    meter.part(RoundPart::search, 0, 0);
     Values log_speed;
     for (const double speed : known) log_speed.push_back(std::log(speed));
     Fit fit(records, log_speed, fitted, blocks);
+    meter.part(RoundPart::search, fit.operations(), fit.entries());
     fit.solve();
     for (std::size_t p = 0; p < known.size(); ++p) log_speed[p] += fit.deviation(p);
     // Costs and speeds of few processes are hard to tell apart.

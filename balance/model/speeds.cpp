@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -20,6 +21,8 @@ constexpr std::int64_t most_of_a_fit = 500;  // processes of which costs are fit
 constexpr std::int64_t mean_target = std::int64_t{1} << 20;
 
 double square(double x) { return x * x; }
+
+bool is_time(double seconds) { return seconds > 0 && std::isfinite(seconds); }
 
 // One that is not 1: most are, so these are told.
 struct SpeedOf {
@@ -103,17 +106,15 @@ void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells
         std::vector<BlockShare> of_all = gather<BlockShare>(team, shares[k]);
         if (team.rank() != 0) continue;
         const std::vector<double>& seconds = records_[k].times;
-        if (std::ranges::any_of(seconds, [](double t) { return !(t > 0); }))
-            std::erase_if(of_all, [&](const BlockShare& s) { return !(seconds[s.process] > 0); });
+        if (std::ranges::any_of(seconds, std::not_fn(is_time)))
+            std::erase_if(of_all, [&](const BlockShare& s) { return !is_time(seconds[s.process]); });
         records_[k].shares = std::move(of_all);
     }
     std::vector<SpeedOf> found_now;
     if (team.rank() == 0) {
         std::vector<double> speeds = found();
         const std::vector<bool> fitted = involved(of_each, records_, speeds, blocks.count);
-        meter.part(RoundPart::search, std::ranges::count(fitted, true) + std::ssize(processes_in(fitted, processes_)),
-                   shares_in(fitted));
-        speeds = separate(records_, speeds, fitted, blocks.count);
+        speeds = separate(records_, speeds, fitted, blocks.count, meter);
         patience_.tell(left, found(), speeds);
         for (SpeedRecord& r : records_) std::vector<BlockShare>().swap(r.shares);
         for (std::size_t p = 0; p < processes_; ++p)
@@ -124,14 +125,6 @@ void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells
     if (!found_now.empty()) speeds.assign(processes_, 1.0);
     for (const SpeedOf& s : found_now) speeds[s.process] = s.speed;
     set(std::move(speeds));
-}
-
-// Of blocks, in the times that a search looks at.
-std::int64_t Speeds::shares_in(const std::vector<bool>& fitted) const {
-    std::int64_t shares = 0;
-    for (std::size_t k = 0; k < records_.size(); ++k)
-        for (const BlockShare& s : records_[k].shares) shares += fitted[k * processes_ + s.process] ? 1 : 0;
-    return shares;
 }
 
 // By the costs as they are known, or fitted anew.
@@ -180,7 +173,7 @@ std::vector<double> Speeds::log_ratios(const SpeedRecord& r, std::size_t every) 
     ratios.reserve(processes_ / every + 1);
     for (std::size_t p = 0; p < processes_; p += every) {
         const double expected = prior_.cost(row_of(r.sums, p));
-        ratios.push_back(r.times[p] > 0 && expected > 0 ? std::log(r.times[p] / expected) : std::nan(""));
+        ratios.push_back(is_time(r.times[p]) && expected > 0 ? std::log(r.times[p] / expected) : std::nan(""));
     }
     return ratios;
 }
@@ -219,7 +212,7 @@ void Speeds::fit_prior() {
             const std::vector<double> excess = excess_of(r, every);
             for (std::size_t p = 0; p < processes_; p += every) {
                 const double work = r.times[p] * of(p), deviation = excess[p / every] + log_of(p);
-                if (!(work > 0)) continue;
+                if (!is_time(work)) continue;
                 constexpr double bad = 0.1;
                 const double weight = 1 / (1 + square(deviation / bad));
                 for (const double f : row_of(r.sums, p)) rows.push_back(f * weight / work);

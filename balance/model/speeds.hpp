@@ -46,16 +46,17 @@ inline constexpr std::size_t most_records = 6;
 /// Between these lie all speeds that are found.
 inline constexpr double slowest_speed = 0.05, fastest_speed = 20;
 
-/// A search among fewer takes some 7 ms at most: it is made whenever something is unexplained, and looks at all of
+/// A search among fewer takes 5 ms at most: it is made whenever something is unexplained, and looks at all of
 /// them.
 inline constexpr std::size_t many_processes = 100;
 
 /// Speeds that explain the records, at most `most_records`, the oldest first; 1 is what most processes have, and
 /// exactly 1 is given to processes that differ from that by less than can be told. known: the speeds that were found
 /// last, which stay unless the records tell otherwise. fitted: involved(), or all. blocks: how many there are along
-/// each axis.
+/// each axis. The meter sees the search itself.
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
-                             const std::vector<bool>& fitted, const std::array<int, 3>& blocks);
+                             const std::vector<bool>& fitted, const std::array<int, 3>& blocks,
+                             const Meter& meter = no_meter);
 /// What the records leave to explain of each process: squares of what is beyond noise. 0 of all: nothing, as where all
 /// have equal speeds.
 std::vector<double> unexplained(std::span<const SpeedRecord> records, std::span<const double> known);
@@ -127,7 +128,6 @@ private:
         std::array<int, 3> count;
     };
     Blocks blocks_of(const Grid& grid) const;
-    std::int64_t shares_in(const std::vector<bool>& fitted) const;
     std::vector<double> left_unexplained(const Meter& meter);
     std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
     std::vector<double> log_ratios(const SpeedRecord& record, std::size_t every) const;

@@ -42,18 +42,27 @@ struct Moving {
     }
 };
 
+// What the searches tell: multiplications, and numbers of the matrix.
+struct Told final : Meter {
+    void part(RoundPart part, std::int64_t products, std::int64_t entries) const override {
+        if (part == RoundPart::search && entries > 0) searches.emplace_back(products, entries);
+    }
+    mutable std::vector<std::pair<std::int64_t, std::int64_t>> searches;
+};
+
 struct Search {
     explicit Search(const Moving& m) : Search(m.records(), m.known) {}
     Search(const std::vector<SpeedRecord>& records, const std::vector<double>& known)
         : fitted(involved(unexplained(records, known), records, known, Moving::blocks)),
           part(static_cast<double>(std::ranges::count(fitted, true)) / static_cast<double>(fitted.size())),
-          found(separate(records, known, fitted, Moving::blocks)),
-          found_by_all(separate(records, known, std::vector<bool>(fitted.size(), true), Moving::blocks)) {}
+          found(separate(records, known, fitted, Moving::blocks, told)),
+          found_by_all(separate(records, known, std::vector<bool>(fitted.size(), true), Moving::blocks, told)) {}
     double beside_all() const {
         double most = 0;
         for (std::size_t p = 0; p < found.size(); ++p) most = std::max(most, std::abs(found[p] / found_by_all[p] - 1));
         return most;
     }
+    Told told;
     std::vector<bool> fitted;
     double part;  // of all times
     std::vector<double> found, found_by_all;
@@ -85,6 +94,21 @@ TEST_CASE("a search among the times that matter finds what one among all times f
     for (int p = 5; p < Moving::processes; p += 10) changed.speed[p] = changed.known[p] = 0.5;
     changed.speed[105] = 1;
     check(changed, 0.2);
+}
+
+TEST_CASE("few times are fitted by an elimination, many step by step where that takes longer") {
+    Moving few;
+    few.speed[5] = few.speed[210] = 0.5;
+    const Search search(few);
+    REQUIRE(search.told.searches.size() == 2);
+    // Sixty steps in each of three rounds multiply some hundred times for each number of the matrix.
+    const auto [eliminating, entries] = search.told.searches[0];
+    const auto [stepping, of_all] = search.told.searches[1];
+    CAPTURE(entries, of_all, eliminating, stepping);
+    CHECK(eliminating > 0);
+    CHECK(eliminating < 100 * entries);
+    CHECK(stepping > 100 * of_all);
+    CHECK(stepping < 400 * of_all);
 }
 
 TEST_CASE("the times that matter are those of suspects, of known speeds, and what lies where something shows") {
@@ -127,21 +151,23 @@ TEST_CASE("of many processes the search is told to look at few, of few at all") 
                    std::span<const double> times) {
             Speeds::learn(team, grid, cells, counts, times, *this);
         }
-        void part(RoundPart part, std::int64_t processes, std::int64_t) const override {
-            if (part == RoundPart::search) largest->push_back(processes);
+        // A search begins, and then tells how many numbers its matrix has.
+        void part(RoundPart part, std::int64_t, std::int64_t cells) const override {
+            if (part == RoundPart::search && cells > 0) entries->push_back(cells);
         }
-        std::shared_ptr<std::vector<std::int64_t>> largest = std::make_shared<std::vector<std::int64_t>>();
+        std::shared_ptr<std::vector<std::int64_t>> entries = std::make_shared<std::vector<std::int64_t>>();
     };
     for (const std::int64_t processes : {40, 400}) {
         World w = equal_speeds(processes);
         w.speed[7] = 0.5;
         w.balancings = 3;
         const Metered speeds(w);
-        CAPTURE(processes, *speeds.largest);
+        CAPTURE(processes, *speeds.entries);
         CHECK(largest_error(w, simulate(SerialTeam(), w, speeds).relative) < 0.03);
-        REQUIRE_FALSE(speeds.largest->empty());
-        if (processes < 100) CHECK(speeds.largest->front() == 2 * processes);
-        else CHECK(speeds.largest->front() < processes / 8);
+        REQUIRE_FALSE(speeds.entries->empty());
+        const std::int64_t of_each = speeds.entries->front() / processes;  // of its blocks, and of squares of them
+        if (processes < 100) CHECK(of_each > 40);
+        else CHECK(of_each < 5);
     }
 }
 
