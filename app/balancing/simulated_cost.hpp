@@ -21,8 +21,8 @@ struct PartCost {
 /// a rank's home, but lines of cells that ranks cut together for lines, and of hosted processes for a model that is
 /// not additive. For the chain, processes are the parts that sweeps go through, and cells the items that a leader
 /// collects; for tiles, fields and owners they are those that a rank knows around it, for the bisection those that it
-/// cuts itself; for the search for slow processes see balance::Meter, and that it is told of
-/// twice.
+/// cuts itself; for the search for slow processes see balance::Meter, which is told of it
+/// twice, so that its `once` is spent twice.
 namespace cost {
 inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a decomposition and a plan of its halo
 inline constexpr PartCost fields{5e-6, 6e-9, 7.5e-10};    ///< a plan between homes and boxes; a number that is packed
