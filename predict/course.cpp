@@ -32,6 +32,7 @@ public:
         nothing.moment = {s.step, s.step};
         nothing.first = true;
         take(balance::rebalance(setting_, cells_of(s), nothing, state_));
+        migration_seconds_ = rules_.migration_seconds(partition_);
     }
 
     Balanced balance(const Snapshot& s, std::int64_t last_step) {
@@ -44,7 +45,7 @@ public:
         if (measured.observed && measured.observed->row.decision != balance::Decision::none) return {false, false};
         const double updates = driver().history.updates;
         const bool moved = take(balance::rebalance(setting_, cells_of(s), measured, state_));
-        if (moved && setting_.policy.clock == Clock::wall) driver().history.move_seconds = rules_.migration_seconds;
+        if (moved && setting_.policy.clock == Clock::wall) driver().history.move_seconds = migration_seconds_;
         return {driver().history.updates > updates, moved};
     }
 
@@ -77,6 +78,7 @@ private:
     balance::Setting setting_;
     balance::Balancing state_;
     balance::Partition partition_;
+    double migration_seconds_ = 0;
 };
 
 }  // namespace
@@ -90,7 +92,7 @@ Course follow(std::span<const Snapshot> snapshots, std::int64_t ranks, const Rul
         const Balanced done = run.balance(snapshots[k], snapshots[k - 1].step);
         ++(done.partitioned ? course.partitioned : course.kept);
         if (done.moved) course.migrations.push_back(k);
-        if (k + 1 < snapshots.size()) course.stretches.push_back({k, run.partition()});
+        course.stretches.push_back({k, run.partition()});
     }
     return course;
 }

@@ -2,6 +2,7 @@
 // What balancing does as a run goes on: the rounds of a run (balance/round.hpp), on loads of some of its steps.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,17 +25,18 @@ struct Rules {
     balance::ModelConstants constants{};
     balance::Policy policy{};      ///< its costs and limits are of the field's particles and loads
     std::vector<double> speeds{};  ///< of each rank, where they differ; known from the start but for SpeedSource::off
-    double migration_seconds = 0;  ///< by the wall clock: a balancing with a migration
+    /// By the wall clock: seconds of a balancing with a migration, in a run that begins with this partition.
+    std::function<double(const balance::Partition& first)> migration_seconds;
 };
 
-/// Steps with one partition, from one snapshot to the next.
+/// Steps with one partition, from one snapshot to the next; those of the last one go on after it.
 struct Stretch {
     std::size_t snapshot = 0;  ///< the first one
     balance::Partition partition{};
 };
 
 struct Course {
-    std::vector<Stretch> stretches{};       ///< one between each two snapshots; of one snapshot: one
+    std::vector<Stretch> stretches{};       ///< one from each snapshot on
     std::int64_t kept = 0;                  ///< opportunities at which the criterion asked for no balancing
     std::int64_t partitioned = 0;           ///< those that made a partition
     std::vector<std::size_t> migrations{};  ///< snapshots at which particles were moved to a new partition

@@ -11,6 +11,7 @@
 #include "balance/partition/plan.hpp"
 #include "balance/partition/quality.hpp"
 #include "comm/message_plan.hpp"
+#include "predict/on_threads.hpp"
 
 namespace predict {
 namespace {
@@ -18,25 +19,28 @@ namespace {
 using balance::Move;
 using balance::Part;
 
-// Parts of all ranks for one kind of exchange.
-struct Parts {
-    std::vector<std::vector<Part>> sent, received;
-    explicit Parts(int ranks) : sent(ranks), received(ranks) {}
-    void add(int from, int to, double bytes) {
-        if (bytes < 1) return;
-        sent[from].push_back({to, static_cast<std::size_t>(std::llround(bytes))});
-        received[to].push_back({from, static_cast<std::size_t>(std::llround(bytes))});
-    }
-};
+// What all ranks send in one kind of exchange: the parts of each.
+using Parts = std::vector<std::vector<Part>>;
+
+void add(std::vector<Part>& sent, int to, double bytes) {
+    if (bytes >= 1) sent.push_back({to, static_cast<std::size_t>(std::llround(bytes))});
+}
+
+Parts received_of(const Parts& sent) {
+    Parts received(sent.size());
+    for (std::size_t r = 0; r < sent.size(); ++r)
+        for (const Part& p : sent[r]) received[p.member].push_back({static_cast<int>(r), p.bytes});
+    return received;
+}
 
 // What Aggregate::node has to know, of each node (comm/message_plan.hpp).
-std::vector<comm::NodeTraffic> node_traffic(const Parts& parts, const comm::NodeMap& nodes,
+std::vector<comm::NodeTraffic> node_traffic(const Parts& sent, const comm::NodeMap& nodes,
                                             const comm::Schedule& schedule) {
     std::vector<comm::NodeTraffic> traffic(nodes.nodes());
     if (schedule.aggregate != comm::Aggregate::node) return traffic;
     std::vector<std::set<int>> targets(nodes.nodes()), sources(nodes.nodes());
     for (int r = 0; r < nodes.ranks(); ++r)
-        for (const Part& p : parts.sent[r])
+        for (const Part& p : sent[r])
             if (is_forwarded(p.bytes, r, p.member, nodes, schedule)) {
                 traffic[nodes.of(p.member)].parts.push_back({r, p.member, p.bytes});
                 targets[nodes.of(r)].insert(nodes.of(p.member));
@@ -56,17 +60,19 @@ std::vector<comm::NodeTraffic> node_traffic(const Parts& parts, const comm::Node
 }
 
 // The messages in which a rank's parts go. What a rank forwards counts as sent with its own.
-void add_messages(const Parts& parts, const comm::NodeMap& nodes, const comm::Schedule& schedule,
+void add_messages(const Parts& sent, const comm::NodeMap& nodes, const comm::Schedule& schedule,
                   std::vector<RankStep>& ranks) {
-    const std::vector<comm::NodeTraffic> traffic = node_traffic(parts, nodes, schedule);
-    for (int r = 0; r < nodes.ranks(); ++r) {
-        const comm::MessagePlan plan =
-            plan_messages(r, parts.sent[r], parts.received[r], nodes, schedule, traffic[nodes.of(r)]);
+    const std::vector<comm::NodeTraffic> traffic = node_traffic(sent, nodes, schedule);
+    const bool forwards = schedule.aggregate == comm::Aggregate::node;  // else nobody sends what it has received
+    const Parts received = forwards ? received_of(sent) : Parts(sent.size());
+    on_threads(nodes.ranks(), [&](std::int64_t i) {
+        const int r = static_cast<int>(i);
+        const comm::MessagePlan plan = plan_messages(r, sent[r], received[r], nodes, schedule, traffic[nodes.of(r)]);
         for (const auto& m : plan.sends) ranks[r].sends.push_back({m.to, static_cast<double>(m.bytes)});
         for (const auto& receive : plan.receives)
             for (const auto& part : receive.forwards)
                 if (part.to != r) ranks[r].sends.push_back({part.to, static_cast<double>(part.bytes)});
-    }
+    });
 }
 
 // Loads of a rank's tiles, and which other ranks own some of their ghosts. ghosts: the plan of these.
@@ -101,20 +107,25 @@ RankSteps rank_steps(const CellField& field, const balance::Decomposition& owner
     const balance::SummedArea load(field.grid.box(), field.load), items(field.grid.box(), field.items);
     Parts positions(ranks), counts(ranks), records(ranks);
     RankSteps result;
-    result.counts.resize(ranks), result.records.resize(ranks);
-    for (int r = 0; r < ranks; ++r) {
+    result.steps.resize(ranks), result.counts.resize(ranks), result.records.resize(ranks);
+    // Tiles are cut when somebody first asks for them, which two threads must not do at the same time.
+    for (std::int64_t p = 0; p < owners.processes(); ++p) owners.tiles_of(p);
+    on_threads(ranks, [&](std::int64_t i) {
+        const int r = static_cast<int>(i);
         const balance::Plan ghosts = balance::halo_plan(owners, r, field.reach),
-                            halo = balance::halo_plan(owners, r, field.halo);
-        result.steps.push_back(work_of(field, load, owners, ghosts, r));
+                            wider =
+                                field.halo == field.reach ? balance::Plan{} : balance::halo_plan(owners, r, field.halo);
+        result.steps[r] = work_of(field, load, owners, ghosts, r);
         for (const auto& link : ghosts.links)
             for (const Move& m : link.outgoing)
-                positions.add(r, link.member, static_cast<double>(items.of(m.box)) * field.item_bytes * field.border());
-        for (const auto& link : halo.links) {
+                add(positions[r], link.member,
+                    static_cast<double>(items.of(m.box)) * field.item_bytes * field.border());
+        for (const auto& link : (field.halo == field.reach ? ghosts : wider).links) {
             for (const Move& m : link.outgoing)
-                counts.add(r, link.member, static_cast<double>(m.box.cells()) * sizeof(std::int32_t) * field.border());
-            records.add(r, link.member, sizeof(std::int64_t));
+                add(counts[r], link.member, static_cast<double>(m.box.cells()) * sizeof(std::int32_t) * field.border());
+            add(records[r], link.member, sizeof(std::int64_t));
         }
-    }
+    });
     add_messages(positions, nodes, schedule, result.steps);
     add_messages(counts, nodes, schedule, result.counts);
     add_messages(records, nodes, schedule, result.records);
@@ -125,27 +136,19 @@ RankSteps rank_steps(const CellField& field, const balance::Decomposition& owner
     return result;
 }
 
-namespace {
-
-std::vector<RankStep> as_steps(const std::map<std::pair<int, int>, double>& bytes, std::int64_t ranks) {
-    std::vector<RankStep> steps(static_cast<std::size_t>(ranks));
-    for (const auto& [pair, sent] : bytes) steps[pair.first].sends.push_back({pair.second, sent});
-    return steps;
-}
-
-}  // namespace
-
 std::vector<RankStep> field_exchange(const balance::Grid& grid, const balance::Partition& partition, double bytes) {
     const balance::Homes homes{grid, static_cast<int>(partition.processes())};
-    std::map<std::pair<int, int>, double> sent;
+    std::vector<RankStep> steps(static_cast<std::size_t>(partition.processes()));
     for (std::int64_t p = 0; p < partition.processes(); ++p)
         for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
             homes.for_each_in(partition.boxes[b], [&](int home) {
                 if (home == p) return;
                 const balance::Box common = balance::intersection(partition.boxes[b], homes.of(home));
-                sent[{home, static_cast<int>(p)}] += bytes * static_cast<double>(common.cells());
+                std::vector<Message>& sends = steps[home].sends;
+                if (sends.empty() || sends.back().to != p) sends.push_back({static_cast<int>(p), 0});
+                sends.back().bytes += bytes * static_cast<double>(common.cells());
             });
-    return as_steps(sent, partition.processes());
+    return steps;
 }
 
 std::vector<RankStep> migration_exchange(const CellField& field, const balance::Partition& from,
@@ -161,7 +164,9 @@ std::vector<RankStep> migration_exchange(const CellField& field, const balance::
                 sent[{source, target}] +=
                     bytes * field.content() * static_cast<double>(field.items[balance::place_in(all, x, y, z)]);
             }
-    return as_steps(sent, from.processes());
+    std::vector<RankStep> steps(static_cast<std::size_t>(from.processes()));
+    for (const auto& [pair, moved] : sent) steps[pair.first].sends.push_back({pair.second, moved});
+    return steps;
 }
 
 }  // namespace predict

@@ -5,22 +5,32 @@
 #include <array>
 #include <utility>
 
+#include "predict/on_threads.hpp"
+
 namespace predict {
 namespace {
+
+// RankSteps that are to be followed.
+struct Timelines {
+    std::size_t ranks;
+    Timeline steps, counts, records;
+    Timelines(const RankSteps& r, const comm::NodeMap& nodes)
+        : ranks(r.steps.size()), steps(r.steps, nodes), counts(r.counts, nodes), records(r.records, nodes) {}
+};
 
 // The ranks of a run, step after step.
 class Ranks {
 public:
-    Ranks(const RankSteps& ranks, const Conditions& c)
-        : ranks_(ranks), c_(c), full_(c.overlap == comm::Overlap::full), at_(ranks.steps.size(), 0.0) {}
+    Ranks(const Timelines& lines, const Conditions& c)
+        : lines_(lines), c_(c), full_(c.overlap == comm::Overlap::full), at_(lines.ranks, 0.0) {}
 
     void usual_step() {
-        advance(ranks_.steps, c_.overlap);
+        advance(lines_.steps, c_.overlap);
         agree();
     }
     void step_with_rebuild() {
         const comm::Overlap blocking = full_ ? comm::Overlap::links : c_.overlap;
-        for (const auto* exchange : {&ranks_.records, &ranks_.records, &ranks_.counts, &ranks_.steps})
+        for (const Timeline* exchange : {&lines_.records, &lines_.records, &lines_.counts, &lines_.steps})
             advance(*exchange, blocking);
         agree();
     }
@@ -28,8 +38,8 @@ public:
     double end() const { return *std::max_element(at_.begin(), at_.end()); }
 
 private:
-    void advance(std::span<const RankStep> steps, comm::Overlap overlap) {
-        at_ = step_ends(steps, at_, c_.nodes, c_.machine, overlap);
+    void advance(const Timeline& exchange, comm::Overlap overlap) {
+        at_ = exchange.step_ends(at_, c_.machine, overlap);
     }
     // One that travels is waited for in the next step.
     void agree() {
@@ -38,21 +48,26 @@ private:
         for (std::size_t r = 0; r < agreed.size(); ++r) at_[r] = std::max(at_[r], agreed[r]);
     }
 
-    const RankSteps& ranks_;
+    const Timelines& lines_;
     const Conditions& c_;
     bool full_;
     std::vector<double> at_, agreed_before_;
 };
 
-RankSteps balanced(RankSteps ranks) {
+std::vector<RankStep> balanced(std::vector<RankStep> ranks) {
     double mean = 0;
-    for (const RankStep& r : ranks.steps) mean += r.seconds() / static_cast<double>(ranks.steps.size());
-    for (RankStep& r : ranks.steps) {
+    for (const RankStep& r : ranks) mean += r.seconds() / static_cast<double>(ranks.size());
+    for (RankStep& r : ranks) {
         const double factor = r.seconds() > 0 ? mean / r.seconds() : 0;
         r.inner_seconds = r.seconds() > 0 ? r.inner_seconds * factor : mean;
         for (RimTile& tile : r.rim) tile.seconds *= factor;
     }
     return ranks;
+}
+
+Machine with_endless_bandwidth(Machine m) {
+    m.inside.bytes_per_second = m.between.bytes_per_second = m.copy_bytes_per_second = 1e300;
+    return m;
 }
 
 Machine scaled_network(Machine m, double factor) {
@@ -79,9 +94,9 @@ Conditions with(Conditions c, comm::Overlap overlap) {
 struct StepTimes {
     double usual, rebuild;
 };
-StepTimes step_times(const RankSteps& ranks, const Conditions& c) {
+StepTimes step_times(const Timelines& lines, const Conditions& c) {
     constexpr int settling = 3, measured = 4;  // steps until who waits for whom repeats itself, and those that count
-    Ranks course(ranks, c);
+    Ranks course(lines, c);
     for (int i = 0; i < settling; ++i) course.usual_step();
     const double begin = course.end();
     for (int i = 0; i < measured; ++i) course.usual_step();
@@ -91,16 +106,13 @@ StepTimes step_times(const RankSteps& ranks, const Conditions& c) {
     return {usual, course.end() - before - settling * usual - usual};
 }
 
-}  // namespace
-
-double mean_step_seconds(const RankSteps& ranks, const Conditions& c) {
-    const StepTimes t = step_times(ranks, c);
+double mean_step(const Timelines& lines, const Conditions& c) {
+    const StepTimes t = step_times(lines, c);
     return t.usual + t.rebuild / c.steps_per_rebuild + c.rebalancing_seconds;
 }
 
-double rebuild_seconds(const RankSteps& ranks, const Conditions& c) { return step_times(ranks, c).rebuild; }
-
-Terms terms_of(const RankSteps& ranks, const Conditions& c) {
+// all: seconds of a mean step; without_bytes: with endless bandwidth.
+Terms terms_of(const RankSteps& ranks, const Conditions& c, double all, double without_bytes) {
     Terms t;
     double most = 0;
     for (const RankStep& r : ranks.steps) {
@@ -109,18 +121,42 @@ Terms terms_of(const RankSteps& ranks, const Conditions& c) {
     }
     t.imbalance = most - t.compute;
     t.rebalancing = c.rebalancing_seconds;
-    Machine endless = c.machine;
-    endless.inside.bytes_per_second = endless.between.bytes_per_second = endless.copy_bytes_per_second = 1e300;
-    const double all = mean_step_seconds(ranks, c), without_bytes = mean_step_seconds(ranks, with(c, endless));
     t.messages = std::max(0.0, without_bytes - most - c.rebalancing_seconds);  // rounding
     t.bytes = std::max(0.0, all - without_bytes);
     return t;
 }
 
+}  // namespace
+
+double mean_step_seconds(const RankSteps& ranks, const Conditions& c) { return mean_step({ranks, c.nodes}, c); }
+
+double rebuild_seconds(const RankSteps& ranks, const Conditions& c) { return step_times({ranks, c.nodes}, c).rebuild; }
+
 Forecast forecast(const RankSteps& ranks, const Conditions& c) {
+    const Timelines usual(ranks, c.nodes);
+    Timelines even = usual;
+    even.steps = Timeline(balanced(ranks.steps), c.nodes);
+    struct Variant {
+        const Timelines& lines;
+        Conditions conditions;
+        double seconds = 0;
+    };
+    std::array<Variant, 6> variants{{{usual, with(c, comm::Overlap::none)},
+                                     {usual, with(c, comm::Overlap::links)},
+                                     {usual, with(c, comm::Overlap::full)},
+                                     {usual, with(c, with_endless_bandwidth(c.machine))},
+                                     {even, c},
+                                     {usual, with(c, scaled_network(c.machine, 0.5))}}};
+    on_threads(std::ssize(variants),
+               [&](std::int64_t i) { variants[i].seconds = mean_step(variants[i].lines, variants[i].conditions); });
+    const auto& [none, links, full, endless, with_equal_loads, fast] = variants;
+    const double all = (c.overlap == comm::Overlap::none    ? none
+                        : c.overlap == comm::Overlap::links ? links
+                                                            : full)
+                           .seconds;
     Forecast f;
     f.ranks = static_cast<std::int64_t>(ranks.steps.size());
-    f.terms = terms_of(ranks, c);
+    f.terms = terms_of(ranks, c, all, endless.seconds);
     f.lbe = f.terms.compute > 0 ? f.terms.compute / (f.terms.compute + f.terms.imbalance) : 1;
     f.messages = ranks.messages;
     f.bytes = ranks.bytes;
@@ -130,11 +166,11 @@ Forecast forecast(const RankSteps& ranks, const Conditions& c) {
                  method = (c.rebalancing_seconds > 0 ? method_error_balanced : method_error) * seconds;
     f.low_seconds = std::max(0.0, seconds - compute - messages - method);
     f.high_seconds = seconds + compute + messages + method;
-    f.balanced_seconds = std::min(seconds, mean_step_seconds(balanced(ranks), c));
-    f.fast_network_seconds = mean_step_seconds(ranks, with(c, scaled_network(c.machine, 0.5)));
-    f.none_seconds = mean_step_seconds(ranks, with(c, comm::Overlap::none));
-    f.links_seconds = mean_step_seconds(ranks, with(c, comm::Overlap::links));
-    f.full_seconds = mean_step_seconds(ranks, with(c, comm::Overlap::full));
+    f.balanced_seconds = std::min(seconds, with_equal_loads.seconds);
+    f.fast_network_seconds = fast.seconds;
+    f.none_seconds = none.seconds;
+    f.links_seconds = links.seconds;
+    f.full_seconds = full.seconds;
     return f;
 }
 

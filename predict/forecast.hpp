@@ -50,8 +50,6 @@ struct Conditions {
 /// counts go first, and positions before anything is computed.
 double mean_step_seconds(const RankSteps& ranks, const Conditions& conditions);
 
-Terms terms_of(const RankSteps& ranks, const Conditions& conditions);
-
 /// Terms, and the other times of a Forecast.
 Forecast forecast(const RankSteps& ranks, const Conditions& conditions);
 

@@ -11,42 +11,82 @@
 namespace predict {
 namespace {
 
-double core_seconds(const Message& m, const Machine& machine) {
-    const bool copied = m.bytes < static_cast<double>(machine.eager_bytes);
-    return machine.message_seconds + (copied ? m.bytes / machine.copy_bytes_per_second : 0);
+double core_seconds(double bytes, const Machine& machine) {
+    const bool copied = bytes < static_cast<double>(machine.eager_bytes);
+    return machine.message_seconds + (copied ? bytes / machine.copy_bytes_per_second : 0);
 }
 
-bool waits(const Message& m, const Machine& machine) {
-    return machine.simulated || m.bytes >= static_cast<double>(machine.eager_bytes);
+bool waits(double bytes, const Machine& machine) {
+    return machine.simulated || bytes >= static_cast<double>(machine.eager_bytes);
 }
 
 const Link& link(int from, int to, const comm::NodeMap& nodes, const Machine& machine) {
     return nodes.of(from) == nodes.of(to) ? machine.inside : machine.between;
 }
 
-// In a fat tree the latency is that of the longest way, over 4 links; between nodes of a switch there are 2.
-double latency(int from, int to, const comm::NodeMap& nodes, const Machine& machine) {
-    const int a = nodes.of(from), b = nodes.of(to);
-    if (a == b) return machine.inside.latency_seconds;
-    const double ways = machine.nodes_per_switch > 0 ? nodes.distance(a, b) / 4.0 : 1;
+// In a fat tree the latency is that of the longest way, over 4 links; between nodes of a switch there are 2. distance:
+// comm::NodeMap's, between two nodes.
+double latency(int distance, const Machine& machine) {
+    if (distance == 0) return machine.inside.latency_seconds;
+    const double ways = machine.nodes_per_switch > 0 ? distance / 4.0 : 1;
     return machine.between.latency_seconds * ways;
 }
 
-// The ranks of each node, in ascending order.
-struct ByNode {
-    std::vector<int> ranks, first;  // those of node n: ranks[first[n]] .. ranks[first[n + 1]]
+double latency(int from, int to, const comm::NodeMap& nodes, const Machine& machine) {
+    return latency(nodes.distance(nodes.of(from), nodes.of(to)), machine);
+}
 
-    explicit ByNode(const comm::NodeMap& nodes) : ranks(nodes.ranks()), first(nodes.nodes() + 1, 0) {
-        for (int r = 0; r < nodes.ranks(); ++r) ++first[nodes.of(r) + 1];
-        std::partial_sum(first.begin(), first.end(), first.begin());
-        std::vector<int> next(first.begin(), first.end() - 1);
-        for (int r = 0; r < nodes.ranks(); ++r) ranks[next[nodes.of(r)]++] = r;
+}  // namespace
+
+Timeline::ByNode::ByNode(const comm::NodeMap& nodes) : ranks(nodes.ranks()), first(nodes.nodes() + 1, 0) {
+    for (int r = 0; r < nodes.ranks(); ++r) ++first[nodes.of(r) + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<int> next(first.begin(), first.end() - 1);
+    for (int r = 0; r < nodes.ranks(); ++r) ranks[next[nodes.of(r)]++] = r;
+}
+
+Timeline::Timeline(std::span<const RankStep> ranks, const comm::NodeMap& nodes) : by_node_(nodes) {
+    std::vector<std::size_t> incoming(ranks.size() + 1, 0);  // messages to the ranks below
+    for (const RankStep& r : ranks) {
+        first_message_.push_back(messages_.size());
+        for (const Message& m : r.sends) {
+            const int from = static_cast<int>(&r - ranks.data());
+            messages_.push_back({m.to, nodes.distance(nodes.of(from), nodes.of(m.to)), m.bytes});
+            ++incoming[m.to + 1];
+        }
     }
-    int nodes() const { return static_cast<int>(first.size()) - 1; }
-    std::span<const int> of(int node) const {
-        return std::span(ranks).subspan(first[node], first[node + 1] - first[node]);
+    first_message_.push_back(messages_.size());
+    std::partial_sum(incoming.begin(), incoming.end(), incoming.begin());
+    struct Arrival {
+        int from;
+        std::size_t message;
+    };
+    std::vector<Arrival> arrivals(messages_.size());  // at each rank, in the order of their sources
+    std::vector<std::size_t> next(incoming.begin(), incoming.end() - 1);
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+        for (std::size_t k = first_message_[r]; k < first_message_[r + 1]; ++k)
+            arrivals[next[messages_[k].to]++] = {static_cast<int>(r), k};
+
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+        seconds_.push_back(ranks[r].seconds());
+        inner_seconds_.push_back(ranks[r].inner_seconds);
+        first_tile_.push_back(rim_.size());
+        const std::span<const Arrival> here(arrivals.data() + incoming[r], incoming[r + 1] - incoming[r]);
+        for (const RimTile& tile : ranks[r].rim) {
+            rim_.push_back({tile.seconds, awaited_.size(), false});
+            for (const int source : tile.sources) {
+                const auto [begin, end] =
+                    std::ranges::equal_range(here, source, std::less<>(), [](const Arrival& a) { return a.from; });
+                for (auto a = begin; a != end; ++a) awaited_.push_back(a->message);
+                if (begin == end) rim_.back().awaits_all = true;
+            }
+        }
     }
-};
+    first_tile_.push_back(rim_.size());
+    rim_.push_back({0, awaited_.size(), false});  // ends the last one
+}
+
+namespace {
 
 // The next message of a rank.
 struct Next {
@@ -56,75 +96,72 @@ struct Next {
     bool operator>(const Next& other) const { return std::tie(starts, from) > std::tie(other.starts, other.from); }
 };
 
-struct Arrival {
-    int from;
-    double at;
-};
-
-// What an exchange is for each rank.
-struct Exchanged {
-    std::vector<double> issued;  // all messages, or received by the other side where a rank waits for that
-    std::vector<double> sent;    // all that wait for their receivers have arrived there
-    std::vector<double> last;    // when the last one from others arrives
-    std::vector<std::vector<Arrival>> arrivals;  // of each one from others, where that is asked for
-};
+}  // namespace
 
 // Messages disturb each other on their node's way out and nowhere else, so one node is followed after the other.
-Exchanged exchange(std::span<const RankStep> ranks, std::span<const double> begins, const comm::NodeMap& nodes,
-                   const Machine& machine, comm::Overlap overlap) {
+Timeline::Exchanged Timeline::exchange(std::span<const double> begins, const Machine& machine,
+                                       comm::Overlap overlap) const {
     const bool one_by_one = overlap == comm::Overlap::none, listed = overlap == comm::Overlap::full;
-    Exchanged x{{begins.begin(), begins.end()}, {begins.begin(), begins.end()}, std::vector<double>(ranks.size()), {}};
-    if (listed) x.arrivals.resize(ranks.size());
+    Exchanged x{{begins.begin(), begins.end()}, {begins.begin(), begins.end()}, std::vector<double>(begins.size()), {}};
+    if (listed) x.arrived.resize(messages_.size());
     std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;  // of a node: the first one that starts
     const auto issue = [&](int r, std::size_t k) {
-        if (k == ranks[r].sends.size()) return;
-        const Message& m = ranks[r].sends[k];
-        x.issued[r] += core_seconds(m, machine);
-        const bool meet = one_by_one || waits(m, machine);
+        if (k == first_message_[r + 1]) return;
+        const Sent& m = messages_[k];
+        x.issued[r] += core_seconds(m.bytes, machine);
+        const bool meet = one_by_one || waits(m.bytes, machine);
         queue.push({meet ? std::max(x.issued[r], begins[m.to]) : x.issued[r], r, k});
     };
-    const ByNode by_node(nodes);
-    for (int node = 0; node < by_node.nodes(); ++node) {
-        for (const int r : by_node.of(node)) issue(r, 0);
+    for (int node = 0; node < by_node_.nodes(); ++node) {
+        for (const int r : by_node_.of(node)) issue(r, first_message_[r]);
         double link_free = 0;  // to other nodes
         while (!queue.empty()) {
             const Next next = queue.top();
             queue.pop();
-            const Message& m = ranks[next.from].sends[next.message];
+            const Sent& m = messages_[next.message];
             double there = next.starts + m.bytes / machine.inside.bytes_per_second;
-            if (nodes.of(m.to) != node)
+            if (m.distance > 0)
                 there = link_free = std::max(link_free, next.starts) + m.bytes / machine.between.bytes_per_second;
-            there += latency(next.from, m.to, nodes, machine);
+            there += latency(m.distance, machine);
             x.last[m.to] = std::max(x.last[m.to], there);
-            if (listed) x.arrivals[m.to].push_back({next.from, there});
-            if (one_by_one) x.issued[next.from] = there + link(next.from, m.to, nodes, machine).acknowledgement_seconds;
-            else if (waits(m, machine)) x.sent[next.from] = std::max(x.sent[next.from], there);
+            if (listed) x.arrived[next.message] = there;
+            if (one_by_one)
+                x.issued[next.from] =
+                    there + (m.distance > 0 ? machine.between : machine.inside).acknowledgement_seconds;
+            else if (waits(m.bytes, machine)) x.sent[next.from] = std::max(x.sent[next.from], there);
             issue(next.from, next.message + 1);
         }
     }
     return x;
 }
 
-// When the ghosts of a tile are there. What is forwarded by other ranks counts as there with the last message.
-double ready(const RimTile& tile, std::span<const Arrival> arrivals, double all) {
-    double at = 0;
-    for (const int source : tile.sources) {
-        double of_source = -1;
-        for (const Arrival& a : arrivals)
-            if (a.from == source) of_source = std::max(of_source, a.at);
-        if (of_source < 0) return all;
-        at = std::max(at, of_source);
+std::vector<double> Timeline::step_ends(std::span<const double> begins, const Machine& machine,
+                                        comm::Overlap overlap) const {
+    const Exchanged x = exchange(begins, machine, overlap);
+    std::vector<double> ends(begins.size());
+    std::vector<std::pair<double, double>> rim;  // of a rank: when a tile is ready, and its seconds
+    for (std::size_t r = 0; r < begins.size(); ++r) {
+        const double all = std::max(x.issued[r], x.last[r]);
+        if (overlap != comm::Overlap::full) {
+            ends[r] = std::max(all, x.sent[r]) + seconds_[r];
+            continue;
+        }
+        rim.clear();
+        for (std::size_t t = first_tile_[r]; t < first_tile_[r + 1]; ++t) {
+            double ready = rim_[t].awaits_all ? all : 0;
+            for (std::size_t a = rim_[t].first_awaited; !rim_[t].awaits_all && a < rim_[t + 1].first_awaited; ++a)
+                ready = std::max(ready, x.arrived[awaited_[a]]);
+            rim.emplace_back(ready, rim_[t].seconds);
+        }
+        std::sort(rim.begin(), rim.end());
+        double at = x.issued[r] + inner_seconds_[r];
+        for (const auto& [ready, seconds] : rim) at = std::max(at, ready) + seconds;
+        ends[r] = std::max(x.sent[r], at);
     }
-    return at;
+    return ends;
 }
 
-double end_of_rim(double at, const std::vector<RimTile>& rim, std::span<const Arrival> arrivals, double all) {
-    std::vector<std::pair<double, double>> tiles;  // ready, seconds
-    for (const RimTile& tile : rim) tiles.emplace_back(ready(tile, arrivals, all), tile.seconds);
-    std::sort(tiles.begin(), tiles.end());
-    for (const auto& [there, seconds] : tiles) at = std::max(at, there) + seconds;
-    return at;
-}
+namespace {
 
 // The ranks of a reduction, each with the time that it has come to.
 struct Reduction {
@@ -177,23 +214,9 @@ double RankStep::seconds() const {
     return all;
 }
 
-std::vector<double> step_ends(std::span<const RankStep> ranks, std::span<const double> begins,
-                              const comm::NodeMap& nodes, const Machine& machine, comm::Overlap overlap) {
-    const Exchanged x = exchange(ranks, begins, nodes, machine, overlap);
-    std::vector<double> ends;
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
-        const double all = std::max(x.issued[r], x.last[r]);
-        if (overlap != comm::Overlap::full) ends.push_back(std::max(all, x.sent[r]) + ranks[r].seconds());
-        else
-            ends.push_back(std::max(
-                x.sent[r], end_of_rim(x.issued[r] + ranks[r].inner_seconds, ranks[r].rim, x.arrivals[r], all)));
-    }
-    return ends;
-}
-
 std::vector<double> reduction_ends(std::span<const double> begins, const comm::NodeMap& nodes, const Machine& machine) {
     Reduction reduction{{begins.begin(), begins.end()}, nodes, machine};
-    const ByNode by_node(nodes);
+    const Timeline::ByNode by_node(nodes);
     std::vector<int> first;
     for (int node = 0; node < by_node.nodes(); ++node) {
         const std::span<const int> ranks = by_node.of(node);
@@ -222,7 +245,7 @@ double slowest_way(int step, const comm::NodeMap& nodes, const Machine& machine,
 double broadcast_seconds(const comm::NodeMap& nodes, const Machine& machine, double bytes) {
     double seconds = 0;
     for (int step = 1; step < nodes.ranks(); step *= 2)
-        seconds += slowest_way(step, nodes, machine, bytes) + core_seconds({0, bytes}, machine);
+        seconds += slowest_way(step, nodes, machine, bytes) + core_seconds(bytes, machine);
     return seconds;
 }
 
@@ -231,7 +254,7 @@ double gather_seconds(const comm::NodeMap& nodes, const Machine& machine, double
     for (int step = 1; step < nodes.ranks(); step *= 2) {
         const double handed = bytes * step / nodes.ranks();
         seconds += slowest_way(step, nodes, machine, 0) + slowest_way(step, nodes, machine, handed) +
-                   core_seconds({0, 0}, machine) + core_seconds({0, handed}, machine);
+                   core_seconds(0, machine) + core_seconds(handed, machine);
     }
     return seconds;
 }

@@ -6,6 +6,7 @@
 // 89,000 cells a rank. Only glibc is told.
 #pragma once
 #include <cstdlib>
+#include <limits>
 
 #include "comm/simulation.hpp"
 
@@ -21,6 +22,15 @@ inline void give_arrays_their_own_pages([[maybe_unused]] bool balances = false) 
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     if (balances) mallopt(M_TOP_PAD, 16 << 20);
+#endif
+}
+
+/// From now on arrays come from the heap, which keeps what is freed: for forecasts, which make and drop the same arrays
+/// a thousand times.
+inline void keep_arrays_on_the_heap() {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
 }
 

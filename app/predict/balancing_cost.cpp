@@ -34,9 +34,10 @@ public:
         reduction_ = largest(predict::reduction_ends(begins, conditions.nodes, conditions.machine));
         packs_ = balance::worth_packing(static_cast<std::int64_t>(cells), partition.processes());
         const double number = packs_ ? 3 : 8;  // bytes; packed about so many (bench/bench_wide)
-        exchange_ = largest(predict::step_ends(
-            predict::field_exchange(grid, partition, number * cells / static_cast<double>(grid.box().cells())), begins,
-            conditions.nodes, conditions.machine, comm::Overlap::links));
+        const predict::Timeline fields(
+            predict::field_exchange(grid, partition, number * cells / static_cast<double>(grid.box().cells())),
+            conditions.nodes);
+        exchange_ = largest(fields.step_ends(begins, conditions.machine, comm::Overlap::links));
         if (packs_) exchange_ += 2 * cost::fields.cell * cells_of_a_rank();
     }
     double of(const Messages& m) const {

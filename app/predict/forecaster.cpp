@@ -23,6 +23,7 @@ constexpr std::size_t most_forecasts = 6;  // of so many stretches of steps a me
 
 predict::CellField loads_of(const CountedField& counted, const predict::Machine& machine, double length) {
     predict::CellField field{counted.grid, counted.work, {}, counted.halo, counted.reach};
+    field.load.resize(counted.cells.size());
     for (const balance::CellCounts& cell : counted.cells) field.items.push_back(cell.n);
     field.item_bytes = static_cast<double>(ghost_bytes(counted.grid.dimensions));
     field.length = length;
@@ -39,7 +40,7 @@ predict::CellField loads_of(const CountedField& counted, const predict::Machine&
 
 double last_end(const std::vector<predict::RankStep>& exchange, const predict::Conditions& c) {
     const std::vector<double> begins(exchange.size(), 0.0),
-        ends = predict::step_ends(exchange, begins, c.nodes, c.machine, comm::Overlap::links);
+        ends = predict::Timeline(exchange, c.nodes).step_ends(begins, c.machine, comm::Overlap::links);
     return *std::max_element(ends.begin(), ends.end());
 }
 
@@ -82,10 +83,10 @@ predict::Rules Forecaster::rules_for(const Placement& placement) const {
     return rules;
 }
 
-predict::Course Forecaster::follow(std::span<const predict::Snapshot> snapshots, const predict::Rules& rules) const {
+predict::Course Forecaster::follow(const predict::Rules& rules) const {
     const std::int64_t ranks = rules.policy.partition.processes;
     try {
-        return predict::follow(snapshots, ranks, rules);
+        return predict::follow(snapshots_, ranks, rules);
     } catch (const balance::Infeasible& e) {
         throw DeckError(fmt::format(
             "balance.partition.max_particles_per_process: no cut keeps {} within {}; the smallest limit that works is "
@@ -116,19 +117,32 @@ predict::RankSteps Forecaster::steps_of(const predict::CellField& field, const b
     return steps;
 }
 
+predict::CellField Forecaster::mean_field(std::size_t snapshot) const {
+    if (snapshot + 1 == snapshots_.size()) return snapshots_.back().field;
+    return predict::between(snapshots_[snapshot], snapshots_[snapshot + 1]);
+}
+
 // The partitions of a run that balances, and what balancing takes of a mean step: the first partition, over all steps
 // of the run, and the balancings between the snapshots.
-predict::Course Forecaster::course_of(const Placement& placement, predict::Conditions& conditions) const {
+Forecaster::Balanced Forecaster::balanced(const Placement& placement, predict::Conditions& conditions) const {
     const auto ranks = static_cast<std::int64_t>(placement.node.size());
     const Deck::Balance& b = deck_.balance;
     predict::Rules rules = rules_for(placement);
     const bool counted_work = b.clock == balance::Clock::work;
-    const std::span<const predict::Snapshot> snapshots(snapshots_);
     const predict::CellField& first = snapshots_.front().field;
-    const balance::Partition start = follow(snapshots.first(1), rules).stretches.front().partition,
-                             even = balance::one_box_each(balance::even_partition(first.grid, ranks));
-    const BalancingCost cost = balancing_cost(b, static_cast<double>(first.grid.box().cells()) * first.content(),
-                                              first.grid, start, conditions);
+    BalancingCost cost;
+    double rebuild = 0, moving = 0;
+    predict::RankSteps steps;
+    rules.migration_seconds = [&](const balance::Partition& start) {
+        cost = balancing_cost(b, static_cast<double>(first.grid.box().cells()) * first.content(), first.grid, start,
+                              conditions);
+        steps = steps_of(mean_field(0), start, placement, conditions);
+        rebuild = rebuild_seconds(steps, conditions);
+        moving = cost.migration + rebuild;
+        return cost.look + cost.partition + moving;
+    };
+    predict::Course course = follow(rules);
+
     const auto move_seconds = [&](const predict::CellField& field, const balance::Partition& from,
                                   const balance::Partition& to) {
         const double particle_bytes = field.grid.dimensions == 2 ? sizeof(md::Particle<2>) : sizeof(md::Particle<3>);
@@ -141,24 +155,18 @@ predict::Course Forecaster::course_of(const Placement& placement, predict::Condi
         }
         return last_end(exchange, conditions) + (machine_.simulated ? 0 : most * machine_.move_seconds);
     };
-    const double rebuild = rebuild_seconds(steps_of(first, start, placement, conditions), conditions);
-    const double moving = cost.migration + rebuild;
-    rules.migration_seconds = cost.look + cost.partition + moving;
-    const predict::Course course = follow(snapshots, rules);
-
     double seconds =
         static_cast<double>(course.kept + course.partitioned) * (cost.look + (counted_work ? rebuild : 0)) +
         static_cast<double>(course.partitioned) * cost.partition +
         static_cast<double>(course.migrations.size()) * moving;
-    for (const std::size_t k : course.migrations) {
-        const balance::Partition& before = course.stretches[k - 1].partition;
-        const bool last = k == course.stretches.size();  // what it moved to was used by no stretch
-        seconds += move_seconds(snapshots_[k].field, before, last ? before : course.stretches[k].partition);
-    }
+    for (const std::size_t k : course.migrations)
+        seconds += move_seconds(snapshots_[k].field, course.stretches[k - 1].partition, course.stretches[k].partition);
     if (snapshots_.size() > 1)
         conditions.rebalancing_seconds =
             seconds / static_cast<double>(b.every * static_cast<std::int64_t>(snapshots_.size() - 1));
-    const double once = cost.look + cost.partition + moving + move_seconds(first, even, start);
+    const balance::Partition even = balance::one_box_each(balance::even_partition(first.grid, ranks));
+    const double once =
+        cost.look + cost.partition + moving + move_seconds(first, even, course.stretches.front().partition);
     conditions.rebalancing_seconds += once / static_cast<double>(std::max(deck_.run.steps, b.every));
     // By counted work a balancing rebuilds the neighbour lists, and their steps begin anew.
     if (counted_work) {
@@ -169,30 +177,32 @@ predict::Course Forecaster::course_of(const Placement& placement, predict::Condi
         const auto every = static_cast<double>(b.every);
         conditions.rebalancing_seconds *= every / (every + std::min(every, steps_per_rebuild_ / 2));
     }
-    return course;
+    return {std::move(course), std::move(steps)};
 }
 
 predict::Forecast Forecaster::operator()(std::int64_t ranks) const {
     const Placement placement = placement_of(nodes_, machine_, deck_.comm.ranks_per_node, ranks);
     predict::Conditions conditions = conditions_for(placement);
-    const bool balanced = balances(deck_) && ranks > 1;
-    const balance::Partition even =
-        balance::one_box_each(balance::even_partition(snapshots_.front().field.grid, ranks));
-    predict::Course course;
-    if (balanced) course = course_of(placement, conditions);
+    const bool balancing = balances(deck_) && ranks > 1;
+    Balanced run;
+    std::vector<predict::Stretch>& stretches = run.course.stretches;
+    if (balancing) run = balanced(placement, conditions);
     else
-        for (std::size_t k = 0; k < std::max<std::size_t>(1, snapshots_.size() - 1); ++k)
-            course.stretches.push_back({k, even});
+        for (std::size_t k = 0; k < snapshots_.size(); ++k)
+            stretches.push_back(
+                {k, balance::one_box_each(balance::even_partition(snapshots_.front().field.grid, ranks))});
+    // The last one counts in a run that goes on. Such a run has few steps with the first one, whose partition was made
+    // before any times were known.
+    const bool goes_on = deck_.run.steps > snapshots_.back().step;
+    if (!goes_on && stretches.size() > 1) stretches.pop_back();
+    if (goes_on && balancing && stretches.size() > 1) stretches.erase(stretches.begin());
     std::vector<predict::Forecast> forecasts;
-    const std::size_t count = course.stretches.size(), wanted = std::min(count, most_forecasts);
+    const std::size_t count = stretches.size(), wanted = std::min(count, most_forecasts);
     for (std::size_t i = 0; i < wanted; ++i) {
-        const predict::Stretch& s = course.stretches[(2 * i + 1) * count / (2 * wanted)];  // evenly among them
-        const predict::CellField& from = snapshots_[s.snapshot].field;
-        const bool alone = snapshots_.size() == 1;
-        forecasts.push_back(
-            forecast(steps_of(alone ? from : between(snapshots_[s.snapshot], snapshots_[s.snapshot + 1]), s.partition,
-                              placement, conditions),
-                     conditions));
+        const predict::Stretch& s = stretches[(2 * i + 1) * count / (2 * wanted)];  // evenly among them
+        if (!balancing || s.snapshot > 0)
+            run.steps = steps_of(mean_field(s.snapshot), s.partition, placement, conditions);
+        forecasts.push_back(forecast(run.steps, conditions));
     }
     return mean_of(forecasts);
 }

@@ -3,7 +3,6 @@
 // run.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "app/deck/deck.hpp"
@@ -35,8 +34,14 @@ private:
                                 const Placement& placement, const predict::Conditions& conditions) const;
     predict::Rules rules_for(const Placement& placement) const;
     /// predict::follow() for this deck.
-    predict::Course follow(std::span<const predict::Snapshot> snapshots, const predict::Rules& rules) const;
-    predict::Course course_of(const Placement& placement, predict::Conditions& conditions) const;
+    predict::Course follow(const predict::Rules& rules) const;
+    struct Balanced {
+        predict::Course course;
+        predict::RankSteps steps;  ///< of its first stretch
+    };
+    Balanced balanced(const Placement& placement, predict::Conditions& conditions) const;
+    /// Of what the cells hold from one snapshot to the next; of the last one what they hold then.
+    predict::CellField mean_field(std::size_t snapshot) const;
 
     const Deck& deck_;
     const md::Domain& domain_;

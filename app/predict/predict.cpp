@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "app/common/heap.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/machine_file.hpp"
@@ -35,8 +36,8 @@ namespace {
 
 // Particles times steps that are run to see how loads change: a second or so.
 constexpr double most_particle_steps = 1e7;
-// For more ranks a forecast may take minutes, and searches stop.
-constexpr std::int64_t many_ranks = 1024;
+// For more ranks a forecast may take minutes, and searches stop earlier.
+constexpr std::int64_t very_many_ranks = 200'000, many_ranks = 1024;
 
 // The default: so many ranks as have 16 cells each.
 std::vector<std::int64_t> usual_counts(std::int64_t cells, std::int64_t most) {
@@ -102,7 +103,7 @@ void note_doubtful(const PredictReport& report, const std::string& machine_file)
 void forecast_all(const Options& options, const Deck& deck, const Forecaster& forecaster, std::int64_t most,
                   const std::vector<std::int64_t>& counts, PredictReport& report) {
     const auto make = [&](std::int64_t ranks) {
-        if (ranks >= many_ranks && !options.quiet)
+        if (ranks >= very_many_ranks && !options.quiet)
             say(stderr, "steelyard: predicts for {}; this may take minutes\n", counted(ranks, "rank"));
         return forecaster(ranks);
     };
@@ -201,7 +202,9 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
         calibrate(*measured, comm, report);
     }
     const auto sample = agreed(comm, [&] { return std::make_unique<Sample>(deck, alone); });
-    const SampledCourse sampled = agreed(comm, [&] { return sample->course(most_particle_steps); });
+    const SampledCourse sampled = agreed(comm, [&] {
+        return sample->course(most_particle_steps, report.machine.deck_costs ? Count::work : Count::things);
+    });
     report.steps_per_rebuild = agreed(comm, [&] {
         return report.machine.steps_per_rebuild > 0 ? report.machine.steps_per_rebuild
                : sampled.steps_per_rebuild > 0      ? sampled.steps_per_rebuild
@@ -212,6 +215,7 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
     report.cells = scaled(grid.box().cells(), "cells", options.length, grid.dimensions, comm);
     report.sampled_steps = sampled.fields.back().step;
     on_rank_0(comm, [&] {
+        keep_arrays_on_the_heap();
         const Forecaster forecaster(deck, setup.domain, report.nodes, report.machine, sampled, report.steps_per_rebuild,
                                     options.length);
         forecast_all(options, deck, forecaster, most, counts, report);

@@ -100,7 +100,7 @@ void say_prediction(const PredictReport& report, const std::string& directory) {
                                    fmt::format("costs of messages {}", report.messages_how),
                                    fmt::format("neighbour lists serve {:.3g} steps", report.steps_per_rebuild)};
     if (report.sampled_steps > 0)
-        facts.push_back(fmt::format("mean of the first {}", counted(report.sampled_steps, "step")));
+        facts.push_back(fmt::format("loads as in the first {}", counted(report.sampled_steps, "step")));
     if (report.length != 1) facts.push_back(fmt::format("all lengths times {:g}", report.length));
     say(stdout, "{}", lines_of(facts));
     say(stdout, "\n  predicted, not measured; shares of a step in %\n");

@@ -78,32 +78,32 @@ Sample::Sample(const Deck& deck, const comm::Communicator& alone)
       owners_(owners_of(deck_, setup_, virtual_processes)),
       walk_(deck_, setup_, owners_, alone) {}
 
-CountedField Sample::count(std::int64_t step) {
+CountedField Sample::count(std::int64_t step, Count what) {
     const comm::Ranks team(comm_);
     Engine& engine = walk_.engine();
     engine.rebin();
     engine.build_neighbour_lists();
     balance::Counting counting{balance::costs_at(deck_.balance.work, step), setup_.domain.cell_widths()};
-    const balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
-    CountedField field{step,
-                       owners_.grid(),
-                       own_setup_.halo,
-                       own_setup_.reach,
-                       std::vector<balance::Unknowns>(cells.counts.size()),
-                       cells.counts,
-                       cells.work};
+    CountedField field{step, owners_.grid(), own_setup_.halo, own_setup_.reach, {}, {}, {}};
+    if (what == Count::work) {
+        balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
+        field.cells = std::move(cells.counts), field.work = std::move(cells.work);
+        return field;
+    }
+    field.counts.resize(owners_.grid().box().cells());
     for (int k = 0; k < balance::unknowns; ++k) {
         balance::WorkCosts unit{.cell = 0, .particle = 0, .candidate = 0, .pair = 0};
         (k == 0 ? unit.cell : k == 1 ? unit.particle : k == 2 ? unit.candidate : unit.pair) = unit_seconds;
         counting.work = unit;
-        const std::vector<std::int64_t> ticks = count_cells(team, engine, owners_, &counting).work;
-        for (std::size_t c = 0; c < ticks.size(); ++c)
-            field.counts[c][k] = balance::to_seconds(ticks[c]) / unit_seconds;
+        balance::HomeCells cells = count_cells(team, engine, owners_, &counting);
+        for (std::size_t c = 0; c < cells.work.size(); ++c)
+            field.counts[c][k] = balance::to_seconds(cells.work[c]) / unit_seconds;
+        field.cells = std::move(cells.counts);
     }
     return field;
 }
 
-SampledCourse Sample::course(double most_particle_steps) {
+SampledCourse Sample::course(double most_particle_steps, Count what) {
     constexpr std::int64_t most_times = 40, times_without_balancing = 4;
     const auto particles = static_cast<double>(std::max<std::int64_t>(1, walk_.engine().particles()));
     const std::int64_t last =
@@ -111,7 +111,7 @@ SampledCourse Sample::course(double most_particle_steps) {
     const std::int64_t wanted = own_.balance.every > 0 ? own_.balance.every : last / times_without_balancing;
     const std::int64_t spacing = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, last));
     SampledCourse course;
-    course.fields.push_back(count(0));
+    course.fields.push_back(count(0, what));
     std::int64_t due = 0, steps_to_due = 0;
     for (std::int64_t k = 1; k <= std::min(most_times, last / spacing); ++k) {
         std::int64_t since = 0;  // the last rebuild: to count is one
@@ -122,7 +122,7 @@ SampledCourse Sample::course(double most_particle_steps) {
             ++due;
             steps_to_due += std::exchange(since, 0);
         }
-        course.fields.push_back(count(k * spacing));
+        course.fields.push_back(count(k * spacing, what));
     }
     if (due > 0) course.steps_per_rebuild = static_cast<double>(steps_to_due) / static_cast<double>(due);
     return course;
@@ -130,7 +130,7 @@ SampledCourse Sample::course(double most_particle_steps) {
 
 // Adds up what each process holds. Particles move on meanwhile, so before and after a measurement.
 std::vector<balance::Unknowns> Sample::counts_of_processes() {
-    const CountedField field = count(0);
+    const CountedField field = count(0, Count::things);
     std::vector<balance::Unknowns> counts(owners_.processes());
     for (std::size_t t = 0; t < walk_.engine().tiles().size(); ++t) {
         const balance::Box& box = walk_.engine().tiles().box(t);

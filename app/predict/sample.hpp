@@ -15,15 +15,20 @@
 
 namespace app {
 
-/// What the cells hold that costs time: 1 for the cell, particles, candidates, pairs (balance::WorkCosts). All cells of
-/// the grid, column by column.
+/// What is counted of the cells beside their particles, each of which is a pass over them.
+enum class Count {
+    things,  ///< what costs time
+    work     ///< what it costs by the deck's balance.work
+};
+
+/// All cells of the grid, column by column.
 struct CountedField {
     std::int64_t step = 0;  ///< after so many steps
     balance::Grid grid;
-    int halo = 1, reach = 1;  ///< of a run (Setup)
-    std::vector<balance::Unknowns> counts;
+    int halo = 1, reach = 1;                 ///< of a run (Setup)
+    std::vector<balance::Unknowns> counts;   ///< Count::things: 1 for the cell, particles, candidates, pairs
     std::vector<balance::CellCounts> cells;  ///< particles, in the cell and around it
-    std::vector<std::int64_t> work;          ///< ticks a step by the deck's balance.work
+    std::vector<std::int64_t> work;          ///< Count::work: ticks a step
 };
 
 /// What the cells hold as the deck's first steps go by.
@@ -61,10 +66,10 @@ public:
     /// alone: a communicator of this rank alone. The state is that of the deck's load section. Throws as load_field().
     Sample(const Deck& deck, const comm::Communicator& alone);
 
-    CountedField count(std::int64_t step);
+    CountedField count(std::int64_t step, Count what);
     /// Counts now and at the balancings of the deck's first steps (without balancing: some times), as far as
     /// most_particle_steps steps of particles reach, and at least one step far, if the deck has one.
-    SampledCourse course(double most_particle_steps);
+    SampledCourse course(double most_particle_steps, Count what);
     /// Runs until the skin is tuned, a second at most, and then some batches of steps, which are timed: in tiles of
     /// virtual processes, which tells what costs how much, and as a run on one rank does, which tells how much it is in
     /// all. Holds all particles twice meanwhile.

@@ -93,6 +93,10 @@ def test_predict_results(tmp):
         assert (
             a["lbe"] > b["lbe"] and a["seconds"]["rebalancing"] > 0 and b["seconds"]["rebalancing"] == 0
         ), f"balancing: {a} {b}"
+    # A run that ends with its first partition is predicted with it, one that goes on with one that knows loads.
+    blind = dict(keys, balance__every=3, balance__constants__start="uniform")
+    ends, goes_on = (predict(other, *given, **dict(blind, run__steps=n))["forecasts"][3]["lbe"] for n in (3, 4))
+    assert ends < 0.85 and goes_on > 0.9, f"LBE {ends} before the first balancing, {goes_on} after it"
     # All lengths ten times as large.
     large = predict(other, *given, "--scale", "10", **keys)
     assert large["particles"] == 100 * p["particles"], "particles"

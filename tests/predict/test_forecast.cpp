@@ -32,7 +32,7 @@ Machine round_machine() {
 // All ranks begin together.
 std::vector<double> ends_of(const std::vector<RankStep>& ranks, const comm::NodeMap& nodes, const Machine& machine,
                             Overlap overlap) {
-    return step_ends(ranks, std::vector<double>(ranks.size(), 0.0), nodes, machine, overlap);
+    return Timeline(ranks, nodes).step_ends(std::vector<double>(ranks.size(), 0.0), machine, overlap);
 }
 
 double last(const std::vector<double>& ends) { return *std::max_element(ends.begin(), ends.end()); }
@@ -169,19 +169,19 @@ TEST_CASE("a tile at the rim is computed when its own ghosts are there, a messag
                  travel = m.inside.latency_seconds + bytes / m.inside.bytes_per_second, late = 0x1p-3, rim = 0x1p-5;
     const std::vector<RankStep> ranks{
         {0, {{rim, {2}}, {rim, {1}}, {rim, {1, 2}}}, {}}, {0, {}, {{0, bytes}}}, {0, {}, {{0, bytes}}}};
-    const comm::NodeMap nodes(3);
+    const Timeline line(ranks, comm::NodeMap(3));
     const std::vector<double> begins{0, 0, late};
     // The tile that waits for rank 1 alone is ready long before rank 2 begins.
-    CHECK(step_ends(ranks, begins, nodes, m, Overlap::full)[0] == late + o + travel + 2 * rim);
-    CHECK(step_ends(ranks, begins, nodes, m, Overlap::links)[0] == late + o + travel + 3 * rim);
+    CHECK(line.step_ends(begins, m, Overlap::full)[0] == late + o + travel + 2 * rim);
+    CHECK(line.step_ends(begins, m, Overlap::links)[0] == late + o + travel + 3 * rim);
     const std::vector<double> receiver_late{late, 0, 0};
-    CHECK(step_ends(ranks, receiver_late, nodes, m, Overlap::links)[0] == late + 3 * rim);
-    CHECK(step_ends(ranks, receiver_late, nodes, m, Overlap::links)[1] == o);
-    CHECK(step_ends(ranks, receiver_late, nodes, m, Overlap::none)[1] == late + travel);
+    CHECK(line.step_ends(receiver_late, m, Overlap::links)[0] == late + 3 * rim);
+    CHECK(line.step_ends(receiver_late, m, Overlap::links)[1] == o);
+    CHECK(line.step_ends(receiver_late, m, Overlap::none)[1] == late + travel);
     Machine simulated = m;
     simulated.simulated = true;
-    CHECK(step_ends(ranks, receiver_late, nodes, simulated, Overlap::links)[0] == late + travel + 3 * rim);
-    CHECK(step_ends(ranks, receiver_late, nodes, simulated, Overlap::links)[1] == late + travel);
+    CHECK(line.step_ends(receiver_late, simulated, Overlap::links)[0] == late + travel + 3 * rim);
+    CHECK(line.step_ends(receiver_late, simulated, Overlap::links)[1] == late + travel);
 }
 
 TEST_CASE("a reduction goes by doublings inside the nodes, then among them, then along a tree") {
