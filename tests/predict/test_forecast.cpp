@@ -3,10 +3,12 @@
 // are alike, and against the exchange's own counts for a real decomposition.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <random>
 #include <set>
 #include <vector>
 
+#include "balance/grid/field.hpp"
 #include "balance/partition/plan.hpp"
 #include "predict/data_parallel.hpp"
 #include "predict/decomposed.hpp"
@@ -182,6 +184,22 @@ TEST_CASE("a tile at the rim is computed when its own ghosts are there, a messag
     simulated.simulated = true;
     CHECK(line.step_ends(receiver_late, simulated, Overlap::links)[0] == late + travel + 3 * rim);
     CHECK(line.step_ends(receiver_late, simulated, Overlap::links)[1] == late + travel);
+}
+
+TEST_CASE("a tile waits for all messages of its source, and where that sends none itself, for all that come") {
+    const Machine m = round_machine();
+    const double bytes = 1024, o = m.message_seconds + bytes / m.copy_bytes_per_second,
+                 travel = m.inside.latency_seconds + bytes / m.inside.bytes_per_second, late = 0x1p-3, rim = 0x1p-5;
+    const std::vector<double> begins{0, 0, late, 0};
+    const auto ends = [&](const std::vector<int>& sources) {
+        // Rank 2 begins late; rank 3 has nothing for rank 0 but what others forward.
+        const std::vector<RankStep> ranks{
+            {0, {{rim, sources}}, {}}, {0, {}, {{0, bytes}, {0, bytes}}}, {0, {}, {{0, bytes}}}, {}};
+        return Timeline(ranks, comm::NodeMap(4)).step_ends(begins, m, Overlap::full)[0];
+    };
+    CHECK(ends({1}) == 2 * o + travel + rim);  // its second one
+    CHECK(ends({2}) == late + o + travel + rim);
+    CHECK(ends({3}) == ends({2}));
 }
 
 TEST_CASE("a reduction goes by doublings inside the nodes, then among them, then along a tree") {
@@ -381,6 +399,33 @@ TEST_CASE("longer lengths: work grows with the square and bytes with the length,
     }
 }
 
+TEST_CASE("a field goes from the homes of its cells to their owners, in one message from one to the other") {
+    const CellField field = random_field(GENERATE(grids[0], grids[1]), 3);
+    const int ranks = 5;
+    const balance::Homes homes{field.grid, ranks};
+    // Each rank has two boxes, which meet several homes.
+    const std::vector<balance::Box> boxes = balance::even_partition(field.grid, 2 * ranks);
+    balance::Partition partition{{}, {0}};
+    for (int p = 0; p < ranks; ++p) {
+        partition.boxes.insert(partition.boxes.end(), {boxes[p], boxes[2 * ranks - 1 - p]});
+        partition.first.push_back(std::ssize(partition.boxes));
+    }
+    std::map<std::pair<int, int>, double> expected, sent;  // bytes, by home and owner
+    for (int p = 0; p < ranks; ++p)
+        for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
+            for_each_cell(partition.boxes[b], [&](const Cells& at) {
+                homes.for_each_in({at, {at[0] + 1, at[1] + 1, at[2] + 1}}, [&](int home) {
+                    if (home != p) expected[{home, p}] += 8;
+                });
+            });
+    const std::vector<RankStep> exchange = field_exchange(field.grid, partition, 8);
+    std::size_t messages = 0;
+    for (int r = 0; r < ranks; ++r)
+        for (const Message& m : exchange[r].sends) sent[{r, m.to}] += m.bytes, ++messages;
+    CHECK(sent == expected);
+    CHECK(messages == expected.size());
+}
+
 TEST_CASE("forecasts: terms add up, overlap and better machines never harm, the best is the shortest") {
     for (const Overlap overlap : {Overlap::none, Overlap::links, Overlap::full}) {
         std::vector<Forecast> all;
@@ -399,6 +444,7 @@ TEST_CASE("forecasts: terms add up, overlap and better machines never harm, the 
                 CHECK(part >= -1e-15);
             const double seconds = f.terms.seconds() * (1 + 1e-12);
             CHECK(f.balanced_seconds <= seconds);
+            if (ranks > 1) CHECK(f.terms.seconds() - f.balanced_seconds > 0.5 * f.terms.imbalance);
             CHECK(f.fast_network_seconds <= seconds);
             CHECK(f.full_seconds <= f.links_seconds * (1 + 1e-12));
             CHECK(f.links_seconds <= f.none_seconds * (1 + 1e-12));
