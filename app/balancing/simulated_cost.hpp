@@ -34,7 +34,7 @@ inline constexpr PartCost counted{0, 0, 4.5e-9};          ///< counted work
 inline constexpr PartCost model{0, 1.3e-8, 8.5e-9};       ///< r1
 inline constexpr PartCost lines{0, 0, 2e-8};              ///< of the bisection's first levels
 inline constexpr PartCost bisection{1e-4, 1.5e-5, 1e-8};  ///< into 8 patches a process
-inline constexpr PartCost chain{0, 1.75e-8, 1.3e-9};      ///< by a leader, with unequal targets
+inline constexpr PartCost chain{0, 1.2e-8, 1.4e-9};       ///< by a leader, with unequal targets
 inline constexpr PartCost blocks{0, 0, 5e-9};             ///< for the search for slow processes
 inline constexpr PartCost told{0, 1.2e-7, 0};             ///< on rank 0: what it is told for that, and looks at
 inline constexpr PartCost prior{0, 4e-7, 0};              ///< on rank 0, where times are not explained: the costs anew

@@ -94,6 +94,19 @@ std::int64_t Stretch::below(Int128 share, std::int64_t before) const {
 std::int64_t Stretch::up(Sweep& sweep, Ends* ends, const Ends* latest) { return go<true>(sweep, ends, latest); }
 std::int64_t Stretch::down(Sweep& sweep, Ends* ends) { return go<false>(sweep, ends, nullptr); }
 
+namespace {
+
+// The largest or the smallest of some loads over their targets. Without divisions: targets are above 0.
+struct Extreme {
+    std::int64_t part = -1, load = 0, target = 1;
+    template <class Before>
+    void take(std::int64_t p, std::int64_t l, std::int64_t t, Before before) {
+        if (part < 0 || before(Int128{load} * t, Int128{l} * target)) part = p, load = l, target = t;
+    }
+};
+
+}  // namespace
+
 template <bool upwards>
 std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
     const std::int64_t n = count(), first = s.part, no_part = upwards ? rules_->parts : -1;
@@ -101,11 +114,13 @@ std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
     const Sums<upwards> load{load_.data(), n}, size{size_.data(), n};
     const Targets& targets = rules_->targets;
     if (ends) *ends = {first, {}};
+    const Targets::Rooms rooms(targets, s.bottleneck);
+    Extreme reached, next;
     std::int64_t i = 0, a_part = n * 2 / (rules_->parts + 1);  // items taken; of the part before
     while (s.part != no_part) {
         std::int64_t& guess = guess_[upwards][s.part];
         const std::int64_t start = std::clamp(guess < 0 ? i + a_part : guess, i, n);
-        std::int64_t j = load.fitting(i, load(i) + targets.room(s.part, s.bottleneck) - s.load, start);
+        std::int64_t j = load.fitting(i, load(i) + rooms.of(s.part) - s.load, start);
         if (limited) j = std::min(j, size.fitting(i, size(i) + rules_->limit - s.size, j));
         guess = j;
         const std::int64_t place = latest ? s.part - latest->first : 0;
@@ -117,12 +132,15 @@ std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
         i = j;
         if (j == n && !stops) break;  // the part may go on in the next stretch
         if (ends) ends->at.push_back(upwards ? j : n - j);
-        s.reached = std::max(s.reached, targets.bottleneck(s.part, s.load));
+        const std::int64_t target = targets.of(s.part);
+        reached.take(s.part, s.load, target, std::less<>());
         if (j < n && (!limited || s.size + size(j + 1) - size(j) <= rules_->limit))
-            s.next = std::min(s.next, targets.bottleneck(s.part, s.load + load(j + 1) - load(j)));
+            next.take(s.part, s.load + load(j + 1) - load(j), target, std::greater<>());
         s.part += upwards ? 1 : -1;
         s.load = s.size = 0;
     }
+    if (reached.part >= 0) s.reached = std::max(s.reached, targets.bottleneck(reached.part, reached.load));
+    if (next.part >= 0) s.next = std::min(s.next, targets.bottleneck(next.part, next.load));
     return std::abs(s.part - first) + 1;
 }
 

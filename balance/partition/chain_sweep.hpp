@@ -27,10 +27,13 @@ public:
         if (!equal()) bottleneck = bottleneck * of(p) / largest_;
         return static_cast<std::int64_t>(bottleneck < most ? bottleneck : most);
     }
+    class Rooms;
     /// The smallest bottleneck with so much room for part p.
     Int128 bottleneck(std::int64_t p, std::int64_t load) const {
         return equal() ? Int128{load} : (Int128{load} * largest_ + of(p) - 1) / of(p);
     }
+    /// A target of 1 for all parts where they are equal.
+    std::int64_t of(std::int64_t p) const { return equal() ? 1 : before_[p + 1] - before_[p]; }
     /// The same for any part.
     Int128 bottleneck_of_any(std::int64_t load) const { return (Int128{load} * largest_ + smallest_ - 1) / smallest_; }
     /// The share of `total` that the parts before p should get.
@@ -42,9 +45,37 @@ public:
 
 private:
     bool equal() const { return before_.empty(); }
-    std::int64_t of(std::int64_t p) const { return before_[p + 1] - before_[p]; }
     std::vector<std::int64_t> before_;
     std::int64_t largest_ = 1, smallest_ = 1, sum_ = 0;
+};
+
+/// Targets::room() with one bottleneck for many parts, mostly without a division: a quotient of floating point is off
+/// by one at most below 2^51, and the remainder tells.
+class Targets::Rooms {
+public:
+    Rooms(const Targets& targets, Int128 bottleneck)
+        : targets_(targets),
+          bottleneck_(bottleneck),
+          quick_(!targets.equal() && bottleneck < Int128{1} << 51),
+          low_(static_cast<std::int64_t>(bottleneck)),
+          ratio_(static_cast<double>(low_) / static_cast<double>(targets.largest_)) {}
+    std::int64_t of(std::int64_t p) const {
+        if (!quick_) return targets_.room(p, bottleneck_);
+        const std::int64_t target = targets_.of(p), most = targets_.largest_,
+                           quotient = static_cast<std::int64_t>(static_cast<double>(target) * ratio_);
+        // Both products may be too large for 64 bits, but not their difference.
+        const auto rest =
+            static_cast<std::int64_t>(static_cast<std::uint64_t>(low_) * static_cast<std::uint64_t>(target) -
+                                      static_cast<std::uint64_t>(quotient) * static_cast<std::uint64_t>(most));
+        return quotient + (rest >= most) - (rest < 0);
+    }
+
+private:
+    const Targets& targets_;
+    Int128 bottleneck_;
+    bool quick_;
+    std::int64_t low_;
+    double ratio_;
 };
 
 /// What the parts must keep.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "balance/partition/chain.hpp"
+#include "balance/partition/chain_sweep.hpp"
 #include "thread_team.hpp"
 
 using namespace balance;
@@ -146,6 +147,24 @@ std::vector<std::int64_t> cuts_or_limit(const std::function<std::vector<std::int
 }
 
 }  // namespace
+
+TEST_CASE(
+    "what a part may get is exact, whether or not the bottleneck is small enough to be found without a division") {
+    std::mt19937_64 random(11);
+    const auto up_to = [&](int bits) { return static_cast<std::int64_t>(random() >> (64 - bits)); };
+    for (int i = 0; i < 2000; ++i) {
+        const std::vector<std::int64_t> targets{1 + up_to(1 + i % 31), 1 + up_to(31), 1 + up_to(3), 1 + up_to(31)};
+        const chain::Targets seen(targets, 4);
+        // Multiples of the largest target, and their neighbours, are where a quotient changes.
+        const std::int64_t largest = *std::ranges::max_element(targets);
+        for (const chain::Int128 b : {chain::Int128{up_to(1 + i % 62)}, chain::Int128{largest} * up_to(1 + i % 30),
+                                      chain::Int128{largest} * (1 + up_to(20)) - 1, (chain::Int128{1} << 51) - 1 - up_to(3),
+                                      chain::Int128{1} << 80}) {
+            const chain::Targets::Rooms rooms(seen, b);
+            for (std::int64_t p = 0; p < 4; ++p) REQUIRE(rooms.of(p) == seen.room(p, b));
+        }
+    }
+}
 
 TEST_CASE("no cut of a chain is better: 10,000 small cases against brute force, with and without limits") {
     std::mt19937_64 random(11);
