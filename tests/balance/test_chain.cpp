@@ -158,8 +158,8 @@ TEST_CASE(
         // Multiples of the largest target, and their neighbours, are where a quotient changes.
         const std::int64_t largest = *std::ranges::max_element(targets);
         for (const chain::Int128 b : {chain::Int128{up_to(1 + i % 62)}, chain::Int128{largest} * up_to(1 + i % 30),
-                                      chain::Int128{largest} * (1 + up_to(20)) - 1, (chain::Int128{1} << 51) - 1 - up_to(3),
-                                      chain::Int128{1} << 80}) {
+                                      chain::Int128{largest} * (1 + up_to(20)) - 1,
+                                      (chain::Int128{1} << 51) - 1 - up_to(3), chain::Int128{1} << 80}) {
             const chain::Targets::Rooms rooms(seen, b);
             for (std::int64_t p = 0; p < 4; ++p) REQUIRE(rooms.of(p) == seen.room(p, b));
         }
