@@ -78,7 +78,6 @@ Stretch::Stretch(const ChainItems& items, const Rules& rules)
     : rules_(&rules), load_(prefix_of(items.load, largest_load_)) {
     std::int64_t largest_size = 0;
     if (rules.limit > 0 && !items.size.empty()) size_ = prefix_of(items.size, largest_size);
-    for (auto& g : guess_) g.assign(rules.parts, -1);
 }
 
 std::int64_t Stretch::below(Int128 share, std::int64_t before) const {
@@ -116,13 +115,17 @@ std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
     if (ends) *ends = {first, {}};
     const Targets::Rooms rooms(targets, s.bottleneck);
     Extreme reached, next;
+    Ends& last = last_[upwards];
+    now_.first = s.part;
+    now_.at.clear();
     std::int64_t i = 0, a_part = n * 2 / (rules_->parts + 1);  // items taken; of the part before
     while (s.part != no_part) {
-        std::int64_t& guess = guess_[upwards][s.part];
-        const std::int64_t start = std::clamp(guess < 0 ? i + a_part : guess, i, n);
+        const std::int64_t k = upwards ? s.part - last.first : last.first - s.part;
+        const bool known = k >= 0 && k < std::ssize(last.at);
+        const std::int64_t start = std::clamp(known ? last.at[k] : i + a_part, i, n);
         std::int64_t j = load.fitting(i, load(i) + rooms.of(s.part) - s.load, start);
         if (limited) j = std::min(j, size.fitting(i, size(i) + rules_->limit - s.size, j));
-        guess = j;
+        now_.at.push_back(j);
         const std::int64_t place = latest ? s.part - latest->first : 0;
         const bool stops = latest && place < static_cast<std::int64_t>(latest->at.size()) && latest->at[place] <= j;
         if (stops) j = std::max(latest->at[place], i);
@@ -139,6 +142,7 @@ std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
         s.part += upwards ? 1 : -1;
         s.load = s.size = 0;
     }
+    if (!now_.at.empty()) std::swap(last, now_);
     if (reached.part >= 0) s.reached = std::max(s.reached, targets.bottleneck(reached.part, reached.load));
     if (next.part >= 0) s.next = std::min(s.next, targets.bottleneck(next.part, next.load));
     return std::abs(s.part - first) + 1;

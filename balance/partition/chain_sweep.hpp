@@ -130,7 +130,7 @@ private:
     const Rules* rules_;
     std::int64_t largest_load_ = 0;
     std::vector<std::int64_t> load_, size_;  // sums from the beginning of the stretch; size_ is empty without a limit
-    std::vector<std::int64_t> guess_[2];     // where each part ended in the last sweep down and up, -1: in none
+    Ends last_[2], now_;                     // of the last sweep down and up, without `latest`, and of this one
 };
 
 }  // namespace balance::chain
