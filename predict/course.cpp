@@ -32,7 +32,7 @@ public:
         nothing.moment = {s.step, s.step};
         nothing.first = true;
         take(balance::rebalance(setting_, cells_of(s), nothing, state_));
-        migration_seconds_ = rules_.migration_seconds(partition_);
+        if (rules_.migration_seconds) migration_seconds_ = rules_.migration_seconds(partition_);
     }
 
     Balanced balance(const Snapshot& s, std::int64_t last_step) {

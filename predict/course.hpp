@@ -25,11 +25,12 @@ struct Rules {
     balance::ModelConstants constants{};
     balance::Policy policy{};      ///< its costs and limits are of the field's particles and loads
     std::vector<double> speeds{};  ///< of each rank, where they differ; known from the start but for SpeedSource::off
-    /// By the wall clock: seconds of a balancing with a migration, in a run that begins with this partition.
+    /// Seconds of a balancing with a migration, in a run that begins with this partition; what runs by the wall clock
+    /// decide by. Called once, whatever the clock. None: 0.
     std::function<double(const balance::Partition& first)> migration_seconds;
 };
 
-/// Steps with one partition, from one snapshot to the next; those of the last one go on after it.
+/// Steps with one partition, from one snapshot to the next; the last stretch has no end.
 struct Stretch {
     std::size_t snapshot = 0;  ///< the first one
     balance::Partition partition{};

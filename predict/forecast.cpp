@@ -174,12 +174,12 @@ Forecast forecast(const RankSteps& ranks, const Conditions& c) {
     return f;
 }
 
-Forecast mean_of(std::span<const Forecast> forecasts) {
+Forecast mean_of(std::span<const Forecast> forecasts, std::span<const double> weights) {
     Forecast mean = forecasts.front();
     const auto average = [&](auto value) {
         double sum = 0;
-        for (const Forecast& f : forecasts) sum += value(f);
-        return sum / static_cast<double>(forecasts.size());
+        for (std::size_t i = 0; i < forecasts.size(); ++i) sum += weights[i] * value(forecasts[i]);
+        return sum;
     };
     for (double Terms::*term :
          {&Terms::compute, &Terms::imbalance, &Terms::messages, &Terms::bytes, &Terms::rebalancing})

@@ -56,8 +56,8 @@ Forecast forecast(const RankSteps& ranks, const Conditions& conditions);
 /// What a rebuild of the neighbour lists adds to a step.
 double rebuild_seconds(const RankSteps& ranks, const Conditions& conditions);
 
-/// The mean of forecasts for the same ranks, number by number. At least one.
-Forecast mean_of(std::span<const Forecast> forecasts);
+/// The mean of forecasts for the same ranks, number by number. At least one. weights: one of each; their sum is 1.
+Forecast mean_of(std::span<const Forecast> forecasts, std::span<const double> weights);
 
 /// The forecast with the shortest step. forecasts: at least one.
 const Forecast& best_of(std::span<const Forecast> forecasts);

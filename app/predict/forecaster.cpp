@@ -186,25 +186,37 @@ predict::Forecast Forecaster::operator()(std::int64_t ranks) const {
     const bool balancing = balances(deck_) && ranks > 1;
     Balanced run;
     std::vector<predict::Stretch>& stretches = run.course.stretches;
-    if (balancing) run = balanced(placement, conditions);
-    else
-        for (std::size_t k = 0; k < snapshots_.size(); ++k)
-            stretches.push_back(
-                {k, balance::one_box_each(balance::even_partition(snapshots_.front().field.grid, ranks))});
-    // The last one counts in a run that goes on. Such a run has few steps with the first one, whose partition was made
-    // before any times were known.
-    const bool goes_on = deck_.run.steps > snapshots_.back().step;
+    if (balancing) {
+        run = balanced(placement, conditions);
+    } else {
+        const balance::Partition even =
+            balance::one_box_each(balance::even_partition(snapshots_.front().field.grid, ranks));
+        for (std::size_t k = 0; k < snapshots_.size(); ++k) stretches.push_back({k, even});
+    }
+    // The last stretch has steps in a run that balances and goes on.
+    const std::int64_t steps = deck_.run.steps, every = deck_.balance.every;
+    const bool goes_on = balancing && steps > std::max(snapshots_.back().step, every);
     if (!goes_on && stretches.size() > 1) stretches.pop_back();
-    if (goes_on && balancing && stretches.size() > 1) stretches.erase(stretches.begin());
+    // The partition of the first one was made before any times were known, so it counts for its steps alone.
+    const bool differs = balancing && stretches.size() > 1;
+    constexpr double least_share = 0.01;  // of all steps; what has less is not worth a forecast
+    const double first_share = differs ? static_cast<double>(every) / static_cast<double>(steps) : 0;
     std::vector<predict::Forecast> forecasts;
-    const std::size_t count = stretches.size(), wanted = std::min(count, most_forecasts);
-    for (std::size_t i = 0; i < wanted; ++i) {
-        const predict::Stretch& s = stretches[(2 * i + 1) * count / (2 * wanted)];  // evenly among them
+    std::vector<double> weights;
+    const auto add = [&](const predict::Stretch& s, double weight) {
         if (!balancing || s.snapshot > 0)
             run.steps = steps_of(mean_field(s.snapshot), s.partition, placement, conditions);
         forecasts.push_back(forecast(run.steps, conditions));
-    }
-    return mean_of(forecasts);
+        weights.push_back(weight);
+    };
+    const bool both = first_share >= least_share;
+    if (both) add(stretches.front(), first_share);
+    const std::size_t begin = differs ? 1 : 0, count = stretches.size() - begin,
+                      wanted = std::min(count, most_forecasts - both);
+    const double share = (both ? 1 - first_share : 1) / static_cast<double>(wanted);
+    for (std::size_t i = 0; i < wanted; ++i)  // evenly among them
+        add(stretches[begin + (2 * i + 1) * count / (2 * wanted)], share);
+    return mean_of(forecasts, weights);
 }
 
 }  // namespace app

@@ -36,8 +36,8 @@ namespace {
 
 // Particles times steps that are run to see how loads change: a second or so.
 constexpr double most_particle_steps = 1e7;
-// For more ranks a forecast may take minutes, and searches stop earlier.
-constexpr std::int64_t very_many_ranks = 200'000, many_ranks = 1024;
+constexpr std::int64_t many_ranks = 1024;    // searches for a number of ranks stop there
+constexpr std::int64_t slow_ranks = 50'000;  // a forecast for so many or more may take minutes
 
 // The default: so many ranks as have 16 cells each.
 std::vector<std::int64_t> usual_counts(std::int64_t cells, std::int64_t most) {
@@ -103,7 +103,7 @@ void note_doubtful(const PredictReport& report, const std::string& machine_file)
 void forecast_all(const Options& options, const Deck& deck, const Forecaster& forecaster, std::int64_t most,
                   const std::vector<std::int64_t>& counts, PredictReport& report) {
     const auto make = [&](std::int64_t ranks) {
-        if (ranks >= very_many_ranks && !options.quiet)
+        if (ranks >= slow_ranks && !options.quiet)
             say(stderr, "steelyard: predicts for {}; this may take minutes\n", counted(ranks, "rank"));
         return forecaster(ranks);
     };

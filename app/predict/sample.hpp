@@ -15,7 +15,7 @@
 
 namespace app {
 
-/// What is counted of the cells beside their particles, each of which is a pass over them.
+/// What is counted of the cells beside their particles: things take four passes over them, work takes one.
 enum class Count {
     things,  ///< what costs time
     work     ///< what it costs by the deck's balance.work

@@ -130,7 +130,8 @@ private:
     const Rules* rules_;
     std::int64_t largest_load_ = 0;
     std::vector<std::int64_t> load_, size_;  // sums from the beginning of the stretch; size_ is empty without a limit
-    Ends last_[2], now_;                     // of the last sweep down and up, without `latest`, and of this one
+    // Where parts would end if `latest` did not stop them: in the last sweep down, in the last one up, and in this one.
+    Ends last_[2], now_;
 };
 
 }  // namespace balance::chain

@@ -93,10 +93,13 @@ def test_predict_results(tmp):
         assert (
             a["lbe"] > b["lbe"] and a["seconds"]["rebalancing"] > 0 and b["seconds"]["rebalancing"] == 0
         ), f"balancing: {a} {b}"
-    # A run that ends with its first partition is predicted with it, one that goes on with one that knows loads.
+    # A run that ends with its first partition is predicted with it, a long one with those that know loads, and others
+    # with both, by their steps.
     blind = dict(keys, balance__every=3, balance__constants__start="uniform")
-    ends, goes_on = (predict(other, *given, **dict(blind, run__steps=n))["forecasts"][3]["lbe"] for n in (3, 4))
-    assert ends < 0.85 and goes_on > 0.9, f"LBE {ends} before the first balancing, {goes_on} after it"
+    lbe = {n: predict(other, *given, **dict(blind, run__steps=n))["forecasts"][3]["lbe"] for n in (2, 3, 4, 5, 400)}
+    assert lbe[2] < 0.85 and lbe[3] < 0.85, f"LBE {lbe} before the first balancing"
+    assert lbe[400] > 0.9, f"LBE {lbe} of a long run"
+    assert lbe[3] < lbe[4] - 0.001 and lbe[4] < lbe[5] < lbe[400] - 0.01, f"LBE {lbe} of short runs"
     # All lengths ten times as large.
     large = predict(other, *given, "--scale", "10", **keys)
     assert large["particles"] == 100 * p["particles"], "particles"
