@@ -193,12 +193,13 @@ predict::Forecast Forecaster::operator()(std::int64_t ranks) const {
             balance::one_box_each(balance::even_partition(snapshots_.front().field.grid, ranks));
         for (std::size_t k = 0; k < snapshots_.size(); ++k) stretches.push_back({k, even});
     }
-    // The last stretch has steps in a run that balances and goes on.
+    // The last stretch has steps in a run that balances and goes on. One rank, which is there to be compared with,
+    // takes the mean of the same loads.
     const std::int64_t steps = deck_.run.steps, every = deck_.balance.every;
-    const bool goes_on = balancing && steps > std::max(snapshots_.back().step, every);
+    const bool goes_on = balances(deck_) && steps > std::max(snapshots_.back().step, every);
     if (!goes_on && stretches.size() > 1) stretches.pop_back();
     // The partition of the first one was made before any times were known, so it counts for its steps alone.
-    const bool differs = balancing && stretches.size() > 1;
+    const bool differs = balances(deck_) && stretches.size() > 1;
     constexpr double least_share = 0.01;  // of all steps; what has less is not worth a forecast
     const double first_share = differs ? static_cast<double>(every) / static_cast<double>(steps) : 0;
     std::vector<predict::Forecast> forecasts;
