@@ -75,10 +75,9 @@ Timeline::Timeline(std::span<const RankStep> ranks, const comm::NodeMap& nodes) 
         for (const RimTile& tile : ranks[r].rim) {
             rim_.push_back({tile.seconds, awaited_.size(), false});
             for (const int source : tile.sources) {
-                const auto [begin, end] =
-                    std::ranges::equal_range(here, source, std::less<>(), [](const Arrival& a) { return a.from; });
-                for (auto a = begin; a != end; ++a) awaited_.push_back(a->message);
-                if (begin == end) rim_.back().awaits_all = true;
+                auto a = std::ranges::lower_bound(here, source, std::less<>(), &Arrival::from);
+                if (a == here.end() || a->from != source) rim_.back().awaits_all = true;
+                for (; a != here.end() && a->from == source; ++a) awaited_.push_back(a->message);
             }
         }
     }
