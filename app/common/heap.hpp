@@ -25,8 +25,8 @@ inline void give_arrays_their_own_pages([[maybe_unused]] bool balances = false) 
 #endif
 }
 
-/// From now on arrays come from the heap, which keeps what is freed: for forecasts, which make and drop the same arrays
-/// a thousand times.
+/// From now on arrays come from the heap, which keeps what is freed: for forecasts, which make and drop arrays of the
+/// same sizes again and again.
 inline void keep_arrays_on_the_heap() {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 32 << 20);

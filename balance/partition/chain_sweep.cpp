@@ -95,7 +95,7 @@ std::int64_t Stretch::down(Sweep& sweep, Ends* ends) { return go<false>(sweep, e
 
 namespace {
 
-// The largest or the smallest of some loads over their targets. Without divisions: targets are above 0.
+// The part whose load over its target is the largest or the smallest. Products tell, because targets are above 0.
 struct Extreme {
     std::int64_t part = -1, load = 0, target = 1;
     template <class Before>
