@@ -47,6 +47,15 @@ void describe(const BalancedModel& b, Row& row) {
     row.move_seconds = b.history.move_seconds;
 }
 
+// The same field of each structure in a list.
+template <class S, class T>
+std::vector<T> each(const std::vector<S>& all, T S::*which) {
+    std::vector<T> values;
+    values.reserve(all.size());
+    for (const S& one : all) values.push_back(one.*which);
+    return values;
+}
+
 // What follows from the times of all processes: member 0 knows these, and tells it.
 struct Told {
     Taken taken;
@@ -54,20 +63,28 @@ struct Told {
     Worth worth;
 };
 
-// What the processes of one model took, and whether a migration could pay. hosted: seconds a step of the processes that
-// this member hosts. add_worth(times): on member 0, with those of all processes.
+// What is known of one process: its seconds a step, and what it would have had with the even partition, in any unit; 0
+// where nobody asks for that.
+struct Took {
+    double seconds = 0;
+    std::int64_t even = 0;
+};
+
+// What the processes of one model took, and whether a migration could pay. hosted: of the processes that this member
+// hosts. add_worth(seconds, even): on member 0, with those of all processes.
 template <class AddWorth>
 Observation observed_by(const Setting& s, const Moment& moment, Balancing& all, BalancedModel& b,
-                        std::vector<double> hosted, AddWorth add_worth) {
+                        std::vector<Took> hosted, AddWorth add_worth) {
     Observation seen;
-    seen.seconds = known_to_first(s.team, std::move(hosted));
+    const std::vector<Took> known = known_to_first(s.team, std::move(hosted));
+    seen.seconds = each(known, &Took::seconds);
     seen.times = seen.seconds;
     for (std::size_t p = 0; p < moment.noise.size(); ++p) seen.times[p] *= moment.noise[p];
     const auto steps = static_cast<double>(moment.step - moment.last);
     Told told;
     if (s.team.rank() == 0) {
         s.meter.part(RoundPart::quality, s.hosts.processes(), 0);
-        add_worth(seen.seconds);
+        add_worth(seen.seconds, each(known, &Took::even));
         told = {taken_by(seen.seconds, steps, b.watch), efficiency(seen.seconds), efficiency(seen.times), all.worth};
     }
     s.team.broadcast(std::as_writable_bytes(std::span(&told, 1)));
@@ -91,12 +108,6 @@ Observation observed_by(const Setting& s, const Moment& moment, Balancing& all, 
 struct Loads {
     std::int64_t now = 0, then = 0;
 };
-std::vector<std::int64_t> each(std::span<const Loads> loads, std::int64_t Loads::*which) {
-    std::vector<std::int64_t> values;
-    values.reserve(loads.size());
-    for (const Loads& l : loads) values.push_back(l.*which);
-    return values;
-}
 
 // The part of a round that belongs to one model.
 class ModelRound {
@@ -116,26 +127,29 @@ public:
     Observation observe() {
         const std::int64_t step = measured_.moment.step, first = hosted_by(s_).begin;
         const bool counted = !driver_ || !measured_.driver_times;
-        std::vector<double> times;
+        std::vector<Took> took;
         if (counted)
-            for (const std::int64_t ticks : at_hosts(pieces_, cells_.work)) times.push_back(to_seconds(ticks));
-        else times = *measured_.driver_times;
-        for (std::size_t i = 0; i < times.size(); ++i)
-            times[i] /= speed_of(s_.policy.counting.work.slow, first + static_cast<std::int64_t>(i), step);
+            for (const std::int64_t ticks : at_hosts(pieces_, cells_.work)) took.push_back({to_seconds(ticks)});
+        else
+            for (const double seconds : *measured_.driver_times) took.push_back({seconds});
+        for (std::size_t i = 0; i < took.size(); ++i)
+            took[i].seconds /= speed_of(s_.policy.counting.work.slow, first + static_cast<std::int64_t>(i), step);
         const auto observed = [&](auto add_worth) {
-            return observed_by(s_, measured_.moment, all_, b_, std::move(times), add_worth);
+            return observed_by(s_, measured_.moment, all_, b_, std::move(took), add_worth);
         };
-        if (!driver_ || !counted || !measured_.accelerator_speeds.empty()) return observed([](const auto&) {});
+        if (!driver_ || !counted || !measured_.accelerator_speeds.empty())
+            return observed([](const auto&, const auto&) {});
 
         // The cost of each cell is known at each balancing, so also what the even partition would have taken.
-        const std::vector<std::int64_t> even = known_to_first(s_.team, at_hosts(even_pieces(), cells_.work));
+        const std::vector<std::int64_t> even = at_hosts(even_pieces(), cells_.work);
+        for (std::size_t i = 0; i < took.size(); ++i) took[i].even = even[i];
         std::int64_t dearest = 0;
         for (const std::int64_t w : cells_.work) dearest = std::max(dearest, w);
         s_.team.max(std::span(&dearest, 1));
-        return observed([&](std::span<const double> of_all) {
+        return observed([&](std::span<const double> seconds, std::span<const std::int64_t> with_even) {
             const std::vector<double> speeds = true_speeds(s_, step);
-            balance::add(all_.worth, static_cast<double>(step - measured_.moment.last), of_all,
-                         shape_of(even, dearest, speeds), speeds);
+            balance::add(all_.worth, static_cast<double>(step - measured_.moment.last), seconds,
+                         shape_of(with_even, dearest, speeds), speeds);
         });
     }
 
@@ -148,7 +162,8 @@ public:
         const double begin = s_.meter.now();
         std::optional<LocalPartition> next = partition_by(loads, row, outcome);
         row.partition_seconds = s_.meter.now() - begin;
-        const std::vector<double> speeds = all_.speeds.relative_unless_equal();
+        std::vector<double> speeds;  // on member 0, of all processes
+        if (s_.team.rank() == 0) speeds = all_.speeds.relative_unless_equal();
         const std::vector<std::int64_t> sums = weigh(next, loads, speeds, row);
         const bool moves = next && row.decision == Decision::moved;
         if (moves) b_.partition = next->hosted;
@@ -197,8 +212,7 @@ private:
         CellLoads loads = measured ? learnt_loads(times) : first_loads(s_.policy.start, cells_.counts);
         row.model_seconds = s_.meter.now() - begin;
         if (driver_ && s_.policy.clock == Clock::wall && measured_.accelerator_speeds.empty())
-            all_.dearest_cell =
-                dearest_of(s_.team, loads.load, s_.hosts.processes(), all_.speeds.relative_unless_equal());
+            all_.dearest_cell = dearest_of(s_.team, loads.load, all_.speeds.capacity(), all_.speeds.fastest());
         b_.history.updates += measured;
         return loads;
     }
@@ -348,14 +362,17 @@ Observation observe(const Setting& s, const Moment& moment, const std::optional<
     BalancedModel& driver = balancing.models.front();
     Observation seen;
     if (measured) {
-        const std::vector<std::int64_t> even = known_to_first(s.team, measured->even);
-        seen = observed_by(s, moment, balancing, driver, measured->seconds, [&](std::span<const double> of_all) {
-            if (even.empty()) return;
+        std::vector<Took> took;
+        for (const double seconds : measured->seconds) took.push_back({seconds});
+        for (std::size_t i = 0; i < took.size() && measured->even; ++i) took[i].even = (*measured->even)[i];
+        const auto add_worth = [&](std::span<const double> seconds, std::span<const std::int64_t> even) {
+            if (!measured->even) return;
             const std::vector<double> speeds = balancing.speeds.relative_unless_equal();
             LoadShape shape = shape_of(even, 0, speeds);
             shape.dearest = balancing.dearest_cell;
-            add(balancing.worth, static_cast<double>(moment.step - moment.last), of_all, shape, speeds);
-        });
+            add(balancing.worth, static_cast<double>(moment.step - moment.last), seconds, shape, speeds);
+        };
+        seen = observed_by(s, moment, balancing, driver, std::move(took), add_worth);
     } else {
         seen.row.step = moment.step;
         seen.row.model = driver.label;

@@ -126,9 +126,10 @@ struct Moment {
 
 /// What the processes that a member hosts took by the wall clock.
 struct MeasuredTimes {
-    std::vector<double> seconds;     ///< a step of each
-    std::vector<std::int64_t> even;  ///< what each would have had of them with the even partition, at the mean speed;
-                                     ///< any unit; empty on all members: not known
+    std::vector<double> seconds;  ///< a step of each
+    /// What each would have had of them with the even partition, at the mean speed; any unit. Known on all members or
+    /// on none.
+    std::optional<std::vector<std::int64_t>> even = {};
 };
 /// Whether what was measured is reason enough for a migration.
 struct Observation {

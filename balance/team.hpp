@@ -4,6 +4,7 @@
 // (SerialTeam); with MPI, each rank is a member (comm/team.hpp).
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -158,10 +159,16 @@ std::vector<T> gather(const Team& team, std::span<const T> mine) {
 /// The list of member 0, on all members.
 template <class T>
 std::vector<T> from_first(const Team& team, std::vector<T> list) {
-    std::int64_t size = std::ssize(list);
-    team.broadcast(std::as_writable_bytes(std::span(&size, 1)));
-    list.resize(static_cast<std::size_t>(size));
-    if (size > 0) team.broadcast(std::as_writable_bytes(std::span(list)));
+    struct {
+        std::int64_t size;
+        std::array<std::byte, 248> first;  // a list that fits in here takes one broadcast
+    } head{std::ssize(list), {}};
+    const auto known = [&] { return std::min(list.size() * sizeof(T), head.first.size()); };
+    if (known() > 0) std::memcpy(head.first.data(), list.data(), known());
+    team.broadcast(std::as_writable_bytes(std::span(&head, 1)));
+    list.resize(static_cast<std::size_t>(head.size));
+    if (known() > 0) std::memcpy(list.data(), head.first.data(), known());
+    if (list.size() * sizeof(T) > known()) team.broadcast(std::as_writable_bytes(std::span(list)).subspan(known()));
     return list;
 }
 

@@ -2,7 +2,6 @@
 #include "balance/worth.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 namespace balance {
@@ -21,17 +20,11 @@ LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std
     return {slowest / mean, static_cast<double>(dearest) / fastest / mean};
 }
 
-double dearest_of(const Team& team, std::span<const std::int64_t> load, std::int64_t processes,
-                  std::span<const double> speeds) {
+double dearest_of(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest) {
     std::int64_t all = 0, dearest = 0;
     for (const std::int64_t l : load) all += l, dearest = std::max(dearest, l);
     team.sum(std::span(&all, 1));
     team.max(std::span(&dearest, 1));
-    double capacity = static_cast<double>(processes), fastest = 1;
-    if (!speeds.empty()) {
-        capacity = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-        fastest = std::ranges::max(speeds);
-    }
     return all == 0 ? 0 : static_cast<double>(dearest) / fastest * capacity / static_cast<double>(all);
 }
 

@@ -17,10 +17,9 @@ struct LoadShape {
 /// even: the load that each process would have with the even partition. dearest: that of the dearest cell, in the same
 /// unit. speeds: of each process; empty: all 1. Where nothing costs anything, {1, 0}.
 LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std::span<const double> speeds = {});
-/// The dearest cell of a shape alone. load: of the cells of the member's home. speeds: of each process; empty: all 1.
-/// Collective.
-double dearest_of(const Team& team, std::span<const std::int64_t> load, std::int64_t processes,
-                  std::span<const double> speeds = {});
+/// The dearest cell of a shape alone. load: of the cells of the member's home. capacity: the sum of the processes'
+/// speeds; fastest: the largest of them. Collective.
+double dearest_of(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest);
 
 /// Sums over steps of the seconds that a step took, or would have taken, on the slowest process.
 struct Worth {

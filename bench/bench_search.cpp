@@ -9,6 +9,7 @@
 #include <random>
 #include <tuple>
 
+#include "app/common/heap.hpp"
 #include "balance/model/speeds.hpp"
 #include "balance/partition/partition.hpp"
 
@@ -108,6 +109,8 @@ void speeds(int nx, int ny, int ranks, const Unknown& unknown, int balancings) {
 }  // namespace
 
 int main() {
+    app::give_arrays_their_own_pages(true);
+    const app::FieldsOnHeap fields;  // as in runs
     std::printf(
         "%8s %6s %-20s %8s | %6s %7s %7s %7s %7s %8s | %8s %7s  (nanoseconds a cell; microseconds; thousands of "
         "multiplications; numbers of the matrix)\n",

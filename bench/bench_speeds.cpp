@@ -42,10 +42,10 @@ public:
             const double speed = std::exp(median(known_[p]));
             found.push_back(std::abs(speed - 1) < dead_zone_ ? 1.0 : std::clamp(speed, slowest_speed, fastest_speed));
         }
-        speeds_.set(std::move(found));
+        speeds_.set(found);
     }
     std::vector<double> relative() const { return speeds_.relative(); }
-    std::vector<std::int64_t> targets() const { return speeds_.targets(); }
+    PartTargets targets() const { return speeds_.targets(); }
     std::vector<double> at_mean_speed(std::span<const double> times) const { return speeds_.at_mean_speed(times); }
 
 private:

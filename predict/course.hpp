@@ -48,6 +48,19 @@ struct Course {
 /// where a partition cannot keep the policy's limit, which ends a run, too.
 Course follow(std::span<const Snapshot> snapshots, std::int64_t ranks, const Rules& rules);
 
+/// A stretch, by its place in a course, and the part of a run's steps that it stands for.
+struct Share {
+    std::size_t stretch = 0;
+    double of_steps = 1;
+};
+/// Which stretches of a course stand for a run of so many steps: at most `most` (at least 2), whose parts add up to 1.
+/// stretches: at least one, and more than two only where the run has a balancing (run_steps > every).
+/// last_step: of the last snapshot; from there on a stretch has steps only in a run that balances and goes on. every:
+/// steps between balancings; 0: none. The partition of the first stretch was made before any times were known, so in a
+/// run that balances it counts for its own steps alone; where these are next to nothing, it is left out.
+std::vector<Share> shares_of_run(std::size_t stretches, std::int64_t last_step, std::int64_t run_steps,
+                                 std::int64_t every, std::size_t most);
+
 /// Halfway between two snapshots: the mean of each cell's.
 CellField between(const Snapshot& a, const Snapshot& b);
 

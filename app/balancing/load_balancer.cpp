@@ -73,10 +73,9 @@ bool LoadBalancer::due(std::int64_t step, bool displaced) const {
 bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     if (!last_step_ || settings_.clock == Clock::work) return true;
     const Timed phase(timers_, Phase::balancing);
-    ProcessNanoseconds taken = zones_.on()
-                                   ? zones_.take_nanoseconds(engine, *wall_)
-                                   : take_nanoseconds(engine, *wall_, hosts(), team_.rank(),
-                                                      state_.speeds.relative_unless_equal(), settings_.constants.costs);
+    ProcessNanoseconds taken =
+        zones_.on() ? zones_.take_nanoseconds(engine, *wall_)
+                    : take_nanoseconds(engine, *wall_, hosts(), team_.rank(), state_.speeds, settings_.constants.costs);
     balance::MeasuredTimes times;
     std::int64_t sum = 0;
     for (const std::int64_t nanoseconds : taken.measured) {
@@ -88,10 +87,10 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     const double mean = static_cast<double>(sum) * 1e-9 / static_cast<double>(hosts().processes());
     if (!zones_.on()) {  // with accelerators that is not known
         const balance::Range mine = hosts().processes_of(team_.rank());
-        times.even.assign(mine.size(), 0);
+        times.even.emplace(mine.size(), 0);
         for (const NanosecondsOf& part : balance::deliver_each(
                  team_, std::move(taken.even), [&](const NanosecondsOf& p) { return hosts().member_of(p.process); }))
-            times.even[part.process - mine.begin] += part.nanoseconds;
+            (*times.even)[part.process - mine.begin] += part.nanoseconds;
     }
     const balance::KnownToFirst<double> noise = noise_of(settings_.noise, seed_, step, hosts(), team_.rank());
     // Of the driver alone: the times that other partitions would have taken cannot be measured.

@@ -50,7 +50,7 @@ WallClock::WallClock(const comm::Communicator& comm) : of_thread_(relative_threa
 bool WallClock::trusts(double seconds) const { return seconds >= least_clock_steps * resolution_; }
 
 ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, const balance::Hosts& hosts, int rank,
-                                    std::span<const double> speeds, std::span<const double> costs) {
+                                    const balance::Speeds& speeds, std::span<const double> costs) {
     const balance::Range hosted = hosts.processes_of(rank);
     const std::vector<double> tile_seconds = engine.take_tile_seconds();
     ProcessNanoseconds taken;
@@ -58,11 +58,9 @@ ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, cons
     for (std::size_t t = 0; t < tile_seconds.size(); ++t)
         taken.measured[engine.tiles().process_of(t) - hosted.begin] +=
             std::llround(tile_seconds[t] * clock.of_thread() * 1e9);
-    std::vector<double> at_mean_speed(taken.measured.begin(), taken.measured.end());
-    if (!speeds.empty())
-        for (std::size_t i = 0; i < at_mean_speed.size(); ++i) at_mean_speed[i] *= speeds[hosted.begin + i];
-    taken.even =
-        evenly_owned(engine.tiles(), hosted, at_mean_speed, engine.setup().domain.grid(), hosts.processes(), costs);
+    const std::vector<double> times(taken.measured.begin(), taken.measured.end());
+    taken.even = evenly_owned(engine.tiles(), hosted, speeds.at_mean_speed(times, hosted.begin),
+                              engine.setup().domain.grid(), hosts.processes(), costs);
     return taken;
 }
 

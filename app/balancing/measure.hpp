@@ -46,14 +46,13 @@ struct NanosecondsOf {
 };
 
 /// Nanoseconds that the processes of this rank took since the last call: of each of them, and how these would be shared
-/// among the processes of the even partition, at the mean speed. speeds: of all processes, relative; empty: all
-/// alike. costs: see evenly_owned().
+/// among the processes of the even partition, at the mean speed. costs: see evenly_owned().
 struct ProcessNanoseconds {
     std::vector<std::int64_t> measured;
     std::vector<NanosecondsOf> even;
 };
 ProcessNanoseconds take_nanoseconds(Engine& engine, const WallClock& clock, const balance::Hosts& hosts, int rank,
-                                    std::span<const double> speeds, std::span<const double> costs);
+                                    const balance::Speeds& speeds, std::span<const double> costs);
 
 /// What processes with the even partition would take of the times that this rank's ones took, rounded; one part for
 /// each process that would own a cell here. times: of the processes in `hosted`. A process's time is shared by what its

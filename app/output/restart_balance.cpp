@@ -104,7 +104,7 @@ std::map<std::string, balance::Contender> contenders_of(const Deck::Balance& b) 
 void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t processes, LoadBalancer& balancer,
                  std::vector<std::string>& notes, const comm::Communicator& comm) {
     if (!file.has("/balance/speeds")) return;  // they were off, or the version knew none
-    std::vector<double> found = file.all<double>("/balance/speeds/found");
+    const std::vector<double> found = file.all<double>("/balance/speeds/found");
     if (processes != balancer.hosts().processes() && processes == static_cast<std::int64_t>(found.size())) {
         notes.push_back(fmt::format("the speeds of {} are dropped", counted(processes, "process")));
         return;
@@ -113,7 +113,7 @@ void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t p
     if (file.has("/balance/speeds/memory"))
         notes.push_back("what the speeds were found from is dropped: another version of the program wrote it");
     else memory = file.all<double>("/balance/speeds/records");
-    const bool good = balancer.speeds().restore(balancer.team(), std::move(found), memory);
+    const bool good = balancer.speeds().restore(balancer.team(), found, memory);
     comm::require(comm, good, [&] {
         return InputError(
             fmt::format("{}: /balance/speeds makes no sense; {}, or restart with balance.speeds = off", path, remedy));

@@ -42,7 +42,7 @@ public:
     }
     double of(const Messages& m) const {
         const predict::Machine& machine = conditions_.machine;
-        constexpr double conclusions = 100;  // bytes that are spread
+        constexpr double conclusions = 256;  // bytes that are spread
         const auto each = [](double bytes, double times) { return times > 0 ? bytes / times : 0; };
         return m.reductions * reduction_ + 2 * m.reduced_bytes / machine.between.bytes_per_second +
                m.broadcasts * broadcast_seconds(conditions_.nodes, machine, conclusions) +
@@ -73,7 +73,7 @@ private:
 
 double look_seconds(const Prices& price, bool counted_work) {
     // Times go to rank 0, with those of the even partition, and what follows from them to all.
-    Messages m{.reductions = 1, .broadcasts = 1, .gathers = 2, .deliveries = 1, .gathered_bytes = 16 * price.ranks()};
+    Messages m{.reductions = 1, .broadcasts = 1, .gathers = 1, .deliveries = 1, .gathered_bytes = 16 * price.ranks()};
     double seconds = price.part(cost::quality, 0, price.ranks());  // on rank 0
     if (!counted_work) return seconds + price.of(m);
     for (const PartCost& c : {cost::tiles, plan_of_fields, plan_of_fields, plan_of_fields, plan_of_fields, cost::around,
@@ -101,7 +101,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     // and to rank 0, and their quality in one reduction to all.
     const bool additive = balance::make_model(balance.model, balance.constants)->additive();
     Messages m{.reductions = 3,
-               .broadcasts = 4,
+               .broadcasts = 2,
                .gathers = 3,
                .exchanges = additive ? 0.0 : 4.0,
                .deliveries = 1,

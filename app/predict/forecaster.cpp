@@ -193,30 +193,18 @@ predict::Forecast Forecaster::operator()(std::int64_t ranks) const {
             balance::one_box_each(balance::even_partition(snapshots_.front().field.grid, ranks));
         for (std::size_t k = 0; k < snapshots_.size(); ++k) stretches.push_back({k, even});
     }
-    // The last stretch has steps in a run that balances and goes on. One rank, which is there to be compared with,
-    // takes the mean of the same loads.
-    const std::int64_t run_steps = deck_.run.steps, every = deck_.balance.every;
-    const bool goes_on = balances(deck_) && run_steps > std::max(snapshots_.back().step, every);
-    if (!goes_on && stretches.size() > 1) stretches.pop_back();
-    // The partition of the first one was made before any times were known, so it counts for its steps alone.
-    const bool differs = balances(deck_) && stretches.size() > 1;
-    constexpr double least_share = 0.01;  // of all steps; what has less is not worth a forecast
-    const double first_share = differs ? static_cast<double>(every) / static_cast<double>(run_steps) : 0;
+    // One rank, which is there to be compared with, takes the mean of the loads of the same steps.
+    const std::int64_t every = balances(deck_) ? deck_.balance.every : 0;
     std::vector<predict::Forecast> forecasts;
     std::vector<double> weights;
-    const auto add = [&](const predict::Stretch& s, double weight) {
+    for (const predict::Share& share :
+         predict::shares_of_run(stretches.size(), snapshots_.back().step, deck_.run.steps, every, most_forecasts)) {
+        const predict::Stretch& s = stretches[share.stretch];
         if (!balancing || s.snapshot > 0)
             run.steps = steps_of(mean_field(s.snapshot), s.partition, placement, conditions);
         forecasts.push_back(forecast(run.steps, conditions));
-        weights.push_back(weight);
-    };
-    const bool with_first = first_share >= least_share;
-    if (with_first) add(stretches.front(), first_share);
-    const std::size_t begin = differs ? 1 : 0, count = stretches.size() - begin,
-                      wanted = std::min(count, most_forecasts - with_first);
-    const double share = (with_first ? 1 - first_share : 1) / static_cast<double>(wanted);
-    for (std::size_t i = 0; i < wanted; ++i)  // evenly among the others
-        add(stretches[begin + (2 * i + 1) * count / (2 * wanted)], share);
+        weights.push_back(share.of_steps);
+    }
     return mean_of(forecasts, weights);
 }
 

@@ -24,12 +24,6 @@ double square(double x) { return x * x; }
 
 bool is_time(double seconds) { return seconds > 0 && std::isfinite(seconds); }
 
-// One that is not 1: most are, so these are told.
-struct SpeedOf {
-    std::int64_t process;
-    double speed;
-};
-
 Features row_of(std::span<const double> sums, std::size_t process) {
     Features f;
     std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(process * features), features, f.begin());
@@ -39,35 +33,85 @@ Features row_of(std::span<const double> sums, std::size_t process) {
 }  // namespace
 
 Speeds::Speeds(std::int64_t processes, const ModelConstants& constants)
-    : prior_(constants.costs), processes_(static_cast<std::size_t>(processes)), patience_(processes_) {}
+    : prior_(constants.costs),
+      processes_(static_cast<std::size_t>(processes)),
+      capacity_(static_cast<double>(processes)),
+      patience_(processes_) {}
 
-void Speeds::set(std::vector<double> speeds) {
-    if (std::ranges::all_of(speeds, [](double s) { return s == 1; })) speeds = {};
-    if (speeds != speeds_) forget_excesses();
-    speeds_ = std::move(speeds);
+void Speeds::set(std::span<const double> speeds) {
+    if (speeds.size() != processes_)
+        throw std::invalid_argument(std::to_string(speeds.size()) + " speeds for " + std::to_string(processes_) +
+                                    " processes");
+    double usual = 1;  // what more than half of them have, if there is such a speed
+    std::size_t lead = 0;
+    for (const double s : speeds) {
+        if (lead == 0) usual = s;
+        lead += s == usual ? 1 : -1;
+    }
+    set(usual, unequal_in(speeds, usual));
+}
+
+std::vector<Speeds::SpeedOf> Speeds::unequal_in(std::span<const double> speeds, double usual) {
+    std::vector<SpeedOf> unequal;
+    for (std::size_t p = 0; p < speeds.size(); ++p)
+        if (speeds[p] != usual) unequal.push_back({static_cast<std::int64_t>(p), speeds[p]});
+    return unequal;
+}
+
+void Speeds::set(double usual, std::vector<SpeedOf> unequal) {
+    if (usual != usual_ || unequal != unequal_) forget_excesses();
+    usual_ = usual;
+    unequal_ = std::move(unequal);
+    // One after the other, since the last bits of a sum depend on that.
+    const auto sum_over_all = [&](auto value) {
+        double sum = 0;
+        std::int64_t p = 0;
+        const auto add_usual = [&](std::int64_t end) {
+            for (const double v = value(usual_); p < end; ++p) sum += v;
+        };
+        for (const SpeedOf& s : unequal_) add_usual(s.process), sum += value(s.speed), ++p;
+        add_usual(static_cast<std::int64_t>(processes_));
+        return sum;
+    };
+    mean_ = sum_over_all([](double s) { return s; }) / static_cast<double>(processes_);
+    capacity_ = sum_over_all([&](double s) { return relative(s); });
+    fastest_ = unequal_.size() < processes_ ? relative(usual_) : 0;
+    for (const SpeedOf& s : unequal_) fastest_ = std::max(fastest_, relative(s.speed));
+}
+
+double Speeds::of(std::size_t process) const {
+    const auto p = static_cast<std::int64_t>(process);
+    const auto at = std::ranges::lower_bound(unequal_, p, {}, &SpeedOf::process);
+    return at != unequal_.end() && at->process == p ? at->speed : usual_;
+}
+
+std::vector<double> Speeds::found() const {
+    std::vector<double> all(processes_, usual_);
+    for (const SpeedOf& s : unequal_) all[s.process] = s.speed;
+    return all;
 }
 
 std::vector<double> Speeds::relative() const {
-    std::vector<double> relative = found();
-    const double mean = std::accumulate(relative.begin(), relative.end(), 0.0) / static_cast<double>(processes_);
-    for (double& s : relative) s /= mean;
-    return relative;
+    std::vector<double> all = found();
+    for (double& s : all) s = relative(s);
+    return all;
 }
 
-std::vector<std::int64_t> Speeds::targets() const {
-    if (std::ranges::adjacent_find(speeds_, std::ranges::not_equal_to{}) == speeds_.end()) return {};
-    std::vector<std::int64_t> targets;
-    for (const double s : relative())
-        targets.push_back(
-            std::clamp<std::int64_t>(std::llround(s * static_cast<double>(mean_target)), 1, std::int64_t{1} << 31));
-    return targets;
+PartTargets Speeds::targets() const {
+    if (unequal_.empty()) return {};
+    const auto target_of = [&](double found) {
+        return std::clamp<std::int64_t>(std::llround(relative(found) * static_cast<double>(mean_target)), 1,
+                                        std::int64_t{1} << 31);
+    };
+    std::vector<PartTargets::Target> others;
+    for (const SpeedOf& s : unequal_) others.push_back({s.process, target_of(s.speed)});
+    return {static_cast<std::int64_t>(processes_), target_of(usual_), std::move(others)};
 }
 
 std::vector<double> Speeds::at_mean_speed(std::span<const double> times, std::int64_t first) const {
     std::vector<double> work(times.begin(), times.end());
-    const std::vector<double> speeds = relative_unless_equal();
-    if (!speeds.empty())
-        for (std::size_t i = 0; i < work.size(); ++i) work[i] *= speeds[static_cast<std::size_t>(first) + i];
+    for (std::size_t i = 0; i < work.size() && !all_are_1(); ++i)
+        work[i] *= relative(of(static_cast<std::size_t>(first) + i));
     return work;
 }
 
@@ -77,10 +121,7 @@ void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells
     const Blocks blocks = blocks_of(grid);
     meter.part(RoundPart::blocks, 0, cells.cells());
     if (parts_.size() == most_records) parts_.erase(parts_.begin());
-    std::vector<std::vector<BlockPart>> at_home;
-    for (const Piece& p : cells.pieces())
-        at_home.push_back(parts_of(p, cells.home(), counts, blocks.side, blocks.count[2]));
-    parts_.push_back(merged(cells.lists_at_hosts(at_home)));
+    parts_.push_back(hosted_parts(cells, counts, blocks));
     const std::vector<std::int64_t> sums =
         gather<std::int64_t>(team, feature_sums(parts_.back(), cells.hosted()));  // as members host the processes
     std::vector<double> told(1 + Prior::count);
@@ -117,30 +158,36 @@ void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells
         speeds = separate(records_, speeds, fitted, blocks.count, meter);
         patience_.tell(left, found(), speeds);
         for (SpeedRecord& r : records_) std::vector<BlockShare>().swap(r.shares);
-        for (std::size_t p = 0; p < processes_; ++p)
-            if (speeds[p] != 1) found_now.push_back({static_cast<std::int64_t>(p), speeds[p]});
+        found_now = unequal_in(speeds, 1);
     }
-    found_now = from_first(team, std::move(found_now));
-    std::vector<double> speeds;
-    if (!found_now.empty()) speeds.assign(processes_, 1.0);
-    for (const SpeedOf& s : found_now) speeds[s.process] = s.speed;
-    set(std::move(speeds));
+    set(1, from_first(team, std::move(found_now)));
+}
+
+// Of the processes that this member hosts. Collective.
+std::vector<BlockPart> Speeds::hosted_parts(const ProcessCells& cells, std::span<const CellCounts> counts,
+                                            const Blocks& blocks) {
+    std::vector<std::vector<BlockPart>> at_home;
+    for (const Piece& p : cells.pieces())
+        at_home.push_back(parts_of(p, cells.home(), counts, blocks.side, blocks.count[2]));
+    return merged(cells.lists_at_hosts(at_home));
 }
 
 // By the costs as they are known, or fitted anew.
 std::vector<double> Speeds::left_unexplained(const Meter& meter) {
     const auto all = static_cast<std::int64_t>(processes_);
-    const std::vector<double> speeds = found();
+    Known known{found(), {}};
+    if (!all_are_1())
+        for (const double s : known.speeds) known.logs.push_back(std::log(s));
     const auto unseen = [](const SpeedRecord& r) { return r.excess.empty(); };
     const auto look = [&] {
         for (SpeedRecord& r : records_)
-            if (unseen(r)) r.excess = excess_of(r);
-        return unexplained(records_, speeds);
+            if (unseen(r)) r.excess = excess_of(r, known);
+        return unexplained(records_, known.speeds);
     };
     meter.part(RoundPart::told, (3 + std::ranges::count_if(records_, unseen)) * all / 4, 0);
     if (std::vector<double> left = look(); std::ranges::max(left) == 0) return left;
     meter.part(RoundPart::prior, std::ssize(records_) * all / static_cast<std::int64_t>(fitted_every()), 0);
-    fit_prior();
+    fit_prior(known);
     forget_excesses();
     return look();
 }
@@ -179,20 +226,20 @@ std::vector<double> Speeds::log_ratios(const SpeedRecord& r, std::size_t every) 
 }
 
 // The median of what processes at speed 1 would have.
-double Speeds::usual(std::span<const double> ratios, std::size_t every) const {
-    std::vector<double> known;
-    known.reserve(ratios.size());
+double Speeds::usual(std::span<const double> ratios, const Known& known, std::size_t every) {
+    std::vector<double> at_speed_1;
+    at_speed_1.reserve(ratios.size());
     for (std::size_t i = 0; i < ratios.size(); ++i)
-        if (!std::isnan(ratios[i])) known.push_back(ratios[i] + log_of(i * every));
-    return median(std::move(known));
+        if (!std::isnan(ratios[i])) at_speed_1.push_back(ratios[i] + known.log_of(i * every));
+    return median(std::move(at_speed_1));
 }
 
 // Of each `every`-th process.
-std::vector<double> Speeds::excess_of(const SpeedRecord& r, std::size_t every) const {
+std::vector<double> Speeds::excess_of(const SpeedRecord& r, const Known& known, std::size_t every) const {
     std::vector<double> excess = log_ratios(r, every);
-    const double at_speed_1 = usual(excess, every);
+    const double at_speed_1 = usual(excess, known, every);
     for (std::size_t i = 0; i < excess.size(); ++i)  // without a time it is as fast as it was
-        excess[i] = std::isnan(excess[i]) ? -log_of(i * every) : excess[i] - at_speed_1;
+        excess[i] = std::isnan(excess[i]) ? -known.log_of(i * every) : excess[i] - at_speed_1;
     return excess;
 }
 
@@ -200,18 +247,18 @@ std::size_t Speeds::fitted_every() const { return std::max<std::size_t>(1, proce
 
 // Fits relative deviations in all records; processes whose times the costs explain badly count little. A few processes
 // cannot tell costs from their own speeds: then the proportions of the costs stay. Of very many some tell enough.
-void Speeds::fit_prior() {
+void Speeds::fit_prior(const Known& known) {
     const auto n = static_cast<double>(processes_);
     const std::size_t every = fitted_every();
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
-        prior_.scale(std::exp(usual(log_ratios(records_.back(), every), every)));
+        prior_.scale(std::exp(usual(log_ratios(records_.back(), every), known, every)));
         if (processes_ < 2 * features) return;
         std::vector<double> rows, ones;
         for (const SpeedRecord& r : records_) {
-            const std::vector<double> excess = excess_of(r, every);
+            const std::vector<double> excess = excess_of(r, known, every);
             for (std::size_t p = 0; p < processes_; p += every) {
-                const double work = r.times[p] * of(p), deviation = excess[p / every] + log_of(p);
+                const double work = r.times[p] * known.speeds[p], deviation = excess[p / every] + known.log_of(p);
                 if (!is_time(work)) continue;
                 constexpr double bad = 0.1;
                 const double weight = 1 / (1 + square(deviation / bad));

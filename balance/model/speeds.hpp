@@ -22,6 +22,7 @@
 #include "balance/meter.hpp"
 #include "balance/model/block_parts.hpp"
 #include "balance/model/prior.hpp"
+#include "balance/partition/part_targets.hpp"
 #include "balance/team.hpp"
 
 namespace balance {
@@ -101,48 +102,71 @@ public:
     void learn(const Team& team, const Grid& grid, const ProcessCells& cells, std::span<const CellCounts> counts,
                std::span<const double> times, const Meter& meter = no_meter);
 
-    /// Speeds that are known, in any unit.
-    void set(std::vector<double> speeds);
+    /// Speeds that are known, of each process, in any unit. Throws std::invalid_argument where there are more or fewer.
+    void set(std::span<const double> speeds);
 
     /// Of each process, relative to their mean.
     std::vector<double> relative() const;
     /// The same; empty where nothing tells them apart.
-    std::vector<double> relative_unless_equal() const { return speeds_.empty() ? speeds_ : relative(); }
-    /// In the units of a partition's targets. Empty where all are equal.
-    std::vector<std::int64_t> targets() const;
+    std::vector<double> relative_unless_equal() const { return all_are_1() ? std::vector<double>() : relative(); }
+    /// The sum and the largest of relative().
+    double capacity() const { return capacity_; }
+    double fastest() const { return fastest_; }
+    /// What each process should get of a partition.
+    PartTargets targets() const;
     /// The times that processes would have taken at the mean speed: those from `first` on.
     std::vector<double> at_mean_speed(std::span<const double> times, std::int64_t first = 0) const;
 
     /// For checkpoints: the speeds as they were found, the same on all members, and what they were found from, on
     /// member 0 (empty elsewhere). memory() is collective.
-    std::vector<double> found() const { return speeds_.empty() ? std::vector<double>(processes_, 1.0) : speeds_; }
+    std::vector<double> found() const;
     std::int64_t bytes() const;
     std::vector<double> memory(const Team& team) const;
     /// The same on all members. saved: memory(), nothing where it is lost. Returns false, and changes nothing, for
     /// numbers that cannot be such.
-    bool restore(const Team& team, std::vector<double> found, std::optional<std::span<const double>> saved);
+    bool restore(const Team& team, std::span<const double> found, std::optional<std::span<const double>> saved);
 
 private:
+    // One that is not the usual one, as it was found. Most are, so only the others are remembered and told.
+    struct SpeedOf {
+        std::int64_t process;
+        double speed;
+        friend bool operator==(const SpeedOf&, const SpeedOf&) = default;
+    };
+    void set(double usual, std::vector<SpeedOf> unequal);
+    static std::vector<SpeedOf> unequal_in(std::span<const double> speeds, double usual);
+    double relative(double found) const { return found / mean_; }
+    bool all_are_1() const { return unequal_.empty() && usual_ == 1; }
+
     struct Blocks {
         int side;  // cells
         std::array<int, 3> count;
     };
     Blocks blocks_of(const Grid& grid) const;
+    // Of all processes, on member 0.
+    struct Known {
+        std::vector<double> speeds, logs;  // logs: empty where all speeds are 1
+        double log_of(std::size_t process) const { return logs.empty() ? 0.0 : logs[process]; }
+    };
+    static std::vector<BlockPart> hosted_parts(const ProcessCells& cells, std::span<const CellCounts> counts,
+                                               const Blocks& blocks);
     std::vector<double> left_unexplained(const Meter& meter);
     std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
     std::vector<double> log_ratios(const SpeedRecord& record, std::size_t every) const;
-    double usual(std::span<const double> log_ratios, std::size_t every) const;
-    std::vector<double> excess_of(const SpeedRecord& record, std::size_t every = 1) const;
+    static double usual(std::span<const double> log_ratios, const Known& known, std::size_t every);
+    std::vector<double> excess_of(const SpeedRecord& record, const Known& known, std::size_t every = 1) const;
     void forget_excesses();  // which follow from the costs and the speeds
-    void fit_prior();
+    void fit_prior(const Known& known);
     std::size_t fitted_every() const;  // the costs are fitted to each process that is a multiple of it
-    double of(std::size_t process) const { return speeds_.empty() ? 1.0 : speeds_[process]; }
-    double log_of(std::size_t process) const { return speeds_.empty() ? 0.0 : std::log(speeds_[process]); }
+    double of(std::size_t process) const;
 
     Prior prior_;  // what member 0 fits
     std::size_t processes_;
-    std::vector<double> speeds_;  // 1: what most processes have; empty: all have it
-    Patience patience_;           // of member 0
+    double usual_ = 1;              // as found, 1 is what most processes have
+    std::vector<SpeedOf> unequal_;  // by process
+    double mean_ = 1;               // of what was found
+    double capacity_, fastest_ = 1;
+    Patience patience_;  // of member 0
     // Of the last balancings: what the processes that a member hosts had in the blocks, and on member 0 what is told
     // of all processes. So rank 0 learns of blocks only where something has to be explained by them.
     std::vector<std::vector<BlockPart>> parts_;

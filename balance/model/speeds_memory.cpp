@@ -31,19 +31,19 @@ std::vector<double> Speeds::memory(const Team& team) const {
 }
 
 std::int64_t Speeds::bytes() const {
-    std::size_t bytes = speeds_.capacity() * sizeof(double);
+    std::size_t bytes = unequal_.capacity() * sizeof(SpeedOf);
     for (const auto& parts : parts_) bytes += parts.capacity() * sizeof(BlockPart);
     for (const SpeedRecord& r : records_)
         bytes += (r.times.capacity() + r.sums.capacity() + r.excess.capacity()) * sizeof(double);
     return static_cast<std::int64_t>(bytes);
 }
 
-bool Speeds::restore(const Team& team, std::vector<double> found, std::optional<std::span<const double>> saved) {
+bool Speeds::restore(const Team& team, std::span<const double> found, std::optional<std::span<const double>> saved) {
     if (found.size() != processes_ ||
         !std::all_of(found.begin(), found.end(), [](double s) { return s >= 1e-6 && s <= 1e6; }))
         return false;
     if (!saved) {
-        set(std::move(found));
+        set(found);
         return true;
     }
     const std::span<const double> memory = *saved;
@@ -83,7 +83,7 @@ bool Speeds::restore(const Team& team, std::vector<double> found, std::optional<
     if (!good || at != memory.size()) return false;
     patience_.set_numbers(waiting);
     prior_ = prior;
-    set(std::move(found));
+    set(found);
     // Member 0 has the parts of all processes until they are forgotten.
     parts_.assign(parts.size(), {});
     if (team.rank() == 0) records_ = std::move(records), parts_ = std::move(parts);

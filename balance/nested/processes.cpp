@@ -14,7 +14,7 @@ namespace {
 NodeParts parts_of(const PartitionInput& in, const PartitionOptions& options, Range processes) {
     NodeParts parts;
     for (std::int64_t p = processes.begin; p < processes.end; ++p)
-        parts.cpus.push_back({in.targets.empty() ? 1.0 : static_cast<double>(in.targets[p]), options.threads});
+        parts.cpus.push_back({static_cast<double>(in.targets.of(p)), options.threads});
     return parts;
 }
 

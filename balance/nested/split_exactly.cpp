@@ -119,14 +119,14 @@ Region cells_of(const Row& row, const Deal& deal, std::size_t part) {
 }
 
 // Speeds as whole numbers, none where they are all the same.
-std::vector<std::int64_t> targets_of(std::span<const PartNeed> parts) {
+PartTargets targets_of(std::span<const PartNeed> parts) {
     double largest = 0;
     bool equal = true;
     for (const PartNeed& p : parts) largest = std::max(largest, p.speed), equal = equal && p.speed == parts[0].speed;
     std::vector<std::int64_t> targets;
     for (const PartNeed& p : parts)
         if (!equal) targets.push_back(std::max<std::int64_t>(1, std::llround(p.speed / largest * (1 << 30))));
-    return targets;
+    return PartTargets(targets);
 }
 
 // The exact chain partition, where each part gets the cells that it needs.

@@ -74,8 +74,8 @@ Partition partition_graph(const PartitionInput& in, const PartitionOptions& opti
     const std::vector<std::int64_t> load = whole_field(in.team, in.grid, in.load);
     std::vector<std::int32_t> part(in.grid.box().cells(), 0);
     if (in.team.rank() == 0 && options.processes > 1) {
-        std::vector<double> weights(in.targets.begin(), in.targets.end());
-        if (weights.empty()) weights.assign(options.processes, 1.0);
+        std::vector<double> weights;
+        for (std::int64_t p = 0; p < options.processes; ++p) weights.push_back(static_cast<double>(in.targets.of(p)));
         double sum = 0;
         for (const double w : weights) sum += w;
         for (double& w : weights) w /= sum;

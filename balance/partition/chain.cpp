@@ -5,7 +5,9 @@
 //
 // The leaders stand in a line, each with a stretch of the chain, and hand the sweeps on from one to the next. A sweep
 // takes as long as the line, however few parts a leader has, so many bottlenecks are tried at once, in messages of a
-// few sweeps each that follow each other; and sweeps come from both ends and meet in the middle.
+// few sweeps each that follow each other; and sweeps come from both ends and meet in the middle. With the bottleneck
+// that was found a last sweep goes down from the middle alone: the leaders behind it go on from what came to them in
+// the search.
 #include "balance/partition/chain.hpp"
 
 #include <algorithm>
@@ -60,9 +62,14 @@ public:
     std::optional<Int128> smallest_bottleneck() {
         Interval interval(rules_, around_.load, around_.largest);
         do {
-            try_all(interval.candidates(team_.size() > 1 ? sweeps_at_once : 1), interval);
+            const std::vector<Int128> tried = interval.candidates(team_.size() > 1 ? sweeps_at_once : 1);
+            const std::vector<Sweep> from_behind = try_all(tried, interval);
             interval.share(team_, middle());
             if (!interval.fits()) return std::nullopt;
+            // The smallest one tried that fits makes the same cuts as interval.high(), the load that it reached. Where
+            // none of this round fits, all are below that, and the sweep of an earlier round stays.
+            const auto fits = std::ranges::lower_bound(tried, interval.high());
+            if (rank() >= middle() && fits != tried.end()) from_behind_ = from_behind[fits - tried.begin()];
         } while (!interval.found());
         return interval.high();
     }
@@ -76,7 +83,9 @@ public:
     }
 
 private:
+    int rank() const { return team_.rank(); }
     int middle() const { return (team_.size() - 1) / 2; }
+    Range all() const { return {0, team_.size()}; }
     void went_through(std::int64_t parts) const { meter_.part(RoundPart::chain, parts, 0); }
 
     std::vector<Sweep> begin(std::span<const Int128> bottlenecks, bool upwards) const {
@@ -85,37 +94,41 @@ private:
         return sweeps;
     }
 
-    // Leaders up to the middle one go upwards, those behind it downwards.
-    void try_all(std::span<const Int128> bottlenecks, Interval& interval) {
-        const int rank = team_.rank();
+    // Leaders up to the middle one go upwards, those behind it downwards. Returns the sweeps down as they come to this
+    // leader from the one behind it; on leaders before the middle none.
+    std::vector<Sweep> try_all(std::span<const Int128> bottlenecks, Interval& interval) {
         const std::size_t each = chain::Line::most_sweeps;
-        line_.lead_to(middle(), static_cast<std::int64_t>((bottlenecks.size() + each - 1) / each));
+        std::vector<Sweep> from_behind;
+        line_.lead_to(middle(), static_cast<std::int64_t>((bottlenecks.size() + each - 1) / each), all());
         for (std::size_t at = 0; at < bottlenecks.size(); at += each) {
             const auto some = bottlenecks.subspan(at, std::min(each, bottlenecks.size() - at));
             const auto next = [&](int from, bool upwards) {
-                return line_.comes_from(from) ? line_.receive(from) : begin(some, upwards);
+                std::vector<Sweep> sweeps = line_.comes_from(from) ? line_.receive(from) : begin(some, upwards);
+                sweeps.resize(some.size());
+                if (!upwards) from_behind.insert(from_behind.end(), sweeps.begin(), sweeps.end());
+                return sweeps;
             };
-            const bool upwards = rank <= middle();
-            std::vector<Sweep> sweeps = next(upwards ? rank - 1 : rank + 1, upwards);
-            sweeps.resize(some.size());
+            const bool upwards = rank() <= middle();
+            std::vector<Sweep> sweeps = next(upwards ? rank() - 1 : rank() + 1, upwards);
             std::int64_t parts = 0;
             for (Sweep& s : sweeps) parts += upwards ? stretch_.up(s) : stretch_.down(s);
             went_through(parts);
             line_.send(sweeps);
-            if (rank != middle()) continue;
-            const std::vector<Sweep> others = next(rank + 1, false);
+            if (rank() != middle()) continue;
+            const std::vector<Sweep> others = next(rank() + 1, false);
             for (std::size_t k = 0; k < sweeps.size(); ++k) interval.learn(some[k], meet(sweeps[k], others[k], rules_));
         }
         line_.finish();
+        return from_behind;
     }
 
     // The latest places for the parts' ends that are not behind this stretch: nearest to the shares, but so that what
     // follows still fits.
     Stretch::Ends latest_ends(Int128 bottleneck) {
-        line_.lead_to(0, 1);
+        line_.lead_to(0, 1, {0, middle() + 1});
+        Sweep s = line_.comes_from(rank() + 1) ? line_.receive(rank() + 1).front() : from_behind_;
+        s.bottleneck = bottleneck;
         Stretch::Ends earliest;  // of part p: where it begins
-        Sweep s = line_.comes_from(team_.rank() + 1) ? line_.receive(team_.rank() + 1).front()
-                                                     : begin(std::span(&bottleneck, 1), false).front();
         went_through(stretch_.down(s, &earliest));
         line_.send(std::span(&s, 1));
         line_.finish();
@@ -148,10 +161,10 @@ private:
     }
 
     Stretch::Ends sweep_up(Int128 bottleneck, const Stretch::Ends& latest) {
-        line_.lead_to(team_.size() - 1, 1);
+        line_.lead_to(team_.size() - 1, 1, all());
         Stretch::Ends ends;
-        Sweep s = line_.comes_from(team_.rank() - 1) ? line_.receive(team_.rank() - 1).front()
-                                                     : begin(std::span(&bottleneck, 1), true).front();
+        Sweep s = line_.comes_from(rank() - 1) ? line_.receive(rank() - 1).front()
+                                               : begin(std::span(&bottleneck, 1), true).front();
         went_through(stretch_.up(s, &ends, &latest));
         line_.send(std::span(&s, 1));
         line_.finish();
@@ -164,6 +177,7 @@ private:
     Stretch stretch_;
     chain::Line line_;
     Surroundings around_;
+    Sweep from_behind_;  // down to this leader, with the smallest bottleneck that is known to fit
 };
 
 // The parts that end in a leader's stretch.
@@ -186,14 +200,8 @@ ChainCuts cuts_between(const Stretch::Ends& ends, Range items) {
     return cuts;
 }
 
-Rules checked(std::int64_t parts, std::int64_t limit, std::span<const std::int64_t> targets) {
-    if (!targets.empty() && static_cast<std::int64_t>(targets.size()) != parts)
-        throw std::invalid_argument(std::to_string(targets.size()) + " targets for " + std::to_string(parts) +
-                                    " parts");
-    for (const std::int64_t t : targets)
-        if (t < 1 || t > std::int64_t{1} << 31)
-            throw std::invalid_argument("a target of " + std::to_string(t) + " is not from 1 to 2^31");
-    return {parts, limit, chain::Targets(targets, parts)};
+Rules rules_of(std::int64_t parts, std::int64_t limit, const PartTargets& targets) {
+    return {parts, limit, chain::Targets(targets.each(), parts)};
 }
 
 }  // namespace
@@ -207,8 +215,9 @@ Infeasible::Infeasible(std::int64_t parts_wanted, std::int64_t limit_wanted, std
       smallest(smallest_limit) {}
 
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit,
-                                          std::span<const std::int64_t> targets) {
-    const Stretch::Ends ends = ends_of(SerialTeam{}, items, checked(parts, limit, targets), no_meter);
+                                          const PartTargets& targets) {
+    targets.require(parts);
+    const Stretch::Ends ends = ends_of(SerialTeam{}, items, rules_of(parts, limit, targets), no_meter);
     std::vector<std::int64_t> cuts{0};
     cuts.insert(cuts.end(), ends.at.begin(), ends.at.end());
     cuts.resize(parts + 1, static_cast<std::int64_t>(items.load.size()));  // what is left is the next part's
@@ -216,8 +225,8 @@ std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t 
 }
 
 ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t begin, std::int64_t parts,
-                          std::int64_t limit, std::span<const std::int64_t> targets, int leaders, const Meter& meter) {
-    const Rules rules = checked(parts, limit, targets);
+                          std::int64_t limit, const PartTargets& targets, int leaders, const Meter& meter) {
+    targets.require(parts);
     const Team::Blocks* blocks = leaders > 1 ? &team.blocks(leaders) : nullptr;
     const Team& block = blocks ? *blocks->inside : team;
     ChainItems collected;
@@ -230,7 +239,7 @@ ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t
     std::int64_t smallest_limit = 0;  // where the one asked for can't be met: all leaders find that
     if (block.rank() == 0) {
         try {
-            ends = ends_of(line, items, rules, meter);
+            ends = ends_of(line, items, rules_of(parts, limit, targets), meter);
         } catch (const Infeasible& e) {
             smallest_limit = e.smallest;
         }
@@ -258,9 +267,9 @@ int chain_leaders(std::int64_t items, std::int64_t parts, int members) {
 ChainCourse chain_course(double items, double parts, int leaders) {
     if (leaders == 1)
         return {.items = items, .parts = 17 * parts};  // 13 to 16 sweeps find the bottleneck of most loads
-    // Most loads take three rounds of sweeps that meet in the middle; then there is one all the way down and one up.
+    // Most loads take three rounds of sweeps that meet in the middle; then there is one from there down and one up.
     constexpr double rounds = 3, messages = static_cast<double>(sweeps_at_once) / chain::Line::most_sweeps;
-    const double parts_here = parts / leaders + 1, turns = rounds * (leaders / 2 + messages), last = 2 * leaders;
+    const double parts_here = parts / leaders + 1, turns = rounds * (leaders / 2 + messages), last = 1.5 * leaders;
     return {.items = items / leaders,
             .parts = parts_here * (turns * chain::Line::most_sweeps + last),
             .messages = turns + last,

@@ -3,11 +3,11 @@
 // (Pinar & Aykanat 2004, exact bisection on the bottleneck). Parts may have targets, for processes of unequal speed.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "balance/meter.hpp"
+#include "balance/partition/part_targets.hpp"
 #include "balance/team.hpp"
 
 namespace balance {
@@ -27,12 +27,12 @@ struct Infeasible : std::runtime_error {
 /// Cuts the chain into `parts` runs such that the largest load of a run, divided by the run's target, is as small as
 /// possible, and no run is larger than `limit` (0: no limit). Where the optimum leaves freedom, cuts lie nearest to
 /// the shares that the targets give, so they move little when loads change little.
-/// targets: what each part should get, in any unit, each from 1 to 2^31; empty: the same for all. With unequal targets
-/// the optimum is exact up to one unit of load of the part with the largest target.
+/// targets: what each part should get. With unequal ones the optimum is exact up to one unit of load of the part with
+/// the largest target.
 /// Returns parts + 1 positions; a run may be empty. Costs O(parts) a probe for each part's search near its last place,
 /// some 25 probes. Throws Infeasible when the limit can't be met.
 std::vector<std::int64_t> chain_partition(const ChainItems& items, std::int64_t parts, std::int64_t limit = 0,
-                                          std::span<const std::int64_t> targets = {});
+                                          const PartTargets& targets = {});
 
 /// The parts of a chain that have some of a member's items.
 struct ChainCuts {
@@ -43,13 +43,12 @@ struct ChainCuts {
 };
 
 /// The same cuts of a chain of which each member has some items, in the order of the members. Each member learns of the
-/// parts of its own items. begin: the place of the member's first item in the chain.
-/// leaders: members, from 1 to team.size(), on which the items are collected, and who find the cuts together. The meter
-/// hears of RoundPart::chain: of the items that a leader has, and of the parts that its sweeps go through. Collective;
-/// throws on all members alike.
+/// parts of its own items. begin: the place of the member's first item in the chain. leaders: members, from 1 to
+/// team.size(), on which the items are collected, and who find the cuts together; where targets are unequal, each
+/// leader holds those of all parts meanwhile. The meter hears of RoundPart::chain: of the items that a leader has, and
+/// of the parts that its sweeps go through. Collective; throws on all members alike.
 ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t begin, std::int64_t parts,
-                          std::int64_t limit, std::span<const std::int64_t> targets, int leaders,
-                          const Meter& meter = no_meter);
+                          std::int64_t limit, const PartTargets& targets, int leaders, const Meter& meter = no_meter);
 /// How many leaders suit a chain of so many items that is cut into so many parts.
 int chain_leaders(std::int64_t items, std::int64_t parts, int members);
 

@@ -11,10 +11,11 @@ constexpr std::size_t message_bytes = sizeof(Sweep) * Line::most_sweeps;
 
 }  // namespace
 
-void Line::lead_to(int member, std::int64_t messages) {
+void Line::lead_to(int member, std::int64_t messages, Range members) {
     target_ = member;
+    members_ = members;
     std::array<std::vector<Part>, 2> sent, received;
-    if (team_.rank() != target_) sent[channel_of(onwards())].push_back({onwards(), message_bytes});
+    if (sends()) sent[channel_of(onwards())].push_back({onwards(), message_bytes});
     for (const int from : {team_.rank() - 1, team_.rank() + 1})
         if (comes_from(from)) received[channel_of(from)].push_back({from, message_bytes});
     for (std::size_t c = 0; c < channels_.size(); ++c) {
@@ -40,7 +41,7 @@ std::vector<Sweep> Line::receive(int from) {
 }
 
 void Line::send(std::span<const Sweep> sweeps) {
-    if (team_.rank() == target_) return;
+    if (!sends()) return;
     finish();
     sent_.resize(message_bytes);
     std::memcpy(sent_.data(), sweeps.data(), sweeps.size_bytes());

@@ -66,6 +66,7 @@ bool can_split(const CutNode& node, int axis, int width) {
 
 CutRules::Shares::Shares(std::span<const double> targets) {
     if (targets.empty()) return;
+    before_.reserve(targets.size() + 1);
     before_.push_back(0);
     for (const double t : targets) before_.push_back(before_.back() + t);
 }

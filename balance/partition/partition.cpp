@@ -144,7 +144,8 @@ ProcessBoxes partition_chain(const PartitionInput& in, const PartitionOptions& o
 
 // Recursive coordinate bisection: as many boxes as processes (Berger & Bokhari 1987).
 ProcessBoxes partition_rcb(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>& memory) {
-    const std::vector<double> targets(in.targets.begin(), in.targets.end());
+    std::vector<double> targets;
+    for (const std::int64_t t : in.targets.each()) targets.push_back(static_cast<double>(t));
     const Leaves leaves = bisected(in, options, options.processes, memory, targets);
     std::vector<BoxOf> made;
     made.reserve(leaves.boxes.size());
@@ -200,6 +201,7 @@ void prepare_partitions(const Team& team, const Grid& grid, const PartitionOptio
 }
 
 ProcessBoxes make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory) {
+    input.targets.require(options.processes);
     return kind_of(options).make(input, options, memory);
 }
 

@@ -16,6 +16,7 @@
 #include "balance/partition/chain.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "balance/partition/hosts.hpp"
+#include "balance/partition/part_targets.hpp"
 #include "balance/partition/process_boxes.hpp"
 #include "balance/words.hpp"
 
@@ -53,8 +54,7 @@ struct PartitionInput {
     const Grid& grid;
     const Hosts& hosts;  ///< of PartitionOptions::processes, on the members of the team
     std::span<const std::int64_t> load, size;
-    std::span<const std::int64_t> targets =
-        {};  ///< what each process should get, from 1 to 2^31; empty: the same for all
+    PartTargets targets = {};  ///< what each process should get
     const Meter& meter = no_meter;
 };
 
@@ -62,7 +62,8 @@ struct PartitionInput {
 /// there is no limit). memory: see bisect(); keep it from one balancing to the next. Returns the processes that this
 /// member hosts; whole() makes one partition of them. Collective, the same cells for each process whatever the number
 /// of members. Throws, on all members alike, Infeasible when the limit can't be met (kind chain;
-/// the others have none), std::invalid_argument when the kind is unknown or was not built.
+/// the others have none), std::invalid_argument when the kind is unknown or was not built, or targets are of another
+/// number of processes.
 ProcessBoxes make_partition(const PartitionInput& input, const PartitionOptions& options, Scattered<Split>& memory);
 
 /// A kind of partition: what the rest of the program must know of it. Its entry stands in partition.cpp.

@@ -133,7 +133,8 @@ Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, Orde
     }
     const std::int64_t before = sums_before(team, {&patches.items, 1})[0];
     for (Patch& p : patches.mine) p.before += before;
-    team.sum({&patches.items, 1});
+    if (cut == CutAt::cells) patches.items = grid.box().cells();
+    else team.sum({&patches.items, 1});
     // To the member in whose share of all items the middle of a patch lies.
     patches.mine = deliver_each(team, std::move(patches.mine), [&](const Patch& p) {
         const std::int64_t twice_middle = 2 * p.before + Row(p.box, cut, grid.dimensions).items();

@@ -34,7 +34,8 @@ Partition made(const Team& team, const Grid& grid, const std::string& kind, std:
     options.kind = kind;
     options.processes = processes;
     Scattered<Split> memory;
-    return whole(team, make_partition({team, grid, {processes, team.size()}, load, {}, targets}, options, memory));
+    return whole(
+        team, make_partition({team, grid, {processes, team.size()}, load, {}, PartTargets(targets)}, options, memory));
 }
 
 std::vector<double> parts_of(const Partition& p, const Grid& grid) {

@@ -251,7 +251,7 @@ TEST_CASE("with targets no cut of a chain has a smaller largest share: 5,000 sma
         for (int i = 0; i < n; ++i)
             items.load.push_back(static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 20));
         for (int p = 0; p < parts; ++p) targets.push_back(static_cast<std::int64_t>(1 + random() % 9));
-        const std::vector<std::int64_t> cuts = chain_partition(items, parts, 0, targets);
+        const std::vector<std::int64_t> cuts = chain_partition(items, parts, 0, PartTargets(targets));
         REQUIRE((cuts.front() == 0 && cuts.back() == n && std::is_sorted(cuts.begin(), cuts.end())));
         double share = 0;
         for (int p = 0; p < parts; ++p) {
@@ -264,8 +264,9 @@ TEST_CASE("with targets no cut of a chain has a smaller largest share: 5,000 sma
         REQUIRE(share <= best_share(items.load, targets) + unit);
     }
     const ChainItems items{{1, 2, 3}, {}};
-    CHECK_THROWS_AS(chain_partition(items, 2, 0, std::vector<std::int64_t>{1, 2, 3}), std::invalid_argument);
-    CHECK_THROWS_AS(chain_partition(items, 2, 0, std::vector<std::int64_t>{0, 1}), std::invalid_argument);
+    CHECK_THROWS_AS(chain_partition(items, 2, 0, PartTargets(std::vector<std::int64_t>{1, 2, 3})),
+                    std::invalid_argument);
+    CHECK_THROWS_AS(chain_partition(items, 2, 0, PartTargets(std::vector<std::int64_t>{0, 1})), std::invalid_argument);
 }
 
 TEST_CASE("cuts lie where those lie that are found item by item: 3,000 small cases") {
@@ -281,13 +282,36 @@ TEST_CASE("cuts lie where those lie that are found item by item: 3,000 small cas
         const std::int64_t sizes = std::accumulate(items.size.begin(), items.size.end(), std::int64_t{0});
         const std::int64_t limit = c % 2 ? sizes / parts + 2 + static_cast<std::int64_t>(random() % 4) : 0;
         const std::vector<std::int64_t> targets = random_targets(random, parts, c % 3 ? 9 : 1);
-        const auto cuts = cuts_or_limit([&] { return chain_partition(items, parts, limit, targets); });
+        const auto cuts = cuts_or_limit([&] { return chain_partition(items, parts, limit, PartTargets(targets)); });
         if (cuts[0] < 0) continue;
         CAPTURE(c);
         REQUIRE(cuts == cuts_item_by_item(items, parts, limit, targets));
         limited += limit > 0;
     }
     CHECK(limited > 1000);
+}
+
+TEST_CASE("targets of parts are those of the list that they are made from") {
+    std::mt19937_64 random(5);
+    for (int c = 0; c < 100; ++c) {
+        std::vector<std::int64_t> each =
+            random_targets(random, 1 + static_cast<std::int64_t>(random() % 50), 1 + c % 3);
+        const PartTargets targets(each);
+        CHECK_NOTHROW(targets.require(std::ssize(each)));
+        CHECK_THROWS_AS(targets.require(std::ssize(each) + 1), std::invalid_argument);
+        for (std::size_t p = 0; p < each.size(); ++p) REQUIRE(targets.of(static_cast<std::int64_t>(p)) == each[p]);
+        const bool alike = std::ranges::all_of(each, [&](std::int64_t t) { return t == each[0]; });
+        REQUIRE(targets.equal() == alike);
+        REQUIRE(targets.each() == (alike ? std::vector<std::int64_t>() : each));
+    }
+    CHECK(PartTargets().equal());
+    CHECK(PartTargets().of(12) == 1);
+    CHECK_NOTHROW(PartTargets().require(12));
+    CHECK_THROWS_AS(PartTargets(4, 0, {}), std::invalid_argument);
+    CHECK_THROWS_AS(PartTargets(4, 1, {{4, 2}}), std::invalid_argument);
+    CHECK_THROWS_AS(PartTargets(4, 1, {{-1, 2}}), std::invalid_argument);
+    CHECK_THROWS_AS(PartTargets(4, 1, {{2, 2}, {1, 2}}), std::invalid_argument);
+    CHECK_THROWS_AS(PartTargets(4, 1, {{2, (std::int64_t{1} << 31) + 1}}), std::invalid_argument);
 }
 
 TEST_CASE(
@@ -314,11 +338,11 @@ TEST_CASE(
                                 ? count * m / members
                                 : static_cast<std::int64_t>(random() % (static_cast<std::uint64_t>(count) + 1)));
         std::sort(first.begin(), first.end());
-        const auto expected = cuts_or_limit([&] { return chain_partition(items, parts, limit, targets); });
+        const auto expected = cuts_or_limit([&] { return chain_partition(items, parts, limit, PartTargets(targets)); });
         const auto found = ThreadTeam::run(members, [&](const Team& team) -> Found {
             try {
                 return {chain_partition(team, items_of_member(items, first, team.rank()), first[team.rank()], parts,
-                                        limit, targets, leaders)};
+                                        limit, PartTargets(targets), leaders)};
             } catch (const Infeasible& e) {
                 return {{}, e.smallest};
             }
@@ -377,7 +401,7 @@ TEST_CASE("no member has many items of a chain, and messages do not grow with th
         chain_partition(team, mine, 24'000 * team.rank(), 1000, 0, {}, 4);
         return ThreadTeam::counts_of(team).messages;
     });
-    CHECK(*std::max_element(equal.begin(), equal.end()) == 16 + 2);
+    CHECK(*std::max_element(equal.begin(), equal.end()) == 16 + 1);
     CHECK(collectives == std::vector<std::int64_t>(4, collectives[0]));
     CHECK(collectives[0] < 15);
     CHECK(chain_leaders(60'000, 50, 100) == 1);

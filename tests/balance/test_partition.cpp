@@ -48,7 +48,8 @@ Made make(const Team& team, const PartitionOptions& options, const std::vector<S
     Scattered<Split> kept(team, memory);
     try {
         const Hosts hosts(options.processes, team.size());
-        const ProcessBoxes mine = make_partition({team, grid, hosts, field.load, field.size, targets}, options, kept);
+        const ProcessBoxes mine =
+            make_partition({team, grid, hosts, field.load, field.size, PartTargets(targets)}, options, kept);
         made.partition = whole(team, mine);
         made.hosted = mine == hosted_of(made.partition, hosts, team.rank());
     } catch (const Infeasible& e) {

@@ -80,7 +80,7 @@ std::vector<int> expected_owners(const Grid& grid, const PartitionOptions& o, st
         items.load.push_back(l);
         if (o.max_size > 0) items.size.push_back(s);
     }
-    const std::vector<std::int64_t> at = chain_partition(items, o.processes, o.max_size, targets);
+    const std::vector<std::int64_t> at = chain_partition(items, o.processes, o.max_size, PartTargets(targets));
     std::vector<int> owners(grid.box().cells(), -1);
     for (std::int64_t p = 0; p < o.processes; ++p)
         for (std::int64_t i = at[p]; i < at[p + 1]; ++i)
@@ -132,7 +132,8 @@ TEST_CASE("each member gets the boxes of its processes, of the partition that on
         std::int64_t smallest = 0;
         try {
             whole_chain = make_partition(
-                {alone, grid, {o.processes, 1}, loads_of(grid, grid.box()), sizes_of(grid.box()), targets}, o, memory);
+                {alone, grid, {o.processes, 1}, loads_of(grid, grid.box()), sizes_of(grid.box()), PartTargets(targets)},
+                o, memory);
         } catch (const Infeasible& e) {
             smallest = e.smallest;
         }
@@ -144,7 +145,8 @@ TEST_CASE("each member gets the boxes of its processes, of the partition that on
             const Box home = Homes{grid, members}.of(team.rank());
             Scattered<Split> own;
             try {
-                return {make_partition({team, grid, hosts, loads_of(grid, home), sizes_of(home), targets}, o, own)};
+                return {make_partition({team, grid, hosts, loads_of(grid, home), sizes_of(home), PartTargets(targets)},
+                                       o, own)};
             } catch (const Infeasible& e) {
                 return {{}, e.smallest};
             }

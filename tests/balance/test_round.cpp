@@ -116,9 +116,10 @@ std::vector<Told> play(const Team& team, const Case& c) {
         Told told;
         if (c.wall && round > 0) {
             const std::vector<double> times = times_of(in_use, round, c.policy.counting.work.slow);
-            measured.observed =
-                observe(setting, measured.moment,
-                        MeasuredTimes{{times.begin() + mine.begin, times.begin() + mine.end}, {}}, balancing);
+            MeasuredTimes hosted{{times.begin() + mine.begin, times.begin() + mine.end}};
+            hosted.even.emplace();
+            for (std::int64_t p = mine.begin; p < mine.end; ++p) hosted.even->push_back(100 + 7 * p * p);
+            measured.observed = observe(setting, measured.moment, hosted, balancing);
             if (measured.observed->row.decision != Decision::none) told.rows = {measured.observed->row};
         }
         if (told.rows.empty()) {
@@ -467,7 +468,8 @@ TEST_CASE("by the wall clock an observation can end the round, and says why") {
     CHECK((blind.row.driver && blind.row.step == 10 && blind.row.lbe_model == 0.25));
     CHECK(balancing.worth.steps == 0);
     const Observation even =
-        observe(setting, {15, 10, {}}, MeasuredTimes{{1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 0}}, balancing);
+        observe(setting, {15, 10, {}}, MeasuredTimes{{1, 1, 1, 1, 1, 1}, std::vector<std::int64_t>{2, 1, 1, 1, 1, 0}},
+                balancing);
     CHECK(even.row.decision == Decision::kept_gain);
     CHECK(balancing.worth.steps == 5);
     CHECK(balancing.worth.even == Approx(10));  // the slowest would have had twice the mean

@@ -56,6 +56,60 @@ TEST_CASE("cells that are dearer than they look are not taken for slow processes
         }
 }
 
+TEST_CASE("what follows from known speeds is what follows from the list of all of them, whichever differ") {
+    std::mt19937_64 random(3);
+    for (int c = 0; c < 60; ++c) {
+        const std::size_t processes = 1 + random() % 300;
+        std::vector<double> given(processes, c % 3 == 2 ? 0.7 : 1.0);
+        for (std::size_t n = c % 4 == 0 ? 0 : random() % (c % 5 == 0 ? 600 : 5); n > 0; --n)
+            given[random() % processes] = 0.1 + 0.001 * static_cast<double>(random() % 3000);
+        Speeds speeds(static_cast<std::int64_t>(processes), {});
+        speeds.set(given);
+        const double mean = std::accumulate(given.begin(), given.end(), 0.0) / static_cast<double>(processes);
+        std::vector<double> relative;
+        std::vector<std::int64_t> targets;
+        for (const double s : given) {
+            relative.push_back(s / mean);
+            targets.push_back(std::llround(s / mean * (1 << 20)));
+        }
+        const bool alike = std::ranges::all_of(given, [&](double s) { return s == given[0]; });
+        REQUIRE(speeds.found() == given);
+        REQUIRE(speeds.relative() == relative);
+        REQUIRE(speeds.capacity() == std::accumulate(relative.begin(), relative.end(), 0.0));
+        REQUIRE(speeds.fastest() == std::ranges::max(relative));
+        REQUIRE(speeds.at_mean_speed(given) == [&] {
+            std::vector<double> work = given;
+            for (std::size_t p = 0; p < processes; ++p) work[p] *= relative[p];
+            return work;
+        }());
+        REQUIRE(speeds.targets().equal() == alike);
+        REQUIRE(speeds.targets().each() == (alike ? std::vector<std::int64_t>() : targets));
+    }
+}
+
+TEST_CASE("speeds that are set anew leave nothing of those before") {
+    Speeds speeds(4, {});
+    const std::vector<std::vector<double>> given{
+        {1, 0.5, 1, 1}, {1, 1, 1, 1}, {2, 2, 2, 2}, {2, 2, 2, 3}, {1, 2, 3, 4}};
+    for (const std::vector<double>& g : given) {
+        speeds.set(g);
+        CHECK(speeds.found() == g);
+        CHECK(speeds.targets().equal() == (g[0] == g[1] && g[0] == g[3]));
+    }
+    CHECK_THROWS_AS(speeds.set(std::vector<double>(3, 1.0)), std::invalid_argument);
+}
+
+TEST_CASE("a few slow ones of very many processes take no more memory than of few") {
+    const auto bytes = [](std::size_t processes) {
+        std::vector<double> given(processes, 2.4);
+        given[3] = 0.5, given[processes - 2] = 0.7;
+        Speeds speeds(static_cast<std::int64_t>(processes), {});
+        speeds.set(given);
+        return speeds.bytes();
+    };
+    CHECK(bytes(1'000'000) == bytes(10));
+}
+
 TEST_CASE("equal speeds stay exactly equal") {
     World w;
     w.noise = 0.01;
@@ -163,7 +217,7 @@ public:
         speeds_.learn(team, grid, cells, counts, times);
     }
     std::vector<double> relative() const { return speeds_.relative(); }
-    std::vector<std::int64_t> targets() const { return speeds_.targets(); }
+    PartTargets targets() const { return speeds_.targets(); }
     std::vector<double> at_mean_speed(std::span<const double> times) const { return speeds_.at_mean_speed(times); }
     std::vector<double> memory(const Team& team) const { return speeds_.memory(team); }
 

@@ -18,10 +18,9 @@ TEST_CASE("the shape of a load: even partition and dearest cell, against a mean 
     CHECK(unequal.even == 12.0 / 4);
     CHECK(unequal.dearest == Approx(8.0 / 3 / 4));
     CHECK(shape_of(std::vector<std::int64_t>(2, 0), 0).even == 1);
-    CHECK(dearest_of(team, load, 2, std::vector<double>{1, 1}) == shape.dearest);
-    CHECK(dearest_of(team, load, 2) == shape.dearest);
-    CHECK(dearest_of(team, load, 2, std::vector<double>{1, 3}) == Approx(unequal.dearest));
-    CHECK(dearest_of(team, std::vector<std::int64_t>(8, 0), 2, std::vector<double>{1, 3}) == 0);
+    CHECK(dearest_of(team, load, 2, 1) == shape.dearest);
+    CHECK(dearest_of(team, load, 1 + 3, 3) == Approx(unequal.dearest));
+    CHECK(dearest_of(team, std::vector<std::int64_t>(8, 0), 1 + 3, 3) == 0);
 }
 
 TEST_CASE("a run adds up, step by step") {

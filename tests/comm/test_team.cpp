@@ -16,6 +16,24 @@ const comm::Communicator& world() {
 
 }  // namespace
 
+TEST_CASE("all learn of the first one's list, whether it is short or long") {
+    const comm::Ranks team(world());
+    for (const std::size_t size : {0, 1, 31, 32, 33, 1000}) {
+        std::vector<double> list(team.rank(), -1.0);  // what others have is of no account
+        for (std::size_t i = 0; team.rank() == 0 && i < size; ++i) list.push_back(0.5 + static_cast<double>(i));
+        list = from_first(team, std::move(list));
+        REQUIRE(list.size() == size);
+        for (std::size_t i = 0; i < size; ++i) REQUIRE(list[i] == 0.5 + static_cast<double>(i));
+        std::vector<std::array<double, 3>> triples;  // one of which has a part in either broadcast
+        for (std::size_t i = 0; team.rank() == 0 && i < size; ++i)
+            triples.push_back({1.5 * static_cast<double>(i), 2, 3});
+        triples = from_first(team, std::move(triples));
+        REQUIRE(triples.size() == size);
+        for (std::size_t i = 0; i < size; ++i)
+            REQUIRE(triples[i] == std::array<double, 3>{1.5 * static_cast<double>(i), 2, 3});
+    }
+}
+
 TEST_CASE("ranks gather, broadcast and send to each other") {
     const comm::Ranks team(world());
     const std::vector<std::int64_t> mine(team.rank() + 1, 10 * team.rank());

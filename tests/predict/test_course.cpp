@@ -118,6 +118,36 @@ TEST_CASE("with lengths twice as large a run loses four times as much, in space 
     CHECK(migrations_in(3) == std::vector<std::size_t>{1, 2});
 }
 
+TEST_CASE("a few stretches stand for all steps of a run") {
+    struct Case {
+        std::size_t stretches;
+        std::int64_t last_step, run_steps, every;
+        std::vector<std::size_t> taken;
+        double of_first;
+    };
+    for (const Case& c :
+         {Case{6, 50, 100, 10, {0, 1, 2, 3, 4, 5}, 0.1},  // the partition made at step 50 has half of the steps
+          Case{6, 50, 50, 10, {0, 1, 2, 3, 4}, 0.2},      // it has none
+          Case{3, 20, 10'000, 10, {1, 2}, 0.5},           // the first one has next to nothing
+          Case{3, 20, 100, 0, {0, 1}, 0.5},               // no balancings
+          Case{1, 0, 100, 10, {0}, 1.0},                  // one step was looked at
+          Case{2, 3, 8, 10, {0}, 1.0},                    // the run ends before the first balancing
+          Case{2, 3, 40, 10, {0, 1}, 0.25},               // fewer steps were looked at than lie before it
+          Case{101, 1000, 5000, 10, {6, 16, 26, 36, 46, 56, 66, 76, 86, 96}, 0.1}}) {
+        CAPTURE(c.stretches, c.last_step, c.run_steps, c.every);
+        const std::vector<Share> shares = shares_of_run(c.stretches, c.last_step, c.run_steps, c.every, 10);
+        std::vector<std::size_t> taken;
+        double sum = 0;
+        for (const Share& s : shares) {
+            taken.push_back(s.stretch), sum += s.of_steps;
+            CHECK(s.of_steps > 0);
+        }
+        CHECK(taken == c.taken);
+        CHECK(shares.front().of_steps == Approx(c.of_first));
+        CHECK(sum == Approx(1));
+    }
+}
+
 TEST_CASE("between two snapshots cells hold the mean") {
     Snapshot a = row_at(0, {0}), b = row_at(10, {7});
     b.field.items.assign(8, 5);
