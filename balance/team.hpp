@@ -161,7 +161,7 @@ template <class T>
 std::vector<T> from_first(const Team& team, std::vector<T> list) {
     struct {
         std::int64_t size;
-        std::array<std::byte, 248> first;  // a list that fits in here takes one broadcast
+        std::array<std::byte, 1016> first;  // a list that fits in here takes one broadcast
     } head{std::ssize(list), {}};
     const auto known = [&] { return std::min(list.size() * sizeof(T), head.first.size()); };
     if (known() > 0) std::memcpy(head.first.data(), list.data(), known());

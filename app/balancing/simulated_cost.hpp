@@ -36,7 +36,7 @@ inline constexpr PartCost lines{0, 0, 2e-8};              ///< of the bisection'
 inline constexpr PartCost bisection{1e-4, 1.5e-5, 1e-8};  ///< into 8 patches a process
 inline constexpr PartCost chain{0, 1.2e-8, 1.4e-9};       ///< by a leader, with unequal targets
 inline constexpr PartCost blocks{0, 0, 5e-9};             ///< for the search for slow processes
-inline constexpr PartCost told{0, 1.2e-7, 0};             ///< on rank 0: what it is told for that, and looks at
+inline constexpr PartCost told{0, 9e-8, 0};               ///< on rank 0: what it is told for that, and looks at
 inline constexpr PartCost prior{0, 4e-7, 0};              ///< on rank 0, where times are not explained: the costs anew
 inline constexpr PartCost shares{0, 3e-7, 0};             ///< of a process in blocks
 inline constexpr PartCost sift{0, 1.2e-7, 0};             ///< on rank 0: which of them the search looks at

@@ -42,7 +42,7 @@ public:
     }
     double of(const Messages& m) const {
         const predict::Machine& machine = conditions_.machine;
-        constexpr double conclusions = 256;  // bytes that are spread
+        constexpr double conclusions = 1024;  // bytes that are spread
         const auto each = [](double bytes, double times) { return times > 0 ? bytes / times : 0; };
         return m.reductions * reduction_ + 2 * m.reduced_bytes / machine.between.bytes_per_second +
                m.broadcasts * broadcast_seconds(conditions_.nodes, machine, conclusions) +
@@ -120,7 +120,7 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
                                                    static_cast<int>(ranks));
         const balance::ChainCourse chain = balance::chain_course(items, ranks, leaders);
         seconds += cost::chain.process * chain.parts + cost::chain.cell * chain.items;
-        m.reductions += chain.reductions, m.broadcasts += 2, m.gathers += 1, m.exchanges += 1;
+        m.reductions += chain.reductions, m.broadcasts += 1, m.gathers += 1, m.exchanges += 1;
         // Patches to their places on the curve, and to those who have their items; to the homes of their cells; the
         // next boxes to their hosts. And the items before those of each rank.
         m.deliveries += 5;

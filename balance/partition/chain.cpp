@@ -244,12 +244,11 @@ ChainCuts chain_partition(const Team& team, const ChainItems& mine, std::int64_t
             smallest_limit = e.smallest;
         }
     }
-    std::array<std::int64_t, 3> told{smallest_limit, ends.first, std::ssize(ends.at)};
-    block.broadcast(std::as_writable_bytes(std::span(told)));
+    std::vector<std::int64_t> told{smallest_limit, ends.first};
+    told.insert(told.end(), ends.at.begin(), ends.at.end());
+    told = from_first(block, std::move(told));
     if (told[0] > 0) throw Infeasible(parts, limit, told[0]);
-    ends.first = told[1];
-    ends.at.resize(told[2]);
-    block.broadcast(std::as_writable_bytes(std::span(ends.at)));
+    ends = {told[1], {told.begin() + 2, told.end()}};
     return cuts_between(ends, {begin, begin + std::ssize(mine.load)});
 }
 

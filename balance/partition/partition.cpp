@@ -117,8 +117,9 @@ ChainItems items_of(const PartitionInput& in, const PartitionOptions& options, s
 
 // Bisection into patches, the patches along a curve, the curve cut into chains (Liu et al. 2015, with finer cuts).
 ProcessBoxes partition_chain(const PartitionInput& in, const PartitionOptions& options, Scattered<Split>& memory) {
-    const Patches patches = patches_in_order(
-        in.team, in.grid, bisected(in, options, patch_count(in.grid, options), memory, {}), options.order, options.cut);
+    const std::int64_t all = patch_count(in.grid, options);
+    const Patches patches =
+        patches_in_order(in.team, in.grid, bisected(in, options, all, memory, {}), all, options.order, options.cut);
     auto patch = patches.mine.begin();
     std::int64_t at = patches.mine.empty() ? 0 : patch->before;
     const ChainCuts cuts =

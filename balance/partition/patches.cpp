@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Patches are sorted where their place on the curve belongs: each member has an even share of the grid, as the curve
-// goes through it, so all know whose a place is without asking. There the items before each patch are counted, and by
-// these the patches are dealt.
+// goes through it, so all know whose a place is without asking. There the patches before each patch, and their items,
+// are counted, and by these the patches are dealt.
 #include "balance/partition/patches.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -125,20 +126,24 @@ void Row::add_boxes(std::int64_t begin, std::int64_t end, std::vector<Box>& boxe
     add_cells(patch_, axes_, begin * each, end * each, boxes);
 }
 
-Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, Order order, CutAt cut) {
+Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std::int64_t all, Order order, CutAt cut) {
     Patches patches;
     for (const Box& b : sorted_patches(team, grid, std::move(leaves), order)) {
         patches.mine.push_back({patches.items, b});
         patches.items += Row(b, cut, grid.dimensions).items();
     }
-    const std::int64_t before = sums_before(team, {&patches.items, 1})[0];
-    for (Patch& p : patches.mine) p.before += before;
+    const std::vector<std::int64_t> before = sums_before(team, std::array{patches.items, std::ssize(patches.mine)});
+    for (Patch& p : patches.mine) p.before += before[0];
     if (cut == CutAt::cells) patches.items = grid.box().cells();
     else team.sum({&patches.items, 1});
-    // To the member in whose share of all items the middle of a patch lies.
+    // To the member in whose share the middle of a patch lies, by the mean of its places among all items and all
+    // patches.
+    std::int64_t place = before[1];  // each is asked for once, in their order
     patches.mine = deliver_each(team, std::move(patches.mine), [&](const Patch& p) {
-        const std::int64_t twice_middle = 2 * p.before + Row(p.box, cut, grid.dimensions).items();
-        return static_cast<int>(twice_middle * team.size() / (2 * patches.items));
+        const __int128 among_items = 2 * p.before + Row(p.box, cut, grid.dimensions).items(),
+                       among_patches = 2 * place++ + 1;
+        return static_cast<int>((among_items * all + among_patches * patches.items) * team.size() /
+                                (__int128{4} * patches.items * all));
     });
     return patches;
 }

@@ -41,9 +41,11 @@ struct Patches {
     std::int64_t items = 0;   ///< of the whole chain
 };
 
-/// Orders patches along the curve through their centres, or as they are (Order::tree), and deals them so that each
-/// member has about as many items, since one with more would be waited for. Collective; the same chain whatever the
-/// number of members.
-Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, Order order, CutAt cut);
+/// Orders patches along the curve through their centres, or as they are (Order::tree), and deals them to the members.
+/// Members with many items or with many parts of the chain would be waited for. All patches have about the same load,
+/// so where they are many, parts are many, too: each member gets at most about twice its share of the items, and twice
+/// its share of the patches. all: how many patches there are. Collective; the same chain whatever the number of
+/// members.
+Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std::int64_t all, Order order, CutAt cut);
 
 }  // namespace balance

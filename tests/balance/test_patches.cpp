@@ -178,7 +178,7 @@ TEST_CASE("what a member is told of patches does not grow with the team, on squa
                 const auto seen = ThreadTeam::run(members, [&](const Team& team) -> Seen {
                     const std::int64_t first = a_member * team.rank();
                     const Leaves leaves{first, {all.begin() + first, all.begin() + first + a_member}};
-                    const Patches patches = patches_in_order(team, grid, leaves, order, CutAt::cells);
+                    const Patches patches = patches_in_order(team, grid, leaves, std::ssize(all), order, CutAt::cells);
                     return {ThreadTeam::counts_of(team).largest_transfer, std::ssize(patches.mine)};
                 });
                 largest.push_back(std::ranges::max(seen, {}, &Seen::bytes).bytes);
@@ -187,4 +187,35 @@ TEST_CASE("what a member is told of patches does not grow with the team, on squa
             CAPTURE(static_cast<int>(order), width, largest[0], largest[1]);
             CHECK(largest[1] < 3 * largest[0]);  // 16 times as many patches
         }
+}
+
+TEST_CASE("members get shares of the patches and of the items, where patches are of very unequal sizes") {
+    constexpr int members = 24;
+    const Grid grid{{480, 240, 1}};
+    std::vector<std::int64_t> load(grid.box().cells());
+    for (int x = 0; x < grid.cells[0]; ++x)
+        for (int y = 0; y < grid.cells[1]; ++y)
+            load[place_in(grid.box(), x, y)] = x < 240 ? 0 : x < 470 ? 1000 : 1'000'000;  // most of it in a strip
+    std::vector<Split> memory;
+    constexpr std::int64_t all = 8 * members;
+    const std::vector<Box> boxes = bisect(grid.box(), {grid.box(), load}, all, 1, memory);
+    for (const Order order : orders) {
+        struct Seen {
+            std::int64_t patches, items;
+        };
+        const auto seen = ThreadTeam::run(members, [&](const Team& team) -> Seen {
+            const std::int64_t first = 8 * team.rank();
+            const Patches patches = patches_in_order(
+                team, grid, {first, {boxes.begin() + first, boxes.begin() + first + 8}}, all, order, CutAt::cells);
+            Seen s{std::ssize(patches.mine), 0};
+            for (const Patch& p : patches.mine) s.items += p.box.cells();
+            return s;
+        });
+        std::int64_t largest_patch = 0;
+        for (const Box& b : boxes) largest_patch = std::max(largest_patch, b.cells());
+        for (const Seen& s : seen) {
+            CHECK(s.patches <= 2 * 8 + 1);
+            CHECK(s.items <= 2 * grid.box().cells() / members + largest_patch);
+        }
+    }
 }
