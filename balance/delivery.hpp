@@ -46,7 +46,8 @@ std::vector<Parcel<T>> deliver(const Team& team, const std::vector<Parcel<T>>& p
 }
 
 /// Sends each of some things to member_of(it). Returns those for this member, by their senders, and those of one sender
-/// in its order. A team of one sends nothing. Collective.
+/// in its order. Asks member_of once for each, in their order; a team of one sends nothing, and does not ask.
+/// Collective.
 template <class T, class MemberOf>
 std::vector<T> deliver_each(const Team& team, std::vector<T> things, MemberOf member_of) {
     if (team.size() == 1) return things;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // bench_rates: CPU time of the arithmetic of one balancing on member 0 of a team, the busiest, whatever the others do:
-// messages are left out. From its table come the rates in app/balancing/simulated_cost.hpp; those of the search for
-// slow processes from bench_search.
+// messages are left out. The bisection is timed by the wall clock, on one member after the other, and that of the
+// busiest is printed: run it on an idle machine. From the tables come the rates in app/balancing/simulated_cost.hpp;
+// those of the search for slow processes from bench_search.
 #include <time.h>
 
 #include <algorithm>
@@ -94,7 +95,8 @@ struct Log {
 };
 
 // A member that writes such a log; or one that plays it again, alone on a core whose caches hold what is its own, as
-// where each member has a core. Times of threads that take turns on few cores would be several times as long.
+// where each member has a core. Times of threads that take turns on few cores would be several times as long. Left out
+// are messages, their layout, reductions, and the copies of what arrives, which is in the cache then.
 class Member final : public Team {
 public:
     Member(const Team& team, Log& log) : team_(&team), rank_(team.rank()), size_(team.size()), log_(log) {}

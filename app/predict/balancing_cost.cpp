@@ -120,7 +120,9 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
                                                    static_cast<int>(ranks));
         const balance::ChainCourse chain = balance::chain_course(items, ranks, leaders);
         seconds += cost::chain.process * chain.parts + cost::chain.cell * chain.items;
-        m.reductions += chain.reductions, m.broadcasts += 1, m.gathers += 1, m.exchanges += 1;
+        m.reductions += chain.reductions, m.gathers += 1, m.exchanges += 1;
+        // Long lists of cuts take another broadcast, after that of the first of them.
+        m.broadcasts += ranks / leaders > 125 ? 2 : 1;
         // Patches to their places on the curve, and to those who have their items; to the homes of their cells; the
         // next boxes to their hosts. And the items before those of each rank.
         m.deliveries += 5;

@@ -59,6 +59,11 @@ std::vector<Speeds::SpeedOf> Speeds::unequal_in(std::span<const double> speeds, 
 }
 
 void Speeds::set(double usual, std::vector<SpeedOf> unequal) {
+    const auto as_first = [&](const SpeedOf& s) { return s.speed == unequal.front().speed; };
+    if (unequal.size() == processes_ && std::ranges::all_of(unequal, as_first)) {
+        usual = unequal.front().speed;
+        unequal.clear();
+    }
     if (usual != usual_ || unequal != unequal_) forget_excesses();
     usual_ = usual;
     unequal_ = std::move(unequal);

@@ -132,13 +132,14 @@ Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std:
         patches.mine.push_back({patches.items, b});
         patches.items += Row(b, cut, grid.dimensions).items();
     }
-    const std::vector<std::int64_t> before = sums_before(team, std::array{patches.items, std::ssize(patches.mine)});
+    const std::vector<std::int64_t> before =
+        sums_before(team, std::array<std::int64_t, 2>{patches.items, std::ssize(patches.mine)});
     for (Patch& p : patches.mine) p.before += before[0];
     if (cut == CutAt::cells) patches.items = grid.box().cells();
     else team.sum({&patches.items, 1});
     // To the member in whose share the middle of a patch lies, by the mean of its places among all items and all
     // patches.
-    std::int64_t place = before[1];  // each is asked for once, in their order
+    std::int64_t place = before[1];
     patches.mine = deliver_each(team, std::move(patches.mine), [&](const Patch& p) {
         const __int128 among_items = 2 * p.before + Row(p.box, cut, grid.dimensions).items(),
                        among_patches = 2 * place++ + 1;
