@@ -198,7 +198,15 @@ def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
     last = browser.run(frames)
     assert browser.run(slider) == len(last) - 1, "it stays at the last frame"
     assert "goes on, as of" in browser.run("return document.querySelector('.state').textContent")
-    # Somebody looks at an earlier frame, in other colours, without borders, further down.
+
+    # Somebody looks at an earlier frame, in other colours, without borders, further down. The page is not read anew
+    # while a pointer is down, so that no key is pressed on a page that goes or is not yet drawn.
+    def held():
+        browser.run("window.mark = 1; dispatchEvent(new Event('pointerdown'))")
+        time.sleep(1)
+        return browser.run("return window.mark && document.getElementById('main')?.dataset.ready")
+
+    until(held)
     browser.run("const s = document.getElementById('time'); s.value = 1; s.dispatchEvent(new Event('input'))")
     browser.key("2"), browser.key("b")
     browser.run("scrollTo({ top: 321, behavior: 'instant' })")
@@ -208,6 +216,7 @@ def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
     assert shown != browser.run("return document.querySelector('input[name=layer]').value")
     thermo = "return report.runs[0].thermo.step.length"
     rows = browser.run(thermo)
+    browser.run("dispatchEvent(new Event('pointerup'))")
     until(lambda: anew() or browser.run(thermo) > rows)
     assert browser.run(where).startswith(f"step {step}, frame ")
     assert browser.run(layer) == shown and not browser.run("return document.getElementById('borders').checked")
