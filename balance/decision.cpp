@@ -5,17 +5,6 @@
 #include <cmath>
 
 namespace balance {
-namespace {
-
-double mean_of(std::span<const double> values) {
-    double mean = 0;
-    for (const double v : values) mean += v / static_cast<double>(values.size());
-    return mean;
-}
-
-double largest_of(std::span<const double> values) { return *std::max_element(values.begin(), values.end()); }
-
-}  // namespace
 
 std::array<double, History::numbers> History::to_numbers() const {
     return {sum_mean,  sum_max,   lost_seconds, move_seconds, lbe_reachable, ghost_cells,
@@ -43,10 +32,13 @@ bool History::accepts(std::span<const double> values, std::int64_t processes, st
            h.load_step <= static_cast<double>(step) && whole(h.load_step) && whole(h.ghost_cells) && whole(h.updates);
 }
 
-Taken taken_by(std::span<const double> times, double steps, Watch& watch) {
+void spend(std::span<const double> times, double steps, Watch& watch) {
     watch.spent.resize(times.size(), 0.0);
     for (std::size_t p = 0; p < times.size(); ++p) watch.spent[p] += times[p] * steps;
-    return {mean_of(times), largest_of(times), mean_of(watch.spent), largest_of(watch.spent)};
+}
+
+Taken taken_by(const OverAll& times, const OverAll& spent) {
+    return {times.mean, times.largest, spent.mean, spent.largest};
 }
 
 void account(History& history, Watch& watch, const Taken& taken, double steps, Clock clock,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "balance/criterion/criterion.hpp"
+#include "balance/over_all.hpp"
 #include "balance/partition/quality.hpp"
 #include "balance/words.hpp"
 
@@ -70,7 +71,7 @@ struct History {
 
 /// What is remembered of the opportunities since the last migration; empty after one.
 struct Watch {
-    std::vector<double> spent;   ///< seconds of each process, where all times are known (taken_by())
+    std::vector<double> spent;   ///< seconds of each process that the member hosts
     std::vector<double> memory;  ///< of the criterion
 };
 
@@ -79,8 +80,11 @@ struct Taken {
     double mean = 0, largest = 0;              ///< seconds a step
     double spent_mean = 0, spent_largest = 0;  ///< seconds since the last migration
 };
-/// times: of all processes, seconds a step, over `steps` steps; they are added to what was spent before.
-Taken taken_by(std::span<const double> times, double steps, Watch& watch);
+/// times: of the processes that the member hosts, seconds a step, over `steps` steps; they are added to what was spent
+/// before.
+void spend(std::span<const double> times, double steps, Watch& watch);
+/// times: seconds a step. spent: Watch::spent. Both of all processes.
+Taken taken_by(const OverAll& times, const OverAll& spent);
 
 /// Adds what the processes took over `steps` steps, and asks the criterion what they have lost. Until a model has
 /// learnt from times, the loads that it knows may be all wrong; where the times refute them, perfect balance counts as

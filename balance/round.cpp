@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A round runs model by model. What processes take and get is summed at the homes of cells, piece by piece, and added
-// up by the members that host the processes; times go from there to member 0, which tells the others what follows from
-// all of them. So no other member holds anything for each process. Sums are of integers, so nothing depends on the
-// number of members.
+// up by the members that host the processes; what follows from all of them over_all() tells, so no member holds
+// anything for each process where there are very many. Sums don't depend on the number of members, and so nothing does.
 #include "balance/round.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 #include <utility>
 
@@ -23,18 +21,13 @@ Owners owners_of(const Setting& s, const ProcessBoxes& known) {
     return {s.grid, s.home(), known};
 }
 
-// How fast the deck lets each process run, by counted work; empty where all are alike.
-std::vector<double> true_speeds(const Setting& s, std::int64_t step) {
-    const auto speed = [&](std::int64_t p) { return speed_of(s.policy.counting.work.slow, p, step); };
-    std::int64_t p = 0;
-    while (p < s.hosts.processes() && speed(p) == 1) ++p;
-    if (p == s.hosts.processes()) return {};
-    std::vector<double> speeds;
-    for (p = 0; p < s.hosts.processes(); ++p) speeds.push_back(speed(p));
-    return speeds;
-}
-
 Range hosted_by(const Setting& s) { return s.hosts.processes_of(s.team.rank()); }
+
+// Numbers that this member adds up in over_all() of so many lists.
+std::int64_t added_up(const Setting& s, std::int64_t lists) {
+    const bool of_all = s.team.rank() == 0 && s.hosts.processes() <= most_known_to_one;
+    return lists * (of_all ? s.hosts.processes() : hosted_by(s).size());
+}
 
 // What a row says of the partition in use and of the decision.
 void describe(const BalancedModel& b, Row& row) {
@@ -47,67 +40,40 @@ void describe(const BalancedModel& b, Row& row) {
     row.move_seconds = b.history.move_seconds;
 }
 
-// The same field of each structure in a list.
-template <class S, class T>
-std::vector<T> each(const std::vector<S>& all, T S::*which) {
-    std::vector<T> values;
-    values.reserve(all.size());
-    for (const S& one : all) values.push_back(one.*which);
-    return values;
-}
-
-// What follows from the times of all processes: member 0 knows these, and tells it.
-struct Told {
-    Taken taken;
-    double lbe = 1, lbe_observed = 1;
-    Worth worth;
-};
-
-// What is known of one process: its seconds a step, and what it would have had with the even partition, in any unit; 0
-// where nobody asks for that.
-struct Took {
-    double seconds = 0;
-    std::int64_t even = 0;
-};
-
 // What the processes of one model took, and whether a migration could pay. hosted: of the processes that this member
-// hosts. add_worth(seconds, even): on member 0, with those of all processes.
+// hosts. add_worth(all): with what follows from them.
 template <class AddWorth>
-Observation observed_by(const Setting& s, const Moment& moment, Balancing& all, BalancedModel& b,
-                        std::vector<Took> hosted, AddWorth add_worth) {
+Observation observed_by(const Setting& s, const Moment& moment, BalancedModel& b, std::span<const ProcessWorth> hosted,
+                        AddWorth add_worth) {
     Observation seen;
-    const std::vector<Took> known = known_to_first(s.team, std::move(hosted));
-    seen.seconds = each(known, &Took::seconds);
+    for (const ProcessWorth& p : hosted) seen.seconds.push_back(p.seconds);
     seen.times = seen.seconds;
     for (std::size_t p = 0; p < moment.noise.size(); ++p) seen.times[p] *= moment.noise[p];
     const auto steps = static_cast<double>(moment.step - moment.last);
-    Told told;
-    if (s.team.rank() == 0) {
-        s.meter.part(RoundPart::quality, s.hosts.processes(), 0);
-        add_worth(seen.seconds, each(known, &Took::even));
-        told = {taken_by(seen.seconds, steps, b.watch), efficiency(seen.seconds), efficiency(seen.times), all.worth};
-    }
-    s.team.broadcast(std::as_writable_bytes(std::span(&told, 1)));
-    all.worth = told.worth;
+    spend(seen.seconds, steps, b.watch);
+    std::vector<std::vector<double>> lists{seen.times, b.watch.spent};
+    for (std::vector<double>& list : WorthOfAll::lists_of(hosted)) lists.push_back(std::move(list));
+    s.meter.part(RoundPart::quality, added_up(s, std::ssize(lists)), 0);
+    const std::vector<OverAll> over = over_all(s.team, s.hosts.processes(), lists);
+    const OverAll &times = over[0], &spent = over[1];
+    const WorthOfAll all = WorthOfAll::from(std::span(over).subspan(2));
+    add_worth(all);
+    const Taken taken = taken_by(all.seconds, spent);
+    const auto processes = static_cast<double>(s.hosts.processes());
 
     Row& row = seen.row;
     row.step = moment.step;
     row.model = b.label;
-    row.mean_seconds = told.taken.mean;
-    row.max_seconds = told.taken.largest;
-    row.lbe = told.lbe;
+    row.mean_seconds = taken.mean;
+    row.max_seconds = taken.largest;
+    row.lbe = efficiency(all.seconds.sum, processes, taken.largest);
     row.lbe_reachable = b.history.lbe_reachable;
-    account(b.history, b.watch, told.taken, steps, s.policy.clock, *b.criterion);
-    row.lbe_observed = told.lbe_observed;
+    account(b.history, b.watch, taken, steps, s.policy.clock, *b.criterion);
+    row.lbe_observed = efficiency(times.sum, processes, times.largest);
     row.decision = decide(b.history, *b.criterion);
     describe(b, row);
     return seen;
 }
-
-// Loads of a process in the partition in use, and in the next one.
-struct Loads {
-    std::int64_t now = 0, then = 0;
-};
 
 // The part of a round that belongs to one model.
 class ModelRound {
@@ -127,34 +93,32 @@ public:
     Observation observe() {
         const std::int64_t step = measured_.moment.step, first = hosted_by(s_).begin;
         const bool counted = !driver_ || !measured_.driver_times;
-        std::vector<Took> took;
+        std::vector<ProcessWorth> took;
         if (counted)
             for (const std::int64_t ticks : at_hosts(pieces_, cells_.work)) took.push_back({to_seconds(ticks)});
         else
             for (const double seconds : *measured_.driver_times) took.push_back({seconds});
-        for (std::size_t i = 0; i < took.size(); ++i)
-            took[i].seconds /= speed_of(s_.policy.counting.work.slow, first + static_cast<std::int64_t>(i), step);
-        const auto observed = [&](auto add_worth) {
-            return observed_by(s_, measured_.moment, all_, b_, std::move(took), add_worth);
-        };
-        if (!driver_ || !counted || !measured_.accelerator_speeds.empty())
-            return observed([](const auto&, const auto&) {});
+        for (std::size_t i = 0; i < took.size(); ++i) {
+            took[i].speed = speed_of(s_.policy.counting.work.slow, first + static_cast<std::int64_t>(i), step);
+            took[i].seconds /= took[i].speed;
+        }
+        const auto observed = [&](auto add_worth) { return observed_by(s_, measured_.moment, b_, took, add_worth); };
+        if (!driver_ || !counted || !measured_.accelerator_speeds.empty()) return observed([](const WorthOfAll&) {});
 
         // The cost of each cell is known at each balancing, so also what the even partition would have taken.
         const std::vector<std::int64_t> even = at_hosts(even_pieces(), cells_.work);
-        for (std::size_t i = 0; i < took.size(); ++i) took[i].even = even[i];
+        for (std::size_t i = 0; i < took.size(); ++i) took[i].even = static_cast<double>(even[i]);
         std::int64_t dearest = 0;
         for (const std::int64_t w : cells_.work) dearest = std::max(dearest, w);
         s_.team.max(std::span(&dearest, 1));
-        return observed([&](std::span<const double> seconds, std::span<const std::int64_t> with_even) {
-            const std::vector<double> speeds = true_speeds(s_, step);
-            balance::add(all_.worth, static_cast<double>(step - measured_.moment.last), seconds,
-                         shape_of(with_even, dearest, speeds), speeds);
+        return observed([&](const WorthOfAll& all) {
+            balance::add(all_.worth, static_cast<double>(step - measured_.moment.last), all,
+                         shape_of(all, static_cast<double>(dearest)));
         });
     }
 
-    // New loads and a new partition; times: KnownToFirst; of the first round there are none, and all models start from
-    // the same loads.
+    // New loads and a new partition; times: of the hosted processes; of the first round there are none, and all models
+    // start from the same loads.
     void repartition(const std::vector<double>& times, Row& row, Outcome& outcome) {
         if (driver_) all_.load.reset();  // room for the new ones
         CellLoads loads = model_loads(times, row);
@@ -162,13 +126,11 @@ public:
         const double begin = s_.meter.now();
         std::optional<LocalPartition> next = partition_by(loads, row, outcome);
         row.partition_seconds = s_.meter.now() - begin;
-        std::vector<double> speeds;  // on member 0, of all processes
-        if (s_.team.rank() == 0) speeds = all_.speeds.relative_unless_equal();
-        const std::vector<std::int64_t> sums = weigh(next, loads, speeds, row);
+        const std::vector<double> speeds = all_.speeds.relative(hosted_by(s_));
+        const ProcessLoads kept = weigh(next, loads, speeds, row);
         const bool moves = next && row.decision == Decision::moved;
         if (moves) b_.partition = next->hosted;
-        if (driver_ && s_.team.rank() == 0 && !measured_.first && s_.policy.finds_speeds())
-            add_resources(sums, times, speeds, outcome);
+        if (driver_ && !measured_.first && s_.policy.finds_speeds()) add_resources(kept, times, speeds, outcome);
         describe(b_, row);
         if (moves || row.decision == Decision::kept_same) {
             b_.history.lost_seconds = 0;
@@ -221,7 +183,7 @@ private:
         if (driver_ && s_.policy.finds_speeds())
             all_.speeds.learn(s_.team, s_.grid, pieces_, cells_.counts, times, s_.meter);
         const auto loads_of = [&](const ProcessCells& cells) {
-            s_.meter.part(RoundPart::model, s_.hosts.processes(), cells.cells());
+            s_.meter.part(RoundPart::model, std::min(s_.hosts.processes(), most_concluded), cells.cells());
             return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state,
                             all_.speeds.at_mean_speed(times, hosted_by(s_).begin), cells_.work, cells_.ahead);
         };
@@ -263,40 +225,41 @@ private:
         return numbers;
     }
 
+    // What the processes of a partition have.
+    struct ProcessLoads {
+        std::vector<std::int64_t> hosted;  // of each that this member hosts
+        double mean = 0;                   // of all processes
+    };
+
     // Decides whether the next partition, if there is one, takes the place of the one before. Also where the same cells
     // come in other boxes, in which the tiles would have another order, nothing changes. Returns the loads that the
-    // processes have from now on, on member 0.
-    std::vector<std::int64_t> weigh(std::optional<LocalPartition>& next, const CellLoads& loads,
-                                    std::span<const double> speeds, Row& row) {
-        std::vector<Loads> of_each(hosted_by(s_).size());
-        const auto keep = [&](const std::vector<std::int64_t>& sums, std::int64_t Loads::*which) {
-            for (std::size_t i = 0; i < sums.size(); ++i) of_each[i].*which = sums[i];
-        };
-        keep(at_hosts(pieces_, loads.load), &Loads::now);
+    // processes have from now on.
+    ProcessLoads weigh(std::optional<LocalPartition>& next, const CellLoads& loads, std::span<const double> speeds,
+                       Row& row) {
+        ProcessLoads now{at_hosts(pieces_, loads.load)}, then{now.hosted};
         Moved mine;
         std::int64_t ghosts = 0;
         if (next) {
             next->around_home = around_home(s_.team, s_.grid, next->hosted);
-            keep(at_hosts(pieces_of(next->around_home), loads.load), &Loads::then);
+            then.hosted = at_hosts(pieces_of(next->around_home), loads.load);
             const Owners before = owners_of(s_, known_), after = owners_of(s_, next->around_home);
-            s_.meter.part(RoundPart::quality, s_.team.rank() == 0 ? s_.hosts.processes() : 0, home_cells(s_));
+            s_.meter.part(RoundPart::quality, added_up(s_, 4), home_cells(s_));
             mine = moved_between(before, after, particles());
             ghosts = ghost_cells(after);
         }
-        of_each = known_to_first(s_.team, std::move(of_each));
-        std::vector<std::int64_t> now, then;
-        double lbe_now = 0, lbe_then = 0;
-        if (s_.team.rank() == 0) {
-            now = each(of_each, &Loads::now), then = each(of_each, &Loads::then);
-            lbe_now = efficiency(now, speeds), lbe_then = efficiency(then, speeds);
+        std::array<std::vector<double>, 4> lists;  // loads, and loads / speed
+        for (std::size_t i = 0; i < speeds.size(); ++i) {
+            const auto of_now = static_cast<double>(now.hosted[i]), of_then = static_cast<double>(then.hosted[i]);
+            const std::array<double, 4> values{of_now, of_now / speeds[i], of_then, of_then / speeds[i]};
+            for (std::size_t k = 0; k < lists.size(); ++k) lists[k].push_back(values[k]);
         }
-        // Member 0 tells the efficiencies in the same sum, as the bits of doubles, to which the others add 0.
-        std::array<std::int64_t, 5> sums{mine.cells, mine.particles, ghosts, std::bit_cast<std::int64_t>(lbe_now),
-                                         std::bit_cast<std::int64_t>(lbe_then)};
-        s_.team.sum(sums);
-        b_.history.lbe_model = std::bit_cast<double>(sums[3]);
+        std::array<std::int64_t, 3> sums{mine.cells, mine.particles, ghosts};
+        const std::vector<OverAll> all = over_all(s_.team, s_.hosts.processes(), lists, sums);
+        const double capacity = all_.speeds.capacity();
+        now.mean = all[0].mean, then.mean = all[2].mean;
+        b_.history.lbe_model = efficiency(all[0].sum, capacity, all[1].largest);
         if (!next) return now;
-        b_.history.lbe_reachable = std::bit_cast<double>(sums[4]);
+        b_.history.lbe_reachable = efficiency(all[2].sum, capacity, all[3].largest);
         const Moved moved{sums[0], sums[1]};
         // By the wall clock a migration costs what the last one took. Of the first partition a criterion that weighs
         // each one doesn't count what it moves, so that it has one weighed as soon as the rest of the cost is lost.
@@ -318,15 +281,12 @@ private:
         return row.decision == Decision::moved ? then : now;
     }
 
-    // Of all processes: for member 0.
-    void add_resources(std::span<const std::int64_t> sums, std::span<const double> times, std::span<const double> speed,
-                       Outcome& outcome) {
-        double mean = 0;
-        for (const std::int64_t l : sums) mean += static_cast<double>(l) / static_cast<double>(sums.size());
-        for (std::size_t p = 0; p < sums.size(); ++p)
-            outcome.resources.push_back({measured_.moment.step, static_cast<std::int64_t>(p),
-                                         speed.empty() ? 1 : speed[p],
-                                         mean > 0 ? static_cast<double>(sums[p]) / mean : 0.0, times[p]});
+    void add_resources(const ProcessLoads& loads, std::span<const double> times, std::span<const double> speed,
+                       Outcome& outcome) const {
+        for (std::size_t i = 0; i < times.size(); ++i)
+            outcome.resources.push_back(
+                {measured_.moment.step, hosted_by(s_).begin + static_cast<std::int64_t>(i), speed[i],
+                 loads.mean > 0 ? static_cast<double>(loads.hosted[i]) / loads.mean : 0.0, times[i]});
     }
 
     const Setting& s_;
@@ -362,17 +322,17 @@ Observation observe(const Setting& s, const Moment& moment, const std::optional<
     BalancedModel& driver = balancing.models.front();
     Observation seen;
     if (measured) {
-        std::vector<Took> took;
-        for (const double seconds : measured->seconds) took.push_back({seconds});
-        for (std::size_t i = 0; i < took.size() && measured->even; ++i) took[i].even = (*measured->even)[i];
-        const auto add_worth = [&](std::span<const double> seconds, std::span<const std::int64_t> even) {
+        const std::vector<double> speeds = balancing.speeds.relative(hosted_by(s));
+        std::vector<ProcessWorth> took;
+        for (std::size_t i = 0; i < measured->seconds.size(); ++i)
+            took.push_back(
+                {measured->seconds[i], speeds[i], measured->even ? static_cast<double>((*measured->even)[i]) : 0});
+        seen = observed_by(s, moment, driver, took, [&](const WorthOfAll& all) {
             if (!measured->even) return;
-            const std::vector<double> speeds = balancing.speeds.relative_unless_equal();
-            LoadShape shape = shape_of(even, 0, speeds);
+            LoadShape shape = shape_of(all, 0);
             shape.dearest = balancing.dearest_cell;
-            add(balancing.worth, static_cast<double>(moment.step - moment.last), seconds, shape, speeds);
-        };
-        seen = observed_by(s, moment, balancing, driver, std::move(took), add_worth);
+            add(balancing.worth, static_cast<double>(moment.step - moment.last), all, shape);
+        });
     } else {
         seen.row.step = moment.step;
         seen.row.model = driver.label;

@@ -59,11 +59,11 @@ struct BalancedModel {
     Scattered<Split> splits{};  ///< what the partitioner remembers
     std::unique_ptr<Criterion> criterion{};
     std::vector<double> state{};  ///< of each cell of this member's home
-    Watch watch{};                ///< its `spent` on member 0 alone
+    Watch watch{};
     History history{};
 };
 
-/// What rounds remember from one to the next. Member 0 knows more than the others (Speeds).
+/// What rounds remember from one to the next.
 struct Balancing {
     std::vector<BalancedModel> models;  ///< the driver, whose partition is in use, then those compared with it
     Speeds speeds;
@@ -120,7 +120,7 @@ Balancing make_balancing(const Setting& setting, const ModelConstants& constants
 /// When a round is made, and what disturbs its measurements.
 struct Moment {
     std::int64_t step = 0, last = 0;  ///< now, and of the round before
-    /// KnownToFirst: the models see the time of each process times this; empty: as it is.
+    /// Of the processes that the member hosts: the models see the time of each times this; empty: as it is.
     std::span<const double> noise = {};
 };
 
@@ -133,9 +133,9 @@ struct MeasuredTimes {
 };
 /// Whether what was measured is reason enough for a migration.
 struct Observation {
-    Row row;                       ///< its decision is none where the round goes on, else why the partition is kept
-    KnownToFirst<double> times;    ///< seconds a step of each process as the models see them
-    KnownToFirst<double> seconds;  ///< and as they were
+    Row row;                      ///< its decision is none where the round goes on, else why the partition is kept
+    std::vector<double> times;    ///< seconds a step of each process that the member hosts, as the models see them
+    std::vector<double> seconds;  ///< and as they were
 };
 /// The first half of the driver's round by the wall clock, for which nothing has to be counted. measured: empty, on all
 /// members, where the times were too short for the clock. Changes the driver's history and the worth. Collective.
@@ -180,12 +180,13 @@ struct Measured {
     std::optional<std::vector<double>> driver_times = {};
 };
 
-/// What comes of a round; the same on all members but for `next`, `seconds`, `resources`, `cells`.
+/// What comes of a round; the same on all members but for `cells`, and for `next`, `seconds` and `resources`, which are
+/// of the processes that a member hosts.
 struct Outcome {
     std::optional<LocalPartition> next;  ///< the driver's from now on; nothing: it keeps the one that it has
     std::vector<Row> rows;               ///< of the driver, then of the other models; none of the first round
-    KnownToFirst<double> seconds;        ///< a step of the driver's processes before; none of the first round
-    std::vector<ResourceRow> resources;  ///< where speeds are found, on member 0; else none
+    std::vector<double> seconds;         ///< a step of the driver's processes before; none of the first round
+    std::vector<ResourceRow> resources;  ///< where speeds are found; else none
     std::optional<Infeasible> dead_end;  ///< some model found no partition that keeps the limit, and keeps its own
     HomeCells cells;                     ///< what was counted
 };

@@ -6,18 +6,21 @@
 
 namespace balance {
 
-LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std::span<const double> speeds) {
-    double all = 0, capacity = 0, slowest = 0, fastest = 0;
-    for (std::size_t p = 0; p < even.size(); ++p) {
-        const double speed = speeds.empty() ? 1 : speeds[p], mine = static_cast<double>(even[p]);
-        all += mine;
-        capacity += speed;
-        slowest = std::max(slowest, mine / speed);
-        fastest = std::max(fastest, speed);
+std::array<std::vector<double>, WorthOfAll::count> WorthOfAll::lists_of(std::span<const ProcessWorth> hosted) {
+    std::array<std::vector<double>, count> lists;
+    for (const ProcessWorth& p : hosted) {
+        const std::array<double, count> values{p.seconds, p.speed, p.seconds * p.speed, p.even, p.even / p.speed};
+        for (std::size_t i = 0; i < count; ++i) lists[i].push_back(values[i]);
     }
-    if (all == 0) return {};
-    const double mean = all / capacity;
-    return {slowest / mean, static_cast<double>(dearest) / fastest / mean};
+    return lists;
+}
+
+WorthOfAll WorthOfAll::from(std::span<const OverAll> all) { return {all[0], all[1], all[2], all[3], all[4]}; }
+
+LoadShape shape_of(const WorthOfAll& all, double dearest) {
+    if (all.even.sum == 0) return {};
+    const double mean = all.even.sum / all.speed.sum;
+    return {all.even_seconds.largest / mean, dearest / all.speed.largest / mean};
 }
 
 double dearest_of(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest) {
@@ -28,15 +31,8 @@ double dearest_of(const Team& team, std::span<const std::int64_t> load, double c
     return all == 0 ? 0 : static_cast<double>(dearest) / fastest * capacity / static_cast<double>(all);
 }
 
-void add(Worth& worth, double steps, std::span<const double> times, const LoadShape& shape,
-         std::span<const double> speeds) {
-    double work = 0, capacity = 0;
-    for (std::size_t p = 0; p < times.size(); ++p) {
-        const double speed = speeds.empty() ? 1 : speeds[p];
-        work += times[p] * speed;
-        capacity += speed;
-    }
-    const double mean = work / capacity, longest = *std::max_element(times.begin(), times.end());
+void add(Worth& worth, double steps, const WorthOfAll& all, const LoadShape& shape) {
+    const double mean = all.work.sum / all.speed.sum, longest = all.seconds.largest;
     worth.steps += steps;
     worth.measured += steps * longest;
     worth.perfect += steps * mean;

@@ -2,9 +2,12 @@
 // What balancing was worth in a run: what perfect balance would have taken, what the dearest cell allows, and what the
 // run would have taken with the even partition that it starts from.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "balance/over_all.hpp"
 #include "balance/team.hpp"
 
 namespace balance {
@@ -14,9 +17,28 @@ struct LoadShape {
     double even = 1;     ///< of the slowest process, were the partition even
     double dearest = 0;  ///< of the dearest cell
 };
-/// even: the load that each process would have with the even partition. dearest: that of the dearest cell, in the same
-/// unit. speeds: of each process; empty: all 1. Where nothing costs anything, {1, 0}.
-LoadShape shape_of(std::span<const std::int64_t> even, std::int64_t dearest, std::span<const double> speeds = {});
+/// What is to be known of each process.
+struct ProcessWorth {
+    double seconds = 0;  ///< a step
+    double speed = 1;
+    double even = 0;  ///< its load with the even partition, in any unit
+};
+/// What follows from that for all processes.
+struct WorthOfAll {
+    OverAll seconds, speed;
+    OverAll work;          ///< seconds * speed
+    OverAll even;          ///< loads with the even partition
+    OverAll even_seconds;  ///< the same / speed
+
+    /// The five numbers above of each process that a member hosts, one list for each. What over_all() makes of these
+    /// lists goes to from().
+    static constexpr std::size_t count = 5;
+    static std::array<std::vector<double>, count> lists_of(std::span<const ProcessWorth> hosted);
+    static WorthOfAll from(std::span<const OverAll> all);
+};
+
+/// dearest: the load of the dearest cell, in the unit of the even partition's. Where nothing costs anything, {1, 0}.
+LoadShape shape_of(const WorthOfAll& all, double dearest);
 /// The dearest cell of a shape alone. load: of the cells of the member's home. capacity: the sum of the processes'
 /// speeds; fastest: the largest of them. Collective.
 double dearest_of(const Team& team, std::span<const std::int64_t> load, double capacity, double fastest);
@@ -30,10 +52,8 @@ struct Worth {
     double even = 0;      ///< with the even partition
 };
 
-/// In each of `steps` more steps the processes took `times` (seconds a step), of loads of that shape. speeds: of each
-/// process; empty: all 1.
-void add(Worth& worth, double steps, std::span<const double> times, const LoadShape& shape,
-         std::span<const double> speeds = {});
+/// In each of `steps` more steps the processes took these seconds, of loads of that shape.
+void add(Worth& worth, double steps, const WorthOfAll& all, const LoadShape& shape);
 
 /// Parts of 1.
 struct Verdict {

@@ -4,7 +4,7 @@
 // bench_wide. Prints for each balancing the time of the slowest member, by rates of arithmetic that were measured
 // (app/balancing/simulated_cost.hpp) and by a model of messages: an estimate, not a measurement. Then what a member
 // sends, and the bytes that it keeps afterwards and holds at most meanwhile, counted at each allocation; member 0,
-// which knows the times of all processes, stands apart. At last the collective calls of the middle member by the size
+// which fits costs for all, stands apart. At last the collective calls of the middle member by the size
 // of the team.
 #include <cstdio>
 #include <cstdlib>

@@ -322,12 +322,9 @@ void measure(int nx, int ny, int ranks) {
     const double fields = microseconds([&] { ProcessCells::whole_processes(team, grid, around_home, hosts); });
     const double owners = microseconds([&] { const Owners o(grid, home, around_home); });
     const Owners o(grid, home, around_home);
-    const double quality = microseconds([&] {  // with what member 0 alone does
+    const double quality = microseconds([&] {
         ghost_cells(o);
         moved_between(o, o, mine);
-        Watch watch;
-        taken_by(times, 1, watch);
-        efficiency(times);
     });
     const ProcessCells pieces = ProcessCells::at_home(team, grid, around_home, hosts);
     const double summed = microseconds([&] { pieces.piece_sums(mine); });

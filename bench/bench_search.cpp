@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench_search: CPU time of the parts of the search for slow processes on member 0 of a team, where it hosts all
-// processes, in one balancing. From its table come the rates in app/balancing/simulated_cost.hpp.
+// bench_search: CPU time of the parts of the search for slow processes on a member that hosts all processes, in one
+// balancing. From its table come the rates in app/balancing/simulated_cost.hpp.
 #include <time.h>
 
 #include <array>
@@ -99,10 +99,11 @@ void speeds(int nx, int ny, int ranks, const Unknown& unknown, int balancings) {
         found.learn(one, grid, cells, counts, times, last);
         last.end();
     }
-    std::printf("%8d %6d %-20s %8d | %6.2f %7.1f %7.1f %7.1f %7.1f %8.1f | %8lld %7lld\n", nx * ny, ranks, unknown.name,
-                balancings, 1e3 * last.of(RoundPart::blocks) / (nx * ny), last.of(RoundPart::told),
-                last.of(RoundPart::prior), last.of(RoundPart::shares), last.of(RoundPart::sift),
-                last.of(RoundPart::search), static_cast<long long>(last.processes(RoundPart::search) / 1000),
+    std::printf("%8d %6d %-20s %8d | %6.2f %7.1f %7.1f %7.1f %7.1f %7.1f %8.1f | %8lld %7lld\n", nx * ny, ranks,
+                unknown.name, balancings, 1e3 * last.of(RoundPart::blocks) / (nx * ny), last.of(RoundPart::look),
+                last.of(RoundPart::medians), last.of(RoundPart::prior), last.of(RoundPart::shares),
+                last.of(RoundPart::sift), last.of(RoundPart::search),
+                static_cast<long long>(last.processes(RoundPart::search) / 1000),
                 static_cast<long long>(last.cells(RoundPart::search)));
 }
 
@@ -112,10 +113,10 @@ int main() {
     app::give_arrays_their_own_pages(true);
     const app::FieldsOnHeap fields;  // as in runs
     std::printf(
-        "%8s %6s %-20s %8s | %6s %7s %7s %7s %7s %8s | %8s %7s  (nanoseconds a cell; microseconds; thousands of "
+        "%8s %6s %-20s %8s | %6s %7s %7s %7s %7s %7s %8s | %8s %7s  (nanoseconds a cell; microseconds; thousands of "
         "multiplications; numbers of the matrix)\n",
-        "cells", "ranks", "not known", "records", "blocks", "told", "prior", "shares", "sift", "search", "products",
-        "matrix");
+        "cells", "ranks", "not known", "records", "blocks", "look", "medians", "prior", "shares", "sift", "search",
+        "products", "matrix");
     for (const Unknown& unknown :
          {Unknown{"nothing", 0, false, 1}, Unknown{"noise", 0.01, false, 1}, Unknown{"some slow", 0.01, true, 1},
           Unknown{"dear cells, 1.3 x", 0.01, false, 1.3}, Unknown{"much noise", 0.1, false, 1}})

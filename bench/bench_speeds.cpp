@@ -46,7 +46,9 @@ public:
     }
     std::vector<double> relative() const { return speeds_.relative(); }
     PartTargets targets() const { return speeds_.targets(); }
-    std::vector<double> at_mean_speed(std::span<const double> times) const { return speeds_.at_mean_speed(times); }
+    std::vector<double> at_mean_speed(std::span<const double> times, std::int64_t first = 0) const {
+        return speeds_.at_mean_speed(times, first);
+    }
 
 private:
     static Features row(std::span<const std::int64_t> sums, std::size_t p) {

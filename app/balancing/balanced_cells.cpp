@@ -11,6 +11,7 @@ BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use
     if (shares.empty() && loads) shares = loads->load;
     BalancedCells before{step, in_use, {}, balance::whole_field(team, grid, particles)};
     shares = balance::whole_field(team, grid, shares);
+    const std::vector<double> seconds = balance::gather<double>(team, outcome.seconds);  // members host in order
     if (team.rank() != 0) return before;
     std::vector<double> sums(in_use.processes(), 0), cells(in_use.processes(), 0);
     for_each_box(in_use, [&](std::int64_t p, const balance::Box& box) {
@@ -21,7 +22,7 @@ BalancedCells balanced_cells(std::int64_t step, const balance::Partition& in_use
     for_each_box(in_use, [&](std::int64_t p, const balance::Box& box) {
         for_each_cell(grid, box, [&](std::int64_t c) {
             const double share = sums[p] > 0 ? static_cast<double>(shares[c]) / sums[p] : 1 / cells[p];
-            before.seconds[c] = outcome.seconds[p] * share;
+            before.seconds[c] = seconds[p] * share;
         });
     });
     return before;

@@ -92,7 +92,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
                  team_, std::move(taken.even), [&](const NanosecondsOf& p) { return hosts().member_of(p.process); }))
             (*times.even)[part.process - mine.begin] += part.nanoseconds;
     }
-    const balance::KnownToFirst<double> noise = noise_of(settings_.noise, seed_, step, hosts(), team_.rank());
+    const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes_of(team_.rank()));
     // Of the driver alone: the times that other partitions would have taken cannot be measured.
     observed_ = balance::observe(setting_, {step, *last_step_, noise},
                                  wall_->trusts(mean) ? std::optional(std::move(times)) : std::nullopt, state_);
@@ -141,7 +141,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     const Timed phase(timers_, Phase::balancing);
     const FieldsOnHeap fields;
     balance::Measured measured;
-    const balance::KnownToFirst<double> noise = noise_of(settings_.noise, seed_, step, hosts(), team_.rank());
+    const std::vector<double> noise = noise_of(settings_.noise, seed_, step, hosts().processes_of(team_.rank()));
     measured.moment = {step, last_step(), noise};
     measured.first = !last_step_;
     measured.observed = std::exchange(observed_, std::nullopt);

@@ -86,7 +86,7 @@ public:
     /// Rows of balance.csv since the last call.
     std::vector<BalanceRow> take_rows() { return std::exchange(rows_, {}); }
 
-    /// Rows of resources.csv since the last call, where speeds are measured.
+    /// Rows of resources.csv of the processes that this rank hosts, since the last call, where speeds are measured.
     std::vector<ResourceRow> take_resources() { return std::exchange(resources_, {}); }
 
     /// What was before the last balance(), where the deck wants formats of it and times were known; once.

@@ -7,13 +7,11 @@
 
 namespace app {
 
-balance::KnownToFirst<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::Hosts& hosts,
-                                       int rank) {
-    balance::KnownToFirst<double> factors;
+std::vector<double> noise_of(double noise, std::uint64_t seed, std::int64_t step, const balance::Range& processes) {
+    std::vector<double> factors;
     if (noise == 0) return factors;
     const std::uint64_t of_step = seed + md::mix(static_cast<std::uint64_t>(step));
-    const balance::Range known = rank == 0 ? balance::Range{0, hosts.processes()} : hosts.processes_of(rank);
-    for (std::int64_t p = known.begin; p < known.end; ++p)
+    for (std::int64_t p = processes.begin; p < processes.end; ++p)
         factors.push_back(std::max(0.0, 1 + noise * md::normal_pair(of_step, p)[0]));
     return factors;
 }

@@ -41,6 +41,7 @@ public:
     /// Whatever is written at intervals of its own.
     virtual void series(std::int64_t /*step*/, Engine&) {}
     virtual void checkpoint(std::int64_t /*step*/, const Engine&) {}
+    /// resources: of the processes that this rank hosts.
     virtual void balanced(const std::vector<BalanceRow>& /*rows*/, const std::vector<ResourceRow>& /*resources*/) {}
     /// Who had which cells up to a balancing.
     virtual void balanced_cells(const BalancedCells&) {}

@@ -221,7 +221,8 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
         }
     files().balance->add(rows);
     if (Live* live = progress_.live()) live->balanced(rows);
-    if (files().resources) files().resources->add(resources);
+    if (files().resources && !resources.empty())  // each rank hosts a process: all have rows, or none has
+        add_resources(*files().resources, resources, balancer_.hosts().processes(), balancer_.team());
 }
 
 void Output::balanced_cells(const BalancedCells& before) {

@@ -113,7 +113,7 @@ void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t p
     if (file.has("/balance/speeds/memory"))
         notes.push_back("what the speeds were found from is dropped: another version of the program wrote it");
     else memory = file.all<double>("/balance/speeds/records");
-    const bool good = balancer.speeds().restore(balancer.team(), found, memory);
+    const bool good = balancer.speeds().restore(balancer.hosts().processes_of(comm.rank()), found, memory);
     comm::require(comm, good, [&] {
         return InputError(
             fmt::format("{}: /balance/speeds makes no sense; {}, or restart with balance.speeds = off", path, remedy));

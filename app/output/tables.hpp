@@ -52,4 +52,9 @@ const Columns<ZoneRow>& zone_columns();          ///< of zones.csv
 const Columns<MapRow>& map_columns();            ///< of map.csv
 const Columns<RankRow>& rank_columns();          ///< of ranks.csv
 
+/// Adds the rows of one balancing. hosted: of the processes that this member hosts, in their order. They come to rank 0
+/// balance::most_known_to_one at a time. Collective. Throws OutputError.
+void add_resources(Table<ResourceRow>& table, std::span<const ResourceRow> hosted, std::int64_t processes,
+                   const balance::Team& team);
+
 }  // namespace app

@@ -10,6 +10,7 @@
 
 #include "app/balancing/simulated_cost.hpp"
 #include "balance/grid/field.hpp"
+#include "balance/over_all.hpp"
 #include "predict/timeline.hpp"
 
 namespace app {
@@ -23,6 +24,13 @@ struct Messages {
     double reductions = 0, broadcasts = 0, gathers = 0, exchanges = 0, deliveries = 0;
     double messages = 0;                           ///< one after the other
     double gathered_bytes = 0, reduced_bytes = 0;  ///< by one rank; in all reductions
+
+    // balance::over_all() of so many lists. added_up: numbers of each that one rank adds up.
+    void over_all(double lists, double added_up) {
+        const bool gathered = added_up > 1;
+        gathers += gathered ? 1 : 0, gathered_bytes += gathered ? 8 * lists * added_up : 0;
+        reductions += gathered ? 1 : 2;
+    }
 };
 
 class Prices {
@@ -54,13 +62,14 @@ public:
     double cells_of_a_rank() const { return cells_ / ranks_; }
     // What comes from the homes around one comes at the same time; where it is packed, its size before it.
     double frame_messages() const { return packs_ ? 2 : 1; }
-    double home(const PartCost& c) const { return part(c, cells_of_a_rank(), ranks_); }
     // Of a part that goes through the processes around a rank, not through all.
     double around(const PartCost& c) const { return part(c, cells_of_a_rank(), 16); }
     static double part(const PartCost& c, double cells, double processes) {
         return c.once + c.process * processes + c.cell * cells;
     }
     double ranks() const { return ranks_; }
+    // Numbers of a list that one rank adds up.
+    double added_up() const { return ranks_ <= static_cast<double>(balance::most_known_to_one) ? ranks_ : 1; }
 
 private:
     static double largest(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
@@ -72,9 +81,10 @@ private:
 };
 
 double look_seconds(const Prices& price, bool counted_work) {
-    // Times go to rank 0, with those of the even partition, and what follows from them to all.
-    Messages m{.reductions = 1, .broadcasts = 1, .gathers = 1, .deliveries = 1, .gathered_bytes = 16 * price.ranks()};
-    double seconds = price.part(cost::quality, 0, price.ranks());  // on rank 0
+    // over_all() of seven lists: times, what was spent, and what balance::Worth needs.
+    Messages m{.reductions = 1, .deliveries = 1};
+    m.over_all(7, price.added_up());
+    double seconds = price.part(cost::quality, 0, 7 * price.added_up());
     if (!counted_work) return seconds + price.of(m);
     for (const PartCost& c : {cost::tiles, plan_of_fields, plan_of_fields, plan_of_fields, plan_of_fields, cost::around,
                               cost::counted, cost::sums, cost::sums})
@@ -90,23 +100,27 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     const double ranks = price.ranks();
     const balance::CutTogether together = balance::cut_together_of(cells, dimensions, static_cast<int>(ranks));
     double seconds = price.part(cost::lines, static_cast<double>(together.lines), 0);
-    for (const PartCost& c : {cost::model, cost::quality}) seconds += price.home(c);
     for (const PartCost& c : {cost::owners, plan_of_fields, plan_of_fields, cost::owners, cost::sums, cost::sums})
         seconds += price.around(c);
     seconds += price.part(cost::bisection, price.cells_of_a_rank(), 1);
-    constexpr double model = 48, features = 32, loads = 16;
-    // r1 learns from six numbers of each process, on one rank, to whose host they come from the homes of its cells; the
-    // time and two numbers go back. Other models are told what the cells of their process hold, and get their states,
-    // which go home again with the loads. Then the loads of the partition in use and of the next one go to the hosts,
-    // and to rank 0, and their quality in one reduction to all.
+    constexpr double model = 64, ratio = 8;
+    // r1 learns from times and six numbers of each process, or of some of many, on one rank, to whose host they come
+    // from the homes of its cells; the time and two numbers go back. Other models are told what the cells of their
+    // process hold, and get their states, which go home again with the loads. Then the loads of the partition in use
+    // and of the next one go to the hosts, and what follows from them to all.
+    const double concluded = std::min(ranks, static_cast<double>(balance::most_concluded));
+    seconds += price.part(cost::model, price.cells_of_a_rank(), concluded);
+    seconds += price.part(cost::quality, price.cells_of_a_rank(), 4 * price.added_up());
     const bool additive = balance::make_model(balance.model, balance.constants)->additive();
-    Messages m{.reductions = 3,
+    Messages m{.reductions = 1,
                .broadcasts = 2,
-               .gathers = 3,
+               .gathers = 2,
                .exchanges = additive ? 0.0 : 4.0,
                .deliveries = 1,
                .messages = additive ? 6.0 : 2.0,
-               .gathered_bytes = (model + loads) * ranks};
+               .gathered_bytes = model * concluded};
+    m.over_all(1, price.added_up());
+    m.over_all(4, price.added_up());
     // The bisection: sums of lines, until there are boxes for all. Its loads travel twice where blocks of ranks go on
     // by themselves, and what it remembers goes with them and comes back.
     m.reductions += static_cast<double>(together.sums);
@@ -131,9 +145,10 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
     }
     if (balance.speeds == balance::SpeedSource::measured) {
         // Nothing stands out: where something does, the search takes more.
-        seconds += price.home(cost::blocks) + price.home(cost::told);
-        m.broadcasts += 1, m.gathers += 1, m.messages += 2;
-        m.gathered_bytes += features * ranks;
+        seconds += price.part(cost::blocks, price.cells_of_a_rank(), 1) + price.part(cost::look, 0, 1) +
+                   price.part(cost::medians, 0, concluded);
+        m.reductions += 1, m.broadcasts += 1, m.gathers += 1, m.messages += 2;
+        m.gathered_bytes += ratio * concluded;
     }
     if (!counted_work) {  // only now, as counted work has before
         seconds += price.around(cost::tiles) + price.around(plan_of_fields) + price.around(cost::around);

@@ -126,8 +126,8 @@ public:
     Round balance(std::int64_t time) {
         const std::int64_t step = series_.step(time);
         balance::Measured measured;
-        const balance::KnownToFirst<double> noise =
-            noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts, team_.rank());
+        const std::vector<double> noise =
+            noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts.processes_of(team_.rank()));
         measured.first = !last_step_;
         measured.moment = {step, last_step_.value_or(step), noise};
         balance::HomeCells cells = series_.cells(time);
@@ -165,6 +165,9 @@ public:
     }
 
     bool finds_speeds() const { return setting_.policy.finds_speeds(); }
+    void add_resources(Table<ResourceRow>& table, std::span<const ResourceRow> rows) const {
+        app::add_resources(table, rows, setting_.hosts.processes(), team_);
+    }
 
 private:
     void require_partition(std::int64_t step, const balance::Outcome& outcome) const {
@@ -241,7 +244,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
         if (t > 0 && series.step(t) % every != 0) continue;
         const Replay::Round round = replay.balance(t);
         rows.add(round.outcome.rows);
-        if (resources) resources->add(round.outcome.resources);
+        if (resources) replay.add_resources(*resources, round.outcome.resources);
         if (round.before) formats.write(*round.before);
         ++seen;
     }

@@ -8,12 +8,28 @@
 #include <stdexcept>
 
 #include "balance/model/work.hpp"
+#include "balance/over_all.hpp"
 
 namespace balance {
 namespace {
 
-// The rounds in which the model learns from all processes at once. Returns the contributions of the last one, of the
-// process of each piece. times: of all processes on member 0.
+// Of each process that a model concludes from its time and its row, one after the other, on member 0. Members host
+// consecutive processes, so they are in the order of the processes. times, rows: of the hosted processes.
+std::vector<double> told_of(const Team& team, const ProcessCells& cells, std::span<const double> times,
+                            std::span<const double> rows) {
+    const std::int64_t every = concluded_every(cells.processes()), begin = cells.hosted().begin;
+    std::vector<double> told;
+    for (std::int64_t p = next_of_sample(begin, every); p < cells.hosted().end; p += every) {
+        const auto i = static_cast<std::size_t>(p - begin), width = rows.size() / times.size();
+        const std::span<const double> row = rows.subspan(i * width, width);
+        told.push_back(times[i]);
+        told.insert(told.end(), row.begin(), row.end());
+    }
+    return gather<double>(team, told);
+}
+
+// The rounds in which the model learns from many processes at once. Returns the contributions of the last one, of the
+// process of each piece. times: of the hosted processes.
 std::vector<double> conclude_rounds(LoadModel& model, const Team& team, const ProcessCells& cells,
                                     std::span<const ProcessView> views, std::span<const double> times) {
     std::vector<double> of_hosted;
@@ -28,10 +44,18 @@ std::vector<double> conclude_rounds(LoadModel& model, const Team& team, const Pr
         if (cells.are_whole()) width = views.empty() ? 0 : mine.size() / views.size();
         else width = model.contribution(round, {}).size();
         of_hosted = cells.sums_at_hosts(mine, width);
-        // Members host consecutive processes: one after the other their rows are in the order of the processes.
-        const std::vector<double> all = gather<double>(team, of_hosted);
+        const std::vector<double> told = told_of(team, cells, times, of_hosted);
         std::vector<double> conclusions;
-        if (team.rank() == 0) conclusions = model.conclude(round, all, times);
+        if (team.rank() == 0) {
+            const std::int64_t every = concluded_every(cells.processes());
+            const std::size_t of_each = told.size() / ((cells.processes() + every - 1) / every);
+            std::vector<double> rows, seconds;
+            for (auto here = told.begin(); here != told.end(); here += static_cast<std::ptrdiff_t>(of_each)) {
+                seconds.push_back(*here);
+                rows.insert(rows.end(), here + 1, here + static_cast<std::ptrdiff_t>(of_each));
+            }
+            conclusions = model.conclude(round, rows, seconds);
+        }
         model.learn(round, from_first(team, std::move(conclusions)));
     }
     return cells.for_pieces(of_hosted, width);
@@ -67,7 +91,7 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
         throw std::logic_error("the load model has to see whole processes; this is a bug");
     std::vector<double> state_here = cells.to_pieces(std::span<const double>(state));
     std::vector<ProcessView> views;
-    const std::vector<double> time_of_piece = cells.for_pieces(times.first(cells.hosted().size()), 1);
+    const std::vector<double> time_of_piece = cells.for_pieces(times, 1);
     for (std::size_t i = 0; i < cells.pieces().size(); ++i) {
         const Piece& p = cells.pieces()[i];
         views.push_back({{}, std::span(state_here).subspan(p.first, p.cells), time_of_piece[i], p.process});
@@ -92,15 +116,11 @@ CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const P
             views[i].contribution = std::span(rows).subspan(i * width, width);
     }
 
-    Totals totals{0, 0, grid.box().cells(), cells.processes()};
-    std::int64_t particles = 0;
-    for (const CellCounts& c : counts) particles += c.n;
-    if (team.rank() == 0)
-        for (const double t : times) totals.time += t;
-    // Member 0 tells the time in the same sum, as the bits of a double, to which the others add 0.
-    std::array<std::int64_t, 2> sums{particles, std::bit_cast<std::int64_t>(totals.time)};
-    team.sum(sums);
-    totals.particles = sums[0], totals.time = std::bit_cast<double>(sums[1]);
+    std::array<std::int64_t, 1> particles{};
+    for (const CellCounts& c : counts) particles[0] += c.n;
+    const std::vector<double> of_times(times.begin(), times.end());
+    const OverAll all = over_all(team, cells.processes(), std::span(&of_times, 1), particles)[0];
+    const Totals totals{all.sum, particles[0], grid.box().cells(), cells.processes()};
     std::vector<double> loads(cells.cells());
     for (std::size_t i = 0; i < views.size(); ++i)
         model.update(views[i], totals, std::span(loads).subspan(cells.pieces()[i].first, cells.pieces()[i].cells));

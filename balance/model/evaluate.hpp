@@ -23,8 +23,8 @@ CellLoads first_loads(Start start, std::span<const CellCounts> counts);
 
 /// Lets the model learn from the times that the processes of a partition took, and returns the loads that it gives now.
 /// cells: by that partition, whole processes unless the model is additive. counts, state: of the cells of the member's
-/// home, what they hold, and what the model remembers of each, read and written. times: KnownToFirst, seconds a step of
-/// each process. work: true ticks of the cells at home, for a model that wants them; empty: not known.
+/// home, what they hold, and what the model remembers of each, read and written. times: seconds a step of each process
+/// that the member hosts. work: true ticks of the cells at home, for a model that wants them; empty: not known.
 /// ahead: what these will hold, where it is known (on all members or on none). Collective.
 CellLoads evaluate(LoadModel& model, const Team& team, const Grid& grid, const ProcessCells& cells,
                    std::span<const CellCounts> counts, std::span<double> state, std::span<const double> times,

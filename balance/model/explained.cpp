@@ -9,33 +9,67 @@
 
 namespace balance {
 
+namespace {
+
+double log_of(double speed) { return speed == 1 ? 0.0 : std::log(speed); }
+
+// The squares of 2 x 2 blocks, or cubes, in which blocks lie: by the line along the last axis on which a block lies.
+class Squares {
+public:
+    explicit Squares(const std::array<int, 3>& blocks)
+        : of_line_(blocks[2] > 1 ? blocks[2] : blocks[1]), lines_(1.0 / of_line_) {
+        const int ny = blocks[2] > 1 ? blocks[1] : 1;
+        for (int x = 0; x < blocks[0]; ++x)
+            for (int y = 0; y < ny; ++y) first_.push_back((x / 2 * ((ny + 1) / 2) + y / 2) * ((of_line_ + 1) / 2));
+        marked_.resize(std::size_t(first_.back()) + (of_line_ + 1) / 2);
+    }
+    void mark(std::int32_t block) { marked_[of(block)] = true; }
+    bool marked(std::int32_t block) const { return marked_[of(block)]; }
+
+private:
+    // A product with the reciprocal takes a fraction of the time of a division; half a block more keeps it exact.
+    std::size_t of(std::int32_t block) const {
+        const auto line = static_cast<std::int32_t>((block + 0.5) * lines_);
+        return static_cast<std::size_t>(first_[line]) + static_cast<std::uint32_t>(block - line * of_line_) / 2;
+    }
+
+    int of_line_;  // blocks
+    double lines_;
+    std::vector<std::int32_t> first_;  // of each line the square of its first block
+    std::vector<bool> marked_;
+};
+
+}  // namespace
+
+double noise_in(std::span<double> left) {
+    constexpr double usual_noise = 0.03;
+    constexpr std::size_t crowd = 16;  // fewer processes do not show their noise
+    return left.size() < crowd ? 0 : std::min(1.4826 * median_in(left), usual_noise);
+}
+
 // Of each process what is left in the last record must be small, or no more than noise can do, there and in the mean of
 // all records.
-std::vector<double> unexplained(std::span<const SpeedRecord> records, std::span<const double> known) {
+Unexplained unexplained(std::span<const std::vector<double>> excesses, std::span<const double> known, double noise,
+                        std::int64_t all) {
     constexpr double small = 0.02;
-    constexpr double usual_noise = 0.03;  // more may be many slow processes
-    constexpr std::size_t crowd = 16;     // fewer processes do not show their noise
-    const std::size_t processes = known.size();
-    std::vector<double> last, mean, squares(processes, 0.0);
-    last.reserve(processes), mean.reserve(processes);
-    for (std::size_t p = 0; p < processes; ++p) {
-        double sum = 0;
-        for (const SpeedRecord& r : records) sum += r.excess[p];
-        const double log_known = known[p] == 1 ? 0.0 : std::log(known[p]);
-        last.push_back(std::abs(records.back().excess[p] + log_known));
-        mean.push_back(std::abs(sum / static_cast<double>(records.size()) + log_known));
-    }
-    if (std::ranges::none_of(last, [](double left) { return left > small; })) return squares;
-    const double noise = processes < crowd ? 0 : std::min(1.4826 * median(last), usual_noise);
     // About the largest that so many numbers with a normal distribution reach, with some room.
-    const double reached = 1.2 * noise * std::sqrt(2 * std::log(static_cast<double>(processes)));
-    const auto add_beyond = [&](double most, const std::vector<double>& left) {
-        for (std::size_t p = 0; p < processes; ++p)
-            if (left[p] > std::max(small, most)) squares[p] += left[p] * left[p];
-    };
-    add_beyond(reached, last);
-    add_beyond(reached / std::sqrt(static_cast<double>(records.size())), mean);
-    return squares;
+    const double reached = 1.2 * noise * std::sqrt(2 * std::log(static_cast<double>(all)));
+    const auto records = static_cast<double>(excesses.size());
+    Unexplained result;
+    for (std::size_t p = 0; p < known.size(); ++p) {
+        double sum = 0, square = 0;
+        for (const std::vector<double>& excess : excesses) sum += excess[p];
+        const double log_known = log_of(known[p]);
+        const auto add_beyond = [&](double most, double left) {
+            if (left > std::max(small, most)) square += left * left;
+        };
+        const double last = std::abs(excesses.back()[p] + log_known);
+        add_beyond(reached, last);
+        add_beyond(reached / std::sqrt(records), std::abs(sum / records + log_known));
+        result.shows = result.shows || last > small;
+        result.squares.push_back(square);
+    }
+    return result;
 }
 
 std::vector<bool> involved(std::span<const double> left, std::span<const SpeedRecord> records,
@@ -43,27 +77,21 @@ std::vector<bool> involved(std::span<const double> left, std::span<const SpeedRe
     const std::size_t processes = known.size();
     std::vector<bool> involved(records.size() * processes, processes < many_processes);
     if (processes < many_processes) return involved;
-    std::vector<std::int32_t> square_of;  // of each block
-    square_of.reserve(std::size_t(blocks[0]) * blocks[1] * blocks[2]);
-    for (int x = 0; x < blocks[0]; ++x)
-        for (int y = 0; y < blocks[1]; ++y)
-            for (int z = 0; z < blocks[2]; ++z)
-                square_of.push_back((x / 2 * ((blocks[1] + 1) / 2) + y / 2) * ((blocks[2] + 1) / 2) + z / 2);
-    std::vector<char> squares(square_of.back() + 1);  // whether something shows in them
+    Squares squares(blocks);  // marked where something shows in them
     for (std::size_t k = 0; k < records.size(); ++k) {
         std::vector<char> shows(processes);  // a deviation of at least half the root of what is left of a process
         for (std::size_t p = 0; p < processes; ++p) {
             if (left[p] == 0 && known[p] == 1) continue;
             involved[k * processes + p] = true;
-            const double here = records[k].excess[p] + (known[p] == 1 ? 0.0 : std::log(known[p]));
+            const double here = records[k].excess[p] + log_of(known[p]);
             shows[p] = left[p] > 0 && 4 * here * here >= left[p];
         }
         for (const BlockShare& s : records[k].shares)
-            if (shows[s.process] != 0) squares[square_of[s.block]] = 1;
+            if (shows[s.process] != 0) squares.mark(s.block);
     }
     for (std::size_t k = 0; k < records.size(); ++k)
         for (const BlockShare& s : records[k].shares)
-            if (squares[square_of[s.block]] != 0) involved[k * processes + s.process] = true;
+            if (squares.marked(s.block)) involved[k * processes + s.process] = true;
     return involved;
 }
 
@@ -83,14 +111,12 @@ bool Patience::over(double left) {
     return false;
 }
 
-void Patience::tell(double left, std::span<const double> before, std::span<const double> found) {
-    constexpr double same = 0.02, longest = 8;
+void Patience::tell(double left, bool nothing_found) {
+    constexpr double longest = 8;
     if (processes_ < many_processes) return;
-    const bool nothing =
-        std::ranges::equal(before, found, [](double a, double b) { return std::abs(std::log(b / a)) <= same; });
-    wait_ = nothing ? std::clamp(2 * wait_, 1.0, longest) : 0;
+    wait_ = nothing_found ? std::clamp(2 * wait_, 1.0, longest) : 0;
     waited_ = 0;
-    left_ = nothing ? left : 0;
+    left_ = nothing_found ? left : 0;
 }
 
 void Patience::set_numbers(std::span<const double, count> numbers) {

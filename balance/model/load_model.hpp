@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "balance/over_all.hpp"
 #include "balance/words.hpp"
 
 namespace balance {
@@ -65,6 +66,18 @@ struct ModelConstants {
     friend bool operator==(const ModelConstants&, const ModelConstants&) = default;
 };
 
+/// Models conclude from at most so many processes, which is enough to fit a few costs, so no member has to know more.
+inline constexpr std::int64_t most_concluded = most_known_to_one;
+/// Of so many processes those are concluded from whose numbers are multiples of this. It is odd, so that not all of
+/// them are on the same socket of each node.
+inline std::int64_t concluded_every(std::int64_t processes) {
+    return (processes + most_concluded - 1) / most_concluded | 1;
+}
+/// The first multiple of `every` from this process on.
+inline std::int64_t next_of_sample(std::int64_t process, std::int64_t every) {
+    return (process + every - 1) / every * every;
+}
+
 class LoadModel {
 public:
     virtual ~LoadModel() = default;
@@ -81,7 +94,9 @@ public:
     /// (also on none) and in any order, and no value of a cell has to travel.
     virtual bool additive() const { return false; }
     /// What follows from all processes; asked on one member alone, for whose answer the others wait: it must not throw.
-    /// rows: contribution of each process one after the other; times: seconds a step of each.
+    /// rows: contribution of each process one after the other; times: seconds a step of each. Of more than
+    /// `most_concluded` processes these are of each third one, or fifth, ..., so that no more are left: sums over them
+    /// are then not those of all (Totals).
     virtual std::vector<double> conclude(int /*round*/, std::span<const double> /*rows*/,
                                          std::span<const double> /*times*/) const {
         return {};

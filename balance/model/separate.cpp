@@ -42,16 +42,33 @@ constexpr int most_levels = 4;  // single ones, and groups of 2, 4, 8 side by si
 
 constexpr Index none = ~Index{0};
 
-// Numbers that occur, in order, and the place of each among them.
-struct Occurring {
+// Numbers that occur, in order, and the place of each among them. Places are in pages, of which those are there in
+// which numbers occur: blocks of some of very many processes are few among all blocks.
+class Occurring {
+public:
     explicit Occurring(std::span<const Index> any) {
-        if (!any.empty()) places.assign(std::ranges::max(any) + std::size_t{1}, none);
-        for (const Index i : any) places[i] = 0;
-        for (Index i = 0; i < places.size(); ++i)
-            if (places[i] != none) places[i] = static_cast<Index>(numbers.size()), numbers.push_back(i);
+        if (!any.empty()) page_of_.assign(std::ranges::max(any) / page + 1, none);
+        for (const Index i : any) page_of_[i / page] = 0;
+        Index pages = 0;
+        for (Index& p : page_of_)
+            if (p != none) p = pages++;
+        places_.assign(std::size_t{pages} * page, none);
+        for (const Index i : any) places_[in_page(i)] = 0;
+        for (Index p = 0; p < page_of_.size(); ++p)
+            for (Index i = p * page; page_of_[p] != none && i < (p + 1) * page; ++i)
+                if (Index& place = places_[in_page(i)]; place != none)
+                    place = static_cast<Index>(numbers.size()), numbers.push_back(i);
     }
-    Index place_of(std::size_t i) const { return i < places.size() ? places[i] : none; }
-    std::vector<Index> numbers, places;
+    Index place_of(std::size_t i) const {
+        return i / page < page_of_.size() && page_of_[i / page] != none ? places_[in_page(i)] : none;
+    }
+    std::vector<Index> numbers;
+
+private:
+    static constexpr Index page = 64;
+    std::size_t in_page(std::size_t i) const { return std::size_t{page_of_[i / page]} * page + i % page; }
+
+    std::vector<Index> page_of_, places_;
 };
 
 // The unknowns are nodes of trees. Of each process the logarithm of its speed at the first record, and its change at
@@ -150,7 +167,7 @@ private:
                 }
                 if (outside) outside_.push_back(std::abs(excess));
                 else
-                    equations_.push_back({begin, terms_.size(), processes_.places[p] * records_ + k, excess,
+                    equations_.push_back({begin, terms_.size(), processes_.place_of(p) * records_ + k, excess,
                                           std::pow(decay, static_cast<double>(records_ - 1 - k))});
             }
         }
@@ -169,7 +186,7 @@ private:
         for (const Terms& t : terms_) met.insert(met.end(), t.leaf.begin(), t.leaf.end());
         const Occurring leaves(met);
         for (Terms& t : terms_)
-            for (Index& leaf : t.leaf) leaf = static_cast<Index>(first_block_) + leaves.places[leaf];
+            for (Index& leaf : t.leaf) leaf = static_cast<Index>(first_block_) + leaves.place_of(leaf);
         grow(leaves.numbers, 1, levels, [&](Index block, int level) {
             const auto along = [&](int axis, int l) { return static_cast<Index>((blocks[axis] + (1 << l) - 1) >> l); };
             const Index ny = along(1, level), nz = along(2, level);
@@ -190,7 +207,7 @@ private:
             const std::size_t begin = parents_.size() + level.size() * of_each;
             for (const Index node : higher)
                 for (std::size_t k = 0; k < of_each; ++k)
-                    parents_.push_back(static_cast<Index>(begin + next.places[node] * of_each + k));
+                    parents_.push_back(static_cast<Index>(begin + next.place_of(node) * of_each + k));
             level = next.numbers;
         }
         parents_.resize(parents_.size() + level.size() * of_each, root);
@@ -404,8 +421,8 @@ private:
 
 }  // namespace
 
-std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
-                             const std::vector<bool>& fitted, const std::array<int, 3>& blocks, const Meter& meter) {
+std::vector<double> log_speeds(std::span<const SpeedRecord> records, std::span<const double> known,
+                               const std::vector<bool>& fitted, const std::array<int, 3>& blocks, const Meter& meter) {
     meter.part(RoundPart::search, 0, 0);
     Values log_speed;
     for (const double speed : known) log_speed.push_back(std::log(speed));
@@ -413,13 +430,21 @@ std::vector<double> separate(std::span<const SpeedRecord> records, std::span<con
     meter.part(RoundPart::search, fit.operations(), fit.entries());
     fit.solve();
     for (std::size_t p = 0; p < known.size(); ++p) log_speed[p] += fit.deviation(p);
+    return log_speed;
+}
+
+double speed_beside(double log_speed, double median, std::int64_t processes) {
     // Costs and speeds of few processes are hard to tell apart.
-    const double tellable = 0.03 + 0.15 / std::sqrt(static_cast<double>(known.size()));
-    const double usual = median(log_speed);
-    std::vector<double> speeds;
-    for (const double s : log_speed)
-        speeds.push_back(
-            std::abs(s - usual) < tellable ? 1.0 : std::clamp(std::exp(s - usual), slowest_speed, fastest_speed));
+    const double tellable = 0.03 + 0.15 / std::sqrt(static_cast<double>(processes));
+    const double differs = log_speed - median;
+    return std::abs(differs) < tellable ? 1.0 : std::clamp(std::exp(differs), slowest_speed, fastest_speed);
+}
+
+std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
+                             const std::vector<bool>& fitted, const std::array<int, 3>& blocks, const Meter& meter) {
+    std::vector<double> speeds = log_speeds(records, known, fitted, blocks, meter);
+    const double usual = median(speeds);
+    for (double& s : speeds) s = speed_beside(s, usual, std::ssize(known));
     return speeds;
 }
 

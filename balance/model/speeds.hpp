@@ -34,13 +34,14 @@ struct BlockShare {
     double share = 0;        ///< 0 to 1
 };
 
-/// What one balancing tells of speeds.
+/// What one balancing tells of the speeds of some processes.
 struct SpeedRecord {
-    std::vector<double> times;       ///< of each process
-    std::vector<double> sums;        ///< of the features over each process's cells
     std::vector<BlockShare> shares;  ///< by process, for separate(); a process without any tells nothing
-    std::vector<double> excess;  ///< of each process: log of its time over what its cells should cost; empty: not known
+    std::vector<double> excess;      ///< of each process: log of its time over what its cells should cost
 };
+
+/// Whether a process was measured at all.
+inline bool is_time(double seconds) { return seconds > 0 && std::isfinite(seconds); }
 
 /// Balancings that speeds are fitted to.
 inline constexpr std::size_t most_records = 6;
@@ -58,13 +59,27 @@ inline constexpr std::size_t many_processes = 100;
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
                              const std::vector<bool>& fitted, const std::array<int, 3>& blocks,
                              const Meter& meter = no_meter);
-/// What the records leave to explain of each process: squares of what is beyond noise. 0 of all: nothing, as where all
-/// have equal speeds.
-std::vector<double> unexplained(std::span<const SpeedRecord> records, std::span<const double> known);
+/// The same in two steps, for processes that are looked at in several parts: the logarithms of speeds, in one unit, and
+/// from that of a process and the median over all processes its speed.
+std::vector<double> log_speeds(std::span<const SpeedRecord> records, std::span<const double> known,
+                               const std::vector<bool>& fitted, const std::array<int, 3>& blocks,
+                               const Meter& meter = no_meter);
+double speed_beside(double log_speed, double median, std::int64_t processes);
+/// The standard deviation of noise, by the sizes of what is left of each process, or of a sample of them, in the last
+/// record; no more than is usual, for more may be many slow processes. Changes their order.
+double noise_in(std::span<double> left);
+/// What excesses leave to explain.
+struct Unexplained {
+    bool shows = false;  ///< whether more than little is left of any process in the last record: if of none, nothing is
+    std::vector<double> squares;  ///< of each process: what is beyond noise
+};
+/// excesses: by record, of each of some processes. known: their speeds. all: how many processes there are.
+Unexplained unexplained(std::span<const std::vector<double>> excesses, std::span<const double> known, double noise,
+                        std::int64_t all);
 /// Which times separate() has to look at: of each record, one after the other, whether that of each process. They are
 /// all times of the processes of which something is unexplained or whose speed is known not to be 1, and of the others
 /// the times with a part of a square of 2 x 2 blocks in which something unexplained shows. Of fewer than
-/// `many_processes` all. What is left out is explained by a speed of 1 and shows the noise. left: unexplained().
+/// `many_processes` all. What is left out is explained by a speed of 1 and shows the noise. left: Unexplained::squares.
 std::vector<bool> involved(std::span<const double> left, std::span<const SpeedRecord> records,
                            std::span<const double> known, const std::array<int, 3>& blocks);
 /// The processes with any time among these, in order. all: how many there are.
@@ -76,10 +91,10 @@ std::vector<std::uint32_t> processes_in(const std::vector<bool>& involved, std::
 class Patience {
 public:
     explicit Patience(std::size_t processes) : processes_(processes) {}
-    /// Whether to search now. left: unexplained() of all together, above 0.
+    /// Whether to search now. left: what is unexplained of all together, above 0.
     bool over(double left);
-    /// What a search has made of what was left. The speeds before it, and those that it found.
-    void tell(double left, std::span<const double> before, std::span<const double> found);
+    /// What a search has made of what was left: whether all speeds stayed about as they were.
+    void tell(double left, bool nothing_found);
 
     static constexpr std::size_t count = 3;
     /// For checkpoints: `count` numbers, from 0 to 1e9; all are 0 where nothing is waited for.
@@ -98,17 +113,17 @@ public:
     Speeds(std::int64_t processes, const ModelConstants& constants);
 
     /// cells: ProcessCells::at_home() of the partition in use. counts: what the cells of the member's home hold. times:
-    /// KnownToFirst, seconds a step of each process. Collective.
+    /// seconds a step of each process that the member hosts, the same ones each time. Collective.
     void learn(const Team& team, const Grid& grid, const ProcessCells& cells, std::span<const CellCounts> counts,
                std::span<const double> times, const Meter& meter = no_meter);
 
     /// Speeds that are known, of each process, in any unit. Throws std::invalid_argument where there are more or fewer.
     void set(std::span<const double> speeds);
 
-    /// Of each process, relative to their mean.
-    std::vector<double> relative() const;
-    /// The same; empty where nothing tells them apart.
-    std::vector<double> relative_unless_equal() const { return all_are_1() ? std::vector<double>() : relative(); }
+    /// Of each of some processes, relative to the mean of all.
+    std::vector<double> relative(const Range& processes) const;
+    /// Of each process.
+    std::vector<double> relative() const { return relative({0, processes_}); }
     /// The sum and the largest of relative().
     double capacity() const { return capacity_; }
     double fastest() const { return fastest_; }
@@ -119,12 +134,12 @@ public:
 
     /// For checkpoints: the speeds as they were found, the same on all members, and what they were found from, on
     /// member 0 (empty elsewhere). memory() is collective.
-    std::vector<double> found() const;
+    std::vector<double> found() const { return found({0, processes_}); }
     std::int64_t bytes() const;
     std::vector<double> memory(const Team& team) const;
-    /// The same on all members. saved: memory(), nothing where it is lost. Returns false, and changes nothing, for
-    /// numbers that cannot be such.
-    bool restore(const Team& team, std::span<const double> found, std::optional<std::span<const double>> saved);
+    /// The same on all members but for `hosted`, the processes that a member hosts. saved: memory(), nothing where it
+    /// is lost. Returns false, and changes nothing, for numbers that cannot be such.
+    bool restore(const Range& hosted, std::span<const double> found, std::optional<std::span<const double>> saved);
 
 private:
     // One that is not the usual one, as it was found. Most are, so only the others are remembered and told.
@@ -142,35 +157,46 @@ private:
         int side;  // cells
         std::array<int, 3> count;
     };
-    Blocks blocks_of(const Grid& grid) const;
-    // Of all processes, on member 0.
-    struct Known {
-        std::vector<double> speeds, logs;  // logs: empty where all speeds are 1
-        double log_of(std::size_t process) const { return logs.empty() ? 0.0 : logs[process]; }
+    // What one balancing tells of some processes.
+    struct Record {
+        std::vector<double> times;
+        std::vector<double> sums;    // of the features over each process's cells
+        bool seen = false;           // whether `excess` is known
+        std::vector<double> excess;  // as in SpeedRecord
     };
+    // Of the processes that this member hosts.
+    struct Left {
+        std::vector<double> squares;
+        double all = 0;  // the sum over all processes
+    };
+    Blocks blocks_of(const Grid& grid) const;
     static std::vector<BlockPart> hosted_parts(const ProcessCells& cells, std::span<const CellCounts> counts,
                                                const Blocks& blocks);
-    std::vector<double> left_unexplained(const Meter& meter);
+    Left left_unexplained(const Team& team, const Range& hosted, const Meter& meter);
+    void fit_prior(const Team& team, const Range& hosted, const Meter& meter);
+    void fit_prior(std::span<Record> records, std::span<const double> known);
+    std::vector<SpeedOf> search(const Team& team, const Range& hosted, const Blocks& blocks, const Left& left,
+                                const Meter& meter) const;
     std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
-    std::vector<double> log_ratios(const SpeedRecord& record, std::size_t every) const;
-    static double usual(std::span<const double> log_ratios, const Known& known, std::size_t every);
-    std::vector<double> excess_of(const SpeedRecord& record, const Known& known, std::size_t every = 1) const;
-    void forget_excesses();  // which follow from the costs and the speeds
-    void fit_prior(const Known& known);
-    std::size_t fitted_every() const;  // the costs are fitted to each process that is a multiple of it
-    double of(std::size_t process) const;
+    std::vector<double> log_ratios(const Record& record) const;
+    bool are_about(double usual, std::span<const SpeedOf> unequal) const;
+    void forget_excesses();             // which follow from the costs and the speeds
+    std::int64_t fitted_every() const;  // the costs are fitted to each process that is a multiple of it
+    double of(std::int64_t process) const;
+    std::vector<double> found(const Range& processes) const;
 
-    Prior prior_;  // what member 0 fits
-    std::size_t processes_;
+    Prior prior_;
+    std::int64_t processes_;
     double usual_ = 1;              // as found, 1 is what most processes have
     std::vector<SpeedOf> unequal_;  // by process
     double mean_ = 1;               // of what was found
     double capacity_, fastest_ = 1;
-    Patience patience_;  // of member 0
-    // Of the last balancings: what the processes that a member hosts had in the blocks, and on member 0 what is told
-    // of all processes. So rank 0 learns of blocks only where something has to be explained by them.
+    Patience patience_;
+    // Of the last balancings, of the processes that this member hosts: what they had in the blocks, and what else is
+    // known. Member 0 is told one number of each process, and more only where
+    // something has to be explained.
     std::vector<std::vector<BlockPart>> parts_;
-    std::vector<SpeedRecord> records_;
+    std::vector<Record> records_;
 };
 
 }  // namespace balance

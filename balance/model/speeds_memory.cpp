@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What checkpoints keep of the search for slow processes. It is gathered on member 0, and stays there until it is
-// forgotten; what comes back is believed only where it can be such.
+// What checkpoints keep of the search for slow processes. It is gathered on member 0; what comes back is believed only
+// where it can be such.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -14,10 +14,12 @@ std::vector<double> Speeds::memory(const Team& team) const {
     std::vector<double> m = prior_.numbers();
     m.push_back(static_cast<double>(parts_.size()));
     for (std::size_t k = 0; k < parts_.size(); ++k) {
+        const std::vector<double> times = gather<double>(team, records_[k].times),
+                                  sums = gather<double>(team, records_[k].sums);
         const std::vector<BlockPart> parts = gather<BlockPart>(team, parts_[k]);
         if (team.rank() != 0) continue;
-        m.insert(m.end(), records_[k].times.begin(), records_[k].times.end());
-        m.insert(m.end(), records_[k].sums.begin(), records_[k].sums.end());
+        m.insert(m.end(), times.begin(), times.end());
+        m.insert(m.end(), sums.begin(), sums.end());
         m.push_back(static_cast<double>(parts.size()));
         for (const BlockPart& p : parts) {
             for (const std::int32_t n : {p.process, p.x, p.y, p.cells}) m.push_back(n);
@@ -33,13 +35,13 @@ std::vector<double> Speeds::memory(const Team& team) const {
 std::int64_t Speeds::bytes() const {
     std::size_t bytes = unequal_.capacity() * sizeof(SpeedOf);
     for (const auto& parts : parts_) bytes += parts.capacity() * sizeof(BlockPart);
-    for (const SpeedRecord& r : records_)
+    for (const Record& r : records_)
         bytes += (r.times.capacity() + r.sums.capacity() + r.excess.capacity()) * sizeof(double);
     return static_cast<std::int64_t>(bytes);
 }
 
-bool Speeds::restore(const Team& team, std::span<const double> found, std::optional<std::span<const double>> saved) {
-    if (found.size() != processes_ ||
+bool Speeds::restore(const Range& hosted, std::span<const double> found, std::optional<std::span<const double>> saved) {
+    if (std::ssize(found) != processes_ ||
         !std::all_of(found.begin(), found.end(), [](double s) { return s >= 1e-6 && s <= 1e6; }))
         return false;
     if (!saved) {
@@ -56,16 +58,21 @@ bool Speeds::restore(const Team& team, std::span<const double> found, std::optio
     };
     const auto whole = [&](double low, double high) { return static_cast<std::int64_t>(next(low, high)); };
     Prior prior = prior_;
-    std::vector<SpeedRecord> records;
+    std::vector<Record> records;
     std::vector<std::vector<BlockPart>> parts;
+    const auto is_here = [&](std::int64_t process) { return process >= hosted.begin && process < hosted.end; };
     std::vector<double> numbers;
     for (std::size_t i = 0; i < Prior::count; ++i) numbers.push_back(next(0, 1e100));
     prior.set_numbers(numbers);
     const std::int64_t n = whole(0, most_records);
     for (std::int64_t k = 0; k < n && good; ++k) {
-        SpeedRecord r;
-        for (std::size_t p = 0; p < processes_; ++p) r.times.push_back(next(0, 1e30));
-        for (std::size_t i = 0; i < processes_ * features; ++i) r.sums.push_back(next(0, 1e30));
+        Record r;
+        const auto read = [&](std::vector<double>& of_hosted, int of_each) {
+            for (std::int64_t i = 0; i < processes_ * of_each; ++i)
+                if (const double value = next(0, 1e30); is_here(i / of_each)) of_hosted.push_back(value);
+        };
+        read(r.times, 1);
+        read(r.sums, features);
         const std::int64_t here = whole(0, static_cast<double>(memory.size()));
         parts.emplace_back();
         for (std::int64_t i = 0; i < here && good; ++i) {
@@ -73,7 +80,7 @@ bool Speeds::restore(const Team& team, std::span<const double> found, std::optio
             p.process = static_cast<std::int32_t>(whole(0, static_cast<double>(processes_ - 1)));
             for (std::int32_t* n : {&p.x, &p.y, &p.cells}) *n = static_cast<std::int32_t>(whole(0, 1 << 29));
             for (std::int64_t& s : p.sums) s = whole(0, 1e15);
-            parts.back().push_back(p);
+            if (is_here(p.process)) parts.back().push_back(p);
         }
         records.push_back(std::move(r));
     }
@@ -84,9 +91,8 @@ bool Speeds::restore(const Team& team, std::span<const double> found, std::optio
     patience_.set_numbers(waiting);
     prior_ = prior;
     set(found);
-    // Member 0 has the parts of all processes until they are forgotten.
-    parts_.assign(parts.size(), {});
-    if (team.rank() == 0) records_ = std::move(records), parts_ = std::move(parts);
+    records_ = std::move(records);
+    parts_ = std::move(parts);
     return true;
 }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "balance/grid/grid.hpp"
-#include "balance/team.hpp"
 
 namespace balance {
 
@@ -42,20 +41,5 @@ private:
     int members_;
     std::shared_ptr<const std::vector<std::int64_t>> first_;  // null: equal blocks
 };
-
-/// One value for each process: member 0 has those of all, each other member those of the processes that it hosts. So
-/// what only one member has to look at takes no memory on the others. Member 0 hosts the first processes, so on each
-/// member the values of the processes that it hosts come first.
-template <class T>
-using KnownToFirst = std::vector<T>;
-
-/// Such a list from the numbers of the processes that each member hosts. Collective.
-template <class T>
-KnownToFirst<T> known_to_first(const Team& team, std::vector<T> hosted) {
-    if (team.size() == 1) return hosted;
-    std::vector<T> all = gather<T>(team, hosted);
-    if (team.rank() == 0) return all;
-    return hosted;
-}
 
 }  // namespace balance

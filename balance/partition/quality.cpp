@@ -89,10 +89,12 @@ double efficiency_of(std::span<const T> values, std::span<const double> speeds) 
         speed += s;
         largest = std::max(largest, value / s);
     }
-    return largest > 0 ? sum / speed / largest : 1.0;
+    return efficiency(sum, speed, largest);
 }
 
 }  // namespace
+
+double efficiency(double sum, double capacity, double largest) { return largest > 0 ? sum / capacity / largest : 1.0; }
 
 std::int64_t ghost_cells(const Owners& owners) {
     const std::int64_t y = owners.framed().extent(2), x = y * owners.framed().extent(1);

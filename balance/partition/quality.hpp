@@ -60,6 +60,8 @@ std::int64_t ghost_cells(const Owners& owners);
 /// heterogeneous LBE_m of Liu, Yang & Yang 2018.
 double efficiency(std::span<const double> values, std::span<const double> speeds = {});
 double efficiency(std::span<const std::int64_t> loads, std::span<const double> speeds = {});
+/// The same from the sum of all values, that of all speeds, and the largest value / speed.
+double efficiency(double sum, double capacity, double largest);
 
 /// Sums over the cells of each process, on all members. values: of the member's home. Collective.
 std::vector<std::int64_t> sums_by_process(const Team& team, const Owners& owners, std::span<const std::int64_t> values,

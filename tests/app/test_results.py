@@ -248,6 +248,16 @@ def test_speeds(tmp):
     assert not os.path.exists(os.path.join(out, "resources.csv")) and "speeds" not in summary(
         out
     ), "results of speeds that are off"
+    # More processes than come to rank 0 at once, of which 500 are slow.
+    many = dict(balance__processes=5000, run__steps=20, balance__work__slow__fraction=0.1, balance__compare="[a1]")
+    for ranks, to in ((1, whole), (3, out)):
+        code, text = run(ranks, "run", DECK, "--out", fresh(to), "--quiet", *settings(**dict(keys, **many)))
+        assert code == 0, f"5000 processes: {code} {text}"
+    assert decisions(out) == decisions(whole) and resources(out) == resources(whole), "5000 processes, other ranks"
+    rows = [(int(r["step"]), int(r["resource"])) for r in resources(whole)]
+    assert rows == [(step, p) for step in (5, 10, 15, 20) for p in range(5000)], "order of resources.csv"
+    found = [float(r["speed"]) for r in resources(whole)[-5000:]]
+    assert sum(s < 0.8 for s in found[9::10]) > 400, "slow ones of 5000 processes"
     # Given with the machine: four nodes of ten processes, the third at half speed.
     keys.update(
         balance__speeds="given",

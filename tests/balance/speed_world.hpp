@@ -24,6 +24,7 @@ struct World {
     double noise = 0;
     int balancings = 12;
     int change_at = -1;  // balancing from which on all speeds are 1
+    int slow_from = 0;   // balancing before which all speeds are 1
     bool use = true;     // the speeds that are found
     int seed = 0;        // other noise, and other dear cells
 
@@ -45,6 +46,16 @@ inline double true_cost(const World& w, int x, int y) {
     const double cost = 1e-9 + 8e-9 * c.n + 1e-9 * c.n * c.n3;
     const int first = 20 + 3 * w.seed;
     return x >= first && x < first + 12 ? cost * w.surcharge : cost;
+}
+
+/// What records of all processes leave to explain, as Unexplained::squares.
+inline std::vector<double> left_of_all(std::span<const SpeedRecord> records, std::span<const double> known) {
+    std::vector<std::vector<double>> excesses;
+    std::vector<double> sizes;
+    for (const SpeedRecord& r : records) excesses.push_back(r.excess);
+    for (std::size_t p = 0; p < known.size(); ++p) sizes.push_back(std::abs(excesses.back()[p] + std::log(known[p])));
+    const Unexplained left = unexplained(excesses, known, noise_in(sizes), std::ssize(known));
+    return left.shows ? left.squares : std::vector<double>(known.size());
 }
 
 /// speeds: who finds them, as class Speeds does.
@@ -75,18 +86,17 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
                 for (int x = partition.boxes[b].lower[0]; x < partition.boxes[b].upper[0]; ++x)
                     for (int y = partition.boxes[b].lower[1]; y < partition.boxes[b].upper[1]; ++y)
                         times[p] += true_cost(w, x, y);
-            if (w.change_at < 0 || k < w.change_at) times[p] /= w.speed[p];
+            if (k >= w.slow_from && (w.change_at < 0 || k < w.change_at)) times[p] /= w.speed[p];
             largest = std::max(largest, times[p]), sum += times[p];
             times[p] *= 1 + w.noise * std::normal_distribution<double>()(random);
         }
         outcome.efficiency.push_back(sum / static_cast<double>(w.processes) / largest);
         const ProcessBoxes known = all_of(partition);
         const ProcessCells cells = ProcessCells::at_home(team, grid, known, Hosts(w.processes, team.size()));
+        const Range hosted = cells.hosted();
+        times = {times.begin() + hosted.begin, times.begin() + hosted.end};
         if (w.use) speeds.learn(team, grid, cells, counts, times);
-        std::vector<double> at_mean_speed = speeds.at_mean_speed(times);
-        if (team.rank() > 0)  // which knows what it hosts
-            at_mean_speed = {at_mean_speed.begin() + cells.hosted().begin, at_mean_speed.begin() + cells.hosted().end};
-        load = evaluate(*model, team, grid, cells, counts, state, at_mean_speed).load;
+        load = evaluate(*model, team, grid, cells, counts, state, speeds.at_mean_speed(times, hosted.begin)).load;
     }
     outcome.relative = speeds.relative();
     if constexpr (requires { speeds.memory(team); }) outcome.memory = speeds.memory(team);

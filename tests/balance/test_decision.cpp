@@ -16,7 +16,10 @@ const std::unique_ptr<Criterion> gain = make_criterion({"gain"}), every = make_c
 
 void observe(History& history, Watch& watch, std::span<const double> times, double steps, Clock clock,
              const Criterion& criterion) {
-    account(history, watch, taken_by(times, steps, watch), steps, clock, criterion);
+    spend(times, steps, watch);
+    const std::vector<std::vector<double>> lists{{times.begin(), times.end()}, watch.spent};
+    const std::vector<OverAll> over = over_all(SerialTeam(), std::ssize(times), lists);
+    account(history, watch, taken_by(over[0], over[1]), steps, clock, criterion);
 }
 
 }  // namespace

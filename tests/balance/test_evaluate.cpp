@@ -53,10 +53,8 @@ Learnt learn(const Team& team, const std::string& name, const Hosts& hosts, bool
         const ProcessCells cells = model->additive() && !whole_processes
                                        ? ProcessCells::at_home(team, grid, known, hosts)
                                        : ProcessCells::whole_processes(team, grid, known, hosts);
-        if (team.rank() > 0) {  // which knows what it hosts
-            const Range mine = hosts.processes_of(team.rank());
-            times = {times.begin() + mine.begin, times.begin() + mine.end};
-        }
+        const Range mine = hosts.processes_of(team.rank());
+        times = {times.begin() + mine.begin, times.begin() + mine.end};
         loads = evaluate(*model, team, grid, cells, counts, state, times);
     }
     const FieldPlan plan = plan_by_columns(team, grid);
@@ -113,8 +111,8 @@ TEST_CASE("an additive model may do without rounds") {
             const ProcessCells cells = ProcessCells::at_home(team, grid, known, Hosts(processes, members));
             Particles model;
             std::vector<double> state(counts.size(), 0.0);
-            const std::int64_t times = team.rank() == 0 ? processes : cells.hosted().size();
-            const CellLoads loads = evaluate(model, team, grid, cells, counts, state, std::vector(times, 1.0));
+            const std::vector<double> times(cells.hosted().size(), 1.0);
+            const CellLoads loads = evaluate(model, team, grid, cells, counts, state, times);
             int right = loads.load.size() == counts.size();
             for (std::size_t i = 0; right == 1 && i < counts.size(); ++i)
                 right = std::abs(static_cast<double>(loads.load[i]) * loads.unit - counts[i].n) < 1e-9;

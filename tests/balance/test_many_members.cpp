@@ -77,7 +77,7 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
 
 }  // namespace
 
-TEST_CASE("hundreds of members decide what one alone does, and only member 0 knows all times") {
+TEST_CASE("hundreds of members decide what one alone does, and each knows the times of what it hosts alone") {
     const Story expected = play(SerialTeam());
     REQUIRE(expected.rows.size() == rounds - 1);
     REQUIRE(expected.resources.size() == (rounds - 1) * processes);
@@ -89,13 +89,15 @@ TEST_CASE("hundreds of members decide what one alone does, and only member 0 kno
         turns.run(std::size_t{1} << 18, [&](int m) { stories[m] = play(turns::Team(board, m)); });
         for (int m = 0; m < members; ++m) {
             const Range hosted = Hosts(processes, members).processes_of(m);
-            if (stories[m].times_known != (m == 0 ? processes : hosted.size())) FAIL("member " << m);
+            if (stories[m].times_known != hosted.size()) FAIL("member " << m);
             if (!same(stories[m].rows, expected.rows) || stories[m].worth != expected.worth ||
                 stories[m].partition != expected.partition)
                 FAIL("member " << m << " of " << members);
-            if (m > 0 && !stories[m].resources.empty()) FAIL("resources of member " << m);
         }
-        CHECK(same(stories[0].resources, expected.resources));
+        std::vector<ResourceRow> resources;
+        for (const Story& s : stories) resources.insert(resources.end(), s.resources.begin(), s.resources.end());
+        std::ranges::sort(resources, {}, [](const ResourceRow& r) { return std::pair(r.step, r.resource); });
+        CHECK(same(resources, expected.resources));
     }
 }
 

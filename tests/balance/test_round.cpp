@@ -110,7 +110,7 @@ std::vector<Told> play(const Team& team, const Case& c) {
         const Partition in_use = whole(team, balancing.models[0].partition);
         Measured measured;
         std::span<const double> noise = c.noise;
-        if (!noise.empty() && team.rank() > 0) noise = noise.subspan(mine.begin, mine.size());
+        if (!noise.empty()) noise = noise.subspan(mine.begin, mine.size());
         measured.moment = {round * every, (round - 1) * every, noise};
         measured.first = round == 0;
         Told told;
@@ -125,7 +125,7 @@ std::vector<Told> play(const Team& team, const Case& c) {
         if (told.rows.empty()) {
             Outcome outcome = rebalance(setting, std::move(cells), measured, balancing);
             told.rows = outcome.rows;
-            told.resources = all_gather<ResourceRow>(team, outcome.resources);  // one member has them
+            told.resources = all_gather<ResourceRow>(team, outcome.resources);
             told.partition = outcome.next ? whole(team, outcome.next->hosted) : in_use;
             told.smallest_limit = outcome.dead_end ? outcome.dead_end->smallest : 0;
         } else {

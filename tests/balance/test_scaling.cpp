@@ -54,8 +54,7 @@ Balancing balance_once(const Team& team) {
         const ProcessBoxes around = around_home(team, grid, kept);
         const Owners owners(grid, home, around);
         const std::vector<std::int64_t> sums = sums_by_process(team, owners, particles, team.size());
-        std::vector<double> times{static_cast<double>(sums[team.rank()])};
-        if (team.rank() == 0) times.assign(sums.begin(), sums.end());
+        const std::vector<double> times{static_cast<double>(sums[team.rank()])};
         const CellLoads loads =
             evaluate(*model, team, grid, ProcessCells::at_home(team, grid, around, hosts), counts, state, times);
         kept = make_partition({team, grid, hosts, loads.load, particles}, options, splits);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "speed_world.hpp"
+#include "thread_team.hpp"
 
 using namespace test;
 
@@ -53,7 +54,7 @@ struct Told final : Meter {
 struct Search {
     explicit Search(const Moving& m) : Search(m.records(), m.known) {}
     Search(const std::vector<SpeedRecord>& records, const std::vector<double>& known)
-        : fitted(involved(unexplained(records, known), records, known, Moving::blocks)),
+        : fitted(involved(left_of_all(records, known), records, known, Moving::blocks)),
           part(static_cast<double>(std::ranges::count(fitted, true)) / static_cast<double>(fitted.size())),
           found(separate(records, known, fitted, Moving::blocks, told)),
           found_by_all(separate(records, known, std::vector<bool>(fitted.size(), true), Moving::blocks, told)) {}
@@ -192,4 +193,34 @@ TEST_CASE("cells that cost twice as much as they look make few of hundreds of pr
         wrong += std::ranges::count_if(outcome.relative, [](double s) { return std::abs(s - 1) > 0.02; });
     }
     CHECK(wrong <= 12);  // 44 by the noise of those alone that it looks at
+}
+
+TEST_CASE("thousands of processes are looked at by several members, each for a part of them") {
+    World w = equal_speeds(5000);
+    for (std::size_t p = 40; p < w.speed.size(); p += 100) w.speed[p] = 0.5;
+    w.noise = 0.01;
+    w.balancings = 8;
+    const Outcome alone = simulate(SerialTeam(), w);
+    CAPTURE(alone.efficiency);
+    CHECK(largest_error(w, alone.relative) < 0.05);
+    CHECK(alone.efficiency.front() < 0.6);
+    CHECK(alone.efficiency.back() > 0.88);
+    struct Counted : Speeds, Meter {
+        explicit Counted(const World& w) : Speeds(w.processes, {}) {}
+        void learn(const Team& team, const Grid& grid, const ProcessCells& cells, std::span<const CellCounts> counts,
+                   std::span<const double> times) {
+            Speeds::learn(team, grid, cells, counts, times, *this);
+        }
+        void part(RoundPart part, std::int64_t, std::int64_t) const override { *searches += part == RoundPart::search; }
+        std::shared_ptr<int> searches = std::make_shared<int>(0);
+    };
+    for (const int members : {2, 3}) {
+        const auto all = ThreadTeam::run(members, [&](const Team& team) {
+            const Counted speeds(w);
+            return std::pair(simulate(team, w, speeds), *speeds.searches);
+        });
+        CHECK(all[0].first == alone);
+        for (const auto& [outcome, searches] : all) CHECK(outcome.relative == alone.relative);
+        CHECK(std::ranges::count_if(all, [](const auto& told) { return told.second > 0; }) == 2);
+    }
 }

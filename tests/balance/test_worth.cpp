@@ -6,18 +6,32 @@
 
 using namespace balance;
 
+namespace {
+
+// Of processes that one member hosts. speeds, even: empty: 1, 0.
+WorthOfAll of_all(const std::vector<double>& seconds, const std::vector<double>& speeds = {},
+                  const std::vector<double>& even = {}) {
+    std::vector<ProcessWorth> hosted;
+    for (std::size_t p = 0; p < seconds.size(); ++p)
+        hosted.push_back({seconds[p], speeds.empty() ? 1 : speeds[p], even.empty() ? 0 : even[p]});
+    const std::vector<OverAll> over = over_all(SerialTeam(), std::ssize(seconds), WorthOfAll::lists_of(hosted));
+    return WorthOfAll::from(over);
+}
+
+}  // namespace
+
 TEST_CASE("the shape of a load: even partition and dearest cell, against a mean process") {
     const SerialTeam team;
     const std::vector<std::int64_t> load{8, 1, 1, 2, 0, 1, 2, 1};
-    const std::vector<std::int64_t> even{12, 4};
-    const LoadShape shape = shape_of(even, 8);
+    const std::vector<double> even{12, 4}, seconds{1, 1};
+    const LoadShape shape = shape_of(of_all(seconds, {}, even), 8);
     CHECK(shape.even == 12.0 / 8);
     CHECK(shape.dearest == 8.0 / 8);
     // A mean process of speeds 1 and 3 takes 16 / 4; the first one 12 / 1, and the second one could have the dear cell.
-    const LoadShape unequal = shape_of(even, 8, std::vector<double>{1, 3});
+    const LoadShape unequal = shape_of(of_all(seconds, {1, 3}, even), 8);
     CHECK(unequal.even == 12.0 / 4);
     CHECK(unequal.dearest == Approx(8.0 / 3 / 4));
-    CHECK(shape_of(std::vector<std::int64_t>(2, 0), 0).even == 1);
+    CHECK(shape_of(of_all(seconds), 0).even == 1);
     CHECK(dearest_of(team, load, 2, 1) == shape.dearest);
     CHECK(dearest_of(team, load, 1 + 3, 3) == Approx(unequal.dearest));
     CHECK(dearest_of(team, std::vector<std::int64_t>(8, 0), 1 + 3, 3) == 0);
@@ -25,9 +39,9 @@ TEST_CASE("the shape of a load: even partition and dearest cell, against a mean 
 
 TEST_CASE("a run adds up, step by step") {
     Worth w;
-    add(w, 10, std::vector<double>{1, 3}, {1.5, 0.5});  // mean 2
-    add(w, 5, std::vector<double>{2, 2}, {1.5, 1.5});
-    add(w, 1, std::vector<double>{4, 4}, {2, 3});
+    add(w, 10, of_all({1, 3}), {1.5, 0.5});  // mean 2
+    add(w, 5, of_all({2, 2}), {1.5, 1.5});
+    add(w, 1, of_all({4, 4}), {2, 3});
     CHECK(w.steps == 16);
     CHECK(w.measured == 10 * 3 + 5 * 2 + 4);
     CHECK(w.perfect == 10 * 2 + 5 * 2 + 4);
@@ -35,11 +49,11 @@ TEST_CASE("a run adds up, step by step") {
     // No cell can be dearer than the slowest process was, whatever the loads say.
     CHECK(w.possible == Approx(20 + 10 + 4));
     Worth dear;
-    add(dear, 10, std::vector<double>{1, 3}, {1, 1.25});
-    add(dear, 10, std::vector<double>{1, 3}, {1, 1.75});
+    add(dear, 10, of_all({1, 3}), {1, 1.25});
+    add(dear, 10, of_all({1, 3}), {1, 1.75});
     CHECK(dear.possible == Approx(10 * 2 * 1.25 + 10 * 3));
     Worth unequal;  // 3 seconds' work on a speed of 1 and 9 on one of 3: 3 seconds each
-    add(unequal, 1, std::vector<double>{6, 2}, {2, 0}, std::vector<double>{1, 3});
+    add(unequal, 1, of_all({6, 2}, {1, 3}), {2, 0});
     CHECK(unequal.perfect == 3);
     CHECK(unequal.even == 6);
 }

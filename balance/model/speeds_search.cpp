@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// The search for slow processes: which members search among which processes. Member 0 searches among all of them, or
+// several members search among a group each, where there are very many.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "balance/delivery.hpp"
+#include "balance/model/load_model.hpp"
+#include "balance/model/median.hpp"
+#include "balance/model/speeds.hpp"
+
+namespace balance {
+namespace {
+
+// The groups in which processes are looked for: one, or several of about `enough` processes, each of which is searched
+// by itself. A hash deals stretches of 64 consecutive processes, which share blocks of cells, to the groups, so each
+// group has stretches from all over the machine. Dealt in turn, one group could get the same socket of every node.
+class Groups {
+public:
+    explicit Groups(std::int64_t processes) : count_((processes + enough - 1) / enough) {}
+    std::int64_t count() const { return count_; }
+    std::int64_t of(std::int64_t process) const {
+        std::uint64_t hash = static_cast<std::uint64_t>(process / stretch + 1) * 0x9e3779b97f4a7c15;
+        hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93;
+        return static_cast<std::int64_t>((hash >> 32) % static_cast<std::uint64_t>(count_));
+    }
+    int member_of(std::int64_t group, int members) const { return static_cast<int>(group * members / count_); }
+
+private:
+    static constexpr std::int64_t enough = most_known_to_one, stretch = 64;
+    std::int64_t count_;
+};
+
+// What members tell of the processes that they host comes to those who look for them, in the order of the processes.
+// told: one after the other. process_of(i): the process that told[i] is of.
+template <class T, class ProcessOf>
+std::vector<T> to_searchers(const Team& team, const Groups& groups, const std::vector<T>& told, ProcessOf process_of) {
+    if (groups.count() == 1) return gather<T>(team, told);
+    std::map<int, std::vector<T>> lists;
+    for (std::size_t i = 0; i < told.size(); ++i)
+        lists[groups.member_of(groups.of(process_of(i)), team.size())].push_back(told[i]);
+    std::vector<Parcel<T>> parcels;
+    for (auto& [member, list] : lists) parcels.push_back({member, std::move(list)});
+    std::vector<T> arrived;
+    for (const Parcel<T>& p : deliver(team, parcels)) arrived.insert(arrived.end(), p.list.begin(), p.list.end());
+    return arrived;
+}
+
+// What a search in one group starts from.
+struct Problem {
+    std::vector<std::int64_t> processes;
+    std::vector<double> left, known;
+    std::vector<SpeedRecord> records;  // processes by their places in the group
+};
+
+}  // namespace
+
+std::vector<Speeds::SpeedOf> Speeds::search(const Team& team, const Range& hosted, const Blocks& blocks,
+                                            const Left& left, const Meter& meter) const {
+    meter.part(RoundPart::shares, std::ssize(parts_) * hosted.size(), 0);
+    const Groups groups(processes_);
+    const bool alone = groups.count() == 1;  // then member 0 looks for all
+    const std::size_t records = records_.size(), width = 2 + records;
+    std::vector<double> numbers;  // of each process: which one it is, what is left of it, its excess in each record
+    for (std::int64_t i = 0; i < hosted.size(); ++i) {
+        numbers.insert(numbers.end(), {static_cast<double>(hosted.begin + i), left.squares[i]});
+        for (const Record& r : records_) numbers.push_back(r.excess[i]);
+    }
+    numbers = to_searchers(team, groups, numbers,
+                           [&](std::size_t i) { return hosted.begin + static_cast<std::int64_t>(i / width); });
+    std::map<std::int64_t, Problem> problems;
+    for (auto next = numbers.begin(); next != numbers.end();) {
+        const auto process = static_cast<std::int64_t>(*next++);
+        Problem& problem = problems[groups.of(process)];
+        problem.processes.push_back(process);
+        problem.known.push_back(of(process));
+        problem.left.push_back(*next++);
+        problem.records.resize(records);
+        for (SpeedRecord& r : problem.records) r.excess.push_back(*next++);
+    }
+    for (std::size_t k = 0; k < records; ++k) {
+        std::vector<BlockShare> shares = shares_of(parts_[k], blocks);
+        const std::vector<double>& times = records_[k].times;  // a process without one tells nothing
+        if (!std::ranges::all_of(times, is_time))
+            std::erase_if(shares, [&](const BlockShare& s) { return !is_time(times[s.process - hosted.begin]); });
+        shares = to_searchers(team, groups, shares, [&](std::size_t i) { return shares[i].process; });
+        if (alone) {  // the place of a process is its number
+            if (!problems.empty()) problems.begin()->second.records[k].shares = std::move(shares);
+            continue;
+        }
+        std::map<std::int64_t, std::int32_t> places;  // of each group's process that is told of
+        for (const BlockShare& s : shares) {
+            const std::int64_t group = groups.of(s.process);
+            Problem& problem = problems.at(group);
+            std::int32_t& place = places[group];
+            while (problem.processes[place] != s.process) ++place;
+            problem.records[k].shares.push_back({place, s.block, s.share});
+        }
+    }
+    if (!problems.empty()) meter.part(RoundPart::sift, static_cast<std::int64_t>(numbers.size() / width * records), 0);
+    std::vector<SpeedOf> logs;  // of the speeds
+    std::vector<double> sample;
+    for (const auto& [group, p] : problems) {
+        const std::vector<bool> fitted = involved(p.left, p.records, p.known, blocks.count);
+        const std::vector<double> found = log_speeds(p.records, p.known, fitted, blocks.count, meter);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            logs.push_back({p.processes[i], found[i]});
+            if (p.processes[i] % concluded_every(processes_) == 0) sample.push_back(found[i]);
+        }
+    }
+    if (!alone) sample = gather<double>(team, sample);
+    double usual = median(std::move(sample));
+    if (!alone) team.broadcast(std::as_writable_bytes(std::span(&usual, 1)));
+    std::vector<SpeedOf> unequal;
+    for (const SpeedOf& s : logs)
+        if (const double speed = speed_beside(s.speed, usual, processes_); speed != 1)
+            unequal.push_back({s.process, speed});
+    if (!alone) unequal = gather<SpeedOf>(team, unequal);
+    std::ranges::sort(unequal, {}, &SpeedOf::process);
+    return from_first(team, std::move(unequal));
+}
+
+}  // namespace balance

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What follows from a number of each process, where each member knows those of the processes that it hosts.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "balance/team.hpp"
+
+namespace balance {
+
+/// One member is told numbers of about so many processes at most beside its own, so that what it holds does not grow
+/// with the team.
+inline constexpr std::int64_t most_known_to_one = 4096;
+
+/// Of one number of each process.
+struct OverAll {
+    double sum = 0, mean = 0, largest = 0;
+};
+
+/// The sum, the mean and the largest number of each list, over all members. lists: each has one number (>= 0) for each
+/// process that this member hosts; all members give as many lists, and host consecutive processes. processes: of the
+/// whole team. also: is added up over all members at the same time. Up to `most_known_to_one` processes, member 0 adds
+/// the numbers up in the order of the processes. Of more, two reductions add them up as integers; each number loses
+/// less than 2^-80 of the largest one (with up to 2^20 processes) before the sum is rounded to a double. Both ways the
+/// result is the same on any number of members. Where a number is not finite, neither is the sum. Throws
+/// std::logic_error for lists of different lengths. Collective.
+std::vector<OverAll> over_all(const Team& team, std::int64_t processes, std::span<const std::vector<double>> lists,
+                              std::span<std::int64_t> also = {});
+
+}  // namespace balance
