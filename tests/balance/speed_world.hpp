@@ -25,6 +25,7 @@ struct World {
     int balancings = 12;
     int change_at = -1;  // balancing from which on all speeds are 1
     int slow_from = 0;   // balancing before which all speeds are 1
+    double pace = 0;     // each balancing all times are longer by this part of the first ones
     bool use = true;     // the speeds that are found
     int seed = 0;        // other noise, and other dear cells
 
@@ -87,6 +88,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
                     for (int y = partition.boxes[b].lower[1]; y < partition.boxes[b].upper[1]; ++y)
                         times[p] += true_cost(w, x, y);
             if (k >= w.slow_from && (w.change_at < 0 || k < w.change_at)) times[p] /= w.speed[p];
+            times[p] *= 1 + w.pace * k;
             largest = std::max(largest, times[p]), sum += times[p];
             times[p] *= 1 + w.noise * std::normal_distribution<double>()(random);
         }

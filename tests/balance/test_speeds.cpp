@@ -116,6 +116,18 @@ TEST_CASE("equal speeds stay exactly equal") {
     CHECK(simulate(SerialTeam(), w).relative == std::vector<double>(40, 1.0));
 }
 
+TEST_CASE("where all processes get slower together, the slow ones are those of before") {
+    World w = some_slow();
+    w.pace = 0.2;
+    const Outcome outcome = simulate(SerialTeam(), w);
+    CAPTURE(outcome.relative, outcome.efficiency);
+    CHECK(largest_error(w, outcome.relative) < 0.03);
+    CHECK(outcome.efficiency.back() > 0.93);
+    World equal;
+    equal.pace = 0.2;
+    CHECK(simulate(SerialTeam(), equal).relative == std::vector<double>(40, 1.0));
+}
+
 TEST_CASE("a change of speeds is followed") {
     World w = some_slow();
     w.change_at = 8;

@@ -161,7 +161,9 @@ TEST_CASE("of many processes the search is told to look at few, of few at all") 
     for (const std::int64_t processes : {40, 400}) {
         World w = equal_speeds(processes);
         w.speed[7] = 0.5;
-        w.balancings = 3;
+        w.balancings = 4;
+        w.slow_from = 1;  // the first search has two records, whose times are different throughout
+        w.pace = 0.04;
         const Metered speeds(w);
         CAPTURE(processes, *speeds.entries);
         CHECK(largest_error(w, simulate(SerialTeam(), w, speeds).relative) < 0.03);
@@ -223,4 +225,9 @@ TEST_CASE("thousands of processes are looked at by several members, each for a p
         for (const auto& [outcome, searches] : all) CHECK(outcome.relative == alone.relative);
         CHECK(std::ranges::count_if(all, [](const auto& told) { return told.second > 0; }) == 2);
     }
+    // Speeds beside the median of all, also where most are fitted.
+    for (std::size_t p = 0; p < w.speed.size(); ++p) w.speed[p] = 0.7 + 0.6 * static_cast<double>(p * 17 % 40) / 40;
+    w.balancings = 2;
+    CHECK(ThreadTeam::run(2, [&](const Team& team) { return simulate(team, w); })[1].relative ==
+          simulate(SerialTeam(), w).relative);
 }
