@@ -99,9 +99,21 @@ class Browser:
     """Chromium without a window, and what goes wrong in it."""
 
     def __init__(self, driver):
-        self.driver, self.run = driver, driver.execute_script
+        self.driver = driver
         size = dict(width=1280, height=800, deviceScaleFactor=1, mobile=False)
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def run(self, script, *arguments):
+        """Runs a script in the page and returns what it returns; once more, where the page was read anew meanwhile."""
+        from selenium.common.exceptions import WebDriverException
+
+        for _ in range(20):
+            try:
+                return self.driver.execute_script(script, *arguments)
+            except WebDriverException as e:
+                if "aborted by navigation" not in str(e) and "no such execution context" not in str(e):
+                    raise
+        raise AssertionError(f"the page was read anew each time that it was asked: {script}")
 
     def open(self, path):
         """Opens a page and waits until it is drawn. Returns the seconds that took."""

@@ -189,24 +189,23 @@ def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
         browser.run("window.mark = 1")
         until(lambda: browser.run("return !window.mark && document.getElementById('main')?.dataset.ready"))
 
-    frames = "return report.runs[0].map.step"
-    until(lambda: anew() or len(browser.run(frames)) >= 3)
-    where, slider = (
-        "return document.querySelector('.time output').textContent",
-        "return +document.getElementById('time').value",
-    )
-    last = browser.run(frames)
-    assert browser.run(slider) == len(last) - 1, "it stays at the last frame"
-    assert "goes on, as of" in browser.run("return document.querySelector('.state').textContent")
-
-    # Somebody looks at an earlier frame, in other colours, without borders, further down. The page is not read anew
-    # while a pointer is down, so that no key is pressed on a page that goes or is not yet drawn.
+    # The page is not read anew while a pointer is down. So nothing is asked of a page that goes or is not yet drawn,
+    # and no key is pressed on one.
     def held():
         browser.run("window.mark = 1; dispatchEvent(new Event('pointerdown'))")
         time.sleep(1)
         return browser.run("return window.mark && document.getElementById('main')?.dataset.ready")
 
+    frames = "return window.report ? report.runs[0].map.step.length : 0"
+    until(lambda: anew() or browser.run(frames) >= 3)
     until(held)
+    where, slider = (
+        "return document.querySelector('.time output').textContent",
+        "return +document.getElementById('time').value",
+    )
+    assert browser.run(slider) == browser.run(frames) - 1, "it stays at the last frame"
+    assert "goes on, as of" in browser.run("return document.querySelector('.state').textContent")
+    # Somebody looks at an earlier frame, in other colours, without borders, further down.
     browser.run("const s = document.getElementById('time'); s.value = 1; s.dispatchEvent(new Event('input'))")
     browser.key("2"), browser.key("b")
     browser.run("scrollTo({ top: 321, behavior: 'instant' })")
@@ -214,10 +213,11 @@ def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
     layer = "return document.querySelector('input[name=layer]:checked').value"
     shown = browser.run(layer)
     assert shown != browser.run("return document.querySelector('input[name=layer]').value")
-    thermo = "return report.runs[0].thermo.step.length"
+    thermo = "return window.report ? report.runs[0].thermo.step.length : 0"
     rows = browser.run(thermo)
     browser.run("dispatchEvent(new Event('pointerup'))")
     until(lambda: anew() or browser.run(thermo) > rows)
+    until(held)
     assert browser.run(where).startswith(f"step {step}, frame ")
     assert browser.run(layer) == shown and not browser.run("return document.getElementById('borders').checked")
     assert browser.run("return scrollY") == 321
@@ -226,7 +226,7 @@ def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
     assert set(asked) == {f"file://{out}/report.html"} and count > 1
     # Not while it plays, or somebody has said so.
     browser.key("f")
-    browser.run("window.mark = 2")
+    browser.run("window.mark = 2; dispatchEvent(new Event('pointerup'))")
     time.sleep(1.5)
     assert browser.run("return window.mark") == 2
     browser.key("f")
