@@ -11,8 +11,6 @@ namespace balance {
 
 namespace {
 
-double log_of(double speed) { return speed == 1 ? 0.0 : std::log(speed); }
-
 // The squares of 2 x 2 blocks, or cubes, in which blocks lie: by the line along the last axis on which a block lies.
 class Squares {
 public:

@@ -22,8 +22,6 @@ constexpr std::int64_t mean_target = std::int64_t{1} << 20;
 
 double square(double x) { return x * x; }
 
-double log_of(double speed) { return speed == 1 ? 0.0 : std::log(speed); }
-
 Features row_of(std::span<const double> sums, std::size_t process) {
     Features f;
     std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(process * features), features, f.begin());

@@ -42,6 +42,8 @@ struct SpeedRecord {
 
 /// Whether a process was measured at all.
 inline bool is_time(double seconds) { return seconds > 0 && std::isfinite(seconds); }
+/// The logarithm of a speed, at once for those that are 1, as most are.
+inline double log_of(double speed) { return speed == 1 ? 0.0 : std::log(speed); }
 
 /// Balancings that speeds are fitted to.
 inline constexpr std::size_t most_records = 6;
@@ -59,8 +61,8 @@ inline constexpr std::size_t many_processes = 100;
 std::vector<double> separate(std::span<const SpeedRecord> records, std::span<const double> known,
                              const std::vector<bool>& fitted, const std::array<int, 3>& blocks,
                              const Meter& meter = no_meter);
-/// The same in two steps, for processes that are looked at in several parts: the logarithms of speeds, in one unit, and
-/// from that of a process and the median over all processes its speed.
+/// The same in two steps, for processes that are searched in several groups: first the logarithms of the speeds in one
+/// group, then, from that of a process and the median over all groups, the speed of the process.
 std::vector<double> log_speeds(std::span<const SpeedRecord> records, std::span<const double> known,
                                const std::vector<bool>& fitted, const std::array<int, 3>& blocks,
                                const Meter& meter = no_meter);
@@ -193,8 +195,8 @@ private:
     double capacity_, fastest_ = 1;
     Patience patience_;
     // Of the last balancings, of the processes that this member hosts: what they had in the blocks, and what else is
-    // known. Member 0 is told one number of each process, and more only where
-    // something has to be explained.
+    // known. Member 0 is told one number of each process, or of each of a sample, and more only where something has to
+    // be explained.
     std::vector<std::vector<BlockPart>> parts_;
     std::vector<Record> records_;
 };
