@@ -264,7 +264,7 @@ ChainTimes chain_times(const std::vector<std::int64_t>& loads, std::int64_t part
     const std::vector<std::int64_t> load(loads.end() - mine, loads.end());
     std::vector<std::int64_t> targets;  // unequal, which takes longest
     for (std::int64_t p = 0; p < parts; ++p) targets.push_back(1'000'000 + p % 17);
-    const chain::Rules rules{parts, 0, chain::Targets(targets, parts)};
+    const chain::Rules rules{parts, 0, chain::Targets(balance::PartTargets(targets), parts)};
     const double collected = microseconds([&] {
         const ChainItems gathered{elements_in<std::int64_t>(std::as_bytes(std::span(load))), {}};
         chain::Stretch(gathered, rules).largest_load();

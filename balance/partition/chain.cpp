@@ -201,7 +201,7 @@ ChainCuts cuts_between(const Stretch::Ends& ends, Range items) {
 }
 
 Rules rules_of(std::int64_t parts, std::int64_t limit, const PartTargets& targets) {
-    return {parts, limit, chain::Targets(targets.each(), parts)};
+    return {parts, limit, chain::Targets(targets, parts)};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "balance/partition/chain.hpp"
@@ -52,11 +53,26 @@ struct Sums {
 
 }  // namespace
 
-Targets::Targets(std::span<const std::int64_t> targets, std::int64_t parts) : sum_(parts) {
-    if (targets.empty() || std::ranges::adjacent_find(targets, std::ranges::not_equal_to{}) == targets.end()) return;
-    before_ = prefix_of(targets, largest_);
-    smallest_ = std::ranges::min(targets);
-    sum_ = before_.back();
+Targets::Targets(const PartTargets& targets, std::int64_t parts) : sum_(parts) {
+    const std::span<const PartTargets::Target> others = targets.others();
+    if (others.empty()) return;
+    const auto [least, most] = std::ranges::minmax(others, {}, &PartTargets::Target::target);
+    const bool any_usual = std::ssize(others) < parts;
+    const std::int64_t some = any_usual ? targets.usual() : least.target;
+    if (least.target == some && most.target == some) return;
+    smallest_ = std::min(least.target, some);
+    largest_ = std::max(most.target, some);
+    usual_ = targets.usual();
+    words_.resize(parts / 64 + 1);
+    sums_.reserve(others.size() + 1);
+    sums_.push_back(0);
+    for (const PartTargets::Target& o : others) {
+        words_[o.part / 64].others |= std::uint64_t{1} << o.part % 64;
+        sums_.push_back(sums_.back() + o.target);
+    }
+    for (std::size_t w = 1; w < words_.size(); ++w)
+        words_[w].before = words_[w - 1].before + std::popcount(words_[w - 1].others);
+    sum_ = usual_ * (parts - std::ssize(others)) + sums_.back();
 }
 
 Verdict meet(const Sweep& up, const Sweep& down, const Rules& rules) {
@@ -67,7 +83,7 @@ Verdict meet(const Sweep& up, const Sweep& down, const Rules& rules) {
     } else if (up.part == down.part) {  // one part has what both hold
         const Int128 all = needed(up.part, up.load + down.load);
         const bool small = rules.limit == 0 || up.size + down.size <= rules.limit;
-        result.fits = small && up.load + down.load <= rules.targets.room(up.part, up.bottleneck);
+        result.fits = small && up.load + down.load <= rules.targets.room(rules.targets.of(up.part), up.bottleneck);
         if (result.fits) result.reached = std::max(result.reached, all);
         else if (small) result.next = std::min(result.next, all);
     }
@@ -114,6 +130,7 @@ std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
     const Targets& targets = rules_->targets;
     if (ends) *ends = {first, {}};
     const Targets::Rooms rooms(targets, s.bottleneck);
+    Targets::Walk part(targets, s.part);
     Extreme reached, next;
     Ends& last = last_[upwards];
     now_.first = s.part;
@@ -123,7 +140,8 @@ std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
         const std::int64_t k = upwards ? s.part - last.first : last.first - s.part;
         const bool known = k >= 0 && k < std::ssize(last.at);
         const std::int64_t start = std::clamp(known ? last.at[k] : i + a_part, i, n);
-        std::int64_t j = load.fitting(i, load(i) + rooms.of(s.part) - s.load, start);
+        const std::int64_t target = part.target();
+        std::int64_t j = load.fitting(i, load(i) + rooms.of(target) - s.load, start);
         if (limited) j = std::min(j, size.fitting(i, size(i) + rules_->limit - s.size, j));
         now_.at.push_back(j);
         const std::int64_t place = latest ? s.part - latest->first : 0;
@@ -135,11 +153,11 @@ std::int64_t Stretch::go(Sweep& s, Ends* ends, const Ends* latest) {
         i = j;
         if (j == n && !stops) break;  // the part may go on in the next stretch
         if (ends) ends->at.push_back(upwards ? j : n - j);
-        const std::int64_t target = targets.of(s.part);
         reached.take(s.part, s.load, target, std::less<>());
         if (j < n && (!limited || s.size + size(j + 1) - size(j) <= rules_->limit))
             next.take(s.part, s.load + load(j + 1) - load(j), target, std::greater<>());
         s.part += upwards ? 1 : -1;
+        upwards ? part.go_up() : part.go_down();
         s.load = s.size = 0;
     }
     if (!now_.at.empty()) std::swap(last, now_);

@@ -3,10 +3,12 @@
 // stretch of the chain to the next, so that whoever holds a stretch needs no items of another one. Sweeps start at
 // either end; two that meet say together whether a bottleneck will do.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
+
+#include "balance/partition/part_targets.hpp"
 
 namespace balance {
 struct ChainItems;
@@ -16,37 +18,72 @@ namespace balance::chain {
 
 using Int128 = __int128;
 
-/// Targets of the parts, seen from a bottleneck, which is the load of a part with the largest target.
+/// Targets of the parts, seen from a bottleneck, which is the load of a part with the largest target. A leader holds
+/// two bits of each part, and a number of those that have another target than most.
 class Targets {
 public:
-    /// Empty: the same for all parts.
-    Targets(std::span<const std::int64_t> targets, std::int64_t parts);
-    /// The most that part p may get.
-    std::int64_t room(std::int64_t p, Int128 bottleneck) const {
+    Targets(const PartTargets& targets, std::int64_t parts);
+    /// The most that a part with a target may get.
+    std::int64_t room(std::int64_t target, Int128 bottleneck) const {
         constexpr Int128 most = std::numeric_limits<std::int64_t>::max() / 2;
-        if (!equal()) bottleneck = bottleneck * of(p) / largest_;
+        if (!equal()) bottleneck = bottleneck * target / largest_;
         return static_cast<std::int64_t>(bottleneck < most ? bottleneck : most);
     }
     class Rooms;
+    class Walk;
     /// The smallest bottleneck with so much room for part p.
     Int128 bottleneck(std::int64_t p, std::int64_t load) const {
         return equal() ? Int128{load} : (Int128{load} * largest_ + of(p) - 1) / of(p);
     }
     /// A target of 1 for all parts where they are equal.
-    std::int64_t of(std::int64_t p) const { return equal() ? 1 : before_[p + 1] - before_[p]; }
+    std::int64_t of(std::int64_t p) const { return is_other(p) ? of_other(others_before(p)) : usual_; }
     /// The same for any part.
     Int128 bottleneck_of_any(std::int64_t load) const { return (Int128{load} * largest_ + smallest_ - 1) / smallest_; }
     /// The share of `total` that the parts before p should get.
     Int128 share_before(std::int64_t p, std::int64_t total) const {
-        return Int128{total} * (equal() ? p : before_[p]) / sum_;
+        const std::int64_t others = others_before(p);
+        return Int128{total} * (usual_ * (p - others) + (others > 0 ? sums_[others] : 0)) / sum_;
     }
     /// No bottleneck below this one can do.
     Int128 least(std::int64_t total) const { return (Int128{total} * largest_ + sum_ - 1) / sum_; }
 
 private:
-    bool equal() const { return before_.empty(); }
-    std::vector<std::int64_t> before_;
-    std::int64_t largest_ = 1, smallest_ = 1, sum_ = 0;
+    // Of 64 parts: which ones do not have the usual target, and how many such parts there are before these 64.
+    struct Word {
+        std::uint64_t others = 0;
+        std::int64_t before = 0;
+    };
+    bool equal() const { return words_.empty(); }
+    bool is_other(std::int64_t p) const { return !equal() && (words_[p / 64].others >> p % 64 & 1); }
+    std::int64_t of_other(std::int64_t k) const { return sums_[k + 1] - sums_[k]; }
+    std::int64_t others_before(std::int64_t p) const {
+        if (equal()) return 0;
+        const Word& word = words_[p / 64];
+        return word.before + std::popcount(word.others & ((std::uint64_t{1} << p % 64) - 1));
+    }
+
+    std::vector<Word> words_;         // none where all targets are equal
+    std::vector<std::int64_t> sums_;  // of the targets of the first 0, 1, 2, ... parts without the usual target
+    std::int64_t usual_ = 1, largest_ = 1, smallest_ = 1, sum_ = 0;
+};
+
+/// The targets of parts that follow each other, upwards or downwards.
+class Targets::Walk {
+public:
+    /// From a part on.
+    Walk(const Targets& targets, std::int64_t part)
+        : targets_(targets), part_(part), others_before_(part < 0 ? 0 : targets.others_before(part)) {}
+    std::int64_t target() const {
+        return targets_.is_other(part_) ? targets_.of_other(others_before_) : targets_.usual_;
+    }
+    void go_up() { others_before_ += targets_.is_other(part_++); }
+    void go_down() {
+        if (--part_ >= 0) others_before_ -= targets_.is_other(part_);
+    }
+
+private:
+    const Targets& targets_;
+    std::int64_t part_, others_before_;
 };
 
 /// Targets::room() with one bottleneck for many parts, mostly without a division: a quotient of floating point is off
@@ -59,9 +96,9 @@ public:
           quick_(!targets.equal() && bottleneck < Int128{1} << 51),
           low_(static_cast<std::int64_t>(bottleneck)),
           ratio_(static_cast<double>(low_) / static_cast<double>(targets.largest_)) {}
-    std::int64_t of(std::int64_t p) const {
-        if (!quick_) return targets_.room(p, bottleneck_);
-        const std::int64_t target = targets_.of(p), most = targets_.largest_,
+    std::int64_t of(std::int64_t target) const {
+        if (!quick_) return targets_.room(target, bottleneck_);
+        const std::int64_t most = targets_.largest_,
                            quotient = static_cast<std::int64_t>(static_cast<double>(target) * ratio_);
         // Both products may be too large for 64 bits, but not their difference.
         const auto rest =

@@ -41,6 +41,8 @@ public:
     }
 
     bool equal() const { return others_.empty(); }
+    std::int64_t usual() const { return usual_; }
+    std::span<const Target> others() const { return others_; }
     /// Throws std::invalid_argument where these are targets of another number of parts.
     void require(std::int64_t parts) const {
         if (parts_ > 0 && parts_ != parts)

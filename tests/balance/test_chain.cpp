@@ -154,14 +154,14 @@ TEST_CASE(
     const auto up_to = [&](int bits) { return static_cast<std::int64_t>(random() >> (64 - bits)); };
     for (int i = 0; i < 2000; ++i) {
         const std::vector<std::int64_t> targets{1 + up_to(1 + i % 31), 1 + up_to(31), 1 + up_to(3), 1 + up_to(31)};
-        const chain::Targets seen(targets, 4);
+        const chain::Targets seen(PartTargets(targets), 4);
         // Multiples of the largest target, and their neighbours, are where a quotient changes.
         const std::int64_t largest = *std::ranges::max_element(targets);
         for (const chain::Int128 b : {chain::Int128{up_to(1 + i % 62)}, chain::Int128{largest} * up_to(1 + i % 30),
                                       chain::Int128{largest} * (1 + up_to(20)) - 1,
                                       (chain::Int128{1} << 51) - 1 - up_to(3), chain::Int128{1} << 80}) {
             const chain::Targets::Rooms rooms(seen, b);
-            for (std::int64_t p = 0; p < 4; ++p) REQUIRE(rooms.of(p) == seen.room(p, b));
+            for (std::int64_t p = 0; p < 4; ++p) REQUIRE(rooms.of(targets[p]) == seen.room(targets[p], b));
         }
     }
 }
@@ -295,7 +295,7 @@ TEST_CASE("targets of parts are those of the list that they are made from") {
     std::mt19937_64 random(5);
     for (int c = 0; c < 100; ++c) {
         std::vector<std::int64_t> each =
-            random_targets(random, 1 + static_cast<std::int64_t>(random() % 50), 1 + c % 3);
+            random_targets(random, 1 + static_cast<std::int64_t>(random() % 300), 1 + c % 3);
         const PartTargets targets(each);
         CHECK_NOTHROW(targets.require(std::ssize(each)));
         CHECK_THROWS_AS(targets.require(std::ssize(each) + 1), std::invalid_argument);
@@ -303,6 +303,16 @@ TEST_CASE("targets of parts are those of the list that they are made from") {
         const bool alike = std::ranges::all_of(each, [&](std::int64_t t) { return t == each[0]; });
         REQUIRE(targets.equal() == alike);
         REQUIRE(targets.each() == (alike ? std::vector<std::int64_t>() : each));
+        // As a leader of the chain knows them.
+        const chain::Targets known(targets, std::ssize(each));
+        const std::int64_t total = 1 << 20, of_all = std::accumulate(each.begin(), each.end(), std::int64_t{0});
+        std::int64_t before = 0;
+        for (std::int64_t p = 0; p <= std::ssize(each); ++p) {
+            REQUIRE(known.share_before(p, total) == chain::Int128{total} * before / of_all);
+            if (p == std::ssize(each)) break;
+            REQUIRE(known.of(p) == (alike ? 1 : each[p]));
+            before += each[p];
+        }
     }
     CHECK(PartTargets().equal());
     CHECK(PartTargets().of(12) == 1);
