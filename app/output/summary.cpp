@@ -112,6 +112,15 @@ void say_zones(const Summary& s) {
                                        : std::string("all could be there")}));
     }
     if (s.zones.size() > most) say(stdout, "  and {} more ranks: zones.csv\n", s.zones.size() - most);
+    const auto is_full = [](const ZoneSummary& z) {
+        return z.speed > 1 && z.most_share < 0.9 && z.share > 0.98 * z.most_share;
+    };
+    const balance::PartitionOptions& partition = s.deck.balance.partition;
+    const bool in_patches = s.deck.balance.every > 0 && partition.kind != "rcb" && partition.patches_per_process > 1;
+    if (in_patches && std::ranges::any_of(s.zones, is_full))
+        say(stderr,
+            "steelyard: note: an accelerator gets one box of a rank's cells, and ranks have cells in several patches; "
+            "balance.partition.kind: rcb, or patches_per_process: 1, makes more room for it\n");
 }
 
 }  // namespace

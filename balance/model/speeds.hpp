@@ -179,6 +179,7 @@ private:
     void fit_prior(std::span<Record> records, std::span<const double> known);
     std::vector<SpeedOf> search(const Team& team, const Range& hosted, const Blocks& blocks, const Left& left,
                                 const Meter& meter) const;
+    std::vector<SpeedOf> unequal_speeds(const Team& team, std::span<const SpeedOf> logs, bool by_one) const;
     std::vector<BlockShare> shares_of(std::span<const BlockPart> parts, const Blocks& blocks) const;
     std::vector<double> log_ratios(const Record& record) const;
     bool are_about(double usual, std::span<const SpeedOf> unequal) const;

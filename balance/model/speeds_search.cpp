@@ -3,7 +3,9 @@
 // several members search among a group each, where there are very many.
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "balance/delivery.hpp"
 #include "balance/model/load_model.hpp"
@@ -53,6 +55,40 @@ struct Problem {
     std::vector<double> left, known;
     std::vector<SpeedRecord> records;  // processes by their places in the group
 };
+using Problems = std::map<std::int64_t, Problem>;  // by group
+
+// numbers: of each process which one it is, what is left of it, and its excess in each record. known(process): its
+// speed.
+template <class Known>
+Problems problems_of(const Groups& groups, std::span<const double> numbers, std::size_t records, Known known) {
+    Problems problems;
+    for (auto next = numbers.begin(); next != numbers.end();) {
+        const auto process = static_cast<std::int64_t>(*next++);
+        Problem& problem = problems[groups.of(process)];
+        problem.processes.push_back(process);
+        problem.known.push_back(known(process));
+        problem.left.push_back(*next++);
+        problem.records.resize(records);
+        for (SpeedRecord& r : problem.records) r.excess.push_back(*next++);
+    }
+    return problems;
+}
+
+// shares: of record k, by process.
+void add_shares(Problems& problems, const Groups& groups, std::size_t k, std::vector<BlockShare> shares) {
+    if (groups.count() == 1) {  // the place of a process is its number
+        if (!problems.empty()) problems.begin()->second.records[k].shares = std::move(shares);
+        return;
+    }
+    std::map<std::int64_t, std::int32_t> places;  // of each group's process that is told of
+    for (const BlockShare& s : shares) {
+        const std::int64_t group = groups.of(s.process);
+        Problem& problem = problems.at(group);
+        std::int32_t& place = places[group];
+        while (problem.processes[place] != s.process) ++place;
+        problem.records[k].shares.push_back({place, s.block, s.share});
+    }
+}
 
 }  // namespace
 
@@ -60,63 +96,48 @@ std::vector<Speeds::SpeedOf> Speeds::search(const Team& team, const Range& hoste
                                             const Left& left, const Meter& meter) const {
     meter.part(RoundPart::shares, std::ssize(parts_) * hosted.size(), 0);
     const Groups groups(processes_);
-    const bool alone = groups.count() == 1;  // then member 0 looks for all
     const std::size_t records = records_.size(), width = 2 + records;
-    std::vector<double> numbers;  // of each process: which one it is, what is left of it, its excess in each record
+    std::vector<double> numbers;  // as in problems_of()
     for (std::int64_t i = 0; i < hosted.size(); ++i) {
         numbers.insert(numbers.end(), {static_cast<double>(hosted.begin + i), left.squares[i]});
         for (const Record& r : records_) numbers.push_back(r.excess[i]);
     }
     numbers = to_searchers(team, groups, numbers,
                            [&](std::size_t i) { return hosted.begin + static_cast<std::int64_t>(i / width); });
-    std::map<std::int64_t, Problem> problems;
-    for (auto next = numbers.begin(); next != numbers.end();) {
-        const auto process = static_cast<std::int64_t>(*next++);
-        Problem& problem = problems[groups.of(process)];
-        problem.processes.push_back(process);
-        problem.known.push_back(of(process));
-        problem.left.push_back(*next++);
-        problem.records.resize(records);
-        for (SpeedRecord& r : problem.records) r.excess.push_back(*next++);
-    }
+    Problems problems = problems_of(groups, numbers, records, [&](std::int64_t process) { return of(process); });
     for (std::size_t k = 0; k < records; ++k) {
         std::vector<BlockShare> shares = shares_of(parts_[k], blocks);
         const std::vector<double>& times = records_[k].times;  // a process without one tells nothing
         if (!std::ranges::all_of(times, is_time))
             std::erase_if(shares, [&](const BlockShare& s) { return !is_time(times[s.process - hosted.begin]); });
-        shares = to_searchers(team, groups, shares, [&](std::size_t i) { return shares[i].process; });
-        if (alone) {  // the place of a process is its number
-            if (!problems.empty()) problems.begin()->second.records[k].shares = std::move(shares);
-            continue;
-        }
-        std::map<std::int64_t, std::int32_t> places;  // of each group's process that is told of
-        for (const BlockShare& s : shares) {
-            const std::int64_t group = groups.of(s.process);
-            Problem& problem = problems.at(group);
-            std::int32_t& place = places[group];
-            while (problem.processes[place] != s.process) ++place;
-            problem.records[k].shares.push_back({place, s.block, s.share});
-        }
+        add_shares(problems, groups, k,
+                   to_searchers(team, groups, shares, [&](std::size_t i) { return shares[i].process; }));
     }
     if (!problems.empty()) meter.part(RoundPart::sift, static_cast<std::int64_t>(numbers.size() / width * records), 0);
     std::vector<SpeedOf> logs;  // of the speeds
-    std::vector<double> sample;
     for (const auto& [group, p] : problems) {
         const std::vector<bool> fitted = involved(p.left, p.records, p.known, blocks.count);
         const std::vector<double> found = log_speeds(p.records, p.known, fitted, blocks.count, meter);
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            logs.push_back({p.processes[i], found[i]});
-            if (p.processes[i] % concluded_every(processes_) == 0) sample.push_back(found[i]);
-        }
+        for (std::size_t i = 0; i < found.size(); ++i) logs.push_back({p.processes[i], found[i]});
     }
-    if (!alone) sample = gather<double>(team, sample);
+    return unequal_speeds(team, logs, groups.count() == 1);
+}
+
+// Beside the median over all groups. logs: of the processes among which this member has searched. by_one: member 0 has
+// searched among all.
+std::vector<Speeds::SpeedOf> Speeds::unequal_speeds(const Team& team, std::span<const SpeedOf> logs,
+                                                    bool by_one) const {
+    std::vector<double> sample;
+    for (const SpeedOf& s : logs)
+        if (s.process % concluded_every(processes_) == 0) sample.push_back(s.speed);
+    if (!by_one) sample = gather<double>(team, sample);
     double usual = median(std::move(sample));
-    if (!alone) team.broadcast(std::as_writable_bytes(std::span(&usual, 1)));
+    if (!by_one) team.broadcast(std::as_writable_bytes(std::span(&usual, 1)));
     std::vector<SpeedOf> unequal;
     for (const SpeedOf& s : logs)
         if (const double speed = speed_beside(s.speed, usual, processes_); speed != 1)
             unequal.push_back({s.process, speed});
-    if (!alone) unequal = gather<SpeedOf>(team, unequal);
+    if (!by_one) unequal = gather<SpeedOf>(team, unequal);
     std::ranges::sort(unequal, {}, &SpeedOf::process);
     return from_first(team, std::move(unequal));
 }

@@ -226,6 +226,12 @@ def test_accelerator_speeds(tmp):
     late = [r for r in csv.DictReader(open(os.path.join(out, "balance.csv"))) if int(r["step"]) > 150]
     lbe = sum(float(r["mean_seconds"]) for r in late) / sum(float(r["max_seconds"]) for r in late)
     assert lbe > 0.95, f"overall LBE {lbe}"
+    # Where patches leave an accelerator less than it could take, the run says so.
+    fast = dict(zone(), balance__every=5, balance__clock="work", accelerator__speed=50)
+    for more, said in (({}, True), (dict(balance__partition__kind="rcb"), False), (dict(balance__every=0), False)):
+        fresh(out)
+        code, text = run(2, "run", DECK, "--out", out, *settings(**dict(fast, **more)))
+        assert code == 0 and ("makes more room" in text) == said, f"{more}: {code} {text}"
     # Half of the accelerators' speed changes nothing but the border.
     assert done(2, out, **dict(keys, accelerator__speed=2)) == plain, "another hash with slow accelerators"
 
