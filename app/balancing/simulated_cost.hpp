@@ -38,7 +38,7 @@ inline constexpr PartCost chain{0, 1.2e-8, 1.4e-9};       ///< by a leader, with
 inline constexpr PartCost blocks{0, 0, 5e-9};             ///< for the search for slow processes
 inline constexpr PartCost look{0, 9e-8, 0};               ///< for that, at the times of the hosted processes
 inline constexpr PartCost medians{0, 2.5e-8, 0};          ///< on rank 0, of times of all processes or of some of many
-inline constexpr PartCost prior{0, 4e-7, 0};              ///< on rank 0, where times are not explained: the costs anew
+inline constexpr PartCost prior{1.5e-5, 2.1e-7, 0};       ///< on rank 0, where times are not explained: the costs anew
 inline constexpr PartCost shares{0, 3e-7, 0};             ///< of a process in blocks
 inline constexpr PartCost sift{0, 1.2e-7, 0};             ///< on a rank that searches: which of them it looks at
 inline constexpr PartCost search{1e-4, 7e-10, 7e-8};      ///< and the search itself

@@ -46,6 +46,8 @@ public:
     double share() const { return share_; }
     /// The most that the cells away from other ranks allow.
     double most_share() const { return balance::share_at(strips_, total_, room_.strips()); }
+    /// That the rank's cells make.
+    std::int64_t boxes() const { return std::ssize(balance::joined(region_)); }
     /// Part of the load in the dearest strip: a smaller change of the share moves nothing.
     double grain() const;
     /// Of each accelerator.
@@ -122,6 +124,7 @@ public:
     double share() const { return border_.share(); }
     double most_share() const { return border_.most_share(); }
     double speed() const { return balance::relative_speed(state_); }
+    std::int64_t boxes() const { return border_.boxes(); }
     /// What all ranks have learnt, for checkpoints. Collective.
     std::vector<double> memory() const;
     /// Takes it over; on another number of ranks only the mean of the shares. False, and nothing is taken over, if no

@@ -112,15 +112,17 @@ void say_zones(const Summary& s) {
                                        : std::string("all could be there")}));
     }
     if (s.zones.size() > most) say(stdout, "  and {} more ranks: zones.csv\n", s.zones.size() - most);
-    const auto is_full = [](const ZoneSummary& z) {
-        return z.speed > 1 && z.most_share < 0.9 && z.share > 0.98 * z.most_share;
+    if (s.deck.balance.every == 0 || s.deck.balance.partition.kind != "chain") return;
+    const auto lacks_room = [](const ZoneSummary& z) {
+        return z.boxes > 1 && z.speed > 1 && z.most_share < 0.9 && z.share > 0.98 * z.most_share;
     };
-    const balance::PartitionOptions& partition = s.deck.balance.partition;
-    const bool in_patches = s.deck.balance.every > 0 && partition.kind != "rcb" && partition.patches_per_process > 1;
-    if (in_patches && std::ranges::any_of(s.zones, is_full))
+    const auto rank = std::ranges::find_if(s.zones, lacks_room);
+    if (rank != s.zones.end())
         say(stderr,
-            "steelyard: note: an accelerator gets one box of a rank's cells, and ranks have cells in several patches; "
-            "balance.partition.kind: rcb, or patches_per_process: 1, makes more room for it\n");
+            "steelyard: note: accelerators could take only {:.0f} % of the load of rank {}, because they work in one "
+            "box of its cells, and these make {} boxes; set balance.partition.kind: rcb, or "
+            "balance.partition.patches_per_process: 1\n",
+            100 * rank->most_share, rank - s.zones.begin(), rank->boxes);
 }
 
 }  // namespace
@@ -174,7 +176,7 @@ double Summary::balancing_cost() const {
 std::vector<ZoneSummary> zones_of(const LoadBalancer& balancer) {
     const ZoneBalancer& zones = balancer.zones();
     if (!zones.on()) return {};
-    const std::array<ZoneSummary, 1> mine{{{zones.share(), zones.most_share(), zones.speed()}}};
+    const std::array<ZoneSummary, 1> mine{{{zones.share(), zones.most_share(), zones.speed(), zones.boxes()}}};
     return balance::all_gather<ZoneSummary>(balancer.team(), mine);
 }
 

@@ -15,14 +15,22 @@ void Prior::scale(double factor) {
 
 // Normal equations in units in which every feature's sum of squares is 1.
 void Prior::fit(std::span<const double> rows, std::span<const double> times, double forgetting, double pull) {
-    for (Features& row : normal_)
+    Normal normal = normal_;  // beside the rows, which could else be the same memory to a compiler
+    Unknowns right = right_;
+    for (Features& row : normal)
         for (double& v : row) v *= forgetting;
-    for (double& v : right_) v *= forgetting;
-    for (std::size_t p = 0; p < times.size(); ++p)
+    for (double& v : right) v *= forgetting;
+    for (std::size_t p = 0; p < times.size(); ++p) {
+        const double* const row = &rows[p * features];
         for (int i = 0; i < features; ++i) {
-            for (int k = 0; k < features; ++k) normal_[i][k] += rows[p * features + i] * rows[p * features + k];
-            right_[i] += rows[p * features + i] * times[p];
+            for (int k = i; k < features; ++k) normal[i][k] += row[i] * row[k];
+            right[i] += row[i] * times[p];
         }
+    }
+    for (int i = 0; i < features; ++i)
+        for (int k = 0; k < i; ++k) normal[i][k] = normal[k][i];
+    normal_ = normal;
+    right_ = right;
     Features scale;
     for (int i = 0; i < features; ++i) scale[i] = normal_[i][i] > 0 ? std::sqrt(normal_[i][i]) : 1.0;
     Normal a;

@@ -292,19 +292,21 @@ void Speeds::fit_prior(const Team& team, const Range& hosted, const Meter& meter
 // cannot tell costs from their own speeds: then the proportions of the costs stay. Of very many some tell enough.
 void Speeds::fit_prior(std::span<Record> records, std::span<const double> known) {
     const auto n = static_cast<double>(processes_);
-    std::vector<double> logs;
+    std::vector<double> logs, values, rows, ones;  // their memory is used again in each round
     for (const double s : known) logs.push_back(log_of(s));
     // The median of what processes at speed 1 would have.
-    const auto usual = [&](std::vector<double> ratios) {
-        for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] += logs[i];
-        std::erase_if(ratios, [](double ratio) { return std::isnan(ratio); });
-        return median(std::move(ratios));
+    const auto usual = [&](std::span<const double> ratios) {
+        values.clear();
+        for (std::size_t i = 0; i < ratios.size(); ++i)
+            if (!std::isnan(ratios[i])) values.push_back(ratios[i] + logs[i]);
+        return median_in(values);
     };
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
         prior_.scale(std::exp(usual(log_ratios(records.back()))));
         if (processes_ < 2 * features) return;
-        std::vector<double> rows, ones;
+        rows.clear();
+        ones.clear();
         for (const Record& r : records) {
             const std::vector<double> ratios = log_ratios(r);
             const double at_speed_1 = usual(ratios);

@@ -291,11 +291,39 @@ TEST_CASE("cuts lie where those lie that are found item by item: 3,000 small cas
     CHECK(limited > 1000);
 }
 
+TEST_CASE("a leader of the chain knows each target, whichever of them are listed") {
+    std::mt19937_64 random(6);
+    for (const std::int64_t parts : {1, 63, 64, 65, 128, 300})
+        for (int c = 0; c < 30; ++c) {
+            const std::vector<std::int64_t> each = random_targets(random, parts, 1 + c % 3);
+            // Those that are not the usual target, or some that are as well, or all.
+            const std::int64_t usual = each[random() % each.size()];
+            std::vector<PartTargets::Target> listed;
+            for (std::int64_t p = 0; p < parts; ++p)
+                if (each[p] != usual || c % 5 == 0 || (c % 5 == 1 && p % 3 == 0)) listed.push_back({p, each[p]});
+            const chain::Targets known(PartTargets(parts, usual, listed), parts);
+            const bool alike = std::ranges::all_of(each, [&](std::int64_t t) { return t == each[0]; });
+            const std::int64_t total = 1 << 20, of_all = std::accumulate(each.begin(), each.end(), std::int64_t{0});
+            std::int64_t before = 0;
+            chain::Targets::Walk up(known, 0), down(known, parts);
+            for (std::int64_t p = 0; p < parts; before += each[p], ++p, up.go_up()) {
+                REQUIRE(known.share_before(p, total) == chain::Int128{total} * before / of_all);
+                REQUIRE(known.of(p) == (alike ? 1 : each[p]));
+                REQUIRE(up.target() == known.of(p));
+            }
+            REQUIRE(known.share_before(parts, total) == total);
+            for (std::int64_t p = parts - 1; p >= 0; --p) {
+                down.go_down();
+                REQUIRE(down.target() == known.of(p));
+            }
+        }
+}
+
 TEST_CASE("targets of parts are those of the list that they are made from") {
     std::mt19937_64 random(5);
     for (int c = 0; c < 100; ++c) {
         std::vector<std::int64_t> each =
-            random_targets(random, 1 + static_cast<std::int64_t>(random() % 300), 1 + c % 3);
+            random_targets(random, 1 + static_cast<std::int64_t>(random() % 50), 1 + c % 3);
         const PartTargets targets(each);
         CHECK_NOTHROW(targets.require(std::ssize(each)));
         CHECK_THROWS_AS(targets.require(std::ssize(each) + 1), std::invalid_argument);
@@ -303,16 +331,6 @@ TEST_CASE("targets of parts are those of the list that they are made from") {
         const bool alike = std::ranges::all_of(each, [&](std::int64_t t) { return t == each[0]; });
         REQUIRE(targets.equal() == alike);
         REQUIRE(targets.each() == (alike ? std::vector<std::int64_t>() : each));
-        // As a leader of the chain knows them.
-        const chain::Targets known(targets, std::ssize(each));
-        const std::int64_t total = 1 << 20, of_all = std::accumulate(each.begin(), each.end(), std::int64_t{0});
-        std::int64_t before = 0;
-        for (std::int64_t p = 0; p <= std::ssize(each); ++p) {
-            REQUIRE(known.share_before(p, total) == chain::Int128{total} * before / of_all);
-            if (p == std::ssize(each)) break;
-            REQUIRE(known.of(p) == (alike ? 1 : each[p]));
-            before += each[p];
-        }
     }
     CHECK(PartTargets().equal());
     CHECK(PartTargets().of(12) == 1);
