@@ -34,7 +34,7 @@ def watching(*arguments):
     return watch, lines, reader
 
 
-def until(good, seconds=60):
+def until(good, seconds=150):
     end = time.monotonic() + seconds
     while not good():
         assert time.monotonic() < end
