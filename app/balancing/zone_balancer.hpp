@@ -46,7 +46,7 @@ public:
     double share() const { return share_; }
     /// The most that the cells away from other ranks allow.
     double most_share() const { return balance::share_at(strips_, total_, room_.strips()); }
-    /// That the rank's cells make.
+    /// How many boxes the rank's cells make.
     std::int64_t boxes() const { return std::ssize(balance::joined(region_)); }
     /// Part of the load in the dearest strip: a smaller change of the share moves nothing.
     double grain() const;

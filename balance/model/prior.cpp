@@ -15,7 +15,8 @@ void Prior::scale(double factor) {
 
 // Normal equations in units in which every feature's sum of squares is 1.
 void Prior::fit(std::span<const double> rows, std::span<const double> times, double forgetting, double pull) {
-    Normal normal = normal_;  // beside the rows, which could else be the same memory to a compiler
+    // Copies, which stay in registers: for all a compiler knows, the rows could overlap the members.
+    Normal normal = normal_;
     Unknowns right = right_;
     for (Features& row : normal)
         for (double& v : row) v *= forgetting;

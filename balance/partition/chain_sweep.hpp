@@ -19,7 +19,7 @@ namespace balance::chain {
 using Int128 = __int128;
 
 /// Targets of the parts, seen from a bottleneck, which is the load of a part with the largest target. A leader holds
-/// two bits of each part, and a number of those that have another target than most.
+/// two bits of each part, and eight bytes of each part that has another target than most.
 class Targets {
 public:
     Targets(const PartTargets& targets, std::int64_t parts);

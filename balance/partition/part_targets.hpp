@@ -41,6 +41,7 @@ public:
     }
 
     bool equal() const { return others_.empty(); }
+    /// As the constructor says; an empty list means that all parts have the same target.
     std::int64_t usual() const { return usual_; }
     std::span<const Target> others() const { return others_; }
     /// Throws std::invalid_argument where these are targets of another number of parts.
