@@ -34,11 +34,9 @@ GrowingFile::GrowingFile(RunDirectory& results, std::string name, std::string he
 }
 
 void GrowingFile::append(const std::string& rows) {
-    on_rank_0(results_.comm(), [&] {
-        if (rows.empty()) return;
-        renew_if_damaged();
-        require(file_.append(rows));
-    });
+    if (rows.empty()) return;
+    renew_if_damaged();
+    require(file_.append(rows));
 }
 
 void GrowingFile::rewrite(const std::function<std::string(std::string_view rows)>& change) {

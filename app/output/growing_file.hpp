@@ -24,16 +24,15 @@ public:
     /// file that cannot be continued is put aside, with a note. results: prepared. Collective. Throws OutputError.
     GrowingFile(RunDirectory& results, std::string name, std::string head, const Past& past);
 
-    /// Adds rows of rank 0 (nothing where `rows` is empty there). A file that another program has removed, replaced or
-    /// changed since is begun anew (RunDirectory::lost). Collective. Throws OutputError.
+    /// Adds rows, which may be none. A file that another program has removed, replaced or changed since is begun anew
+    /// (RunDirectory::lost). On rank 0 alone, inside on_rank_0(). Throws OutputError.
     void append(const std::string& rows);
 
     /// Replaces the rows of rank 0 by what change() makes of them, at once; a damaged file is begun anew as above.
     /// Collective. Throws OutputError.
     void rewrite(const std::function<std::string(std::string_view rows)>& change);
 
-    /// Whether this rank writes.
-    bool writes() const { return results_.comm().rank() == 0; }
+    const comm::Communicator& comm() const { return results_.comm(); }
     /// On rank 0: the last row that was there before; empty where there was none.
     const std::string& last_past_row() const { return last_past_row_; }
 

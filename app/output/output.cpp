@@ -178,8 +178,11 @@ void Output::sums(std::int64_t step, const Engine& engine) {
     energies_.largest_kinetic = std::max(energies_.largest_kinetic, now.kinetic);
     Files& f = files();
     const ThermoRow row{step, clock_.at(step), totals.particles, now};
-    f.thermo.add(std::array{row});
-    f.timing.add(std::array{TimingRow{step, f.wall_before + comm::now() - run_.start_seconds, f.cpu_before + cpu}});
+    on_rank_0(comm_, [&] {
+        const double wall = comm::now() - run_.start_seconds;
+        f.thermo.append(std::array{row});
+        f.timing.append(std::array{TimingRow{step, f.wall_before + wall, f.cpu_before + cpu}});
+    });
     progress_.line(row);
 }
 

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "app/common/errors.hpp"
 #include "app/output/growing_file.hpp"
 
 namespace app {
@@ -71,15 +72,17 @@ public:
 
     /// Adds rows; those of rank 0 count. Collective. Throws OutputError.
     void add(std::span<const Row> rows) {
+        on_rank_0(file_.comm(), [&] { append(rows); });
+    }
+    /// The same on rank 0 alone, inside on_rank_0(): rows of several tables need one agreement of all ranks.
+    void append(std::span<const Row> rows) {
         std::string text;
-        if (file_.writes()) {
-            text.reserve(rows.size() * 8 * columns_.size());
-            for (const Row& row : rows)
-                for (const TableColumn<Row>& c : columns_) {
-                    c.append(row, text);
-                    text += &c == &columns_.back() ? '\n' : ',';
-                }
-        }
+        text.reserve(rows.size() * 8 * columns_.size());
+        for (const Row& row : rows)
+            for (const TableColumn<Row>& c : columns_) {
+                c.append(row, text);
+                text += &c == &columns_.back() ? '\n' : ',';
+            }
         file_.append(text);
     }
     /// See GrowingFile::rewrite().
