@@ -66,6 +66,41 @@ std::vector<BlockPart> merged(std::vector<BlockPart> parts) {
     return parts;
 }
 
+PackedParts::PackedParts(std::span<const BlockPart> parts) {
+    const auto follows = [](const BlockPart& a, const BlockPart& b) {
+        return a.process == b.process && a.x == b.x && a.y + 1 == b.y && a.cells == b.cells && a.sums == b.sums;
+    };
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i == 0 || !follows(parts[i - 1], parts[i])) {
+            parts_.push_back(parts[i]);
+            continue;
+        }
+        const auto last = static_cast<std::uint32_t>(parts_.size() - 1);
+        if (runs_.empty() || runs_.back().place != last) runs_.push_back({last, 1});
+        ++runs_.back().length;
+    }
+    parts_.shrink_to_fit();
+    runs_.shrink_to_fit();
+}
+
+std::vector<BlockPart> PackedParts::unpacked() const {
+    std::size_t size = parts_.size();
+    for (const Run& run : runs_) size += run.length - 1;
+    std::vector<BlockPart> parts;
+    parts.reserve(size);
+    auto run = runs_.begin();
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        const std::uint32_t length = run != runs_.end() && run->place == i ? (run++)->length : 1;
+        BlockPart part = parts_[i];
+        for (std::uint32_t k = 0; k < length; ++k, ++part.y) parts.push_back(part);
+    }
+    return parts;
+}
+
+std::int64_t PackedParts::bytes() const {
+    return static_cast<std::int64_t>(parts_.capacity() * sizeof(BlockPart) + runs_.capacity() * sizeof(Run));
+}
+
 std::vector<std::int64_t> feature_sums(std::span<const BlockPart> parts, const Range& processes) {
     std::vector<std::int64_t> sums(processes.size() * features, 0);
     for (const BlockPart& p : parts) {

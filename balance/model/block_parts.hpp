@@ -21,6 +21,7 @@ struct BlockPart {
 
     Features features_of_all() const;
     void add(const BlockPart& other);
+    friend bool operator==(const BlockPart&, const BlockPart&) = default;
 };
 
 /// Of a piece's cells, by the places of the blocks, which are `side` cells wide. home, counts: the cells among which
@@ -30,6 +31,24 @@ std::vector<BlockPart> parts_of(const Piece& piece, const Box& home, std::span<c
 
 /// One part of each process in each block, by processes and the places of blocks.
 std::vector<BlockPart> merged(std::vector<BlockPart> parts);
+
+/// Parts as they are kept. Of those that follow one another along y and hold the same, as blocks of a vacuum do, only
+/// the first one is kept, and how many they are: the owner of a vacuum has hundreds of times as many blocks as most.
+class PackedParts {
+public:
+    explicit PackedParts(std::span<const BlockPart> parts);
+    /// The parts, in the order in which they were given.
+    std::vector<BlockPart> unpacked() const;
+    std::int64_t bytes() const;
+
+private:
+    // One of parts_ that stands for several.
+    struct Run {
+        std::uint32_t place, length;
+    };
+    std::vector<BlockPart> parts_;
+    std::vector<Run> runs_;  // by place
+};
 
 /// Of all features, over the parts of each of some processes, one after the other.
 std::vector<std::int64_t> feature_sums(std::span<const BlockPart> parts, const Range& processes);

@@ -128,9 +128,12 @@ void Speeds::learn(const Team& team, const Grid& grid, const ProcessCells& cells
         parts_.erase(parts_.begin());
         records_.erase(records_.begin());
     }
-    parts_.push_back(hosted_parts(cells, counts, blocks));
-    const std::vector<std::int64_t> sums = feature_sums(parts_.back(), hosted);
-    records_.push_back({{times.begin(), times.end()}, {sums.begin(), sums.end()}, false, {}});
+    {
+        const std::vector<BlockPart> parts = hosted_parts(cells, counts, blocks);
+        const std::vector<std::int64_t> sums = feature_sums(parts, hosted);
+        parts_.emplace_back(parts);
+        records_.push_back({{times.begin(), times.end()}, {sums.begin(), sums.end()}, false, {}});
+    }
     if (left_unexplained(team, hosted, meter).all == 0) return;
     fit_prior(team, hosted, meter);
     forget_excesses();

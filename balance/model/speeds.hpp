@@ -198,7 +198,7 @@ private:
     // Of the last balancings, of the processes that this member hosts: what they had in the blocks, and what else is
     // known. Member 0 is told one number of each process, or of each of a sample, and more only where something has to
     // be explained.
-    std::vector<std::vector<BlockPart>> parts_;
+    std::vector<PackedParts> parts_;
     std::vector<Record> records_;
 };
 

@@ -16,7 +16,7 @@ std::vector<double> Speeds::memory(const Team& team) const {
     for (std::size_t k = 0; k < parts_.size(); ++k) {
         const std::vector<double> times = gather<double>(team, records_[k].times),
                                   sums = gather<double>(team, records_[k].sums);
-        const std::vector<BlockPart> parts = gather<BlockPart>(team, parts_[k]);
+        const std::vector<BlockPart> parts = gather<BlockPart>(team, parts_[k].unpacked());
         if (team.rank() != 0) continue;
         m.insert(m.end(), times.begin(), times.end());
         m.insert(m.end(), sums.begin(), sums.end());
@@ -34,10 +34,11 @@ std::vector<double> Speeds::memory(const Team& team) const {
 
 std::int64_t Speeds::bytes() const {
     std::size_t bytes = unequal_.capacity() * sizeof(SpeedOf);
-    for (const auto& parts : parts_) bytes += parts.capacity() * sizeof(BlockPart);
     for (const Record& r : records_)
         bytes += (r.times.capacity() + r.sums.capacity() + r.excess.capacity()) * sizeof(double);
-    return static_cast<std::int64_t>(bytes);
+    std::int64_t all = static_cast<std::int64_t>(bytes);
+    for (const PackedParts& parts : parts_) all += parts.bytes();
+    return all;
 }
 
 bool Speeds::restore(const Range& hosted, std::span<const double> found, std::optional<std::span<const double>> saved) {
@@ -59,7 +60,7 @@ bool Speeds::restore(const Range& hosted, std::span<const double> found, std::op
     const auto whole = [&](double low, double high) { return static_cast<std::int64_t>(next(low, high)); };
     Prior prior = prior_;
     std::vector<Record> records;
-    std::vector<std::vector<BlockPart>> parts;
+    std::vector<PackedParts> parts;
     const auto is_here = [&](std::int64_t process) { return process >= hosted.begin && process < hosted.end; };
     std::vector<double> numbers;
     for (std::size_t i = 0; i < Prior::count; ++i) numbers.push_back(next(0, 1e100));
@@ -67,21 +68,22 @@ bool Speeds::restore(const Range& hosted, std::span<const double> found, std::op
     const std::int64_t n = whole(0, most_records);
     for (std::int64_t k = 0; k < n && good; ++k) {
         Record r;
-        const auto read = [&](std::vector<double>& of_hosted, int of_each) {
+        const auto read = [&](std::vector<double>& to, int of_each) {
             for (std::int64_t i = 0; i < processes_ * of_each; ++i)
-                if (const double value = next(0, 1e30); is_here(i / of_each)) of_hosted.push_back(value);
+                if (const double value = next(0, 1e30); is_here(i / of_each)) to.push_back(value);
         };
         read(r.times, 1);
         read(r.sums, features);
         const std::int64_t here = whole(0, static_cast<double>(memory.size()));
-        parts.emplace_back();
+        std::vector<BlockPart> of_hosted;
         for (std::int64_t i = 0; i < here && good; ++i) {
             BlockPart p{};
             p.process = static_cast<std::int32_t>(whole(0, static_cast<double>(processes_ - 1)));
             for (std::int32_t* n : {&p.x, &p.y, &p.cells}) *n = static_cast<std::int32_t>(whole(0, 1 << 29));
             for (std::int64_t& s : p.sums) s = whole(0, 1e15);
-            if (is_here(p.process)) parts.back().push_back(p);
+            if (is_here(p.process)) of_hosted.push_back(p);
         }
+        parts.emplace_back(of_hosted);
         records.push_back(std::move(r));
     }
     std::array<double, Patience::count> waiting{};

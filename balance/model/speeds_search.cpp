@@ -106,7 +106,7 @@ std::vector<Speeds::SpeedOf> Speeds::search(const Team& team, const Range& hoste
                            [&](std::size_t i) { return hosted.begin + static_cast<std::int64_t>(i / width); });
     Problems problems = problems_of(groups, numbers, records, [&](std::int64_t process) { return of(process); });
     for (std::size_t k = 0; k < records; ++k) {
-        std::vector<BlockShare> shares = shares_of(parts_[k], blocks);
+        std::vector<BlockShare> shares = shares_of(parts_[k].unpacked(), blocks);
         const std::vector<double>& times = records_[k].times;  // a process without one tells nothing
         if (!std::ranges::all_of(times, is_time))
             std::erase_if(shares, [&](const BlockShare& s) { return !is_time(times[s.process - hosted.begin]); });

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "balance/model/block_parts.hpp"
@@ -238,6 +239,29 @@ TEST_CASE("what a process has in each block is what its cells there hold") {
             CHECK(found.size() == parts.size());
         }
     }
+}
+
+TEST_CASE("parts of blocks come back as they were packed, and those of a vacuum take next to no room") {
+    CHECK(PackedParts({}).unpacked().empty());
+    std::mt19937 random(11);
+    const auto one_of = [&](int n) { return static_cast<std::int32_t>(random() % n); };
+    const auto now_and_then = [&] { return one_of(8) == 0 ? 1 : 0; };
+    std::vector<BlockPart> parts(1, BlockPart{0, 0, 0, 9, {}});
+    while (parts.size() < 5000) {  // each differs from the one before in its place along y, and rarely in anything else
+        BlockPart part = parts.back();
+        part.process += now_and_then(), part.x += now_and_then(), part.y += 1 + now_and_then();
+        part.cells = 9 - now_and_then();
+        for (std::int64_t& s : part.sums) s = now_and_then();
+        parts.push_back(part);
+    }
+    CHECK(PackedParts(parts).unpacked() == parts);
+    CHECK(PackedParts(parts).bytes() < 4500 * 48);
+
+    std::vector<BlockPart> vacuum;
+    for (int x = 0; x < 20; ++x)
+        for (int y = 0; y < 50; ++y) vacuum.push_back({7, x, y, 9, {}});
+    CHECK(PackedParts(vacuum).unpacked() == vacuum);
+    CHECK(PackedParts(vacuum).bytes() <= 20 * 48);
 }
 
 TEST_CASE("the work of a home is that of its cells, in the region and beside it") {
