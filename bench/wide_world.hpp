@@ -44,6 +44,9 @@ inline std::int32_t particles_at(const Grid& grid, const std::array<int, 3>& cel
 /// What the tiles of a member hold.
 inline balance::TileCells contents(const Grid& grid, const std::vector<Box>& tiles, double zone) {
     balance::TileCells cells;
+    std::int64_t all = 0;
+    for (const Box& t : tiles) all += t.cells();
+    cells.particles.reserve(all), cells.neighbours.reserve(all);
     for (const Box& t : tiles)
         for (int x = t.lower[0]; x < t.upper[0]; ++x)
             for (int y = t.lower[1]; y < t.upper[1]; ++y)
