@@ -74,7 +74,8 @@ public:
     void add(std::span<const Row> rows) {
         on_rank_0(file_.comm(), [&] { append(rows); });
     }
-    /// The same on rank 0 alone, inside on_rank_0(): rows of several tables need one agreement of all ranks.
+    /// As add(), but called by rank 0 alone, inside on_rank_0(), so that rows of several tables need one agreement of
+    /// all ranks. Throws OutputError.
     void append(std::span<const Row> rows) {
         std::string text;
         text.reserve(rows.size() * 8 * columns_.size());

@@ -67,20 +67,25 @@ std::vector<BlockPart> merged(std::vector<BlockPart> parts) {
 }
 
 PackedParts::PackedParts(std::span<const BlockPart> parts) {
-    const auto follows = [](const BlockPart& a, const BlockPart& b) {
-        return a.process == b.process && a.x == b.x && a.y + 1 == b.y && a.cells == b.cells && a.sums == b.sums;
+    const auto begins = [&](std::size_t i) {  // whether it is not one more of what the one before is
+        if (i == 0) return true;
+        const BlockPart &a = parts[i - 1], &b = parts[i];
+        return a.process != b.process || a.x != b.x || a.y + 1 != b.y || a.cells != b.cells || a.sums != b.sums;
     };
+    std::size_t kept = 0, runs = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (begins(i)) ++kept;
+        else if (begins(i - 1)) ++runs;
+    parts_.reserve(kept);
+    runs_.reserve(runs);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (i == 0 || !follows(parts[i - 1], parts[i])) {
+        if (begins(i)) {
             parts_.push_back(parts[i]);
             continue;
         }
-        const auto last = static_cast<std::uint32_t>(parts_.size() - 1);
-        if (runs_.empty() || runs_.back().place != last) runs_.push_back({last, 1});
+        if (begins(i - 1)) runs_.push_back({static_cast<std::uint32_t>(parts_.size() - 1), 1});
         ++runs_.back().length;
     }
-    parts_.shrink_to_fit();
-    runs_.shrink_to_fit();
 }
 
 std::vector<BlockPart> PackedParts::unpacked() const {
