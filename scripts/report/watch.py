@@ -62,7 +62,7 @@ def watch(outdirs, files, every, write, say):
     for number in (signal.SIGINT, signal.SIGTERM):  # a page that is being written becomes whole first
         signal.signal(number, lambda n, _: (signals.append(n), stopped.set()))
     paths = [os.path.join(o, name) for o in outdirs for name in RESULTS] + files
-    seen, waiting, took = None, False, 0
+    seen, waiting, rest = None, False, 0  # rest: the time before which no other page of a run that goes on is written
     while not signals:
         going = [goes_on(o) for o in outdirs]  # asked before the files are read, which then are whole where it says no
         missing = [o for o in outdirs if not is_result(o)]
@@ -79,14 +79,15 @@ def watch(outdirs, files, every, write, say):
             why = f": {killed[0]!r} has no summary.json, so it was killed or failed" if killed else ""
             say(f"wrote {path}; no run goes on any more{why}")
             return 0
-        elif not missing and now != seen:
+        elif not missing and now != seen and time.monotonic() >= rest:
             begin = time.monotonic()
             path = write(1.5 * every, going)
-            took = time.monotonic() - begin
+            end = time.monotonic()
+            rest = end + (end - begin) / SHARE
             if not seen:
                 say(f"wrote {path}, and writes it anew while the run goes on; Ctrl-C ends this")
             seen = now
-        stopped.wait(max(every, took / SHARE))
+        stopped.wait(every)
     if seen:
         write(None, [goes_on(o) for o in outdirs])
     return 128 + signals[0]

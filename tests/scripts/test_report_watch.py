@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """scripts/report.py --watch: pages of runs that go on, how it knows that they do, and what a browser makes of them."""
+import fcntl
 import os
 import re
 import signal
@@ -127,6 +128,40 @@ def test_a_watch_that_is_ended(tmp_path, long_run, number):
     assert ended(watch, reader) == 128 + number and len(lines) == 1
     assert packed(page) is None and data_of(page)[0]["going"]
     assert long_run.poll() is None
+
+
+@pytest.mark.group("watch")
+def test_the_end_is_seen_while_no_page_is_due(tmp_path, monkeypatch):
+    """A page that took long is not written again for a while; the last one is, as soon as the run has ended."""
+    sys.path.append(os.path.join(SOURCE, "scripts"))
+    from report import watch
+
+    out, pages = str(tmp_path / "out"), []
+    assert run(1, "run", DECK, "--out", out, "--quiet", *SHORT)[0] == 0
+    monkeypatch.setattr(watch, "SHARE", 1e-7)  # the next page but for the last would be due in a day
+    going = os.open(out, os.O_RDONLY)
+    fcntl.flock(going, fcntl.LOCK_EX)  # as a run does
+
+    def write(seconds, _):
+        pages.append(seconds)
+        time.sleep(0.01)
+        fcntl.flock(going, fcntl.LOCK_UN)
+        return "page"
+
+    def late(*_):
+        raise AssertionError("the end of the run was not seen")
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(60)
+    try:
+        assert watch.watch([out], [], 0.1, write, lambda line: None) == 0
+    finally:
+        signal.alarm(0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(going)
+    assert pages == [pytest.approx(0.15), None]
 
 
 @pytest.mark.group("watch")
