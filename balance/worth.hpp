@@ -86,7 +86,7 @@ struct Stages {
 /// The time of a run with balancing, and what it would have been with the partition that it starts from and none.
 struct Net {
     double seconds = 0, without_seconds = 0;
-    double balancing_seconds = 0;  ///< of `seconds`: what balancing itself took
+    double balancing_seconds = 0;  ///< of `seconds`: what balancing itself took, its rows in files among it
     /// Part of the time without balancing; negative: balancing made the run longer.
     double saved() const { return without_seconds > 0 ? 1 - seconds / without_seconds : 0; }
 };

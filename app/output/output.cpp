@@ -214,6 +214,7 @@ void Output::checkpoint(std::int64_t step, const Engine& engine) {
 void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<ResourceRow>& resources) {
     if (rows.empty()) return;
     const Timed timed(timers_, Phase::output);
+    const double begin = comm::now();
     for (const BalanceRow& r : rows)
         if (r.driver) {
             ++balancing_.balancings;
@@ -226,6 +227,7 @@ void Output::balanced(const std::vector<BalanceRow>& rows, const std::vector<Res
     if (Live* live = progress_.live()) live->balanced(rows);
     if (files().resources && !resources.empty())  // each rank hosts a process: all have rows, or none has
         add_resources(*files().resources, resources, balancer_.hosts().processes(), balancer_.team());
+    row_seconds_ += comm::now() - begin;
 }
 
 void Output::balanced_cells(const BalancedCells& before) {
@@ -252,28 +254,28 @@ bool Output::finish(std::int64_t step, const Engine& engine) {
         files().overview->write_ranks(balancer_.team());
     }
     const double wall = comm::now() - run_.start_seconds;
-    Summary summary{
-        .deck = run_.deck,
-        .engine = engine,
-        .balancer = balancer_,
-        .topology = run_.topology,
-        .command_line = run_.command_line,
-        .ranks = comm_.size(),
-        .particles = particles_,
-        .step = step,
-        .first_step = run_.first_step(),
-        .wall_seconds = wall,
-        .cpu_seconds = cpu_seconds(),
-        .state_hash = engine.state_hash(),
-        .energy_first = energies_.first,
-        .energy_last = std::nullopt,
-        .energy_drift = std::nullopt,
-        .checkpoints = checkpoints_,
-        .balancing = balancing_,
-        .zones = zones_of(balancer_),
-        .spreads = spreads_of(comm_, timers_, engine, balancer_, wall, stages_.extra_seconds(step - run_.first_step())),
-        .balancing_traffic = timers_.traffic(Phase::balancing),
-        .prediction = run_.prediction};
+    const double for_balancing = stages_.extra_seconds(step - run_.first_step()) + row_seconds_;
+    Summary summary{.deck = run_.deck,
+                    .engine = engine,
+                    .balancer = balancer_,
+                    .topology = run_.topology,
+                    .command_line = run_.command_line,
+                    .ranks = comm_.size(),
+                    .particles = particles_,
+                    .step = step,
+                    .first_step = run_.first_step(),
+                    .wall_seconds = wall,
+                    .cpu_seconds = cpu_seconds(),
+                    .state_hash = engine.state_hash(),
+                    .energy_first = energies_.first,
+                    .energy_last = std::nullopt,
+                    .energy_drift = std::nullopt,
+                    .checkpoints = checkpoints_,
+                    .balancing = balancing_,
+                    .zones = zones_of(balancer_),
+                    .spreads = spreads_of(comm_, timers_, engine, balancer_, wall, for_balancing),
+                    .balancing_traffic = timers_.traffic(Phase::balancing),
+                    .prediction = run_.prediction};
     if (energies_.last) {  // else the run has stopped before its first output step
         summary.energy_last = energies_.last->total();
         const double change = energies_.last->conserved() - energies_.first.value_or(energies_.last->conserved());

@@ -67,6 +67,7 @@ private:
     BalancingCost balancing_;
     balance::Stages stages_;       // of this rank
     double balancing_before_ = 0;  // seconds of its phase up to the last stage
+    double row_seconds_ = 0;  // for rows of balance.csv and resources.csv, which a run without balancing does not write
 };
 
 }  // namespace app

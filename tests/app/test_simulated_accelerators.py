@@ -160,7 +160,8 @@ def test_refusals(tmp):
         ("accelerator_link_bytes_per_second=0", "> 0"),
         ("accelerator_remote_slowdown=0.5", ">= 1"),
         ("latency_seconds=nan", "> 0"),
-        ("nodes=3", "no number nodes"),
+        ("nodes=3", "a multiple of that"),
+        ("sources=1", "no number sources"),
         ("latency_seconds", "> 0"),
     ):
         done = subprocess.run(
