@@ -32,7 +32,7 @@ public:
     /// Collective. Throws OutputError.
     void rewrite(const std::function<std::string(std::string_view rows)>& change);
 
-    /// Of the ranks for on_rank_0().
+    /// All ranks of the run, which on_rank_0() brings to agree.
     const comm::Communicator& comm() const { return results_.comm(); }
     /// On rank 0: the last row that was there before; empty where there was none.
     const std::string& last_past_row() const { return last_past_row_; }

@@ -34,11 +34,10 @@ std::vector<double> Speeds::memory(const Team& team) const {
 
 std::int64_t Speeds::bytes() const {
     std::size_t bytes = unequal_.capacity() * sizeof(SpeedOf);
+    for (const PackedParts& parts : parts_) bytes += parts.bytes();
     for (const Record& r : records_)
         bytes += (r.times.capacity() + r.sums.capacity() + r.excess.capacity()) * sizeof(double);
-    std::int64_t all = static_cast<std::int64_t>(bytes);
-    for (const PackedParts& parts : parts_) all += parts.bytes();
-    return all;
+    return static_cast<std::int64_t>(bytes);
 }
 
 bool Speeds::restore(const Range& hosted, std::span<const double> found, std::optional<std::span<const double>> saved) {
