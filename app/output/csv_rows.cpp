@@ -64,9 +64,9 @@ std::int64_t multiple_from(std::int64_t step, std::int64_t every, std::int64_t e
 }
 
 // Compares the steps of a file's rows, in ascending order, with those at which the program has written rows.
-class Due {
+class DueRows {
 public:
-    Due(const CsvRules& rules, std::int64_t end)
+    DueRows(const CsvRules& rules, std::int64_t end)
         : every_(rules.every), end_(end), next_(multiple_from(rules.begin, every_, end)) {}
     // Whether a row is due after that of `step`.
     bool after(std::int64_t step) const { return step < end_ && std::max(next_, following(step)) < end_; }
@@ -119,7 +119,7 @@ CsvPast csv_past(std::string_view text, std::string_view head, std::int64_t end,
     if (first != head) return {{}, "names other columns in its first line", {}};
     const auto columns = static_cast<std::size_t>(std::count(head.begin(), head.end(), ',')) + 1;
     CsvPast past;
-    Due due(rules, end);
+    DueRows due(rules, end);
     std::int64_t before = -1;
     for (std::int64_t row = 1; !text.empty(); ++row) {
         const bool finished = text.find('\n') != std::string_view::npos;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* folder = "metis";
+constexpr const char* metis_folder = "metis";
 
 // Comments, a line of counts, then a line for each cell: its weights and its neighbours, counted from 1.
 std::string graph_text(const BalancedCells& before, const balance::Grid& grid) {
@@ -60,7 +60,7 @@ std::string owners_text(const BalancedCells& before, const balance::Grid& grid) 
 MetisFiles::MetisFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t last)
     : results_(results), grid_(grid) {
     std::error_code error;
-    const std::string path = results.path() + "/" + folder;
+    const std::string path = results.path() + "/" + metis_folder;
     fs::create_directory(path, error);
     std::vector<fs::path> later;
     for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
@@ -69,12 +69,12 @@ MetisFiles::MetisFiles(RunDirectory& results, const balance::Grid& grid, std::in
             later.push_back(entry.path());
     }
     for (const fs::path& file : later) fs::remove(file, error);
-    if (error) throw results.cannot_write(folder);
+    if (error) throw results.cannot_write(metis_folder);
 }
 
 void MetisFiles::add(const BalancedCells& before) const {
     const auto write = [&](const char* ending, const std::string& text) {
-        const std::string name = fmt::format("{}/step_{}.{}", folder, before.step, ending);
+        const std::string name = fmt::format("{}/step_{}.{}", metis_folder, before.step, ending);
         if (!comm::replace_file(results_.path() + "/" + name, text)) throw results_.cannot_write(name);
     };
     write("owners", owners_text(before, grid_));

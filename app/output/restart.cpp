@@ -24,8 +24,6 @@
 namespace app {
 namespace {
 
-constexpr const char* remedy = "use another checkpoint";
-
 // Rank 0 looks at the file, all hear the verdict.
 Front verified_front(const std::string& path, const comm::Communicator& comm) {
     std::string text;

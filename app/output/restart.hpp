@@ -13,6 +13,9 @@
 
 namespace app {
 
+/// What helps where a checkpoint cannot be used.
+inline constexpr const char* remedy = "use another checkpoint";
+
 /// Verifies a checkpoint and reads all but the particles and what balancing has learnt. Collective. Throws InputError.
 CheckpointInfo read_checkpoint(const std::string& path, const comm::Communicator& comm);
 

@@ -16,8 +16,6 @@
 namespace app {
 namespace {
 
-constexpr const char* remedy = "use another checkpoint";
-
 // What a checkpoint holds of one model.
 struct SavedModel {
     balance::Partition partition;

@@ -159,8 +159,8 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
 
 }  // namespace
 
-BalancingCost balancing_cost(const Deck::Balance& balance, double cells, const balance::Grid& grid,
-                             const balance::Partition& partition, const predict::Conditions& conditions) {
+BalancingSeconds balancing_cost(const Deck::Balance& balance, double cells, const balance::Grid& grid,
+                                const balance::Partition& partition, const predict::Conditions& conditions) {
     const Prices price(grid, partition, cells, conditions);
     const bool counted_work = balance.clock == balance::Clock::work;
     return {look_seconds(price, counted_work), partition_seconds(balance, price, grid.dimensions, cells),

@@ -130,7 +130,7 @@ Forecaster::Balanced Forecaster::balanced(const Placement& placement, predict::C
     predict::Rules rules = rules_for(placement);
     const bool counted_work = b.clock == balance::Clock::work;
     const predict::CellField& first = snapshots_.front().field;
-    BalancingCost cost;
+    BalancingSeconds cost;
     double rebuild = 0, moving = 0;
     predict::RankSteps steps;
     rules.migration_seconds = [&](const balance::Partition& start) {

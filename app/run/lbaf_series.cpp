@@ -23,7 +23,6 @@
 namespace app {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 struct Object {
@@ -32,14 +31,14 @@ struct Object {
     std::optional<balance::Box> box;  // of cells, in files of this program
     std::vector<int> index;
 };
-struct Phase {
+struct LbafPhase {
     std::int64_t id = 0, step = 0;
     std::vector<Object> objects;
 };
 struct Files {
-    std::vector<Phase> phases;  // of all ranks
-    balance::Grid grid;         // where boxes are known
-    std::int64_t ranks = 0;     // that there should be; 0: not known
+    std::vector<LbafPhase> phases;  // of all ranks
+    balance::Grid grid;             // where boxes are known
+    std::int64_t ranks = 0;         // that there should be; 0: not known
 };
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
@@ -54,7 +53,7 @@ struct Senseless : std::runtime_error {
 constexpr std::int64_t most_along = 1 << 20;                // cells along an axis
 constexpr std::int64_t most_cells = std::int64_t{1} << 31;  // of a grid
 
-std::int64_t whole_number(const Json& number, std::int64_t least, std::int64_t most) {
+std::int64_t whole_number(const nlohmann::json& number, std::int64_t least, std::int64_t most) {
     const bool whole = number.is_number_integer() &&
                        !(number.is_number_unsigned() && number.get<std::uint64_t>() > std::uint64_t{INT64_MAX});
     if (!whole || number.get<std::int64_t>() < least || number.get<std::int64_t>() > most)
@@ -62,10 +61,10 @@ std::int64_t whole_number(const Json& number, std::int64_t least, std::int64_t m
     return number.get<std::int64_t>();
 }
 
-std::vector<int> whole_numbers(const Json& list, std::int64_t least, std::int64_t most) {
+std::vector<int> whole_numbers(const nlohmann::json& list, std::int64_t least, std::int64_t most) {
     if (!list.is_array()) throw Senseless(list.dump() + " is no list");
     std::vector<int> numbers;
-    for (const Json& number : list) numbers.push_back(static_cast<int>(whole_number(number, least, most)));
+    for (const nlohmann::json& number : list) numbers.push_back(static_cast<int>(whole_number(number, least, most)));
     return numbers;
 }
 
@@ -113,7 +112,7 @@ std::vector<std::string> files_at(const std::string& path) {
     return files;
 }
 
-balance::Box box_of(const Json& corners) {
+balance::Box box_of(const nlohmann::json& corners) {
     balance::Box box{{0, 0, 0}, {1, 1, 1}};
     const std::vector<int> lower = whole_numbers(corners.at("lower"), 0, most_along),
                            upper = whole_numbers(corners.at("upper"), 0, most_along);
@@ -122,9 +121,9 @@ balance::Box box_of(const Json& corners) {
     return box;
 }
 
-Object object_of(const Json& task) {
-    const Json& entity = task.at("entity");
-    const Json& id = entity.at(entity.contains("id") ? "id" : "seq_id");
+Object object_of(const nlohmann::json& task) {
+    const nlohmann::json& entity = task.at("entity");
+    const nlohmann::json& id = entity.at(entity.contains("id") ? "id" : "seq_id");
     if (!id.is_number_unsigned() && !(id.is_number_integer() && id.get<std::int64_t>() >= 0))
         throw Senseless(fmt::format("the id {} is no whole number >= 0", id.dump()));
     if (!task.at("time").is_number()) throw Senseless(fmt::format("the time {} is no number", task["time"].dump()));
@@ -137,21 +136,21 @@ Object object_of(const Json& task) {
 }
 
 // Adds the phases of a rank to those of the ranks before.
-void add(const Json& file, const std::string& path, bool first, Files& all) {
-    const Json& phases = file.at("phases");
+void add(const nlohmann::json& file, const std::string& path, bool first, Files& all) {
+    const nlohmann::json& phases = file.at("phases");
     const auto differ = [&] {
         refuse(path, "its phases are not those of the file of rank 0; give files of one run, all of them whole");
     };
     if (first) all.phases.resize(phases.size());
     if (phases.size() != all.phases.size()) differ();
     for (std::size_t i = 0; i < phases.size(); ++i) {
-        Phase& phase = all.phases[i];
+        LbafPhase& phase = all.phases[i];
         const auto id = phases[i].at("id").get<std::int64_t>();
-        const Json said = phases[i].value("user_defined", Json::object());
+        const nlohmann::json said = phases[i].value("user_defined", nlohmann::json::object());
         const std::int64_t step = said.contains("step") ? whole_number(said["step"], 0, INT64_MAX) : id;
         if (first) phase.id = id, phase.step = step;
         if (phase.id != id || phase.step != step) differ();
-        const Json& tasks = phases[i].at("tasks");
+        const nlohmann::json& tasks = phases[i].at("tasks");
         for (std::size_t k = 0; k < tasks.size(); ++k) try {
                 if (tasks[k].at("entity").value("type", "object") == "object")
                     phase.objects.push_back(object_of(tasks[k]));
@@ -161,7 +160,8 @@ void add(const Json& file, const std::string& path, bool first, Files& all) {
                                    id, reason_of(e)));
             }
     }
-    const Json attributes = file.value("metadata", Json::object()).value("attributes", Json::object());
+    const nlohmann::json attributes =
+        file.value("metadata", nlohmann::json::object()).value("attributes", nlohmann::json::object());
     if (!first || !attributes.contains("cells")) return;
     all.ranks = whole_number(attributes.at("processes"), 1, INT32_MAX);
     const std::vector<int> cells = whole_numbers(attributes["cells"], 1, most_along);
@@ -183,10 +183,10 @@ Files read(const std::string& path) {
         if (comm::read_input(file, std::numeric_limits<std::int32_t>::max(), text) != 0)
             refuse(file, "it is missing or cannot be read; give the files of all ranks");
         try {
-            add(Json::parse(text), file, &file == &files.front(), all);
-        } catch (const Json::parse_error& e) {
+            add(nlohmann::json::parse(text), file, &file == &files.front(), all);
+        } catch (const nlohmann::json::parse_error& e) {
             refuse(file, fmt::format("is no JSON from byte {} on; is it truncated, or is there a NaN?", e.byte));
-        } catch (const Json::exception& e) {
+        } catch (const nlohmann::json::exception& e) {
             refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", reason_of(e)));
         } catch (const Senseless& e) {
             refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", e.what()));
@@ -233,7 +233,7 @@ std::vector<balance::Box> places_of(const std::vector<Object>& objects, balance:
 
 // Objects without boxes have to be the same in all phases.
 void require_same_objects(Files& all, const std::string& path) {
-    for (Phase& phase : all.phases) {
+    for (LbafPhase& phase : all.phases) {
         std::sort(phase.objects.begin(), phase.objects.end(),
                   [](const Object& a, const Object& b) { return a.id < b.id; });
         const std::vector<Object>&objects = phase.objects, &first = all.phases.front().objects;
@@ -249,7 +249,7 @@ void require_same_objects(Files& all, const std::string& path) {
 }
 
 std::vector<std::vector<LbafSeries::Piece>> pieces_of(Files& all, const std::string& path) {
-    const bool boxes = std::all_of(all.phases.begin(), all.phases.end(), [&](const Phase& phase) {
+    const bool boxes = std::all_of(all.phases.begin(), all.phases.end(), [&](const LbafPhase& phase) {
         return std::all_of(phase.objects.begin(), phase.objects.end(),
                            [](const Object& o) { return o.box.has_value(); });
     });
@@ -262,7 +262,7 @@ std::vector<std::vector<LbafSeries::Piece>> pieces_of(Files& all, const std::str
         places = places_of(all.phases.front().objects, all.grid, path);
     }
     std::vector<std::vector<LbafSeries::Piece>> pieces;
-    for (const Phase& phase : all.phases) {
+    for (const LbafPhase& phase : all.phases) {
         std::vector<LbafSeries::Piece>& now = pieces.emplace_back();
         balance::Partition partition{{}, {0}};
         for (const Object& o : phase.objects) {
@@ -292,7 +292,7 @@ LbafSeries::LbafSeries(const std::string& path, const comm::Communicator& comm) 
         Files all = read(path);
         phases_ = pieces_of(all, path);
         grid_ = all.grid;
-        for (const Phase& phase : all.phases) steps_.push_back(phase.step);
+        for (const LbafPhase& phase : all.phases) steps_.push_back(phase.step);
         for (int a = 0; a < 3; ++a) shared[a] = grid_.cells[a], shared[3 + a] = grid_.periodic[a];
         shared[6] = grid_.dimensions, shared[7] = std::ssize(steps_);
     });

@@ -20,8 +20,6 @@ constexpr std::int64_t most_blocks_a_process = 40, least_blocks_a_process = 10, 
 constexpr std::int64_t most_of_a_fit = 500;  // processes of which costs are fitted, about
 constexpr std::int64_t mean_target = std::int64_t{1} << 20;
 
-double square(double x) { return x * x; }
-
 Features row_of(std::span<const double> sums, std::size_t process) {
     Features f;
     std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(process * features), features, f.begin());
@@ -318,7 +316,7 @@ void Speeds::fit_prior(std::span<Record> records, std::span<const double> known)
                 if (!is_time(work)) continue;
                 const double deviation = std::isnan(ratios[i]) ? 0 : ratios[i] - at_speed_1 + logs[i];
                 constexpr double bad = 0.1;
-                const double weight = 1 / (1 + square(deviation / bad));
+                const double weight = 1 / (1 + (deviation / bad) * (deviation / bad));
                 for (const double f : row_of(r.sums, i)) rows.push_back(f * weight / work);
                 ones.push_back(weight);
             }

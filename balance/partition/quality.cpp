@@ -44,11 +44,11 @@ namespace {
 
 // From a line of cells to those around it, and to itself.
 template <std::size_t N>
-using Lines = std::array<std::int64_t, N>;
+using LineOffsets = std::array<std::int64_t, N>;
 
 // How many processes around a cell are not its owner.
 template <std::size_t N>
-std::int64_t processes_around(const std::int32_t* cell, const Lines<N>& lines) {
+std::int64_t processes_around(const std::int32_t* cell, const LineOffsets<N>& lines) {
     std::array<std::int32_t, 3 * N> seen;
     int n = 0;
     for (const std::int64_t line : lines) {
@@ -64,7 +64,7 @@ std::int64_t processes_around(const std::int32_t* cell, const Lines<N>& lines) {
 }
 
 template <std::size_t N>
-std::int64_t ghosts_of(const Owners& owners, const Lines<N>& lines) {
+std::int64_t ghosts_of(const Owners& owners, const LineOffsets<N>& lines) {
     std::int64_t ghosts = 0;
     owners.for_each_line([&](std::size_t, std::int64_t framed, int cells) {
         const std::int32_t* cell = owners.from(framed);
@@ -98,8 +98,8 @@ double efficiency(double sum, double capacity, double largest) { return largest 
 
 std::int64_t ghost_cells(const Owners& owners) {
     const std::int64_t y = owners.framed().extent(2), x = y * owners.framed().extent(1);
-    return y == 1 ? ghosts_of(owners, Lines<3>{-x, 0, x})
-                  : ghosts_of(owners, Lines<9>{-x - y, -x, -x + y, -y, 0, y, x - y, x, x + y});
+    return y == 1 ? ghosts_of(owners, LineOffsets<3>{-x, 0, x})
+                  : ghosts_of(owners, LineOffsets<9>{-x - y, -x, -x + y, -y, 0, y, x - y, x, x + y});
 }
 
 double efficiency(std::span<const double> values, std::span<const double> speeds) {

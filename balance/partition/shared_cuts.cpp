@@ -9,7 +9,7 @@ namespace balance {
 namespace {
 
 // A node with its lines across the axis that is cut, or a stretch of them.
-struct Stretch {
+struct LineRun {
     CutNode node;
     Split split;
     Range lines;               // of the node
@@ -27,9 +27,9 @@ struct Stretch {
 // which come along. Collective.
 class LineSums {
 public:
-    LineSums(const Team& team, std::span<const SummedArea> here, std::span<const Stretch> stretches, int each,
+    LineSums(const Team& team, std::span<const SummedArea> here, std::span<const LineRun> stretches, int each,
              std::span<const std::int64_t> others = {}) {
-        for (const Stretch& s : stretches) {
+        for (const LineRun& s : stretches) {
             first_.push_back(sums_.size());
             sums_.resize(sums_.size() + (s.lines.size() + each - 1) / each, 0);
             for (const SummedArea& area : here)
@@ -49,15 +49,15 @@ private:
     std::vector<std::size_t> first_;
 };
 
-void keep_windows(const Team& team, std::span<const SummedArea> here, std::vector<Stretch>& stretches,
+void keep_windows(const Team& team, std::span<const SummedArea> here, std::vector<LineRun>& stretches,
                   const CutRules& rules) {
-    std::vector<Stretch> large;
-    for (const Stretch& s : stretches)
+    std::vector<LineRun> large;
+    for (const LineRun& s : stretches)
         if (s.lines.size() > many_lines) large.push_back(s);
     if (large.empty()) return;
     const LineSums bundles(team, here, large, bundle);
     std::size_t at = 0;
-    for (Stretch& s : stretches) {
+    for (LineRun& s : stretches) {
         if (s.lines.size() <= many_lines) continue;
         const std::span<const std::int64_t> sums = bundles.of(at++);
         s.lines = rules.window(s.node, s.split, sums, bundle);
@@ -68,8 +68,8 @@ void keep_windows(const Team& team, std::span<const SummedArea> here, std::vecto
 }
 
 // Nodes that are to be cut now, with all their lines.
-std::vector<Stretch> stretches_of(std::span<const CutNode> nodes, const TeamMemory& memory, const CutRules& rules) {
-    std::vector<Stretch> stretches;
+std::vector<LineRun> stretches_of(std::span<const CutNode> nodes, const TeamMemory& memory, const CutRules& rules) {
+    std::vector<LineRun> stretches;
     for (const CutNode& node : nodes) {
         Split split = memory.of(node.id);
         const int axis = rules.axis_for(node, split);
@@ -79,9 +79,9 @@ std::vector<Stretch> stretches_of(std::span<const CutNode> nodes, const TeamMemo
 }
 
 // The nodes that these become if they keep their counts of parts: what is remembered of them is asked for in time.
-std::vector<std::int64_t> next_of(std::span<const Stretch> stretches) {
+std::vector<std::int64_t> next_of(std::span<const LineRun> stretches) {
     std::vector<std::int64_t> ids;
-    for (const Stretch& s : stretches) {
+    for (const LineRun& s : stretches) {
         ids.push_back(s.node.id + 1);
         if (const std::int64_t left = CutRules::kept_left(s.node, s.split)) ids.push_back(s.node.id + 2 * left);
     }
@@ -111,7 +111,7 @@ std::vector<Made> cut_together(const Team& team, Work& work, std::int64_t limit,
             if (node.box.cells() > limit) large.push_back(node), ids.push_back(node.id);
         if (large.empty()) return made;
         work.memory.recall(team, ids);
-        std::vector<Stretch> stretches = stretches_of(large, work.memory, rules);
+        std::vector<LineRun> stretches = stretches_of(large, work.memory, rules);
         keep_windows(team, here, stretches, rules);
         if (work.memory.anything()) ids = next_of(stretches);
         else ids.clear();
@@ -123,7 +123,7 @@ std::vector<Made> cut_together(const Team& team, Work& work, std::int64_t limit,
                 next.push_back(node);
                 continue;
             }
-            Stretch& s = stretches[at];
+            LineRun& s = stretches[at];
             const std::span<const std::int64_t> loads = sums.of(at++);
             const bool many = node.box.extent(s.split.axis) > many_lines;
             const Lines known =

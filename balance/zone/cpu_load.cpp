@@ -33,7 +33,7 @@ double shift_of(double load, double share) {
     return (band_begin - load) / band_begin * (0.035 + 0.8 * both);
 }
 
-BorderStep step(const ZoneTimes& t, RelativeSpeed&, bool, std::span<double> m) {
+BorderStep step_by_load(const ZoneTimes& t, RelativeSpeed&, bool, std::span<double> m) {
     if (!(t.cpu_load < band_begin || t.cpu_load > band_end)) return kept(t);
     const double load = std::clamp(t.cpu_load, 0.0, 1.0), towards = load > band_end ? 1 : -1;
     const bool turns = towards * m[direction] < 0;
@@ -52,6 +52,6 @@ BorderStep step(const ZoneTimes& t, RelativeSpeed&, bool, std::span<double> m) {
 
 }  // namespace
 
-Controller make_cpu_load() { return {step, {0, 1, 0, 0}, accepts}; }
+Controller make_cpu_load() { return {step_by_load, {0, 1, 0, 0}, accepts}; }
 
 }  // namespace balance

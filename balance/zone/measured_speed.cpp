@@ -44,7 +44,7 @@ bool worth_moving(double share, double ratio, double error) {
     return std::abs(missing) >= error * (1.5 - (missing > 0 ? share : 1 - share));
 }
 
-BorderStep step(const ZoneTimes& t, RelativeSpeed& speed, bool observed, std::span<double>) {
+BorderStep step_by_speed(const ZoneTimes& t, RelativeSpeed& speed, bool observed, std::span<double>) {
     const bool one_zone = t.share <= 0 || t.share >= 1;
     if (!observed && !one_zone) return kept(t);
     const double error = speed.weight > 0 ? significance * std::sqrt(speed.variance / speed.weight) : 0;
@@ -70,6 +70,6 @@ BorderStep step(const ZoneTimes& t, RelativeSpeed& speed, bool observed, std::sp
 
 }  // namespace
 
-Controller make_measured_speed() { return {step}; }
+Controller make_measured_speed() { return {step_by_speed}; }
 
 }  // namespace balance
