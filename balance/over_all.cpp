@@ -37,7 +37,7 @@ class SumInParts {
 public:
     // largest: of all members.
     SumInParts(std::int64_t processes, double largest)
-        : bits_(62 - std::bit_width(static_cast<std::uint64_t>(processes))),
+        : bits_(62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(processes)))),
           adds_up_(std::isfinite(largest) && largest > 0),
           unit_(adds_up_ ? std::ilogb(largest) + 1 - bits_ : 0),
           largest_(largest) {}

@@ -66,7 +66,7 @@ struct Domain {
     std::span<Axis> axes() { return {axis.data(), static_cast<std::size_t>(dimensions)}; }
     std::span<const Axis> axes() const { return {axis.data(), static_cast<std::size_t>(dimensions)}; }
     int packed_shift() const { return position_bits - packed_bits; }
-    double packed_unit() const { return 1.0 / (std::int64_t{1} << packed_bits); }
+    double packed_unit() const { return 1.0 / static_cast<double>(std::int64_t{1} << packed_bits); }
     balance::Grid grid() const {
         balance::Grid grid{{1, 1, 1}, {false, false, false}, dimensions};
         for (int a = 0; a < dimensions; ++a) grid.cells[a] = axis[a].cells, grid.periodic[a] = axis[a].periodic;

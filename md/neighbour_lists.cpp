@@ -260,7 +260,8 @@ CoarseSearch coarse_search(int dimensions, const double* cell, int packed_bits, 
     const auto allowed = [&](int bits) {
         for (int a = 0; a < dimensions; ++a)
             if (!fits_before_wrap(bits, radius, cell[a])) return false;
-        return static_cast<double>(most_extent(bits, radius, cell[dimensions - 1])) >= to_edge_units(extent);
+        return static_cast<double>(most_extent(bits, radius, cell[dimensions - 1])) >=
+               static_cast<double>(to_edge_units(extent));
     };
     int bits = packed_bits;  // 16 more than those of the search: both wrap at the same length
     while (bits < packed_bits + 16 && allowed(bits + 1)) ++bits;

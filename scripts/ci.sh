@@ -1,29 +1,33 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # ci.sh [PART ...]: checks of a change, all parts in this order or those that are named; .ci/run runs all:
+#   start   the first command of the README on a fresh Debian: bare.sh
 #   tests   scripts/test.sh: format, build with g++ (and nvcc, where it is) and all tests but slow, gpu, smpi and arm ones
-#   clang   compiles the program, its tools and examples with clang, without optimisation, warnings as errors
-#   smpi    compiles the program for simulated ranks and runs a few steps on 16 of them
+#   clang   clang reads each source of the program, its tools and examples alone; warnings are errors: read_sources.py
+#   smpi    compiles the program for simulated ranks, without optimisation, and runs a few steps on 16 of them
 #   asan    the unit tests of balance/, comm/ and md/ under AddressSanitizer and UndefinedBehaviorSanitizer
+#   tsan    teams of threads under ThreadSanitizer
 # Says what each part took and what ctest found. A part that fails does not stop the others; the exit code is then 1.
 # Installs the packages that are missing, as setup.sh does.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,9s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,11s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
+
+part_start() { scripts/setup.sh --bare && scripts/bare.sh; }
 
 part_tests() { scripts/test.sh; }
 
 part_clang() {
     scripts/setup.sh --sanitize &&
-        scripts/build.sh clang -DSTEELYARD_WERROR=ON -DSTEELYARD_TESTS=OFF -DSTEELYARD_CUDA=OFF \
-            -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0
+        cmake --preset clang -DSTEELYARD_UNITY=OFF -DSTEELYARD_TESTS=OFF -DSTEELYARD_CUDA=OFF >/dev/null &&
+        scripts/read_sources.py build-clang
 }
 
 part_smpi() {
     local out
     out=$(mktemp -d)
     scripts/setup.sh --simulate &&
-        TARGET="steelyard replay_messages" scripts/build.sh smpi -DSTEELYARD_WERROR=ON &&
+        TARGET="steelyard replay_messages" scripts/build.sh smpi -DSTEELYARD_WERROR=ON -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 &&
         scripts/simulate.sh 16 inputs/tiny.yaml --out "$out" --set run.steps=20 --set balance.every=5 --quiet
     local code=$?
     rm -rf "$out"
@@ -32,10 +36,12 @@ part_smpi() {
 
 part_asan() { scripts/sanitize.sh --unit; }
 
+part_tsan() { scripts/sanitize.sh --teams; }
+
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(tests clang smpi asan)
+[[ $# -gt 0 ]] || parts=(start tests clang smpi asan tsan)
 for part in "${parts[@]}"; do
-    [[ $part =~ ^(tests|clang|smpi|asan)$ ]] || { echo "ci.sh: unknown part $part; see --help" >&2; exit 2; }
+    [[ $part =~ ^(start|tests|clang|smpi|asan|tsan)$ ]] || { echo "ci.sh: unknown part $part; see --help" >&2; exit 2; }
 done
 
 log=$(mktemp)

@@ -31,23 +31,47 @@ def commands(build, target):
     return shlex.split(lines.strip().splitlines()[-1].replace(": && ", "").replace(" && :", ""))
 
 
-def object_of(build, source):
-    """The target that a source of the program is compiled to."""
-    room, file = source.split("/", 1)
-    library = {"balance": "steelyard_balance", "comm": "steelyard_mpi"}.get(room, room)
-    return f"{room}/CMakeFiles/{library}.dir/{file}.o"
+def unit_of(build, source):
+    """The compilation, an entry of compile_commands.json, that a source of the program is a part of."""
+    path = os.path.join(SOURCE, source)
+    for entry in read_json(os.path.join(build, "compile_commands.json")):
+        if os.path.samefile(entry["file"], path):
+            return entry
+        if entry["file"].endswith(".cxx"):  # sources that are compiled together
+            with open(entry["file"]) as f:
+                if f'"{path}"' in f.read():
+                    return entry
+    return sys.exit(f"extend_example.py: {build} does not compile {source}")
 
 
-def compile_in(build, folder, source, target):
-    """Compiles `source` as the build folder compiles `target`, with the headers in `folder` before all others; returns
-    the object."""
-    words = commands(build, target)
+def compile_in(folder, unit, source):
+    """Compiles `source` as the build compiles `unit`, with the headers in `folder` before all others; returns the
+    object."""
+    words = shlex.split(unit["command"])
     words.insert(next(i for i, word in enumerate(words) if word.startswith("-I")), "-I" + folder)
     result = os.path.join(folder, os.path.basename(source) + ".o")
     words[words.index("-o") + 1], words[words.index("-c") + 1] = result, source
     for option, value in (("-MF", result + ".d"), ("-MT", result)):
-        words[words.index(option) + 1] = value
-    call(words, cwd=build)
+        if option in words:
+            words[words.index(option) + 1] = value
+    call(words, cwd=unit["directory"])
+    return result
+
+
+def with_files_of(folder, unit):
+    """The source of a compilation, in which the files in `folder` take the place of those of the same names."""
+    with open(unit["file"]) as f:
+        text = f.read()
+    if not unit["file"].endswith(".cxx"):
+        ours = os.path.join(folder, os.path.relpath(unit["file"], SOURCE))
+        return ours if os.path.exists(ours) else unit["file"]
+    for path in re.findall(r'#include "(.*)"', text):
+        ours = os.path.join(folder, os.path.relpath(path, SOURCE))
+        if os.path.exists(ours):
+            text = text.replace(f'"{path}"', f'"{ours}"')
+    result = os.path.join(folder, os.path.basename(unit["file"]))
+    with open(result, "w") as f:
+        f.write(text)
     return result
 
 
@@ -74,9 +98,9 @@ def program_with(build, folder, page, name, file, table, users=(), entry=None):
         os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
         with open(os.path.join(folder, path), "w") as f:
             f.write(text)
-    sources = [(os.path.join(SOURCE, user), user) for user in users] or [(os.path.join(folder, table), table)]
-    sources.append((os.path.join(folder, file), sources[0][1]))  # compiled like the first one
-    objects = [compile_in(build, folder, source, object_of(build, like)) for source, like in sources]
+    units = {unit["file"]: unit for unit in (unit_of(build, source) for source in users or (table,))}.values()
+    objects = [compile_in(folder, unit, with_files_of(folder, unit)) for unit in units]
+    objects.append(compile_in(folder, next(iter(units)), os.path.join(folder, file)))  # compiled as the first one
     words, binary = commands(build, "steelyard"), os.path.join(folder, f"steelyard_{name}")
     at = words.index("-o")  # objects before libraries: what they define is not taken from there
     call(words[:at] + objects + ["-o", binary] + words[at + 2 :], cwd=build)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# sanitize.sh [--unit] [asan] [tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer,
+# sanitize.sh [--unit | --teams | asan tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer,
 # UndefinedBehaviorSanitizer) and tsan (ThreadSanitizer), default both, and runs under them the tests and the program
-# over varied settings: one line for each run. --unit builds and runs asan's tests of balance/, comm/ and md/ alone. The
-# first finding does not stop it, but any makes it exit with 1. About 6 minutes to build, 10 to run, on two free cores.
-# KEEP=1 keeps the outputs of all runs.
+# over varied settings: one line for each run. --unit builds and runs asan's tests of balance/, comm/ and md/ alone,
+# --teams tsan's tests of teams of threads. The first finding does not stop it, but any makes it exit with 1. About 6
+# minutes to build, 10 to run, on two free cores. KEEP=1 keeps the outputs of all runs.
 #
 # All our code is instrumented, with the kernels of every instruction set; for UndefinedBehaviorSanitizer only the plain
 # kernels are (md/CMakeLists.txt says why), so runs that are meant for it set STEELYARD_ISA=scalar. MPICH, HDF5,
@@ -14,10 +14,10 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,12s/^# \{0,1\}//p' scripts/sanitize.sh; exit 0; }
 presets=("$@")
-[[ ${1:-} == --unit ]] && presets=(unit)
+[[ ${1:-} == --unit || ${1:-} == --teams ]] && presets=("${1#--}")
 [[ $# -gt 0 ]] || presets=(asan tsan)
 for preset in "${presets[@]}"; do
-    [[ $preset == asan || $preset == tsan || ( $preset == unit && $# -le 1 ) ]] ||
+    [[ $preset == asan || $preset == tsan || ( $preset =~ ^(unit|teams)$ && $# -eq 1 ) ]] ||
         { echo "sanitize.sh: unknown preset $preset; see --help" >&2; exit 2; }
 done
 
@@ -141,6 +141,17 @@ source_of() {
 unit_runs() {
     asan_controls
     asan_tests balance comm md
+}
+
+# Tests whose ranks are threads: whole rounds, and each kind of collective work in them.
+team_tests="test_round test_over_all test_chain test_partition test_nested test_cell_counts"
+teams_runs() {
+    local test
+    for test in $team_tests; do
+        [[ $(jobs -rp | wc -l) -lt 2 ]] || wait -n  # two at a time
+        LIMIT=600 check "tsan_$test" 0 build-tsan/tests/balance/"$test" &
+    done
+    wait
 }
 
 # space_runs: the engine in three dimensions: off-centre slabs between walls, a liquid, a box one cell deep.
@@ -285,11 +296,13 @@ tsan_runs() {
 
 for preset in "${presets[@]}"; do
     start=$SECONDS
-    if [[ $preset == unit ]]; then
-        export TARGET
-        TARGET=$(cd tests && grep -hoP 'add_(unit|mpi)_test\(\K\w+' {balance,comm,md}/CMakeLists.txt | tr '\n' ' ')
-    fi
-    scripts/build.sh "${preset/unit/asan}" >"$work/build_$preset.log" 2>&1 || { tail -n 30 "$work/build_$preset.log" >&2; \
+    built=$preset
+    export TARGET=
+    case $preset in
+        unit) built=asan TARGET=$(grep -hoP 'add_(unit|mpi)_test\(\K\w+' tests/{balance,comm,md}/CMakeLists.txt | tr '\n' ' ') ;;
+        teams) built=tsan TARGET=$team_tests ;;
+    esac
+    scripts/build.sh "$built" >"$work/build_$preset.log" 2>&1 || { tail -n 30 "$work/build_$preset.log" >&2; \
         echo FINDING >>"$verdicts"; exit 1; }
     printf '%-44s %4d s  built\n' "$preset" $((SECONDS - start))
     "${preset}_runs"

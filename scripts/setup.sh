@@ -3,8 +3,10 @@
 # Installs the Debian packages that are missing: what a build and the tests need, with --bench also LAMMPS, with --format
 # also what format.sh runs, with --slow also what the slow tests read our files with, with --slurm also Slurm, with
 # --sanitize also what sanitize.sh builds with, with --simulate also what simulate.sh runs on, with --arm also what
-# arm.sh needs, with --browser also what looks at pages of report.py. Does nothing, quickly, when all are there. Without apt-get, without root, or with STEELYARD_SETUP=skip it
-# leaves that to you: docs/install.md. --libraries only names the packages of libraries that the program is built with.
+# arm.sh needs, with --browser also what looks at pages of report.py, with --bare also what bare.sh needs. Does nothing,
+# quickly, when all are there. Without apt-get, without root, or with STEELYARD_SETUP=skip it leaves that to you:
+# docs/install.md. --libraries only names the packages of libraries that the program is built with, --names those that
+# the options before it ask for.
 set -euo pipefail
 
 libraries=(libmpich-dev libhdf5-dev libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libhwloc-dev)
@@ -19,9 +21,11 @@ for option in "$@"; do
         --sanitize) packages+=(clang libclang-rt-dev libomp-dev llvm) ;;  # llvm: names and lines in reports
         --simulate) packages+=(libsimgrid-dev) ;;
         --browser) packages+=(chromium chromium-driver python3-selenium) ;;
+        --bare) packages+=(mmdebstrap git) ;;
         --arm) packages+=(g++-aarch64-linux-gnu qemu-user-static) ;;
         --libraries) printf '%s\n' "${libraries[@]}"; exit 0 ;;
-        -h | --help) sed -n '3,7s/^# //p' "$0"; exit 0 ;;
+        --names) printf '%s\n' "${packages[@]}"; exit 0 ;;
+        -h | --help) sed -n '3,9s/^# //p' "$0"; exit 0 ;;
         *) echo "setup.sh: unknown option $option; see --help" >&2; exit 2 ;;
     esac
 done

@@ -13,5 +13,9 @@ if [[ " $* " == *" -L slow "* ]]; then
     labels=()
     scripts/setup.sh --slow --slurm
 fi
-cd build
-exec ctest --output-on-failure --timeout 300 -j2 "${labels[@]}" "$@"
+code=0
+ctest --test-dir build --output-on-failure --timeout 900 -j2 "${labels[@]}" "$@" || code=$?
+kernels=$(build/steelyard --version | sed -n 's/^ *kernels *//p')
+[[ $kernels != avx512* || $kernels == *"here avx512" ]] ||
+    echo "test.sh: this processor has no AVX-512; its kernels were NOT tested here ($kernels)"
+exit $code

@@ -21,6 +21,8 @@ options = SimpleNamespace(
     other=[],
     seeds="0:6",
 )
+# A limit that only ends what would never end: a busy machine takes ten times as long as an idle one.
+HANG_SECONDS = 600
 DECK = os.path.join(SOURCE, "inputs/tiny.yaml")
 # By the number of dimensions, a collision that takes a second and is not the same along any two axes: its deck, the
 # settings that make it so small, its box, its cells, and the time of a step.
@@ -75,7 +77,7 @@ def environment(threads=1, isa=None):
     return e
 
 
-def run(ranks, *arguments, threads=1, isa=None, binary=None, timeout=120, limit=None):
+def run(ranks, *arguments, threads=1, isa=None, binary=None, timeout=HANG_SECONDS, limit=None):
     """Returns (exit code, standard error)."""
     before = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
     done = subprocess.run(
@@ -146,15 +148,19 @@ def start(ranks, *arguments, binary=None):
     )
 
 
-def wait_for_rows(out, n, process, seconds=30):
+def rows_written(out):
+    try:
+        return rows(out).count("\n")
+    except OSError:
+        return 0
+
+
+def wait_for_rows(out, n, process, seconds=HANG_SECONDS):
     """Until thermo.csv has n rows: the run is under way."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
-        try:
-            if rows(out).count("\n") > n:
-                return True
-        except OSError:
-            pass
+        if rows_written(out) > n:
+            return True
         time.sleep(0.005)
     return False
 

@@ -46,12 +46,11 @@ template <class T>
 bool all_equal(std::span<const T> values) {
     return std::memcmp(values.data(), values.data() + 1, (values.size() - 1) * sizeof(T)) == 0;
 }
-/// Of a stretch that is packed there.
+/// The same of a stretch that is packed.
 template <class T>
-bool all_equal(const std::byte* stretch) {
+bool all_equal(const std::byte* packed) {
     std::byte widths{0};
-    for (std::size_t w = 0; w < words<T>; ++w)
-        widths |= stretch[w * head<T>];  // the next head follows if this one is 0
+    for (std::size_t w = 0; w < words<T>; ++w) widths |= packed[w * head<T>];  // the next head follows if this one is 0
     return widths == std::byte{0};
 }
 
@@ -77,7 +76,7 @@ std::vector<std::byte> packed(std::span<const T> values) {
             Word differences = 0;
             if (!equal)
                 for (const T& value : here) differences |= packing::word_of(value, w) ^ first;
-            const int width = (std::bit_width(differences) + 7) / 8;
+            const auto width = static_cast<int>((std::bit_width(differences) + 7) / 8);
             *to++ = static_cast<std::byte>(width);
             std::memcpy(to, &first, sizeof first);
             to += sizeof first;

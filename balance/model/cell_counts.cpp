@@ -87,9 +87,9 @@ std::vector<CellCounts> counts_around(const Team& team, const Grid& grid, std::s
     for_each_line(home, grid.dimensions, [&](int x, int y, int z, int cells) {
         const std::int32_t* line = &framed[place_in(frame, x, y, z)] - reach;
         std::vector<std::int32_t> sums(cells + 2 * reach, 0);
-        for (const std::int64_t there : near) add(line + there, sums);
+        for (const std::int64_t offset : near) add(line + offset, sums);
         for (int i = 0; i < cells; ++i) counts[at + i] = {line[i + reach], sums[i + 1] + sums[i + 2] + sums[i + 3], 0};
-        for (const std::int64_t there : farther) add(line + there, sums);
+        for (const std::int64_t offset : farther) add(line + offset, sums);
         for (int i = 0; i < cells; ++i)
             counts[at + i].n5 = sums[i] + sums[i + 1] + sums[i + 2] + sums[i + 3] + sums[i + 4];
         at += cells;

@@ -78,7 +78,7 @@ bool Speeds::restore(const Range& hosted, std::span<const double> found, std::op
         for (std::int64_t i = 0; i < here && good; ++i) {
             BlockPart p{};
             p.process = static_cast<std::int32_t>(whole(0, static_cast<double>(processes_ - 1)));
-            for (std::int32_t* n : {&p.x, &p.y, &p.cells}) *n = static_cast<std::int32_t>(whole(0, 1 << 29));
+            for (std::int32_t* count : {&p.x, &p.y, &p.cells}) *count = static_cast<std::int32_t>(whole(0, 1 << 29));
             for (std::int64_t& s : p.sums) s = whole(0, 1e15);
             if (is_here(p.process)) of_hosted.push_back(p);
         }
@@ -87,7 +87,7 @@ bool Speeds::restore(const Range& hosted, std::span<const double> found, std::op
     }
     std::array<double, Patience::count> waiting{};
     if (at < memory.size())  // where nothing is waited for, and in older checkpoints, they are left out
-        for (double& n : waiting) n = next(0, 1e9);
+        for (double& patience : waiting) patience = next(0, 1e9);
     if (!good || at != memory.size()) return false;
     patience_.set_numbers(waiting);
     prior_ = prior;

@@ -44,11 +44,11 @@ std::vector<std::int64_t> loads_along(const Row& row, const Loads& loads) {
         const Box& box = row.boxes[i];
         const auto [a, b, c] = row.axes[i];
         Box cell;
-        for (int i = box.lower[a]; i < box.upper[a]; ++i)
-            for (int j = box.lower[b]; j < box.upper[b]; ++j)
-                for (int k = box.lower[c]; k < box.upper[c]; ++k) {
-                    cell.lower[a] = i, cell.lower[b] = j, cell.lower[c] = k;
-                    cell.upper[a] = i + 1, cell.upper[b] = j + 1, cell.upper[c] = k + 1;
+        for (int p = box.lower[a]; p < box.upper[a]; ++p)
+            for (int q = box.lower[b]; q < box.upper[b]; ++q)
+                for (int r = box.lower[c]; r < box.upper[c]; ++r) {
+                    cell.lower[a] = p, cell.lower[b] = q, cell.lower[c] = r;
+                    cell.upper[a] = p + 1, cell.upper[b] = q + 1, cell.upper[c] = r + 1;
                     of_cells.push_back(loads.of(cell));
                 }
     }

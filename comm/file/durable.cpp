@@ -64,16 +64,17 @@ bool write_front(const std::string& path, const std::string& text) {
 }
 
 std::string lack_of_space(const std::string& directory, std::int64_t bytes) {
+    const double megabytes = static_cast<double>(bytes) * 1e-6;
     struct statvfs disk {};
     if (statvfs(directory.c_str(), &disk) == 0) {
         const auto left = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
         if (left < static_cast<double>(bytes))
-            return fmt::format("needs {:.1f} MB, the disk has {:.1f} MB left", bytes * 1e-6, left * 1e-6);
+            return fmt::format("needs {:.1f} MB, the disk has {:.1f} MB left", megabytes, left * 1e-6);
     }
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         limit.rlim_cur < static_cast<rlim_t>(bytes))
-        return fmt::format("needs {:.1f} MB, files are limited to {:.1f} MB", bytes * 1e-6,
+        return fmt::format("needs {:.1f} MB, files are limited to {:.1f} MB", megabytes,
                            static_cast<double>(limit.rlim_cur) * 1e-6);
     return {};
 }

@@ -20,6 +20,7 @@ import pytest
 from program import (
     COLLISIONS,
     DECK,
+    HANG_SECONDS,
     LARGE,
     SOURCE,
     checkpoints,
@@ -31,6 +32,7 @@ from program import (
     options,
     processes_of,
     rows,
+    rows_written,
     run,
     settings,
     start,
@@ -1020,9 +1022,12 @@ def test_kills(tmp):
         out = os.path.join(tmp, f"run{fresh}")
         fresh += 1
         while done < wanted:
+            there = rows_written(out)
             process = start(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
-            # A random moment after the start: start-up, restart, steps and checkpoint writing are all hit.
-            time.sleep(rng.uniform(0.15, 0.9))
+            # Start-up, restart, steps and checkpoint writing are all hit, by the run's own progress.
+            if rng.random() < 0.7:
+                wait_for_rows(out, there + rng.randint(0, 8), process)
+            time.sleep(rng.uniform(0, 0.3))
             if process.poll() is not None:  # finished before the kill
                 break
             ranks = processes_of(out)
@@ -1031,7 +1036,7 @@ def test_kills(tmp):
             else:
                 os.kill(process.pid, signal.SIGKILL)
             begin = time.monotonic()
-            while time.monotonic() - begin < 10 and (process.poll() is None or processes_of(out)):
+            while time.monotonic() - begin < HANG_SECONDS and (process.poll() is None or processes_of(out)):
                 time.sleep(0.01)
             slowest = max(slowest, time.monotonic() - begin)
             assert process.poll() is not None and not processes_of(out), "the job outlives its kill"
@@ -1040,7 +1045,6 @@ def test_kills(tmp):
         code, text = run(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
         assert code == 0 and hash_of(out) == hash_of(whole) and rows(out) == rows(whole), f"after kills: {code} {text}"
     print(f"{done} kills in {fresh} runs; the slowest job was gone after {slowest:.2f} s")
-    assert slowest < 5, f"a job took {slowest:.1f} s to go"
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])

@@ -27,10 +27,12 @@ from program import (
     fresh,
     options,
     processes_of,
+    rows_written,
     run,
     settings,
     start,
     summary,
+    wait_for_rows,
 )
 
 MODELS = "time_average, moving_average, particle_count, hybrid, a1, b1"
@@ -521,8 +523,11 @@ def test_trajectory_kills(tmp):
         out = os.path.join(tmp, f"run{runs}")
         runs += 1
         while done < wanted:
+            there = rows_written(out)
             process = start(2, "run", DECK, "--out", out, "--quiet", "--restart", "auto", "--force", *settings(**keys))
-            time.sleep(rng.uniform(0.15, 1.2))
+            # Moments go by the run's own progress, however fast the machine is: before the first row, or after some.
+            wait_for_rows(out, there + rng.randint(-1, 3), process)
+            time.sleep(rng.uniform(0, 0.1))
             if process.poll() is not None:
                 break
             ranks = processes_of(out)

@@ -17,7 +17,7 @@ import tempfile
 import pytest
 
 from commands import COMMANDS, OTHER_OPTIONS
-from program import SOURCE, options
+from program import HANG_SECONDS, SOURCE, options
 
 
 def read(name):
@@ -268,5 +268,5 @@ def test_command(copy, page, line, command, entry):
         assert old == "$" or old in words[2], f"commands.py replaces {old!r}, which is not in `{command}`"
         words[2] = words[2] + new if old == "$" else words[2].replace(old, new)
     words[2] = re.sub(r"\bmpiexec\.mpich\b", shutil.which(options.mpiexec), words[2])
-    output, code = execute(words, 2400 if options.full else 180, copy)
+    output, code = execute(words, 2400 if options.full else HANG_SECONDS, copy)
     assert code == 0, f"`{words[2]}` ended with {'the time limit' if code is None else code}:\n{output[-2000:]}"

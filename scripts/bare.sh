@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# bare.sh [COMMAND ...]: runs a command of the README, by default scripts/quickstart.sh, as on a fresh machine: in a new
+# minimal Debian root, without the caller's environment, with another umask, in a clone whose path has a blank and an
+# umlaut. Says what it took. Needs root and mmdebstrap (scripts/setup.sh --bare). The clone has the last commit.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,5s/^# //p' scripts/bare.sh; exit 0; }
+[[ $# -gt 0 ]] || set -- scripts/quickstart.sh
+[[ $(id -u) -eq 0 ]] || { echo "bare.sh: only root can make a root directory; use sudo" >&2; exit 2; }
+command -v mmdebstrap >/dev/null || { echo "bare.sh: there is no mmdebstrap; run scripts/setup.sh --bare" >&2; exit 2; }
+
+work=$(mktemp -d)
+root=$work/root project="/srv/Kräne und Waagen/steelyard"
+cleanup() {
+    umount "$root/proc" "$root/dev/shm" 2>/dev/null || true
+    # What is mounted below belongs to the machine.
+    if grep -qF " $root/" /proc/mounts; then echo "bare.sh: $root is still in use and stays" >&2; else rm -rf "$work"; fi
+}
+trap cleanup EXIT
+# shellcheck source=/dev/null
+mmdebstrap --quiet --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root"
+mount --bind /proc "$root/proc"
+mkdir -p "$root/dev/shm"
+mount -t tmpfs tmpfs "$root/dev/shm"  # MPI's shared memory
+git clone --quiet --no-local . "$root$project"
+echo "bare.sh: $(du -sm "$root" | cut -f1) MB of Debian, $(chroot "$root" dpkg-query -W | wc -l) packages; $* begins"
+TIMEFORMAT="bare.sh: %0R s, of which the processors were busy with it for %0U + %0S s"
+time env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C chroot "$root" \
+    /bin/bash -c 'umask 027 && cd "$1" && shift && exec "$@"' bash "$project" "$@"
