@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ public:
               std::span<double> out);
     void read(const std::string& dataset, std::span<const std::int64_t> first, std::span<const std::int64_t> count,
               std::span<std::int64_t> out);
+    /// Whether a dataset holds integers, or enumerated ones.
+    bool integers(const std::string& dataset);
+    /// The one whole number that is an attribute of the object at `path`; nothing where there is no such attribute.
+    std::optional<std::int64_t> whole_attribute(const std::string& path, const std::string& name) const;
+    /// The same of a text. An attribute that is no single text gives "?".
+    std::string text_attribute(const std::string& path, const std::string& name) const;
 
 private:
     struct Open;
