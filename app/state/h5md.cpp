@@ -50,7 +50,8 @@ private:
 // In a dataset, or in the dataset of a group; the unit stands at either.
 void H5md::check_unit(const std::string& name) {
     const std::string path = elements_.group() + "/" + name;
-    for (const std::string& object : {path, path + "/value"}) {
+    for (const std::string& named : {path, path + "/value"}) {
+        const std::string object = elements_.file().soft_target(named);
         if (elements_.file().kind(object) == Kind::absent) continue;
         const std::string unit = elements_.file().text_attribute(object, "unit");
         if (!is_reduced_unit(unit))
@@ -62,7 +63,8 @@ void H5md::check_unit(const std::string& name) {
 
 // H5MD has no names for reduced units. Files of ours give those of MDAnalysis, and say so.
 void H5md::check_units() {
-    if (!elements_.file().text_attribute("/h5md", "reduced_units").empty()) return;
+    comm::NumberFile& file = elements_.file();
+    if (file.kind("/h5md") == Kind::group && !file.text_attribute("/h5md", "reduced_units").empty()) return;
     for (const char* name : {"position", "velocity", "box/edges", "box/offset", "position/time", "velocity/time"})
         check_unit(name);
 }

@@ -127,10 +127,16 @@ std::optional<H5mdElement> H5mdElements::find(const std::string& name, std::init
     return e;
 }
 
+// Elements that are written together may share the steps of one of them, by a link.
+std::string H5mdElements::step_path(const H5mdElement& e) const {
+    const std::string path = e.path + "/step", target = file_.soft_target(path);
+    return target != path && file_.kind(target) == Kind::dataset ? target : path;
+}
+
 // [3, 3] is a matrix of the box, or its lengths in three frames, none of which is 0.
 bool H5mdElements::is_matrix(const H5mdElement& e) {
     const std::vector<double> numbers = whole(e);
-    const std::string step = e.path + "/step";
+    const std::string step = step_path(e);
     const bool steps = file_.kind(step) == Kind::dataset;
     const bool as_many =
         steps ? file_.shape(step).empty() || file_.shape(step) == Numbers{e.shape[0]} : position_.frames == e.shape[0];
@@ -189,7 +195,7 @@ std::vector<std::int64_t> H5mdElements::integers(const std::string& dataset, con
 
 // How many frames of an element have a step; 0 where it says none.
 std::int64_t H5mdElements::stepped_frames(const H5mdElement& e) {
-    const std::string path = e.path + "/step";
+    const std::string path = step_path(e);
     if (!e.timed || file_.kind(path) != Kind::dataset) return 0;
     const Numbers& shape = file_.shape(path);
     if (shape.size() > 1) refuse(fmt::format("{} is no list of steps", path), "mend the file");
@@ -197,7 +203,7 @@ std::int64_t H5mdElements::stepped_frames(const H5mdElement& e) {
 }
 
 std::int64_t H5mdElements::step_at(const H5mdElement& e, std::int64_t frame) {
-    const std::string path = e.path + "/step";
+    const std::string path = step_path(e);
     if (!file_.shape(path).empty()) return integers(path, {frame}, {1})[0];
     const std::int64_t between = integers(path, {}, {})[0], offset = file_.whole_attribute(path, "offset").value_or(0);
     std::int64_t step = 0;
@@ -207,7 +213,7 @@ std::int64_t H5mdElements::step_at(const H5mdElement& e, std::int64_t frame) {
 }
 
 std::vector<std::int64_t> H5mdElements::steps_of(const H5mdElement& e) {
-    const std::string path = e.path + "/step";
+    const std::string path = step_path(e);
     const std::int64_t n = std::min(stepped_frames(e), most_frames);
     if (!file_.shape(path).empty()) return integers(path, {0}, {n});
     step_at(e, n - 1);  // which refuses those that no number holds
@@ -253,7 +259,7 @@ void H5mdElements::check_still(const H5mdElement& e, Holds holds) {
         if (position_.frames > 1) notes.push_back(fmt::format("{} is the same in all frames", printable(e.path)));
         return;
     }
-    const std::string path = e.path + "/step";
+    const std::string path = step_path(e);
     const bool has_step = file_.kind(path) == Kind::dataset && stepped_frames(position_) > 0;
     if (!has_step && position_.frames == 1) return;
     if (!has_step || file_.shape(path).size() > 1 || step_at(e, 0) != step_at(position_, position_.frame))

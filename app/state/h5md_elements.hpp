@@ -54,6 +54,7 @@ private:
     std::string find_group(const std::string& wanted) const;
     void find_position(const md::StateFile& file);
     std::optional<H5mdElement> find(const std::string& name, std::initializer_list<Numbers> shapes);
+    std::string step_path(const H5mdElement& e) const;
     bool is_matrix(const H5mdElement& e);
     std::vector<std::int64_t> integers(const std::string& dataset, const Numbers& first, const Numbers& count);
     std::int64_t stepped_frames(const H5mdElement& e);

@@ -24,6 +24,8 @@ public:
     enum class Kind { absent, group, dataset };
     /// What is at an absolute path inside the file. Throws where a part of it is a link to another name or file.
     Kind kind(const std::string& path) const;
+    /// The path that a soft link names, inside this file; `path` itself where it is no such link. Nothing is opened.
+    std::string soft_target(const std::string& path) const;
     /// Names in a group, at most 1000 of them.
     std::vector<std::string> names(const std::string& group) const;
     /// Extents of a dataset of integers, floating-point numbers or enumerated ones; none for a single number.

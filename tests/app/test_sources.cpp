@@ -194,14 +194,13 @@ TEST_CASE("a last line without line feed is read, and noted") {
 
 TEST_CASE("a file in another one is called so, with what opens it") {
     using namespace std::string_literals;
-    const std::vector<std::pair<std::string, std::string>> packed{
-        {"\x1f\x8b\x08\0\0"s, "is compressed (gzip); decompress it with gunzip"},
-        {"\xfd"
-         "7zXZ\0"s,
-         "(xz); "},
-        {"\x28\xb5\x2f\xfd"s, "(zstd); "},
-        {"BZh9"s, "(bzip2); "},
-        {"PK\x03\x04"s, "(zip); "}};
+    const std::vector<std::pair<std::string, std::string>> packed{{"\x1f\x8b\x08\0\0"s, "gzip"},
+                                                                  {"\xfd"
+                                                                   "7zXZ\0"s,
+                                                                   "xz"},
+                                                                  {"\x28\xb5\x2f\xfd"s, "zstd"},
+                                                                  {"BZh9"s, "bzip2"},
+                                                                  {"PK\x03\x04"s, "zip"}};
     for (const auto& [bytes, what] : packed) CHECK(take(bytes + dump("type", "1", "1")).refused(what));
     CHECK(take(dump("type", "1", "1"), {}, "all").refused("has no groups of particles"));
     CHECK(take("It was a dark night.\n").refused("is no H5MD file, LAMMPS data file or LAMMPS dump"));
