@@ -198,7 +198,7 @@ std::int64_t H5mdElements::stepped_frames(const H5mdElement& e) {
     const std::string path = step_path(e);
     if (!e.timed || file_.kind(path) != Kind::dataset) return 0;
     const Numbers& shape = file_.shape(path);
-    if (shape.size() > 1) refuse(fmt::format("{} is no list of steps", path), "mend the file");
+    if (shape.size() > 1 || shape == Numbers{0}) refuse(fmt::format("{} is no list of steps", path), "mend the file");
     return shape.empty() ? e.frames : std::min(e.frames, shape[0]);
 }
 

@@ -209,7 +209,7 @@ void LammpsData::check_end() {
                                "use reduced units, where it is 1");
     }
     if (!found)
-        lines_.refuse_file(fmt::format("its section Masses says nothing of type {}", printable(type_)),
+        lines_.refuse_file(fmt::format("its section Masses says nothing of type {}", printable(type_.substr(0, 40))),
                            "mend the file");
     if (lines_.open_end()) notes_.emplace_back(no_line_feed);
 }

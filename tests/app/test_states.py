@@ -289,6 +289,7 @@ REFUSED = {  # the deck's frame, and why
         "has 2 frames, the positions 3 frames, and not both",
     ),
     "dead_steps": (frames(velocity=h5py.SoftLink("/nowhere")), 1, "velocity/step is a link to another place"),
+    "empty_steps": (frames(velocity=np.zeros(0, int)), 0, "velocity/step is no list of steps"),
     "few_steps": (frames([0, 10]), None, "position/step holds 2 steps, and the positions 3 frames; name frame: 1"),
     "half_step": (frames([0, 10.5, 20]), 1, "step holds 10.5, which is no whole number"),
     "far_step": (frames(every(2**62), every(3)), None, "gives frame 2 a step beyond"),
