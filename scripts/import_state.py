@@ -3,18 +3,38 @@
 """A state of another program as H5MD, for system.from: import_state.py IN [TRAJECTORY] OUT.h5 [--frame N]
 [--scale-length X] [--scale-velocity X]
 
-Reads whatever MDAnalysis reads (GROMACS .gro, PDB, XYZ, a topology and its trajectory as PSF and DCD, ...). Names and
-masses are dropped: the run has one type of particle. MDAnalysis gives lengths in Angstrom and velocities in
+Reads whatever MDAnalysis reads (GROMACS .gro, PDB, XYZ, a topology and its trajectory as PSF and DCD, ...). A run has
+particles of one type, of mass 1 and without charges and bonds. So a file of several types is refused; the mass is the
+unit of mass; a note names charges and bonds, which are dropped. MDAnalysis gives lengths in Angstrom and velocities in
 Angstrom / ps; a run wants sigma and sigma / tau. So --scale-length is 1 / sigma, as 0.29369 for argon (sigma = 3.405
 Angstrom), and --scale-velocity is tau / sigma in ps / Angstrom; both are 1 by default. Needs python3-mdanalysis
 (scripts/setup.sh --slow).
 """
 import argparse
 import os
+import sys
 import warnings
 
 from common import fail, reason
 from plotting import h5py, np
+
+
+def values_of(atoms, name):
+    """The values that atoms have of an attribute; none where the file says nothing of it."""
+    return np.unique(getattr(atoms, name, np.array([])))
+
+
+def look_at_kinds(atoms, path):
+    """Refuses particles of several types, and notes what else a run does not know."""
+    for name in ("names", "types", "masses"):  # MDAnalysis guesses types from names, Ar and Al alike
+        values = values_of(atoms, name)
+        if len(values) > 1:
+            some = ", ".join(str(v) for v in values[:4])
+            fail(f"{path}: particles of {name} {some}; give a file of one type of particle")
+    if np.any(values_of(atoms, "charges") != 0):
+        print(f"import_state.py: note: {path}: charges are dropped", file=sys.stderr)
+    if len(getattr(atoms, "bonds", [])) > 0:
+        print(f"import_state.py: note: {path}: bonds are dropped", file=sys.stderr)
 
 
 def read_universe(files, frame):
@@ -31,6 +51,7 @@ def read_universe(files, frame):
         fail(f"{files[-1]}: has no frame {frame}; name another one")
     except Exception as e:  # each of its readers has errors of its own
         fail(f"cannot read {' '.join(files)}: {reason(e)}; give files that MDAnalysis knows")
+    look_at_kinds(universe.atoms, files[0])
     box = moment.dimensions
     if box is not None and not np.all(box[3:] == 90):
         fail(f"{files[-1]}: its box is triclinic; give a rectangular one")

@@ -14,10 +14,11 @@ namespace app {
 
 /// What is found in a file of particles, or known of it from a run that has read it.
 struct FoundState {
-    md::StateFile state;          ///< without name and frame
-    int dimensions = 3;           ///< 2 where all z are equal and nothing moves along z
-    std::array<double, 3> box{};  ///< lengths; 0 where the file does not say
-    bool counted = true;          ///< of a body's file: state.particles are those in the body, not in the file
+    md::StateFile state;               ///< without name and frame
+    int dimensions = 3;                ///< 2 where all z are equal and nothing moves along z
+    std::array<double, 3> box{};       ///< lengths; 0 where the file does not say
+    bool counted = true;               ///< of a body's file: state.particles are those in the body, not in the file
+    std::vector<std::string> notes{};  ///< lines on what of the file is not used; rank 0
 };
 
 /// The files that a system names, with the paths of their sections: that of all its particles, or those of bodies.

@@ -169,6 +169,8 @@ std::vector<Key> from_keys(md::StateFile& from) {
         return key;
     };
     const char* its = "that of the file";
+    Key group = text("group", from.group, "a name", "of a group under /particles, in an H5MD file that holds several");
+    group.text = [&from, text = std::move(group.text)] { return from.group.empty() ? "" : text(); };
     Key digest = text("digest", from.digest, "16 hex digits", "of all bytes of the file; another file is refused");
     digest.read = [&from, read = std::move(digest.read)](const Node& node, const std::string& path) {
         read(node, path);
@@ -183,6 +185,7 @@ std::vector<Key> from_keys(md::StateFile& from) {
         where_named(integer("frame", from.frame, 0, std::int64_t{1} << 40,
                             "of a file that holds several, counted from 0; last: the last one", "last"),
                     "`last`"),
+        where_named(std::move(group), "`all`, or the only one"),
         where_named(std::move(digest), its),
         where_named(integer("particles", from.particles, 1, std::int64_t{1} << 40, "their number, as found"), its),
         where_named(

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "app/common/errors.hpp"
+#include "app/common/say.hpp"
 #include "app/deck/from_file.hpp"
 #include "app/deck/machine_file.hpp"
 #include "app/deck/setup.hpp"
@@ -42,6 +45,7 @@ std::vector<FoundState> known_states(const Options& options, const Deck& named, 
 std::vector<FoundState> found_states(const std::vector<NamedFile>& files, std::vector<FoundState> known,
                                      const comm::Communicator& comm) {
     known.resize(std::min(known.size(), files.size()));
+    std::set<std::string> said;
     for (std::size_t i = 0; i < files.size(); ++i) {
         const md::StateFile& file = *files[i].state;
         std::int64_t there = comm.rank() == 0 && comm::file_size(file.file) >= 0;
@@ -50,6 +54,8 @@ std::vector<FoundState> found_states(const std::vector<NamedFile>& files, std::v
         known.resize(std::max(known.size(), i + 1));
         known[i] = look_at_state(file, files[i].path, comm);
         known[i].counted = files[i].path == "system.from";
+        for (const std::string& note : known[i].notes)
+            if (said.insert(note).second) say(stderr, "steelyard: note: {}\n", note);
     }
     return known;
 }

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: MIT
-// H5MD files of any writer (de Buyl, Colberg, Hofling 2014). An element is a group of value, step and perhaps time, or,
-// where it does not change, a dataset. Checkpoints of ours hold the exact integers besides, which are taken.
+// H5MD files of any writer. What a file says of its particles beside positions and velocities is looked at: this
+// program has particles of one type and of mass 1, in reduced units. Checkpoints of ours hold the exact integers
+// besides, which are taken.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
-#include "app/common/errors.hpp"
 #include "app/deck/wording.hpp"
+#include "app/state/h5md_elements.hpp"
 #include "app/state/particle_source.hpp"
-#include "comm/file/number_file.hpp"
 
 namespace app {
 namespace {
-
-using Kind = comm::NumberFile::Kind;
-using Numbers = std::vector<std::int64_t>;
-
-struct Element {
-    std::string path, value;  // value: its dataset
-    bool timed = false;
-    Numbers shape;  // without the frames
-    std::int64_t frames = 1, frame = 0;
-};
 
 class H5md final : public ParticleSource {
 public:
@@ -31,199 +22,184 @@ public:
     SourcePiece next() override;
 
 private:
-    [[noreturn]] void refuse(const std::string& what, const std::string& remedy) const {
-        throw InputError(fmt::format("{}: {}; {}", path_, printable(what), remedy));
-    }
-    std::string group() const;
-    std::optional<Element> element(const std::string& name);
-    std::optional<std::int64_t> step_of(const Element& e, std::int64_t frame);
-    void choose_frame(Element& e);
-    std::optional<Element> of_frame(const std::string& name, const Numbers& shape);
+    using Kind = comm::NumberFile::Kind;
+    using Holds = H5mdElements::Holds;
+    void check_units();
+    void check_unit(const std::string& name);
+    void check_bonds();
+    void note_others();
+    std::optional<H5mdElement> of_particles(const std::string& name);
     void read_box();
     bool take_exact();
-    template <class T>
-    std::vector<T> rows(const Element& e, std::int64_t n);
-    std::vector<double> whole(const Element& e);
+    void check_kinds(std::int64_t n);
+    void check_mass(double mass) const {
+        if (mass != 1)
+            elements_.refuse(fmt::format("particles of mass {} ({})", mass, mass_->path),
+                             "use reduced units, where it is 1");
+    }
+    void read_charges(std::int64_t n);
 
-    std::string path_, group_;
-    comm::NumberFile file_;
-    std::optional<std::int64_t> wanted_;
-    Element position_;
-    std::optional<Element> velocity_, id_, species_;
+    H5mdElements elements_;
+    H5mdElement position_;
+    std::optional<H5mdElement> velocity_, id_, species_, mass_, charge_;
     std::optional<std::int64_t> kind_of_all_;
-    bool exact_ = false;
+    bool exact_ = false, charged_ = false;
     std::int64_t read_ = 0;
 };
 
-// The particles: those called `all`, or the only ones.
-std::string H5md::group() const {
-    if (file_.kind("/particles") != Kind::group) refuse("is an HDF5 file without /particles", "give one in H5MD");
-    if (file_.kind("/particles/all") == Kind::group) return "/particles/all";
-    const std::vector<std::string> names = file_.names("/particles");
-    if (names.empty()) refuse("/particles is empty", "give a file that holds particles");
-    if (names.size() > 1)
-        refuse(fmt::format("/particles holds the groups {}",
-                           printable(fmt::format("{}", fmt::join(names.begin(), names.begin() + 2, ", ")))),
-               "call the wanted one `all`, or leave one");
-    return "/particles/" + names[0];
-}
-
-std::optional<Element> H5md::element(const std::string& name) {
-    Element e{group_ + "/" + name, {}, false, {}};
-    const Kind kind = file_.kind(e.path);
-    if (kind == Kind::absent) return std::nullopt;
-    e.timed = kind == Kind::group;
-    e.value = e.timed ? e.path + "/value" : e.path;
-    if (e.timed && file_.kind(e.value) != Kind::dataset) return std::nullopt;
-    e.shape = file_.shape(e.value);
-    if (e.timed && !e.shape.empty()) {
-        e.frames = e.shape.front();
-        e.shape.erase(e.shape.begin());
+// In a dataset, or in the dataset of a group; the unit stands at either.
+void H5md::check_unit(const std::string& name) {
+    const std::string path = elements_.group() + "/" + name;
+    for (const std::string& named : {path, path + "/value"}) {
+        const std::string object = elements_.file().soft_target(named);
+        if (elements_.file().kind(object) == Kind::absent) continue;
+        const std::string unit = elements_.file().text_attribute(object, "unit");
+        if (!is_reduced_unit(unit))
+            elements_.refuse(
+                fmt::format("{} has the unit {}, and numbers here are in units of sigma and tau", object, unit),
+                "convert them, or remove the attribute `unit` where they are in reduced units");
     }
-    return e;
 }
 
-// Steps are a list, or, at regular intervals, one number.
-std::optional<std::int64_t> H5md::step_of(const Element& e, std::int64_t frame) {
-    const std::string path = e.path + "/step";
-    if (!e.timed || file_.kind(path) != Kind::dataset) return std::nullopt;
-    const Numbers& shape = file_.shape(path);
-    std::int64_t step = 0;
-    if (shape.empty()) {
-        file_.read(path, {}, {}, std::span(&step, 1));
-        std::int64_t product = 0;
-        return __builtin_mul_overflow(step, frame, &product) ? std::nullopt : std::optional(product);
+// H5MD has no names for reduced units. Files of ours give those of MDAnalysis, and say so.
+void H5md::check_units() {
+    comm::NumberFile& file = elements_.file();
+    if (file.kind("/h5md") == Kind::group && !file.text_attribute("/h5md", "reduced_units").empty()) return;
+    for (const char* name : {"position", "velocity", "box/edges", "box/offset", "position/time", "velocity/time"})
+        check_unit(name);
+}
+
+void H5md::check_bonds() {
+    comm::NumberFile& file = elements_.file();
+    if (file.kind("/connectivity") != Kind::group) return;
+    for (const std::string& name : file.names("/connectivity")) {
+        std::string path = "/connectivity/" + name;
+        if (file.kind(path) == Kind::group) path += "/value";
+        if (file.kind(path) != Kind::dataset) continue;
+        const Numbers& shape = file.shape(path);
+        if (std::find(shape.begin(), shape.end(), 0) == shape.end())
+            elements_.refuse(fmt::format("{} holds bonds, and particles here are points without bonds", path),
+                             "give a file without /connectivity");
     }
-    if (shape.size() != 1 || shape[0] <= frame) return std::nullopt;
-    file_.read(path, Numbers{frame}, Numbers{1}, std::span(&step, 1));
-    return step;
 }
 
-// That of the positions' step.
-void H5md::choose_frame(Element& e) {
-    if (!e.timed) return;
-    const auto step = step_of(position_, position_.frame);
-    if (e.frames == position_.frames && step_of(e, position_.frame) == step) {
-        e.frame = position_.frame;
-        return;
-    }
-    constexpr std::int64_t most_frames = 1 << 20;  // that are looked through
-    for (e.frame = 0; step && e.frame < std::min(e.frames, most_frames); ++e.frame)
-        if (step_of(e, e.frame) == step) return;
-    refuse(fmt::format("{} has no frame of the step of frame {} of the positions", e.path, position_.frame),
-           "name another frame");
+// Elements that nothing here reads.
+void H5md::note_others() {
+    constexpr std::array<std::string_view, 10> known{"position", "velocity", "force",  "image", "id",
+                                                     "species",  "mass",     "charge", "box",   "momentum"};
+    std::vector<std::string> others;
+    for (const std::string& name : elements_.file().names(elements_.group()))
+        if (std::find(known.begin(), known.end(), name) == known.end()) others.push_back(printable(name));
+    constexpr std::size_t most = 4;
+    if (others.size() > most) others.resize(most), others.emplace_back("...");
+    if (!others.empty())
+        elements_.notes.push_back(
+            fmt::format("{} of {} not used", fmt::join(others, ", "), printable(elements_.group())));
+    if (!velocity_ && elements_.file().kind(elements_.group() + "/momentum") != Kind::absent)
+        elements_.notes.push_back(
+            fmt::format("{} holds momentum and no velocity: particles start at rest", printable(elements_.group())));
 }
 
-std::optional<Element> H5md::of_frame(const std::string& name, const Numbers& shape) {
-    std::optional<Element> e = element(name);
-    if (!e) return e;
-    if (!shape.empty() && e->shape != shape)
-        refuse(fmt::format("{} has the shape [{}], where the positions ask for [{}]", e->value,
-                           fmt::join(e->shape, ", "), fmt::join(shape, ", ")),
-               "mend the file");
-    choose_frame(*e);
-    return e;
-}
-
-template <class T>
-std::vector<T> H5md::rows(const Element& e, std::int64_t n) {
-    Numbers first(e.shape.size(), 0), count = e.shape;
-    first[0] = read_;
-    count[0] = n;
-    if (e.timed) first.insert(first.begin(), e.frame), count.insert(count.begin(), 1);
-    std::vector<T> out(n * (e.shape.size() > 1 ? e.shape[1] : 1));
-    file_.read(e.value, first, count, std::span<T>(out));
-    return out;
-}
-
-std::vector<double> H5md::whole(const Element& e) {
-    Numbers first(e.shape.size(), 0), count = e.shape;
-    std::int64_t n = 1;
-    for (const std::int64_t k : count) n *= k;
-    if (n > 9) refuse(fmt::format("{} holds {} numbers", e.value, n), "give lengths of the box, or its edges");
-    if (e.timed) first.insert(first.begin(), e.frame), count.insert(count.begin(), 1);
-    std::vector<double> out(n);
-    file_.read(e.value, first, count, std::span(out));
-    return out;
+// One number for each particle, or one for all.
+std::optional<H5mdElement> H5md::of_particles(const std::string& name) {
+    return elements_.at_frame(name, {{head_.particles}, {}, {1}}, Holds::from_its_step_on);
 }
 
 void H5md::read_box() {
     const std::int64_t axes = position_.shape[1];
-    if (const auto edges = of_frame("box/edges", {})) {
-        const std::vector<double> e = whole(*edges);
-        const bool matrix = edges->shape == Numbers{axes, axes};
-        if (!matrix && edges->shape != Numbers{axes})
-            refuse(fmt::format("{} has the shape [{}]", edges->value, fmt::join(edges->shape, ", ")),
-                   fmt::format("give [{0}] or [{0}, {0}]", axes));
+    if (const auto edges = elements_.at_frame("box/edges", {{axes}, {axes, axes}}, Holds::from_its_step_on)) {
+        const std::vector<double> e = elements_.whole(*edges);
+        const bool matrix = edges->shape.size() == 2;
         for (std::int64_t a = 0; a < axes; ++a) {
             head_.length[a] = matrix ? e[a * axes + a] : e[a];
             for (std::int64_t b = 0; matrix && b < axes; ++b)
-                if (a != b && e[a * axes + b] != 0) refuse("its box is triclinic", "give a rectangular one");
+                if (a != b && e[a * axes + b] != 0) elements_.refuse("its box is triclinic", "give a rectangular one");
         }
     }
-    if (const auto offset = of_frame("box/offset", {axes})) {
-        const std::vector<double> o = whole(*offset);
+    if (const auto offset = elements_.at_frame("box/offset", {{axes}}, Holds::from_its_step_on)) {
+        const std::vector<double> o = elements_.whole(*offset);
         std::copy(o.begin(), o.end(), head_.lower.begin());
     }
 }
 
-// The integers of a checkpoint, in place of the numbers that H5MD has for others.
+// The integers of a checkpoint, in place of the numbers that H5MD has for others. A checkpoint has one frame.
 bool H5md::take_exact() {
-    if (file_.kind("/exact/id") != Kind::dataset || file_.kind("/exact/state") != Kind::dataset) return false;
-    const Numbers &id = file_.shape("/exact/id"), &state = file_.shape("/exact/state");
+    comm::NumberFile& file = elements_.file();
+    if (position_.frames > 1 || file.kind("/exact/id") != Kind::dataset || file.kind("/exact/state") != Kind::dataset)
+        return false;
+    const Numbers &id = file.shape("/exact/id"), &state = file.shape("/exact/state");
     if (id != Numbers{head_.particles} || state.size() != 2 || state[0] != head_.particles ||
         (state[1] != 4 && state[1] != 6))
-        refuse("its /exact does not fit its positions", "use another checkpoint");
+        elements_.refuse("its /exact does not fit its positions", "use another checkpoint");
+    if (!file.integers("/exact/id") || !file.integers("/exact/state"))
+        elements_.refuse("its /exact holds no whole numbers", "use another checkpoint");
     head_.dimensions = static_cast<int>(state[1] / 2);
-    id_ = Element{"/exact/id", "/exact/id", false, id};
-    position_ = Element{"/exact/state", "/exact/state", false, state};
+    id_ = H5mdElement{"/exact/id", "/exact/id", false, id};
+    position_ = H5mdElement{"/exact/state", "/exact/state", false, state};
     return true;
 }
 
-H5md::H5md(const md::StateFile& file) : path_(file.file), file_(path_), wanted_(file.frame) {
-    group_ = group();
-    const std::optional<Element> position = element("position");
-    if (!position) refuse(fmt::format("{} holds no position", group_), "give a file with positions");
-    position_ = *position;
-    if (position_.shape.size() != 2 || position_.shape[1] < 2 || position_.shape[1] > 3)
-        refuse(fmt::format("{} is no list of vectors of 2 or 3", position_.value), "mend the file");
-    if (position_.frames < 1 || position_.shape[0] < 1) refuse("holds no particles", "give a file that does");
-    position_.frame = wanted_.value_or(position_.frames - 1);
-    if (position_.frame >= position_.frames)
-        refuse(fmt::format("has frames 0 to {}, not {}", position_.frames - 1, position_.frame), "name one of them");
+H5md::H5md(const md::StateFile& file) : elements_(file), position_(elements_.position()) {
     head_.particles = position_.shape[0];
     head_.dimensions = static_cast<int>(position_.shape[1]);
-    velocity_ = of_frame("velocity", position_.shape);
-    id_ = of_frame("id", {head_.particles});
-    species_ = of_frame("species", {});
-    if (species_ && species_->shape != Numbers{head_.particles}) species_.reset();  // one for all
+    check_units();
+    check_bonds();
+    velocity_ = elements_.at_frame("velocity", {position_.shape}, Holds::at_its_step);
+    id_ = elements_.at_frame("id", {{head_.particles}}, Holds::from_its_step_on);
+    species_ = of_particles("species");
+    mass_ = of_particles("mass");
+    charge_ = of_particles("charge");
     read_box();
-    exact_ = take_exact();
+    note_others();
+    exact_ = (file.group.empty() || file.group == "all") && take_exact();
+}
+
+void H5md::read_charges(std::int64_t n) {
+    const bool each = charge_->shape == Numbers{head_.particles};
+    const std::vector<double> charges = each ? elements_.real_rows(*charge_, read_, n) : elements_.whole(*charge_);
+    charged_ = std::any_of(charges.begin(), charges.end(), [](double q) { return q != 0; });
+    if (charged_) elements_.notes.push_back(fmt::format("the charges of {} are not used", printable(charge_->path)));
+}
+
+// Of the next n particles.
+void H5md::check_kinds(std::int64_t n) {
+    const Numbers each{head_.particles};
+    if (species_ && species_->shape == each)
+        for (const std::int64_t kind : elements_.whole_rows(*species_, read_, n)) {
+            if (kind != kind_of_all_.value_or(kind))
+                elements_.refuse(
+                    fmt::format("particles of species {} and {} ({})", *kind_of_all_, kind, species_->path),
+                    "give a file of one type");
+            kind_of_all_ = kind;
+        }
+    if (mass_)
+        for (const double mass : mass_->shape == each ? elements_.real_rows(*mass_, read_, n) : elements_.whole(*mass_))
+            check_mass(mass);
+    if (charge_ && !charged_) read_charges(n);
 }
 
 SourcePiece H5md::next() {
     const std::int64_t n = std::min(piece_rows, head_.particles - read_), axes = position_.shape[1];
     SourcePiece piece;
     piece.rows.resize(n);
-    if (n == 0) return piece;
-    const std::vector<std::int64_t> id = id_ ? rows<std::int64_t>(*id_, n) : Numbers{};
+    if (n == 0) {
+        notes_ = elements_.notes;
+        return piece;
+    }
+    const std::vector<std::int64_t> id = id_ ? elements_.whole_rows(*id_, read_, n) : Numbers{};
     for (std::int64_t i = 0; i < n; ++i) piece.rows[i] = {id_ ? id[i] : read_ + i, {}, {}};
-    if (species_)
-        for (const std::int64_t kind : rows<std::int64_t>(*species_, n)) {
-            if (kind != kind_of_all_.value_or(kind))
-                refuse(fmt::format("particles of species {} and {}", *kind_of_all_, kind), "give a file of one type");
-            kind_of_all_ = kind;
-        }
+    check_kinds(n);
     if (exact_) {
-        const std::vector<std::int64_t> state = rows<std::int64_t>(position_, n);
+        std::vector<std::int64_t> state = elements_.whole_rows(position_, read_, n);
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t a = 0; a < head_.dimensions; ++a) {
                 piece.rows[i].x[a] = state[i * axes + a];
                 piece.rows[i].v[a] = state[i * axes + head_.dimensions + a];
             }
     } else {
-        const std::vector<double> x = rows<double>(position_, n),
-                                  v = velocity_ ? rows<double>(*velocity_, n) : std::vector<double>(x.size(), 0.0);
+        const std::vector<double> x = elements_.real_rows(position_, read_, n),
+                                  v = velocity_ ? elements_.real_rows(*velocity_, read_, n)
+                                                : std::vector<double>(x.size(), 0.0);
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t a = 0; a < axes; ++a) {
                 piece.rows[i].x[a] = quanta(x[i * axes + a]);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "app/common/errors.hpp"
+#include "app/deck/wording.hpp"
 #include "app/state/particle_source.hpp"
 #include "app/state/text_lines.hpp"
 
@@ -15,6 +17,19 @@ namespace app {
 namespace {
 
 constexpr const char* atomic = "write it with atom_style atomic";
+constexpr std::size_t most_types = 10000;
+
+// Other styles of atoms, which LAMMPS writes behind `Atoms #`.
+bool is_other_style(const std::string& word) {
+    static const std::set<std::string, std::less<>> styles{
+        "amoeba", "angle",  "apip",      "body",     "bond",      "bpm/sphere", "charge",       "dielectric",
+        "dipole", "dpd",    "edpd",      "electron", "ellipsoid", "full",       "hybrid",       "line",
+        "mdpd",   "mesont", "molecular", "oxdna",    "peri",      "rheo",       "rheo/thermal", "smd",
+        "sph",    "sphere", "spin",      "tdpd",     "template",  "tri",        "wavepacket"};
+    std::string lower;
+    for (const char c : word) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return styles.contains(lower) || styles.contains(lower.substr(0, lower.rfind('/')));
+}
 
 class LammpsData final : public ParticleSource {
 public:
@@ -23,23 +38,34 @@ public:
 
 private:
     bool next_words();
+    void read_title();
+    bool at_section() const;
     bool read_header_line();
     void enter(const std::string& section);
     void skip_section();
     void read_masses();
+    void read_labels();
+    std::string type_of(std::string_view word) const;
     void check_type(std::string_view type);
+    void check_end();
     double number(std::size_t word) const;
     md::Particle<3> atom();
     md::Particle<3> velocity();
 
     TextLines lines_;
-    std::string hint_;  // of the section's line, behind #
+    std::vector<std::string> comment_;  // words behind # of the section's line
     std::vector<std::string_view> words_;
     enum class Section { none, atoms, velocities } section_ = Section::none;
-    std::int64_t left_ = 0;  // rows of it
-    bool has_atoms_ = false, has_velocities_ = false, at_end_ = false;
+    std::int64_t left_ = 0;       // rows of it
+    std::set<std::string> seen_;  // sections
+    bool at_end_ = false;
     std::string type_;  // of all particles
-    std::map<std::string, double, std::less<>> mass_;
+    struct Mass {
+        double mass;
+        std::int64_t line;
+    };
+    std::map<std::string, Mass> mass_;  // by type
+    std::map<std::string, std::string, std::less<>> number_of_label_;
 };
 
 // The next line that holds words; false at the end.
@@ -48,9 +74,9 @@ bool LammpsData::next_words() {
         split(*line, words_);
         if (words_.empty()) continue;
         const std::size_t hash = line->find('#');
-        std::vector<std::string_view> hint;
-        if (hash != std::string_view::npos) split(line->substr(hash + 1), hint);
-        hint_ = hint.empty() ? "" : hint[0];
+        std::vector<std::string_view> comment;
+        if (hash != std::string_view::npos) split(line->substr(hash + 1), comment);
+        comment_.assign(comment.begin(), comment.end());
         return true;
     }
     at_end_ = true;
@@ -61,6 +87,23 @@ double LammpsData::number(std::size_t word) const {
     const auto x = word < words_.size() ? real_number(words_[word]) : std::nullopt;
     if (!x) lines_.refuse(fmt::format("word {} of the line is no number", word + 1), "mend the file");
     return *x;
+}
+
+// Rows of sections begin with a number, or with the label of a type, and then hold a number.
+bool LammpsData::at_section() const {
+    return std::isalpha(static_cast<unsigned char>(words_[0][0])) &&
+           std::none_of(words_.begin(), words_.end(), [](std::string_view word) { return real_number(word); });
+}
+
+// write_data names the units.
+void LammpsData::read_title() {
+    const auto title = lines_.next();
+    constexpr std::string_view units = "units = ";
+    const std::size_t at = title && title->starts_with("LAMMPS") ? title->find(units) : std::string_view::npos;
+    if (at == std::string_view::npos) return;
+    split(title->substr(at + units.size()), words_);
+    if (!words_.empty() && words_[0] != "lj")
+        lines_.refuse(fmt::format("the units are {}, not lj", words_[0]), "convert it with scripts/import_state.py");
 }
 
 // A line of the header; false where a section begins.
@@ -81,7 +124,8 @@ bool LammpsData::read_header_line() {
         if (number(0) != 0 || number(1) != 0 || number(2) != 0)
             lines_.refuse("the box is triclinic", "give a rectangular one");
     } else if (is({"avec"}) || is({"bvec"}) || is({"cvec"})) {
-        lines_.refuse("the box is a general triclinic one", "write the file with a restricted, rectangular box");
+        lines_.refuse("the box is in the general triclinic form (avec, bvec, cvec)",
+                      "write it as xlo xhi, ylo yhi, zlo zhi: write_data without triclinic/general");
     } else if (count && *count != 0 && words_.size() == 2 &&
                (is({"bonds"}) || is({"angles"}) || is({"dihedrals"}) || is({"impropers"}) || is({"ellipsoids"}) ||
                 is({"lines"}) || is({"triangles"}) || is({"bodies"}))) {
@@ -92,7 +136,7 @@ bool LammpsData::read_header_line() {
 
 LammpsData::LammpsData(const md::StateFile& file) : lines_(file.file) {
     if (file.frame.value_or(0) > 0) lines_.refuse_file("a data file has one frame", "remove system.from.frame");
-    lines_.next();  // the title
+    read_title();
     while (next_words() && read_header_line()) {
     }
     if (head_.particles == 0) lines_.refuse_file("its header names no number of atoms", "give a whole data file");
@@ -105,13 +149,12 @@ LammpsData::LammpsData(const md::StateFile& file) : lines_(file.file) {
 
 void LammpsData::enter(const std::string& section) {
     if (section == "Atoms") {
-        if (!hint_.empty() && hint_ != "atomic")
-            lines_.refuse(fmt::format("atom_style is {}, and only atomic is known", hint_), atomic);
+        // Any other text is a comment; the number of words in a row decides.
+        if (!comment_.empty() && (comment_.size() == 1 || comment_[0] == "hybrid") && is_other_style(comment_[0]))
+            lines_.refuse(fmt::format("atom_style is {}, and only atomic is known", comment_[0]), atomic);
         section_ = Section::atoms;
-        has_atoms_ = true;
     } else if (section == "Velocities") {
         section_ = Section::velocities;
-        has_velocities_ = true;
     } else if (section == "Bonds" || section == "Angles" || section == "Dihedrals" || section == "Impropers" ||
                section == "Ellipsoids" || section == "Lines" || section == "Triangles" || section == "Bodies") {
         lines_.refuse(fmt::format("section {}: particles here are points without bonds", section), atomic);
@@ -121,25 +164,54 @@ void LammpsData::enter(const std::string& section) {
 
 // Masses are 1 here; all other numbers of such sections belong to LAMMPS's own settings.
 void LammpsData::read_masses() {
-    constexpr std::size_t most_types = 10000;
-    while (next_words() && !std::isalpha(static_cast<unsigned char>(words_[0][0]))) {
-        mass_.emplace(words_[0], number(1));
+    while (next_words() && !at_section()) {
+        mass_.emplace(words_[0], Mass{number(1), lines_.place().line});
         if (mass_.size() > most_types) lines_.refuse("over 10000 types of atoms", "give a file of one type");
     }
-    if (!type_.empty()) check_type(type_);
+}
+
+void LammpsData::read_labels() {
+    while (next_words() && !at_section()) {
+        if (words_.size() != 2) lines_.refuse("a line of Atom Type Labels is a type and its label", "mend the file");
+        number_of_label_.emplace(words_[1], words_[0]);
+        if (number_of_label_.size() > most_types) lines_.refuse("over 10000 labels", "give a file of one type");
+    }
 }
 
 void LammpsData::skip_section() {
-    while (next_words() && !std::isalpha(static_cast<unsigned char>(words_[0][0]))) {
+    while (next_words() && !at_section()) {
     }
 }
 
+// The number of a type that is given by number or by label.
+std::string LammpsData::type_of(std::string_view word) const {
+    const auto label = number_of_label_.find(word);
+    const std::string_view known = label == number_of_label_.end() ? word : label->second;
+    const auto number = whole_number(known);
+    return number ? fmt::format("{}", *number) : std::string(known);
+}
+
 void LammpsData::check_type(std::string_view type) {
-    if (!type_.empty() && type_ != type)
+    if (!type_.empty() && type_of(type_) != type_of(type))
         lines_.refuse(fmt::format("particles of types {} and {}", type_, type), "give a file of one type");
     type_ = type;
-    if (const auto mass = mass_.find(type); mass != mass_.end() && mass->second != 1)
-        lines_.refuse_file(fmt::format("particles of mass {}", mass->second), "use reduced units, where it is 1");
+}
+
+// What all sections together tell, whatever their order.
+void LammpsData::check_end() {
+    if (!seen_.contains("Atoms")) lines_.refuse_file("has no section Atoms", "give a whole data file");
+    bool found = !seen_.contains("Masses");
+    for (const auto& [type, mass] : mass_) {
+        if (type_of(type) != type_of(type_)) continue;
+        found = true;
+        if (mass.mass != 1)
+            lines_.refuse_file(fmt::format("particles of mass {} (line {})", mass.mass, mass.line),
+                               "use reduced units, where it is 1");
+    }
+    if (!found)
+        lines_.refuse_file(fmt::format("its section Masses says nothing of type {}", printable(type_.substr(0, 40))),
+                           "mend the file");
+    if (lines_.open_end()) notes_.emplace_back(no_line_feed);
 }
 
 md::Particle<3> LammpsData::atom() {
@@ -149,6 +221,9 @@ md::Particle<3> LammpsData::atom() {
                       atomic);
     const auto id = whole_number(words_[0]);
     if (!id) lines_.refuse("the id is no whole number", "mend the file");
+    for (std::size_t flag = 5; flag < words_.size(); ++flag)
+        if (!whole_number(words_[flag]))
+            lines_.refuse(fmt::format("word {} of the line is no image flag", flag + 1), atomic);
     if (type_ != words_[1]) check_type(words_[1]);
     return {*id, {quanta(number(2)), quanta(number(3)), quanta(number(4))}, {}};
 }
@@ -163,11 +238,14 @@ SourcePiece LammpsData::next() {
     while (left_ == 0 && !at_end_) {  // words_ are those of a section's line
         section_ = Section::none;
         const std::string section(words_[0]);
-        if ((section == "Atoms" && has_atoms_) || (section == "Velocities" && has_velocities_))
+        const bool labels = section == "Atom" && words_.size() == 3 && words_[1] == "Type";
+        const bool read = labels || section == "Atoms" || section == "Velocities" || section == "Masses";
+        if (read && !seen_.insert(section).second)
             lines_.refuse(fmt::format("section {} is there twice", section), "remove one");
         enter(section);
         if (left_ > 0) break;
         if (section == "Masses") read_masses();
+        else if (labels) read_labels();
         else skip_section();
     }
     SourcePiece piece{{}, section_ == Section::atoms, section_ == Section::velocities};
@@ -178,9 +256,9 @@ SourcePiece LammpsData::next() {
                                "give a whole file");
         piece.rows.push_back(piece.positions ? atom() : velocity());
     }
-    if (left_ == 0 && !piece.rows.empty() && next_words() && !std::isalpha(static_cast<unsigned char>(words_[0][0])))
+    if (left_ == 0 && !piece.rows.empty() && next_words() && !at_section())
         lines_.refuse("more lines in the section than atoms were announced", "mend the file");
-    if (piece.rows.empty() && !has_atoms_) lines_.refuse_file("has no section Atoms", "give a whole data file");
+    if (piece.rows.empty()) check_end();
     return piece;
 }
 

@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 #include "app/common/errors.hpp"
 #include "app/state/particle_source.hpp"
@@ -20,10 +22,11 @@ public:
     SourcePiece next() override;
 
 private:
-    bool read_head();
+    bool read_head(bool wanted);
     std::string_view line();
     void read_box();
     void choose_columns();
+    void check_kinds();
     double value(int column) const;
 
     TextLines lines_;
@@ -35,8 +38,18 @@ private:
     };
     std::array<Coordinate, 3> position_;
     std::array<int, 3> velocity_{-1, -1, -1};
-    int id_ = -1, type_ = -1;
-    std::string only_type_;
+    int id_ = -1, mass_ = -1;
+    struct Kind {
+        int column;
+        std::string_view name;
+        std::string of_all;
+    };
+    std::vector<Kind> kinds_;  // columns that have to be the same for all particles
+    struct Unused {
+        int column;
+        double neutral;
+    };
+    std::vector<Unused> unused_;  // columns that were neutral so far
     std::int64_t read_ = 0;
 };
 
@@ -49,7 +62,10 @@ std::string_view LammpsDump::line() {
 }
 
 void LammpsDump::read_box() {
-    const bool tilted = words_.size() > 3 && (words_[3] == "xy" || words_[3] == "abc");
+    const bool tilted = words_.size() > 3 && words_[3] == "xy";
+    if (words_.size() > 3 && words_[3] == "abc")
+        lines_.refuse("the box is in the general triclinic form (abc origin)",
+                      "dump it with dump_modify triclinic/general no");
     for (int a = 0; a < 3; ++a) {
         line();
         std::array<double, 3> numbers{};
@@ -66,9 +82,10 @@ void LammpsDump::read_box() {
     }
 }
 
-// What stands before the particles of a frame; false at the end of the file.
-bool LammpsDump::read_head() {
-    bool first = true, box = false;
+// What stands before the particles of a frame; false at the end of the file. Of a frame that is not wanted only the
+// number of its particles matters, which may be 0. Units are named in the first frame alone.
+bool LammpsDump::read_head(bool wanted) {
+    bool first = true, box = false, counted = false;
     head_.particles = 0;
     for (;; first = false) {
         if (first) {
@@ -87,10 +104,13 @@ bool LammpsDump::read_head() {
         if (words_[1] == "NUMBER") {
             line();
             const auto n = words_.size() == 1 ? whole_number(words_[0]) : std::nullopt;
-            if (!n || *n < 1) lines_.refuse("the number of atoms must be at least 1", "give a frame of particles");
+            if (!n || *n < (wanted ? 1 : 0))
+                lines_.refuse("the number of atoms must be at least 1", "give a frame of particles");
             head_.particles = *n;
+            counted = true;
         } else if (words_[1] == "BOX") {
-            read_box();
+            for (int a = 0; !wanted && a < 3; ++a) line();
+            if (wanted) read_box();
             box = true;
         } else {
             const bool units = words_[1] == "UNITS";
@@ -100,7 +120,7 @@ bool LammpsDump::read_head() {
         }
     }
     columns_.assign(words_.begin() + 2, words_.end());
-    if (head_.particles == 0 || !box) lines_.refuse("a frame without number of atoms or box", "mend the file");
+    if (!counted || (wanted && !box)) lines_.refuse("a frame without number of atoms or box", "mend the file");
     constexpr std::int64_t shortest_row = 6;
     if (head_.particles > lines_.size() / shortest_row)
         lines_.refuse(fmt::format("a frame announces {} atoms, which the file's {} bytes cannot hold", head_.particles,
@@ -114,7 +134,7 @@ LammpsDump::LammpsDump(const md::StateFile& file) : lines_(file.file) {
     std::int64_t frame = 0;
     for (TextLines::Place here; !wanted; ++frame) {
         const TextLines::Place start = lines_.place();
-        const bool there = read_head();
+        const bool there = read_head(false);
         if (!there && frame == 0) lines_.refuse_file("holds no frame", "give a whole file");
         if (!there && file.frame)
             lines_.refuse_file(fmt::format("has frames 0 to {}, not {}", frame - 1, *file.frame), "name one of them");
@@ -128,7 +148,7 @@ LammpsDump::LammpsDump(const md::StateFile& file) : lines_(file.file) {
                     frame > 0 ? fmt::format("give a whole file, or name frame: {}", frame - 1) : "give a whole file");
     }
     lines_.seek(*wanted);
-    read_head();
+    read_head(true);
     choose_columns();
 }
 
@@ -138,7 +158,13 @@ void LammpsDump::choose_columns() {
         return at == columns_.end() ? -1 : static_cast<int>(at - columns_.begin());
     };
     id_ = column("id");
-    type_ = column("type");
+    mass_ = column("mass");
+    for (const char* name : {"type", "typelabel", "element"})
+        if (column(name) >= 0) kinds_.push_back({column(name), name, {}});
+    constexpr std::array<std::pair<const char*, double>, 8> unused{
+        {{"q", 0}, {"mol", 0}, {"mu", 0}, {"mux", 0}, {"muy", 0}, {"muz", 0}, {"radius", 0.5}, {"diameter", 1}}};
+    for (const auto& [name, neutral] : unused)
+        if (column(name) >= 0) unused_.push_back({column(name), neutral});
     for (int a = 0; a < 3; ++a) {
         const std::string axis(1, "xyz"[a]);
         for (const char* form : {"", "u", "s", "su"})
@@ -158,6 +184,26 @@ double LammpsDump::value(int column) const {
     return *x;
 }
 
+// Particles are of one type and of mass 1. What else tells them apart is not used, and said to be so.
+void LammpsDump::check_kinds() {
+    for (Kind& kind : kinds_) {
+        const std::string_view word = words_[kind.column];
+        if (kind.of_all == word) continue;
+        if (!kind.of_all.empty())
+            lines_.refuse(fmt::format("particles of {}s {} and {}", kind.name, kind.of_all, word),
+                          "dump a group of one type");
+        kind.of_all = word;
+    }
+    if (mass_ >= 0 && value(mass_) != 1)
+        lines_.refuse(fmt::format("particles of mass {}", words_[mass_]), "use reduced units, where it is 1");
+    std::erase_if(unused_, [&](const Unused& u) {
+        const auto x = real_number(words_[u.column]);
+        if (x && (*x == u.neutral || *x == 0)) return false;
+        notes_.push_back(fmt::format("the column {} is not used", columns_[u.column]));
+        return true;
+    });
+}
+
 SourcePiece LammpsDump::next() {
     SourcePiece piece;
     for (; read_ < head_.particles && std::ssize(piece.rows) < piece_rows; ++read_) {
@@ -166,12 +212,7 @@ SourcePiece LammpsDump::next() {
             lines_.refuse(fmt::format("{} words for {} columns", words_.size(), columns_.size()), "mend the file");
         const auto id = id_ < 0 ? std::optional(read_) : whole_number(words_[id_]);
         if (!id) lines_.refuse("the id is no whole number", "mend the file");
-        if (type_ >= 0 && only_type_ != words_[type_]) {
-            if (!only_type_.empty())
-                lines_.refuse(fmt::format("particles of types {} and {}", only_type_, words_[type_]),
-                              "dump a group of one type");
-            only_type_ = words_[type_];
-        }
+        check_kinds();
         md::Particle<3> p{*id, {}, {}};
         for (int a = 0; a < 3; ++a) {
             const double x = value(position_[a].column);
@@ -180,6 +221,7 @@ SourcePiece LammpsDump::next() {
         }
         piece.rows.push_back(p);
     }
+    if (piece.rows.empty() && lines_.open_end()) notes_.emplace_back(no_line_feed);
     return piece;
 }
 

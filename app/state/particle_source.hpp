@@ -38,11 +38,14 @@ public:
     const SourceHead& head() const { return head_; }
     /// At most piece_rows rows; none at the end. Throws InputError, comm::ReadError.
     virtual SourcePiece next() = 0;
+    /// Lines on what the file holds and nothing uses; complete after the last piece.
+    const std::vector<std::string>& notes() const { return notes_; }
 
     static constexpr std::int64_t piece_rows = 1 << 16;
 
 protected:
     SourceHead head_;
+    std::vector<std::string> notes_;
 };
 
 /// Stands for a coordinate that is no number, infinite, or beyond 2^21.

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <string_view>
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
@@ -18,6 +20,7 @@
 #include "app/state/by_id.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
+#include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 
 namespace app {
@@ -28,6 +31,47 @@ constexpr double particle_bytes = 100;  // on the way to its owner
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, const std::string& remedy) {
     throw InputError(fmt::format("{}: {}; {}", path, what, remedy));
+}
+
+// The signature stands at the beginning, or behind a user block of 512 bytes, 1024, 2048 and so on.
+bool is_hdf5(const std::string& path) {
+    constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+    const comm::Descriptor file(path, O_RDONLY | O_NONBLOCK);
+    const std::int64_t last = comm::file_size(path) - std::ssize(signature);
+    std::array<char, signature.size()> bytes{};
+    for (std::int64_t at = 0; at <= last; at = at == 0 ? front_bytes : 2 * at)
+        if (comm::read_at(file, bytes.data(), std::ssize(bytes), at) &&
+            std::string_view(bytes.data(), bytes.size()) == signature)
+            return true;
+    return false;
+}
+
+// First bytes of files that hold another one.
+struct Packed {
+    std::string_view bytes, name, way;
+};
+constexpr std::array<Packed, 7> packed{{{"\x1f\x8b", "gzip", "gunzip"},
+                                        {"\xfd"
+                                         "7zXZ",
+                                         "xz", "unxz"},
+                                        {"\x28\xb5\x2f\xfd", "zstd", "unzstd"},
+                                        {"BZh", "bzip2", "bunzip2"},
+                                        {"\x04\x22\x4d\x18", "lz4", "unlz4"},
+                                        {"PK\x03\x04", "zip", "unzip"},
+                                        {"\x1f\x9d", "compress", "uncompress"}}};
+
+enum class TextFormat { none, dump, data };
+
+// By the first line of a dump, or by the number of atoms in the header of a data file.
+TextFormat text_format(std::string_view front) {
+    constexpr std::string_view space = " \t\r\n\f\v", mark = "\xEF\xBB\xBF";
+    if (front.find('\0') != std::string_view::npos) return TextFormat::none;
+    if (front.starts_with(mark)) front.remove_prefix(mark.size());
+    if (front.substr(std::min(front.size(), front.find_first_not_of(space))).starts_with("ITEM:"))
+        return TextFormat::dump;
+    for (std::size_t at = front.find("atoms"); at != std::string_view::npos; at = front.find("atoms", at + 1))
+        if (at > 0 && space.find(front[at - 1]) != std::string_view::npos) return TextFormat::data;
+    return TextFormat::none;
 }
 
 // Runs body() on rank 0; also errors of HDF5 are those of an input file.
@@ -112,6 +156,7 @@ FoundState surveyed(const md::StateFile& file, int ranks_of_node, int ranks) {
                            head.particles),
                "give a whole file");
     FoundState found{{}, head.dimensions == 3 && survey.flat ? 2 : head.dimensions, head.length};
+    for (const std::string& note : source->notes()) found.notes.push_back(fmt::format("{}: {}", file.file, note));
     found.state.particles = head.particles;
     found.state.fastest = survey.fastest;
     return found;
@@ -150,15 +195,17 @@ void require_file(const std::string& path, const std::string& key, const comm::C
 }  // namespace
 
 std::unique_ptr<ParticleSource> open_source(const md::StateFile& file) {
-    constexpr std::string_view hdf5 = "\x89HDF\r\n\x1a\n";
     constexpr std::size_t look = 1 << 14;
     const std::string front = comm::read_front(file.file, look);
-    if (front.starts_with(hdf5) || front.substr(std::min(front.size(), front_bytes)).starts_with(hdf5))
-        return open_h5md(file);
-    if (front.find('\0') == std::string::npos) {
-        if (front.starts_with("ITEM: ")) return open_lammps_dump(file);
-        if (front.find(" atoms") != std::string::npos) return open_lammps_data(file);
-    }
+    if (is_hdf5(file.file)) return open_h5md(file);
+    for (const auto& [bytes, name, way] : packed)
+        if (front.starts_with(bytes))
+            refuse(file.file, fmt::format("is compressed ({})", name), fmt::format("decompress it with {}", way));
+    const TextFormat format = text_format(front);
+    if (format != TextFormat::none && !file.group.empty())
+        refuse(file.file, "has no groups of particles, and the deck names one", "remove the key `group`");
+    if (format == TextFormat::dump) return open_lammps_dump(file);
+    if (format == TextFormat::data) return open_lammps_data(file);
     refuse(file.file, front.empty() ? "cannot be read" : "is no H5MD file, LAMMPS data file or LAMMPS dump",
            "scripts/import_state.py converts files of other programs");
 }

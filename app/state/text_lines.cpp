@@ -14,6 +14,7 @@ namespace app {
 namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20, longest_line = 1 << 16;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of UTF-8
 
 template <class T>
 std::optional<T> number(std::string_view word) {
@@ -76,8 +77,10 @@ std::optional<std::string_view> TextLines::next() {
     if (end == std::string::npos || end - at_ > longest_line)
         refuse("a line of over 65536 bytes", "give a LAMMPS data file or dump");
     std::string_view line(&buffer_[at_], end - at_);
+    open_end_ = end == buffer_.size();
     at_ = std::min(end + 1, buffer_.size());
     if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     return line;
 }
 

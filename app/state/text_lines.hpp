@@ -18,6 +18,8 @@ public:
 
     /// The next line without its end, valid until the next call; nothing at the end of the file.
     std::optional<std::string_view> next();
+    /// Whether that line had no line feed: the file may be cut off in it.
+    bool open_end() const { return open_end_; }
     /// Refuses the last line: `PATH:LINE: what; remedy`.
     [[noreturn]] void refuse(const std::string& what, const std::string& remedy) const;
     /// Refuses the file.
@@ -37,7 +39,11 @@ private:
     comm::Descriptor file_;
     std::int64_t size_ = 0, begin_ = 0, line_ = 0;  // begin_: place of the buffer in the file
     std::size_t at_ = 0;                            // in the buffer
+    bool open_end_ = false;
 };
+
+/// A note on a file whose last line is read and has no line feed.
+inline constexpr const char* no_line_feed = "its last line has no line feed, so its last number may be cut off";
 
 /// Words of a line, without what stands behind a #.
 void split(std::string_view line, std::vector<std::string_view>& words);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -120,6 +121,27 @@ void NumberFile::read(const std::string& dataset, std::span<const std::int64_t> 
     read_as(Element::int64, dataset, first, count, out.data());
 }
 
+namespace {
+
+// A filter of the dataset that this HDF5 library lacks; empty: none.
+std::string missing_filter(const Handle& data) {
+    const Handle plan(H5Dget_create_plist(data), H5Pclose);
+    for (int i = 0; i < H5Pget_nfilters(plan); ++i) {
+        unsigned flags = 0, config = 0;
+        std::size_t values = 0;
+        std::array<char, 64> name{};
+        const H5Z_filter_t id =
+            H5Pget_filter2(plan, i, &flags, &values, nullptr, name.size() - 1, name.data(), &config);
+        if (id < 0 || H5Zfilter_avail(id) > 0) continue;
+        std::string words = name.data();
+        std::erase_if(words, [](char c) { return c < ' ' || c > '~'; });
+        return fmt::format("{}{}HDF5's filter {}", words, words.empty() ? "" : ", ", id);
+    }
+    return "";
+}
+
+}  // namespace
+
 void NumberFile::read_as(Element type, const std::string& dataset, std::span<const std::int64_t> first,
                          std::span<const std::int64_t> count, void* out) {
     const std::vector<std::int64_t>& extent = shape(dataset);
@@ -137,8 +159,76 @@ void NumberFile::read_as(Element type, const std::string& dataset, std::span<con
                       H5Sclose);
     if (good && !number.empty())
         good = H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, number.data(), nullptr) >= 0;
-    if (!good || H5Dread(data, native(type), here, in_file, H5P_DEFAULT, out) < 0)
-        throw ReadError(fmt::format("{}: {} cannot be read: it is damaged or cut off; {}", path_, dataset, remedy));
+    if (good && H5Dread(data, native(type), here, in_file, H5P_DEFAULT, out) >= 0) return;
+    if (const std::string filter = missing_filter(data); !filter.empty())
+        throw ReadError(fmt::format(
+            "{}: {} is compressed by {}, which the HDF5 library here lacks; write it with gzip, or without compression",
+            path_, dataset, filter));
+    throw ReadError(fmt::format("{}: {} cannot be read: it is damaged or cut off; {}", path_, dataset, remedy));
+}
+
+namespace {
+
+// An attribute of one element; not good() where there is none. type: of what is stored.
+Handle single_attribute(const Handle& file, const std::string& path, const std::string& name, Handle& type) {
+    if (H5Aexists_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
+    Handle found(H5Aopen_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    type = Handle(H5Aget_type(found), H5Tclose);
+    const Handle space(H5Aget_space(found), H5Sclose);
+    constexpr std::size_t longest = 1 << 12;
+    if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_size(type) > longest) type = {};
+    return found;
+}
+
+}  // namespace
+
+std::string NumberFile::soft_target(const std::string& path) const {
+    H5L_info_t info;
+    constexpr std::size_t longest = 1 << 12;
+    if (H5Lexists(open_->file, path.c_str(), H5P_DEFAULT) <= 0 ||
+        H5Lget_info(open_->file, path.c_str(), &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_SOFT ||
+        info.u.val_size > longest)
+        return path;
+    std::string target(longest + 1, '\0');
+    if (H5Lget_val(open_->file, path.c_str(), target.data(), longest, H5P_DEFAULT) < 0) return path;
+    target.resize(target.find('\0'));
+    return target.starts_with('/') ? target : path.substr(0, path.rfind('/') + 1) + target;
+}
+
+bool NumberFile::integers(const std::string& dataset) {
+    shape(dataset);
+    const Handle type(H5Dget_type(open_->datasets.at(dataset).data), H5Tclose);
+    return H5Tget_class(type) != H5T_FLOAT;
+}
+
+std::optional<std::int64_t> NumberFile::whole_attribute(const std::string& path, const std::string& name) const {
+    Handle type;
+    const Handle found = single_attribute(open_->file, path, name, type);
+    if (!found.good()) return std::nullopt;
+    const H5T_class_t kind = type.good() ? H5Tget_class(type) : H5T_NO_CLASS;
+    constexpr double most = 1LL << 53;
+    double x = 0;
+    if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || H5Aread(found, H5T_NATIVE_DOUBLE, &x) < 0 ||
+        !(std::abs(x) <= most && x == std::floor(x)))
+        throw ReadError(fmt::format("{}: the attribute {} of {} is no whole number; {}", path_, name, path, remedy));
+    return static_cast<std::int64_t>(x);
+}
+
+std::string NumberFile::text_attribute(const std::string& path, const std::string& name) const {
+    Handle type;
+    const Handle found = single_attribute(open_->file, path, name, type);
+    if (!found.good()) return "";
+    std::string text = "?";
+    if (!type.good() || H5Tget_class(type) != H5T_STRING) return text;
+    if (H5Tis_variable_str(type) > 0) {
+        char* data = nullptr;
+        if (H5Aread(found, type, &data) >= 0 && data) text = data;
+        H5free_memory(data);
+    } else {
+        std::string bytes(H5Tget_size(type) + 1, '\0');
+        if (H5Aread(found, type, bytes.data()) >= 0) text = bytes.c_str();
+    }
+    return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 }  // namespace comm

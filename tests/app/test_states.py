@@ -2,7 +2,7 @@
 """States from files, and back: each format gives the same state, on any ranks; what is wrong with a file is said in one
 line; a restart needs no file; LAMMPS computes the same forces and energies, and goes on from our states.
 
-Groups: formats boxes hostile restarts convert lammps.
+Groups: formats h5md boxes hostile restarts convert lammps.
 """
 import os
 import re
@@ -182,6 +182,199 @@ def test_frames_ids_and_trajectories(tmp):
     assert all(np.array_equal(a, b) for a, b in zip(*seen))
     order = np.argsort(far)
     assert np.array_equal(seen[0][0], far[order]) and np.array_equal(seen[0][1][0], x[order])
+
+
+# H5MD files of four particles. Elements of frames have values that tell frames apart: all velocities of frame k are
+# k + 1, and its box is 7 + k. `check` names both: the largest speed and the box.
+X = np.array([[0.5, 0.5, 0.5], [3.5, 0.5, 0.5], [0.5, 3.6, 0.5], [3.5, 3.5, 3.4]])
+POSITIONS = np.stack([X, X + 0.01, X + 0.02])
+VELOCITIES = np.stack([np.eye(4, 3, -1) * (k + 1) for k in range(3)])
+EDGES = np.array([[7.0] * 3, [8.0] * 3, [9.0] * 3])
+MATRICES = np.stack([np.diag(e) for e in EDGES])
+STEPS = [0, 10, 20]
+FIXED = {"position": X, "velocity": VELOCITIES[0], "box/edges": EDGES[0]}
+
+
+def every(step, offset=None):
+    """A scalar step, with the attribute offset."""
+    return lambda g: [g.create_dataset("step", data=step)] + (
+        [g["step"].attrs.create("offset", offset)] if offset else []
+    )
+
+
+def frames(position=STEPS, velocity=STEPS, **more):
+    """Elements of three frames at their steps."""
+    return {"position": (POSITIONS, position), "velocity": (VELOCITIES, velocity), "box/edges": EDGES[0]} | more
+
+
+def write_elements(path, elements, group="all", attributes=()):
+    """elements: name to a dataset, or to value and steps, which are a list, every(), or None."""
+    with h5py.File(path, "a") as f:
+        g = f.require_group("particles").create_group(group)
+        g.require_group("box").attrs["dimension"] = 3
+        for name, element in elements.items():
+            if isinstance(element, tuple):
+                inner = g.create_group(name)
+                inner["value"] = element[0]
+                if callable(element[1]):
+                    element[1](inner)
+                elif element[1] is not None:
+                    inner["step"] = element[1]
+            else:
+                g[name] = element
+        for name, key, value in attributes:
+            (f[name] if name.startswith("/") else g[name]).attrs[key] = value
+
+
+def checked(file, **keys):
+    """Exit code, largest speed, length of the box, and standard error."""
+    deck = deck_of(os.path.dirname(file), file)
+    keys = {f"system__from__{k}": v for k, v in keys.items()}
+    done = subprocess.run(
+        command(0, "check", deck, *settings(**keys)), env=environment(), capture_output=True, text=True, timeout=60
+    )
+    speed, box = (re.search(pattern, done.stdout) for pattern in (r"fastest: ([\d.]+)", r"  box: \[([\d.]+)"))
+    return done.returncode, float(speed[1]) if speed else None, float(box[1]) if box else None, done.stderr
+
+
+IDS = np.arange(4)
+TAKEN = {  # the deck's frame, the speed and the box that are found
+    "species_once": (frames(species=(np.ones((1, 4), int), [0])), None, 3, 7),
+    "id_once": (frames(id=(IDS[None], [0])), 1, 2, 7),
+    "box_once": (frames(**{"box/edges": (EDGES[:1], [0])}), None, 3, 7),
+    "mass_once": (frames(mass=(np.ones((1, 4)), [0])), None, 3, 7),
+    "no_step": (frames(id=(np.stack([IDS] * 3), None)), None, 3, 7),
+    "velocity_no_step": (frames(velocity=None), 1, 2, 7),
+    "positions_no_step": (frames(position=None), 1, 2, 7),
+    "box_no_step": (frames(**{"box/edges": (MATRICES, None)}), 2, 3, 9),
+    "box_lengths_no_step": (frames(**{"box/edges": (EDGES, None)}), 1, 2, 8),
+    "box_in_a_group": (frames(every(10), every(10), **{"box/edges": (EDGES[0], every(0))}), 0, 1, 7),
+    "matrix_in_a_group": (frames(**{"box/edges": (MATRICES[1], every(0))}), 0, 1, 8),
+    "box_scalar": (frames([510, 520, 530], [510, 520, 530], **{"box/edges": (EDGES, every(10, 500))}), 0, 1, 8),
+    "offset": (frames(every(10, 500), [500, 510, 520]), 2, 3, 7),
+    "two_offsets": (frames(every(10, 1000), every(10, 990)), 0, 2, 7),
+    "list_and_scalar": (frames([500, 505, 510], every(10, 500)), 2, 2, 7),
+    "all_at_one_step": (frames(every(0), every(0)), 1, 2, 7),
+    "linked_steps": (frames(velocity=h5py.SoftLink("/particles/all/position/step")), 1, 2, 7),
+    "float_steps": (frames([0.0, 10.0, 20.0]), 1, 2, 7),
+    "float_ids": (FIXED | {"id": IDS + 1.0}, None, 1, 7),
+    "one_for_all": (FIXED | {"species": 29, "mass": [1.0]}, None, 1, 7),
+    "one_frame": ({"position": X, "velocity": (VELOCITIES[:1], [5]), "box/edges": EDGES[0]}, None, 1, 7),
+    "no_charge": (FIXED | {"charge": np.zeros(4)}, None, 1, 7),
+}
+NOTED = {  # and what is noted
+    "box_rarely": (frames(**{"box/edges": (EDGES[:2], [0, 15])}), 2, 3, 8, "edges is not written at step 20; .* 15"),
+    "charge": (FIXED | {"charge": np.array([0, 0, 0, 1])}, None, 1, 7, "the charges of .* are not used"),
+    "momentum": ({"position": X, "momentum": X, "box/edges": EDGES[0]}, None, 0, 7, "no velocity: .* start at rest"),
+    "others": (FIXED | {"dipole": X, "name": 1}, None, 1, 7, "dipole, name of /particles/all not used"),
+    "velocity_fixed": (frames() | {"velocity": VELOCITIES[1]}, 0, 2, 7, "velocity is the same in all frames"),
+}
+REFUSED = {  # the deck's frame, and why
+    "mass_40": (FIXED | {"mass": np.full(4, 40)}, None, "particles of mass 40"),
+    "mass_mixed": (FIXED | {"mass": [1, 1, 1, 9]}, None, "particles of mass 9"),
+    "mass_for_all": (FIXED | {"mass": 39.9}, None, "particles of mass 39.9"),
+    "mass_at_last": (frames(mass=(np.array([[1] * 4, [1] * 4, [40] * 4]), STEPS)), None, "particles of mass 40"),
+    "mass_nan": (FIXED | {"mass": [1, 1, np.nan, 1]}, None, "particles of mass nan"),
+    "species": (frames(species=(np.array([[1, 1, 1, 2]]), [0])), 1, "particles of species 1 and 2"),
+    "species_shape": (FIXED | {"species": [1, 1]}, None, r"species has the shape \[2\]"),
+    "ids": (FIXED | {"id": IDS + 0.5}, None, "id holds 0.5, which is no whole number"),
+    "no_velocity": (frames(velocity=[0, 10, 30]), None, "velocity has no frame .* 20; name frame: 1 beside"),
+    "never": (frames(velocity=[1, 2, 3]), None, "velocity has no frame of .* 20; remove /particles/all/velocity"),
+    "other_offset": (frames(every(10, 10)), 2, "velocity has no frame of .* 2 of the positions, 30; name frame: 1"),
+    "too_late": (frames(id=(IDS[None], [15])), 1, "id has no frame of .*, 10; name frame: 2 beside the file"),
+    "velocity_once": (frames() | {"velocity": (VELOCITIES[0], every(5))}, 1, "velocity has no frame of the step"),
+    "no_steps": (
+        frames() | {"velocity": (VELOCITIES[:2], None)},
+        1,
+        "has 2 frames, the positions 3 frames, and not both",
+    ),
+    "dead_steps": (frames(velocity=h5py.SoftLink("/nowhere")), 1, "velocity/step is a link to another place"),
+    "empty_steps": (frames(velocity=np.zeros(0, int)), 0, "velocity/step is no list of steps"),
+    "few_steps": (frames([0, 10]), None, "position/step holds 2 steps, and the positions 3 frames; name frame: 1"),
+    "half_step": (frames([0, 10.5, 20]), 1, "step holds 10.5, which is no whole number"),
+    "far_step": (frames(every(2**62), every(3)), None, "gives frame 2 a step beyond"),
+    "tilted": (frames(**{"box/edges": (MATRICES[0] + np.eye(3, k=1), every(0))}), 0, "its box is triclinic"),
+    "bonds": (FIXED | {"/connectivity/bonds": np.array([[0, 1]])}, None, "bonds holds bonds, and particles here"),
+    "exact": (FIXED | {"/exact/id": IDS, "/exact/state": np.zeros((4, 6))}, None, "its /exact holds no whole numbers"),
+}
+UNITS = [("position", "nm"), ("velocity", "Angstrom ps-1"), ("box/edges", "nm"), ("position", "?")]
+
+
+@pytest.mark.group("h5md")
+@pytest.mark.parametrize("name", TAKEN)
+def test_h5md_taken(tmp, name):
+    """Elements of any steps are taken at the step of the positions' frame, without a word."""
+    elements, frame, speed, box = TAKEN[name]
+    write_elements(os.path.join(tmp, "state.h5"), elements)
+    keys = {} if frame is None else dict(frame=frame)
+    assert checked(os.path.join(tmp, "state.h5"), **keys) == (0, speed, box, "")
+
+
+@pytest.mark.group("h5md")
+@pytest.mark.parametrize("name", NOTED)
+def test_h5md_noted(tmp, name):
+    """What is not used of a file is said in one line."""
+    elements, frame, speed, box, note = NOTED[name]
+    write_elements(os.path.join(tmp, "state.h5"), elements)
+    *found, text = checked(os.path.join(tmp, "state.h5"), **({} if frame is None else dict(frame=frame)))
+    assert found == [0, speed, box] and text.count("\n") == 1, (found, text)
+    assert re.match(f"steelyard: note: {tmp}/state.h5: .*{note}", text), text
+
+
+@pytest.mark.group("h5md")
+@pytest.mark.parametrize("name", REFUSED)
+def test_h5md_refused(tmp, name):
+    """What cannot be meant, or cannot be honoured, is refused, with where and a remedy."""
+    elements, frame, why = REFUSED[name]
+    write_elements(os.path.join(tmp, "state.h5"), elements)
+    code, _, _, text = checked(os.path.join(tmp, "state.h5"), **({} if frame is None else dict(frame=frame)))
+    assert code == 3 and text.count("\n") == 1 and "; " in text and re.search(why, text), (code, text)
+
+
+@pytest.mark.group("h5md")
+@pytest.mark.parametrize("name, unit", UNITS)
+def test_h5md_units(tmp, name, unit):
+    """Units that are no reduced ones are refused, wherever they stand."""
+    write_elements(os.path.join(tmp, "state.h5"), FIXED, attributes=[(name, "unit", unit)])
+    code, _, _, text = checked(os.path.join(tmp, "state.h5"))
+    assert code == 3 and f"{name} has the unit {unit}, and numbers here are in units of sigma" in text, text
+
+
+@pytest.mark.group("h5md")
+def test_h5md_reduced_units(tmp):
+    """Reduced units may be named."""
+    units = [("position", "unit", "sigma"), ("velocity", "unit", np.bytes_("sigma tau-1")), ("box/edges", "unit", "1")]
+    write_elements(os.path.join(tmp, "state.h5"), FIXED, attributes=units)
+    assert checked(os.path.join(tmp, "state.h5")) == (0, 1, 7, "")
+
+
+@pytest.mark.group("h5md")
+def test_h5md_groups(tmp):
+    """Of several groups the deck names one."""
+    file = os.path.join(tmp, "state.h5")
+    write_elements(file, FIXED, "fluid")
+    write_elements(file, FIXED | {"velocity": VELOCITIES[2]}, "probe")
+    code, _, _, text = checked(file)
+    assert code == 3 and "holds the groups fluid, probe; name one beside the file, as in group: fluid" in text, text
+    assert [checked(file, group=g) for g in ("fluid", "probe")] == [(0, 1, 7, ""), (0, 3, 7, "")]
+    code, _, _, text = checked(file, group="solid")
+    assert code == 3 and "holds no group solid, but fluid, probe; name one of these" in text, text
+
+
+@pytest.mark.group("h5md")
+def test_h5md_layouts(tmp):
+    """The signature stands behind a user block of any size, and a filter that HDF5 lacks is named."""
+    for size in (512, 1024, 4096):
+        file = os.path.join(tmp, f"{size}.h5")
+        h5py.File(file, "w", userblock_size=size).close()
+        write_elements(file, FIXED)
+        assert checked(file) == (0, 1, 7, ""), size
+    file = os.path.join(tmp, "lzf.h5")
+    write_elements(file, {k: v for k, v in FIXED.items() if k != "velocity"})
+    with h5py.File(file, "a") as f:
+        f["particles/all"].create_dataset("velocity", data=np.zeros((4, 3)), chunks=(4, 3), compression="lzf")
+    code, _, _, text = checked(file)
+    assert code == 3 and re.search("velocity is compressed by .*lzf.*, which .* lacks; ", text), text
 
 
 @pytest.mark.group("boxes")
@@ -493,6 +686,11 @@ def test_convert(tmp):
     started(tmp, out, system__box="[4, 4, 4]", **small)
     done = convert(os.path.join(tmp, "none.gro"), out)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+    with open(xyz, "w") as f:
+        f.write("2\nmixed\nAr 0 0 0\nAl 4 0 0\n")
+    done = convert(xyz, os.path.join(tmp, "mixed.h5"))
+    assert done.returncode == 2 and "particles of names Al, Ar; give a file of one type" in done.stderr, done
+    assert not os.path.exists(os.path.join(tmp, "mixed.h5"))
 
 
 LAMMPS = """units lj
