@@ -104,6 +104,29 @@ def test_own_partitions_and_names(tmp_path):
             assert "boxes" in f["balance"][name]
 
 
+@pytest.mark.group("criteria")
+def test_bad_starts_that_stay(tmp_path):
+    """Criteria that compare with the last balancing say where they never asked for one, though the LBE is low."""
+    deck = tmp_path / "deck.yaml"
+    deck.write_text(
+        """system: {box: [60, 60], slabs: [{lower: [1, 1], upper: [20, 15], density: 0.8, temperature: 1}]}
+run: {dt: 0.002, steps: 20}
+balance:
+  {every: 5, clock: work, processes: 8, criterion: procassini, constants: {start: uniform},
+   compare: [{model: r1, criterion: zhai}, {model: r1, criterion: boulmier}, {model: r1, criterion: menon},
+             {model: r1, criterion: never}]}
+"""
+    )
+    done = subprocess.run(
+        command(0, "run", deck, "--out", tmp_path / "out"), env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    notes = [line for line in done.stderr.splitlines() if "never asked for a balancing" in line]
+    assert [line.split("criterion ")[1].split()[0] for line in notes] == ["procassini", "zhai", "boulmier"]
+    lbe = summary(tmp_path / "out")["overall_lbe"]["r1"]
+    assert lbe < 0.3 and f"the LBE is {100 * lbe:.1f} %" in notes[0], notes
+
+
 @pytest.mark.group("contenders")
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_loads_ahead(dimensions, tmp_path):
