@@ -242,7 +242,7 @@ TEST_CASE("what balancing was worth is in elapsed seconds, also of ranks with un
     const int threads_before = omp_get_max_threads(), threads = 1 + 2 * (world().rank() % 2);
     region_is_expensive = false;
     omp_set_num_threads(threads);
-    Run plain(off_centre, {"balance.every=100000"});
+    Run plain(off_centre, {"balance.every=100000", "balance.partition.kind=none"});
     // Each rank's processes take the seconds of its threads, over their number.
     std::vector<double> elapsed(processes, 0.0);
     for (int step = 0; step < 12; step += 3) {
