@@ -20,7 +20,8 @@ using balance::Clock;
 balance::Policy policy_of(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
                           const comm::Communicator& comm) {
     balance::Policy policy = policy_of(deck.balance, processes, comm);
-    policy.counting.cell_width = {deck.system.box[0] / grid.cells[0], deck.system.box[1] / grid.cells[1]};
+    policy.counting.cell_width = {1, 1, 1};
+    for (int a = 0; a < grid.dimensions; ++a) policy.counting.cell_width[a] = deck.system.box[a] / grid.cells[a];
     return policy;
 }
 
@@ -78,12 +79,13 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
                     : take_nanoseconds(engine, *wall_, hosts(), team_.rank(), state_.speeds, settings_.constants.costs);
     balance::MeasuredTimes times;
     std::int64_t sum = 0;
+    const auto steps = static_cast<double>(std::max<std::int64_t>(1, step - std::exchange(timed_from_, step)));
     for (const std::int64_t nanoseconds : taken.measured) {
         sum += nanoseconds;
-        times.seconds.push_back(static_cast<double>(nanoseconds) * 1e-9 / static_cast<double>(step - *last_step_));
+        times.seconds.push_back(static_cast<double>(nanoseconds) * 1e-9 / steps);
     }
     team_.sum(std::span(&sum, 1));
-    // Of a process, over all steps since the last balancing.
+    // Of a process, over all these steps.
     const double mean = static_cast<double>(sum) * 1e-9 / static_cast<double>(hosts().processes());
     if (!zones_.on()) {  // with accelerators that is not known
         const balance::Range mine = hosts().processes_of(team_.rank());
@@ -109,7 +111,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     balance::Decomposition owners = timed_around_home(engine);
     const balance::ProcessBoxes before = partition();
     balance::Outcome outcome = make_round(step, engine, owners);
-    last_step_ = step;
+    last_step_ = timed_from_ = step;
     if (keeps_cells_ && !first)
         cells_ = balanced_cells(step, balance::whole(team_, before), outcome, state_.load, grid(), team_);
     rows_ = std::move(outcome.rows);

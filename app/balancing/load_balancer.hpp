@@ -44,6 +44,10 @@ struct Overall {
 };
 std::vector<Overall> overall_of(std::span<const BalancedModel> models);
 
+/// A sentence on each model that has never balanced although its LBE is low, because its criterion compares with the
+/// last balancing (Criterion::relative()), and there was none.
+std::vector<std::string> never_balanced(std::span<const BalancedModel> models);
+
 /// What decides in all rounds, by a deck; but for the widths of cells. Collective.
 balance::Policy policy_of(const Deck::Balance& settings, std::int64_t processes, const comm::Communicator& comm);
 
@@ -98,8 +102,9 @@ public:
     const balance::Speeds& speeds() const { return state_.speeds; }
     /// Of each model that has been observed, the driver first.
     std::vector<Overall> overall() const { return overall_of(state_.models); }
-    /// What balancing was worth since the start of this run, by the times that it measured; nothing where it measured
-    /// none, and with accelerators. The same on all ranks.
+    std::vector<std::string> never_balanced() const { return app::never_balanced(state_.models); }
+    /// What balancing was worth since the start of this run, in elapsed seconds, by the times that it measured. Nothing
+    /// where it measured none, and with accelerators. The same on all ranks.
     std::optional<balance::Worth> worth() const;
     /// As rows of balance.csv call the model that drives the run.
     const std::string& driver() const { return state_.models.front().label; }
@@ -124,6 +129,8 @@ public:
     const std::vector<BalancedModel>& models() const { return state_.models; }
     std::int64_t last_step() const { return last_step_.value_or(0); }
     void set_last_step(std::int64_t step) { last_step_ = step; }
+    /// After set_last_step(), where a run goes on from a later step: times are measured from here on.
+    void set_timed_from(std::int64_t step) { timed_from_ = step; }
     const balance::Hosts& hosts() const { return setting_.hosts; }
     const balance::Grid& grid() const { return setting_.grid; }
     const balance::Team& team() const { return team_; }
@@ -163,6 +170,7 @@ private:
     ZoneBalancer zones_;
     std::optional<WallClock> wall_;
     std::optional<std::int64_t> last_step_;         // of the last round; nothing before the first one
+    std::int64_t timed_from_ = 0;                   // by the wall clock, the step from which times add up
     std::optional<balance::Observation> observed_;  // by the wall clock, of a round that is under way
     std::vector<BalanceRow> rows_;
     std::vector<ResourceRow> resources_;

@@ -42,10 +42,10 @@ balance::Machine machine_of(const Deck::Machine& given, const comm::Communicator
     return machine;
 }
 
-double relative_threads(const comm::Communicator& comm) {
+double mean_threads(const comm::Communicator& comm) {
     std::array<std::int64_t, 1> threads{omp_get_max_threads()};
     comm.sum(threads);
-    return static_cast<double>(threads[0]) / (static_cast<double>(comm.size()) * omp_get_max_threads());
+    return static_cast<double>(threads[0]) / comm.size();
 }
 
 void complete(balance::PartitionOptions& options, balance::Clock clock, std::int64_t processes,

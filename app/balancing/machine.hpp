@@ -22,7 +22,7 @@ void complete(balance::PartitionOptions& options, balance::Clock clock, std::int
 /// nodes.
 std::vector<double> given_speeds(const Deck::Machine& machine, const balance::PartitionOptions& options);
 
-/// The threads of a mean rank over those of this one. Collective.
-double relative_threads(const comm::Communicator& comm);
+/// The threads of a mean rank. Collective.
+double mean_threads(const comm::Communicator& comm);
 
 }  // namespace app

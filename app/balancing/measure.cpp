@@ -2,6 +2,7 @@
 #include "app/balancing/measure.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <array>
 #include <cmath>
@@ -41,7 +42,8 @@ void throw_too_much_work(const balance::TooMuchWork& error, const comm::Communic
                                                                      excess.expensive.key, excess.expensive.value)));
 }
 
-WallClock::WallClock(const comm::Communicator& comm) : of_thread_(relative_threads(comm)) {
+WallClock::WallClock(const comm::Communicator& comm)
+    : mean_threads_(app::mean_threads(comm)), of_thread_(mean_threads_ / omp_get_max_threads()) {
     std::array<std::int64_t, 1> nanoseconds{std::llround(comm::thread_clock_resolution() * 1e9)};
     comm.max(nanoseconds);  // all must come to the same decision
     resolution_ = static_cast<double>(nanoseconds[0]) * 1e-9;

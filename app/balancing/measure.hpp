@@ -33,11 +33,13 @@ public:
     /// From the thread seconds of a rank's tiles to the seconds that it took, scaled so that ranks with unlike numbers
     /// of threads compare.
     double of_thread() const { return of_thread_; }
+    /// The threads of a mean rank: seconds of threads, scaled like that, over this number are elapsed seconds.
+    double mean_threads() const { return mean_threads_; }
     /// Are these seconds enough steps of the clock to be believed?
     bool trusts(double seconds) const;
 
 private:
-    double of_thread_, resolution_;  // seconds
+    double mean_threads_, of_thread_, resolution_;  // resolution: seconds
 };
 
 /// A part of what a process would take with the even partition.

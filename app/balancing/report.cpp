@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the load balancer tells of itself, to files and to the table at the end of a run.
+#include <fmt/format.h>
+
 #include "app/balancing/load_balancer.hpp"
 #include "app/balancing/measure.hpp"
 #include "balance/grid/field.hpp"
@@ -17,8 +19,28 @@ std::vector<Overall> overall_of(std::span<const BalancedModel> models) {
     return all;
 }
 
+std::vector<std::string> never_balanced(std::span<const BalancedModel> models) {
+    constexpr double low = 0.8;
+    std::vector<std::string> sentences;
+    for (const BalancedModel& b : models) {
+        const balance::History& h = b.history;
+        if (!b.criterion->relative() || h.updates > 0 || !(h.sum_mean < low * h.sum_max)) continue;
+        sentences.push_back(
+            fmt::format("{}: the criterion {} never asked for a balancing, although the LBE is {:.1f} %: it compares "
+                        "with the times after the last balancing, and takes a bad start that stays as bad for "
+                        "balanced; use balance.criterion: gain or menon, or a better start",
+                        b.label, b.contender.criterion.name, 100 * h.sum_mean / h.sum_max));
+    }
+    return sentences;
+}
+
 std::optional<balance::Worth> LoadBalancer::worth() const {
-    return state_.worth.measured > 0 && !zones_.on() ? std::optional(state_.worth) : std::nullopt;
+    if (!(state_.worth.measured > 0) || zones_.on()) return std::nullopt;
+    balance::Worth elapsed = state_.worth;
+    if (wall_)  // times of threads, for the number of threads that a mean rank has
+        for (double* seconds : {&elapsed.measured, &elapsed.perfect, &elapsed.possible, &elapsed.even})
+            *seconds /= wall_->mean_threads();
+    return elapsed;
 }
 
 std::vector<comm::FieldBlock<double>> LoadBalancer::load(const Engine& engine) const {

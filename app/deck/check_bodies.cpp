@@ -115,9 +115,6 @@ void check_random(const Deck& deck, const md::Body& body, std::size_t i, const W
             fail(where(path_in(s, i, "spacing")), fmt::format("the box is shorter along {}", "xyz"[a]),
                  "use a smaller spacing");
     }
-    if (md::particle_count(body) == 0)
-        fail(where(path_in(s, i, "density")), fmt::format("{} has no particle", md::body_name(s, i)),
-             "use a higher density, or give particles");
     if (crowd > md::fullest)
         fail(
             where(path_in(s, i, "spacing")),
@@ -189,7 +186,11 @@ void check_bodies(const Deck& deck, const Where& where) {
                  "use a lower density or smaller slabs");
         check_speed(deck, body, i, where);
         check_work(system, body, i, where);
-        if (body.fill == md::Fill::random) check_random(deck, body, i, where);
+        const bool random = body.fill == md::Fill::random;
+        if (body.fill != md::Fill::file && md::particle_count(body) == 0)
+            fail(where(path_in(system, i, "density")), fmt::format("{} has no particle", md::body_name(system, i)),
+                 random ? "use a higher density, or give particles" : "use a higher density");
+        if (random) check_random(deck, body, i, where);
     }
 }
 

@@ -64,6 +64,9 @@ void Agreement::take(int passes_ago) {
             md::SimulationError error(
                 "particle " + std::to_string(id[0]) +
                 (speed ? " moves more than a cell in one step" : " feels a force out of the exact range"));
+            if (passes_ <= 1)  // by the forces at the first positions, which no dt changes
+                error.remedy = std::string(speed ? "use a smaller dt, or " : "") +
+                               "move it away from the particle or wall that it is too near to";
             error.passes_ago = passes_ago;
             return error;
         });

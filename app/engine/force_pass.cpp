@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "balance/model/counted_work.hpp"
@@ -11,6 +13,17 @@
 #include "md/thermostat.hpp"
 
 namespace app {
+namespace {
+
+// All numbers of some sums. The names are those of all members, so a member that is missing here does not compile.
+auto numbers_of(md::SystemSums& sums) {
+    auto& [particles, pairs, momentum, kinetic, external, energy, virial, given] = sums;
+    auto& [x, y, z] = momentum;
+    auto& [heat, work] = given;
+    return std::tie(particles, pairs, x, y, z, kinetic, external, energy, virial, heat, work);
+}
+
+}  // namespace
 
 template <int D>
 void ForcePass<D>::resize() {
@@ -163,27 +176,24 @@ void ForcePass<D>::set_given(const md::Given& given) {
 
 template <int D>
 md::SystemSums ForcePass<D>::sums() const {
-    std::vector<md::Int128> s(11, 0);
-    s[9] = given_.heat;
-    s[10] = given_.work;
+    md::SystemSums all;
+    all.given = given_;
     for (std::size_t t = 0; t < tiles_.size(); ++t) {
-        s[0] += tiles_.particles(t);
-        for (int a = 0; a < 3; ++a) s[1 + a] += results_[t].momentum[a];
-        s[4] += results_[t].kinetic;
-        s[5] += pair_sums_[t].energy;
-        s[6] += pair_sums_[t].virial;
-        s[7] += pair_sums_[t].pairs;
-        s[8] += results_[t].external;
+        all.particles += tiles_.particles(t);
+        for (int a = 0; a < 3; ++a) all.momentum[a] += results_[t].momentum[a];
+        all.kinetic += results_[t].kinetic;
+        all.external += results_[t].external;
+        all.energy += pair_sums_[t].energy;
+        all.virial += pair_sums_[t].virial;
+        all.pairs += pair_sums_[t].pairs;
     }
-    tiles_.comm().sum(s);
-    return {static_cast<std::int64_t>(s[0]),
-            static_cast<std::int64_t>(s[7]),
-            {s[1], s[2], s[3]},
-            s[4],
-            s[8],
-            s[5],
-            s[6],
-            {s[9], s[10]}};
+    std::vector<md::Int128> numbers;
+    std::apply([&](auto&... n) { (numbers.push_back(n), ...); }, numbers_of(all));
+    tiles_.comm().sum(numbers);
+    auto next = numbers.begin();
+    std::apply([&](auto&... n) { ((n = static_cast<std::remove_reference_t<decltype(n)>>(*next++)), ...); },
+               numbers_of(all));
+    return all;
 }
 
 template <int D>

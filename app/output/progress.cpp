@@ -3,9 +3,11 @@
 #include "app/output/progress.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <omp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -18,6 +20,27 @@
 #include "comm/simulation.hpp"
 
 namespace app {
+
+std::string box_in_words(const md::Domain& domain) {
+    std::vector<std::string> sides;
+    for (const md::Axis& axis : domain.axes()) sides.push_back(fmt::format("{:.6g}", axis.real_length()));
+    return fmt::format("{}", fmt::join(sides, " x "));
+}
+
+std::string tiles_in_words(std::int64_t tiles, const balance::TileShape& shape, const balance::Grid& grid) {
+    std::array<int, 3> side{};
+    std::int64_t volume = 1;
+    for (int a = 0; a < 3; ++a) volume *= side[a] = std::min(shape[a], grid.cells[a]);
+    const std::int64_t cells = grid.box().cells();
+    return fmt::format("{} of about {}", counted(tiles, "tile"),
+                       tiles * volume < 2 * cells ? along_axes(side, grid.dimensions) + " cells"
+                                                  : counted(std::max<std::int64_t>(1, cells / tiles), "cell"));
+}
+
+std::string threads_in_words(std::int64_t fewest, std::int64_t most) {
+    return fewest == most ? counted(most, "thread") : fmt::format("{} to {}", fewest, counted(most, "thread"));
+}
+
 Progress::Progress(const RunContext& run, std::string directory, const comm::Communicator& comm)
     : run_(run),
       directory_(std::move(directory)),
@@ -58,24 +81,24 @@ void Progress::line(const ThermoRow& row) {
 void Progress::header(const Engine& engine) const {
     std::array<std::int64_t, 1> tile_count{static_cast<std::int64_t>(engine.tiles().size())};
     comm_.sum(std::span<std::int64_t>(tile_count));
+    std::array<std::int64_t, 2> threads{omp_get_max_threads(), -omp_get_max_threads()};
+    comm_.max(threads);
     if (quiet_) return;
     const Setup& s = engine.setup();
     const balance::Grid grid = s.domain.grid();
     say(stdout, "steelyard {}: {}\n", STEELYARD_VERSION, run_.deck.name);
-    const auto shape = engine.tiles().shape();
     say(stdout, "{}",
-        lines_of(
-            {counted(run_.particles(), "particle"),
-             fmt::format("box {:.6g} x {:.6g}", s.domain.axis[0].real_length(), s.domain.axis[1].real_length()),
-             along_axes(grid.cells, grid.dimensions) + " cells", counted(engine.tiles().hosts().processes(), "process"),
-             fmt::format("{} of about {} cells", counted(tile_count[0], "tile"), along_axes(shape, grid.dimensions))}));
+        lines_of({counted(run_.particles(), "particle"), "box " + box_in_words(s.domain),
+                  along_axes(grid.cells, grid.dimensions) + " cells",
+                  counted(engine.tiles().hosts().processes(), "process"),
+                  tiles_in_words(tile_count[0], engine.tiles().shape(), grid)}));
     say(stdout, "{}",
         lines_of({fmt::format("{} precision", balance::word_of(s.precision)), fmt::format("{} kernels", s.kernels->isa),
                   fmt::format("cutoff {:.4g}", s.potential.cutoff),
                   fmt::format("skin {:.4g}{}", s.skin, run_.deck.grid.skin ? "" : " (auto, to be tuned)"),
                   fmt::format("dt {:.4g}", run_.deck.run.dt)}));
     say(stdout, "{}",
-        lines_of({fmt::format("{} x {}", counted(comm_.size(), "rank"), counted(omp_get_max_threads(), "thread")),
+        lines_of({fmt::format("{} x {}", counted(comm_.size(), "rank"), threads_in_words(-threads[1], threads[0])),
                   run_.topology.binding, "output in " + directory_}));
     if (run_.threads_share_cores)
         say(stdout,

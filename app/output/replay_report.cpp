@@ -35,6 +35,7 @@ void say_replay(const ReplayReport& r, const std::string& directory) {
         say(stdout, "\n");
     }
     say(stdout, "results in {}\n", directory);
+    for (const std::string& note : r.notes) say(stderr, "steelyard: note: {}\n", note);
 }
 
 }  // namespace app

@@ -36,6 +36,7 @@ struct ReplayReport {
     std::vector<Contender> contenders;
     std::vector<Overall> overall;
     std::optional<Optimum> optimum;
+    std::vector<std::string> notes;  ///< never_balanced()
 };
 
 /// The table at the end of a replay; rank 0.

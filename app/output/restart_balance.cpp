@@ -167,7 +167,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
             if (saved_by.criterion.name != b.contender.criterion.name) b.history.lost_seconds = 0;  // it was another's
             else b.watch.memory = saved.criterion;
-            if (&b == &balancer.models().front()) balancer.set_last_step(last[0]);
+            if (&b == &balancer.models().front()) balancer.set_last_step(last[0]), balancer.set_timed_from(info.step);
         }
         if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))
             processes = file.row_count<std::int64_t>(first) - 1;

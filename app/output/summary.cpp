@@ -72,7 +72,8 @@ void say_balancing(const Summary& s) {
     for (const Overall& o : overall)
         say(stdout, "    {:<16}{:>7.2f} %{:>13}\n", o.model, 100 * o.lbe,
             o.measured ? fmt::format("{:.2f} %", 100 * *o.measured) : "-");
-    if (s.balancer.finds_speeds()) say_speeds(s);
+    if (s.balancer.finds_speeds() && s.processes() > 1) say_speeds(s);
+    for (const std::string& sentence : s.balancer.never_balanced()) say(stderr, "steelyard: note: {}\n", sentence);
 }
 
 void say_prediction(const Summary& s) {

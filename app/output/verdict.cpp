@@ -3,7 +3,6 @@
 // processes, and what balancing was worth is one sentence on one base: the time with it, about the time without, and
 // what it took itself.
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -54,9 +53,11 @@ void say_net(const Summary& s) {
     if (s.net_of() == Summary::NetOf::run)
         say(stdout, "{}",
             lines_of(
-                {fmt::format("balancing made this {}run {}", comm::simulated ? "simulated " : "", shorter),
+                {fmt::format("balancing made {}this {}run {}", s.first_step > 0 ? "the last start of " : "",
+                             comm::simulated ? "simulated " : "", shorter),
                  fmt::format("{} instead of about {} without it", seconds(n->seconds), seconds(n->without_seconds)),
-                 fmt::format("of which balancing itself took {}", seconds(n->balancing_seconds))}));
+                 fmt::format("of which balancing itself took {}", seconds(n->balancing_seconds)),
+                 "by the run's own estimate"}));
     else
         say(stdout, "{}",
             lines_of(
@@ -87,8 +88,8 @@ std::optional<balance::Verdict> Summary::verdict() const {
     std::optional<balance::Worth> w = balancer.worth();
     if (!w) return std::nullopt;
     if (!verdict_of_run()) return verdict_of(*w, 0);
-    // Of threads, up to the last balancing: to elapsed time of the whole run.
-    const double whole = static_cast<double>(step - first_step) / w->steps / omp_get_max_threads();
+    // Up to the last balancing: to the time of the whole run.
+    const double whole = static_cast<double>(step - first_step) / w->steps;
     for (double* seconds : {&w->measured, &w->perfect, &w->possible, &w->even}) *seconds *= whole;
     return verdict_of(*w, std::max(0.0, wall_seconds - w->measured));
 }
@@ -98,8 +99,7 @@ std::optional<balance::Net> Summary::net() const {
     const std::optional<balance::Worth> w = balancer.worth();
     if (!w || !balance::kind_of(deck.balance.partition).follows_loads) return std::nullopt;
     const bool counted_work = deck.balance.clock == balance::Clock::work;
-    const double whole = static_cast<double>(step - first_step) / w->steps,
-                 measured = w->measured * whole / (counted_work ? 1 : omp_get_max_threads());
+    const double whole = static_cast<double>(step - first_step) / w->steps, measured = w->measured * whole;
     const double balancing_seconds = spreads.balancing_seconds.mean;
     if (net_of() == NetOf::processes) {
         balance::Net n = balance::net_of(*w, measured, measured, 0);

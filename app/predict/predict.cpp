@@ -99,6 +99,19 @@ void note_doubtful(const PredictReport& report, const std::string& machine_file)
                                       fmt::join(unknown, " and ")));
 }
 
+// A cell of the deck stands for many of a scaled system, which a real partition could cut.
+void note_coarse(const PredictReport& report, std::int64_t deck_cells) {
+    constexpr std::int64_t least = 30;  // cells a rank
+    const auto coarse = std::ranges::find_if(report.forecasts, [&](const predict::Forecast& f) {
+        return report.length > 1 && f.ranks > 1 && least * f.ranks > deck_cells;
+    });
+    if (coarse == report.forecasts.end()) return;
+    say(stderr,
+        "steelyard: note: from {} on the imbalance is largely that of cells too coarse: the deck has {}, fewer than {} "
+        "a rank, and --scale cuts none of them; predict from a larger deck with a smaller --scale\n",
+        counted(coarse->ranks, "rank"), counted(deck_cells, "cell"), least);
+}
+
 // Forecasts for all that is asked for, ascending. Rank 0 alone.
 void forecast_all(const Options& options, const Deck& deck, const Forecaster& forecaster, std::int64_t most,
                   const std::vector<std::int64_t>& counts, PredictReport& report) {
@@ -219,7 +232,7 @@ int predict_deck(const Options& options, const comm::Communicator& comm) {
         const Forecaster forecaster(deck, setup.domain, report.nodes, report.machine, sampled, report.steps_per_rebuild,
                                     options.length);
         forecast_all(options, deck, forecaster, most, counts, report);
-        if (!options.quiet) note_doubtful(report, options.machine);
+        if (!options.quiet) note_doubtful(report, options.machine), note_coarse(report, grid.box().cells());
     });
     std::vector<std::pair<std::string, std::string>> files;
     if (comm.rank() == 0)

@@ -287,19 +287,18 @@ bool LbafSeries::is_meant(const std::string& path) {
 }
 
 LbafSeries::LbafSeries(const std::string& path, const comm::Communicator& comm) : comm_(comm) {
-    std::vector<std::int64_t> shared(8);  // what the other ranks need to know
+    std::int64_t phases = 0;
     on_rank_0(comm, [&] {
         Files all = read(path);
         phases_ = pieces_of(all, path);
         grid_ = all.grid;
         for (const LbafPhase& phase : all.phases) steps_.push_back(phase.step);
-        for (int a = 0; a < 3; ++a) shared[a] = grid_.cells[a], shared[3 + a] = grid_.periodic[a];
-        shared[6] = grid_.dimensions, shared[7] = std::ssize(steps_);
+        phases = std::ssize(steps_);
     });
-    comm.broadcast(std::span(shared));
-    for (int a = 0; a < 3; ++a) grid_.cells[a] = static_cast<int>(shared[a]), grid_.periodic[a] = shared[3 + a] != 0;
-    grid_.dimensions = static_cast<int>(shared[6]);
-    steps_.resize(shared[7]);
+    // What the other ranks need to know.
+    comm.broadcast(std::as_writable_bytes(std::span(&grid_, 1)));
+    comm.broadcast(std::span(&phases, 1));
+    steps_.resize(phases);
     comm.broadcast(std::span(steps_));
 }
 

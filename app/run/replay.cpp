@@ -157,6 +157,7 @@ public:
         report.grid = series_.grid();
         report.processes = setting_.hosts.processes();
         report.overall = overall_of(state_.models);
+        report.notes = never_balanced(state_.models);
         if (!clairvoyant_) return report;
         const balance::Schedule best = clairvoyant_->best();
         report.optimum = ReplayReport::Optimum{best.seconds / series_.scale(), {}};

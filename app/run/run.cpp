@@ -154,12 +154,17 @@ void require_continuable(const Deck& deck, const CheckpointInfo& restart, const 
     });
 }
 
-void note_sharing(const comm::Topology& topology, std::vector<std::string>& notes) {
+void note_sharing(const comm::Topology& topology, const comm::Communicator& comm, std::vector<std::string>& notes) {
     if (topology.sharing > topology.cores_available && !comm::simulated)
         notes.push_back(
             fmt::format("{} share {}: they take turns, which is slow and makes times mean little; use at most {}",
                         counted(topology.sharing, "rank"), counted(topology.cores_available, "core"),
                         counted(topology.cores_available, "rank")));
+    if (const int threads = comm.node_size() * omp_get_max_threads(); threads > topology.cpu_quota)
+        notes.push_back(
+            fmt::format("{} of {} on a node have a CPU quota of {:.3g}: they are stopped for a part of the time, which "
+                        "is slow and makes times mean little; use fewer ranks, or set OMP_NUM_THREADS lower",
+                        counted(threads, "thread"), counted(comm.node_size(), "rank"), topology.cpu_quota));
 }
 
 // From the first step of this run to its last, or to where a signal or a limit of time stops it.
@@ -224,27 +229,28 @@ Outcome run(const Options& options, const comm::Communicator& comm) {
 
     if (automatic && !restart) notes = check_start(deck, setup, comm);
     note_intervals(deck, notes);
-    note_sharing(place.topology, notes);
+    note_sharing(place.topology, comm, notes);
     std::optional<MessageTrace> trace;
     if (!options.trace.empty()) {
         on_rank_0(comm, [&] { refuse_inputs(options); });
         trace.emplace(options.trace, old, setup.network.nodes, restart ? restart->step : 0, comm);
         setup.on_plan = [&trace](std::string_view kind, auto sent) { trace->add(kind, sent); };
     }
-    RunContext context{deck,
-                       options.deck,
-                       restart,
-                       automatic && restart ? OldResults::refuse : old,
-                       omp_get_max_threads() > 1 && !place.own_units && threads_wait_actively(),
-                       std::move(notes),
-                       place.topology,
-                       comm::now(),
-                       comm::cpu_seconds(),
-                       options.quiet,
-                       options.live,
-                       options.command_line,
-                       trace ? &*trace : nullptr,
-                       std::nullopt};
+    const bool waits_actively = omp_get_max_threads() > 1 && !place.own_units && threads_wait_actively();
+    RunContext context{.deck = deck,
+                       .deck_path = options.deck,
+                       .restart = restart,
+                       .old = automatic && restart ? OldResults::refuse : old,
+                       .threads_share_cores = waits_actively,
+                       .notes = std::move(notes),
+                       .topology = place.topology,
+                       .start_seconds = comm::now(),
+                       .start_cpu_seconds = comm::cpu_seconds(),
+                       .quiet = options.quiet,
+                       .live = options.live,
+                       .command_line = options.command_line,
+                       .trace = trace ? &*trace : nullptr,
+                       .prediction = std::nullopt};
     if (!options.prediction.empty())
         context.prediction = read_prediction(options.prediction, comm.size(), context.particles(), comm);
     return simulate(context, setup, directory, processes, comm);

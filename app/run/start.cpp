@@ -9,6 +9,7 @@
 
 #include "app/run/close_pair.hpp"
 #include "app/run/memory.hpp"
+#include "app/state/state_file.hpp"
 #include "md/closest.hpp"
 #include "md/initial.hpp"
 #include "md/lattice.hpp"
@@ -179,6 +180,19 @@ std::vector<std::string> check_files(const Deck& deck, const Setup& setup, const
                         energy_released(potential, close->distance))};
 }
 
+// Random forces follow from the seed, the step and the particle's id, and a state keeps the ids.
+std::vector<std::string> check_noise(const Deck& deck, const comm::Communicator& comm) {
+    if (deck.system.thermostat.kind != md::ThermostatKind::langevin) return {};
+    const std::optional<Deck> made_by = deck_of_state(deck.system.from.file, comm);
+    if (!made_by || made_by->system.thermostat.kind != md::ThermostatKind::langevin ||
+        made_by->system.seed != deck.system.seed)
+        return {};
+    return {
+        fmt::format("system.from: the run that wrote {} has the same seed and a thermostat with random forces, which "
+                    "come again here; set system.seed to another number than {}",
+                    deck.system.from.file, deck.system.seed)};
+}
+
 }  // namespace
 
 std::vector<std::string> check_start(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {
@@ -188,6 +202,7 @@ std::vector<std::string> check_start(const Deck& deck, const Setup& setup, const
     if (!deck.system.from.file.empty() ||
         std::any_of(bodies.begin(), bodies.end(), [](const md::Body& b) { return b.fill == md::Fill::file; }))
         for (std::string& note : check_files(deck, setup, comm)) notes.push_back(std::move(note));
+    for (std::string& note : check_noise(deck, comm)) notes.push_back(std::move(note));
     return notes;
 }
 

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 #include "app/common/errors.hpp"
@@ -20,6 +21,7 @@
 #include "app/state/by_id.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
+#include "comm/file/number_file.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 
@@ -180,6 +182,23 @@ std::string digest_of(const std::string& path, const comm::Communicator& comm) {
     return fmt::format("{:016x}", comm::file_digest(path, 0, size, comm));
 }
 
+// Of the run that wrote a file; empty where it is not known.
+std::string deck_text(const std::string& path) {
+    constexpr std::int64_t most = 1 << 22;
+    const std::filesystem::path file(path);
+    if (!parse_front(comm::read_front(path, front_bytes)))
+        return file.filename() == "trajectory.h5" ? comm::read_text(file.parent_path() / "deck.yaml") : "";
+    try {
+        comm::NumberFile checkpoint(path);
+        std::vector<std::int64_t> letters(std::min(most, checkpoint.shape("/exact/deck").at(0)));
+        checkpoint.read("/exact/deck", std::vector<std::int64_t>{0}, std::vector<std::int64_t>{std::ssize(letters)},
+                        std::span(letters));
+        return {letters.begin(), letters.end()};
+    } catch (const std::exception&) {
+        return "";
+    }
+}
+
 void require_file(const std::string& path, const std::string& key, const comm::Communicator& comm) {
     on_rank_0(comm, [&] {
         const std::string give = fmt::format("give {}.file the path of one", key);
@@ -220,16 +239,24 @@ FoundState look_at_state(const md::StateFile& file, const std::string& key, cons
     });
     FoundState found;
     reading(comm, [&] { found = surveyed(file, comm.node_size(), comm.size()); });
-    const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
-    std::array<std::int64_t, 6> all{found.dimensions,   found.state.particles, bits(found.state.fastest),
-                                    bits(found.box[0]), bits(found.box[1]),    bits(found.box[2])};
-    comm.broadcast(all);
-    found.dimensions = static_cast<int>(all[0]);
-    found.state.particles = all[1];
-    found.state.fastest = std::bit_cast<double>(all[2]);
-    for (int a = 0; a < 3; ++a) found.box[a] = std::bit_cast<double>(all[3 + a]);
+    const auto share = [&](auto& value) { comm.broadcast(std::as_writable_bytes(std::span(&value, 1))); };
+    share(found.dimensions);
+    share(found.state.particles);
+    share(found.state.fastest);
+    share(found.box);
     found.state.digest = digest;
     return found;
+}
+
+std::optional<Deck> deck_of_state(const std::string& path, const comm::Communicator& comm) {
+    std::string text = comm.rank() == 0 && !path.empty() ? deck_text(path) : "";
+    comm.broadcast(text);
+    if (text.empty()) return std::nullopt;
+    try {
+        return parse_deck(text, path);
+    } catch (const DeckError&) {
+        return std::nullopt;
+    }
 }
 
 std::vector<md::Particle<3>> read_particles(const md::StateFile& file, const md::Domain& domain,

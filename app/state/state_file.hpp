@@ -3,6 +3,7 @@
 // the engine. Rank 0 reads, a bounded piece at a time. What is in the file decides the state, never how many ranks
 // there are.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ namespace app {
 /// Goes through the whole file once. key: where the deck names it, for messages. Collective. Throws InputError for a
 /// file that cannot be used.
 FoundState look_at_state(const md::StateFile& file, const std::string& key, const comm::Communicator& comm);
+
+/// The deck of the run that wrote a file of particles: that of a checkpoint, or the one beside a trajectory.h5. Nothing
+/// where there is none that this version reads. Collective.
+std::optional<Deck> deck_of_state(const std::string& path, const comm::Communicator& comm);
 
 /// This rank's share of the particles of a file, by their ids and in an order of its own (ById), each moved into the
 /// box of `domain` (placement.hpp). placed: of all ranks, as placement_of() has it. Ranks hold no more than a piece and

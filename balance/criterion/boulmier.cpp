@@ -20,6 +20,7 @@ public:
         return std::max(0.0, steps * wait - integral);
     }
     std::size_t memory_size() const override { return 2; }
+    bool relative() const override { return true; }
 };
 
 }  // namespace

@@ -44,6 +44,9 @@ public:
     virtual bool weighs_partitions() const { return false; }
     /// Whether the run balances at every opportunity, whatever the times are: then nobody asks what was lost.
     virtual bool always() const { return false; }
+    /// Whether lost() goes only by how times have changed since the last migration. A start that is bad and stays so
+    /// then never asks for a balancing.
+    virtual bool relative() const { return false; }
 };
 
 /// Which criterion decides, and the constants of all of them (deck keys balance.criterion and balance.criteria).

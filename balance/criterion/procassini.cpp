@@ -16,6 +16,7 @@ public:
         return std::max(0.0, 1 - now.lbe() / after_balancing) * now.largest * now.steps;
     }
     std::size_t memory_size() const override { return 1; }
+    bool relative() const override { return true; }
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ public:
         return std::max(0.0, loss);
     }
     std::size_t memory_size() const override { return 6; }
+    bool relative() const override { return true; }
 };
 
 }  // namespace

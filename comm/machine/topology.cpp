@@ -6,13 +6,25 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <span>
 #include <sstream>
 
+#include "comm/machine/cpu_quota.hpp"
 #include "comm/team.hpp"
 
 namespace comm {
+namespace {
+
+std::string read_groups() {
+    std::ifstream file("/proc/self/cgroup");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
 
 double memory_bytes() {
     return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -49,9 +61,11 @@ Topology detect(const Communicator& comm) {
     }
     comm.broadcast(sharing);
     const int shared = t.sharing = std::stoi(sharing);
-    t.default_threads = std::max(1, t.cores_available / shared);
-    t.binding = fmt::format("cores {}{}", t.units.empty() ? "unknown" : t.units,
-                            shared > 1 ? fmt::format(" shared by {} ranks", shared) : "");
+    t.cpu_quota = cpu_quota(read_groups(), "/sys/fs/cgroup");
+    t.default_threads = threads_of_rank(t.cores_available, shared, t.cpu_quota, comm.node_size());
+    t.binding = fmt::format("cores {}{}{}", t.units.empty() ? "unknown" : t.units,
+                            shared > 1 ? fmt::format(" shared by {} ranks", shared) : "",
+                            std::isfinite(t.cpu_quota) ? fmt::format(", CPU quota {:.3g}", t.cpu_quota) : "");
     return t;
 }
 
@@ -71,12 +85,14 @@ std::vector<NodeShape> detect_nodes(const Communicator& comm) {
 }
 
 bool unit_for_each_thread(const Topology& topology, int threads, const Communicator& comm) {
-    const std::string mine = fmt::format("{} {} {}", topology.host, threads, topology.units);
+    const double quota = std::min(topology.cpu_quota, 1e9);
+    const std::string mine = fmt::format("{} {} {} {}", topology.host, threads, quota, topology.units);
     std::string verdict = "yes";
     if (const std::vector<std::string> all = comm.gather(mine); comm.rank() == 0) {
         struct Node {
             hwloc_bitmap_t units = hwloc_bitmap_alloc();
             int threads = 0;
+            double quota = 1e9;
         };
         std::map<std::string, Node> nodes;
         const hwloc_bitmap_t units = hwloc_bitmap_alloc();
@@ -84,15 +100,17 @@ bool unit_for_each_thread(const Topology& topology, int threads, const Communica
             std::istringstream words(rank);
             std::string host, list;
             int n = 0;
-            words >> host >> n >> list;
+            double allowed = 0;
+            words >> host >> n >> allowed >> list;
             if (list.empty() || hwloc_bitmap_list_sscanf(units, list.c_str()) != 0 || hwloc_bitmap_weight(units) < n)
                 verdict = "no";
             Node& node = nodes[host];
             node.threads += n;
+            node.quota = std::min(node.quota, allowed);
             hwloc_bitmap_or(node.units, node.units, units);
         }
         for (const auto& [host, node] : nodes) {
-            if (hwloc_bitmap_weight(node.units) < node.threads) verdict = "no";
+            if (hwloc_bitmap_weight(node.units) < node.threads || node.quota < node.threads) verdict = "no";
             hwloc_bitmap_free(node.units);
         }
         hwloc_bitmap_free(units);

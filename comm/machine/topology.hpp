@@ -2,6 +2,7 @@
 // What this rank may run on, and what the nodes of the job have.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,14 @@ namespace comm {
 
 struct Topology {
     int cores_available = 1;  ///< processing units in this process's affinity mask
-    int default_threads = 1;  ///< its share of them: the mask if ranks are bound apart, else mask / ranks on the node
+    int default_threads = 1;  ///< its share of them: the mask if ranks are bound apart, else mask / ranks on the node;
+                              ///< no more than its share of cpu_quota
     int sharing = 1;          ///< most ranks that have the same mask
     std::string binding;      ///< for the log
     std::string units;        ///< of the affinity mask, as `0-3,8`; empty: unknown
     std::string host, cpu_model;
+    double cpu_quota =
+        std::numeric_limits<double>::infinity();  ///< see cpu_quota(); of all ranks of this node together
 };
 
 /// Collective.

@@ -51,15 +51,18 @@ def verdict(run):
         return []
     saved, took, instead = net["saved"], f"{net['seconds']:.3g} s", f"{net['without_seconds']:.3g} s"
     kind = "good" if saved > 0.02 else "problem" if saved < -0.02 else "note"
+    first = run["summary"].get("first_step")
+    part = f"the part of this run from step {first:,} on" if first else "this run"  # seconds are of the last start
     if net.get("of") == "run" and abs(saved) < 0.005:
-        text = f"Balancing cost about as much time as it saved: the run took {took}."
+        text = f"Balancing cost about as much time as it saved: {part.replace('this', 'the')} took {took}."
         return [(kind, text, "balance")]
     longer = f"{percent(abs(saved))} {'shorter' if saved >= 0 else 'longer'}"
     if net.get("of") == "run":
-        text = f"Balancing made this run {longer}: {took} instead of about {instead}, balancing itself included."
+        text = f"Balancing made {part} {longer}: {took} instead of about {instead}, balancing itself included."
     else:
         text = f"Balancing makes the computing of the busiest process {longer} than in the even partition of the start:"
-        text += f" {took} instead of {instead} in the whole run, without what balancing itself takes."
+        whole = f"the steps from {first:,} on" if first else "the whole run"
+        text += f" {took} instead of {instead} in {whole}, without what balancing itself takes."
     return [(kind, text, "balance")]
 
 
@@ -262,8 +265,10 @@ def dense_zone(run):
     for name, words in (("load", "carries {} of the load"), ("particles", "holds {} of the particles")):
         values = sorted((v for v in frames.get(name, [[]])[-1] if is_number(v)), reverse=True)
         if sum(values) > 0:
-            tenth = sum(values[: max(1, len(values) // 10)]) / sum(values)
+            fullest = max(1, round(len(values) / 10))  # blocks of the map
+            part, size = sum(values[:fullest]) / sum(values), fullest / len(values)
             at = "" if run["partition"] else f" at step {frames['step'][-1]:,}"
-            text = f"A tenth of the box {words.format(percent(tenth))}{at}."
-            return [("problem" if lbe is not None else "note", text, "map")] if tenth >= 0.25 else []
+            where = "A tenth" if round(size, 2) == 0.1 else f"The densest {percent(size)}"
+            text = f"{where} of the box {words.format(percent(part))}{at}."
+            return [("problem" if lbe is not None else "note", text, "map")] if part >= 2.5 * size else []
     return []

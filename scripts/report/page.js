@@ -28,12 +28,13 @@ const MEANINGS = {
 
 function overview(card, run) {
   const going = run.going ? `goes on, as of ${run.going}` : run.finished ? "finished" : "not finished";
-  const s = run.summary, state = run.partition ? "a partition" : `${going}${s.simulated ? ", on simulated ranks" : ""}`;
+  // The summary's times are of the last start.
+  const s = run.summary, all = run.all_starts, again = s.first_step > 0 && !all, times = all || s, of = all ? `, ${all.starts} starts` : again ? `, from step ${digits(s.first_step)} on` : "", state = run.partition ? "a partition" : `${going}${s.simulated ? ", on simulated ranks" : ""}`;
   card.querySelector("h3")?.remove();
   const facts = {
     particles: s.particles && digits(s.particles), steps: s.steps != null ? digits(s.steps) : run.thermo && run.thermo.step.length ? `${digits(run.thermo.step[run.thermo.step.length - 1])} so far` : null,
-    "ranks x threads": s.ranks && `${s.ranks} x ${s.threads}`, processes: s.processes !== s.ranks ? s.processes : null, [s.simulated ? "run time on simulated ranks" : "wall time"]: s.wall_seconds && seconds(s.wall_seconds),
-    "atom-steps a second": s.atom_steps_per_second && `${digits(s.atom_steps_per_second / 1e6)} M`,
+    "ranks x threads": s.ranks && `${s.ranks} x ${s.threads}`, processes: s.processes !== s.ranks ? s.processes : null, [(s.simulated ? "run time on simulated ranks" : "wall time") + of]: times.wall_seconds && seconds(times.wall_seconds),
+    "atom-steps a second": times.atom_steps_per_second && `${digits(times.atom_steps_per_second / 1e6)} M`,
     "overall LBE": run.balance && s.overall_lbe ? percent(s.overall_lbe[run.balance[0].model]) : null, "energy drift": s.energy_drift != null ? s.energy_drift.toExponential(1) : null,
     LBE_m: run.partition && run.partition.lbe_model != null ? percent(run.partition.lbe_model) : null, nodes: run.partition && digits(new Set(run.partition.resources.map((r) => r.node)).size), resources: run.partition && digits(run.partition.resources.length),
   };

@@ -86,6 +86,7 @@ def read_run(folder, messages=None, going=False):
     run["ranks"] = ranks(table, run, notes)
     run["messages"] = message_matrix(messages, notes) if messages else None
     run["steps"] = last_step(run)
+    run["all_starts"] = all_starts(run)
     run["findings"] = findings(run)
     say_missing(folder, run, notes)
     run["notes"] = notes
@@ -129,6 +130,21 @@ def last_step(run):
     """The step that the run has come to, as far as its files say; None where they don't."""
     tables = (run[name]["step"] for name in ("thermo", "timing") if run[name])
     return run["summary"].get("steps") or max((steps[-1] for steps in tables if steps), default=None)
+
+
+def all_starts(run):
+    """Steps and wall time of all starts that have written into this directory, and how many there were, by timing.csv.
+    The summary is of the last start alone. None where there is one start, or where the table does not say."""
+    timing, particles = run["timing"], run["summary"].get("particles")
+    rows = [row for row in zip(timing["step"], timing["wall_seconds"]) if is_number(row[1])] if timing else []
+    if not rows or len(run["starts"]) < 2:
+        return None
+    begin = max((s for s in run["starts"] if s <= rows[0][0]), default=0)
+    (step, wall), count = rows[-1], sum(s >= begin for s in run["starts"])
+    if count < 2 or step <= begin or wall <= 0:
+        return None
+    rate = particles * (step - begin) / wall if particles else None
+    return {"starts": count, "wall_seconds": wall, "atom_steps_per_second": rate}
 
 
 def box_of(deck):

@@ -138,7 +138,7 @@ const SECTIONS = [
     },
   },
   {
-    id: "energies", title: "Energies", lead: "A check of the physics: the total energy stays, but for the error of the time step.",
+    id: "energies", title: "Energies", lead: "A check of the physics: the total energy, less the heat of a thermostat and the work of moving faces, stays, but for the error of the time step.",
     has: (run) => run.thermo && run.thermo.step.length,
     draw(cards, runs) {
       const xs = steps(runs, (r) => r.thermo && r.thermo.step);
@@ -147,9 +147,11 @@ const SECTIONS = [
         const t = run.thermo, card = el("div", { class: "half" }), panel = (title) => { const box = el("div", {}, el("h3", {}, title)); card.append(box); return box; };
         cards[i].append(card);
         const line = (name, colour) => ({ label: name, x: t.step, y: t[name], colour });
-        lineChart(panel("Energy / epsilon"), [line("kinetic", "#0072b2"), line("potential", "#d55e00"), line("total", "#1c2430")], { xs });
-        const most = largest([t.kinetic]) || 1;
-        lineChart(panel("Change of the total energy, of the largest kinetic energy"), [{ label: "change", x: t.step, y: t.total.map((v) => (v == null ? null : (v - t.total[0]) / most)), colour: "#1c2430" }], { xs });
+        const given = ["heat", "work"].filter((name) => t[name]), external = t.external ? [line("external", "#8c6bb1")] : [];
+        lineChart(panel("Energy / epsilon"), [line("kinetic", "#0072b2"), line("potential", "#d55e00"), ...external, line("total", "#1c2430")], { xs });
+        const most = largest([t.kinetic]) || 1, kept = t.total.map((v, k) => (v == null ? null : given.reduce((left, name) => left - t[name][k], v)));
+        lineChart(panel(`Change of the total energy${given.length ? ` less ${given.join(" and ")}` : ""}, of the largest kinetic energy`), [{ label: "change", x: t.step, y: kept.map((v) => (v == null ? null : (v - kept[0]) / most)), colour: "#1c2430" }], { xs });
+        if (given.length) lineChart(panel("Given from outside / epsilon"), given.map((name, k) => line(name, COLOURS[k])), { xs });
         if (t.temperature) lineChart(panel("Temperature / (epsilon / k)"), [line("temperature", "#009e73")], { xs });
         if (t.pressure) lineChart(panel(`Pressure / (epsilon / sigma${t.momentum_z ? "\u00b3" : "\u00b2"})`), [line("pressure", "#cc79a7")], { xs });
       });

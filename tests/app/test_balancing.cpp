@@ -238,6 +238,45 @@ TEST_CASE("what the even partition would have taken is about what it takes") {
     CHECK(worth.measured < 0.5 * even);
 }
 
+TEST_CASE("what balancing was worth is in elapsed seconds, also of ranks with unlike numbers of threads") {
+    const int threads_before = omp_get_max_threads(), threads = 1 + 2 * (world().rank() % 2);
+    region_is_expensive = false;
+    omp_set_num_threads(threads);
+    Run plain(off_centre, {"balance.every=100000", "balance.partition.kind=none"});
+    // Each rank's processes take the seconds of its threads, over their number.
+    std::vector<double> elapsed(processes, 0.0);
+    for (int step = 0; step < 12; step += 3) {
+        plain.seconds_of(step, step + 3);  // of 4 passes
+        std::vector<std::int64_t> milliseconds(processes, 0);
+        const std::vector<double> seconds = plain.engine.take_tile_seconds();
+        for (std::size_t t = 0; t < seconds.size(); ++t)
+            milliseconds[plain.engine.tiles().process_of(t)] += std::llround(seconds[t] / threads * 1e3);
+        world().sum(milliseconds);
+        for (std::size_t p = 0; p < elapsed.size(); ++p) elapsed[p] += 0.75e-3 * static_cast<double>(milliseconds[p]);
+    }
+    Run run(off_centre, {"balance.every=3", "balance.speeds=off", "balance.partition.kind=none"});
+    run.steps(0, 12);
+    omp_set_num_threads(threads_before);
+    region_is_expensive = true;
+    const balance::Worth worth = run.balancer.worth().value();
+    CHECK(worth.perfect == Approx(mean(elapsed)).epsilon(0.001));
+    CHECK(worth.measured == Approx(largest(elapsed)).epsilon(0.1));  // another process may be the slowest for a while
+}
+
+TEST_CASE("a run that goes on between two balancings measures the seconds of its own steps") {
+    region_is_expensive = false;
+    Run run(off_centre, {"balance.every=10", "balance.speeds=off", "balance.criterion=every"});
+    run.balancer.set_last_step(3);
+    run.balancer.set_timed_from(9);
+    run.seconds_of(9, 14);
+    region_is_expensive = true;
+    REQUIRE(run.record.rows.size() == 1);
+    const auto steps = static_cast<double>(run.record.rows[0].step - 9);
+    CHECK(steps == 4);
+    CHECK(run.record.rows[0].mean_seconds == Approx(mean(run.record.times[0]) / steps).epsilon(1e-6));
+    CHECK(run.record.rows[0].max_seconds == Approx(largest(run.record.times[0]) / steps).epsilon(1e-6));
+}
+
 TEST_CASE("a drop of a few cells: the dearest one bounds what balance can reach") {
     const std::string drop = R"(
 system:

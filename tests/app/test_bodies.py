@@ -171,6 +171,14 @@ REFUSED = [
         r"body 0 has no particle; use a higher density, or give particles",
     ),
     (
+        "shape: shell, center: [5, 14.5], radius: 0.83, inner_radius: 0.47, density: 0.8",
+        r"body 0 has no particle; use a higher density$",
+    ),
+    (
+        "shape: ball, center: [20, 20], radius: 5}, {shape: shell, center: [5, 14.5], radius: 0.83, inner_radius: 0.47",
+        r"body 1 has no particle; use a higher density$",
+    ),
+    (
         "shape: ball, center: [20, 20], radius: 5, fill: random, density: 1, spacing: 0.1",
         r"^system.bodies.0.spacing: particles of body 0 may be 0.1 apart, and forces are exact from",
     ),

@@ -7,6 +7,7 @@ Groups: criteria contenders.
 import subprocess
 
 import h5py
+import numpy as np
 import pytest
 
 from program import COLLISIONS, command, decisions, environment, hash_of, settings, summary
@@ -102,6 +103,49 @@ def test_own_partitions_and_names(tmp_path):
     with h5py.File(out / "checkpoint_200.h5") as f:
         for name in ["r1", *entries]:
             assert "boxes" in f["balance"][name]
+
+
+@pytest.mark.group("criteria")
+def test_bad_starts_that_stay(tmp_path):
+    """Criteria that compare with the last balancing say where they never asked for one, though the LBE is low."""
+    deck = tmp_path / "deck.yaml"
+    deck.write_text(
+        """system: {box: [60, 60], slabs: [{lower: [1, 1], upper: [20, 15], density: 0.8, temperature: 1}]}
+run: {dt: 0.002, steps: 20}
+balance:
+  {every: 5, clock: work, processes: 8, criterion: procassini, constants: {start: uniform},
+   compare: [{model: r1, criterion: zhai}, {model: r1, criterion: boulmier}, {model: r1, criterion: menon},
+             {model: r1, criterion: never}]}
+"""
+    )
+    done = subprocess.run(
+        command(0, "run", deck, "--out", tmp_path / "out"), env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    notes = [line for line in done.stderr.splitlines() if "never asked for a balancing" in line]
+    assert [line.split("criterion ")[1].split()[0] for line in notes] == ["procassini", "zhai", "boulmier"]
+    lbe = summary(tmp_path / "out")["overall_lbe"]["r1"]
+    assert lbe < 0.3 and f"the LBE is {100 * lbe:.1f} %" in notes[0], notes
+
+
+@pytest.mark.group("criteria")
+@pytest.mark.parametrize("criterion, noted", [("boulmier", True), ("gain", False)])
+def test_bad_starts_of_a_series(criterion, noted, tmp_path):
+    """So does a replay of loads that lie in one corner."""
+    load = np.zeros((6, 20, 20))
+    load[:, :4, :4] = 1e-3
+    with h5py.File(tmp_path / "series.h5", "w") as f:
+        f["load"] = load
+    words = settings(balance__processes=8, balance__model="exact", balance__criterion=criterion)
+    start = settings(balance__constants__start="uniform", balance__every=1)
+    done = subprocess.run(
+        command(0, "replay", tmp_path / "series.h5", "--out", tmp_path / "out", *words, *start),
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ("never asked for a balancing" in done.stderr) == noted, done.stderr + done.stdout
 
 
 @pytest.mark.group("contenders")

@@ -355,3 +355,21 @@ def test_damaged(tmp_path):
     )
     code, said = run(2, "run", write(tmp_path, text), "--out", tmp_path / "out", "--quiet")
     assert code == 4 and "step 0" in said, said
+    # No step was made, so a smaller dt alone does not help.
+    assert "particle 0" in said and "move it away from the particle or wall that it is too near to" in said, said
+
+
+@pytest.mark.group("forces_errors")
+@pytest.mark.parametrize("seed, again", [(11, True), (12, False)])
+@pytest.mark.parametrize("name", ["checkpoint_2.h5", "trajectory.h5"])
+def test_random_forces_that_come_again(tmp_path, name, seed, again):
+    """Random forces go by seed, step and id: a run from the particles of a run with the same seed says so."""
+    out = tmp_path / "first"
+    thermostat = "thermostat: {kind: langevin, friction: 1}"
+    text = f"system:\n  box: [20, 20]\n  seed: 11\n  {thermostat}\n  slabs: [{{lower: [1, 1], upper: [19, 19]}}]\n"
+    deck = write(tmp_path, text + "run: {dt: 0.002, steps: 2}\noutput: {trajectory_every: 1}\ncheckpoint: {every: 2}\n")
+    go(deck, out)
+    second = f"system:\n  seed: {seed}\n  {thermostat}\n  from: {{file: first/{name}}}\nrun: {{dt: 0.002, steps: 2}}\n"
+    command = [options.binary, "check", write(tmp_path, second)]
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=60, cwd=tmp_path).stdout
+    assert ("has the same seed" in " ".join(said.replace("#", "").split())) == again, said

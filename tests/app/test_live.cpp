@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The picture of `run --live`: it fits on any screen, holds what the frame holds, and is drawn over the one before it.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "app/deck/setup.hpp"
 #include "app/output/live_picture.hpp"
 #include "app/output/overview.hpp"
+#include "app/output/progress.hpp"
 
 namespace {
 
@@ -205,4 +209,26 @@ TEST_CASE("The pace is that of the last seconds") {
     }
     for (int i = 1; i <= 51; ++i) pace.at(10100 + i, 205 + 0.2 * i);  // ten seconds at a tenth of the speed
     CHECK(pace.rate() == Approx(5));
+}
+
+TEST_CASE("the header names all sides of the box, tiles as large as they are, and unlike numbers of threads") {
+    const auto box = [](const char* lengths) {
+        const std::string corner = std::count(lengths, lengths + std::strlen(lengths), ',') == 2 ? "9, 9, 9" : "9, 9";
+        const app::Deck deck = app::parse_deck(std::string("{system: {box: [") + lengths + "], slabs: [{lower: [0, 0" +
+                                                   (corner.size() > 4 ? ", 0" : "") + "], upper: [" + corner +
+                                                   "], density: 0.5}]}, run: {dt: 1e-3, " + "steps: 1}}",
+                                               "deck.yaml");
+        return app::box_in_words(app::make_setup(deck, "").domain);
+    };
+    CHECK(box("9.5, 20") == "9.5 x 20");
+    CHECK(box("9, 12, 30.25") == "9 x 12 x 30.25");
+    const balance::Grid plane{{104, 56, 1}, {}}, space{{14, 7, 6}, {}, 3}, small{{6, 5, 1}, {}};
+    CHECK(app::tiles_in_words(14, {16, 32, 1}, plane) == "14 tiles of about 16 x 32 cells");
+    CHECK(app::tiles_in_words(5000, {16, 32, 1}, plane) == "5000 tiles of about 1 cell");
+    CHECK(app::tiles_in_words(100, {16, 32, 1}, plane) == "100 tiles of about 58 cells");
+    CHECK(app::tiles_in_words(1, {16, 32, 1}, small) == "1 tile of about 6 x 5 cells");
+    CHECK(app::tiles_in_words(8, {8, 8, 8}, space) == "8 tiles of about 73 cells");
+    CHECK(app::tiles_in_words(2, {8, 8, 8}, space) == "2 tiles of about 8 x 7 x 6 cells");
+    CHECK(app::threads_in_words(1, 1) == "1 thread");
+    CHECK(app::threads_in_words(1, 4) == "1 to 4 threads");
 }

@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 
+import pytest
+
 from program import DECK, SOURCE, command, environment, fresh, run, settings, summary
 
 MACHINE = """costs: deck
@@ -129,6 +131,21 @@ def test_predict_results(tmp):
     assert "measured inside a node" in here["messages"], here["messages"]
     check_consistent(here)
     assert 0 < here["forecasts"][1]["seconds"]["communication"] < here["forecasts"][1]["step_seconds"], "communication"
+
+
+@pytest.mark.group("predict_results")
+@pytest.mark.parametrize(
+    "scale, processes, ranks", [("2", "1,190,200,300", 200), ("1", "1,200", None), ("9", "1,190", None)]
+)
+def test_predict_results_of_coarse_cells(tmp, scale, processes, ranks):
+    """Where a scaled deck has few cells a rank, a note says that the imbalance is theirs."""
+    machine = os.path.join(tmp, "cluster.yaml")
+    with open(machine, "w") as f:
+        f.write("costs: deck\n")
+    command = ["predict", DECK, "--out", fresh(os.path.join(tmp, "out")), "--machine", machine, "--scale", scale]
+    code, text = run(0, *command, "--processes", processes, *settings(run__steps=4))
+    assert code == 0 and ("too coarse" in text) == (ranks is not None), text
+    assert ranks is None or f"from {ranks} ranks on" in text and "5824 cells" in text, text
 
 
 def test_predict_space(tmp):

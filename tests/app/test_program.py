@@ -855,7 +855,11 @@ def test_stages(tmp):
         if name.startswith("test2"):
             hashes.add(s["state_hash"])
     assert len(hashes) == 1, f"the models' runs end in {hashes}"
-    assert job(2, 8, **small, TASK="16").returncode == 2, "no such task"
+    assert job(2, 8, **small, TASK="20").returncode == 2, "no such task"
+    assert job(2, 8, **small, TASK="18").returncode == 2, "exact, by the wall clock"
+    for task, name, clock in ((17, "test2_r1_ahead", "wall"), (18, "test1_exact", "work")):
+        assert job(2, 8, **small, TASK=str(task), STEPS="10", CLOCK=clock).returncode == 0, f"task {task}"
+        assert name.split("_", 1)[1] in summary(os.path.join(tmp, "models", name))["overall_lbe"], f"task {task}"
     code, text = run(
         3,
         "run",

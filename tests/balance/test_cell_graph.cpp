@@ -2,7 +2,9 @@
 // The graph of the cells, and partitions that libraries make of it.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <set>
+#include <utility>
 
 #include "balance/partition/cell_graph.hpp"
 #include "balance/partition/quality.hpp"
@@ -92,3 +94,28 @@ TEST_CASE("METIS and Scotch give each cell one owner, balance, follow targets, a
         }
     }
 }
+
+#ifdef __GLIBC__
+TEST_CASE("what METIS prints does not reach the user") {
+    if (!kind_of({.kind = "metis"}).built) return;
+    // Parts as many as cells, and all load in one of them: METIS has bisections without a cell then, and says so.
+    const Grid grid{{9, 9, 1}, {true, false, false}};
+    std::vector<std::int64_t> load(81, 0);
+    load[40] = 1000;
+    PartitionOptions options;
+    options.kind = "metis";
+    options.processes = 24;
+    Scattered<Split> memory;
+    std::FILE* printed = std::tmpfile();
+    REQUIRE(printed != nullptr);
+    std::FILE* terminal = std::exchange(stdout, printed);
+    const SerialTeam team;
+    const auto parts = whole(team, make_partition({team, grid, {24, 1}, load, {}, {}}, options, memory));
+    std::fputs("after", stdout);
+    std::swap(stdout, terminal);
+    std::fseek(printed, 0, SEEK_END);
+    CHECK(std::ftell(printed) == 5);
+    std::fclose(printed);
+    CHECK(parts.processes() == 24);
+}
+#endif

@@ -257,3 +257,64 @@ def test_balancing_that_is_off_or_worth_it(tmp_path):
     ]
     assert [kind for kind, _ in found(**{**net, "saved": -0.1})] == ["problem"]
     assert [kind for kind, _ in found(**{**net, "saved": -0.01})] == ["note"]
+
+
+@pytest.mark.group("findings")
+@pytest.mark.parametrize(
+    "loads, text",
+    [
+        ([1], None),
+        ([3, 1], None),
+        ([1] * 4, None),
+        ([2, 1, 1, 1], None),
+        ([7, 1, 1, 1], "The densest 25 % of the box carries 70 % of the load at step 0."),
+        ([9, *[1] * 8], "The densest 11 % of the box carries 53 % of the load at step 0."),
+        ([9, *[1] * 9], "A tenth of the box carries 50 % of the load at step 0."),
+        ([9, 9, *[1] * 17], "The densest 11 % of the box carries 51 % of the load at step 0."),
+    ],
+)
+def test_how_much_of_the_box_is_dense(loads, text, tmp_path):
+    """The sentence names the part of the box that it counted, however few blocks the map has."""
+    cells = "".join(f"0,{x},0,0,{x + 1},1,1,1,{load},0\n" for x, load in enumerate(loads))
+    (tmp_path / "map.csv").write_text("step,x0,y0,z0,x1,y1,z1,particles,load,owner\n" + cells)
+    (tmp_path / "summary.json").write_text('{"processes": 2, "steps": 0}')
+    found = [f["text"] for f in data_of(made(tmp_path))[0]["findings"] if "of the box" in f["text"]]
+    assert found == ([text] if text else [])
+
+
+@pytest.mark.group("findings")
+@pytest.mark.parametrize(
+    "starts, rows, found",
+    [
+        # Steps and seconds of all starts in the directory, where there are several.
+        ([0], [(0, 0), (300, 6)], None),
+        ([0, 200], [(0, 0), (100, 2), (200, 4), (300, 8)], (2, 8, 300 * 50 / 8)),
+        # A run that goes on in a new directory, once and twice.
+        ([0, 200], [(200, 0), (300, 2)], None),
+        ([0, 200, 250], [(210, 1), (250, 2), (300, 5)], (2, 5, 100 * 50 / 5)),
+        ([0, 200], [], None),
+    ],
+)
+def test_time_of_all_starts(starts, rows, found, tmp_path):
+    """A run that was stopped and continued has the time of all its starts beside a run in one piece."""
+    (tmp_path / "run.json").write_text(json.dumps({"starts": [{"id": "0", "step": s} for s in starts]}))
+    (tmp_path / "summary.json").write_text(json.dumps({"particles": 50, "steps": 300, "first_step": starts[-1]}))
+    (tmp_path / "timing.csv").write_text("step,wall_seconds\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    names = ("starts", "wall_seconds", "atom_steps_per_second")
+    assert data_of(made(tmp_path))[0]["all_starts"] == (dict(zip(names, found)) if found else None)
+
+
+@pytest.mark.group("findings")
+@pytest.mark.parametrize(
+    "of, saved, text",
+    [
+        ("run", 0.5, "Balancing made the part of this run from step 1,000 on 50 % shorter: 1 s instead of about 2 s"),
+        ("run", 0.0, "Balancing cost about as much time as it saved: the part of the run from step 1,000 on took 1 s."),
+        ("virtual processes", 0.5, "1 s instead of 2 s in the steps from 1,000 on, without what balancing itself"),
+    ],
+)
+def test_worth_of_a_restarted_run(of, saved, text, tmp_path):
+    """Its seconds are those of the last start, and the sentence says so."""
+    net = {"of": of, "seconds": 1.0, "without_seconds": 2.0, "saved": saved}
+    (tmp_path / "summary.json").write_text(json.dumps({"steps": 2000, "first_step": 1000, "worth": {"net": net}}))
+    assert text in " ".join(f["text"] for f in data_of(made(tmp_path))[0]["findings"])

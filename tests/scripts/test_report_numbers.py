@@ -51,13 +51,14 @@ def test_summary_and_what_ran(runs, browser):
             "return [...document.querySelectorAll('.figures div')].map((d) => [...d.children].map((c) => c.innerText))"
         )
     )
+    wall = float(rows_of(out, "timing.csv")[-1]["wall_seconds"])  # the summary's is of the last start
     assert facts.pop("ranks x threads") == f"{summary['ranks']} x {summary['threads']}"
     assert {name: shown(text) for name, text in facts.items()} == {
         "particles": summary["particles"],
         "steps": summary["steps"],
         "processes": summary["processes"],
-        "wall time": pytest.approx(summary["wall_seconds"], rel=1e-3),
-        "atom-steps a second": pytest.approx(summary["atom_steps_per_second"], rel=1e-3),
+        "wall time, 2 starts": pytest.approx(wall, rel=1e-3),
+        "atom-steps a second": pytest.approx(summary["particles"] * summary["steps"] / wall, rel=1e-3),
         "overall LBE": pytest.approx(next(iter(summary["overall_lbe"].values())), rel=1e-3),
         "energy drift": pytest.approx(summary["energy_drift"], rel=0.06),
     }
@@ -117,6 +118,22 @@ def test_balancing_energies_and_speeds(runs, browser):
     held = browser.run("return [report.runs[0].resources.step, report.runs[0].resources.speed]")
     steps = sorted({int(r["step"]) for r in resources})
     assert held == [steps, [columns(resources, "speed", step=str(s))[0] for s in steps]]
+
+
+@pytest.mark.group("numbers")
+@pytest.mark.parametrize("given", [(), ("heat",), ("work",), ("heat", "work")])
+def test_energy_that_a_run_is_given(given, browser, tmp_path):
+    """The check of the physics is of what the motion keeps: heat and work are no error of the time step."""
+    columns = ["step", "time", "particles", "kinetic", "potential", "total", *given]
+    rows = [[s, s, 9, 100, 0, 100 + 7 * s * len(given), *[7 * s for _ in given]] for s in range(4)]
+    (tmp_path / "thermo.csv").write_text("\n".join(",".join(map(str, row)) for row in [columns, *rows]) + "\n")
+    browser.open(made(tmp_path))
+    less = f" less {' and '.join(given)}" if given else ""
+    charts = charts_of(browser)
+    change = charts[("energies", f"Change of the total energy{less}, of the largest kinetic energy")]["change"]
+    assert change == ([0, 1, 2, 3], [0, 0, 0, 0])
+    held = charts.get(("energies", "Given from outside / epsilon"), {})
+    assert held == {name: ([0, 1, 2, 3], [0, 7, 14, 21]) for name in given}
 
 
 @pytest.mark.group("numbers")
