@@ -50,7 +50,6 @@ std::string fields_name(std::int64_t step) { return fmt::format("fields_{}", ste
 }  // namespace
 
 void FieldFiles::go_on(std::int64_t step) {
-    if (results_.comm().rank() != 0) return;
     // Of each step that is there, the grid as its own description has it.
     std::map<std::int64_t, std::string> grids;
     std::error_code error;
@@ -61,7 +60,7 @@ void FieldFiles::go_on(std::int64_t step) {
         if (std::sscanf(name.c_str(), "fields_%lld.xdmf", &found) != 1 || name != fields_name(found) + ".xdmf" ||
             found > step)
             continue;
-        const std::string text = comm::read_text(it->path().string());
+        const std::string text = results_.read(name);
         if (text.starts_with(xdmf_begin) && text.ends_with(xdmf_end))
             grids[found] = text.substr(xdmf_begin.size(), text.size() - xdmf_begin.size() - xdmf_end.size());
     }

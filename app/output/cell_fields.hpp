@@ -40,7 +40,8 @@ public:
     /// results: prepared.
     explicit FieldFiles(RunDirectory& results) : results_(results) {}
 
-    /// The series goes on after the files up to `step` that this run has written.
+    /// The series goes on after the files up to `step` that this run has written. On rank 0 alone, inside on_rank_0().
+    /// Throws OutputError.
     void go_on(std::int64_t step);
     /// Collective. Throws OutputError, comm::WriteError.
     void write(const CellFields& fields);

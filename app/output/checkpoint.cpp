@@ -42,6 +42,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
         file.dataset(path + "/memory", std::span<const double>(memory));
         file.dataset(path + "/record", std::span<const double>(b.history.to_numbers()));
         file.dataset(path + "/criterion", std::span<const double>(b.watch.memory));
+        file.rows(path + "/spent", std::span<const double>(b.watch.spent));
         std::vector<double> state;
         if (!b.state.empty()) state = file_order.to_boxes(std::span<const double>(b.state));  // after a balancing
         file.rows(path + "/state", std::span<const double>(state));
@@ -50,6 +51,15 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     const std::vector<double> memory = balancer.speeds().memory(balancer.team());
     file.dataset("/balance/speeds/found", std::span<const double>(balancer.speeds().found()));
     file.rows("/balance/speeds/records", std::span<const double>(memory));
+}
+
+// Of one model, as write_balance() lays it out. boxes: of all processes.
+std::int64_t model_bytes(const BalancedModel& b, std::int64_t boxes, const LoadBalancer& balancer) {
+    constexpr std::int64_t number = 8, layout = 1 << 13;
+    const std::int64_t corners = 2 * balancer.grid().dimensions, splits = 4 * boxes,  // 2 n - 1 of n boxes, two numbers
+        small = static_cast<std::int64_t>(b.model->memory().size() + b.watch.memory.size()) + balance::History::numbers;
+    return layout + number * (corners * boxes + splits + small + 2 * balancer.hosts().processes() + 1 +
+                              balancer.grid().box().cells());
 }
 
 // High and low halves of heat and work.
@@ -98,6 +108,21 @@ CheckpointCost& CheckpointCost::operator+=(const CheckpointCost& other) {
     return *this;
 }
 
+std::int64_t checkpoint_bytes(std::int64_t particles, int dimensions, const Deck& deck, const LoadBalancer& balancer) {
+    constexpr std::int64_t number = 8, layout = 1 << 15;
+    const std::int64_t seen_by_readers = 3 + 3 + 1, exact = 1 + state_columns(dimensions);  // numbers a particle
+    std::int64_t bytes = particles * number * (seen_by_readers + exact) + layout + std::ssize(to_yaml(deck));
+    if (!balancer.on()) return bytes;
+    std::vector<std::int64_t> boxes;
+    for (const BalancedModel& b : balancer.models()) boxes.push_back(std::ssize(b.partition.boxes));
+    balancer.team().sum(boxes);
+    for (std::size_t m = 0; m < boxes.size(); ++m) bytes += model_bytes(balancer.models()[m], boxes[m], balancer);
+    if (balancer.finds_speeds())
+        bytes += number * static_cast<std::int64_t>(balancer.speeds().found().size() +
+                                                    balancer.speeds().memory(balancer.team()).size());
+    return bytes;
+}
+
 CheckpointCost write_checkpoint(const std::string& directory, const CheckpointInfo& info, const Engine& engine,
                                 const LoadBalancer& balancer, const comm::Communicator& comm,
                                 std::vector<std::int64_t>& own) {
@@ -107,9 +132,9 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
     const auto lap = [&](double& seconds) { seconds = comm::now() - start, start += seconds; };
     std::array<std::int64_t, 1> particles{engine.particles()};
     comm.sum(std::span<std::int64_t>(particles));
+    const std::int64_t bytes = checkpoint_bytes(particles[0], engine.setup().domain.dimensions, info.deck, balancer);
     on_rank_0(comm, [&] {
-        const std::string lack =
-            comm::lack_of_space(directory, particles[0] * 100 + (1 << 17) + balancer.bytes() * comm.size() * 2);
+        const std::string lack = comm::lack_of_space(directory, bytes);
         if (!lack.empty())
             throw OutputError(fmt::format("{}: a checkpoint {}; free some space or choose another --out", name, lack));
     });

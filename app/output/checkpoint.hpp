@@ -54,6 +54,9 @@ CheckpointCost write_checkpoint(const std::string& directory, const CheckpointIn
                                 const LoadBalancer& balancer, const comm::Communicator& comm,
                                 std::vector<std::int64_t>& own);
 
+/// Bytes that a checkpoint takes: what the particles take, and at least what all else takes. Collective.
+std::int64_t checkpoint_bytes(std::int64_t particles, int dimensions, const Deck& deck, const LoadBalancer& balancer);
+
 /// Does such a system get energy from others, which a checkpoint then holds?
 inline bool gives(const md::System& system) {
     return system.thermostat.kind != md::ThermostatKind::none || md::has_motion(system);

@@ -145,8 +145,14 @@ CsvPast csv_past(std::string_view text, std::string_view head, std::int64_t end,
 
 std::int64_t last_csv_step(std::string_view text) {
     text = without_mark(text);
+    const auto commas = [](std::string_view line) { return std::count(line.begin(), line.end(), ','); };
+    const auto columns = commas(text.substr(0, text.find('\n')));
     std::int64_t last = -1;
-    while (!text.empty()) last = std::max(last, step_of(next_line(text), false).value_or(-1));
+    while (!text.empty()) {
+        const bool finished = text.find('\n') != std::string_view::npos;
+        const std::string_view line = next_line(text);
+        if (finished || commas(line) >= columns) last = std::max(last, step_of(line, false).value_or(-1));
+    }
     return last;
 }
 

@@ -37,7 +37,7 @@ struct CsvPast {
 /// dropped. Anything else that is not a table by these rules is an obstacle, also in rows from `end` on.
 CsvPast csv_past(std::string_view text, std::string_view head, std::int64_t end, const CsvRules& rules = {});
 
-/// The largest step at the beginning of a line, -1 where there is none.
+/// The largest step at the beginning of a line, -1 where there is none. A last row that is cut counts for nothing.
 std::int64_t last_csv_step(std::string_view text);
 
 }  // namespace app

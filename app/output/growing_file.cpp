@@ -14,10 +14,11 @@ namespace app {
 GrowingFile::GrowingFile(RunDirectory& results, std::string name, std::string head, const Past& past)
     : results_(results), name_(std::move(name)), head_(std::move(head)) {
     on_rank_0(results_.comm(), [&] {
+        results_.require_ours();
         std::string rows;
         if (const std::string path = results_.path() + "/" + name_; results_.continued()) {
             if (comm::file_size(path) >= 0) {
-                CsvPast found = csv_past(comm::read_text(path), head_, past.end, past.rules);
+                CsvPast found = csv_past(results_.read(name_), head_, past.end, past.rules);
                 if (!found.obstacle.empty()) results_.put_aside(name_, found.obstacle);
                 if (found.gap) results_.note_gap(name_, *found.gap);
                 rows = std::move(found.rows);
@@ -29,7 +30,7 @@ GrowingFile::GrowingFile(RunDirectory& results, std::string name, std::string he
             const std::size_t begin = rows.rfind('\n', rows.size() - 2) + 1;  // 0 for the only one
             last_past_row_ = rows.substr(begin, rows.size() - 1 - begin);
         }
-        require(file_.start(results_.path() + "/" + name_, head_ + "\n" + rows));
+        require(file_.start(results_.path() + "/" + name_, head_ + "\n" + rows, !rows.empty()));
     });
 }
 
@@ -42,9 +43,10 @@ void GrowingFile::append(const std::string& rows) {
 void GrowingFile::rewrite(const std::function<std::string(std::string_view rows)>& change) {
     on_rank_0(results_.comm(), [&] {
         renew_if_damaged();
-        const std::string path = results_.path() + "/" + name_, text = comm::read_text(path);
+        const std::string text = results_.read(name_);
         const std::size_t head = std::min(head_.size() + 1, text.size());
-        require(file_.start(path, head_ + "\n" + change(std::string_view(text).substr(head))));
+        require(file_.start(results_.path() + "/" + name_, head_ + "\n" + change(std::string_view(text).substr(head)),
+                            true));
     });
 }
 

@@ -32,6 +32,9 @@ public:
     /// Collective. Throws OutputError.
     void rewrite(const std::function<std::string(std::string_view rows)>& change);
 
+    /// Brings the rows to the disk. On rank 0 alone, inside on_rank_0(). Throws OutputError.
+    void sync() const { require(file_.sync()); }
+
     /// All ranks of the run, which on_rank_0() brings to agree.
     const comm::Communicator& comm() const { return results_.comm(); }
     /// On rank 0: the last row that was there before; empty where there was none.

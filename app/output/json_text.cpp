@@ -297,6 +297,9 @@ std::string text_of(const Lineage& lineage, const Trajectory& now) {
     j["program"] = std::string("steelyard ") + STEELYARD_VERSION;
     j["dt"] = now.dt;
     j["precision"] = now.precision;
+    j["settings"] = fmt::format("{:016x}", now.settings);
+    j["steps"] = now.steps;
+    j["processes"] = now.processes;
     j["starts"] = Json::array();
     for (const Start& s : lineage) j["starts"].push_back({{"id", fmt::format("{:016x}", s.id)}, {"step", s.step}});
     return text_of(j, 2) + "\n";
@@ -306,7 +309,9 @@ Lineage lineage_in(const std::string& text, Trajectory& trajectory) {
     Lineage lineage;
     try {
         const Json j = Json::parse(text);
-        trajectory = {j.at("dt").get<double>(), j.at("precision").get<std::string>()};
+        trajectory = {j.at("dt").get<double>(),          j.at("precision").get<std::string>(),  0,
+                      j.value("steps", std::int64_t{0}), j.value("processes", std::int64_t{0}), false};
+        if (j.contains("settings")) trajectory.settings = std::stoull(j["settings"].get<std::string>(), nullptr, 16);
         for (const auto& s : j.at("starts"))
             lineage.push_back(
                 {std::stoull(s.at("id").get<std::string>(), nullptr, 16), s.at("step").get<std::int64_t>()});

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -128,6 +129,16 @@ std::vector<Json> communications_of(const BalancedCells& before, const balance::
 
 }  // namespace
 
+std::int64_t last_lbaf_step(const std::string& folder) {
+    std::int64_t last = -1;
+    for (const char* name : {"/data.0.json", "/data.0.json.tmp"}) {
+        const std::string text = comm::read_text(folder + name);
+        const std::size_t at = text.rfind(before_step);
+        if (at != std::string::npos) last = std::max(last, step_in(text.substr(at)));
+    }
+    return last;
+}
+
 LbafFiles::LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t processes, std::int64_t last)
     : results_(results), grid_(grid), sizes_(processes, 0) {
     std::error_code error;
@@ -146,9 +157,13 @@ LbafFiles::LbafFiles(RunDirectory& results, const balance::Grid& grid, std::int6
     fs::create_directory(results.path() + "/" + folder, error);
     for (std::int64_t p = 0; p < processes; ++p) {
         const std::string text = phases_ > 0 ? first_lines(past(p), 1 + phases_) : head_of(grid, p, processes) + "\n";
-        if (!comm::replace_file(comm::unfinished(results.path() + "/" + name(p)), text))
-            throw results.cannot_write(name(p));
+        const std::string growing = comm::unfinished(results.path() + "/" + name(p));
         sizes_[p] = std::ssize(text);
+        // A file that grew is cut: nothing of what stays is written again, so a power cut cannot take it.
+        const bool cut = phases_ > 0 && !results.read(comm::unfinished(name(p))).empty();
+        if (cut ? ftruncate(comm::Descriptor(growing, O_WRONLY | O_NOFOLLOW), sizes_[p]) != 0
+                : !comm::replace_file(growing, text))
+            throw results.cannot_write(name(p));
     }
 }
 
@@ -156,9 +171,8 @@ std::string LbafFiles::name(std::int64_t process) const { return fmt::format("{}
 
 // What an earlier start has written of this process.
 std::string LbafFiles::past(std::int64_t process) const {
-    const std::string path = results_.path() + "/" + name(process);
-    const std::string growing = comm::read_text(comm::unfinished(path));
-    return growing.empty() ? comm::read_text(path) : growing;
+    const std::string growing = results_.read(comm::unfinished(name(process)));
+    return growing.empty() ? results_.read(name(process)) : growing;
 }
 
 void LbafFiles::append(std::int64_t process, const std::string& text) {

@@ -11,6 +11,9 @@
 
 namespace app {
 
+/// The last step of the files in a folder lbaf/; -1 where there are none.
+std::int64_t last_lbaf_step(const std::string& folder);
+
 /// On rank 0 alone. While they grow, with a phase a line, the files bear the names data.<process>.json.tmp.
 class LbafFiles {
 public:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace app {
@@ -41,11 +42,14 @@ inline bool is_moment_of(const Lineage& past, std::int64_t step, const Lineage& 
     return past.size() == whole.size() || step <= whole[past.size()].step;
 }
 
-/// What makes two runs through the same states different from there on.
+/// What a start of the program does, as far as its results depend on it.
 struct Trajectory {
     double dt = 0;
     std::string precision;
-    friend bool operator==(const Trajectory&, const Trajectory&) = default;
+    std::uint64_t settings = 0;  ///< digest of the effective deck without the numbers below and `checkpoint`
+    std::int64_t steps = 0;      ///< the last step
+    std::int64_t processes = 0;  ///< virtual processes
+    bool balances = false;       ///< as the settings say; not in run.json
 };
 
 }  // namespace app

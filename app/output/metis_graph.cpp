@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "app/output/result_files.hpp"
 #include "balance/partition/cell_graph.hpp"
 #include "comm/file/posix_file.hpp"
 
@@ -44,6 +46,13 @@ std::string graph_text(const BalancedCells& before, const balance::Grid& grid) {
     return text;
 }
 
+// The step of a file that MetisFiles writes, also of an unfinished one; empty for any other name.
+std::optional<std::int64_t> metis_step(std::string_view name) {
+    if (name.ends_with(".tmp")) name.remove_suffix(4);
+    const auto step = step_in_name(name, "step_", ".graph");
+    return step ? step : step_in_name(name, "step_", ".owners");
+}
+
 // The process of each cell, a line for each.
 std::string owners_text(const BalancedCells& before, const balance::Grid& grid) {
     std::vector<std::int64_t> owners(grid.box().cells());
@@ -57,17 +66,22 @@ std::string owners_text(const BalancedCells& before, const balance::Grid& grid) 
 
 }  // namespace
 
+std::int64_t last_metis_step(const std::string& folder) {
+    std::int64_t last = -1;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+        last = std::max(last, metis_step(entry.path().filename().string()).value_or(-1));
+    return last;
+}
+
 MetisFiles::MetisFiles(RunDirectory& results, const balance::Grid& grid, std::int64_t last)
     : results_(results), grid_(grid) {
     std::error_code error;
     const std::string path = results.path() + "/" + metis_folder;
     fs::create_directory(path, error);
     std::vector<fs::path> later;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-        long long step = 0;
-        if (std::sscanf(entry.path().filename().c_str(), "step_%lld.", &step) == 1 && step > last)
-            later.push_back(entry.path());
-    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
+        if (metis_step(entry.path().filename().string()).value_or(-1) > last) later.push_back(entry.path());
     for (const fs::path& file : later) fs::remove(file, error);
     if (error) throw results.cannot_write(metis_folder);
 }

@@ -3,11 +3,15 @@
 // cells cost and hold; beside it, in the format of METIS' own results, step_<step>.owners: who had them.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "app/balancing/balanced_cells.hpp"
 #include "app/output/run_directory.hpp"
 
 namespace app {
+
+/// The last step of the files in a folder metis/; -1 where there are none.
+std::int64_t last_metis_step(const std::string& folder);
 
 /// On rank 0 alone.
 class MetisFiles {

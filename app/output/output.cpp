@@ -33,6 +33,9 @@ bool finds_speeds(const Deck& deck) {  // as LoadBalancer::finds_speeds()
 struct Output::Files {
     Files(RunDirectory& results, const RunContext& run, const md::Domain& domain, std::int64_t processes);
 
+    // Brings the tables to the disk: a restart from the checkpoint that comes next goes on with them. On rank 0.
+    void sync() const;
+
     struct Running {
         std::int64_t every = 0;
         std::unique_ptr<Series> series;
@@ -97,6 +100,14 @@ Output::Files::Files(RunDirectory& results, const RunContext& run, const md::Dom
     }
 }
 
+void Output::Files::sync() const {
+    thermo.sync(), timing.sync();
+    if (balance) balance->sync();
+    if (resources) resources->sync();
+    if (zones) zones->sync();
+    if (overview) overview->sync();
+}
+
 Output::Output(RunDirectory& directory, const RunContext& run, const md::Domain& domain, const comm::Communicator& comm,
                Timers& timers, const LoadBalancer& balancer)
     : results_(directory),
@@ -123,7 +134,7 @@ Output::Files& Output::files() {
     results_.prepare(run_.restart, run_.old, run_.deck, run_.deck_path);
     if (run_.trace) run_.trace->open();
     on_rank_0(comm_, [&] {
-        if (!comm::replace_file(results_.path() + "/deck.yaml", to_yaml(run_.deck)))
+        if (!comm::replace_file(results_.path() + "/deck.yaml", to_yaml(run_.deck), results_.continued()))
             throw results_.cannot_write("deck.yaml");
     });
     files_ = std::make_unique<Files>(results_, run_, domain_, balancer_.hosts().processes());
@@ -200,6 +211,7 @@ void Output::checkpoint(std::int64_t step, const Engine& engine) {
     on_rank_0(comm_, [&] { results_.require_ours(); });
     for (const Files::Running& r : f.series) r.series->flush();
     if (f.overview) f.overview->write_ranks(balancer_.team());
+    on_rank_0(comm_, [&] { f.sync(); });
     CheckpointInfo info;
     info.step = step;
     info.energy_first = energies_.first.value_or(0);
@@ -283,7 +295,7 @@ bool Output::finish(std::int64_t step, const Engine& engine) {
     }
     on_rank_0(comm_, [&] {
         results_.require_ours();
-        if (!comm::replace_file(results_.path() + "/summary.json", to_json(summary)))
+        if (!comm::replace_file(results_.path() + "/summary.json", to_json(summary), true))
             throw results_.cannot_write("summary.json");
         results_.forget_summary_before();
     });

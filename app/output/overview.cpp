@@ -88,12 +88,20 @@ Overview::Thinned<Row>::Thinned(RunDirectory& results, const char* name, const C
     : comm(results.comm()),
       table(results, name, columns, {run.first_step() + 1, false, {}}),
       frames(frames_for(run.deck.run.steps, std::max<std::int64_t>(2, most))) {
-    if (results.continued() && run.deck.output.map_frames > 0) thin(frames.most);
+    if (!results.continued() || run.deck.output.map_frames == 0) return;
+    const bool fewer = run.restart && run.restart->deck.output.map_frames > run.deck.output.map_frames;
+    thin(frames.most, [&] {
+        if (fewer) results.copy_aside(name, "keeps fewer frames");
+    });
 }
 
 template <class Row>
-void Overview::Thinned<Row>::thin(std::int64_t room) {
-    table.rewrite([&](std::string_view rows) { return thinned(rows, room, frames); });  // on rank 0
+void Overview::Thinned<Row>::thin(std::int64_t room, const std::function<void()>& before_rows_go) {
+    table.rewrite([&](std::string_view rows) {  // on rank 0
+        std::string kept = thinned(rows, room, frames);
+        if (kept.size() < rows.size() && before_rows_go) before_rows_go();
+        return kept;
+    });
     comm.broadcast(std::as_writable_bytes(std::span(&frames, 1)));
 }
 

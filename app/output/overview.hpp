@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "app/balancing/load_balancer.hpp"
@@ -47,6 +48,8 @@ public:
                               const Timers& timers);
     /// Writes the rows of the ranks that are still in memory. Collective. Throws OutputError.
     void write_ranks(const balance::Team& team);
+    /// Brings both files to the disk. On rank 0 alone, inside on_rank_0(). Throws OutputError.
+    void sync() const { map_.table.sync(), ranks_.table.sync(); }
 
 private:
     template <class Row>
@@ -60,7 +63,7 @@ private:
         Frames frames;
 
     private:
-        void thin(std::int64_t room);
+        void thin(std::int64_t room, const std::function<void()>& before_rows_go = {});
     };
     std::vector<MapRow> map_rows(std::int64_t step, const Engine& engine, const LoadBalancer& balancer) const;
     RankRow rank_row(std::int64_t step, const Engine& engine, const Timers& timers) const;

@@ -20,6 +20,8 @@
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "md/initial.hpp"
+#include "md/kernels/kernels.hpp"
+#include "md/system.hpp"
 
 namespace app {
 namespace {
@@ -83,6 +85,21 @@ bool sensible(const md::Particle<3>& p, const md::Domain& domain) {
     return true;
 }
 
+// What the particles of a checkpoint can have of energy is bounded by how they move, where they lie and how deep their
+// potential is. What they had at the start, and were given since, adds up to what they have now, but for the error of
+// the time step. The bounds are wide, because no true checkpoint may be refused, however large its time step is.
+bool sensible_energies(const CheckpointInfo& info, double kinetic) {
+    constexpr double wide = 100, most_in_pairs = 1000, most_error = 1;  // epsilon; of a particle, the last one a step
+    const md::System& s = info.deck.system;
+    const auto n = static_cast<double>(info.particles);
+    double fall = 0;  // of a particle through the whole box
+    for (int a = 0; a < s.dimensions; ++a) fall += std::abs(s.gravity[a]) * s.box[a];
+    const double here =
+        kinetic + info.largest_kinetic + n * (most_in_pairs * std::max(1.0, s.potential.epsilon) + fall);
+    const double given = std::ldexp(static_cast<double>(info.given.heat + info.given.work), -md::kinetic_bits);
+    return std::abs(info.energy_first + given) <= wide * here + most_error * n * static_cast<double>(info.step);
+}
+
 void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Communicator& comm) {
     const std::vector<double> energies = file.all<double>("/exact/energies"), clock = file.all<double>("/exact/clock");
     const std::vector<std::int64_t> step = file.all<std::int64_t>("/particles/all/position/step");
@@ -110,7 +127,11 @@ void read_history(comm::FileReader& file, CheckpointInfo& info, const comm::Comm
         };
         info.given = {joined(halves[0], halves[1]), joined(halves[2], halves[3])};
         for (const md::Int128 g : {info.given.heat, info.given.work})
-            require(std::abs(static_cast<double>(g)) < std::ldexp(1.0, 100), "what it was given");
+            require(std::abs(static_cast<double>(g)) <= std::ldexp(most, md::kinetic_bits), "what it was given");
+        const md::Thermostat& t = info.deck.system.thermostat;
+        const bool heats = t.kind != md::ThermostatKind::none && info.step > t.from,
+                   moves = md::has_motion(info.deck.system) && info.step > 0;
+        require((heats || info.given.heat == 0) && (moves || info.given.work == 0), "what it was given");
     }
     if (!file.has("/exact/lineage")) return;  // of the time before run.json, as restarts/strip_t1.h5
     const std::vector<std::int64_t> numbers = file.all<std::int64_t>("/exact/lineage");
@@ -205,6 +226,7 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const balance::D
     try {
         comm::FileReader file(info.path, comm);
         const md::Domain& domain = engine.setup().domain;
+        double kinetic = 0;
         for_each_piece(file, info.particles, domain.dimensions, comm, [&](std::vector<md::Particle<3>> list) {
             const bool good =
                 std::all_of(list.begin(), list.end(), [&](const md::Particle<3>& p) { return sensible(p, domain); });
@@ -212,7 +234,16 @@ void load_particles(const CheckpointInfo& info, Engine& engine, const balance::D
                 return InputError(fmt::format("{}: holds a particle outside the box, or faster than anything; {}",
                                               info.path, remedy));
             });
+            for (const md::Particle<3>& p : list)
+                for (int a = 0; a < domain.dimensions; ++a)
+                    kinetic += std::pow(static_cast<double>(p.v[a]) * md::velocity_unit, 2) / 2;
             engine.distribute(list, owners);
+        });
+        std::array<md::Int128, 1> sum{static_cast<md::Int128>(std::ldexp(kinetic, md::kinetic_bits))};
+        comm.sum(sum);
+        comm::require(comm, sensible_energies(info, std::ldexp(static_cast<double>(sum[0]), -md::kinetic_bits)), [&] {
+            return InputError(fmt::format(
+                "{}: its first energy and what it was given make no sense for its particles; {}", info.path, remedy));
         });
     } catch (const comm::ReadError& e) {
         comm::throw_in_place_of(e, InputError(e.what()));

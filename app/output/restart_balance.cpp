@@ -22,6 +22,7 @@ struct SavedModel {
     std::vector<balance::Split> splits;
     std::vector<double> memory, record, state;  // state: of this rank's home
     std::vector<double> criterion;              // what it remembers; empty: nothing since the last migration
+    std::vector<double> spent;                  // by each process; empty: nothing, or not known
 };
 
 SavedModel read_model(comm::FileReader& file, const std::string& path, const LoadBalancer& balancer,
@@ -47,6 +48,7 @@ SavedModel read_model(comm::FileReader& file, const std::string& path, const Loa
     s.memory = file.all<double>(path + "/memory");
     s.record = file.all<double>(path + "/record");
     if (file.has(path + "/criterion")) s.criterion = file.all<double>(path + "/criterion");
+    if (file.has(path + "/spent")) s.spent = file.all<double>(path + "/spent");
     if (file.row_count<double>(path + "/state") == balancer.grid().box().cells()) {
         const balance::FieldPlan file_order = balance::plan_by_columns(balancer.team(), balancer.grid());
         const std::vector<double> state =
@@ -69,8 +71,6 @@ bool fits(const std::vector<balance::Split>& splits, const balance::Grid& grid,
 // it.
 std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balance::Contender& saved_by,
                         std::int64_t step, const LoadBalancer& balancer, const comm::Communicator& comm) {
-    const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
-                       std::all_of(s.state.begin(), s.state.end(), [&](double v) { return b.model->accepts_state(v); });
     const int axes = balancer.grid().dimensions;
     const bool splits = std::all_of(s.splits.begin(), s.splits.end(), [axes](const balance::Split& x) {
         return x.axis >= -1 && x.axis < axes && x.left >= 0;
@@ -86,7 +86,22 @@ std::string nonsense_in(const SavedModel& s, const BalancedModel& b, const balan
     if (!s.criterion.empty() && s.criterion.size() != remembered) return "criterion";
     if (!std::all_of(s.criterion.begin(), s.criterion.end(), [](double v) { return std::abs(v) <= 1e30; }))
         return "criterion";
+    if (!s.spent.empty() && std::ssize(s.spent) != s.partition.processes()) return "spent";
+    if (!std::all_of(s.spent.begin(), s.spent.end(), [](double v) { return v >= 0 && v <= 1e30; })) return "spent";
+    // Once a model has learnt from times, no cell is without a state, which some models mark by a negative one.
+    const balance::History record =
+        balance::History::from_numbers(std::span(s.record).first<balance::History::numbers>());
+    const bool state = s.state.size() == static_cast<std::size_t>(balancer.home_cells()) &&
+                       std::all_of(s.state.begin(), s.state.end(), [&](double v) {
+                           return b.model->accepts_state(v) && (v >= 0 || record.updates == 0);
+                       });
     return comm.all_agree(state) ? "" : "state";
+}
+
+// What the processes that this rank hosts have spent; empty where that is not known.
+std::vector<double> spent_here(const std::vector<double>& spent, const balance::Range& hosted) {
+    if (spent.empty()) return {};
+    return {spent.begin() + hosted.begin, spent.begin() + hosted.end};
 }
 
 // What a run of this deck balances by name: the driver, and what is compared with it.
@@ -166,7 +181,7 @@ std::vector<std::string> load_balance(const CheckpointInfo& info, LoadBalancer& 
                 b.splits = {balancer.team(), saved.splits};  // else the partition is of another kind now
             b.history = balance::History::from_numbers(std::span(saved.record).first<balance::History::numbers>());
             if (saved_by.criterion.name != b.contender.criterion.name) b.history.lost_seconds = 0;  // it was another's
-            else b.watch.memory = saved.criterion;
+            else b.watch = {spent_here(saved.spent, balancer.hosts().processes_of(comm.rank())), saved.criterion};
             if (&b == &balancer.models().front()) balancer.set_last_step(last[0]), balancer.set_timed_from(info.step);
         }
         if (const std::string first = "/balance/" + old.model + "/first"; old.every > 0 && file.has(first))

@@ -31,14 +31,22 @@ constexpr auto single_results = std::to_array<std::string_view>(
      "summary.json", "summary_before.json", "run.json", "partition.json", "predict.json", "machine.yaml",
      "extrap.jsonl", "lbaf", "metis"});
 
+// The first of them, and how many more there are: there may be one for each step.
+std::string some_of(const std::vector<std::string>& names) {
+    const auto shown = std::min<std::size_t>(names.size(), 8);
+    const std::string more = shown < names.size() ? fmt::format(" and {} more", names.size() - shown) : "";
+    return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + shown, ", "), more);
+}
+
 // Those that are directories: of the formats of other programs.
 bool is_folder(std::string_view name) {
     const std::vector<std::string> names = balance::all_words<BalanceFormat>();
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The step of a file `<kind>_<step><ending>`, empty for any other name.
-std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind, std::string_view ending) {
+}  // namespace
+
+std::optional<std::int64_t> step_in_name(std::string_view name, std::string_view kind, std::string_view ending) {
     if (!name.starts_with(kind) || !name.ends_with(ending) || name.size() <= kind.size() + ending.size())
         return std::nullopt;
     name.remove_prefix(kind.size());
@@ -49,15 +57,13 @@ std::optional<std::int64_t> step_in(std::string_view name, std::string_view kind
     return step;
 }
 
-}  // namespace
-
-std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step_in(name, "checkpoint_", ".h5"); }
+std::optional<std::int64_t> checkpoint_step(std::string_view name) { return step_in_name(name, "checkpoint_", ".h5"); }
 
 std::optional<std::int64_t> frame_step(std::string_view name) {
     for (const SeriesKind& kind : series_kinds())
         for (const std::string_view file : kind.files)
             if (const std::size_t star = file.find('*'); star != std::string_view::npos)
-                if (const auto step = step_in(name, file.substr(0, star), file.substr(star + 1))) return step;
+                if (const auto step = step_in_name(name, file.substr(0, star), file.substr(star + 1))) return step;
     return std::nullopt;
 }
 
@@ -76,8 +82,10 @@ Contents contents_of(const std::string& directory) {
         const std::string name = it->path().filename().string();
         constexpr std::string_view tmp = ".tmp";
         if (is_result(name)) found.results.push_back(name);
-        else if (name.ends_with(tmp) && is_result(std::string_view(name).substr(0, name.size() - tmp.size())))
-            found.unfinished.push_back(name);
+        else if (name.ends_with(tmp)) {
+            const std::string_view final_name = std::string_view(name).substr(0, name.size() - tmp.size());
+            if (is_result(final_name) && !is_folder(final_name)) found.unfinished.push_back(name);
+        }
     }
     if (error)
         throw OutputError(
@@ -91,7 +99,7 @@ void Aside::move(const std::string& name) {
     make(name);
     fs::rename(directory_ + "/" + name, folder_ + "/" + name, error_);
     check(name);
-    ++count_;
+    names_.push_back(name);
 }
 
 void Aside::copy(const std::string& name) {
@@ -99,7 +107,7 @@ void Aside::copy(const std::string& name) {
         make(name);
         fs::copy(directory_ + "/" + name, folder_ + "/" + name, fs::copy_options::recursive, error_);
         check(name);
-        ++count_;
+        names_.push_back(name);
         return;
     }
     if (!fs::is_regular_file(fs::symlink_status(directory_ + "/" + name, error_))) return;
@@ -107,18 +115,25 @@ void Aside::copy(const std::string& name) {
     if (!comm::copy_file(directory_ + "/" + name, folder_ + "/" + name))
         error_ = std::make_error_code(std::errc::io_error);
     check(name);
-    ++count_;
+    names_.push_back(name);
 }
 
-void Aside::report(const char* why) const {
-    if (count_ > 0)
-        say(stderr, "steelyard: note: {}: {} {} put aside into {}\n", directory_, counted(count_, "file"), why,
-            folder_);
+bool Aside::has(const std::string& name) const {
+    std::error_code error;
+    return !folder_.empty() && fs::exists(fs::symlink_status(folder_ + "/" + name, error));
+}
+
+void Aside::report(const char* why) {
+    if (names_.empty()) return;
+    if (!comm::sync_file_system(folder_))  // what they were is overwritten next
+        throw OutputError(fmt::format("{}: cannot be brought to the disk; check the disk", folder_));
+    say(stderr, "steelyard: note: {}: {} {} put aside into {}: {}\n", directory_, counted(std::ssize(names_), "file"),
+        why, folder_, some_of(names_));
+    names_.clear();
 }
 
 void Aside::make(const std::string& name_of_file) {
-    if (!folder_.empty() && fs::exists(fs::symlink_status(folder_ + "/" + name_of_file, error_)))
-        folder_.clear();  // put aside twice
+    if (has(name_of_file)) folder_.clear();  // put aside twice
     error_.clear();
     for (int n = 1; folder_.empty(); ++n) {
         const std::string name = fmt::format("{}/previous_{}", directory_, n);
@@ -153,11 +168,10 @@ void Aside::move_no_files(const std::vector<std::string>& names) {
     for (const std::string& name : names) by_kind[why_no_file(directory_, name)].push_back(name);
     for (const auto& [what, alike] : by_kind) {
         for (const std::string& name : alike) move(name);
-        const auto shown = std::min<std::size_t>(alike.size(), 3);  // there may be one for each step
-        const std::string more = shown < alike.size() ? fmt::format(" and {} more", alike.size() - shown) : "";
-        say(stderr, "steelyard: note: {}: {}{}: {}; put aside into {}, and begun anew where the run writes it\n",
-            directory_, fmt::join(alike.begin(), alike.begin() + shown, ", "), more, what, folder_);
+        say(stderr, "steelyard: note: {}: {}: {}; put aside into {}, and begun anew where the run writes it\n",
+            directory_, some_of(alike), what, folder_);
     }
+    names_.clear();
 }
 
 }  // namespace app

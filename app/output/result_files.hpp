@@ -10,6 +10,8 @@
 
 namespace app {
 
+/// The step of a file `<kind><step><ending>`, empty for any other name.
+std::optional<std::int64_t> step_in_name(std::string_view name, std::string_view kind, std::string_view ending);
 /// The step of a checkpoint's file, empty for any other name.
 std::optional<std::int64_t> checkpoint_step(std::string_view name);
 /// The step of a file that holds the state or the fields of one step.
@@ -34,10 +36,14 @@ class Aside {
 public:
     explicit Aside(const std::string& directory) : directory_(directory) {}
     void move(const std::string& name);
+    /// Whether the file was put aside already.
+    bool has(const std::string& name) const;
     void copy(const std::string& name);
     /// Moves what is no file, and says why.
     void move_no_files(const std::vector<std::string>& names);
-    void report(const char* why) const;
+    /// Says what was put aside since the last report. why: "of later steps". Throws OutputError where it cannot be
+    /// brought to the disk.
+    void report(const char* why);
     const std::string& folder() const { return folder_; }  ///< empty as long as nothing was put aside
 
 private:
@@ -45,7 +51,7 @@ private:
     void check(const std::string& what) const;
     std::string directory_, folder_;
     std::error_code error_;
-    int count_ = 0;
+    std::vector<std::string> names_;  // of what was put aside since the last report
 };
 
 }  // namespace app

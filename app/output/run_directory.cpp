@@ -11,11 +11,16 @@
 #include <filesystem>
 #include <random>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "app/common/errors.hpp"
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
+#include "app/output/checkpoint_front.hpp"
 #include "app/output/json_text.hpp"
+#include "app/output/lbaf.hpp"
+#include "app/output/metis_graph.hpp"
 #include "app/output/series.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
@@ -26,11 +31,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Trajectory trajectory_of(const Deck& deck) { return {deck.run.dt, std::string(balance::word_of(deck.run.precision))}; }
+Trajectory trajectory_of(Deck deck, int ranks) {
+    Trajectory t{deck.run.dt,
+                 std::string(balance::word_of(deck.run.precision)),
+                 0,
+                 deck.run.steps,
+                 deck.balance.processes.value_or(ranks),
+                 deck.balance.every > 0};
+    deck.run.steps = 0;
+    deck.balance.processes.reset();
+    deck.checkpoint = {};
+    t.settings = comm::text_digest(to_yaml(deck));
+    return t;
+}
+
+// Whether a result depends on who owns the cells. Seconds and what is chosen by them differ at each start anyway.
+bool follows_processes(const std::string& name) {
+    constexpr auto names =
+        std::to_array<std::string_view>({"balance.csv", "resources.csv", "zones.csv", "lbaf", "metis"});
+    return frame_step(name) || std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // Whether a deck would lose something, as its comments, if it were replaced by its effective one.
-bool has_words_of_its_own(const std::string& path) {
-    const std::string text = comm::read_text(path);
+bool has_words_of_its_own(const std::string& text, const std::string& path) {
+    if (text.empty()) return false;
     try {
         return to_yaml(parse_deck(text, path)) != text;
     } catch (const DeckError&) {
@@ -63,12 +87,28 @@ RunDirectory::RunDirectory(std::string path, const comm::Communicator& comm)
                 fmt::format("{}: another run is writing to this directory, {}; wait for its end or choose another "
                             "directory with --out",
                             path_, owner));
+        if (!lock_.held())
+            say(stderr,
+                "steelyard: note: {}: this file system has no locks, so nobody keeps a second run out of the "
+                "directory; "
+                "start one at a time\n",
+                path_);
         const Contents contents = contents_of(path_);
         has_results_ = !contents.results.empty();
-        lineage_ = lineage_in(comm::read_text(path_ + "/run.json"), trajectory_);
+        run_json_ = read("run.json");
+        lineage_ = lineage_in(run_json_, trajectory_);
         for (const std::string& name : contents.results)
-            if (const auto step = checkpoint_step(name)) checkpoints_.push_back(*step);
-        std::sort(checkpoints_.begin(), checkpoints_.end());
+            if (const auto named = checkpoint_step(name)) {
+                const std::optional<Front> front = parse_front(comm::read_front(path_ + "/" + name, front_bytes));
+                saved_.push_back({*named, front ? front->step : *named});
+            }
+        std::sort(
+            saved_.begin(), saved_.end(), [](const Saved& a, const Saved& b) {  // of alike ones that with its name
+                return std::tuple(a.step, a.named == a.step, a.named) > std::tuple(b.step, b.named == b.step, b.named);
+            });
+        for (const Saved& s : saved_)
+            if (s.named == s.step) checkpoints_.push_back(s.step);
+        std::reverse(checkpoints_.begin(), checkpoints_.end());
     });
 }
 
@@ -87,12 +127,23 @@ bool RunDirectory::lies_here(const CheckpointInfo& info) const {
     return fs::equivalent(path_, fs::absolute(info.path).parent_path(), error) && !error;
 }
 
-std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) const {
-    std::vector<std::int64_t> steps{static_cast<std::int64_t>(checkpoints_.size()), has_results_};
+// Says once which checkpoints have a name that is not that of their step.
+void RunDirectory::note_names() {
+    if (std::exchange(names_noted_, true)) return;
+    for (const Saved& s : saved_)
+        if (s.named != s.step)
+            say(stderr, "steelyard: note: {}/{}: holds the state of step {}, which counts, and not its name\n", path_,
+                checkpoint_name(s.named), s.step);
+}
+
+std::optional<CheckpointInfo> RunDirectory::newest_checkpoint(OldResults old) {
+    std::vector<std::int64_t> steps{static_cast<std::int64_t>(saved_.size()), has_results_};
     comm_.broadcast(std::span(steps));
     const std::int64_t count = steps[0];
     const bool has_results = steps[1] != 0;
-    steps.assign(checkpoints_.rbegin(), checkpoints_.rend());
+    if (comm_.rank() == 0) note_names();
+    steps.clear();
+    for (const Saved& s : saved_) steps.push_back(s.named);
     steps.resize(count);
     comm_.broadcast(std::span(steps));
     std::int64_t damaged = 0;
@@ -153,52 +204,108 @@ void RunDirectory::require_room(OldResults old, const std::string& deck_path) co
     on_rank_0(comm_, [&] { refuse_results(old, deck_path); });
 }
 
+// The last step of which a result holds something; -1 where that is not known.
+std::int64_t RunDirectory::last_step_in(const std::string& name) const {
+    if (const auto frame = frame_step(name)) return *frame;
+    if (name == "lbaf") return last_lbaf_step(path_ + "/" + name);
+    if (name == "metis") return last_metis_step(path_ + "/" + name);
+    const SeriesKind* framed = framed_kind(name);
+    if (!framed) return name.ends_with(".csv") ? last_csv_step(read(name)) : -1;
+    const std::vector<std::int64_t> steps = framed->frame_steps(path_ + "/" + name);
+    return steps.empty() ? -1 : steps.back();
+}
+
+// Whether all that a result holds of steps after `step` is written again, bit by bit but for seconds: the last start
+// went through that state and did what this one does, up to there at least. Fields of a run that balances have loads,
+// which a restart does not know before its first balancing.
+bool RunDirectory::comes_again(const std::string& name, std::int64_t step, const Trajectory& now) const {
+    const std::int64_t last = last_step_in(name);
+    if (last > step && now.balances && frame_step(name)) return false;
+    return last <= step || (!lineage_.empty() && lineage_.back().step <= step && trajectory_.settings == now.settings &&
+                            (trajectory_.processes == now.processes || !follows_processes(name)) &&
+                            (trajectory_.steps == now.steps || last < std::min(trajectory_.steps, now.steps)));
+}
+
+// Of the directory's run from the restart on: checkpoints are put aside, and all results of which something would be
+// lost.
+void RunDirectory::make_room_for_past(const CheckpointInfo& restart, const Trajectory& now) {
+    const std::int64_t step = restart.step;
+    std::vector<std::string> names, no_files, lossy, in_the_way;
+    for (const std::string& name : contents_of(path_).results)
+        (why_no_file(path_, name).empty() ? names : no_files).push_back(name);
+    bool later = false;  // is something lost?
+    for (const Saved& s : saved_) {
+        const std::string name = checkpoint_name(s.named);
+        if (std::max(s.named, s.step) <= step || is_misnamed_restart(s, restart)) continue;
+        if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+        in_the_way.push_back(name);
+        later |= s.step > step;
+    }
+    for (const std::string& name : names)
+        if (!comes_again(name, step, now)) (frame_step(name) ? in_the_way : lossy).push_back(name), later = true;
+    // All files that are small go with what would be lost: who looks at it finds the run that it belongs to.
+    if (later)
+        for (const std::string& name : names)
+            if (is_single(name) && !framed_kind(name) && name != "lbaf" && name != "metis" &&
+                std::find(lossy.begin(), lossy.end(), name) == lossy.end())
+                lossy.push_back(name);
+    for (const std::string& name : lossy)  // copies first: a run that is killed here has lost nothing
+        if (!aside_.has(name)) aside_.copy(name);
+    for (const std::string& name : in_the_way) aside_.move(name);
+    aside_.report("of later steps");
+    aside_.move_no_files(no_files);
+    name_restart(restart);
+}
+
+// Whether a checkpoint is the one from which the run goes on, and has the name of a step that is to come. Not where
+// another one has the right name.
+bool RunDirectory::is_misnamed_restart(const Saved& s, const CheckpointInfo& restart) const {
+    std::error_code error;
+    return s.named > restart.step && fs::equivalent(path_ + "/" + checkpoint_name(s.named), restart.path, error) &&
+           std::none_of(saved_.begin(), saved_.end(),
+                        [&](const Saved& other) { return other.named == restart.step && other.step == restart.step; });
+}
+
+// Such a checkpoint gets its own name: else the run would write another one over it.
+void RunDirectory::name_restart(const CheckpointInfo& restart) {
+    const std::string own = checkpoint_name(restart.step);
+    for (const Saved& s : saved_) {
+        if (!is_misnamed_restart(s, restart)) continue;
+        const std::string name = checkpoint_name(s.named);
+        std::error_code error;
+        if (fs::exists(fs::symlink_status(path_ + "/" + own, error))) aside_.move(own);
+        aside_.report("with the name of another step");
+        fs::rename(path_ + "/" + name, path_ + "/" + own, error);
+        if (error) throw cannot_write(own);
+        say(stderr, "steelyard: note: {}: {} is called {} now\n", path_, name, own);
+        checkpoints_.push_back(restart.step);
+        return;
+    }
+}
+
 void RunDirectory::make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
                              const std::string& deck_path) {
     std::error_code error;
+    require_nobody_came();
     continued_ = restart && has_results_ && old == OldResults::refuse && holds(*restart);
+    const Trajectory now = trajectory_of(deck, comm_.size());
     if (continued_) {
-        const std::int64_t step = restart->step;
         written_here_ = lies_here(*restart);
-        std::vector<std::string> names, no_files;
-        for (const std::string& name : contents_of(path_).results)
-            (why_no_file(path_, name).empty() ? names : no_files).push_back(name);
-        // What was written of later steps comes again bit by bit where the last start went through this state and did
-        // what this one does.
-        const bool again = !lineage_.empty() && lineage_.back().step <= step && trajectory_ == trajectory_of(deck);
-        const auto later_row = [&](const std::string& name) {
-            const SeriesKind* framed = framed_kind(name);
-            if (!framed) return name.ends_with(".csv") && last_csv_step(comm::read_text(path_ + "/" + name)) > step;
-            const std::vector<std::int64_t> steps = framed->frame_steps(path_ + "/" + name);
-            return !steps.empty() && steps.back() > step;
-        };
-        const auto in_the_way = [&](const std::string& name) {
-            const auto frame = frame_step(name), checkpoint = checkpoint_step(name);
-            return (checkpoint && *checkpoint > step) || (frame && *frame > step && !again);
-        };
-        const bool lossy = std::any_of(names.begin(), names.end(),
-                                       [&](const std::string& n) { return in_the_way(n) || (later_row(n) && !again); });
-        const bool own_deck = fs::equivalent(deck_path, path_ + "/deck.yaml", error) && !error &&
-                              has_words_of_its_own(path_ + "/deck.yaml");
-        for (const std::string& name : names)  // copies first: a run that is killed here has lost nothing
-            if (is_single(name) &&
-                ((lossy && (!framed_kind(name) || later_row(name))) || (own_deck && name == "deck.yaml")))
-                aside_.copy(name);
-        for (const std::string& name : names)
-            if (in_the_way(name)) aside_.move(name);
-        aside_.report("of later steps");
-        aside_.move_no_files(no_files);
+        note_names();
+        if (has_words_of_its_own(read("deck.yaml"), path_)) aside_.copy("deck.yaml");
+        aside_.report("with words of its own");
+        make_room_for_past(*restart, now);
     } else {
         if (!restart) refuse_results(old, deck_path);
         for (const std::string& name : contents_of(path_).results) aside_.move(name);
         aside_.report("of an earlier run");
         checkpoints_.clear();
     }
-    for (const std::string& name : contents_of(path_).unfinished) fs::remove(path_ + "/" + name, error);
+    for (const std::string& name : contents_of(path_).unfinished)
+        if (!fs::is_directory(fs::symlink_status(path_ + "/" + name, error))) fs::remove(path_ + "/" + name, error);
     lineage_ = restart ? restart->lineage : Lineage{};
     lineage_.push_back({new_id(), restart ? restart->step : 0});
-    if (!comm::replace_file(path_ + "/run.json", text_of(lineage_, trajectory_of(deck))))
-        throw cannot_write("run.json");
+    if (!own_.start(path_ + "/run.json", text_of(lineage_, now), true)) throw cannot_write("run.json");
     // Of a run that is no longer finished: whoever waits for the file must not find it. It stays until the next one.
     if (fs::exists(path_ + "/summary.json", error)) {
         fs::rename(path_ + "/summary.json", path_ + summary_before, error);
@@ -221,7 +328,7 @@ void RunDirectory::keep_own_checkpoints(std::int64_t last) {
         if (step > last) return true;
         CheckpointInfo info;
         info.path = path_ + "/" + checkpoint_name(step);
-        info.step = step;
+        info.step = step;  // its name tells, as checkpoints_ has it
         try {
             comm::FileReader file(info.path, comm_);
             if (file.has("/exact/lineage")) info.lineage = lineage_from(file.all<std::int64_t>("/exact/lineage"));
@@ -247,6 +354,34 @@ void RunDirectory::require_ours() {
         throw OutputError(
             fmt::format("{}: {}; go on from the last checkpoint, if there is one, by --restart FILE into another --out",
                         path_, what));
+    if (lock_.held()) return;
+    if (const std::string damage = own_.damage(); !damage.empty())
+        throw OutputError(
+            fmt::format("{}: run.json {} by another run, which this file system without locks lets in; go on from the "
+                        "last checkpoint, if there is one, by --restart FILE into another --out",
+                        path_, damage));
+}
+
+// Without locks another run may have begun since this one has looked at the directory: that one stays.
+void RunDirectory::require_nobody_came() {
+    if (!lock_.held() && read("run.json") != run_json_)
+        throw UsageError(fmt::format(
+            "{}: another run has begun in this directory, which this file system without locks lets in; choose another "
+            "directory with --out",
+            path_));
+}
+
+std::string RunDirectory::read(const std::string& name) const {
+    std::optional<std::string> text = comm::read_whole(path_ + "/" + name);
+    if (text) return std::move(*text);
+    throw OutputError(fmt::format(
+        "{}: cannot read {}, and what is written instead would lose it; check the disk and the rights of the file",
+        path_, name));
+}
+
+void RunDirectory::copy_aside(const std::string& name, const std::string& why) {
+    aside_.copy(name);
+    say(stderr, "steelyard: note: {}: {} {}; a copy of all is put aside into {}\n", path_, name, why, aside_.folder());
 }
 
 void RunDirectory::put_aside(const std::string& name, const std::string& why) {
@@ -256,8 +391,7 @@ void RunDirectory::put_aside(const std::string& name, const std::string& why) {
 }
 
 void RunDirectory::note_missing(const std::string& name) const {
-    std::error_code error;
-    if (!aside_.folder().empty() && fs::exists(fs::symlink_status(aside_.folder() + "/" + name, error))) return;
+    if (aside_.has(name)) return;
     say(stderr, "steelyard: note: {}: {} of the run that is continued is missing, so it is begun anew\n", path_, name);
 }
 

@@ -17,6 +17,7 @@
 #include "app/output/result_files.hpp"
 #include "comm/communicator.hpp"
 #include "comm/file/directory_lock.hpp"
+#include "comm/file/posix_file.hpp"
 
 namespace app {
 
@@ -39,10 +40,11 @@ public:
     const std::string& path() const { return path_; }
     const comm::Communicator& comm() const { return comm_; }
 
-    /// `--restart auto`: the latest moment of the directory's run of which there is a valid checkpoint; those that are
-    /// damaged, or of another run, are passed with a warning. Empty where the directory holds no results. Collective.
-    /// Throws InputError where it holds results, but nothing to go on from, unless they are to be put aside.
-    std::optional<CheckpointInfo> newest_checkpoint(OldResults old) const;
+    /// `--restart auto`: the latest moment of the directory's run of which there is a valid checkpoint, by the steps in
+    /// the files and not in their names; those that are damaged, or of another run, are passed with a warning. Empty
+    /// where the directory holds no results. Collective. Throws InputError where it holds results, but nothing to go on
+    /// from, unless they are to be put aside.
+    std::optional<CheckpointInfo> newest_checkpoint(OldResults old);
 
     /// Throws UsageError where prepare() would for a run that starts from its deck. Collective.
     void require_room(OldResults old, const std::string& deck_path) const;
@@ -62,12 +64,18 @@ public:
     /// Whether no file was lost(). Collective.
     bool whole() const;
     const Lineage& lineage() const { return lineage_; }
-    bool continued() const { return continued_; }                      ///< CSV files hold this run's past
-    std::vector<std::int64_t>& checkpoints() { return checkpoints_; }  ///< steps of this run's checkpoints, ascending
+    bool continued() const { return continued_; }  ///< CSV files hold this run's past
+    /// Steps of this run's checkpoints, ascending; without those whose names say another step.
+    std::vector<std::int64_t>& checkpoints() { return checkpoints_; }
 
     // After prepare(), on rank 0 alone, inside on_rank_0():
     /// Throws OutputError where the directory is no longer the one that this run has locked, or another run has it.
     void require_ours();
+    /// What a file of this name holds; an empty text where there is none. Throws OutputError where it cannot be read:
+    /// what is written instead would lose it. Also before prepare().
+    std::string read(const std::string& name) const;
+    /// Puts a copy of a file aside of which a part goes, and says so. why: "keeps fewer frames".
+    void copy_aside(const std::string& name, const std::string& why);
     /// Moves a result that this run can't go on with into previous_<n>/, and says so. why: "names other columns".
     void put_aside(const std::string& name, const std::string& why);
     /// Says that a file, which this run was to go on with, is begun anew because it is not there; nothing where it was
@@ -88,8 +96,18 @@ public:
     OutputError cannot_write(const std::string& name) const;
 
 private:
+    struct Saved {
+        std::int64_t named = 0, step = 0;  ///< by its name; in its file, where that is readable
+    };
     void make_room(const std::optional<CheckpointInfo>& restart, OldResults old, const Deck& deck,
                    const std::string& deck_path);
+    void make_room_for_past(const CheckpointInfo& restart, const Trajectory& now);
+    bool is_misnamed_restart(const Saved& s, const CheckpointInfo& restart) const;
+    void name_restart(const CheckpointInfo& restart);
+    void require_nobody_came();
+    void note_names();
+    std::int64_t last_step_in(const std::string& name) const;
+    bool comes_again(const std::string& name, std::int64_t step, const Trajectory& now) const;
     void refuse_results(OldResults old, const std::string& deck_path) const;
     bool holds(const CheckpointInfo& info) const;
     bool lies_here(const CheckpointInfo& info) const;
@@ -100,11 +118,14 @@ private:
     comm::DirectoryLock lock_;
     Lineage lineage_;
     std::vector<std::int64_t> checkpoints_;
-    Trajectory trajectory_;  // of the run that wrote last
+    std::vector<Saved> saved_;  // rank 0: the directory's checkpoints, the newest first
+    std::string run_json_;      // rank 0: as it was found
+    comm::TextFile own_;        // rank 0: run.json of this run
+    Trajectory trajectory_;     // of the run that wrote last
     Aside aside_;
     bool made_ = false, prepared_ = false, continued_ = false, has_results_ = false;
-    bool written_here_ = false;  // rank 0
-    std::int64_t losses_ = 0;    // rank 0
+    bool written_here_ = false, names_noted_ = false;  // rank 0
+    std::int64_t losses_ = 0;                          // rank 0
 };
 
 /// Name of a checkpoint, without its directory.

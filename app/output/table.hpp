@@ -88,6 +88,8 @@ public:
     }
     /// See GrowingFile::rewrite().
     void rewrite(const std::function<std::string(std::string_view rows)>& change) { file_.rewrite(change); }
+    /// See GrowingFile::sync().
+    void sync() const { file_.sync(); }
     /// The last row that was there when this start of the run began, on rank 0; empty where there was none.
     const std::string& last_past_row() const { return file_.last_past_row(); }
 

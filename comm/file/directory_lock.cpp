@@ -18,12 +18,14 @@ namespace {
 
 constexpr const char* lock_name = ".steelyard.lock";  // in the directory that is open, wherever it may be moved to
 
-// Takes the lock; false where another process has it. A file system without locks keeps nobody out.
-bool taken(int fd) {
+enum class Lock { taken, by_another, none };
+
+// Tries to take the lock. none: the file system has no locks, or none of this kind.
+Lock lock(int fd, int kind) {
     int result = 0;
-    do result = flock(fd, LOCK_EX | LOCK_NB);
+    do result = flock(fd, kind | LOCK_NB);
     while (result != 0 && errno == EINTR);
-    return result == 0 || errno != EWOULDBLOCK;
+    return result == 0 ? Lock::taken : errno == EWOULDBLOCK ? Lock::by_another : Lock::none;
 }
 
 void write_owner(int fd) {
@@ -46,7 +48,8 @@ std::string DirectoryLock::owner() const {
 
 DirectoryLock::Held DirectoryLock::lock_both() {
     folder_ = Descriptor(directory_, O_RDONLY | O_DIRECTORY);
-    if (folder_.good() && !taken(folder_)) {
+    const Lock of_folder = folder_.good() ? lock(folder_, LOCK_EX) : Lock::none;
+    if (of_folder == Lock::by_another) {
         file_ = Descriptor(lock_name, O_RDONLY | O_NOFOLLOW, folder_);  // says who; it is left to its owner
         return Held::by_another;
     }
@@ -58,7 +61,9 @@ DirectoryLock::Held DirectoryLock::lock_both() {
         if (!file_.good() && errno == EACCES) return Held::cannot;
     }
     // Where there is no such file at all, what is wrong with the directory shows when a result is written.
-    const bool ours = !file_.good() || (taken(file_) && same_file(file_, lock_name, folder_));
+    const Lock of_file = file_.good() ? lock(file_, LOCK_EX) : Lock::none;
+    held_ = of_folder == Lock::taken || of_file == Lock::taken;
+    const bool ours = !file_.good() || (of_file != Lock::by_another && same_file(file_, lock_name, folder_));
     return ours ? Held::yes : Held::by_another;
 }
 
@@ -84,7 +89,8 @@ std::string DirectoryLock::lost() {
     if (!file_.good() || same_file(file_, lock_name, folder_)) return {};
     Descriptor again(lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, folder_);
     if (!again.good()) return {};
-    const bool ours = taken(again);
+    // A reader lets others read. Its lock is gone in a moment, and one beside it keeps other runs out as well.
+    const bool ours = lock(again, LOCK_EX) != Lock::by_another || lock(again, LOCK_SH) != Lock::by_another;
     file_ = std::move(again);
     if (!ours) return "its .steelyard.lock was removed and is now held by another run, " + owner();
     write_owner(file_);

@@ -17,8 +17,11 @@ public:
     /// holds the lock.
     std::string take(const std::string& directory);
 
+    /// Whether other processes are kept out: false on a file system without locks.
+    bool held() const { return held_; }
+
     /// Whether `directory` still is the one that take() has locked: empty, or what has become of it. A lock file that
-    /// was removed is made anew.
+    /// was removed is made anew; a reader that looks whether it is locked (scripts/report.py) does no harm.
     std::string lost();
 
     /// Removes the directory that take() has locked, if it holds nothing but the lock.
@@ -31,6 +34,7 @@ private:
 
     std::string directory_;
     Descriptor folder_, file_;
+    bool held_ = false;
 };
 
 }  // namespace comm

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <vector>
 
 #include "comm/file/posix_file.hpp"
@@ -93,11 +92,7 @@ bool publish(const std::string& path, bool durable, const Communicator& comm) {
     bool good = !durable || flush(from, comm);
     if (good && comm.rank() == 0) {
         good = std::rename(from.c_str(), path.c_str()) == 0;
-        if (good && durable) {
-            const std::string directory = std::filesystem::path(path).parent_path().string();
-            const Descriptor folder(directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY);
-            good = folder.good() && fsync(folder) == 0;
-        }
+        if (good && durable) good = sync_directory_of(path);
     }
     return comm.all_agree(good);
 }

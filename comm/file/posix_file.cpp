@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <vector>
 
 namespace comm {
@@ -53,13 +54,18 @@ bool same_file(int fd, const std::string& path, int from) {
            open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
-std::string read_text(const std::string& path) {
-    const Descriptor file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+std::optional<std::string> read_whole(const std::string& path) {
     struct stat s {};
-    if (!file.good() || fstat(file, &s) != 0 || !S_ISREG(s.st_mode)) return {};
+    if (lstat(path.c_str(), &s) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? std::optional(std::string()) : std::nullopt;
+    if (!S_ISREG(s.st_mode)) return std::string();
+    const Descriptor file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    if (!file.good() || fstat(file, &s) != 0) return std::nullopt;
     std::string text(s.st_size, '\0');
-    return read_at(file, text.data(), s.st_size, 0) ? text : std::string();
+    return read_at(file, text.data(), s.st_size, 0) ? std::optional(std::move(text)) : std::nullopt;
 }
+
+std::string read_text(const std::string& path) { return read_whole(path).value_or(std::string()); }
 
 int read_input(const std::string& path, std::size_t most, std::string& text) {
     struct stat s {};
@@ -72,15 +78,31 @@ int read_input(const std::string& path, std::size_t most, std::string& text) {
     return read_at(file, text.data(), static_cast<std::int64_t>(text.size()), 0) ? 0 : EIO;
 }
 
-bool replace_file(const std::string& path, const std::string& text) { return TextFile().start(path, text); }
+bool replace_file(const std::string& path, const std::string& text, bool durable) {
+    return TextFile().start(path, text, durable);
+}
 
-bool TextFile::start(const std::string& path, const std::string& text) {
+bool sync_directory_of(const std::string& path) {
+    const std::string directory = std::filesystem::path(path).parent_path().string();
+    const Descriptor folder(directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY);
+    return folder.good() && (fsync(folder) == 0 || errno == EINVAL);  // some file systems do this by themselves
+}
+
+bool sync_file_system(const std::string& directory) {
+    const Descriptor folder(directory, O_RDONLY | O_DIRECTORY);
+    return folder.good() && syncfs(folder) == 0;
+}
+
+bool TextFile::start(const std::string& path, const std::string& text, bool durable) {
     const std::string fresh = unfinished(path);
     path_ = path;
     file_ = create_new(fresh);
     size_ = 0;
-    return file_.good() && append(text) && std::rename(fresh.c_str(), path.c_str()) == 0;
+    return file_.good() && append(text) && (!durable || sync()) && std::rename(fresh.c_str(), path.c_str()) == 0 &&
+           (!durable || sync_directory_of(path));
 }
+
+bool TextFile::sync() const { return fsync(file_) == 0; }
 
 bool TextFile::append(const std::string& text, const std::string& end) {
     const std::string joined = end.empty() ? std::string() : text + end;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -46,7 +47,10 @@ Descriptor create_new(const std::string& path);
 /// The name under which a file is written before it takes its own.
 inline std::string unfinished(const std::string& path) { return path + ".tmp"; }
 
-/// What a regular file holds; empty for anything else: a link, a pipe, nothing.
+/// What a regular file holds; an empty text for anything else: a link, a pipe, nothing. No value where a file is there
+/// and cannot be read.
+std::optional<std::string> read_whole(const std::string& path);
+/// The same; an empty text also for a file that cannot be read.
 std::string read_text(const std::string& path);
 
 /// Reads the first `most` bytes of a regular file (links are followed), fewer where it has fewer. Never waits: a pipe
@@ -54,8 +58,15 @@ std::string read_text(const std::string& path);
 int read_input(const std::string& path, std::size_t most, std::string& text);
 inline constexpr int no_regular_file = -1;
 
-/// Gives `text` to a file in one piece: the file has its old content or this one, at any moment. Returns success.
-bool replace_file(const std::string& path, const std::string& text);
+/// Gives `text` to a file in one piece: the file has its old content or this one, at any moment. durable: also after a
+/// power cut, since the text is on the disk before the name changes, and the name on return. Returns success.
+bool replace_file(const std::string& path, const std::string& text, bool durable = false);
+
+/// Brings the names in the directory of this file to the disk. Returns success.
+bool sync_directory_of(const std::string& path);
+
+/// Brings all that was written to the file system of this directory to the disk. Returns success.
+bool sync_file_system(const std::string& directory);
 
 /// A copy under a new name. Parts of the file that were never written take no space in the copy either. Returns
 /// success.
@@ -72,11 +83,13 @@ std::string damage_of(const std::string& path, int fd, std::int64_t size);
 /// A text file that grows.
 class TextFile {
 public:
-    /// Replaces the file by `text`, and stays open. Returns success.
-    bool start(const std::string& path, const std::string& text);
+    /// Replaces the file by `text`, and stays open. durable: as for replace_file(). Returns success.
+    bool start(const std::string& path, const std::string& text, bool durable = false);
     /// Adds to its end, or, so that the file has an end at any moment, before the last bytes, which have to be `end`.
     /// Returns success.
     bool append(const std::string& text, const std::string& end = {});
+    /// Brings what was written to the disk. Returns success.
+    bool sync() const;
     /// See damage_of().
     std::string damage() const { return damage_of(path_, file_, size_); }
 

@@ -111,6 +111,25 @@ TEMPLATE_TEST_CASE_SIG("a checkpoint reads back exactly, on any number of ranks"
     CHECK_FALSE(RunDirectory(f.directory + "/fresh", f.world).newest_checkpoint(OldResults::refuse));
 }
 
+TEMPLATE_TEST_CASE_SIG("the room that a checkpoint needs is that of its file", "", ((int D), D), 2, 3) {
+    Fixture<D> f;
+    const auto particles = md::particle_count(f.deck.system);
+    for (const char* setting : {"balance.every=0", "balance.every=10", "balance.compare=[a1, moving_average]"}) {
+        CheckpointInfo info;
+        info.deck = parse_deck(deck_text<D>, "test.yaml", {"balance.every=10", "balance.clock=work", setting});
+        info.clock.dt = info.deck.run.dt;
+        EngineOf<D> t = f.make();
+        t.fill(info.deck.system, f.owners());
+        const LoadBalancer balancer(info.deck, t.setup().domain.grid(), 7, f.world, f.timers);
+        std::vector<std::int64_t> own;
+        std::int64_t bytes = write_checkpoint(f.directory, info, t, balancer, f.world, own).bytes;
+        std::int64_t room = checkpoint_bytes(particles, D, info.deck, balancer);
+        f.world.broadcast(std::span(&room, 1));
+        const std::int64_t models = 3;
+        CHECK((room >= bytes && room <= bytes + (models + 1) * (1 << 15)));
+    }
+}
+
 TEMPLATE_TEST_CASE_SIG("every flipped byte and every truncation is refused", "", ((int D), D), 2, 3) {
     Fixture<D> f;
     const std::string damaged = f.directory + "/damaged.h5";

@@ -977,3 +977,67 @@ def test_hostile(tmp, deck, small, dimensions):
     )
     assert code == 0 and "warning" in text, f"auto with a pipe for a checkpoint: {code} {text!r}"
     print(tried, "forged checkpoints")
+
+
+@pytest.fixture
+def forge(tmp):
+    """A run with these settings, and a function of a dataset, an index, a value: (code, text) of a restart from its
+    checkpoint with that value, sealed anew."""
+
+    def prepared(steps, **keys):
+        import h5py
+
+        words = ["run", DECK, "--quiet", *QUICK, *settings(checkpoint__every=steps, **keys)]
+        good = os.path.join(tmp, "good")
+        code, text = run(1, *words, "--out", good, *settings(run__steps=steps))
+        assert code == 0, text
+        good = os.path.join(good, f"checkpoint_{steps}.h5")
+
+        def forged(name, index, value):
+            path, out = os.path.join(tmp, "forged.h5"), fresh(os.path.join(tmp, "again"))
+            shutil.copy(good, path)
+            with h5py.File(path, "r+") as f:
+                f[name][index] = value
+            assert subprocess.run([options.tool, "seal", path], env=environment(), timeout=20).returncode == 0
+            return run(1, *words, "--out", out, "--restart", path, *settings(run__steps=steps + 20))
+
+        return forged
+
+    return prepared
+
+
+@pytest.mark.group("hostile")
+def test_forged_energies(tmp, forge):
+    """Energies so far that the particles of a checkpoint cannot have, or that nothing has given them."""
+    keys = dict(system__thermostat="{kind: langevin, temperature: 1, every: 2, from: 10}", steps=20)
+    forged = forge(**keys)
+    assert forged("exact/energies", 0, -1000)[0] == 0, "a true checkpoint would be refused"
+    for name, index, value in (
+        *(("exact/given", index, 2**62) for index in range(4)),
+        *(("exact/given", index, -(2**62)) for index in range(4)),
+        ("exact/given", slice(0, 2), [1, 0]),  # halves that are swapped
+        ("exact/given", 3, 1),  # work, and no face moves
+        ("exact/energies", 0, 1e12),
+    ):
+        code, text = forged(name, index, value)
+        one_line(code, 3, text, f"{name}[{index}] = {value}", 1)
+        assert "make no sense" in text or "makes no sense" in text, text
+
+
+@pytest.mark.group("hostile")
+def test_forged_heat_before_the_thermostat_acts(tmp, forge):
+    forged = forge(system__thermostat="{kind: langevin, temperature: 1, every: 2, from: 30}", steps=20)
+    code, text = forged("exact/given", 1, 1)
+    one_line(code, 3, text, "heat before the first action", 1)
+
+
+@pytest.mark.group("hostile")
+def test_forged_state_and_what_was_spent(tmp, forge):
+    """A cell without a state where all have one; seconds of processes that are none."""
+    keys = dict(balance__every=10, balance__clock="work", balance__processes=4, balance__model="moving_average")
+    keys["balance__compare"] = "[{name: kept, model: moving_average, criterion: never}]"
+    forged = forge(steps=40, **keys, balance__criterion="every")
+    state, spent = "balance/moving_average/state", "balance/kept/spent"
+    for name, value in ((state, -1), (spent, -1), (spent, float("nan")), (spent, 1e300)):
+        code, text = forged(name, 3, value)
+        one_line(code, 3, text, f"{name}: {value}", 1)

@@ -75,6 +75,8 @@ TEST_CASE("the last step of a table, whatever has been done to it") {
     CHECK(last_csv_step(table) == 20);
     CHECK(last_csv_step("") == -1);
     CHECK(last_csv_step("step,a,b\n") == -1);
+    CHECK(last_csv_step(table + "30,9") == 20);  // cut
+    CHECK(last_csv_step(table + "30,9,1") == 30);
     CHECK(last_csv_step("\xEF\xBB\xBF"
                         "30;1\r\n\r\n20;1\r\n\n") == 30);
 }

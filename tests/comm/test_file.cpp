@@ -168,6 +168,12 @@ TEST_CASE("a directory has one owner, also where the file of its lock is removed
         CHECK_FALSE(comm::DirectoryLock().take(folder).empty());
         CHECK(first.lost().empty());
         CHECK(fs::exists(lock));  // again
+        {                         // A reader that looks whether a run goes on is no other run.
+            fs::remove(lock);
+            const comm::Descriptor reader(lock, O_RDWR | O_CREAT);
+            CHECK(flock(reader, LOCK_SH) == 0);
+            CHECK(first.lost().empty());
+        }
         // Another program has the file of the lock, as on a file system that has no locks of directories.
         fs::remove(lock);
         const comm::Descriptor other(lock, O_RDWR | O_CREAT);
