@@ -18,6 +18,7 @@
 #include "app/state/by_id.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
+#include "comm/file/number_file.hpp"
 #include "comm/machine/topology.hpp"
 
 namespace app {
@@ -97,12 +98,10 @@ struct Survey {
 };
 
 // On rank 0.
-FoundState surveyed(const md::StateFile& file, int ranks_of_node, int ranks) {
-    const std::unique_ptr<ParticleSource> source = open_source(file);
-    const SourceHead& head = source->head();
-    check_head(head, file.file, ranks_of_node, ranks);
+FoundState surveyed(ParticleSource& source, const md::StateFile& file) {
+    const SourceHead& head = source.head();
     Survey survey;
-    for (SourcePiece piece = source->next(); !piece.rows.empty(); piece = source->next()) {
+    for (SourcePiece piece = source.next(); !piece.rows.empty(); piece = source.next()) {
         for (const md::Particle<3>& p : piece.rows) check_row(p, piece, file.file);
         survey.add(piece);
     }
@@ -150,21 +149,26 @@ void require_file(const std::string& path, const std::string& key, const comm::C
 }  // namespace
 
 std::unique_ptr<ParticleSource> open_source(const md::StateFile& file) {
-    constexpr std::string_view hdf5 = "\x89HDF\r\n\x1a\n";
     constexpr std::size_t look = 1 << 14;
     const std::string front = comm::read_front(file.file, look);
-    if (front.starts_with(hdf5) || front.substr(std::min(front.size(), front_bytes)).starts_with(hdf5))
-        return open_h5md(file);
+    if (comm::is_hdf5(file.file)) return open_h5md(file);
     if (front.find('\0') == std::string::npos) {
         if (front.starts_with("ITEM: ")) return open_lammps_dump(file);
         if (front.find(" atoms") != std::string::npos) return open_lammps_data(file);
     }
+    if (const std::string packing = comm::packing_of(front); !packing.empty())
+        throw InputError(file.file + ": " + packing);
     refuse(file.file, front.empty() ? "cannot be read" : "is no H5MD file, LAMMPS data file or LAMMPS dump",
            "scripts/import_state.py converts files of other programs");
 }
 
 FoundState look_at_state(const md::StateFile& file, const std::string& key, const comm::Communicator& comm) {
     require_file(file.file, key, comm);
+    std::unique_ptr<ParticleSource> source;
+    reading(comm, [&] {  // a digest of a large file takes time, so its head is looked at first
+        source = open_source(file);
+        check_head(source->head(), file.file, comm.node_size(), comm.size());
+    });
     const std::string digest = digest_of(file.file, comm);
     comm::require(comm, file.digest.empty() || file.digest == digest, [&] {
         return InputError(
@@ -172,7 +176,7 @@ FoundState look_at_state(const md::StateFile& file, const std::string& key, cons
                         file.file, digest, key, file.digest));
     });
     FoundState found;
-    reading(comm, [&] { found = surveyed(file, comm.node_size(), comm.size()); });
+    reading(comm, [&] { found = surveyed(*source, file); });
     const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
     std::array<std::int64_t, 6> all{found.dimensions,   found.state.particles, bits(found.state.fastest),
                                     bits(found.box[0]), bits(found.box[1]),    bits(found.box[2])};

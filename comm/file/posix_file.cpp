@@ -11,6 +11,9 @@
 #include <cstdio>
 #include <vector>
 
+#include "comm/file/durable.hpp"
+#include "comm/file/file.hpp"
+
 namespace comm {
 
 Descriptor::Descriptor(const std::string& path, int flags, int from)
@@ -57,6 +60,9 @@ std::string read_text(const std::string& path) {
     const Descriptor file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     struct stat s {};
     if (!file.good() || fstat(file, &s) != 0 || !S_ISREG(s.st_mode)) return {};
+    constexpr double copies = 3;  // that a caller makes of it
+    if (const std::string lack = lack_of_memory(copies * static_cast<double>(s.st_size)); !lack.empty())
+        throw ReadError(path + ": " + lack + "; move it away");
     std::string text(s.st_size, '\0');
     return read_at(file, text.data(), s.st_size, 0) ? text : std::string();
 }

@@ -46,7 +46,8 @@ Descriptor create_new(const std::string& path);
 /// The name under which a file is written before it takes its own.
 inline std::string unfinished(const std::string& path) { return path + ".tmp"; }
 
-/// What a regular file holds; empty for anything else: a link, a pipe, nothing.
+/// What a regular file holds; empty for anything else: a link, a pipe, nothing. Throws ReadError for a file that this
+/// node has no room for.
 std::string read_text(const std::string& path);
 
 /// Reads the first `most` bytes of a regular file (links are followed), fewer where it has fewer. Never waits: a pipe
