@@ -5,10 +5,12 @@
 Reads H5MD: a checkpoint, or a frame of trajectory.h5 (counted from 0; default: the last). Writes atom_style atomic
 in units lj, with mass 1, and all numbers with 17 digits, so that they are read back to the same bits of doubles.
 Positions, which are multiples of 2^-40 in a run, are exact in doubles below 2^13. Ids are kept; where there is an id 0,
-which LAMMPS does not know, all grow by 1. A state in two dimensions gets z = 0 in a box from -0.5 to 0.5.
+which LAMMPS does not know, all grow by 1. A usual LAMMPS refuses ids from 2^31 on, so a note names them. A state in two
+dimensions gets z = 0 in a box from -0.5 to 0.5.
 """
 import argparse
 import os
+import sys
 
 from common import fail, reason
 from plotting import h5py, np
@@ -41,6 +43,9 @@ def write_data(path, ids, position, velocity, box, dimensions):
     if dimensions == 2:
         bounds[2] = (-0.5, 0.5)
     ids = ids + 1 if ids.min() == 0 else ids
+    if ids.max() >= 2**31:
+        note = f"ids go up to {ids.max()}; LAMMPS reads ids from 2^31 on only if built with LAMMPS_SIZES=bigbig"
+        print(f"export_lammps.py: note: {path}: {note}", file=sys.stderr)
     unfinished = path + ".tmp"
     with open(unfinished, "w") as f:
         f.write(f"Steelyard's state, units lj, {dimensions} dimensions\n\n{len(ids)} atoms\n1 atom types\n\n")

@@ -421,9 +421,9 @@ OutputError RunDirectory::cannot_write(const std::string& name) const {
 
 bool RunDirectory::finished(const CheckpointInfo& info) const {
     std::int64_t done = 0;
-    if (comm_.rank() == 0 && holds(info)) {
-        done = ends_with(comm::read_text(path_ + "/summary.json"), info.step, info.state_hash);
-    }
+    on_rank_0(comm_, [&] {
+        done = holds(info) && ends_with(comm::read_text(path_ + "/summary.json"), info.step, info.state_hash);
+    });
     comm_.broadcast(std::span(&done, 1));
     return done != 0;
 }

@@ -59,6 +59,12 @@ std::vector<balance::ScheduleCosts::Step> Clairvoyant::costs_from(std::int64_t i
     return costs;
 }
 
+double Clairvoyant::bytes(std::int64_t opportunities, std::int64_t cells, std::int64_t processes, int ranks) {
+    constexpr double cell = sizeof(std::int64_t) + sizeof(balance::CellCounts) + sizeof(std::int32_t);
+    return static_cast<double>(opportunities) *
+           (cell * static_cast<double>(cells) / ranks + sizeof(std::int64_t) * static_cast<double>(processes + 1));
+}
+
 balance::Schedule Clairvoyant::best() const {
     return balance::best_schedule({std::ssize(steps_) - 1, [this](std::int64_t i) { return costs_from(i); }});
 }

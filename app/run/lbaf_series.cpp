@@ -2,22 +2,26 @@
 #include "app/run/lbaf_series.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <regex>
 #include <set>
+#include <string_view>
 
 #include "app/common/errors.hpp"
+#include "app/common/say.hpp"
+#include "app/common/words.hpp"
 #include "app/deck/wording.hpp"
 #include "balance/partition/decomposition.hpp"
+#include "comm/file/durable.hpp"
 #include "comm/file/posix_file.hpp"
 
 namespace app {
@@ -30,6 +34,7 @@ struct Object {
     double time = 0;
     std::optional<balance::Box> box;  // of cells, in files of this program
     std::vector<int> index;
+    bool migratable = true;
 };
 struct LbafPhase {
     std::int64_t id = 0, step = 0;
@@ -75,6 +80,8 @@ std::string reason_of(const std::exception& e) {
     return end == std::string::npos ? what : what.substr(end + 2);
 }
 
+constexpr const char* missing = "it is missing or cannot be read; give the files of all ranks";
+
 // The files of all ranks in the order of the ranks, at least that of rank 0.
 std::vector<std::string> files_at(const std::string& path) {
     std::error_code error;
@@ -101,14 +108,19 @@ std::vector<std::string> files_at(const std::string& path) {
         ranks.insert(std::stoll(match[2]));
     }
     if (names.size() > 1)
-        refuse(path, fmt::format("holds files of the names {}; give the first file of one", fmt::join(names, ", ")));
+        refuse(path,
+               fmt::format("holds files of the names {}, {}{}; give the first file of one", printable(*names.begin()),
+                           printable(*std::next(names.begin())), names.size() > 2 ? ", ..." : ""));
     if (ranks.empty() && unfinished)
         refuse(path, "its files are unfinished (.json.tmp); a restart of the run that wrote them finishes them");
     if (ranks.empty())
         refuse(path, "there are no files NAME.RANK.json; give a directory that holds them, or an HDF5 file");
     std::vector<std::string> files;
-    for (std::int64_t r = 0; r <= *ranks.rbegin(); ++r)
-        files.push_back((folder / fmt::format("{}.{}.json", *names.begin(), r)).string());
+    for (const std::int64_t r : ranks) {
+        const std::int64_t expected = std::ssize(files);
+        files.push_back((folder / fmt::format("{}.{}.json", *names.begin(), expected)).string());
+        if (r != expected) refuse(files.back(), missing);
+    }
     return files;
 }
 
@@ -127,7 +139,7 @@ Object object_of(const nlohmann::json& task) {
     if (!id.is_number_unsigned() && !(id.is_number_integer() && id.get<std::int64_t>() >= 0))
         throw Senseless(fmt::format("the id {} is no whole number >= 0", id.dump()));
     if (!task.at("time").is_number()) throw Senseless(fmt::format("the time {} is no number", task["time"].dump()));
-    Object object{id.get<std::uint64_t>(), task["time"].get<double>(), {}, {}};
+    Object object{id.get<std::uint64_t>(), task["time"].get<double>(), {}, {}, entity.value("migratable", true)};
     if (!(object.time >= 0)) throw Senseless(fmt::format("the time is {}; give times >= 0", object.time));
     if (entity.contains("index")) object.index = whole_numbers(entity["index"], INT32_MIN, INT32_MAX);
     if (task.contains("user_defined") && task["user_defined"].contains("lower"))
@@ -175,13 +187,55 @@ void add(const nlohmann::json& file, const std::string& path, bool first, Files&
         refuse(path, fmt::format("its metadata name {} cells; use at most 2^31", all.grid.box().cells()));
 }
 
+// A file is parsed as a whole; of all files together the objects stay.
+void require_memory(const std::vector<std::string>& files, const std::string& path) {
+    double total = 0, largest = 0;
+    for (const std::string& file : files) {
+        const auto size = static_cast<double>(std::max<std::int64_t>(0, comm::file_size(file)));
+        total += size, largest = std::max(largest, size);
+    }
+    constexpr double parsed = 10;  // bytes for one of the file
+    if (const std::string lack = comm::lack_of_memory(total + parsed * largest); !lack.empty())
+        refuse(path, lack + "; give fewer phases");
+}
+
+// The library that parses a text descends into it by recursion, where it copies or prints.
+bool nests_deeply(std::string_view text) {
+    constexpr int most = 100;
+    int depth = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size() && text[i] != '\0' && depth <= most; ++i) {
+        if (text[i] == '\\' && quoted) ++i;
+        else if (text[i] == '"') quoted = !quoted;
+        else if (!quoted && (text[i] == '[' || text[i] == '{')) ++depth;
+        else if (!quoted && (text[i] == ']' || text[i] == '}')) --depth;
+    }
+    return depth > most;
+}
+
+// Objects that may not migrate, in the phase that has most of them.
+void note_pinned(const Files& all, const std::string& path) {
+    std::size_t pinned = 0, objects = 0;
+    for (const LbafPhase& phase : all.phases) {
+        const auto here =
+            std::count_if(phase.objects.begin(), phase.objects.end(), [](const Object& o) { return !o.migratable; });
+        if (static_cast<std::size_t>(here) > pinned) pinned = here, objects = phase.objects.size();
+    }
+    if (pinned > 0)
+        say(stderr,
+            "steelyard: note: {}: {} of {} may not migrate (migratable: false); a replay moves them like the others, "
+            "so a run may not come to its load balance\n",
+            printable(path), pinned, counted(static_cast<std::int64_t>(objects), "object"));
+}
+
 Files read(const std::string& path) {
     Files all;
     const std::vector<std::string> files = files_at(path);
+    require_memory(files, path);
     for (const std::string& file : files) {
         std::string text;
-        if (comm::read_input(file, std::numeric_limits<std::int32_t>::max(), text) != 0)
-            refuse(file, "it is missing or cannot be read; give the files of all ranks");
+        if (comm::read_input(file, std::numeric_limits<std::size_t>::max(), text) != 0) refuse(file, missing);
+        if (nests_deeply(text)) refuse(file, "is no LBDatafile: it nests lists or objects over 100 deep; give another");
         try {
             add(nlohmann::json::parse(text), file, &file == &files.front(), all);
         } catch (const nlohmann::json::parse_error& e) {
@@ -291,6 +345,7 @@ LbafSeries::LbafSeries(const std::string& path, const comm::Communicator& comm) 
     on_rank_0(comm, [&] {
         Files all = read(path);
         phases_ = pieces_of(all, path);
+        note_pinned(all, path);
         grid_ = all.grid;
         for (const LbafPhase& phase : all.phases) steps_.push_back(phase.step);
         phases = std::ssize(steps_);

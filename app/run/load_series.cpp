@@ -14,7 +14,9 @@
 #include "app/common/words.hpp"
 #include "app/deck/limits.hpp"
 #include "app/run/lbaf_series.hpp"
+#include "app/run/memory.hpp"
 #include "balance/grid/field.hpp"
+#include "comm/file/durable.hpp"
 
 namespace app {
 namespace {
@@ -65,6 +67,7 @@ std::unique_ptr<comm::FieldSeries> open_series(const std::string& path, const co
 LoadSeriesReader::LoadSeriesReader(const std::string& path, const comm::Communicator& comm)
     : file_(open_series(path, comm)), path_(path), comm_(comm) {
     check_shapes();
+    require_memory();
     check_steps();
     find_scale();
 }
@@ -89,6 +92,18 @@ void LoadSeriesReader::check_shapes() {
     });
     for (std::size_t a = 0; a < boundary.size(); ++a) grid_.periodic[a] = boundary[a] == "periodic";
     steps_.resize(shape.times);
+}
+
+// Rank 0 reads a field, and counts the particles around all cells; then each rank holds the cells of its home.
+void LoadSeriesReader::require_memory() const {
+    const double read = has_particles_ ? 100 : 40, balanced = balanced_cell_bytes * comm_.node_size() / comm_.size();
+    const std::int64_t cells = grid_.box().cells();
+    on_rank_0(comm_, [&] {
+        if (const std::string lack = comm::lack_of_memory((read + balanced) * static_cast<double>(cells));
+            !lack.empty())
+            throw InputError(
+                fmt::format("{}: a replay of its {} {}; use larger cells", path_, counted(cells, "cell"), lack));
+    });
 }
 
 void LoadSeriesReader::check_steps() {

@@ -32,6 +32,7 @@ public:
 
 private:
     void check_shapes();
+    void require_memory() const;
     void check_steps();
     void find_scale();
 

@@ -56,15 +56,14 @@ double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape t
 
 Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, int ranks) {
     const std::int64_t particles = md::particle_count(deck.system);
-    // Empty cells cost what is counted in them; a balancing keeps and passes on counts, loads, owners of all of them.
-    constexpr double empty_cell = 11, balanced_cell = 70;
+    constexpr double empty_cell = 11;  // what is counted in it
     const auto cells = static_cast<double>(setup.domain.grid().box().cells());
     double filled = 0;
     for (const auto& [n, density] : parts_of(deck.system, setup.domain)) filled += n / density;
     for (const md::Axis& axis : setup.domain.axes()) filled /= axis.cell_width();
-    return {
-        particle_bytes(deck, setup, tile) * static_cast<double>(particles) / ranks,
-        (empty_cell * std::max(0.0, cells - filled) + (deck.balance.every > 0 ? balanced_cell * cells : 0)) / ranks};
+    return {particle_bytes(deck, setup, tile) * static_cast<double>(particles) / ranks,
+            (empty_cell * std::max(0.0, cells - filled) + (deck.balance.every > 0 ? balanced_cell_bytes * cells : 0)) /
+                ranks};
 }
 
 void require_memory(const Deck& deck, const Setup& setup, const comm::Communicator& comm) {

@@ -10,6 +10,9 @@ namespace app {
 /// What the program, MPI and the other libraries hold without a particle; with Debian's MPICH.
 inline constexpr double program_megabytes = 31;
 
+/// What a balancing keeps and passes on of a cell: counts, loads, owners.
+inline constexpr double balanced_cell_bytes = 70;
+
 /// Bytes on a rank, before the bodies meet.
 struct Memory {
     double particles = 0, cells = 0;

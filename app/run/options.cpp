@@ -32,7 +32,7 @@ std::vector<FoundState> known_states(const Options& options, const Deck& named, 
     if (options.restart != "auto") return found_by(read_checkpoint(options.restart, comm).deck);
     const std::string path = output_path(options, named, comm) + "/deck.yaml";
     std::string text;
-    if (comm.rank() == 0) text = comm::read_text(path);
+    on_rank_0(comm, [&] { text = comm::read_text(path); });
     comm.broadcast(text);
     try {
         return text.empty() ? std::vector<FoundState>() : found_by(parse_deck(text, path));

@@ -14,14 +14,17 @@
 #include "app/balancing/load_balancer.hpp"
 #include "app/balancing/machine.hpp"
 #include "app/balancing/noise.hpp"
+#include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/checks.hpp"
+#include "app/deck/wording.hpp"
 #include "app/output/balance_formats.hpp"
 #include "app/output/json_text.hpp"
 #include "app/output/replay_report.hpp"
 #include "app/output/tables.hpp"
 #include "app/run/clairvoyant.hpp"
 #include "app/run/load_series.hpp"
+#include "comm/file/durable.hpp"
 #include "comm/file/posix_file.hpp"
 #include "comm/team.hpp"
 
@@ -103,6 +106,31 @@ balance::Policy policy_of(const Deck& deck, const LoadSeriesReader& series, cons
     policy.counting.work.move *= series.scale();
     policy.counting.work.balancing *= series.scale();
     return policy;
+}
+
+// The entries of a series that are opportunities to balance; the first is the start.
+std::vector<std::int64_t> opportunities_of(const LoadSeriesReader& series, std::int64_t every) {
+    std::vector<std::int64_t> times;
+    for (std::int64_t t = 0; t < series.times(); ++t)
+        if (t == 0 || series.step(t) % std::max<std::int64_t>(every, 1) == 0) times.push_back(t);
+    return times;
+}
+
+// Why nothing will be balanced; empty where something will.
+std::string idleness(const LoadSeriesReader& series, std::size_t opportunities) {
+    if (opportunities > 1) return "";
+    return series.times() == 1 ? "holds one entry, which is the start; give a second, at which to balance"
+                               : "no step of its entries after the start is a multiple of balance.every; use another";
+}
+
+void require_memory_for_optimum(const std::string& path, const LoadSeriesReader& series, std::int64_t opportunities,
+                                std::int64_t processes, const comm::Communicator& comm) {
+    agreed(comm, [&] {
+        const double each = Clairvoyant::bytes(opportunities, series.grid().box().cells(), processes, comm.size());
+        if (const std::string lack = comm::lack_of_memory(each * comm.node_size()); !lack.empty())
+            throw InputError(fmt::format("{}: the best schedule of {} {}; use a larger balance.every, or more nodes",
+                                         path, counted(opportunities, "entry"), lack));
+    });
 }
 
 class Replay {
@@ -224,7 +252,12 @@ int replay(const Options& options, const comm::Communicator& comm) {
         if (deck.balance.speeds == balance::SpeedSource::measured) deck.balance.speeds = balance::SpeedSource::off;
     }
     agreed(comm, [&] { check_replayable(options, deck, series, comm.size()); });
+    const std::vector<std::int64_t> opportunities = opportunities_of(series, deck.balance.every);
+    if (options.optimum)
+        require_memory_for_optimum(options.loads, series, std::ssize(opportunities), *deck.balance.processes, comm);
     directory.require_room(old_results(options), options.deck);
+    if (const std::string why = idleness(series, opportunities.size()); comm.rank() == 0 && !why.empty())
+        say(stderr, "steelyard: note: {}: {}\n", printable(options.loads), why);
     Replay replay(deck, series, options.optimum, comm);
 
     directory.prepare(std::nullopt, old_results(options), deck, options.deck);
@@ -239,15 +272,11 @@ int replay(const Options& options, const comm::Communicator& comm) {
     std::optional<Table<ResourceRow>> resources;
     if (replay.finds_speeds()) resources.emplace(directory, "resources.csv", resource_columns(), GrowingFile::Past{});
     BalanceFormats formats(directory, deck.output.balance_formats, series.grid(), *deck.balance.processes, 0);
-    const std::int64_t every = std::max<std::int64_t>(deck.balance.every, 1);
-    std::int64_t seen = 0;
-    for (std::int64_t t = 0; t < series.times(); ++t) {
-        if (t > 0 && series.step(t) % every != 0) continue;
+    for (const std::int64_t t : opportunities) {
         const Replay::Round round = replay.balance(t);
         rows.add(round.outcome.rows);
         if (resources) replay.add_resources(*resources, round.outcome.resources);
         if (round.before) formats.write(*round.before);
-        ++seen;
     }
     formats.finish();
     ReplayReport report = replay.report();
@@ -255,7 +284,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
     report.deck = deck.name;
     report.loads = options.loads;
     report.ranks = comm.size();
-    report.opportunities = seen - 1;
+    report.opportunities = std::ssize(opportunities) - 1;
     write("summary.json", to_json(report));
     if (comm.rank() == 0 && !options.quiet) say_replay(report, path);
     return 0;

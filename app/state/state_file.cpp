@@ -22,7 +22,6 @@
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/number_file.hpp"
-#include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 
 namespace app {
@@ -34,33 +33,6 @@ constexpr double particle_bytes = 100;  // on the way to its owner
 [[noreturn]] void refuse(const std::string& path, const std::string& what, const std::string& remedy) {
     throw InputError(fmt::format("{}: {}; {}", path, what, remedy));
 }
-
-// The signature stands at the beginning, or behind a user block of 512 bytes, 1024, 2048 and so on.
-bool is_hdf5(const std::string& path) {
-    constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
-    const comm::Descriptor file(path, O_RDONLY | O_NONBLOCK);
-    const std::int64_t last = comm::file_size(path) - std::ssize(signature);
-    std::array<char, signature.size()> bytes{};
-    for (std::int64_t at = 0; at <= last; at = at == 0 ? front_bytes : 2 * at)
-        if (comm::read_at(file, bytes.data(), std::ssize(bytes), at) &&
-            std::string_view(bytes.data(), bytes.size()) == signature)
-            return true;
-    return false;
-}
-
-// First bytes of files that hold another one.
-struct Packed {
-    std::string_view bytes, name, way;
-};
-constexpr std::array<Packed, 7> packed{{{"\x1f\x8b", "gzip", "gunzip"},
-                                        {"\xfd"
-                                         "7zXZ",
-                                         "xz", "unxz"},
-                                        {"\x28\xb5\x2f\xfd", "zstd", "unzstd"},
-                                        {"BZh", "bzip2", "bunzip2"},
-                                        {"\x04\x22\x4d\x18", "lz4", "unlz4"},
-                                        {"PK\x03\x04", "zip", "unzip"},
-                                        {"\x1f\x9d", "compress", "uncompress"}}};
 
 enum class TextFormat { none, dump, data };
 
@@ -143,12 +115,10 @@ struct Survey {
 };
 
 // On rank 0.
-FoundState surveyed(const md::StateFile& file, int ranks_of_node, int ranks) {
-    const std::unique_ptr<ParticleSource> source = open_source(file);
-    const SourceHead& head = source->head();
-    check_head(head, file.file, ranks_of_node, ranks);
+FoundState surveyed(ParticleSource& source, const md::StateFile& file) {
+    const SourceHead& head = source.head();
     Survey survey;
-    for (SourcePiece piece = source->next(); !piece.rows.empty(); piece = source->next()) {
+    for (SourcePiece piece = source.next(); !piece.rows.empty(); piece = source.next()) {
         for (const md::Particle<3>& p : piece.rows) check_row(p, piece, file.file);
         survey.add(piece);
     }
@@ -158,7 +128,7 @@ FoundState surveyed(const md::StateFile& file, int ranks_of_node, int ranks) {
                            head.particles),
                "give a whole file");
     FoundState found{{}, head.dimensions == 3 && survey.flat ? 2 : head.dimensions, head.length};
-    for (const std::string& note : source->notes()) found.notes.push_back(fmt::format("{}: {}", file.file, note));
+    for (const std::string& note : source.notes()) found.notes.push_back(fmt::format("{}: {}", file.file, note));
     found.state.particles = head.particles;
     found.state.fastest = survey.fastest;
     return found;
@@ -216,10 +186,9 @@ void require_file(const std::string& path, const std::string& key, const comm::C
 std::unique_ptr<ParticleSource> open_source(const md::StateFile& file) {
     constexpr std::size_t look = 1 << 14;
     const std::string front = comm::read_front(file.file, look);
-    if (is_hdf5(file.file)) return open_h5md(file);
-    for (const auto& [bytes, name, way] : packed)
-        if (front.starts_with(bytes))
-            refuse(file.file, fmt::format("is compressed ({})", name), fmt::format("decompress it with {}", way));
+    if (comm::is_hdf5(file.file)) return open_h5md(file);
+    if (const std::string packing = comm::packing_of(front); !packing.empty())
+        throw InputError(file.file + ": " + packing);
     const TextFormat format = text_format(front);
     if (format != TextFormat::none && !file.group.empty())
         refuse(file.file, "has no groups of particles, and the deck names one", "remove the key `group`");
@@ -231,6 +200,11 @@ std::unique_ptr<ParticleSource> open_source(const md::StateFile& file) {
 
 FoundState look_at_state(const md::StateFile& file, const std::string& key, const comm::Communicator& comm) {
     require_file(file.file, key, comm);
+    std::unique_ptr<ParticleSource> source;
+    reading(comm, [&] {  // a digest of a large file takes time, so its head is looked at first
+        source = open_source(file);
+        check_head(source->head(), file.file, comm.node_size(), comm.size());
+    });
     const std::string digest = digest_of(file.file, comm);
     comm::require(comm, file.digest.empty() || file.digest == digest, [&] {
         return InputError(
@@ -238,7 +212,7 @@ FoundState look_at_state(const md::StateFile& file, const std::string& key, cons
                         file.file, digest, key, file.digest));
     });
     FoundState found;
-    reading(comm, [&] { found = surveyed(file, comm.node_size(), comm.size()); });
+    reading(comm, [&] { found = surveyed(*source, file); });
     const auto share = [&](auto& value) { comm.broadcast(std::as_writable_bytes(std::span(&value, 1))); };
     share(found.dimensions);
     share(found.state.particles);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "comm/file/posix_file.hpp"
+#include "comm/machine/topology.hpp"
 
 namespace comm {
 namespace {
@@ -76,6 +77,32 @@ std::string lack_of_space(const std::string& directory, std::int64_t bytes) {
         return fmt::format("needs {:.1f} MB, files are limited to {:.1f} MB", megabytes,
                            static_cast<double>(limit.rlim_cur) * 1e-6);
     return {};
+}
+
+std::string lack_of_memory(double bytes) {
+    const double there = memory_bytes();
+    return bytes <= there
+               ? ""
+               : fmt::format("needs about {:.1f} GB of memory, and a node has {:.1f} GB", bytes * 1e-9, there * 1e-9);
+}
+
+std::string packing_of(std::string_view front) {
+    struct Packing {
+        std::string_view signature;
+        const char* says;
+    };
+    constexpr std::array<Packing, 7> known{{{"\x1f\x8b", "is compressed by gzip; unpack it: gunzip"},
+                                            {"\xfd"
+                                             "7zXZ",
+                                             "is compressed by xz; unpack it: unxz"},
+                                            {"\x28\xb5\x2f\xfd", "is compressed by zstd; unpack it: unzstd"},
+                                            {"BZh", "is compressed by bzip2; unpack it: bunzip2"},
+                                            {"\x04\x22\x4d\x18", "is compressed by lz4; unpack it: unlz4"},
+                                            {"\x1f\x9d", "is compressed by compress; unpack it: uncompress"},
+                                            {"PK\x03\x04", "is a zip archive; unpack it: unzip"}}};
+    const auto packing =
+        std::find_if(known.begin(), known.end(), [&](const Packing& p) { return front.starts_with(p.signature); });
+    return packing == known.end() ? "" : packing->says;
 }
 
 bool flush(const std::string& path, const Communicator& comm) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "comm/communicator.hpp"
 
@@ -28,6 +29,13 @@ bool write_front(const std::string& path, const std::string& text);
 /// Why a new file of `bytes` bytes can't be written into `directory`, empty if it can: space left, file-size limit.
 /// This rank only.
 std::string lack_of_space(const std::string& directory, std::int64_t bytes);
+
+/// Why `bytes` bytes cannot be held on this node, empty if they can: `needs about ... GB, ...`. This rank only.
+std::string lack_of_memory(double bytes);
+
+/// How a file is packed that begins with these bytes: `is compressed by gzip; unpack it: gunzip`. Empty for a file that
+/// is not packed.
+std::string packing_of(std::string_view front);
 
 /// Brings what all ranks have written to a file to the disk. Collective; returns success, the same on all ranks.
 bool flush(const std::string& path, const Communicator& comm);

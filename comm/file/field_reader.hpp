@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cell fields from HDF5 files of others: any numbers, in any layout that HDF5 reads by itself.
+// Cell fields from HDF5 files of others, which number_file.hpp reads: any numbers, in any layout that HDF5 reads by
+// itself.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "balance/grid/field.hpp"
 #include "comm/communicator.hpp"
+#include "comm/file/number_file.hpp"
 
 namespace comm {
 
@@ -83,10 +85,7 @@ public:
     std::vector<std::string> texts(const std::string& attribute) const override;
 
 private:
-    void require(const std::string& why) const;  // empty: nothing is wrong; that of rank 0 counts
-    struct Open;
-    std::unique_ptr<Open> open_;  // on rank 0
-    std::string path_;
+    std::unique_ptr<NumberFile> file_;  // on rank 0
     const Communicator& comm_;
 };
 

@@ -14,7 +14,7 @@
 
 #include "comm/agreed.hpp"
 #include "comm/file/durable.hpp"
-#include "comm/file/hdf5_handle.hpp"
+#include "comm/file/number_file.hpp"
 
 namespace comm {
 namespace {
@@ -153,27 +153,23 @@ void FrameFile::forget() {
 void FrameFile::flush() { check(frames_ == 0 || comm::flush(path_, comm_)); }
 
 FrameCount count_frames(const std::string& path, const std::string& dataset) {
-    const Handle file = opened(path);
-    if (!file.good()) return {};
-    const Handle d(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!d.good()) return {};
-    const Handle space(H5Dget_space(d), H5Sclose);
-    std::array<hsize_t, H5S_MAX_RANK> now{}, most{};
-    if (H5Sget_simple_extent_ndims(space) < 1 || H5Sget_simple_extent_dims(space, now.data(), most.data()) < 1)
+    try {
+        NumberFile file(path);
+        const std::vector<std::int64_t>& shape = file.shape(dataset);
+        return shape.empty() ? FrameCount() : FrameCount{shape[0], file.capacity(dataset)};
+    } catch (const ReadError&) {
         return {};
-    return {static_cast<std::int64_t>(now[0]), static_cast<std::int64_t>(most[0])};
+    }
 }
 
 std::vector<std::int64_t> read_integers(const std::string& path, const std::string& dataset) {
-    const std::int64_t n = count_frames(path, dataset).frames;
-    const Handle file = opened(path);
-    if (n <= 0 || n > file_size(path) / 8 || !file.good()) return {};
-    const Handle d(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-    const Handle type(H5Dget_type(d), H5Tclose), space(H5Dget_space(d), H5Sclose);
-    if (H5Sget_simple_extent_ndims(space) != 1 || H5Tequal(type, stored(Element::int64)) <= 0) return {};
-    std::vector<std::int64_t> values(n);
-    if (H5Dread(d, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) return {};
-    return values;
+    try {
+        NumberFile file(path);
+        const std::vector<std::int64_t> shape = file.shape(dataset), first(shape.size(), 0);
+        return shape.size() == 1 ? file.block<std::int64_t>(dataset, first, shape) : std::vector<std::int64_t>();
+    } catch (const ReadError&) {
+        return {};
+    }
 }
 
 }  // namespace comm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Datasets of numbers in HDF5 files of any writer, in any layout that HDF5 reads by itself, on one rank. A file may be
-// hostile: no link is followed, nothing outside the file is read, and memory is bounded by what the caller asks for.
+// hostile: no link is followed, nothing outside the file is read, numbers that were never written are none, and memory
+// is taken only for a block that the file holds and the node has room for.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,9 @@
 #include "comm/file/file.hpp"
 
 namespace comm {
+
+/// Whether a file bears the signature of HDF5, at its beginning or behind a user block of any size.
+bool is_hdf5(const std::string& path);
 
 class NumberFile {
 public:
@@ -30,6 +34,14 @@ public:
     std::vector<std::string> names(const std::string& group) const;
     /// Extents of a dataset of integers, floating-point numbers or enumerated ones; none for a single number.
     const std::vector<std::int64_t>& shape(const std::string& dataset);
+    /// The most indices that a dataset can have along its first dimension; 0 for a single number.
+    std::int64_t capacity(const std::string& dataset);
+    /// Texts of an attribute of the file's root, without padding; none where it has no such attribute. Throws where the
+    /// attribute is no list of 1 to 3 texts.
+    std::vector<std::string> texts(const std::string& attribute) const;
+    /// Throws ReadError: `PATH: what`.
+    [[noreturn]] void refuse(const std::string& what) const;
+
     /// The block of `count` numbers along each dimension from `first` on, last dimension fastest, into `out`, which is
     /// as long as it has numbers.
     void read(const std::string& dataset, std::span<const std::int64_t> first, std::span<const std::int64_t> count,
@@ -42,9 +54,20 @@ public:
     std::optional<std::int64_t> whole_attribute(const std::string& path, const std::string& name) const;
     /// The same of a text. An attribute that is no single text gives "?".
     std::string text_attribute(const std::string& path, const std::string& name) const;
+    /// The same in memory that is taken here.
+    template <class T>
+    std::vector<T> block(const std::string& dataset, std::span<const std::int64_t> first,
+                         std::span<const std::int64_t> count) {
+        std::vector<T> out(numbers_in(dataset, first, count));
+        read(dataset, first, count, std::span(out));
+        return out;
+    }
 
 private:
     struct Open;
+    /// Of a block that the file holds and the node has room for; throws for any other.
+    std::int64_t numbers_in(const std::string& dataset, std::span<const std::int64_t> first,
+                            std::span<const std::int64_t> count);
     void read_as(Element type, const std::string& dataset, std::span<const std::int64_t> first,
                  std::span<const std::int64_t> count, void* out);
     std::unique_ptr<Open> open_;

@@ -12,6 +12,9 @@
 #include <filesystem>
 #include <vector>
 
+#include "comm/file/durable.hpp"
+#include "comm/file/file.hpp"
+
 namespace comm {
 
 Descriptor::Descriptor(const std::string& path, int flags, int from)
@@ -61,6 +64,9 @@ std::optional<std::string> read_whole(const std::string& path) {
     if (!S_ISREG(s.st_mode)) return std::string();
     const Descriptor file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     if (!file.good() || fstat(file, &s) != 0) return std::nullopt;
+    constexpr double copies = 3;  // that a caller makes of it
+    if (const std::string lack = lack_of_memory(copies * static_cast<double>(s.st_size)); !lack.empty())
+        throw ReadError(path + ": " + lack + "; move it away");
     std::string text(s.st_size, '\0');
     return read_at(file, text.data(), s.st_size, 0) ? std::optional(std::move(text)) : std::nullopt;
 }

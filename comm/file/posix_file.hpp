@@ -48,7 +48,7 @@ Descriptor create_new(const std::string& path);
 inline std::string unfinished(const std::string& path) { return path + ".tmp"; }
 
 /// What a regular file holds; an empty text for anything else: a link, a pipe, nothing. No value where a file is there
-/// and cannot be read.
+/// and cannot be read. Throws ReadError for a file that this node has no room for.
 std::optional<std::string> read_whole(const std::string& path);
 /// The same; an empty text also for a file that cannot be read.
 std::string read_text(const std::string& path);

@@ -16,10 +16,12 @@ namespace comm {
 namespace {
 
 template <class T>
-void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatype type, MPI_Op op, bool yield) {
-    if (values.empty()) return;  // of all ranks
-    collective(yield, "MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, MPI_IN_PLACE, values.data(),
-               static_cast<int>(values.size()), type, op, handle.comm);
+void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatype type, MPI_Op op, bool yield,
+            std::size_t piece = std::size_t{1} << 30) {
+    for_each_piece(values.size(), std::max<std::size_t>(1, piece / sizeof(T)), [&](std::size_t at, int count) {
+        collective(yield, "MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, MPI_IN_PLACE, values.data() + at, count, type,
+                   op, handle.comm);
+    });
 }
 
 // Of this rank's and all before it, in rounds that each double how many ranks a sum is of: MPI_Exscan of the simulator
@@ -107,7 +109,7 @@ void Communicator::broadcast(std::span<std::byte> bytes) const {
 }
 
 void Communicator::sum(std::span<std::int64_t> values) const {
-    reduce(*handle_, values, MPI_INT64_T, MPI_SUM, oversubscribed_);
+    reduce(*handle_, values, MPI_INT64_T, MPI_SUM, oversubscribed_, piece_);
 }
 void Communicator::min(std::span<std::int64_t> values) const {
     reduce(*handle_, values, MPI_INT64_T, MPI_MIN, oversubscribed_);

@@ -191,11 +191,15 @@ def test_replay(tmp):
     broken = os.path.join(tmp, "broken.csv")
     with open(file) as f, open(broken, "w") as g:
         g.write(f.readline() + f.readline() + "0,ghosts,0,1,1,24,0,0\n")
+    hole = os.path.join(tmp, "hole.csv")
+    with open(hole, "w") as f:
+        f.truncate(10**9)
     for n, path, more, code, word in (
         (2, file, (), 3, "3 ranks, and here are 2"),
         (ranks, DECK, (), 3, "no trace"),
         (ranks, broken, (), 3, "broken.csv:3"),
         (ranks, os.path.join(tmp, "nothing"), (), 3, "cannot be read"),
+        (ranks, hole, (), 3, "a line of over 65536 bytes"),
         (ranks, file, ("--kind", "gosts"), 2, "no plan gosts"),
         (ranks, file, ("--aggregate", "all"), 2, "all is unknown; choose none, process, node, auto"),
         (ranks, file, ("--round", "3"), 2, "command line"),

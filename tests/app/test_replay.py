@@ -201,7 +201,7 @@ def test_errors(tmp_path):
         "no times": (dict(load=good[:0]), "/load holds no times"),
         "no cells": (dict(load=good[:, :0]), "0 cells along z"),
         "two axes": (dict(load=good[0, 0]), "/load is no dataset of numbers with 3 or 4 dimensions"),
-        "words": (dict(load=np.array([[[b"a"]]])), "/load is no dataset of numbers"),
+        "words": (dict(load=np.array([[[b"a"]]])), "/load holds no numbers"),
         "nothing": (dict(loads=good), "holds no dataset /load"),
         "zeros": (dict(load=0 * good), "/load holds zeros only"),
         "few steps": (dict(load=good, step=[0, 1]), "/step has 2 steps for 3 times of /load"),
@@ -234,7 +234,7 @@ def test_errors(tmp_path):
             refused("boundary", 3, "its attribute boundary is no list of 1 to 3 texts", ranks)
         with h5py.File(path, "w") as f:
             f.create_dataset("load", (2**62, 1, 1), chunks=(1, 1, 1))
-        refused("endless", 3, "/load has", ranks)
+        refused("endless", 3, "/load says that it holds over 2^60 numbers", ranks)
         write(path, load=good, step=[0, 5, 9], particles=counts)
         whole = path.read_bytes()
         for size in (0, 100, len(whole) // 2, len(whole) - 100):

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "comm/communicator.hpp"
 
@@ -102,6 +105,10 @@ TEST_CASE("more bytes than one message may have go through in pieces") {
         cut.broadcast(sent);
         CHECK(sent == all);
         CHECK(cut.split(0).all_gather(mine) == all);
+        std::array<std::int64_t, 5> sums{0, 1, 2, 3, 4}, expected{};
+        for (std::int64_t i = 0; i < 5; ++i) expected[i] = i * world.size();
+        cut.sum(std::span<std::int64_t>(sums));
+        CHECK(sums == expected);
         for (int distance = 1; distance < world.size(); ++distance) {
             const std::vector<std::byte> behind = cut.pass_on(distance, mine);
             const int from = (world.rank() - distance + world.size()) % world.size();

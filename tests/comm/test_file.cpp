@@ -14,6 +14,7 @@
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/posix_file.hpp"
+#include "comm/simulation.hpp"
 
 namespace {
 
@@ -111,6 +112,15 @@ TEST_CASE("a file that is none is refused on all ranks") {
     CHECK_THROWS_AS(comm::FileWriter("/no/such/folder/file.h5", world), comm::WriteError);
     CHECK_FALSE(comm::lack_of_space("/tmp", std::int64_t{1} << 60).empty());
     CHECK(comm::lack_of_space("/tmp", 1).empty());
+}
+
+TEST_CASE("what a file or a node cannot hold is told") {
+    CHECK(comm::lack_of_memory(1).empty());
+    CHECK(comm::lack_of_memory(1e18).empty() == comm::simulated);
+    CHECK(comm::packing_of(std::string("\x1f\x8b\x08", 3)) == "is compressed by gzip; unpack it: gunzip");
+    CHECK(comm::packing_of("PK\x03\x04").starts_with("is a zip archive"));
+    CHECK(comm::packing_of("\x89HDF").empty());
+    CHECK(comm::packing_of("").empty());
 }
 
 TEST_CASE("what another program does to a text file is noticed") {

@@ -8,14 +8,16 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
+#include "app/state/text_lines.hpp"
+#include "comm/file/durable.hpp"
 
 namespace {
 
@@ -50,16 +52,18 @@ std::int64_t number(std::string_view text, std::int64_t least) {
 }
 
 Table read_table(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    if (!file) throw app::InputError(fmt::format("{}: cannot be read; give the name of a trace", path));
-    if (!std::getline(file, line) || line != header)
+    app::TextLines lines(path);
+    constexpr double row_bytes = 3;  // in memory, for one byte of the file
+    if (const std::string lack = comm::lack_of_memory(row_bytes * static_cast<double>(lines.size())); !lack.empty())
+        lines.refuse_file(lack, "trace fewer steps");
+    std::optional<std::string_view> line = lines.next();
+    if (!line || *line != header)
         throw app::InputError(
             fmt::format("{}: is no trace of messages; give a file that steelyard run --trace-messages wrote", path));
     Table table;
     std::map<std::string, std::int64_t, std::less<>> number_of;
-    for (int place = 2; std::getline(file, line); ++place) {
-        const std::vector<std::string_view> f = fields_of(line);
+    while ((line = lines.next())) {
+        const std::vector<std::string_view> f = fields_of(*line);
         Row row{-1, 0, -1, -1, -1};
         if (f.size() == 8) {
             row = {number(f[0], 0), 0, number(f[5], 1), static_cast<std::int32_t>(number(f[3], 0)),
@@ -69,8 +73,7 @@ Table read_table(const std::string& path) {
             row.kind = known.first->second;
         }
         if (row.plan < 0 || row.bytes < 0 || row.source < 0 || row.target < 0 || row.source == row.target)
-            throw app::InputError(
-                fmt::format("{}:{}: is no row of a trace of messages; make the trace anew", path, place));
+            lines.refuse("is no row of a trace of messages", "make the trace anew");
         table.rows.push_back(row);
     }
     return table;

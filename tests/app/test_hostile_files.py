@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""What a file makes the program do: no reader follows a file to another one, takes numbers that were never written, or
+takes memory or time by what a header, a name or an extent says. Each file is refused in one line, with its name.
+
+Groups: hostile_series hostile_states hostile_results.
+"""
+import gzip
+import json
+import os
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+from program import COLLISIONS, SOURCE, run, settings
+
+sys.path.append(os.path.join(SOURCE, "scripts"))
+from export_lammps import write_data  # noqa: E402
+
+VAST = 4 * 10**12  # bytes of a file that is one hole
+GIGABYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
+LOAD = np.ones((3, 8, 8))
+EXACT = dict(balance__processes=2, balance__model="exact")
+
+
+def one_line(code, text, says):
+    assert code == 3 and text.startswith("steelyard: error: ") and text.count("\n") == 1 and says in text, (code, text)
+
+
+def vast(path):
+    with open(path, "wb") as f:
+        f.truncate(VAST)
+
+
+def partly_written(f):
+    f.create_dataset("load", (3, 8, 8), chunks=(1, 4, 8))[:, :4] = 1
+
+
+def virtual(f):
+    layout = h5py.VirtualLayout((3, 8, 8), "f8")
+    layout[...] = h5py.VirtualSource("none.h5", "load", (3, 8, 8))
+    f.create_virtual_dataset("load", layout)
+
+
+def sparse(f):
+    """Its space is taken in the file, which is a hole."""
+    how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    how.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    how.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    h5py.h5d.create(f.id, b"load", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple((1, 46340, 46340)), how)
+
+
+def linked(name, link):
+    def make(f):
+        for each in {"load", name}:
+            f[each] = link if each == name else LOAD
+
+    return make
+
+
+SERIES = {
+    "unwritten": (lambda f: f.create_dataset("load", (1, 46340, 46340), chunks=(1, 1000, 1000)), "never written"),
+    "partly written": (partly_written, "/load was never written in whole"),
+    "external link": (linked("load", h5py.ExternalLink("other.h5", "/load")), "/load is a link to another place"),
+    "soft link": (linked("load", h5py.SoftLink("/other")), "/load is a link to another place"),
+    "linked steps": (linked("step", h5py.ExternalLink("other.h5", "/step")), "/step is a link to another place"),
+    "linked counts": (linked("particles", h5py.SoftLink("/load")), "/particles is a link to another place"),
+    "virtual": (virtual, "/load lies in another file"),
+    "external": (
+        lambda f: f.create_dataset("load", (3, 8, 8), "f8", external=[("raw", 0, LOAD.nbytes)]),
+        "/load lies in another file",
+    ),
+    "steps": (
+        lambda f: (f.create_dataset("load", data=LOAD), f.create_dataset("step", (10**17,), "i8", chunks=(1000,))),
+        "/step was never written",
+    ),
+    "lzf": (lambda f: f.create_dataset("load", data=LOAD, compression="lzf"), "compressed by the filter lzf"),
+    "sparse": (sparse, "/load of 2147395600 cells needs about 85.9 GB of memory"),
+}
+
+
+@pytest.mark.group("hostile_series")
+@pytest.mark.parametrize("name", SERIES)
+def test_series(tmp, name):
+    """Of a load series in HDF5."""
+    if name == "sparse" and GIGABYTES > 80:
+        pytest.skip("this machine has the memory")
+    make, says = SERIES[name]
+    path = os.path.join(tmp, "bad.h5")
+    LOAD.tofile(os.path.join(tmp, "raw"))
+    with h5py.File(path, "w") as f:
+        make(f)
+    code, text = run(0, "replay", path, "--out", os.path.join(tmp, "out"), *settings(**EXACT))
+    one_line(code, text, says)
+    assert f"{path}: " in text
+
+
+@pytest.mark.group("hostile_series")
+def test_dataset(tmp):
+    """The loads that are partitioned come by the same door."""
+    path = os.path.join(tmp, "bad.h5")
+    with h5py.File(path, "w") as f:
+        f["load"] = h5py.ExternalLink("other.h5", "/load")
+    keys = dict(load__kind="dataset", load__file=path, load__dataset="load")
+    code, text = run(2, "partition", COLLISIONS[2].deck, "--out", os.path.join(tmp, "out"), *settings(**keys))
+    one_line(code, text, f"{path}: load is a link to another place")
+
+
+@pytest.mark.group("hostile_series")
+def test_user_block(tmp):
+    """Other bytes may stand before a series: 512, or any number that doubling makes of them."""
+    path, out = os.path.join(tmp, "loads.h5"), os.path.join(tmp, "out")
+    with h5py.File(path, "w", userblock_size=2048) as f:
+        f["load"] = LOAD
+    code, text = run(0, "replay", path, "--out", out, "--quiet", *settings(**EXACT))
+    assert (code, text) == (0, "")
+
+
+def lbaf(pinned=0, phases=2, cells=None, time="1.0"):
+    tasks = [
+        {"entity": {"type": "object", "id": i, "home": 0, "migratable": i >= pinned}, "node": 0, "time": "@"}
+        for i in range(8)
+    ]
+    content = {"phases": [{"id": p, "tasks": tasks} for p in range(phases)]}
+    if cells:
+        content["metadata"] = {"attributes": {"cells": cells, "processes": 1}}
+        for phase in content["phases"]:
+            phase["tasks"] = [dict(tasks[0], user_defined={"lower": [0, 0], "upper": cells})]
+    return json.dumps(content).replace('"@"', time)
+
+
+def many_files(folder):
+    for name in ("data.0.json", "data.999999999.json"):
+        with open(os.path.join(folder, name), "w") as f:
+            f.write(lbaf())
+
+
+def one_file(text):
+    def make(folder):
+        with open(os.path.join(folder, "data.0.json"), "w") as f:
+            f.write(text)
+
+    return make
+
+
+OBJECTS = {
+    "rank": (many_files, "data.1.json: it is missing"),
+    "nested": (one_file(lbaf(time="[" * 200000 + "]" * 200000)), "nests lists or objects over 100 deep"),
+    "cells": (one_file(lbaf(cells=[2**20, 2047])), "a replay of its 2146435072 cells needs about"),
+    "vast": (lambda folder: vast(os.path.join(folder, "data.0.json")), "needs about 44000.0 GB of memory"),
+}
+
+
+@pytest.mark.group("hostile_series")
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects(tmp, name):
+    """Of a load series in LBDatafiles."""
+    if name == "cells" and GIGABYTES > 200:
+        pytest.skip("this machine has the memory")
+    make, says = OBJECTS[name]
+    make(tmp)
+    code, text = run(0, "replay", tmp, "--out", os.path.join(tmp, "out"), *settings(**EXACT))
+    one_line(code, text, says)
+
+
+@pytest.mark.group("hostile_series")
+@pytest.mark.parametrize(
+    "content, keys, says",
+    [
+        (lbaf(pinned=3), {}, "3 of 8 objects may not migrate (migratable: false)"),
+        (lbaf(phases=1), {}, "holds one entry, which is the start; give a second"),
+        (lbaf(), dict(balance__every=7), "no step of its entries after the start is a multiple of balance.every"),
+    ],
+    ids=["pinned", "one phase", "none due"],
+)
+def test_notes(tmp, content, keys, says):
+    """What a replay cannot honour, and why it balances nothing, is said once."""
+    one_file(content)(tmp)
+    code, text = run(2, "replay", tmp, "--out", os.path.join(tmp, "out"), "--quiet", *settings(**EXACT, **keys))
+    assert code == 0 and text.startswith("steelyard: note: ") and text.count("\n") == 1 and says in text, text
+
+
+def particles(f, **how):
+    group = f.create_group("particles/all")
+    group.create_dataset("position", data=np.arange(6.0).reshape(2, 3), **how)
+    group["box/edges"] = np.full(3, 12.0)
+
+
+def checked(tmp, path):
+    deck = os.path.join(tmp, "deck.yaml")
+    with open(deck, "w") as f:
+        f.write(f"system: {{from: {{file: {path}}}}}\nrun: {{dt: 0.001, steps: 1}}\n")
+    return run(0, "check", deck)
+
+
+def lzf(path):
+    with h5py.File(path, "w") as f:
+        particles(f, compression="lzf")
+
+
+def packed(path):
+    with gzip.open(path, "w") as f:
+        f.write(b"ITEM: TIMESTEP\n0\n")
+
+
+STATES = {
+    "lzf": (lzf, "is compressed by the filter lzf, which this HDF5 library lacks; compress it by gzip, or not"),
+    "gzip": (packed, "is compressed by gzip; unpack it: gunzip"),
+    "vast": (vast, "is no H5MD file, LAMMPS data file or LAMMPS dump"),
+}
+
+
+@pytest.mark.group("hostile_states")
+@pytest.mark.parametrize("name", STATES)
+def test_states(tmp, name):
+    """Of files of particles."""
+    make, says = STATES[name]
+    path = os.path.join(tmp, "bad.state")
+    make(path)
+    code, text = checked(tmp, path)
+    one_line(code, text, f"{path}: ")
+    assert says in text
+
+
+@pytest.mark.group("hostile_states")
+def test_state_behind_user_block(tmp):
+    path = os.path.join(tmp, "state.h5")
+    with h5py.File(path, "w", userblock_size=4096) as f:
+        particles(f)
+    code, text = checked(tmp, path)
+    assert code == 0, text
+
+
+@pytest.mark.group("hostile_states")
+@pytest.mark.parametrize("largest, noted", [(2**31 - 1, False), (2**31, True)])
+def test_export(tmp, capsys, largest, noted):
+    """A usual LAMMPS reads ids below 2^31."""
+    still = np.zeros((2, 3))
+    write_data(os.path.join(tmp, "out.data"), np.array([5, largest]), still + 1, still, np.full(3, 12.0), 3)
+    assert (f"ids go up to {largest}" in capsys.readouterr().err) == noted
+
+
+@pytest.mark.group("hostile_results")
+@pytest.mark.parametrize("name", ["thermo.csv", "run.json"])
+def test_results(tmp, name):
+    """A restart reads what lies in its directory, and takes no memory for a file that has grown beyond it."""
+    c = COLLISIONS[2]
+    keys = settings(**(c.small | dict(run__steps=2, output__every=1, checkpoint__every=2)))
+    code, text = run(0, "run", c.deck, "--out", tmp, "--quiet", *keys)
+    assert code == 0, text
+    vast(os.path.join(tmp, name))
+    code, text = run(0, "run", c.deck, "--out", tmp, "--quiet", "--restart", "auto", *keys, "--set", "run.steps=3")
+    one_line(code, text, f"{os.path.join(tmp, name)}: needs about")
