@@ -318,6 +318,52 @@ TEMPLATE_TEST_CASE_SIG("particles are sorted into the cells that hold them, on e
     }
 }
 
+TEMPLATE_TEST_CASE_SIG("particles are sorted into their cells in tiles of any length, and cells of any width", "",
+                       ((int D), D), 2, 3) {
+    struct Extent {
+        double length;
+        int cells, lower, upper;  // of the box along the axis, and of the tile in it
+    };
+    const Extent e =
+        GENERATE(Extent{2300, 766, 0, 766}, Extent{1 << 20, 104857, 0, 104857}, Extent{1 << 20, 104857, 104000, 104857},
+                 Extent{47, 400000, 1001, 2000}, Extent{0.001, 1000, 3, 998});
+    for (int axis = 0; axis < D; ++axis) {
+        md::Domain d;
+        d.dimensions = D;
+        for (md::Axis& a : d.axes()) a = {md::to_edge_units(10), 2, true};
+        d.axis[axis] = {md::to_edge_units(e.length), e.cells, true};
+        balance::Box own = d.grid().box();
+        own.lower[axis] = e.lower, own.upper[axis] = e.upper;
+        std::vector<md::Particle<D>> particles;
+        const auto put = [&](std::int64_t c, int place) {  // at both ends of a cell along the axis, and within it
+            const std::int64_t first = d.axis[axis].edge(c) << md::edge_shift, end = d.axis[axis].edge(c + 1)
+                                                                                     << md::edge_shift;
+            md::Particle<D> p{static_cast<std::int64_t>(particles.size()), {}, {}};
+            std::fill(p.x, p.x + D, std::llrint(7.5 / md::position_unit));
+            p.x[axis] = place == 0 ? first : place == 1 ? end - 1 : first + (end - first) / place;
+            particles.push_back(p);
+        };
+        for (int place = 0; place < 8; ++place) {
+            for (int c = e.lower; c < e.upper; c += 1 + (e.upper - e.lower) / 500) put(c, place);
+            put(e.upper - 1, place);
+        }
+        for (const md::Kernels* k : md::available_kernels()) {
+            CAPTURE(k->isa, axis, e.length, e.cells);
+            md::Tile<D> tile(d, own, 1, 1);
+            md::TileScratch scratch;
+            tile.insert(particles);
+            tile.sort(*k, scratch);
+            std::int64_t i = 0, wrong = 0;
+            md::for_each_cell<D>(own, [&](const md::CellIndex& c) {
+                for (std::int32_t n = 0; n < tile.count(c); ++n, ++i)
+                    for (int a = 0; a < D; ++a) wrong += d.axis[a].cell_of(tile.particle(i).x[a]) != c[a];
+            });
+            CHECK(i == tile.size());
+            CHECK(wrong == 0);
+        }
+    }
+}
+
 TEMPLATE_TEST_CASE_SIG("runs of one candidate each have room for all their neighbourhoods", "", ((int D), D), 2, 3) {
     // 35 narrow columns of cells are in reach, each with one particle.
     constexpr int columns = 40, particles = 35, in_reach = 17;
