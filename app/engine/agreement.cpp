@@ -20,6 +20,14 @@ namespace {
 
 constexpr double reach = 3;
 
+const char* what_is_wrong(md::FaultKind kind) {
+    switch (kind) {
+        case md::FaultKind::velocity: return " has a velocity of 2048 or more along an axis";
+        case md::FaultKind::speed: return " moves more than a cell in one step";
+        default: return " feels a force out of the exact range";
+    }
+}
+
 }  // namespace
 
 void Agreement::lists_built(double limit) {
@@ -59,11 +67,9 @@ void Agreement::take(int passes_ago) {
         comm_.min(id);
         std::array<std::int64_t, 1> kind{mine_.fault.id == id[0] ? static_cast<std::int64_t>(mine_.fault.kind) : 0};
         comm_.max(kind);
-        const bool speed = kind[0] == static_cast<std::int64_t>(md::FaultKind::speed);
         comm::require(comm_, false, [&] {
-            md::SimulationError error(
-                "particle " + std::to_string(id[0]) +
-                (speed ? " moves more than a cell in one step" : " feels a force out of the exact range"));
+            md::SimulationError error("particle " + std::to_string(id[0]) +
+                                      what_is_wrong(static_cast<md::FaultKind>(kind[0])));
             error.passes_ago = passes_ago;
             return error;
         });
