@@ -2,6 +2,7 @@
 // Collective operations on all ranks. All reductions but the means of spread() are exact (integers, minima, maxima), so
 // their results do not depend on the number of ranks.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,8 +28,8 @@ public:
     /// The ranks that give the same colour (>= 0), in the order of their ranks here.
     Communicator split(int colour) const;
     /// The same ranks, whose gather, all_gather, broadcast, all_to_all and pass_on send messages of at most `bytes` (>
-    /// 0) bytes; at first it is 2^30, because MPI counts with 31 bits. Any amount of bytes goes through; tests set it
-    /// small.
+    /// 0) bytes, and whose sum, min, max and spread reduce as many at once, or a value. At first it is 2^30, because
+    /// MPI counts with 31 bits. Any amount of bytes goes through; tests set it small.
     Communicator in_pieces_of(std::size_t bytes) const;
 
     int rank() const { return rank_; }
@@ -71,15 +72,17 @@ private:
     [[maybe_unused]] std::size_t piece_ = std::size_t{1} << 30;
 };
 
-/// The largest of the ranks' values, element by element, which are on their way. Other calls may come in between; all
-/// ranks start and end theirs in the same order.
+/// The largest of the ranks' values, element by element, but of the last one the sum. They are on their way: other
+/// calls may come in between. All ranks start and end theirs in the same order.
 class Reduction {
 public:
-    Reduction(const Communicator& comm, std::vector<std::int64_t> values);
+    static constexpr int maxima = 3;
+    using Values = std::array<std::int64_t, maxima + 1>;
+    Reduction(const Communicator& comm, const Values& values);
     Reduction(Reduction&&) noexcept;
     ~Reduction();
     /// Once. Collective.
-    std::vector<std::int64_t> wait();
+    Values wait();
 
 private:
     struct State;

@@ -43,7 +43,7 @@ struct Axis {
         const Int128 n = Int128{c} * length;
         return static_cast<std::int64_t>(n >= 0 ? (n + cells - 1) / cells : -((-n) / cells));
     }
-    /// The cell that holds a position (2^-40 lengths, may lie outside the box): floor(x cells / length), exactly.
+    /// The cell that holds a position (2^-40 lengths, may lie a few boxes outside): floor(x cells / length), exactly.
     int cell_of(std::int64_t position) const {
         const std::int64_t x = position >> edge_shift;
         auto c = static_cast<std::int64_t>(std::floor(static_cast<double>(x) * (cells / static_cast<double>(length))));
@@ -124,7 +124,8 @@ HD Packed<D> shifted(const Packed<D>& p, const Packed<D>& shift) {
 /// 2^-24 of their size, and it grows by far more than that.
 HD double searched_radius(double radius) { return radius * (1 + 1e-5); }
 
-/// Cells that lie in reach of `radius` (lengths) from within one of width `cell`.
+/// Cells that lie in reach of `radius` (lengths, up to 20) from within one of width `cell` (at least edge_unit): below
+/// 2^31.
 inline int cells_within(double radius, double cell) { return static_cast<int>(std::ceil(radius / cell)); }
 
 /// Packed positions wrap at 2^(32 - packed_bits) lengths. True if two particles of a column of cells of width

@@ -47,7 +47,7 @@ External external_of(const System& system, const Domain& domain, double dt) {
         WallPotential& p = e.wall[w.axis()][w.side()];
         p = {w.epsilon, w.sigma, w.cutoff.value_or(lowest_of_wall * w.sigma), 0};
         p.shift = p.energy(p.cutoff);
-        const double quanta = w.velocity / velocity_unit;
+        const double quanta = w.velocity / velocity_unit;  // decks allow 2^10 times 2^40
         e.motion[w.axis()][w.side()] = {w.from, w.to.value_or(INT64_MAX), std::llrint(quanta * dt),
                                         std::llrint(w.side() == 0 ? quanta : -quanta)};
     }

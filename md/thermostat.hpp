@@ -29,7 +29,7 @@ struct VelocityChange {
             const NormalPair r = normal_pair_of([&](std::uint64_t trial) { return bits(id, pair, trial); });
             random[2 * pair] = r.first, random[2 * pair + 1] = r.second;
         }
-        return vec<D>([&](int a) {
+        return vec<D>([&](int a) {  // the last pass found v below 2^51, and decks allow spreads up to 2^50
             const double kept = keep * static_cast<double>(v[a] - mean[a]);
             return mean[a] + static_cast<std::int64_t>(to_i64(kept + spread * random[a]));
         });

@@ -119,7 +119,10 @@ std::vector<std::int32_t> Tile<D>::counts_after(double time) const {
         for (const std::int64_t end = own + count(c); own < end; ++own) {
             CellIndex next = c;
             for (int a = 0; a < D; ++a) {
-                const auto step = std::llround(static_cast<double>(particles_.v[a][own]) * scale);
+                // Two boxes away is beyond the halo, and fits 62 bits.
+                const auto most = static_cast<double>(2 * axis_[a].fixed_length());
+                const auto step =
+                    std::llround(std::clamp(static_cast<double>(particles_.v[a][own]) * scale, -most, most));
                 next[a] =
                     std::clamp(axis_[a].cell_of(particles_.x[a][own] + step), within.lower[a], within.upper[a] - 1);
             }

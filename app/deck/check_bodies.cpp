@@ -148,11 +148,18 @@ void check_speed(const Deck& deck, const md::Body& body, std::size_t i, const Wh
         fail(where(path_in(deck.system, i, key)),
              fmt::format("particles of {} have speeds up to {:.4g}", md::body_name(deck.system, i), speed + thermal),
              fmt::format("use at most {}", fastest_of_all));
-    if ((speed + thermal) * deck.run.dt < deck.grid.cell) return;
-    fail(where(path_in(deck.system, i, key)),
-         fmt::format("particles of {} cross a cell of {} in one step: speeds up to {:.4g}, dt {}",
-                     md::body_name(deck.system, i), deck.grid.cell, speed + thermal, deck.run.dt),
-         fmt::format("use a smaller run.dt or a slower {}", i < deck.system.slabs.size() ? "slab" : "body"));
+    if (!((speed + thermal) * deck.run.dt < deck.grid.cell))
+        fail(where(path_in(deck.system, i, key)),
+             fmt::format("particles of {} cross a cell of {} in one step: speeds up to {:.4g}, dt {}",
+                         md::body_name(deck.system, i), deck.grid.cell, speed + thermal, deck.run.dt),
+             fmt::format("use a smaller run.dt or a slower {}", i < deck.system.slabs.size() ? "slab" : "body"));
+    // What heat and spin add to a drift is looked at in the run, particle by particle.
+    for (int a = 0; a < deck.system.dimensions; ++a)
+        if (!(std::abs(body.velocity[a]) < most_velocity))
+            fail(where(fmt::format("{}.{}", path_in(deck.system, i, "velocity"), a)),
+                 fmt::format("{} drifts at {} along {}, and velocities stay below {}", md::body_name(deck.system, i),
+                             body.velocity[a], "xyz"[a], most_velocity),
+                 fmt::format("use a slower {}", i < deck.system.slabs.size() ? "slab" : "body"));
 }
 
 }  // namespace

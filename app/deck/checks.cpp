@@ -140,6 +140,9 @@ void check_grid(const Deck& deck, const Where& where) {
     if (cell < cutoff)
         fail(where("grid.cell"), fmt::format("grid.cell is {}, smaller than the cutoff {}", cell, cutoff),
              fmt::format("use at least {}", cutoff));
+    if (cell < 2 * md::edge_unit)
+        fail(where("grid.cell"), fmt::format("grid.cell is {}, and cells are multiples of 2^-26 wide", cell),
+             "use at least 2^-25");
     if (deck.grid.skin && cutoff + *deck.grid.skin > md::longest_reach)
         fail(where("grid.skin"),
              fmt::format("cutoff + skin is {}, more than {}", cutoff + *deck.grid.skin, md::longest_reach),

@@ -9,6 +9,8 @@ namespace app {
 /// Of the box, and coordinates, lengths: 2^60 position quanta; positions must not overflow on the way out.
 inline constexpr double longest_side = 1 << 20;
 inline constexpr double fastest = 1e6, hottest = 1e6, densest = 1e6;
+/// Of a particle along an axis, less than this: 2^51 quanta. A run ends where one gets there.
+inline constexpr double most_velocity = 2048;
 /// Its potential energy anywhere in the box, in quanta, must not overflow.
 inline constexpr double strongest_gravity = 1000;
 inline constexpr std::int64_t most_particles = std::int64_t{1} << 40;

@@ -20,6 +20,14 @@ namespace {
 
 constexpr double reach = 3;
 
+const char* what_is_wrong(md::FaultKind kind) {
+    switch (kind) {
+        case md::FaultKind::velocity: return " has a velocity of 2048 or more along an axis";
+        case md::FaultKind::speed: return " moves more than a cell in one step";
+        default: return " feels a force out of the exact range";
+    }
+}
+
 }  // namespace
 
 void Agreement::lists_built(double limit) {
@@ -29,13 +37,15 @@ void Agreement::lists_built(double limit) {
     longest_before_ = std::exchange(longest_step_, 0.0);
 }
 
-void Agreement::add(const md::StepResult& mine, std::int64_t stop, bool moved) {
+void Agreement::add(const md::StepResult& mine, std::int64_t stop, bool moved, const Holdings& particles) {
     if (on_its_way_) take(1);
     mine_ = mine;
     moved_ = moved;
+    particles_ = particles;
     // A float that is not negative has bits in the order of its values.
-    on_its_way_.emplace(comm_, std::vector<std::int64_t>{std::bit_cast<std::int32_t>(mine.displacement2),
-                                                         mine.fault.kind != md::FaultKind::none, stop});
+    on_its_way_.emplace(
+        comm_, comm::Reduction::Values{std::bit_cast<std::int32_t>(mine.displacement2),
+                                       mine.fault.kind != md::FaultKind::none, stop, particles.held - particles.given});
     const double step = std::max(longest_step_, longest_before_);
     passes_ += moved;
     if (!late_ || !moved || step == 0 || farthest_ + reach * step > limit_) return take(0);
@@ -51,27 +61,42 @@ void Agreement::finish() {
 }
 
 void Agreement::take(int passes_ago) {
-    const std::vector<std::int64_t> worst = on_its_way_->wait();
+    const auto [displacement, fault, stop, surplus] = on_its_way_->wait();
     on_its_way_.reset();
-    stop_ = worst[2];
-    if (worst[1]) {
-        std::array<std::int64_t, 1> id{mine_.fault.id};
-        comm_.min(id);
-        std::array<std::int64_t, 1> kind{mine_.fault.id == id[0] ? static_cast<std::int64_t>(mine_.fault.kind) : 0};
-        comm_.max(kind);
-        const bool speed = kind[0] == static_cast<std::int64_t>(md::FaultKind::speed);
-        comm::require(comm_, false, [&] {
-            md::SimulationError error(
-                "particle " + std::to_string(id[0]) +
-                (speed ? " moves more than a cell in one step" : " feels a force out of the exact range"));
-            if (passes_ <= 1)  // by the forces at the first positions, which no dt changes
-                error.remedy = std::string(speed ? "use a smaller dt, or " : "") +
-                               "move it away from the particle or wall that it is too near to";
-            error.passes_ago = passes_ago;
-            return error;
-        });
-    }
-    if (moved_) take_displacement(std::bit_cast<float>(static_cast<std::int32_t>(worst[0])));
+    stop_ = stop;
+    if (fault) throw_fault(passes_ago);
+    if (surplus) throw_lost(passes_ago);
+    if (moved_) take_displacement(std::bit_cast<float>(static_cast<std::int32_t>(displacement)));
+}
+
+void Agreement::throw_fault(int passes_ago) const {
+    std::array<std::int64_t, 1> id{mine_.fault.id};
+    comm_.min(id);
+    std::array<std::int64_t, 1> kind{mine_.fault.id == id[0] ? static_cast<std::int64_t>(mine_.fault.kind) : 0};
+    comm_.max(kind);
+    comm::require(comm_, false, [&] {
+        const auto wrong = static_cast<md::FaultKind>(kind[0]);
+        md::SimulationError error("particle " + std::to_string(id[0]) + what_is_wrong(wrong));
+        if (passes_ <= 1 && wrong != md::FaultKind::velocity)  // by the forces at the first positions
+            error.remedy = std::string(wrong == md::FaultKind::speed ? "use a smaller dt, or " : "") +
+                           "move it away from the particle or wall that it is too near to";
+        error.passes_ago = passes_ago;
+        return error;
+    });
+}
+
+void Agreement::throw_lost(int passes_ago) const {
+    std::array<std::int64_t, 2> sums{particles_.held, particles_.given};
+    comm_.sum(sums);
+    comm::require(comm_, false, [&, held = sums[0], given = sums[1]] {
+        md::SimulationError error(
+            held < given
+                ? std::to_string(given - held) + " of " + std::to_string(given) + " particles are lost"
+                : "there are " + std::to_string(held) + " particles, and " + std::to_string(given) + " at the start",
+            "restart from the last checkpoint, and report this bug");
+        error.passes_ago = passes_ago;
+        return error;
+    });
 }
 
 // The largest displacement grows by no more than the longest step of the pass, and by just that in the first one.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What all ranks find out together about each pass: how far any particle has moved since the neighbour lists were
-// built, whether there was a fault, whether a rank was told to stop. One reduction a pass, which need not be
-// waited for at once: it travels during the next pass, as long as no particle can meanwhile leave what the lists cover.
+// built, whether there was a fault, whether a rank was told to stop, whether all particles are still there. One
+// reduction a pass, which need not be waited for at once: it travels during the next pass, as long as no particle can
+// meanwhile leave what the lists cover.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,11 @@
 #include "md/tile.hpp"
 
 namespace app {
+
+/// Particles of a rank: that it holds, and that it was given at the start. Only the sums over all ranks are equal.
+struct Holdings {
+    std::int64_t held = 0, given = 0;
+};
 
 class Agreement {
 public:
@@ -21,9 +27,9 @@ public:
     void lists_built(double limit);
 
     /// After a pass. mine: what this rank found; moved: the pass has moved particles. A pass that did not is looked at
-    /// by others, so its result is waited for. Throws comm::Agreed<md::SimulationError> for a fault, and a plain one on
-    /// a rank that finds that it has waited too little (see the .cpp). Collective.
-    void add(const md::StepResult& mine, std::int64_t stop, bool moved);
+    /// by others, so its result is waited for. Throws comm::Agreed<md::SimulationError> for a fault or lost particles,
+    /// and a plain one on a rank that finds that it has waited too little (see the .cpp). Collective.
+    void add(const md::StepResult& mine, std::int64_t stop, bool moved, const Holdings& particles = {});
 
     const comm::Communicator& comm() const { return comm_; }
 
@@ -42,12 +48,15 @@ public:
 private:
     void take(int passes_ago);
     void take_displacement(float displacement2);
+    void throw_fault(int passes_ago) const;
+    void throw_lost(int passes_ago) const;
 
     const comm::Communicator& comm_;
     bool late_;
     std::optional<comm::Reduction> on_its_way_;
     md::StepResult mine_;  // of that pass
     bool moved_ = false;   // likewise
+    Holdings particles_;
     bool displaced_ = true;
     double limit_ = 0, farthest_ = 0;  // packed units, since the lists were built
     double longest_step_ = 0;          // of a particle in one pass, as far as it shows, since then

@@ -48,7 +48,11 @@ template <int D>
 void EngineOf<D>::fill(const md::System& system, const balance::Decomposition& owners) {
     const std::vector<md::Body> bodies = md::all_bodies(system);
     std::vector<std::int64_t> first_id{0};
-    for (const md::Body& body : bodies) first_id.push_back(first_id.back() + md::particle_count(body));
+    for (const md::Body& body : bodies) {
+        const std::int64_t n = md::particle_count(body);
+        first_id.push_back(first_id.back() + n);
+        if (body.fill != md::Fill::file && comm().rank() == 0) given_particles_ += n;  // others come by distribute()
+    }
     tiles_.fill(bodies, first_id, system.seed);
     fill_at_random<D>(system, bodies, first_id, setup_.domain, comm(),
                       [&](const auto& particles) { app::distribute(tiles_, setup_, owners, particles); });
@@ -66,6 +70,7 @@ void EngineOf<D>::distribute(const std::vector<md::Particle<3>>& particles, cons
         mine.push_back(q);
     }
     app::distribute(tiles_, setup_, owners, mine);
+    given_particles_ += std::ssize(mine);
     stage_ = Stage::scattered;
     agreement_.set_displaced();
 }
@@ -220,7 +225,7 @@ void EngineOf<D>::force_pass(const PassOptions& options, std::int64_t stop) {
     }
     ghosts_current_ = true;
     const bool moved = options.kick == md::Kick::first || options.kick == md::Kick::middle;
-    agreement_.add(forces_.worst(), stop, moved);
+    agreement_.add(forces_.worst(), stop, moved, {particles(), given_particles_});
     if (!moved) return tiles_.copy_blocks();  // the whole state is at one time, where others may look at it
     for (std::size_t t = 0; t < tiles_.on_cpu(); ++t) tiles_[t].flip();  // the kernels wrote the next positions
     tiles_.drop_copies();

@@ -71,6 +71,7 @@ private:
     Stage stage_ = Stage::scattered;
     bool ghosts_current_ = false;  // they are where their owners are
     std::int64_t rebuilds_ = 0;
+    std::int64_t given_particles_ = 0;  // see Holdings
     struct {
         TravelSeconds travel;
         ZoneSeconds zones;

@@ -3,6 +3,7 @@
 // a long one. Steps are dealt to slots of `interval` steps; a slot has one frame. When there are as many frames as
 // there may be, the slots become twice as long, and of the frames that share one now the first stays.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,11 @@ struct Frames {
     std::int64_t slot(std::int64_t step) const { return step / interval; }
     /// Whether a frame of this step is wanted, in a slot of its own.
     bool due(std::int64_t step) const { return slot(step) > last; }
+    /// Whether it is no more than its share if `few` frames are to be spread over so many steps (both below 2^50, so
+    /// products leave 64 bits).
+    bool early(std::int64_t step, std::int64_t steps, std::int64_t few) const {
+        return static_cast<__int128>(count) * steps <= static_cast<__int128>(std::min(few, most / 2)) * step;
+    }
     bool full() const { return count >= most; }
     void add(std::int64_t step) { last = slot(step), ++count; }
 };

@@ -129,7 +129,7 @@ std::vector<MapRow> Overview::write(std::int64_t step, const Engine& engine, con
         if (!waiting_.empty() && below(0.0005, ranks_seconds_)) write_ranks(balancer.team());
     }
     constexpr std::int64_t few = 8;  // frames of the map in a run that is over soon, spread over its steps
-    const bool early = map_.frames.count * steps_ <= std::min(few, map_.frames.most / 2) * step;
+    const bool early = map_.frames.early(step, steps_, few);
     if (!map_.frames.due(step) || !(early || below(0.005, map_seconds_))) return {};
     const double begin = comm::now();
     std::vector<MapRow> frame;

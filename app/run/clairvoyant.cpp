@@ -34,27 +34,38 @@ std::optional<balance::Infeasible> Clairvoyant::see(std::int64_t step, balance::
     return outcome.dead_end;
 }
 
-std::vector<balance::ScheduleCosts::Step> Clairvoyant::costs_from(std::int64_t i) const {
-    const std::int64_t processes = setting_.hosts.processes(), last = std::ssize(steps_) - 1;
-    const balance::WorkCosts& prices = setting_.policy.counting.work;
-    // Of each later opportunity: the work of each process, then the particles that move. One sum over all members.
-    std::vector<std::int64_t> sums((last - i) * (processes + 1), 0);
+std::vector<std::int64_t> Clairvoyant::sums_of(std::int64_t i, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t processes = setting_.hosts.processes();
+    std::vector<std::int64_t> sums((end - begin) * (processes + 1), 0);
     std::vector<std::int64_t> particles;
-    for (std::int64_t j = i + 1; j <= last; ++j) {
-        std::int64_t* its = &sums[(j - i - 1) * (processes + 1)];
+    for (std::int64_t j = begin; j < end; ++j) {
+        std::int64_t* its = &sums[(j - begin) * (processes + 1)];
         owners_[i].for_each([&](std::size_t cell, std::int32_t owner) { its[owner] += cells_[j].work[cell]; });
         particles.clear();
         for (const balance::CellCounts& c : cells_[j].counts) particles.push_back(c.n);
         its[processes] = balance::moved_between(owners_[i], owners_[j], particles).particles;
     }
     setting_.team.sum(sums);
+    return sums;
+}
+
+std::vector<balance::ScheduleCosts::Step> Clairvoyant::costs_from(std::int64_t i) const {
+    // So many opportunities are summed together that messages are long, and memory does not grow with their number.
+    constexpr std::int64_t most_numbers = 1 << 14;
+    const std::int64_t processes = setting_.hosts.processes(), all = std::ssize(steps_),
+                       together = std::max<std::int64_t>(1, most_numbers / (processes + 1));
+    const balance::WorkCosts& prices = setting_.policy.counting.work;
     std::vector<balance::ScheduleCosts::Step> costs;
-    for (std::int64_t j = i + 1; j <= last; ++j) {
-        const auto its = std::span(sums).subspan((j - i - 1) * (processes + 1), processes + 1);
-        const double slowest = balance::to_seconds(*std::max_element(its.begin(), its.end() - 1));
-        costs.push_back(
-            {slowest * static_cast<double>(steps_[j] - steps_[j - 1]),
-             prices.balancing + prices.move * static_cast<double>(its.back()) / static_cast<double>(processes)});
+    for (std::int64_t begin = i + 1; begin < all; begin += together) {
+        const std::int64_t end = std::min(begin + together, all);
+        const std::vector<std::int64_t> sums = sums_of(i, begin, end);
+        for (std::int64_t j = begin; j < end; ++j) {
+            const auto its = std::span(sums).subspan((j - begin) * (processes + 1), processes + 1);
+            const double slowest = balance::to_seconds(*std::max_element(its.begin(), its.end() - 1));
+            costs.push_back(
+                {slowest * static_cast<double>(steps_[j] - steps_[j - 1]),
+                 prices.balancing + prices.move * static_cast<double>(its.back()) / static_cast<double>(processes)});
+        }
     }
     return costs;
 }

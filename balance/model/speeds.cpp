@@ -213,7 +213,9 @@ Speeds::Left Speeds::left_unexplained(const Team& team, const Range& hosted, con
     std::vector<std::vector<double>> excesses;
     for (const Record& r : records_) excesses.push_back(r.excess);
     Unexplained here = unexplained(excesses, known, told.back(), processes_);
-    constexpr double unit = 0x1p-36, most = 100;  // integers have exact sums
+    // Integers have exact sums: below 2^43 each of up to 2^20 processes, and below 2^39 each of up to 2^24.
+    const double unit = processes_ <= 1 << 20 ? 0x1p-36 : 0x1p-32;
+    constexpr double most = 100;
     std::array<std::int64_t, 2> sums{here.shows ? 1 : 0, 0};
     for (const double square : here.squares) sums[1] += std::llround(std::min(square, most) / unit);
     team.sum(sums);

@@ -15,14 +15,51 @@
 namespace comm {
 namespace {
 
+// piece: bytes that a reduction has at most, but at least one value.
 template <class T>
 void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatype type, MPI_Op op, bool yield,
-            std::size_t piece = std::size_t{1} << 30) {
+            std::size_t piece) {
     for_each_piece(values.size(), std::max<std::size_t>(1, piece / sizeof(T)), [&](std::size_t at, int count) {
         collective(yield, "MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, MPI_IN_PLACE, values.data() + at, count, type,
                    op, handle.comm);
     });
 }
+
+// What a Reduction does to its values, which MPI takes for one element: so no part of them comes here without the rest.
+void largest_and_sum(void* in, void* in_out, int* count, MPI_Datatype*) {
+    const auto* from = static_cast<const Reduction::Values*>(in);
+    auto* to = static_cast<Reduction::Values*>(in_out);
+    for (int i = 0; i < *count; ++i) {
+        for (int k = 0; k < Reduction::maxima; ++k) to[i][k] = std::max(to[i][k], from[i][k]);
+        to[i].back() += from[i].back();
+    }
+}
+
+MPI_Op largest_and_sum_op() {
+    static const MPI_Op op = [] {
+        MPI_Op made;
+        mpi_check(MPI_Op_create(largest_and_sum, 1, &made), "MPI_Op_create");
+        return made;
+    }();
+    return op;
+}
+
+// The type of a Reduction's values. It may be freed while a reduction is under way; MPI would complain of one that is
+// left at the end.
+class TypeOfReductions {
+public:
+    TypeOfReductions() {
+        mpi_check(MPI_Type_contiguous(Reduction::maxima + 1, MPI_INT64_T, &type_), "MPI_Type_contiguous");
+        mpi_check(MPI_Type_commit(&type_), "MPI_Type_commit");
+    }
+    TypeOfReductions(const TypeOfReductions&) = delete;
+    TypeOfReductions& operator=(const TypeOfReductions&) = delete;
+    ~TypeOfReductions() { MPI_Type_free(&type_); }
+    MPI_Datatype get() const { return type_; }
+
+private:
+    MPI_Datatype type_;
+};
 
 // Of this rank's and all before it, in rounds that each double how many ranks a sum is of: MPI_Exscan of the simulator
 // sends a message from each rank to each later one.
@@ -112,10 +149,10 @@ void Communicator::sum(std::span<std::int64_t> values) const {
     reduce(*handle_, values, MPI_INT64_T, MPI_SUM, oversubscribed_, piece_);
 }
 void Communicator::min(std::span<std::int64_t> values) const {
-    reduce(*handle_, values, MPI_INT64_T, MPI_MIN, oversubscribed_);
+    reduce(*handle_, values, MPI_INT64_T, MPI_MIN, oversubscribed_, piece_);
 }
 void Communicator::max(std::span<std::int64_t> values) const {
-    reduce(*handle_, values, MPI_INT64_T, MPI_MAX, oversubscribed_);
+    reduce(*handle_, values, MPI_INT64_T, MPI_MAX, oversubscribed_, piece_);
 }
 
 void Communicator::sum(std::span<Int128> values) const {
@@ -126,7 +163,7 @@ void Communicator::sum(std::span<Int128> values) const {
             const auto limb = static_cast<std::int64_t>(v >> (32 * k));
             limbs.push_back(k < 3 ? limb & 0xffffffff : static_cast<std::int64_t>(static_cast<std::int32_t>(limb)));
         }
-    reduce(*handle_, std::span(limbs), MPI_INT64_T, MPI_SUM, oversubscribed_);
+    reduce(*handle_, std::span(limbs), MPI_INT64_T, MPI_SUM, oversubscribed_, piece_);
     for (std::size_t i = 0; i < values.size(); ++i) {
         Int128 v = 0;
         for (int k = 3; k >= 0; --k) v = (v * (Int128{1} << 32)) + limbs[4 * i + k];
@@ -144,15 +181,15 @@ std::int64_t Communicator::exclusive_sum(std::int64_t value) const {
 
 bool Communicator::all_agree(bool good) const {
     std::int64_t bad = good ? 0 : 1;
-    reduce(*handle_, std::span(&bad, 1), MPI_INT64_T, MPI_MAX, oversubscribed_);
+    reduce(*handle_, std::span(&bad, 1), MPI_INT64_T, MPI_MAX, oversubscribed_, piece_);
     return bad == 0;
 }
 
 std::vector<Spread> Communicator::spread(std::span<const double> values) const {
     std::vector<double> low(values.begin(), values.end()), sums = low, high = low;
-    reduce(*handle_, std::span(low), MPI_DOUBLE, MPI_MIN, oversubscribed_);
-    reduce(*handle_, std::span(sums), MPI_DOUBLE, MPI_SUM, oversubscribed_);
-    reduce(*handle_, std::span(high), MPI_DOUBLE, MPI_MAX, oversubscribed_);
+    reduce(*handle_, std::span(low), MPI_DOUBLE, MPI_MIN, oversubscribed_, piece_);
+    reduce(*handle_, std::span(sums), MPI_DOUBLE, MPI_SUM, oversubscribed_, piece_);
+    reduce(*handle_, std::span(high), MPI_DOUBLE, MPI_MAX, oversubscribed_, piece_);
     std::vector<Spread> out;
     for (std::size_t i = 0; i < values.size(); ++i) out.push_back({low[i], sums[i] / size_, high[i]});
     return out;
@@ -160,15 +197,14 @@ std::vector<Spread> Communicator::spread(std::span<const double> values) const {
 
 struct Reduction::State {
     Communicator comm;
-    std::vector<std::int64_t> mine, largest;
+    Values mine, all;
     MPI_Request request = MPI_REQUEST_NULL;
 };
-Reduction::Reduction(const Communicator& comm, std::vector<std::int64_t> values)
-    : state_(std::make_unique<State>(State{comm, std::move(values), {}})) {
-    state_->largest.resize(state_->mine.size());
+Reduction::Reduction(const Communicator& comm, const Values& values)
+    : state_(std::make_unique<State>(State{comm, values, {}})) {
     if (simulated) return;  // its nonblocking reductions take as many messages as there are ranks: wait() reduces
-    mpi_check(MPI_Iallreduce(state_->mine.data(), state_->largest.data(), static_cast<int>(state_->mine.size()),
-                             MPI_INT64_T, MPI_MAX, comm.handle().comm, &state_->request),
+    mpi_check(MPI_Iallreduce(state_->mine.data(), state_->all.data(), 1, TypeOfReductions().get(), largest_and_sum_op(),
+                             comm.handle().comm, &state_->request),
               "MPI_Iallreduce");
 }
 Reduction::Reduction(Reduction&&) noexcept = default;
@@ -176,10 +212,13 @@ Reduction::Reduction(Reduction&&) noexcept = default;
 Reduction::~Reduction() {
     if (state_ && state_->request != MPI_REQUEST_NULL) static_cast<void>(state_.release());
 }
-std::vector<std::int64_t> Reduction::wait() {
-    if (simulated) return state_->comm.max(state_->mine), std::move(state_->mine);
-    wait_all(1, &state_->request, MPI_STATUSES_IGNORE, state_->comm.oversubscribed());
-    return std::move(state_->largest);
+Reduction::Values Reduction::wait() {
+    if (simulated)
+        mpi_check(MPI_Allreduce(state_->mine.data(), state_->all.data(), 1, TypeOfReductions().get(),
+                                largest_and_sum_op(), state_->comm.handle().comm),
+                  "MPI_Allreduce");
+    else wait_all(1, &state_->request, MPI_STATUSES_IGNORE, state_->comm.oversubscribed());
+    return state_->all;
 }
 
 }  // namespace comm

@@ -40,12 +40,11 @@ std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine)
 std::vector<std::byte> Communicator::pass_on(int, std::span<const std::byte> bytes) const { return gather(bytes); }
 
 struct Reduction::State {
-    std::vector<std::int64_t> values;
+    Values values;
 };
-Reduction::Reduction(const Communicator&, std::vector<std::int64_t> values)
-    : state_(std::make_unique<State>(State{std::move(values)})) {}
+Reduction::Reduction(const Communicator&, const Values& values) : state_(std::make_unique<State>(State{values})) {}
 Reduction::Reduction(Reduction&&) noexcept = default;
 Reduction::~Reduction() = default;
-std::vector<std::int64_t> Reduction::wait() { return std::move(state_->values); }
+Reduction::Values Reduction::wait() { return state_->values; }
 
 }  // namespace comm

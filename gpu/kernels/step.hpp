@@ -113,6 +113,7 @@ HD ForceSum<D> wide_force(const md::MixedForce<P, softened>& force, const PassVi
     v.for_each_pair(
         i, [&](const md::Vec<std::uint32_t, D>& d) __attribute__((always_inline)) {
             const auto p = force(md::to_f32(d));
+            // Below 2^34 from safe2 on (force_limits()); closer pairs are faults, whatever is added up.
             for (int a = 0; a < D; ++a) sum.f[a] += md::to_i64(p.f[a]);
             sum.too_close |= md::bits(md::less(p.s, force.safe2));
         });
@@ -166,6 +167,7 @@ struct OneParticle {
     }
     HD void whole_step(const md::Vec<Int, D>& v) const {
         if (!v_.sum_kinetic) return;
+        fault(md::FaultKind::velocity, md::bits(md::beyond_51_bits(v)));
         for (int a = 0; a < D; ++a) v_.totals->momentum[a].add(static_cast<std::int64_t>(v[a]));
         v_.totals->kinetic.add(static_cast<std::int64_t>(md::kinetic_energy(v)));
     }

@@ -114,7 +114,8 @@ struct Integration {
     /// Takes particles through the part of a step that `kick` names. f: force quanta. `p` stands for a particle in the
     /// caller's memory, or a vector of them, and has these members:
     ///   x(axis), v(axis)      load positions and velocities, 2^-40
-    ///   whole_step(v)         receives the velocities at the time of the forces, for sums
+    ///   whole_step(v)         receives the velocities at the time of the forces, for sums; those of 2048 and more are
+    ///                         faults there, because a pass without kicks does not look at velocities otherwise
     ///   fault(kind, mask)     receives a bit for each lane that fails a check
     ///   set_velocity(v)       stores; a reflection stores once more
     ///   pushed(before, v)     receives velocities before and after walls that move reflected some, for sums
@@ -126,7 +127,7 @@ struct Integration {
         using F64 = decltype(to_f64(f[0]));
         const auto kicks = vec<D>([&](int a) { return to_f64(f[a]) * F64(velocity_kick); });
         p.fault(FaultKind::force_range, bits(beyond_51_bits(f)) | bits(not_below(largest(kicks), F64(two_to(50)))));
-        auto dv = vec<D>([&](int a) { return to_i64(kicks[a]); });
+        auto dv = vec<D>([&](int a) { return to_i64(kicks[a]); });  // below 2^50, or a fault
         if (any_gravity || any_potential) dv = p.with_external(*this, dv);
         const auto old = vec<D>([&](int a) { return p.v(a); });
         auto v = sum(old, dv);
@@ -136,7 +137,7 @@ struct Integration {
         if (kick == Kick::middle) v = sum(v, dv);
         p.set_velocity(v);
         const unsigned too_fast = bits(beyond_51_bits(v));
-        if (kick == Kick::last) return p.fault(FaultKind::speed, too_fast);
+        if (kick == Kick::last) return p.fault(FaultKind::velocity, too_fast);
         drift(p, v, too_fast);
     }
 
@@ -175,8 +176,13 @@ private:
     HD void drift(Particles& p, Vec<I64, D> v, unsigned too_fast) const {
         using F64 = decltype(to_f64(v[0]));
         const auto d = vec<D>([&](int a) { return to_f64(v[a]) * F64(dt); });
-        for (int a = 0; a < D; ++a) too_fast |= bits(not_below(abs(d[a]), F64(furthest[a])));
-        p.fault(FaultKind::speed, too_fast);
+        unsigned bad = too_fast;
+        for (int a = 0; a < D; ++a) bad |= bits(not_below(abs(d[a]), F64(furthest[a])));
+        if (bad) {
+            p.fault(FaultKind::velocity, too_fast);
+            p.fault(FaultKind::speed, bad & ~too_fast);
+        }
+        // Less than a cell, which is narrower than 2^5 lengths: below 2^45.
         auto x = vec<D>([&](int a) { return I64(p.x(a) + to_i64(d[a])); });
         if (any_wall) {
             if (any_moved) {
@@ -191,7 +197,8 @@ private:
     }
 };
 
-/// Kinetic energy of velocities in 2^-40, rounded to 2^-kinetic_bits.
+/// Kinetic energy of velocities in 2^-40, rounded to 2^-kinetic_bits. Components are in [-2^51, 2^51), so squares add
+/// up to less than 2^24, and the energy to less than 2^51 quanta.
 template <class I64, int D>
 HD I64 kinetic_energy(const Vec<I64, D>& v) {
     using F64 = decltype(to_f64(v[0]));

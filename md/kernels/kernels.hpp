@@ -111,7 +111,8 @@ struct StepArgs {
     std::int64_t* force[3];  ///< where to store the force quanta of each axis, own order; may be null
 };
 
-enum class FaultKind : std::int32_t { none, force_range, speed };
+/// velocity: of 2048 or more along an axis. speed: more than a cell in one step.
+enum class FaultKind : std::int32_t { none, force_range, velocity, speed };
 struct Fault {
     FaultKind kind = FaultKind::none;
     std::int64_t id = INT64_MAX;  ///< the smallest id where several particles fail

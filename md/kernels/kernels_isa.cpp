@@ -124,6 +124,7 @@ struct Some {
     }
     HD void whole_step(const Vec<I64, D>& v) {
         if (!args.sum_kinetic) return;
+        fault(FaultKind::velocity, bits(beyond_51_bits(v)));
         const I64 energy = kinetic_energy(v);
         for (int l = 0; l < n; ++l) {
             for_each_axis<D>([&](int a) STEELYARD_INLINED { result.momentum[a] += lane_of(v[a], l); });
@@ -251,7 +252,7 @@ struct WideSums {
         const auto p = (*force)(d.d, d.s);
         closest = min(closest, p.s);
         for (int a = 0; a < D; ++a) {
-            const WideI f = to_wide_integers(p.f[a]);
+            const WideI f = to_wide_integers(p.f[a]);  // below 2^34 from safe2 on (force_limits())
             sum[a] = plus(sum[a], f.low, f.high);
         }
     }

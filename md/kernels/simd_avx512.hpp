@@ -53,6 +53,7 @@ HD I16 scaled_square(I16 a) { return i16(_mm512_mulhrs_epi16(integers(a), intege
 HD I32 to_i32(F32 a) { return i32(_mm512_cvtps_epi32(a.v)); }
 HD F64 to_f64(I64 a) { return _mm512_cvtepi64_pd(integers(a)); }
 HD I64 to_i64(F64 a) { return i64(_mm512_cvtpd_epi64(a.v)); }
+HD F64 nearest(F64 a) { return _mm512_roundscale_pd(a.v, _MM_FROUND_TO_NEAREST_INT); }
 template <int D>
 HD M64 beyond_51_bits(const Vec<I64, D>& a) {
     const I64 half(std::uint64_t{1} << 51);

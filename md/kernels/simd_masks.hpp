@@ -79,6 +79,8 @@ HD I64 to_i64(F64 a) {
     const F64 c(aligning);
     return same_bits<Raw<std::uint64_t>>((a + c).v) - same_bits<Raw<std::uint64_t>>(c.v);
 }
+/// The nearest integer, to even on a tie.
+HD F64 nearest(F64 a) { return a + F64(aligning) - F64(aligning); }
 /// Lanes where some coordinate is not in [-2^51, 2^51).
 template <int D>
 HD M64 beyond_51_bits(const Vec<I64, D>& a) {

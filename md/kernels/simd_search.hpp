@@ -12,24 +12,27 @@
 namespace md::STEELYARD_ISA_NAME {
 namespace {
 
-// Close to an edge, the exact cells decide.
+// Close to an edge, the exact cells decide. Positions are of the tile's own cells, so they are not negative. Shifted to
+// the unit of edges they are below 2^46, which to_f64() converts exactly on every instruction set.
 template <int D>
 void sorting_keys(const KeysArgs<D>& a) {
     constexpr int up = D - 1;
-    const auto front = vec<D>([&](int k) { return I64(static_cast<std::uint64_t>(a.edges[k][0]) << edge_shift); });
-    const auto scale = vec<D>([&](int k) { return F64(a.per_cell[k] / (1 << edge_shift)); });
-    const F64 half(0.5), close(1e-6), far(1 - 1e-6), slices(a.slices);
+    const auto front = vec<D>([&](int k) { return I64(static_cast<std::uint64_t>(a.edges[k][0])); });
+    const auto scale = vec<D>([&](int k) { return F64(a.per_cell[k]); });
+    double margin = 1e-6;  // of a cell; edges are rounded up to whole units, which are much of a cell of a few units
+    for (const double per_cell : a.per_cell) margin = margin < 2 * per_cell ? 2 * per_cell : margin;
+    const F64 half(0.5), close(margin), far(1 - margin), slices(a.slices);
     Vec<F64, D> stride = scale;  // of keys, from a cell to the next one along an axis
     double next = a.slices;
     for (int k = up; k >= 0; --k) stride[k] = F64(next), next *= a.cells[k];
     for (std::int64_t i = 0; i < a.count; i += wide_width) {
         const int n = a.count - i < wide_width ? static_cast<int>(a.count - i) : wide_width;
-        const auto x = vec<D>([&](int k) { return to_f64(load<std::uint64_t>(a.x[k] + i) - front[k]) * scale[k]; });
-        F64 key_up = to_f64(to_i64(x[up] * slices - half));
+        const auto x = vec<D>(
+            [&](int k) { return to_f64(I64(load<std::uint64_t>(a.x[k] + i).v >> edge_shift) - front[k]) * scale[k]; });
+        F64 key_up = nearest(x[up] * slices - half);
         unsigned edge = 0;
         for (int k = 0; k < D; ++k) {
-            const F64 cell = to_f64(to_i64(x[k] - half)),
-                      inside = x[k] - cell;  // nearest: the cell, but close to an edge
+            const F64 cell = nearest(x[k] - half), inside = x[k] - cell;  // nearest: the cell, but close to an edge
             edge |= bits(less(inside, close)) | bits(not_below(inside, far));
             if (k < up) key_up = fma(cell, stride[k], key_up);
         }

@@ -9,7 +9,7 @@
 namespace md {
 
 /// The cell of the tile that holds a coordinate (2^-26), as Axis::cell_of: edges are rounded, so close to them they
-/// decide.
+/// decide. The box is at most 2^20 lengths and cells long, so coordinates are below 2^46 and exact as doubles.
 template <int D>
 HD int cell_in_tile(const KeysArgs<D>& a, int axis, std::int64_t at) {
     int c = static_cast<int>(static_cast<double>(at - a.edges[axis][0]) * a.per_cell[axis]);

@@ -106,6 +106,36 @@ TEST_CASE("faults and wishes to stop come one pass late, and at once after a pas
     }
 }
 
+TEST_CASE("particles that are lost, or there twice, are told by their numbers, as late as faults") {
+    const int last = world().size() - 1;
+    for (const std::int64_t more : {-2, 0, 3})
+        for (const bool moved : {true, false}) {
+            CAPTURE(more, moved);
+            app::Agreement agreement(world(), true);
+            agreement.lists_built(100);
+            // Each rank was given 10, and all of them went one rank further.
+            const std::int64_t mine = world().rank() == last ? 10 + more : 10;
+            for (int pass = 1; pass <= 3; ++pass) agreement.add(moved_by(pass), 0, true, {10, 10});
+            std::string text;
+            int passes_ago = -1;
+            try {
+                agreement.add(moved_by(4), 0, moved, {mine, 10});
+                agreement.add(moved_by(5), 0, true, {10, 10});
+                agreement.finish();
+            } catch (const md::SimulationError& e) {
+                text = e.what();
+                passes_ago = e.passes_ago;
+                CHECK(comm::thrown_by_all(e, world()));
+            }
+            const std::string all = std::to_string(10 * world().size());
+            CHECK(text == (more == 0  ? ""
+                           : more < 0 ? "2 of " + all + " particles are lost"
+                                      : "there are " + std::to_string(10 * world().size() + 3) + " particles, and " +
+                                            all + " at the start"));
+            CHECK(passes_ago == (more == 0 ? -1 : moved ? 1 : 0));
+        }
+}
+
 TEST_CASE("an error is thrown by the ranks of the communicator that agreed on it, and by no others") {
     const comm::Communicator half = world().split(world().rank() % 2);
     const auto error_of = [](const comm::Communicator& comm, bool good) -> std::pair<std::string, bool> {

@@ -273,7 +273,8 @@ TEST_CASE("readers of YAML 1.1 find numbers in the effective deck, and the same 
                                       -13 - static_cast<int>(random() % 900));
         };
         d.system.slabs[0].temperature = small();
-        d.system.slabs[1].velocity = {-small(), i % 2 ? 1e5 : -0.0};
+        d.system.slabs[1].velocity = {-small(), i % 2 ? 1e3 : -0.0};
+        if (i % 2) d.system.slabs[1].temperature = 1e5;
         d.run.dt = small();
         d.grid.skin = small();
         for (double& c : d.balance.constants.costs) c = small();

@@ -258,6 +258,8 @@ const std::vector<BadDeck>& bad_decks() {
         {slab("lower: [10, 10], upper: [40, 40], lattice: square"), 6, 51,
          "system.slabs.0.lattice can't be 'square'; use one of hexagonal, sc, bcc, fcc, hcp"},
         {slab("lower: [10, 10], upper: [40, 40], velocity: [2500, 0]"), 6, 52, "cross a cell of 2.5 in one step"},
+        {slab("lower: [10, 10], upper: [40, 40], velocity: [0, -2048]"), 6, 56,
+         "slab 0 drifts at -2048 along y, and velocities stay below 2048; use a slower slab"},
         {slab("lower: [10, 10], upper: [40, 40], temperature: 200000"), 6, 55, "cross a cell of 2.5 in one step"},
         {slab("lower: [10, 10], upper: [40, 40], velocity: 5"), 6, 52,
          "system.slabs.0.velocity must be a list, not '5'"},
@@ -280,6 +282,9 @@ const std::vector<BadDeck>& bad_decks() {
         {fit("cells: [4000000, 20]"), 5, 0, "more than 2^20"},
         {grid("cell: 2.4"), 8, 14, "grid.cell is 2.4, smaller than the cutoff 2.5; use at least 2.5"},
         {grid("cell: 10.5"), 8, 14, "grid.cell is 10.5"},
+        {"system:\n  box: [1e-6, 1e-6]\n  potential: {cutoff: 1e-9}\n  slabs: [{lower: [0, 0], upper: [1e-7, 1e-7], "
+         "density: 1}]\nrun: {dt: 0.001, steps: 1}\ngrid: {cell: 1e-9}\n",
+         6, 14, "grid.cell is 1e-09, and cells are multiples of 2^-26 wide; use at least 2^-25"},
         {grid("skin: 8"), 8, 14, "cutoff + skin is 10.5, more than 10"},
         {"system:\n  box: [5.5, 50]\n  slabs: [{lower: [0, 0], upper: [5, 5]}]\nrun: {dt: 0.001, steps: 1}\n", 2, 9,
          "too short for a periodic axis"},

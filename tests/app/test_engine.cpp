@@ -238,7 +238,7 @@ TEMPLATE_TEST_CASE_SIG("features of a cell count the particles in the boxes of 3
 
 TEMPLATE_TEST_CASE_SIG("what cells will hold is where all particles fly", "", ((int D), D), 2, 3) {
     for (const std::string& deck : D == 2 ? std::vector{collision, walls} : std::vector{space})
-        for (const double time : {0.0, 0.05, 0.2, 5.0}) {
+        for (const double time : {0.0, 0.05, 0.2, 5.0, 1e9}) {
             CAPTURE(time);
             RunIn<D> r(deck, {"balance.every=5", "grid.tile=4", "run.steps=30"});
             r.steps(0, 30);
@@ -253,7 +253,7 @@ TEMPLATE_TEST_CASE_SIG("what cells will hold is where all particles fly", "", ((
                     for (int a = 0; a < D; ++a) {
                         const double at = static_cast<double>(p.x[a]) + static_cast<double>(p.v[a]) * time;
                         from[a] = domain.axis[a].cell_of(p.x[a]);
-                        to[a] = domain.axis[a].cell_of(std::llround(at));
+                        to[a] = domain.axis[a].cell_of(std::llround(std::clamp(at, -0x1p62, 0x1p62)));
                         to[a] = std::clamp(to[a], tile.box().lower[a] - 2, tile.box().upper[a] + 1);
                         if (grid.periodic[a]) to[a] = (to[a] + grid.cells[a]) % grid.cells[a];
                         else to[a] = std::clamp(to[a], 0, grid.cells[a] - 1);
@@ -376,6 +376,33 @@ run: {dt: 0.01, steps: 300}
     CHECK(message("10.2", "10.3") == "step 0: particle 0 feels a force out of the exact range");
     CHECK(message("10.2", "10.55") == "step 0: particle 0 moves more than a cell in one step");
     CHECK(message("10.2", "11.1") == "no error");
+}
+
+TEST_CASE("particles that a rebuild loses end the run on all ranks, with their number and the step") {
+    struct Losing : Record {
+        void rebuilding(std::int64_t step) override { lose(step); }
+        std::function<void(std::int64_t)> lose;
+    };
+    test::Run<Losing> r(collision);
+    std::array<std::int64_t, 2> lost{0, 0};  // particles, step
+    r.record.lose = [&](std::int64_t step) {
+        if (step < 5 || lost[1] > 0) return;
+        lost[1] = step;
+        if (world().rank() != world().size() - 1) return;
+        auto& tiles = const_cast<Tiles<2>&>(r.engine.tiles());
+        for (std::size_t t = 0; t < tiles.size() && lost[0] == 0; ++t) lost[0] = tiles[t].size(), tiles[t].clear();
+    };
+    std::string text = "no error";
+    try {
+        r.steps(0, 300);
+    } catch (const md::SimulationError& e) {
+        text = e.what();
+        CHECK(comm::thrown_by_all(e, world()));
+    }
+    world().max(lost);
+    CHECK(lost[0] > 0);
+    CHECK(text == "step " + std::to_string(lost[1]) + ": " + std::to_string(lost[0]) + " of " +
+                      std::to_string(md::particle_count(r.deck.system)) + " particles are lost");
 }
 
 TEST_CASE("a particle moves at most the width of a cell along each axis, which may differ between axes") {

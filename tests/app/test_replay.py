@@ -339,3 +339,20 @@ def test_optimum(tmp_path, dimensions):
     one = tmp_path / "one rank"
     replay(loads, one, more=["--optimum"], **keys, balance__work__balancing=4e-6)
     assert summary(one)["optimum"] == best["some"] and totals(one) == some
+
+
+@pytest.mark.group("replay_optimum")
+def test_optimum_of_many_processes(tmp_path):
+    """The best schedule is found also where opportunities times processes are more than are summed at once."""
+    collide(2, tmp_path / "run", run__steps=60, output__loads_every=2)
+    keys = dict(
+        balance__processes=1000,
+        balance__model="exact",
+        balance__speeds="off",
+        balance__partition__sticky="false",
+        balance__compare="[{model: exact, criterion: never, name: never}]",
+        balance__work__balancing=1e3,
+    )
+    replay(tmp_path / "run" / "loads.h5", tmp_path / "out", 2, more=["--optimum"], **keys)
+    best = summary(tmp_path / "out")["optimum"]
+    assert best["steps"] == [] and best["seconds"] == pytest.approx(totals(tmp_path / "out")["never"], rel=1e-12)

@@ -40,6 +40,48 @@ TEST_CASE("minima, maxima, sums over lower ranks, agreement") {
     CHECK(spread[1].mean == 5);
 }
 
+TEST_CASE("reductions of more values than one may have go through in pieces") {
+    const comm::Communicator world;
+    for (const std::size_t piece : {1, 8, 20, 100, 100000}) {
+        const comm::Communicator cut = world.in_pieces_of(piece);
+        std::vector<std::int64_t> sum, low, high;
+        std::vector<Int128> wide;
+        std::vector<double> mine;
+        for (int i = 0; i < 11; ++i) {
+            sum.push_back(world.rank() + i);
+            wide.push_back(Int128{world.rank() + i} << 80);
+            mine.push_back(world.rank() + i);
+        }
+        low = high = sum;
+        cut.sum(sum);
+        cut.min(low);
+        cut.max(high);
+        cut.sum(wide);
+        const auto spread = cut.spread(mine);
+        const std::int64_t ranks = world.size(), all = ranks * (ranks - 1) / 2;
+        for (int i = 0; i < 11; ++i) {
+            CAPTURE(piece, i);
+            CHECK(sum[i] == all + ranks * i);
+            CHECK(low[i] == i);
+            CHECK(high[i] == ranks - 1 + i);
+            CHECK((wide[i] == Int128{all + ranks * i} << 80));
+            CHECK(spread[i].max == static_cast<double>(ranks - 1 + i));
+        }
+        cut.sum(std::span<std::int64_t>());
+    }
+}
+
+TEST_CASE("maxima and a sum travel together, several at a time") {
+    const comm::Communicator world;
+    const std::int64_t rank = world.rank(), ranks = world.size(), least = INT64_MIN;
+    comm::Reduction first(world, {rank, -rank, least, rank + 1}), second(world, {-rank, rank, 7, -rank});
+    std::vector<std::int64_t> between{rank};
+    world.sum(between);
+    CHECK(first.wait() == comm::Reduction::Values{ranks - 1, 0, least, ranks * (ranks + 1) / 2});
+    CHECK(second.wait() == comm::Reduction::Values{0, ranks - 1, 7, -ranks * (ranks - 1) / 2});
+    CHECK(between[0] == ranks * (ranks - 1) / 2);
+}
+
 TEST_CASE("texts and bytes reach whom they are for") {
     const comm::Communicator world;
     std::string text = world.rank() == 0 ? std::string(100000, 'x') + "end" : "other";

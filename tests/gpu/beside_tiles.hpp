@@ -44,6 +44,13 @@ inline std::vector<Accelerator> accelerators() {
     return all;
 }
 
+/// Of each instruction set in turn, so that zones are compared with all of them.
+inline const md::Kernels& kernels_in_turn() {
+    static std::size_t turn = 0;
+    const std::vector<const md::Kernels*> all = md::available_kernels();
+    return *all[turn++ % all.size()];
+}
+
 template <int D>
 bool same(const md::Particle<D>& p, const md::Particle<D>& q) {
     return p.id == q.id && std::ranges::equal(p.x, q.x) && std::ranges::equal(p.v, q.v);
@@ -56,7 +63,7 @@ public:
                 const std::vector<md::Particle<D>>& particles)
         : setup_(setup),
           skin_(skin),
-          kernels_(md::choose_kernels()),
+          kernels_(kernels_in_turn()),
           zone_(gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle)),
           world_(setup.domain, setup.domain.grid().box(), setup.halo, setup.halo) {
         world_.insert(particles);
@@ -106,6 +113,7 @@ public:
 
     /// A pass of all; checks that the zone's results are the tile's. Returns them.
     gpu::ZoneResult pass(const gpu::ZonePassOptions& pass) {
+        CAPTURE(kernels_.isa);
         send();
         zone_->start(pass);
         std::array<std::vector<std::int64_t>, D> forces;

@@ -239,7 +239,7 @@ TEMPLATE_TEST_CASE_SIG("a zone finds the faults that the kernels find", "", ((in
                      {},
                      {at(7, 8, 8, 0), at(8, 8.5, 8, 0), at(4, 12, 8, 3000)},
                      1e-6,
-                     md::FaultKind::speed,
+                     md::FaultKind::velocity,
                      4});
     const Precision precision = GENERATE(Precision::mixed, Precision::double_);
     const int turn = GENERATE(range(0, D));  // what lies along x in the cases lies along this axis
@@ -258,6 +258,9 @@ TEMPLATE_TEST_CASE_SIG("a zone finds the faults that the kernels find", "", ((in
                 const gpu::ZoneResult r = all.pass({kick, false, false});
                 CHECK(r.step.fault.kind == c.fault);
                 CHECK(r.step.fault.id == c.id);
+                if (c.fault != md::FaultKind::velocity) continue;
+                test::BesideTiles<D> at_rest(setup, skin, on, setup.domain.grid().box(), c.particles);
+                CHECK(at_rest.pass({Kick::none, true, false}).step.fault.kind == md::FaultKind::velocity);
             }
 }
 

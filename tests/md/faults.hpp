@@ -37,7 +37,8 @@ std::vector<FaultCase<D>> fault_cases(double last_x) {
     const auto at = particle_at<D>;
     md::PotentialSpec steep{"mie"};
     steep.own[0] = 64, steep.own[1] = 62;
-    const auto none = md::FaultKind::none, force = md::FaultKind::force_range, speed = md::FaultKind::speed;
+    const auto none = md::FaultKind::none, force = md::FaultKind::force_range, speed = md::FaultKind::speed,
+               velocity = md::FaultKind::velocity;
     return {
         {"calm", {}, {at(7, 8, 8, 1), at(5, 5, 8, 1), at(3, 12, 8, 1)}, 0.001, none, INT64_MAX},
         {"close, but not too close", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 1)}, 1e-6, none, INT64_MAX},
@@ -47,7 +48,7 @@ std::vector<FaultCase<D>> fault_cases(double last_x) {
         {"infinite in floats", steep, {at(7, 8, 8, 0), at(5, 8.01, 8, 0), at(3, 12, 8, 1)}, 0.001, force, 5},
         {"kicked too hard", {}, {at(7, 8, 8, 0), at(5, 8.52, 8, 0), at(3, 12, 8, 0)}, 1.0, force, 5},
         {"further than a cell", {}, {at(7, 8, 8, 1000), at(5, 5, 8, 900), at(3, 12, 8, 1)}, 0.004, speed, 5},
-        {"faster than 51 bits", {}, {at(7, 8, 8, 3000), at(5, 5, 8, 2500), at(3, 12, 8, 1)}, 1e-6, speed, 5}};
+        {"faster than 51 bits", {}, {at(7, 8, 8, 3000), at(5, 5, 8, 2500), at(3, 12, 8, 1)}, 1e-6, velocity, 5}};
 }
 
 }  // namespace test

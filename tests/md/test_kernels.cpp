@@ -269,7 +269,12 @@ TEMPLATE_TEST_CASE_SIG("faults name the particle with the smallest id", "", ((in
             CHECK(infinite.pass(md::Kick::first, 0.001).fault.id == 5);
             test::OneTile fast(box<D>, {}, precision, *k,
                                std::vector{at(7, 20, 20, 3000), at(5, 10, 20, 2400), at(3, 30, 30, 2000)});
-            const md::Fault speed = fast.pass(md::Kick::first, 0.0011).fault;  // a cell is 2.5
+            const md::Fault velocity = fast.pass(md::Kick::first, 0.0011).fault;
+            CHECK(velocity.kind == md::FaultKind::velocity);
+            CHECK(velocity.id == 5);
+            test::OneTile far(box<D>, {}, precision, *k,
+                              std::vector{at(7, 20, 20, 2000), at(5, 10, 20, 1900), at(3, 30, 30, 1600)});
+            const md::Fault speed = far.pass(md::Kick::first, 0.0014).fault;  // a cell is 2.5
             CHECK(speed.kind == md::FaultKind::speed);
             CHECK(speed.id == 5);
             test::OneTile calm(box<D>, {}, precision, *k,
@@ -316,6 +321,74 @@ TEMPLATE_TEST_CASE_SIG("particles are sorted into the cells that hold them, on e
         CHECK(i == tile.size());
         CHECK(wrong == 0);
     }
+}
+
+TEMPLATE_TEST_CASE_SIG("particles are sorted into their cells in tiles of any length, and cells of any width", "",
+                       ((int D), D), 2, 3) {
+    struct Extent {
+        double length;
+        int cells, lower, upper;  // of the box along the axis, and of the tile in it
+    };
+    const Extent e =
+        GENERATE(Extent{2300, 766, 0, 766}, Extent{1 << 20, 104857, 0, 104857}, Extent{1 << 20, 104857, 104000, 104857},
+                 Extent{47, 400000, 1001, 2000}, Extent{0.001, 1000, 3, 998});
+    for (int axis = 0; axis < D; ++axis) {
+        md::Domain d;
+        d.dimensions = D;
+        for (md::Axis& a : d.axes()) a = {md::to_edge_units(10), 2, true};
+        d.axis[axis] = {md::to_edge_units(e.length), e.cells, true};
+        balance::Box own = d.grid().box();
+        own.lower[axis] = e.lower, own.upper[axis] = e.upper;
+        std::vector<md::Particle<D>> particles;
+        const auto put = [&](std::int64_t c, int place) {  // at both ends of a cell along the axis, and within it
+            const std::int64_t first = d.axis[axis].edge(c) << md::edge_shift, end = d.axis[axis].edge(c + 1)
+                                                                                     << md::edge_shift;
+            md::Particle<D> p{static_cast<std::int64_t>(particles.size()), {}, {}};
+            std::fill(p.x, p.x + D, std::llrint(7.5 / md::position_unit));
+            p.x[axis] = place == 0 ? first : place == 1 ? end - 1 : first + (end - first) / place;
+            particles.push_back(p);
+        };
+        for (int place = 0; place < 8; ++place) {
+            for (int c = e.lower; c < e.upper; c += 1 + (e.upper - e.lower) / 500) put(c, place);
+            put(e.upper - 1, place);
+        }
+        for (const md::Kernels* k : md::available_kernels()) {
+            CAPTURE(k->isa, axis, e.length, e.cells);
+            md::Tile<D> tile(d, own, 1, 1);
+            md::TileScratch scratch;
+            tile.insert(particles);
+            tile.sort(*k, scratch);
+            std::int64_t i = 0, wrong = 0;
+            md::for_each_cell<D>(own, [&](const md::CellIndex& c) {
+                for (std::int32_t n = 0; n < tile.count(c); ++n, ++i)
+                    for (int a = 0; a < D; ++a) wrong += d.axis[a].cell_of(tile.particle(i).x[a]) != c[a];
+            });
+            CHECK(i == tile.size());
+            CHECK(wrong == 0);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE_SIG("kinetic energies are right up to the largest velocities, and faults beyond them", "",
+                       ((int D), D), 2, 3) {
+    constexpr std::int64_t most = (std::int64_t{1} << 51) - 1;  // just below 2048
+    for (const md::Kernels* k : md::available_kernels())
+        for (const md::Kick kick : {md::Kick::none, md::Kick::first, md::Kick::middle, md::Kick::last})
+            for (const bool too_fast : {false, true}) {
+                CAPTURE(k->isa, static_cast<int>(kick), too_fast);
+                std::vector<md::Particle<D>> particles;
+                for (int id = 0; id < 5; ++id) {
+                    particles.push_back(test::particle_at<D>(id, 4.0 + 6 * id, 20, 0));
+                    for (int a = 0; a < D; ++a) particles[id].v[a] = (id + a) % 2 ? most : -most - 1;
+                }
+                if (too_fast) particles[3].v[D - 1] = most + 1;
+                test::OneTile<D> t(box<D>, {}, Precision::mixed, *k, particles);
+                const md::StepResult r = t.pass(kick, 1e-5);
+                CHECK(r.fault.kind == (too_fast ? md::FaultKind::velocity : md::FaultKind::none));
+                CHECK(r.fault.id == (too_fast ? 3 : INT64_MAX));
+                const auto exact = 5 * D * (md::Int128{1} << (21 + md::kinetic_bits));
+                if (!too_fast) CHECK((exact - 5 * D <= r.kinetic && r.kinetic <= exact));
+            }
 }
 
 TEMPLATE_TEST_CASE_SIG("runs of one candidate each have room for all their neighbourhoods", "", ((int D), D), 2, 3) {

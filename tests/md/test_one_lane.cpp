@@ -182,6 +182,7 @@ struct One {
         if (mask && tile.id[i] < o.result.fault.id) o.result.fault = {kind, tile.id[i]};
     }
     void whole_step(const md::Vec<Int, D>& v) {
+        fault(md::FaultKind::velocity, md::bits(md::beyond_51_bits(v)));
         for (int a = 0; a < D; ++a) o.result.momentum[a] += static_cast<std::int64_t>(v[a]);
         o.result.kinetic += static_cast<std::int64_t>(md::kinetic_energy(v));
     }
