@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Elements have steps of their own: a list, or at regular intervals one number with an offset, or none. A frame is
-// found by its step, never by its number, unless an element has as many frames as the positions and one of the two has
-// no steps.
+// found by its step. Its number counts only if the element or the positions have no steps, and both have as many
+// frames.
 #include "app/state/h5md_elements.hpp"
 
 #include <fmt/format.h>
@@ -237,7 +237,7 @@ void H5mdElements::choose_by_step(H5mdElement& e, Holds holds) {
                                     steps[*found]));
 }
 
-// Names the last frame of the positions that has what is missing at the one that was asked for.
+// The remedy names the last frame of the positions at which the element can be had.
 void H5mdElements::refuse_step(const H5mdElement& e, std::vector<std::int64_t> steps, Holds holds) {
     const std::vector<std::int64_t> of_positions = steps_of(position_);
     std::sort(steps.begin(), steps.end());
@@ -253,7 +253,7 @@ void H5mdElements::refuse_step(const H5mdElement& e, std::vector<std::int64_t> s
                       : fmt::format("remove {} from the file", printable(e.path)));
 }
 
-// What has no frames holds always. But a velocity in a group may have a step of its own.
+// A value without frames holds always. But a velocity in a group may have a step of its own.
 void H5mdElements::check_still(const H5mdElement& e, Holds holds) {
     if (holds != Holds::at_its_step) return;
     if (e.value == e.path) {
