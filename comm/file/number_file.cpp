@@ -72,101 +72,6 @@ NumberFile::Kind NumberFile::kind(const std::string& path) const {
     }
 }
 
-std::vector<std::string> NumberFile::names(const std::string& group) const {
-    std::vector<std::string> found;
-    const Handle g(H5Gopen2(open_->file, group.c_str(), H5P_DEFAULT), H5Gclose);
-    H5G_info_t info{};
-    if (!g.good() || H5Gget_info(g, &info) < 0) return found;
-    constexpr hsize_t most = 1000;
-    for (hsize_t i = 0; i < std::min(info.nlinks, most); ++i) {
-        std::array<char, 256> name{};
-        if (H5Lget_name_by_idx(g, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT) > 0)
-            found.emplace_back(name.data());
-    }
-    return found;
-}
-
-const std::vector<std::int64_t>& NumberFile::shape(const std::string& dataset) {
-    if (const auto known = open_->datasets.find(dataset); known != open_->datasets.end()) return known->second.shape;
-    const auto refuse = [&](const std::string& what) {
-        throw ReadError(fmt::format("{}: {} {}; {}", path_, dataset, what, remedy));
-    };
-    if (kind(dataset) != Kind::dataset) refuse("is no dataset");
-    Dataset d{Handle(H5Dopen2(open_->file, dataset.c_str(), H5P_DEFAULT), H5Dclose), {}};
-    if (!d.data.good()) refuse("cannot be opened");
-    const Handle type(H5Dget_type(d.data), H5Tclose), space(H5Dget_space(d.data), H5Sclose);
-    const int dimensions = H5Sget_simple_extent_ndims(space);
-    if (dimensions < 0 || dimensions > most_dimensions) refuse("has an unknown number of dimensions");
-    std::array<hsize_t, most_dimensions> extent{};
-    H5Sget_simple_extent_dims(space, extent.data(), nullptr);
-    constexpr std::int64_t most = std::int64_t{1} << 60;
-    std::int64_t numbers = 1;
-    for (int a = 0; a < dimensions; ++a) {
-        if (extent[a] > static_cast<hsize_t>(most / std::max<std::int64_t>(1, numbers)))
-            refuse("says that it holds over 2^60 numbers");
-        d.shape.push_back(static_cast<std::int64_t>(extent[a]));
-        numbers *= d.shape.back();
-    }
-    if (const std::string why = why_unreadable(d.data, type, numbers); !why.empty()) refuse(why);
-    return open_->datasets.emplace(dataset, std::move(d)).first->second.shape;
-}
-
-void NumberFile::read(const std::string& dataset, std::span<const std::int64_t> first,
-                      std::span<const std::int64_t> count, std::span<double> out) {
-    read_as(Element::float64, dataset, first, count, out.data());
-}
-
-void NumberFile::read(const std::string& dataset, std::span<const std::int64_t> first,
-                      std::span<const std::int64_t> count, std::span<std::int64_t> out) {
-    read_as(Element::int64, dataset, first, count, out.data());
-}
-
-namespace {
-
-// A filter of the dataset that this HDF5 library lacks; empty: none.
-std::string missing_filter(const Handle& data) {
-    const Handle plan(H5Dget_create_plist(data), H5Pclose);
-    for (int i = 0; i < H5Pget_nfilters(plan); ++i) {
-        unsigned flags = 0, config = 0;
-        std::size_t values = 0;
-        std::array<char, 64> name{};
-        const H5Z_filter_t id =
-            H5Pget_filter2(plan, i, &flags, &values, nullptr, name.size() - 1, name.data(), &config);
-        if (id < 0 || H5Zfilter_avail(id) > 0) continue;
-        std::string words = name.data();
-        std::erase_if(words, [](char c) { return c < ' ' || c > '~'; });
-        return fmt::format("{}{}HDF5's filter {}", words, words.empty() ? "" : ", ", id);
-    }
-    return "";
-}
-
-}  // namespace
-
-void NumberFile::read_as(Element type, const std::string& dataset, std::span<const std::int64_t> first,
-                         std::span<const std::int64_t> count, void* out) {
-    const std::vector<std::int64_t>& extent = shape(dataset);
-    bool good = first.size() == extent.size() && count.size() == extent.size();
-    std::vector<hsize_t> from, number;
-    for (std::size_t a = 0; good && a < extent.size(); ++a) {
-        good = first[a] >= 0 && count[a] >= 0 && first[a] <= extent[a] - count[a];
-        from.push_back(static_cast<hsize_t>(first[a]));
-        number.push_back(static_cast<hsize_t>(count[a]));
-    }
-    const Handle& data = open_->datasets.at(dataset).data;
-    const Handle in_file(H5Dget_space(data), H5Sclose);
-    const Handle here(number.empty() ? H5Screate(H5S_SCALAR)
-                                     : H5Screate_simple(static_cast<int>(number.size()), number.data(), nullptr),
-                      H5Sclose);
-    if (good && !number.empty())
-        good = H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, number.data(), nullptr) >= 0;
-    if (good && H5Dread(data, native(type), here, in_file, H5P_DEFAULT, out) >= 0) return;
-    if (const std::string filter = missing_filter(data); !filter.empty())
-        throw ReadError(fmt::format(
-            "{}: {} is compressed by {}, which the HDF5 library here lacks; write it with gzip, or without compression",
-            path_, dataset, filter));
-    throw ReadError(fmt::format("{}: {} cannot be read: it is damaged or cut off; {}", path_, dataset, remedy));
-}
-
 namespace {
 
 // An attribute of one element; not good() where there is none. type: of what is stored.
@@ -229,6 +134,86 @@ std::string NumberFile::text_attribute(const std::string& path, const std::strin
         if (H5Aread(found, type, bytes.data()) >= 0) text = bytes.c_str();
     }
     return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+std::vector<std::string> NumberFile::names(const std::string& group) const {
+    std::vector<std::string> found;
+    const Handle g(H5Gopen2(open_->file, group.c_str(), H5P_DEFAULT), H5Gclose);
+    H5G_info_t info{};
+    if (!g.good() || H5Gget_info(g, &info) < 0) return found;
+    constexpr hsize_t most = 1000;
+    for (hsize_t i = 0; i < std::min(info.nlinks, most); ++i) {
+        std::array<char, 256> name{};
+        if (H5Lget_name_by_idx(g, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT) > 0)
+            found.emplace_back(name.data());
+    }
+    return found;
+}
+
+const std::vector<std::int64_t>& NumberFile::shape(const std::string& dataset) {
+    if (const auto known = open_->datasets.find(dataset); known != open_->datasets.end()) return known->second.shape;
+    const auto refuse = [&](const std::string& what) {
+        throw ReadError(fmt::format("{}: {} {}; {}", path_, dataset, what, remedy));
+    };
+    if (kind(dataset) != Kind::dataset) refuse("is no dataset");
+    Dataset d{Handle(H5Dopen2(open_->file, dataset.c_str(), H5P_DEFAULT), H5Dclose), {}};
+    if (!d.data.good()) refuse("cannot be opened");
+    const Handle type(H5Dget_type(d.data), H5Tclose), space(H5Dget_space(d.data), H5Sclose);
+    const int dimensions = H5Sget_simple_extent_ndims(space);
+    if (dimensions < 0 || dimensions > most_dimensions) refuse("has an unknown number of dimensions");
+    std::array<hsize_t, most_dimensions> extent{};
+    H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+    constexpr std::int64_t most = std::int64_t{1} << 60;
+    std::int64_t numbers = 1;
+    for (int a = 0; a < dimensions; ++a) {
+        if (extent[a] > static_cast<hsize_t>(most / std::max<std::int64_t>(1, numbers)))
+            refuse("says that it holds over 2^60 numbers");
+        d.shape.push_back(static_cast<std::int64_t>(extent[a]));
+        numbers *= d.shape.back();
+    }
+    if (const std::string why = why_unreadable(d.data, type, numbers); !why.empty()) refuse(why);
+    return open_->datasets.emplace(dataset, std::move(d)).first->second.shape;
+}
+
+void NumberFile::read(const std::string& dataset, std::span<const std::int64_t> first,
+                      std::span<const std::int64_t> count, std::span<double> out) {
+    read_as(Element::float64, dataset, first, count, out.data());
+}
+
+void NumberFile::read(const std::string& dataset, std::span<const std::int64_t> first,
+                      std::span<const std::int64_t> count, std::span<std::int64_t> out) {
+    read_as(Element::int64, dataset, first, count, out.data());
+}
+
+void NumberFile::read_as(Element type, const std::string& dataset, std::span<const std::int64_t> first,
+                         std::span<const std::int64_t> count, void* out) {
+    const std::vector<std::int64_t>& extent = shape(dataset);
+    bool good = first.size() == extent.size() && count.size() == extent.size();
+    std::vector<hsize_t> from, number;
+    for (std::size_t a = 0; good && a < extent.size(); ++a) {
+        good = first[a] >= 0 && count[a] >= 0 && first[a] <= extent[a] - count[a];
+        from.push_back(static_cast<hsize_t>(first[a]));
+        number.push_back(static_cast<hsize_t>(count[a]));
+    }
+    const Handle& data = open_->datasets.at(dataset).data;
+    const Handle in_file(H5Dget_space(data), H5Sclose);
+    const Handle here(number.empty() ? H5Screate(H5S_SCALAR)
+                                     : H5Screate_simple(static_cast<int>(number.size()), number.data(), nullptr),
+                      H5Sclose);
+    if (good && !number.empty())
+        good = H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, number.data(), nullptr) >= 0;
+    if (good && H5Dread(data, native(type), here, in_file, H5P_DEFAULT, out) >= 0) return;
+    const Handle plan(H5Dget_create_plist(data), H5Pclose);
+    for (int i = 0; i < H5Pget_nfilters(plan); ++i) {
+        unsigned flags = 0;
+        std::size_t values = 0;
+        const H5Z_filter_t filter = H5Pget_filter2(plan, i, &flags, &values, nullptr, 0, nullptr, nullptr);
+        if (filter >= 0 && H5Zfilter_avail(filter) <= 0)
+            throw ReadError(fmt::format("{}: {} is compressed by the filter {}, which this HDF5 library lacks; {}",
+                                        path_, dataset, filter == 32000 ? "lzf" : fmt::format("number {}", filter),
+                                        "compress it by gzip, or not"));
+    }
+    throw ReadError(fmt::format("{}: {} cannot be read: it is damaged or cut off; {}", path_, dataset, remedy));
 }
 
 }  // namespace comm

@@ -26,6 +26,12 @@ public:
     Kind kind(const std::string& path) const;
     /// The path that a soft link names, inside this file; `path` itself where it is no such link. Nothing is opened.
     std::string soft_target(const std::string& path) const;
+    /// Whether a dataset holds integers, or enumerated ones.
+    bool integers(const std::string& dataset);
+    /// The one whole number that is an attribute of the object at `path`; nothing where there is no such attribute.
+    std::optional<std::int64_t> whole_attribute(const std::string& path, const std::string& name) const;
+    /// The same of a text. An attribute that is no single text gives "?".
+    std::string text_attribute(const std::string& path, const std::string& name) const;
     /// Names in a group, at most 1000 of them.
     std::vector<std::string> names(const std::string& group) const;
     /// Extents of a dataset of integers, floating-point numbers or enumerated ones; none for a single number.
@@ -36,12 +42,6 @@ public:
               std::span<double> out);
     void read(const std::string& dataset, std::span<const std::int64_t> first, std::span<const std::int64_t> count,
               std::span<std::int64_t> out);
-    /// Whether a dataset holds integers, or enumerated ones.
-    bool integers(const std::string& dataset);
-    /// The one whole number that is an attribute of the object at `path`; nothing where there is no such attribute.
-    std::optional<std::int64_t> whole_attribute(const std::string& path, const std::string& name) const;
-    /// The same of a text. An attribute that is no single text gives "?".
-    std::string text_attribute(const std::string& path, const std::string& name) const;
 
 private:
     struct Open;
