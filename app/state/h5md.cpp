@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// H5MD files of any writer. What a file says of its particles beside positions and velocities is looked at: this
-// program has particles of one type and of mass 1, in reduced units. Checkpoints of ours hold the exact integers
-// besides, which are taken.
+// H5MD files of any writer. Species, masses, charges, units and bonds are looked at too, because this program has
+// particles of one type and of mass 1, in reduced units. Checkpoints of ours hold exact integers besides, which are
+// taken.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -113,7 +113,8 @@ void H5md::read_box() {
         for (std::int64_t a = 0; a < axes; ++a) {
             head_.length[a] = matrix ? e[a * axes + a] : e[a];
             for (std::int64_t b = 0; matrix && b < axes; ++b)
-                if (a != b && e[a * axes + b] != 0) elements_.refuse("its box is triclinic", "give a rectangular one");
+                if (a != b && e[a * axes + b] != 0)
+                    elements_.refuse(fmt::format("its box is triclinic ({})", edges->path), "give a rectangular one");
         }
     }
     if (const auto offset = elements_.at_frame("box/offset", {{axes}}, Holds::from_its_step_on)) {
@@ -161,7 +162,7 @@ void H5md::read_charges(std::int64_t n) {
     if (charged_) elements_.notes.push_back(fmt::format("the charges of {} are not used", printable(charge_->path)));
 }
 
-// Of the next n particles.
+// The species, masses and charges of the next n particles.
 void H5md::check_kinds(std::int64_t n) {
     const Numbers each{head_.particles};
     if (species_ && species_->shape == each)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Elements have steps of their own: a list, or at regular intervals one number with an offset, or none. A frame is
-// found by its step, never by its number, unless an element has as many frames as the positions and one of the two has
-// no steps.
+// found by its step. Its number counts only if the element or the positions have no steps, and both have as many
+// frames.
 #include "app/state/h5md_elements.hpp"
 
 #include <fmt/format.h>
@@ -193,11 +193,12 @@ std::vector<std::int64_t> H5mdElements::integers(const std::string& dataset, con
     return out;
 }
 
-// How many frames of an element have a step; 0 where it says none.
+// How many frames of an element have a step; 0 where it says none. A value without frames may have one step.
 std::int64_t H5mdElements::stepped_frames(const H5mdElement& e) {
     const std::string path = step_path(e);
-    if (!e.timed || file_.kind(path) != Kind::dataset) return 0;
+    if (e.value == e.path || file_.kind(path) != Kind::dataset) return 0;
     const Numbers& shape = file_.shape(path);
+    if (!e.timed && !shape.empty() && shape != Numbers{1}) return 0;
     if (shape.size() > 1 || shape == Numbers{0}) refuse(fmt::format("{} is no list of steps", path), "mend the file");
     return shape.empty() ? e.frames : std::min(e.frames, shape[0]);
 }
@@ -207,7 +208,7 @@ std::int64_t H5mdElements::step_at(const H5mdElement& e, std::int64_t frame) {
     if (!file_.shape(path).empty()) return integers(path, {frame}, {1})[0];
     const std::int64_t between = integers(path, {}, {})[0], offset = file_.whole_attribute(path, "offset").value_or(0);
     std::int64_t step = 0;
-    if (__builtin_mul_overflow(between, frame, &step) || __builtin_add_overflow(step, offset, &step))
+    if (__builtin_mul_overflow(between, e.timed ? frame : 1, &step) || __builtin_add_overflow(step, offset, &step))
         refuse(fmt::format("{} gives frame {} a step beyond 2^63", path, frame), "mend the file");
     return step;
 }
@@ -236,7 +237,7 @@ void H5mdElements::choose_by_step(H5mdElement& e, Holds holds) {
                                     steps[*found]));
 }
 
-// Names the last frame of the positions that has what is missing at the one that was asked for.
+// The remedy names the last frame of the positions at which the element can be had.
 void H5mdElements::refuse_step(const H5mdElement& e, std::vector<std::int64_t> steps, Holds holds) {
     const std::vector<std::int64_t> of_positions = steps_of(position_);
     std::sort(steps.begin(), steps.end());
@@ -252,17 +253,16 @@ void H5mdElements::refuse_step(const H5mdElement& e, std::vector<std::int64_t> s
                       : fmt::format("remove {} from the file", printable(e.path)));
 }
 
-// What has no frames holds always. But a velocity in a group may have a step of its own.
+// A value without frames holds always. But a velocity in a group may have a step of its own.
 void H5mdElements::check_still(const H5mdElement& e, Holds holds) {
     if (holds != Holds::at_its_step) return;
     if (e.value == e.path) {
         if (position_.frames > 1) notes.push_back(fmt::format("{} is the same in all frames", printable(e.path)));
         return;
     }
-    const std::string path = step_path(e);
-    const bool has_step = file_.kind(path) == Kind::dataset && stepped_frames(position_) > 0;
+    const bool has_step = stepped_frames(e) > 0 && stepped_frames(position_) > 0;
     if (!has_step && position_.frames == 1) return;
-    if (!has_step || file_.shape(path).size() > 1 || step_at(e, 0) != step_at(position_, position_.frame))
+    if (!has_step || step_at(e, 0) != step_at(position_, position_.frame))
         refuse(fmt::format("{} has no frame of the step of frame {} of the positions", e.path, position_.frame),
                fmt::format("remove {} from the file", printable(e.path)));
 }

@@ -31,8 +31,8 @@ public:
 
     /// The positions, at the frame that the deck names.
     const H5mdElement& position() const { return position_; }
-    /// How an element must follow the positions: a velocity belongs to its step alone, while the box, ids, masses and
-    /// species that are written more rarely hold until they are written again.
+    /// How an element follows the positions. A velocity belongs to its step alone. Other elements, as the box and ids,
+    /// may be written more rarely, and hold until they are written again.
     enum class Holds { at_its_step, from_its_step_on };
     /// An element at the step of the positions; nothing where there is none.
     /// shapes: those that it may have, without frames.

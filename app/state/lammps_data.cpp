@@ -197,7 +197,7 @@ void LammpsData::check_type(std::string_view type) {
     type_ = type;
 }
 
-// What all sections together tell, whatever their order.
+// Checks that need all sections, which come in any order.
 void LammpsData::check_end() {
     if (!seen_.contains("Atoms")) lines_.refuse_file("has no section Atoms", "give a whole data file");
     bool found = !seen_.contains("Masses");

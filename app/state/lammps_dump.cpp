@@ -82,8 +82,8 @@ void LammpsDump::read_box() {
     }
 }
 
-// What stands before the particles of a frame; false at the end of the file. Of a frame that is not wanted only the
-// number of its particles matters, which may be 0. Units are named in the first frame alone.
+// Reads the lines before the particles of a frame; false at the end of the file. A frame that is not wanted is only
+// counted: it may hold no particles, and a box of any kind. LAMMPS names the units in the first frame alone.
 bool LammpsDump::read_head(bool wanted) {
     bool first = true, box = false, counted = false;
     head_.particles = 0;
@@ -184,7 +184,7 @@ double LammpsDump::value(int column) const {
     return *x;
 }
 
-// Particles are of one type and of mass 1. What else tells them apart is not used, and said to be so.
+// Particles are of one type and of mass 1. A note names other columns that tell particles apart.
 void LammpsDump::check_kinds() {
     for (Kind& kind : kinds_) {
         const std::string_view word = words_[kind.column];

@@ -28,7 +28,7 @@ const std::vector<std::string> shapes{"shape: box, lower: [10, 10, 10], upper: [
                                       at_random + "{kind: geometric}",
                                       at_random + "{kind: sinusoidal}",
                                       "shape: box, lower: [1, 1, 1], upper: [9, 9, 9], fill: file, from: {file: a.h5, "
-                                      "digest: '0123456789abcdef', particles: 10, fastest: 2}"};
+                                      "group: a, digest: '0123456789abcdef', particles: 10, fastest: 2}"};
 std::string with_body(const std::string& body) {
     return "system:\n  box: [100, 50, 60]\n  bodies: [{" + body + "}]\nrun: {dt: 0.001, steps: 10}\n";
 }
@@ -42,7 +42,7 @@ const std::string cells =
 const std::string of_file =
     "system:\n"
     "  box: [100, 50]\n"
-    "  from: {file: a.h5, digest: '0123456789abcdef', particles: 10, fastest: 2}\n"
+    "  from: {file: a.h5, group: a, digest: '0123456789abcdef', particles: 10, fastest: 2}\n"
     "run: {dt: 0.001, steps: 10}\n";
 
 // Gravity, a wall and a thermostat.

@@ -259,6 +259,7 @@ TAKEN = {  # the deck's frame, the speed and the box that are found
     "float_steps": (frames([0.0, 10.0, 20.0]), 1, 2, 7),
     "float_ids": (FIXED | {"id": IDS + 1.0}, None, 1, 7),
     "one_for_all": (FIXED | {"species": 29, "mass": [1.0]}, None, 1, 7),
+    "still_groups": (FIXED | {"position": (X, every(10)), "velocity": (VELOCITIES[0], [10])}, None, 1, 7),
     "one_frame": ({"position": X, "velocity": (VELOCITIES[:1], [5]), "box/edges": EDGES[0]}, None, 1, 7),
     "no_charge": (FIXED | {"charge": np.zeros(4)}, None, 1, 7),
 }
@@ -283,6 +284,8 @@ REFUSED = {  # the deck's frame, and why
     "other_offset": (frames(every(10, 10)), 2, "velocity has no frame of .* 2 of the positions, 30; name frame: 1"),
     "too_late": (frames(id=(IDS[None], [15])), 1, "id has no frame of .*, 10; name frame: 2 beside the file"),
     "velocity_once": (frames() | {"velocity": (VELOCITIES[0], every(5))}, 1, "velocity has no frame of the step"),
+    "still_at_others": (FIXED | {"position": (X, every(10)), "velocity": (X, every(5))}, 0, "velocity has no frame of"),
+    "frame_of_others": (FIXED | {"position": (X, every(10)), "velocity": (VELOCITIES[:1], [5])}, 0, "velocity has no"),
     "no_steps": (
         frames() | {"velocity": (VELOCITIES[:2], None)},
         1,
