@@ -344,7 +344,7 @@ def test_optimum(tmp_path, dimensions):
 @pytest.mark.group("replay_optimum")
 def test_optimum_of_many_processes(tmp_path):
     """The best schedule is found also where opportunities times processes are more than are summed at once."""
-    collide(2, tmp_path / "run", run__steps=60, output__loads_every=2)
+    collide(2, tmp_path / "run", run__steps=40, output__loads_every=2)
     keys = dict(
         balance__processes=1000,
         balance__model="exact",
