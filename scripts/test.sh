@@ -14,7 +14,8 @@ if [[ " $* " == *" -L slow "* ]]; then
     scripts/setup.sh --slow --slurm
 fi
 code=0
-ctest --test-dir build --output-on-failure --timeout 900 -j2 "${labels[@]}" "$@" || code=$?
+# Most of a test is waiting, so twice as many run at once as there are cores.
+ctest --test-dir build --output-on-failure --timeout 900 -j$((2 * $(nproc))) "${labels[@]}" "$@" || code=$?
 kernels=$(build/steelyard --version | sed -n 's/^ *kernels *//p')
 [[ $kernels != avx512* || $kernels == *"here avx512" ]] ||
     echo "test.sh: this processor has no AVX-512; its kernels were NOT tested here ($kernels)"

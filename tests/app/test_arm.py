@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from program import DECK, SOURCE, built, checkpoints, decisions, hash_of, options, rows, run, settings
+from program import HANG_SECONDS, DECK, SOURCE, built, checkpoints, decisions, hash_of, options, rows, run, settings
 
 ARM = os.path.join(SOURCE, "scripts/arm.sh")
 PROGRAM = "build-arm/steelyard"
@@ -28,7 +28,7 @@ BALANCED = dict(
 
 
 def said_by(program, *words):
-    return subprocess.run([program, *words], stdout=subprocess.PIPE, timeout=60, text=True, check=True).stdout
+    return subprocess.run([program, *words], stdout=subprocess.PIPE, timeout=HANG_SECONDS, text=True, check=True).stdout
 
 
 def kernels():
@@ -51,7 +51,7 @@ def done(out, *more, arm=None, ranks=0, **keys):
         *more,
         binary=ARM if arm else None,
         isa=arm,
-        timeout=280,
+        timeout=HANG_SECONDS,
     )
     assert code == 0, f"{arm or 'here'}, {keys}: {code} {text}"
     return dict(hash=hash_of(out), rows=rows(out), decisions=decisions(out) if "balance__every" in keys else None)

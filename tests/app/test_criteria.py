@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, command, decisions, environment, hash_of, settings, summary
+from program import HANG_SECONDS, COLLISIONS, command, decisions, environment, hash_of, settings, summary
 
 CRITERIA = ["gain", "every", "never", "threshold", "menon", "zhai", "procassini", "boulmier"]
 # A migration of these collisions moves some ten particles a process.
@@ -32,7 +32,7 @@ def collide(dimensions, out, ranks=0, restart=None, **keys):
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_SECONDS,
     )
     assert done.returncode == 0, f"{ranks} ranks, {keys}: {done.returncode} {done.stderr}"
     return " ".join(done.stdout.split())

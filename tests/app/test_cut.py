@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import command, environment, hash_of, run, settings, state_of
+from program import HANG_SECONDS, command, environment, hash_of, run, settings, state_of
 
 LIQUID = {
     2: "{lattice: hexagonal, cells: [8, 5], density: 0.8, temperature: 1.2}",
@@ -276,7 +276,7 @@ def test_files(tmp_path):
         (crowd, file, 2**20, "need about .* GB"),
     ):
         deck = written(tmp_path, [f"{body}, from: {{file: {tmp_path / name}}}"], [box, box])
-        code, text = run(2, "check", deck, timeout=20)
+        code, text = run(2, "check", deck, timeout=HANG_SECONDS)
         assert code == 2 and text.count("\n") == 1 and re.search(what, text), f"{body}: {text}"
 
 
@@ -290,7 +290,9 @@ def test_other_commands(tmp_path):
     for longer, words in ((0.0, None), (0.3, "leave a gap of|multiples of that one long")):
         sides = [box[0] + longer, box[1] + longer]
         deck = written(tmp_path, [body.replace(str(box), str(sides))], sides)
-        done = subprocess.run(command(2, "check", deck), env=environment(), capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            command(2, "check", deck), env=environment(), capture_output=True, text=True, timeout=HANG_SECONDS
+        )
         if words is None:
             assert done.returncode == 0 and f"# {4 * len(ids)} particles" in done.stdout, done
             assert "apart at" not in done.stdout, "a seam"

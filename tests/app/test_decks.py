@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from program import DECK, SOURCE, command, environment, fresh, run, settings
+from program import HANG_SECONDS, DECK, SOURCE, command, environment, fresh, run, settings
 
 SLABS = """system:
   box: [{box}]
@@ -32,7 +32,7 @@ def written(path, slabs, box="200, 100", boundary="periodic, periodic", potentia
 
 def printed(ranks, *arguments):
     done = subprocess.run(
-        command(ranks, *arguments), env=environment(), capture_output=True, text=True, timeout=60, check=True
+        command(ranks, *arguments), env=environment(), capture_output=True, text=True, timeout=HANG_SECONDS, check=True
     )
     return done.stdout
 
@@ -262,7 +262,7 @@ def test_pipes_are_refused(tmp):
     pipe = os.path.join(tmp, "pipe")
     os.mkfifo(pipe)
     for arguments, code in ((["check", pipe], 2), (["run", pipe], 2), (["predict", DECK, "--machine", pipe], 3)):
-        got, text = run(0, *arguments, timeout=20)
+        got, text = run(0, *arguments, timeout=HANG_SECONDS)
         assert got == code and "pipe: it is no file; give a" in text and text.count("\n") == 1, text
 
 

@@ -16,6 +16,7 @@ import time
 import pytest
 
 from program import (
+    HANG_SECONDS,
     DECK,
     SOURCE,
     checkpoints,
@@ -87,7 +88,10 @@ def test_outlives_a_shell(tmp):
     line = " ".join(f"'{w}'" for w in command(0, *words))
     waiting = f"until [ -s {out}/thermo.csv ]; do sleep 0.02; done"
     subprocess.run(
-        ["sh", "-c", f"{line} </dev/null >/dev/null 2>&1 & {waiting}"], env=environment(), timeout=60, check=True
+        ["sh", "-c", f"{line} </dev/null >/dev/null 2>&1 & {waiting}"],
+        env=environment(),
+        timeout=HANG_SECONDS,
+        check=True,
     )
     assert wait_until(lambda: os.path.exists(f"{out}/summary.json"), 60), "the run ended with the shell that started it"
     if os.path.exists(f"{out}/summary.json"):
@@ -109,7 +113,7 @@ def test_outlives_a_thread(tmp):
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    text = ended(started[0], 60, "a run that a thread started")
+    text = ended(started[0], HANG_SECONDS, "a run that a thread started")
     assert started[0].returncode == 0, f"a run that a thread started: {started[0].returncode} {text!r}"
 
 
@@ -224,7 +228,7 @@ def test_unlike_ranks(tmp):
     ):
         for ranks in (2, 3):
             process = start_apart(tmp, rank_1, ranks, *arguments, "--out", fresh(os.path.join(tmp, "out")), "--quiet")
-            text = ended(process, 60, what)
+            text = ended(process, HANG_SECONDS, what)
             one_line(process.returncode, text, code, f"{what}, {ranks} ranks", *words)
 
 
@@ -248,7 +252,7 @@ def test_unlike_commands(tmp):
             text=True,
             start_new_session=True,
         )
-        text = ended(process, 60, f"beside {other}")
+        text = ended(process, HANG_SECONDS, f"beside {other}")
         one_line(process.returncode, text, 2, f"beside {other}", "command line: it is not the same on all ranks")
         assert not os.path.exists(out)
 
@@ -290,7 +294,7 @@ def compiled(tmp, headers, lines):
         [options.tool, "-std=c++20", "-fsyntax-only", f"-I{SOURCE}", source],
         stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
+        timeout=HANG_SECONDS,
     )
     assert (done.returncode == 0) == (done.stderr == ""), f"the compiler: {done.returncode} {done.stderr}"
     return done.stderr
@@ -418,7 +422,7 @@ def calls_of(tmp, name, arguments):
     """Of each symbol that a command calls: a rank (1, or else 0), how often it does, the first call from each place."""
     log = os.path.join(tmp, f"calls_{name}")
     process = start_with({"CALLS": log}, arguments)
-    text = ended(process, 60, name)
+    text = ended(process, HANG_SECONDS, name)
     assert process.returncode == 0, f"{name} without a fault: {process.returncode} {text!r}"
     names = dict(line.split()[::-2] for line in symbols())  # symbol -> place; the system may name another of them
     first = {place: symbol for symbol, place in reversed(names.items())}
@@ -439,7 +443,7 @@ def fault(tmp, arguments, rank, symbol, call, kind, what):
         os.remove(mark)
     process = start_with({"FAULT": f"{rank} {symbol} {call} {kind} {mark}"}, arguments)
     wait_until(lambda: os.path.exists(mark) or process.poll() is not None, 60)
-    text = ended(process, 60, what)
+    text = ended(process, HANG_SECONDS, what)
     assert os.path.exists(mark), f"{what}: the fault was not made"
     code = 4 if kind == "memory" else 1
     one_line(process.returncode, text, code, what, "memory: not enough" if kind == "memory" else "on purpose")

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import hash_of, options, rows, run, settings, summary
+from program import HANG_SECONDS, hash_of, options, rows, run, settings, summary
 
 # All of it at once. The thermostat acts while the face moves.
 FLAT = """system:
@@ -334,7 +334,11 @@ def test_check(tmp_path):
 
     def said(text):
         return subprocess.run(
-            [options.binary, "check", write(tmp_path, text)], stdout=subprocess.PIPE, text=True, check=True, timeout=60
+            [options.binary, "check", write(tmp_path, text)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=HANG_SECONDS,
         ).stdout
 
     assert "every 7 steps from step 10 up to 150" in said(FLAT) and "momentum is not kept" in said(FLAT)
@@ -371,5 +375,7 @@ def test_random_forces_that_come_again(tmp_path, name, seed, again):
     go(deck, out)
     second = f"system:\n  seed: {seed}\n  {thermostat}\n  from: {{file: first/{name}}}\nrun: {{dt: 0.002, steps: 2}}\n"
     command = [options.binary, "check", write(tmp_path, second)]
-    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=60, cwd=tmp_path).stdout
+    said = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True, timeout=HANG_SECONDS, cwd=tmp_path
+    ).stdout
     assert ("has the same seed" in " ".join(said.replace("#", "").split())) == again, said

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, decisions, hash_of, run, settings
+from program import HANG_SECONDS, COLLISIONS, decisions, hash_of, run, settings
 
 BOTH = "[lbaf, metis]"
 BALANCED = dict(balance__every=10, balance__clock="work", balance__processes=12, run__steps=60)
@@ -232,7 +232,7 @@ def test_metis(tmp_path, dimensions):
         owners = np.loadtxt(graph.with_suffix(".owners"), dtype=int)
         assert lbe(weights[:, 0], owners) == pytest.approx(float(r["lbe"]), abs=1e-5)
         done = subprocess.run(
-            ["gpmetis", "-ufactor=50", graph, str(processes)], capture_output=True, text=True, timeout=60
+            ["gpmetis", "-ufactor=50", graph, str(processes)], capture_output=True, text=True, timeout=HANG_SECONDS
         )
         assert done.returncode == 0 and "Balancing constraints: 2" in done.stdout, done.stdout + done.stderr
         parts = np.loadtxt(f"{graph}.part.{processes}", dtype=int)
@@ -243,7 +243,7 @@ def test_metis(tmp_path, dimensions):
         f["load"] = np.random.default_rng(1).random((3, 9, 16)) * 1e90
     replay(bare, tmp_path / "bare", balance__processes=4, balance__model="a1", output__balance_formats=BOTH)
     graph = tmp_path / "bare" / "metis" / "step_2.graph"
-    done = subprocess.run(["gpmetis", graph, "4"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["gpmetis", graph, "4"], capture_output=True, text=True, timeout=HANG_SECONDS)
     assert "Balancing constraints: 1" in done.stdout or "Balance:" in done.stdout, done.stdout + done.stderr
     check_times(tmp_path / "bare", lbaf(tmp_path / "bare"), [1, 2])
 

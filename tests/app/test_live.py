@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from program import COLLISIONS, DECK, command, environment, hash_of, settings, summary
+from program import HANG_SECONDS, COLLISIONS, DECK, command, environment, hash_of, settings, summary
 
 try:
     import pyte
@@ -44,7 +44,7 @@ class Terminal:
             e.pop("COLORTERM", None)
             os.execvpe(words[0], [str(w) for w in words], e)
 
-    def until(self, good, seconds=60):
+    def until(self, good, seconds=HANG_SECONDS):
         """Reads on until good() or the end of the program. Returns good()."""
         end = time.monotonic() + seconds
         while not good():
@@ -193,7 +193,7 @@ def test_last_picture_is_that_of_the_files(tmp_path, coloured, ranks, dimensions
     assert any(line.startswith("  state hash " + hash_of(out)) for line in text)
     silent = words(0, tmp_path / "silent", c.deck, "--quiet", **values)
     silent.remove("--live")
-    assert subprocess.run(silent, env=environment(), timeout=120).returncode == 0
+    assert subprocess.run(silent, env=environment(), timeout=HANG_SECONDS).returncode == 0
     assert hash_of(tmp_path / "silent") == hash_of(out)
 
 

@@ -16,6 +16,7 @@ import h5py
 import pytest
 
 from program import (
+    HANG_SECONDS,
     DECK,
     SOURCE,
     checkpoints,
@@ -349,7 +350,7 @@ def test_pipes(tmp):
             for ranks in (0, 2) if kind == "pipe" else (1,):
                 more = ["--out", out] if words[0] in ("run", "predict", "partition") else []
                 what = f"{words[0]} of a {kind} on {ranks} ranks: {words}"
-                got, text = run(ranks, *words, *more, timeout=20)
+                got, text = run(ranks, *words, *more, timeout=HANG_SECONDS)
                 lines = [line for line in text.splitlines() if line.startswith("steelyard:")]
                 assert (
                     got == code and len(lines) == 1 and "; " in lines[0] and place in lines[0]
@@ -373,7 +374,7 @@ def under_way(ranks, out, **keys):
     return process
 
 
-def grows(path, process, seconds=30):
+def grows(path, process, seconds=HANG_SECONDS):
     """Until a file is there and has grown twice."""
     end, sizes = time.monotonic() + seconds, set()
     while time.monotonic() < end and process.poll() is None and len(sizes) < 3:
@@ -383,7 +384,7 @@ def grows(path, process, seconds=30):
     return len(sizes) >= 3
 
 
-def ended(process, seconds=20):
+def ended(process, seconds=HANG_SECONDS):
     try:
         return process.communicate(timeout=seconds)[1]
     except subprocess.TimeoutExpired:
@@ -476,7 +477,7 @@ def test_damaged_files(tmp):
     )
     assert wait_for_rows(out, 10, process), "the run does not start"
     os.remove(trace)
-    text = ended(process, 60)
+    text = ended(process, HANG_SECONDS)
     assert process.returncode == 5 and text.count("was removed") == 1, f"a trace: {process.returncode} {text!r}"
     assert (
         read(trace).startswith(b"plan,kind,step,") and read(trace).count(b"\n") > 2
@@ -518,7 +519,7 @@ def test_locks(tmp):
             os.rename(out, out + "_away")  # at once, as removing it file by file is not
             if again:
                 os.mkdir(out)
-            text = ended(process, 20)
+            text = ended(process, HANG_SECONDS)
             what = f"a directory that vanishes{' and is made again' if again else ''} on {ranks} ranks"
             ours = [line for line in text.splitlines() if line.startswith("steelyard: error: ")]
             assert (
@@ -539,7 +540,7 @@ def test_locks(tmp):
         with open(os.path.join(out, "other"), "w") as other:
             fcntl.flock(other, fcntl.LOCK_EX)
             os.rename(other.name, os.path.join(out, ".steelyard.lock"))
-            text = ended(process, 20)
+            text = ended(process, HANG_SECONDS)
         assert process.returncode == 5 and "another run" in text, f"a lock taken away: {process.returncode} {text!r}"
 
 

@@ -13,7 +13,7 @@ import subprocess
 import h5py
 import numpy as np
 
-from program import DECK, checkpoints, command, environment, fresh, run, settings
+from program import HANG_SECONDS, DECK, checkpoints, command, environment, fresh, run, settings
 
 MACHINE = dict(
     machine__nodes=3,
@@ -138,7 +138,7 @@ def test_partition_results(tmp):
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
     assert (
         done.returncode == 0

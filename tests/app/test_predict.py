@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from program import DECK, SOURCE, command, environment, fresh, run, settings, summary
+from program import HANG_SECONDS, DECK, SOURCE, command, environment, fresh, run, settings, summary
 
 MACHINE = """costs: deck
 ranks_per_node: 4
@@ -257,7 +257,7 @@ def test_predicted_and_measured(tmp):
         done = subprocess.run(
             command(ranks, "run", DECK, "--out", fresh(ran), "--prediction", file, *settings(run__steps=20)),
             env=environment(),
-            timeout=120,
+            timeout=HANG_SECONDS,
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -304,7 +304,7 @@ def test_predicted_and_measured(tmp):
     done = subprocess.run(
         command(2, "run", DECK, "--out", fresh(ran), "--prediction", threads, *settings(run__steps=20)),
         env=environment(),
-        timeout=120,
+        timeout=HANG_SECONDS,
         stdout=subprocess.PIPE,
         text=True,
     )

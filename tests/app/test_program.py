@@ -95,7 +95,7 @@ def test_expected_memory(tmp, deck, ranks):
     """The memory that check expects is what a run needs: of particles to 10 %, of the whole to 15 %."""
     path, out = os.path.join(SOURCE, f"inputs/{deck}.yaml"), os.path.join(tmp, deck)
     said = subprocess.run(
-        command(ranks, "check", path), env=environment(), capture_output=True, text=True, timeout=60
+        command(ranks, "check", path), env=environment(), capture_output=True, text=True, timeout=HANG_SECONDS
     ).stdout
     particles, whole = map(
         float,
@@ -120,7 +120,7 @@ def test_expected_memory_of_cells(tmp, balancing, ranks):
     """Empty cells count, too; a box whose cells no node holds is refused before anything is done."""
     given = settings(system__box="[6000,6000]", run__steps=4, output__fields_every=0, **balancing)
     said = subprocess.run(
-        command(ranks, "check", DECK, *given), env=environment(), capture_output=True, text=True, timeout=60
+        command(ranks, "check", DECK, *given), env=environment(), capture_output=True, text=True, timeout=HANG_SECONDS
     ).stdout
     expected = float(re.search(r"([0-9.]+) MB with cells and the program", said).group(1))
     out = os.path.join(tmp, "out")
@@ -147,7 +147,7 @@ def test_effective_deck(tmp):
 def printed(ranks, *arguments):
     """Standard output."""
     return subprocess.run(
-        command(ranks, *arguments), env=environment(), capture_output=True, text=True, timeout=60
+        command(ranks, *arguments), env=environment(), capture_output=True, text=True, timeout=HANG_SECONDS
     ).stdout
 
 
@@ -229,7 +229,7 @@ def test_commits(tmp):
                 os.path.join(SOURCE, "app/common/commit.cmake"),
             ],
             check=True,
-            timeout=60,
+            timeout=HANG_SECONDS,
         )
         with open(found) as f:
             return re.search('"(.*)"', f.read()).group(1)
@@ -325,7 +325,7 @@ def test_what_it_prints(tmp):
             break
         text += piece
     os.close(main_end)
-    assert process.wait(timeout=60) == 0, "run in a terminal"
+    assert process.wait(timeout=HANG_SECONDS) == 0, "run in a terminal"
     lines = [line for line in re.split(r"[\r\n]+", text.decode().replace("\x1b[K", "").replace(out, "out")) if line]
     assert sum(line.startswith("step ") for line in lines) >= 2 and max(map(len, lines)) < 80, f"in a terminal: {lines}"
 
@@ -392,7 +392,7 @@ def test_other_files(tmp):
             (2, ["info", path]),
             (0, ["run", DECK, "--out", os.path.join(tmp, "never"), "--restart", path]),
         ):
-            code, text = run(ranks, *arguments, timeout=30)
+            code, text = run(ranks, *arguments, timeout=HANG_SECONDS)
             assert (
                 code == 3
                 and text.startswith(f"steelyard: error: {path}: {what}")
@@ -824,7 +824,7 @@ def test_stages(tmp):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=200,
+            timeout=HANG_SECONDS,
         )
 
     launchers(tmp, job)
@@ -943,7 +943,7 @@ def test_signals(tmp):
         process = start(ranks, "run", DECK, "--out", out, "--quiet", *settings(**steps))
         assert wait_for_rows(out, 3, process), "the run does not start"
         process.send_signal(number)
-        text = process.communicate(timeout=20)[1]
+        text = process.communicate(timeout=HANG_SECONDS)[1]
         assert (
             process.returncode == 75 and len(checkpoints(out)) == 1
         ), f"{number!r} on {ranks} ranks: {process.returncode} {text} {os.listdir(out)}"
@@ -978,7 +978,7 @@ def test_full_disk(tmp):
             *settings(**keys),
             *LARGE,
             limit=6 << 20,
-            timeout=60,
+            timeout=HANG_SECONDS,
         )
         assert (
             code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10
@@ -998,7 +998,7 @@ def test_full_disk(tmp):
             out = os.path.join(mount, "out")
             begin = time.monotonic()
             code, text = run(
-                ranks, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__keep=9), timeout=60
+                ranks, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__keep=9), timeout=HANG_SECONDS
             )
             assert (
                 code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10

@@ -15,6 +15,7 @@ import time
 import pytest
 
 from program import (
+    HANG_SECONDS,
     DECK,
     LARGE,
     SOURCE,
@@ -98,7 +99,7 @@ def test_signal_one_rank(tmp):
         found = processes_of(out)
         assert len(found) == ranks, f"{what}: {len(found)} processes found"
         os.kill(rng.choice(found), number)
-        text, seconds = finished_within(process, 60, what)
+        text, seconds = finished_within(process, HANG_SECONDS, what)
         slowest = max(slowest, seconds)
         assert (
             process.returncode == 75
@@ -106,7 +107,7 @@ def test_signal_one_rank(tmp):
             and len(our_lines(text)) == 1
             and "stopped early" in text
         ), f"{what}: {process.returncode} {text!r} {os.listdir(out)}"
-        end = time.monotonic() + 5
+        end = time.monotonic() + HANG_SECONDS
         while processes_of(out) and time.monotonic() < end:
             time.sleep(0.01)
         assert not processes_of(out), f"{what}: processes are left"
@@ -144,7 +145,7 @@ def test_end_table_survives(tmp):
     )
     assert wait_for_rows(out, 1, process), "the run does not start"
     os.kill(processes_of(out)[-1], signal.SIGTERM)
-    table, text = process.communicate(timeout=20)
+    table, text = process.communicate(timeout=HANG_SECONDS)
     assert (
         "state hash" in table and "share of the run" in table and text.count("stopped early") == 1
     ), f"the end of a run that is stopped: {table!r} {text!r}"
@@ -175,7 +176,7 @@ def test_out_of_memory(tmp):
             text=True,
             start_new_session=True,
         )
-        text, _ = finished_within(process, 60, f"{kilobytes} kB for one of {ranks} ranks")
+        text, _ = finished_within(process, HANG_SECONDS, f"{kilobytes} kB for one of {ranks} ranks")
         shutil.rmtree(out, ignore_errors=True)
         return process.returncode, text
 
@@ -206,12 +207,12 @@ def test_one_rank_fails(tmp):
             process = start(
                 ranks, mode, restart if mode == "reading" else os.path.join(tmp, "new.h5"), binary=options.tool
             )
-            text, _ = finished_within(process, 60, f"{mode} on {ranks} ranks")
+            text, _ = finished_within(process, HANG_SECONDS, f"{mode} on {ranks} ranks")
             assert process.returncode == code and len(our_lines(text)) == (
                 code != 0
             ), f"{mode} on {ranks} ranks: {process.returncode} {text!r}"
         process = start(ranks, "together", binary=options.tool)
-        text, _ = finished_within(process, 60, f"together on {ranks} ranks")
+        text, _ = finished_within(process, HANG_SECONDS, f"together on {ranks} ranks")
         assert (
             20 <= process.returncode < 20 + ranks and len(our_lines(text)) == 1
         ), f"all ranks fail at once, {ranks}: {process.returncode} {text!r}"
@@ -236,7 +237,7 @@ def test_one_rank_fails(tmp):
             "--quiet",
             *[x for s in dense for x in ("--set", s)],
         )
-        text, _ = finished_within(process, 60, f"a tile that is too dense on {ranks} ranks")
+        text, _ = finished_within(process, HANG_SECONDS, f"a tile that is too dense on {ranks} ranks")
         one_line(process.returncode, 2, text, "a tile that is too dense", ranks)
         assert "system.slabs.0.density" in text and text.count(";") == 1, f"a tile that is too dense: {text!r}"
         # Counted work beyond what 64 bits can sum.
@@ -263,7 +264,7 @@ def test_one_rank_fails(tmp):
                     balance__migrate="always",
                 ),
             )
-            text, _ = finished_within(process, 60, f"counted work on {ranks} ranks")
+            text, _ = finished_within(process, HANG_SECONDS, f"counted work on {ranks} ranks")
             one_line(process.returncode, 4, text, f"counted work by {model}", ranks)
             assert "balance.work." in text, f"counted work by {model}: no key is named: {text!r}"
 
@@ -471,7 +472,7 @@ def test_stories(tmp):
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
     for said in (
         f"goes on from {b}/checkpoint_60.h5, step 60",
@@ -552,7 +553,12 @@ def test_directories(tmp):
     for name in ("...yaml", "..yaml"):
         shutil.copy(DECK, os.path.join(odd, name))
         done = subprocess.run(
-            command(1, "run", name, *QUICK), cwd=odd, env=environment(), capture_output=True, text=True, timeout=60
+            command(1, "run", name, *QUICK),
+            cwd=odd,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=HANG_SECONDS,
         )
         one_line(done.returncode, 2, done.stderr, f"a deck named {name}")
     assert sorted(os.listdir(odd)) == ["...yaml", "..yaml"], f"a deck's name led out of out/: {os.listdir(odd)}"
@@ -573,7 +579,7 @@ def test_directories(tmp):
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=HANG_SECONDS,
         )
         assert done.returncode == 0 and done.stderr == "", f"a log on a full disk: {done.returncode} {done.stderr!r}"
         done = subprocess.run(
@@ -582,7 +588,7 @@ def test_directories(tmp):
             stdout=subprocess.PIPE,
             stderr=full,
             text=True,
-            timeout=60,
+            timeout=HANG_SECONDS,
         )
         assert done.returncode == 2, f"an error that can't be printed: {done.returncode}"
     refused(2, "an empty name for a directory", DECK, "--out", "")
@@ -645,7 +651,7 @@ def test_directories(tmp):
             env=dict(environment(), **variables),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HANG_SECONDS,
         )
         lines = 0 if code == 0 or variables.get("OMPI_COMM_WORLD_RANK") == "1" else 1
         assert (
@@ -699,7 +705,7 @@ def test_directories(tmp):
                 checkpoint__every=20,
                 balance__every=10,
             ),
-            timeout=60,
+            timeout=HANG_SECONDS,
         )
         assert code == 0, f"{kind}s in the way: {code} {text!r}"
         for name in names:
@@ -744,7 +750,7 @@ def test_directories(tmp):
         assert wait_for_rows(out, 2, process), "the run does not start"
         os.rename(out, out + "_away")  # at once: while files go one by one, the run may begin one anew and say so
         shutil.rmtree(out + "_away", ignore_errors=True)
-        text, _ = finished_within(process, 60, "a directory that is removed")
+        text, _ = finished_within(process, HANG_SECONDS, "a directory that is removed")
         one_line(process.returncode, 5, text, "a directory that is removed", ranks)
         out = os.path.join(tmp, f"limit{ranks}")
         code, text = run(
@@ -796,7 +802,9 @@ def test_hostile(tmp, deck, small, dimensions):
         shutil.copy(of, path)
         with h5py.File(path, "r+") as f:
             change(f)
-        assert subprocess.run([options.tool, "seal", path], env=environment(), timeout=20).returncode == 0, "sealing"
+        assert (
+            subprocess.run([options.tool, "seal", path], env=environment(), timeout=HANG_SECONDS).returncode == 0
+        ), "sealing"
         return path
 
     def outcome(path, ranks):
@@ -813,7 +821,7 @@ def test_hostile(tmp, deck, small, dimensions):
             path,
             *small,
             *settings(**dict(keys, run__steps=60)),
-            timeout=20,
+            timeout=HANG_SECONDS,
         )
 
     assert outcome(sealed(lambda f: None), 2)[0] == 0, "a checkpoint sealed anew is refused"
@@ -930,7 +938,7 @@ def test_hostile(tmp, deck, small, dimensions):
         path = sealed(element("zones/of_ranks", index, value), os.path.join(zoned, "checkpoint_40.h5"))
         out = fresh(os.path.join(tmp, "zoned_again"))
         restart = ["--restart", path, *small, *settings(**dict(keys_with_zones, run__steps=60))]
-        code, text = run(ranks, "run", deck, "--out", out, "--quiet", *restart, timeout=20)
+        code, text = run(ranks, "run", deck, "--out", out, "--quiet", *restart, timeout=HANG_SECONDS)
         one_line(code, 3, text, f"zones/of_ranks[{index}] = {value}", ranks)
         assert "/zones" in text and not os.path.exists(out), text
 
@@ -958,7 +966,7 @@ def test_hostile(tmp, deck, small, dimensions):
     os.mkfifo(pipe)
     for ranks in (0, 2):
         for arguments in (["info", pipe], ["run", deck, "--restart", pipe, "--out", os.path.join(tmp, "p")]):
-            code, text = run(ranks, *arguments, timeout=20)
+            code, text = run(ranks, *arguments, timeout=HANG_SECONDS)
             one_line(code, 3, text, f"{arguments[0]} of a pipe", ranks)
     shutil.copy(good, os.path.join(tmp, "kept.h5"))
     os.mkfifo(os.path.join(out, "checkpoint_50.h5"))
@@ -973,7 +981,7 @@ def test_hostile(tmp, deck, small, dimensions):
         "auto",
         *small,
         *settings(**dict(keys, run__steps=60)),
-        timeout=20,
+        timeout=HANG_SECONDS,
     )
     assert code == 0 and "warning" in text, f"auto with a pipe for a checkpoint: {code} {text!r}"
     print(tried, "forged checkpoints")
@@ -998,7 +1006,7 @@ def forge(tmp):
             shutil.copy(good, path)
             with h5py.File(path, "r+") as f:
                 f[name][index] = value
-            assert subprocess.run([options.tool, "seal", path], env=environment(), timeout=20).returncode == 0
+            assert subprocess.run([options.tool, "seal", path], env=environment(), timeout=HANG_SECONDS).returncode == 0
             return run(1, *words, "--out", out, "--restart", path, *settings(run__steps=steps + 20))
 
         return forged

@@ -10,12 +10,23 @@ import os
 import shutil
 import signal
 import subprocess
-from pathlib import Path
 
 import h5py
 import pytest
 
-from program import DECK, command, environment, hash_of, options, run, settings, start, summary, wait_for_rows
+from program import (
+    HANG_SECONDS,
+    DECK,
+    command,
+    environment,
+    hash_of,
+    options,
+    run,
+    settings,
+    start,
+    summary,
+    wait_for_rows,
+)
 
 QUICK = settings(
     system__box="[60.0, 40.0]",
@@ -41,7 +52,7 @@ def go(out, *more, ranks=1, code=0, preload={}, **keys):
     """Standard error of a run."""
     words = command(ranks, "run", DECK, "--out", str(out), "--quiet", *more, *QUICK, *settings(**keys))
     variables = dict(environment(), **preload, **({"LD_PRELOAD": options.tool} if preload else {}))
-    done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=HANG_SECONDS)
     assert done.returncode == code, f"{more} {keys}: exit code {done.returncode}, not {code}: {done.stderr!r}"
     return done.stderr
 
@@ -272,9 +283,9 @@ def test_of_two_runs_without_locks_one_stops(tmp_path, monkeypatch):
     try:
         assert wait_for_rows(tmp_path, 3, first), "the first run does not start"
         second = start(1, *words, "--force", *settings(run__steps=3000, output__every=10))
-        text = first.communicate(timeout=60)[1]
+        text = first.communicate(timeout=HANG_SECONDS)[1]
         assert first.returncode == 5 and text.count("steelyard: error") == 1 and "another run" in text, text
-        said = second.communicate(timeout=60)[1]
+        said = second.communicate(timeout=HANG_SECONDS)[1]
     finally:
         for process in (first, second):
             if process.poll() is None:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from program import (
+    HANG_SECONDS,
     COLLISIONS,
     DECK,
     checkpoints,
@@ -183,7 +184,9 @@ def resources(out):
 
 
 def printed(ranks, *arguments):
-    done = subprocess.run(command(ranks, *arguments), env=environment(), timeout=120, capture_output=True, text=True)
+    done = subprocess.run(
+        command(ranks, *arguments), env=environment(), timeout=HANG_SECONDS, capture_output=True, text=True
+    )
     return done.returncode, done.stdout
 
 
@@ -532,8 +535,8 @@ def test_trajectory_kills(tmp):
                 break
             ranks = processes_of(out)
             os.kill(rng.choice(ranks) if rng.random() < 0.7 and ranks else process.pid, signal.SIGKILL)
-            process.wait(timeout=20)
-            end = time.monotonic() + 20
+            process.wait(timeout=HANG_SECONDS)
+            end = time.monotonic() + HANG_SECONDS
             while processes_of(out) and time.monotonic() < end:
                 time.sleep(0.01)
             process.stderr.close()
@@ -653,7 +656,7 @@ def test_paraview(tmp, dimensions):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
+            timeout=HANG_SECONDS,
         )
         lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
         found = [json.loads(line.split(" ", 1)[1]) for line in lines]

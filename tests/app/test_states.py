@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import COLLISIONS, SOURCE, command, environment, fresh, hash_of, run, settings, summary
+from program import HANG_SECONDS, COLLISIONS, SOURCE, command, environment, fresh, hash_of, run, settings, summary
 
 sys.path.append(os.path.join(SOURCE, "scripts"))
 from export_lammps import read_state, write_data  # noqa: E402
@@ -231,7 +231,11 @@ def checked(file, **keys):
     deck = deck_of(os.path.dirname(file), file)
     keys = {f"system__from__{k}": v for k, v in keys.items()}
     done = subprocess.run(
-        command(0, "check", deck, *settings(**keys)), env=environment(), capture_output=True, text=True, timeout=60
+        command(0, "check", deck, *settings(**keys)),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
     )
     speed, box = (re.search(pattern, done.stdout) for pattern in (r"fastest: ([\d.]+)", r"  box: \[([\d.]+)"))
     return done.returncode, float(speed[1]) if speed else None, float(box[1]) if box else None, done.stderr
@@ -426,7 +430,7 @@ def test_boxes(tmp):
 def refused(tmp, file, what, ranks=(0, 2), code=3, **keys):
     for n in ranks:
         out = os.path.join(tmp, "refused")
-        found, text = run(n, "run", deck_of(tmp, file), "--out", out, *settings(**keys), timeout=30)
+        found, text = run(n, "run", deck_of(tmp, file), "--out", out, *settings(**keys), timeout=HANG_SECONDS)
         assert found == code and text.count("\n") == 1, (file, found, text)
         assert text.startswith("steelyard: error: ") and re.search(what, text), text
         assert "; " in text and not os.path.exists(out), text
@@ -644,12 +648,16 @@ def test_other_commands(tmp):
     """check, partition and predict know the particles of a file."""
     _, checkpoint = made(tmp, 2)
     deck = deck_of(tmp, checkpoint)
-    done = subprocess.run(command(2, "check", deck), env=environment(), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        command(2, "check", deck), env=environment(), capture_output=True, text=True, timeout=HANG_SECONDS
+    )
     assert done.returncode == 0 and re.search(r"# 20142 particles, 104 x 56 cells, 2 processes", done.stdout), done
     machine = settings(machine__nodes=2, machine__cpus_per_node=1, machine__cores_per_cpu=2)
     code, text = run(2, "partition", deck, "--out", os.path.join(tmp, "p"), "--quiet", *machine)
     assert code == 0, text
-    code, text = run(0, "predict", deck, "--out", os.path.join(tmp, "q"), "--quiet", "--processes", "1,2", timeout=200)
+    code, text = run(
+        0, "predict", deck, "--out", os.path.join(tmp, "q"), "--quiet", "--processes", "1,2", timeout=HANG_SECONDS
+    )
     assert code == 0, text
 
 
@@ -674,7 +682,7 @@ def test_convert(tmp):
     script = os.path.join(SOURCE, "scripts/import_state.py")
 
     def convert(*words):
-        return subprocess.run([sys.executable, script, *words], capture_output=True, text=True, timeout=100)
+        return subprocess.run([sys.executable, script, *words], capture_output=True, text=True, timeout=HANG_SECONDS)
 
     done = convert(gro, out, "--scale-length", "0.25", "--scale-velocity", "2")
     assert done.returncode == 0 and "64 particles, with velocities, in a box of 4 x 4 x 4" in done.stdout, done
@@ -718,7 +726,9 @@ thermo 100
 def lammps(folder, name, **parts):
     with open(os.path.join(folder, name), "w") as f:
         f.write(LAMMPS.format(**parts))
-    done = subprocess.run(["lmp", "-log", "none", "-in", name], cwd=folder, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(
+        ["lmp", "-log", "none", "-in", name], cwd=folder, capture_output=True, text=True, timeout=HANG_SECONDS
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     return done.stdout
 
@@ -794,7 +804,9 @@ def test_lammps(tmp, dimension, precision):
     back = os.path.join(tmp, "back.data")
     script = os.path.join(SOURCE, "scripts/export_lammps.py")
     subprocess.run(
-        [sys.executable, script, os.path.join(out, "trajectory.h5"), "--frame", "1", back], check=True, timeout=60
+        [sys.executable, script, os.path.join(out, "trajectory.h5"), "--frame", "1", back],
+        check=True,
+        timeout=HANG_SECONDS,
     )
     text = lammps(
         tmp, "in.back", dimension=dimension, state="read_data back.data", fixes="fix 3 all nve", work="run 100"

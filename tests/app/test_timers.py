@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from program import DECK, fresh, hash_of, options, run, settings, summary
+from program import HANG_SECONDS, DECK, fresh, hash_of, options, run, settings, summary
 
 BY = {"wall": "the wall clock of each thread", "cpu": "the CPU time of each thread"}
 
@@ -33,7 +33,9 @@ def test_timers(tmp):
 def test_equal_work():
     """Pieces of equal work are as long as asked for, and their LBE by CPU time hardly misses anything."""
     bench = os.path.join(os.path.dirname(options.binary), "bench/bench_equal_work")
-    done = subprocess.run([options.mpiexec, "-n", "2", bench, "8", "5", "400", "9"], stdout=subprocess.PIPE, timeout=60)
+    done = subprocess.run(
+        [options.mpiexec, "-n", "2", bench, "8", "5", "400", "9"], stdout=subprocess.PIPE, timeout=HANG_SECONDS
+    )
     assert done.returncode == 0
     found = json.loads(done.stdout)
     assert (found["pieces"], found["steps"], found["intervals"]) == (8, 5, 9)

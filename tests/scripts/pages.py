@@ -11,14 +11,14 @@ import sys
 import time
 import zlib
 
-from program import COLLISIONS, DECK, SOURCE, checkpoints, options, run, settings, start
+from program import HANG_SECONDS, COLLISIONS, DECK, SOURCE, checkpoints, options, run, settings, start
 
 SMALL = dict(run__steps=240, output__every=40, balance__every=20, balance__clock="work", balance__processes=6)
 
 
 def report(*arguments, **more):
     command = [sys.executable, os.path.join(SOURCE, "scripts", "report.py"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS, **more)
 
 
 def made(*arguments):
@@ -121,7 +121,10 @@ class Browser:
         begin = time.monotonic()
         self.driver.get(f"file://{path}")
         while not self.run("return document.getElementById('main').dataset.ready"):
-            assert time.monotonic() - begin < 60, (self.run("return document.body.innerText")[:500], self.errors())
+            assert time.monotonic() - begin < HANG_SECONDS, (
+                self.run("return document.body.innerText")[:500],
+                self.errors(),
+            )
             time.sleep(0.02)
         took = time.monotonic() - begin
         self.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -17,7 +17,7 @@ import sys
 
 import pytest
 
-from program import SOURCE, options
+from program import HANG_SECONDS, SOURCE, options
 
 BUILD = os.path.dirname(options.binary)
 # Options of setup.sh whose packages the default tests have.
@@ -29,7 +29,7 @@ OPTIONAL = {"MDAnalysis", "ParaView", "paraview", "xdist"}
 
 
 def lines(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_SECONDS).stdout.splitlines()
 
 
 def listed():

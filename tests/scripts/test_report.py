@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from pages import data_of, made, report
-from program import SOURCE
+from program import HANG_SECONDS, SOURCE
 
 
 @pytest.mark.group("refusals")
@@ -115,12 +115,12 @@ def test_no_result_and_no_room(runs, tmp_path):
         f.write("step,kinetic,potential,total\n")
     command = [sys.executable, os.path.join(SOURCE, "scripts", "report.py"), odd]
     plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, capture_output=True, env=plain, timeout=60)
+    done = subprocess.run(command, capture_output=True, env=plain, timeout=HANG_SECONDS)
     assert done.returncode == 0 and done.stdout.count(b"\n") == 1 and done.stderr == b""
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=HANG_SECONDS)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"No space left" in done.stderr
-    assert subprocess.run(command, preexec_fn=lambda: os.close(1), timeout=60).returncode == 0
+    assert subprocess.run(command, preexec_fn=lambda: os.close(1), timeout=HANG_SECONDS).returncode == 0
     page = runs["plane"] / "report.html"
     made(runs["plane"])
     with open(page, "rb") as reader:  # whoever reads the old page while there is a new one

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from pages import made, report, steelyard
-from program import DECK, SOURCE, built
+from program import HANG_SECONDS, DECK, SOURCE, built
 
 SECTIONS = {
     "plane": "summary map balance ranks speeds energies run",
@@ -148,7 +148,7 @@ def test_page_of_simulated_ranks(browser, tmp_path):
     keys = ("run.steps=40", "balance.every=20", "balance.clock=work", "output.every=20")
     command = [os.path.join(SOURCE, "scripts/simulate.sh"), "384", DECK, "--out", tmp_path / "out", "--quiet"]
     command += ["--trace-messages", tmp_path / "messages.csv", *(w for k in keys for w in ("--set", k))]
-    assert subprocess.run(command, stdout=subprocess.DEVNULL, timeout=200).returncode == 0
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, timeout=HANG_SECONDS).returncode == 0
     path = made(tmp_path / "out", "--messages", tmp_path / "messages.csv")
     look(browser, path, "summary map balance ranks speeds messages energies run")
     text = browser.run("return document.getElementById('summary').innerText")

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from pages import data_of, rows_of
-from program import DECK, SOURCE, processes_of, run, settings, start, summary, wait_for_rows
+from program import HANG_SECONDS, DECK, SOURCE, processes_of, run, settings, start, summary, wait_for_rows
 
 LONG = settings(run__steps=1000000, output__every=100, balance__every=20, balance__processes=6)
 SHORT = settings(run__steps=40)
@@ -35,7 +35,7 @@ def watching(*arguments):
     return watch, lines, reader
 
 
-def until(good, seconds=150):
+def until(good, seconds=HANG_SECONDS):
     end = time.monotonic() + seconds
     while not good():
         assert time.monotonic() < end
@@ -44,7 +44,7 @@ def until(good, seconds=150):
 
 def ended(watch, reader):
     """The exit code of a watch, which has said nothing on standard error."""
-    code = watch.wait(60)
+    code = watch.wait(HANG_SECONDS)
     reader.join(10)
     assert watch.stderr.read() == ""
     return code
@@ -63,7 +63,7 @@ def long_run(tmp_path):
     yield process
     if process.poll() is None:
         process.terminate()
-        process.wait(60)
+        process.wait(HANG_SECONDS)
 
 
 @pytest.mark.group("watch")
@@ -91,7 +91,7 @@ def test_from_before_the_first_result_to_the_end(tmp_path):
     assert later["thermo"]["step"][-1] > first["thermo"]["step"][-1] and packed(page) == pytest.approx(0.6)
     assert re.fullmatch(r"\d\d:\d\d:\d\d", later["going"]) and not any("goes on" in n for n in later["notes"])
     process.terminate()
-    assert process.wait(60) == 75 and ended(watch, reader) == 0
+    assert process.wait(HANG_SECONDS) == 75 and ended(watch, reader) == 0
     assert lines[2:] == [f"wrote {page}; no run goes on any more\n"]
     last = data_of(page)[0]
     assert last["going"] is None and last["finished"] and packed(page) is None
@@ -194,7 +194,7 @@ def test_it_never_keeps_a_run_from_starting(tmp_path):
     assert len(data_of(out / "report.html")) == 2 and packed(out / "report.html") is None
     for words in ("0", "nan", "1e9", "often"):
         command = [sys.executable, os.path.join(SOURCE, "scripts", "report.py"), "--watch", "--every", words, str(out)]
-        assert subprocess.run(command, capture_output=True, timeout=60).returncode == 2
+        assert subprocess.run(command, capture_output=True, timeout=HANG_SECONDS).returncode == 2
     # A lock that no run holds.
     (out / ".steelyard.lock").unlink()
     assert not goes_on(str(out)) and not goes_on(str(tmp_path / "nowhere"))
@@ -268,7 +268,7 @@ def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
     until(lambda: browser.run("return !window.mark && document.getElementById('main')?.dataset.ready"))
     # The last page stays.
     long_run.terminate()
-    assert long_run.wait(60) == 75 and ended(watch, reader) == 0
+    assert long_run.wait(HANG_SECONDS) == 75 and ended(watch, reader) == 0
     until(lambda: browser.run("return document.querySelector('.state')?.textContent") == "finished")
     browser.run("window.mark = 3")
     time.sleep(1.5)

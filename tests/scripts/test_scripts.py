@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import plotting
-from program import COLLISIONS, DECK, SOURCE, run, settings
+from program import HANG_SECONDS, COLLISIONS, DECK, SOURCE, run, settings
 from report import pictures
 from report.pictures import density
 from report.pictures import map as boxes
@@ -25,7 +25,9 @@ BOUNDARY = ("reflecting", "periodic", "reflecting")
 def script(name, *arguments, **options):
     path = os.path.join(SOURCE, "scripts", name)
     command = [path] if name.endswith(".sh") else [sys.executable, path]
-    return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(
+        [*command, *map(str, arguments)], capture_output=True, text=True, timeout=HANG_SECONDS, **options
+    )
 
 
 def draw(name, *arguments, **options):
@@ -379,7 +381,7 @@ def test_debians_python_through_links(tmp):
     environment.pop("STEELYARD_DEBIANS_PYTHON", None)
     for path in (os.path.join(tmp, "scripts/report.py"), os.path.join(tmp, "report.py")):
         command = [sys.executable, path, tmp, "--pictures", "png"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS, env=environment)
         assert done.returncode == 2 and "h5py, Debian: tried" in done.stderr, done.stderr
 
 
@@ -397,7 +399,7 @@ def test_build_folder_of_another_tree(tmp):
         env=dict(os.environ, STEELYARD_SETUP="skip"),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and last.startswith("build.sh: ") and SOURCE in last and "rm -r " in last, done.stderr
