@@ -100,7 +100,7 @@ TEST_CASE("A restart goes on with the frames that are there, however often it ha
 TEST_CASE("Frames of the longest run are early while there are fewer than their share") {
     constexpr std::int64_t steps = 1'000'000'000'000'000;
     const app::Frames frames{100000, 16, 10000};
-    CHECK_FALSE(frames.early(steps, steps, 8));  // the product of both passes 2^63
+    CHECK_FALSE(frames.early(steps - 1, steps, 8));  // the product of count and steps passes 2^63
     CHECK_FALSE(app::Frames{128, 16, 4}.early(steps / 2 - 1, steps, 8));
     CHECK(app::Frames{128, 16, 4}.early(steps / 2, steps, 8));
     CHECK(app::Frames{6, 16, 2}.early(steps, steps, 8));  // half of `most` are 3
