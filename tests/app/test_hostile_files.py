@@ -72,8 +72,12 @@ SERIES = {
         "/load lies in another file",
     ),
     "steps": (
-        lambda f: (f.create_dataset("load", data=LOAD), f.create_dataset("step", (10**17,), "i8", chunks=(1000,))),
-        "/step was never written",
+        lambda f: (f.create_dataset("load", data=LOAD), f.create_dataset("step", (9 * 10**6,), "i8", chunks=(1000,))),
+        "/step was never written in whole",
+    ),
+    "room": (
+        lambda f: f.create_dataset("load", data=LOAD, chunks=(1, 8, 8), maxshape=(2**41, 8, 8)),
+        "/load has room for over 2^40 chunks",
     ),
     "lzf": (lambda f: f.create_dataset("load", data=LOAD, compression="lzf"), "compressed by the filter lzf"),
     "sparse": (sparse, "/load of 2147395600 cells needs about 85.9 GB of memory"),
