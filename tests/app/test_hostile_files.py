@@ -228,6 +228,13 @@ def test_states(tmp, name):
 
 
 @pytest.mark.group("hostile_states")
+def test_packed_deck(tmp):
+    path = os.path.join(tmp, "deck.yaml.gz")
+    packed(path)
+    assert run(0, "check", path) == (2, f"steelyard: error: {path}: is compressed by gzip; unpack it: gunzip\n")
+
+
+@pytest.mark.group("hostile_states")
 def test_state_behind_user_block(tmp):
     path = os.path.join(tmp, "state.h5")
     with h5py.File(path, "w", userblock_size=4096) as f:
