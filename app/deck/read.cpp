@@ -15,6 +15,7 @@
 #include "app/deck/settings.hpp"
 #include "app/deck/wording.hpp"
 #include "app/deck/yaml_tree.hpp"
+#include "comm/file/durable.hpp"
 #include "comm/file/posix_file.hpp"
 
 namespace app {
@@ -156,7 +157,10 @@ std::string deck_bytes(const std::string& path, const char* what) {
     // One byte more than allowed is enough to refuse it, however long it is.
     std::string text;
     switch (const int reason = comm::read_input(path, max_deck_bytes + 1, text)) {
-        case 0: return text;
+        case 0:
+            if (const std::string packing = comm::packing_of(text); !packing.empty())
+                throw DeckError(shown + ": " + packing);
+            return text;
         case comm::no_regular_file: fail(shown, "it is no file", fmt::format("give a {}, a file", what));
         default:
             fail(shown, fmt::format("can't open the {}: {}", what, std::strerror(reason)),

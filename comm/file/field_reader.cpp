@@ -54,6 +54,8 @@ Source source(NumberFile& file, const std::string& dataset, bool series) {
     if (series) s.times = extent[0];
     if (s.times && *s.times > most_times)
         file.refuse(fmt::format("{} has {} times; give at most {}", dataset, *s.times, most_times));
+    const std::vector<std::int64_t> first(rank, 0), one(rank, 1);
+    if (!series || extent[0] > 0) file.numbers_in(dataset, first, one);  // not even begun
     constexpr double cell_bytes = 40;  // of the rank that reads a field and hands it out
     if (const std::string lack = lack_of_memory(cell_bytes * static_cast<double>(cells)); !lack.empty())
         file.refuse(fmt::format("{} of {} cells {}; use larger cells", dataset, cells, lack));

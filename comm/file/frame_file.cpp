@@ -156,7 +156,8 @@ FrameCount count_frames(const std::string& path, const std::string& dataset) {
     try {
         NumberFile file(path);
         const std::vector<std::int64_t>& shape = file.shape(dataset);
-        return shape.empty() ? FrameCount() : FrameCount{shape[0], file.capacity(dataset)};
+        const std::int64_t capacity = file.capacity(dataset);  // all of it lies in the file
+        return shape.empty() || capacity > file_size(path) ? FrameCount() : FrameCount{shape[0], capacity};
     } catch (const ReadError&) {
         return {};
     }

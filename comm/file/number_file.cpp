@@ -43,6 +43,28 @@ std::string missing_filter(const Handle& plan) {
     return "";
 }
 
+// Why a dataset cannot be read by chunks. How much is stored is not asked: HDF5 would go through all chunks that there
+// is room for.
+std::string why_not_in_chunks(Dataset& d, const Handle& plan, hsize_t bytes) {
+    const Handle space(H5Dget_space(d.data), H5Sclose);
+    std::array<hsize_t, most_dimensions> chunk{}, room{};
+    const int dimensions = H5Pget_chunk(plan, most_dimensions, chunk.data());
+    if (dimensions != std::ssize(d.shape) || H5Sget_simple_extent_dims(space, nullptr, room.data()) != dimensions)
+        return "is stored in chunks that do not fit it";
+    const hsize_t most = H5Pget_nfilters(plan) > 0 ? most_chunk_bytes : hsize_t{1} << 32;
+    constexpr double most_chunks = 0x1p40;  // an index of more takes memory
+    double chunks = 1;
+    for (int a = 0; a < dimensions; ++a) {
+        const hsize_t side = std::max<hsize_t>(1, chunk[a]);
+        if (side > most / std::max<hsize_t>(1, bytes))
+            return fmt::format("is stored in chunks of over {} MiB", most >> 20);
+        bytes *= side;
+        d.chunk.push_back(static_cast<std::int64_t>(side));
+        if (room[a] != H5S_UNLIMITED) chunks *= std::ceil(static_cast<double>(room[a]) / static_cast<double>(side));
+    }
+    return chunks > most_chunks ? "has room for over 2^40 chunks" : "";
+}
+
 // Why the bytes of a dataset cannot be had, or are not all inside this file; empty: they can and are.
 std::string why_unreadable(Dataset& d, const Handle& type, std::int64_t numbers, hsize_t file_bytes) {
     const H5T_class_t kind = H5Tget_class(type);
@@ -53,21 +75,10 @@ std::string why_unreadable(Dataset& d, const Handle& type, std::int64_t numbers,
     if (const std::string filter = missing_filter(plan); !filter.empty())
         return fmt::format("is compressed by the filter {}, which this HDF5 library lacks; compress it by gzip, or not",
                            filter);
+    if (layout == H5D_CHUNKED) return why_not_in_chunks(d, plan, H5Tget_size(type));
     const hsize_t stored_bytes = H5Dget_storage_size(d.data);
-    if (layout == H5D_CHUNKED) {
-        std::array<hsize_t, most_dimensions> chunk{};
-        hsize_t bytes = H5Tget_size(type);
-        const hsize_t most = H5Pget_nfilters(plan) > 0 ? most_chunk_bytes : hsize_t{1} << 32;
-        const int dimensions = H5Pget_chunk(plan, most_dimensions, chunk.data());
-        for (int a = 0; a < dimensions; ++a) {
-            if (chunk[a] > most / std::max<hsize_t>(1, bytes))
-                return fmt::format("is stored in chunks of over {} MiB", most >> 20);
-            bytes *= std::max<hsize_t>(1, chunk[a]);
-            d.chunk.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(chunk[a])));
-        }
-    } else if (layout == H5D_CONTIGUOUS && stored_bytes > file_bytes) {
+    if (layout == H5D_CONTIGUOUS && stored_bytes > file_bytes)
         return "is larger than its file, which is damaged or cut off";
-    }
     return numbers > 0 && stored_bytes == 0 ? "was never written" : "";
 }
 

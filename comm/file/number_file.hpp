@@ -54,6 +54,9 @@ public:
     std::optional<std::int64_t> whole_attribute(const std::string& path, const std::string& name) const;
     /// The same of a text. An attribute that is no single text gives "?".
     std::string text_attribute(const std::string& path, const std::string& name) const;
+    /// How many numbers a block has; throws unless they were written and the node has room for them.
+    std::int64_t numbers_in(const std::string& dataset, std::span<const std::int64_t> first,
+                            std::span<const std::int64_t> count);
     /// The same in memory that is taken here.
     template <class T>
     std::vector<T> block(const std::string& dataset, std::span<const std::int64_t> first,
@@ -65,9 +68,6 @@ public:
 
 private:
     struct Open;
-    /// Of a block that the file holds and the node has room for; throws for any other.
-    std::int64_t numbers_in(const std::string& dataset, std::span<const std::int64_t> first,
-                            std::span<const std::int64_t> count);
     void read_as(Element type, const std::string& dataset, std::span<const std::int64_t> first,
                  std::span<const std::int64_t> count, void* out);
     std::unique_ptr<Open> open_;

@@ -72,8 +72,12 @@ SERIES = {
         "/load lies in another file",
     ),
     "steps": (
-        lambda f: (f.create_dataset("load", data=LOAD), f.create_dataset("step", (10**17,), "i8", chunks=(1000,))),
-        "/step was never written",
+        lambda f: (f.create_dataset("load", data=LOAD), f.create_dataset("step", (9 * 10**6,), "i8", chunks=(1000,))),
+        "/step was never written in whole",
+    ),
+    "room": (
+        lambda f: f.create_dataset("load", data=LOAD, chunks=(1, 8, 8), maxshape=(2**41, 8, 8)),
+        "/load has room for over 2^40 chunks",
     ),
     "lzf": (lambda f: f.create_dataset("load", data=LOAD, compression="lzf"), "compressed by the filter lzf"),
     "sparse": (sparse, "/load of 2147395600 cells needs about 85.9 GB of memory"),
@@ -221,6 +225,13 @@ def test_states(tmp, name):
     code, text = checked(tmp, path)
     one_line(code, text, f"{path}: ")
     assert says in text
+
+
+@pytest.mark.group("hostile_states")
+def test_packed_deck(tmp):
+    path = os.path.join(tmp, "deck.yaml.gz")
+    packed(path)
+    assert run(0, "check", path) == (2, f"steelyard: error: {path}: is compressed by gzip; unpack it: gunzip\n")
 
 
 @pytest.mark.group("hostile_states")
