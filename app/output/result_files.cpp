@@ -103,6 +103,7 @@ void Aside::move(const std::string& name) {
 }
 
 void Aside::copy(const std::string& name) {
+    copied_ = true;
     if (is_folder(name)) {
         make(name);
         fs::copy(directory_ + "/" + name, folder_ + "/" + name, fs::copy_options::recursive, error_);
@@ -123,10 +124,14 @@ bool Aside::has(const std::string& name) const {
     return !folder_.empty() && fs::exists(fs::symlink_status(folder_ + "/" + name, error));
 }
 
+void Aside::sync() {
+    if (std::exchange(copied_, false) && !comm::sync_file_system(directory_))
+        throw OutputError(fmt::format("{}: cannot be brought to the disk; check the disk", directory_));
+}
+
 void Aside::report(const char* why) {
     if (names_.empty()) return;
-    if (!comm::sync_file_system(folder_))  // what they were is overwritten next
-        throw OutputError(fmt::format("{}: cannot be brought to the disk; check the disk", folder_));
+    sync();
     say(stderr, "steelyard: note: {}: {} {} put aside into {}: {}\n", directory_, counted(std::ssize(names_), "file"),
         why, folder_, some_of(names_));
     names_.clear();

@@ -41,8 +41,9 @@ public:
     void copy(const std::string& name);
     /// Moves what is no file, and says why.
     void move_no_files(const std::vector<std::string>& names);
-    /// Says what was put aside since the last report. why: "of later steps". Throws OutputError where it cannot be
-    /// brought to the disk.
+    /// Brings copies to the disk, since what they were made of is overwritten next. Throws OutputError.
+    void sync();
+    /// As sync(), and says what was put aside since the last report. why: "of later steps".
     void report(const char* why);
     const std::string& folder() const { return folder_; }  ///< empty as long as nothing was put aside
 
@@ -51,6 +52,7 @@ private:
     void check(const std::string& what) const;
     std::string directory_, folder_;
     std::error_code error_;
+    bool copied_ = false;             // since the last sync()
     std::vector<std::string> names_;  // of what was put aside since the last report
 };
 

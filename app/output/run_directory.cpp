@@ -236,7 +236,7 @@ void RunDirectory::make_room_for_past(const CheckpointInfo& restart, const Traje
     bool later = false;  // is something lost?
     for (const Saved& s : saved_) {
         const std::string name = checkpoint_name(s.named);
-        if (std::max(s.named, s.step) <= step || is_misnamed_restart(s, restart)) continue;
+        if (s.named <= step || is_misnamed_restart(s, restart)) continue;
         if (std::find(names.begin(), names.end(), name) == names.end()) continue;
         in_the_way.push_back(name);
         later |= s.step > step;
@@ -381,6 +381,7 @@ std::string RunDirectory::read(const std::string& name) const {
 
 void RunDirectory::copy_aside(const std::string& name, const std::string& why) {
     aside_.copy(name);
+    aside_.sync();
     say(stderr, "steelyard: note: {}: {} {}; a copy of all is put aside into {}\n", path_, name, why, aside_.folder());
 }
 

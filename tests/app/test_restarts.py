@@ -21,7 +21,6 @@ from program import (
     environment,
     hash_of,
     options,
-    run,
     settings,
     start,
     summary,
@@ -228,7 +227,11 @@ def renamed_over(out):
 
 
 @pytest.mark.group("steps")
-@pytest.mark.parametrize("change", [copied, swapped, renamed(5), renamed(999), renamed(30), renamed_over])
+@pytest.mark.parametrize(
+    "change",
+    [copied, swapped, renamed(5), renamed(999), renamed(30), renamed_over],
+    ids=["copied", "swapped", "renamed to 5", "renamed to 999", "renamed to 30", "renamed, and another in its place"],
+)
 def test_auto_goes_by_the_step_in_the_file(two_checkpoints, tmp_path, change):
     """The newest state is continued, none is removed, and each false name is said once."""
     base, truth = two_checkpoints
@@ -259,6 +262,8 @@ def test_keep_one_spares_the_newest_state(two_checkpoints, tmp_path):
     renamed(5)(out)
     go(out, "--restart", "auto", run__steps=22, checkpoint__every=0)
     assert sorted(front(p) for p in out.glob("checkpoint_*.h5")) == ["10", "20"]
+    with open(out / "run.json") as f:
+        assert json.load(f)["starts"][-1]["step"] == 20
     go(out, "--restart", "auto", run__steps=24, checkpoint__every=24, checkpoint__keep=1)
     assert {front(p) for p in out.glob("checkpoint_*.h5")} >= {"24"}
 
