@@ -68,11 +68,28 @@ std::vector<int> whole_numbers(const nlohmann::json& list, std::int64_t least, s
     return numbers;
 }
 
-// What a library says, without its own name.
+// What a library says, without its own name; of a value of the file, which may be long, the beginning.
 std::string reason_of(const std::exception& e) {
+    constexpr std::size_t longest = 200;
     const std::string what = e.what();
     const std::size_t end = what.starts_with("[json.exception") ? what.find("] ") : std::string::npos;
-    return end == std::string::npos ? what : what.substr(end + 2);
+    return printable((end == std::string::npos ? what : what.substr(end + 2)).substr(0, longest));
+}
+
+// Whether brackets stand in more of each other than in any LBDatafile. The library copies and writes out a value by
+// recursion, and the stack ends where a file has very many.
+bool is_deep(const std::string& json) {
+    constexpr int most = 64;
+    int depth = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < json.size() && depth <= most; ++i) {
+        const char c = json[i];
+        if (c == '"') quoted = !quoted;
+        else if (quoted) i += c == '\\';
+        else if (c == '[' || c == '{') ++depth;
+        else if (c == ']' || c == '}') --depth;
+    }
+    return depth > most;
 }
 
 // The files of all ranks in the order of the ranks, at least that of rank 0.
@@ -145,7 +162,7 @@ void add(const nlohmann::json& file, const std::string& path, bool first, Files&
     if (phases.size() != all.phases.size()) differ();
     for (std::size_t i = 0; i < phases.size(); ++i) {
         LbafPhase& phase = all.phases[i];
-        const auto id = phases[i].at("id").get<std::int64_t>();
+        const std::int64_t id = whole_number(phases[i].at("id"), INT64_MIN, INT64_MAX);
         const nlohmann::json said = phases[i].value("user_defined", nlohmann::json::object());
         const std::int64_t step = said.contains("step") ? whole_number(said["step"], 0, INT64_MAX) : id;
         if (first) phase.id = id, phase.step = step;
@@ -182,6 +199,7 @@ Files read(const std::string& path) {
         std::string text;
         if (comm::read_input(file, std::numeric_limits<std::int32_t>::max(), text) != 0)
             refuse(file, "it is missing or cannot be read; give the files of all ranks");
+        if (is_deep(text)) refuse(file, "is no LBDatafile: its brackets are nested over 64 deep; give such a file");
         try {
             add(nlohmann::json::parse(text), file, &file == &files.front(), all);
         } catch (const nlohmann::json::parse_error& e) {
@@ -189,7 +207,7 @@ Files read(const std::string& path) {
         } catch (const nlohmann::json::exception& e) {
             refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", reason_of(e)));
         } catch (const Senseless& e) {
-            refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", e.what()));
+            refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", reason_of(e)));
         }
     }
     if (all.ranks > std::ssize(files))
