@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace predict {
 
@@ -38,18 +37,37 @@ double parallel_seconds(const Subdomain& part, const PointTimes& times, const It
     return iterations.parallel * iteration;
 }
 
+namespace {
+
+// The best of some counts, and those that were tried before and after it.
+struct Found {
+    BestCount best;
+    std::int64_t before = 0, after = 0;
+};
+
+// Tries `first`, then counts that are step(count) further on, then `last`.
+template <class Step>
+Found best_of(const std::function<double(std::int64_t)>& seconds, std::int64_t first, std::int64_t last, Step step) {
+    Found found{{first, seconds(first)}, first, first};
+    for (std::int64_t count = first; count < last;) {
+        const std::int64_t before = count;
+        count += std::min(last - count, step(count));
+        if (found.best.count == before) found.after = count;
+        if (const double s = seconds(count); s < found.best.seconds) found = {{count, s}, before, count};
+    }
+    return found;
+}
+
+}  // namespace
+
 BestCount best_count(const std::function<double(std::int64_t)>& seconds, std::int64_t first, std::int64_t last) {
-    std::vector<BestCount> tried;
-    for (std::int64_t count = first; count < last; count += std::max<std::int64_t>(1, count / 50))
-        tried.push_back({count, seconds(count)});
-    tried.push_back({last, seconds(last)});
-    const auto fewer_seconds = [](const BestCount& a, const BestCount& b) { return a.seconds < b.seconds; };
-    const auto coarse = std::min_element(tried.begin(), tried.end(), fewer_seconds);
-    std::vector<BestCount> near;
-    const std::int64_t from = coarse == tried.begin() ? first : (coarse - 1)->count;
-    const std::int64_t to = coarse + 1 == tried.end() ? last : (coarse + 1)->count;
-    for (std::int64_t count = from; count <= to; ++count) near.push_back({count, seconds(count)});
-    return *std::min_element(near.begin(), near.end(), fewer_seconds);
+    constexpr std::int64_t most = 100'000, pieces = 1000;  // up to 4e7 counts lie between two that are 2 % apart
+    Found found =
+        best_of(seconds, first, last, [](std::int64_t count) { return std::max<std::int64_t>(1, count / 50); });
+    while (found.after - found.before > most)
+        found = best_of(seconds, found.before, found.after,
+                        [step = (found.after - found.before) / pieces](std::int64_t) { return step; });
+    return best_of(seconds, found.before, found.after, [](std::int64_t) { return std::int64_t{1}; }).best;
 }
 
 }  // namespace predict

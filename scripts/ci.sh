@@ -7,11 +7,12 @@
 #   smpi    compiles the program for simulated ranks, without optimisation, and runs a few steps on 16 of them
 #   asan    the unit tests of balance/, comm/ and md/ under AddressSanitizer and UndefinedBehaviorSanitizer
 #   tsan    teams of threads under ThreadSanitizer
+#   fuzz    the readers of files with the inputs in tests/fuzz/corpus, under AddressSanitizer: fuzz.sh
 # Says what each part took and what ctest found. A part that fails does not stop the others; the exit code is then 1.
 # Installs the packages that are missing, as setup.sh does.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,11s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,12s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
 
 part_start() { scripts/setup.sh --bare && scripts/bare.sh; }
 
@@ -38,10 +39,12 @@ part_asan() { scripts/sanitize.sh --unit; }
 
 part_tsan() { scripts/sanitize.sh --teams; }
 
+part_fuzz() { scripts/fuzz.sh --corpus; }
+
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(start tests clang smpi asan tsan)
+[[ $# -gt 0 ]] || parts=(start tests clang smpi asan tsan fuzz)
 for part in "${parts[@]}"; do
-    [[ $part =~ ^(start|tests|clang|smpi|asan|tsan)$ ]] || { echo "ci.sh: unknown part $part; see --help" >&2; exit 2; }
+    [[ $part =~ ^(start|tests|clang|smpi|asan|tsan|fuzz)$ ]] || { echo "ci.sh: unknown part $part; see --help" >&2; exit 2; }
 done
 
 log=$(mktemp)

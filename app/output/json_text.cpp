@@ -237,10 +237,17 @@ std::string to_json(const Summary& summary) {
     return text_of(j, 2) + "\n";
 }
 
+namespace {
+
+// The library would convert any number, also one that no integer can hold. Throws Json::exception.
+std::int64_t whole(const Json& number) { return number.get_ref<const Json::number_integer_t&>(); }
+
+}  // namespace
+
 Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64_t particles) {
     try {
         const Json j = Json::parse(text);
-        if (j.at("particles") != particles)
+        if (j.at("particles").get<double>() != static_cast<double>(particles))
             throw std::invalid_argument(
                 fmt::format("it is of {} particles, and the run has {}; give the prediction of this deck",
                             j.at("particles").dump(), particles));
@@ -255,7 +262,7 @@ Prediction prediction_in(const std::string& text, std::int64_t ranks, std::int64
                 return s;
             };
             const Json& s = f.at("seconds");
-            Prediction p{.file = {}, .threads = j.value("threads", 0)};
+            Prediction p{.file = {}, .threads = static_cast<int>(j.contains("threads") ? whole(j["threads"]) : 0)};
             p.seconds = {seconds(f.at("step_seconds")), seconds(s.at("compute")), seconds(s.at("imbalance")),
                          seconds(s.at("rebalancing")), seconds(s.at("communication"))};
             if (p.seconds.step == 0)
@@ -313,8 +320,7 @@ Lineage lineage_in(const std::string& text, Trajectory& trajectory) {
                       j.value("steps", std::int64_t{0}), j.value("processes", std::int64_t{0}), false};
         if (j.contains("settings")) trajectory.settings = std::stoull(j["settings"].get<std::string>(), nullptr, 16);
         for (const auto& s : j.at("starts"))
-            lineage.push_back(
-                {std::stoull(s.at("id").get<std::string>(), nullptr, 16), s.at("step").get<std::int64_t>()});
+            lineage.push_back({std::stoull(s.at("id").get<std::string>(), nullptr, 16), whole(s.at("step"))});
     } catch (const std::exception&) {
         return {};
     }
@@ -322,9 +328,9 @@ Lineage lineage_in(const std::string& text, Trajectory& trajectory) {
 }
 
 bool ends_with(const std::string& summary, std::int64_t step, std::uint64_t state_hash) {
-    const Json j = Json::parse(summary, nullptr, false);
-    return j.is_object() && j.value("steps", std::int64_t{-1}) == step &&
-           j.value("state_hash", "") == fmt::format("{:016x}", state_hash);
+    const Json j = Json::parse(summary, nullptr, false);  // a user may have changed it: any value may be of any type
+    return j.is_object() && j.contains("steps") && j["steps"] == step && j.contains("state_hash") &&
+           j["state_hash"] == fmt::format("{:016x}", state_hash);
 }
 
 }  // namespace app

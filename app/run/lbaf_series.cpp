@@ -73,11 +73,12 @@ std::vector<int> whole_numbers(const nlohmann::json& list, std::int64_t least, s
     return numbers;
 }
 
-// What a library says, without its own name.
+// What a library says, without its own name; of a value of the file, which may be long, the beginning.
 std::string reason_of(const std::exception& e) {
+    constexpr std::size_t longest = 200;
     const std::string what = e.what();
     const std::size_t end = what.starts_with("[json.exception") ? what.find("] ") : std::string::npos;
-    return end == std::string::npos ? what : what.substr(end + 2);
+    return printable((end == std::string::npos ? what : what.substr(end + 2)).substr(0, longest));
 }
 
 constexpr const char* missing = "it is missing or cannot be read; give the files of all ranks";
@@ -157,7 +158,7 @@ void add(const nlohmann::json& file, const std::string& path, bool first, Files&
     if (phases.size() != all.phases.size()) differ();
     for (std::size_t i = 0; i < phases.size(); ++i) {
         LbafPhase& phase = all.phases[i];
-        const auto id = phases[i].at("id").get<std::int64_t>();
+        const std::int64_t id = whole_number(phases[i].at("id"), INT64_MIN, INT64_MAX);
         const nlohmann::json said = phases[i].value("user_defined", nlohmann::json::object());
         const std::int64_t step = said.contains("step") ? whole_number(said["step"], 0, INT64_MAX) : id;
         if (first) phase.id = id, phase.step = step;
@@ -243,7 +244,7 @@ Files read(const std::string& path) {
         } catch (const nlohmann::json::exception& e) {
             refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", reason_of(e)));
         } catch (const Senseless& e) {
-            refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", e.what()));
+            refuse(file, fmt::format("is no LBDatafile ({}); docs/replay.md says what it has to hold", reason_of(e)));
         }
     }
     if (all.ranks > std::ssize(files))

@@ -55,7 +55,7 @@ void reading(const comm::Communicator& comm, Body body) {
         try {
             body();
         } catch (const comm::ReadError& e) {
-            throw InputError(e.what());
+            throw InputError(printable(e.what()));  // it may hold names of groups
         }
     });
 }

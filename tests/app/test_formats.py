@@ -414,6 +414,13 @@ def test_errors(tmp_path):
         refused("data.0.json: is no JSON from byte")
     first.write_text("[]")
     refused("is no LBDatafile")
+    text = json.dumps(fresh())
+    for what in ('"index": ', '"user_defined": '):
+        deep = "[" * 100_000 + "]" * 100_000
+        first.write_text(text.replace('"id": 1,', f'"id": 1, {what}{deep},', 1))
+        refused("nests lists or objects over 100 deep")
+    first.write_text(text.replace('"id": 0', '"id": 1e300', 1))
+    refused("1e+300 is no whole number")
     fresh()
     (folder / "data.1.json").rename(folder / "data.3.json")
     refused("data.1.json: it is missing")

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Which states belong to which run.
 #include <catch2/catch.hpp>
+#include <stdexcept>
+#include <string>
 
 #include "app/deck/compare.hpp"
+#include "app/output/json_text.hpp"
 #include "app/output/lineage.hpp"
 
 using app::is_moment_of;
@@ -23,6 +26,40 @@ TEST_CASE("a state is a moment of the runs that went through it, and of no other
     CHECK_FALSE(is_moment_of(two, 51, three));
     CHECK_FALSE(is_moment_of(three, 50, four));
     CHECK_FALSE(is_moment_of(two, 30, one));  // a later start
+}
+
+TEST_CASE("a summary.json that somebody has changed is not the end of a run, whatever its values are") {
+    CHECK(app::ends_with(R"({"steps": 7, "state_hash": "00000000000000ff"})", 7, 255));
+    for (const char* text : {R"({"steps": "x", "state_hash": "00000000000000ff"})", R"({"steps": 7, "state_hash": 3})",
+                             R"({"steps": [7]})", R"({"steps": 1e300, "state_hash": null})", R"({"steps": 7})", "[]",
+                             R"({"steps": 8, "state_hash": "00000000000000ff"})", "{", ""}) {
+        INFO(text);
+        CHECK_FALSE(app::ends_with(text, 7, 255));
+    }
+}
+
+TEST_CASE("a run.json with a step that is no whole number says nothing") {
+    app::Trajectory found;
+    const auto lineage = [&](const std::string& step) {
+        return app::lineage_in(R"({"dt": 0.5, "precision": "mixed", "starts": [{"id": "ff", "step": )" + step + "}]}",
+                               found);
+    };
+    CHECK(lineage("7") == Lineage{{255, 7}});
+    for (const char* step : {"1e300", "7.5", "\"7\"", "null", "[7]"}) CHECK(lineage(step).empty());
+}
+
+TEST_CASE("a predict.json whose numbers are of another kind is refused") {
+    const auto prediction = [](const std::string& particles, const std::string& threads) {
+        return app::prediction_in(R"({"particles": )" + particles + R"(, "threads": )" + threads +
+                                      R"(, "forecasts": [{"ranks": 2, "step_seconds": 5, "seconds":
+                    {"compute": 1, "imbalance": 1, "rebalancing": 1, "communication": 2}}]})",
+                                  2, 100);
+    };
+    CHECK(prediction("100", "3").threads == 3);
+    for (const char* particles : {"99", "\"100\"", "[[]]", "null"})
+        CHECK_THROWS_AS(prediction(particles, "3"), std::invalid_argument);
+    for (const char* threads : {"1e300", "2.5", "\"3\""})
+        CHECK_THROWS_AS(prediction("100", threads), std::invalid_argument);
 }
 
 TEST_CASE("what differs between two decks is named key by key") {

@@ -146,6 +146,15 @@ TEST_CASE("the best count is that of brute force") {
     CHECK(at_the_end > 20);
 }
 
+TEST_CASE("the best of a thousand million counts is found by few trials") {
+    for (const std::int64_t best : {1, 77, 899'999'999, 1'000'000'000}) {
+        std::int64_t trials = 0;
+        const auto seconds = [&](std::int64_t count) { return ++trials, std::abs(double(count - best)); };
+        CHECK(best_count(seconds, 1, 1'000'000'000).count == best);
+        CHECK(trials < 200'000);
+    }
+}
+
 TEST_CASE("strips have the paper's widths") {
     const std::vector<double> by_count{27, 20, 16, 14, 12, 11};  // table 3: 50 columns, 2 .. 7 parts, overlap 4
     for (std::int64_t p = 2; p <= 7; ++p) CHECK(strip(50, 850, p, 4).points == by_count[p - 2] * 850);

@@ -16,6 +16,7 @@
 
 #include "app/common/errors.hpp"
 #include "app/common/words.hpp"
+#include "app/deck/wording.hpp"
 #include "app/state/text_lines.hpp"
 #include "comm/file/durable.hpp"
 
@@ -83,8 +84,8 @@ Table read_table(const std::string& path) {
 void choose(Table& table, const std::vector<std::string>& kinds, std::size_t most) {
     for (const std::string& k : kinds)
         if (std::find(table.kinds.begin(), table.kinds.end(), k) == table.kinds.end())
-            throw app::UsageError(
-                fmt::format("--kind: there is no plan {} in the trace; it has {}", k, fmt::join(table.kinds, ", ")));
+            throw app::UsageError(fmt::format("--kind: there is no plan {} in the trace; it has {}", app::printable(k),
+                                              app::printable(fmt::format("{}", fmt::join(table.kinds, ", ")))));
     std::vector<std::vector<std::int64_t>> plans(table.kinds.size());
     for (const Row& r : table.rows)
         if (plans[r.kind].empty() || plans[r.kind].back() != r.plan) plans[r.kind].push_back(r.plan);
