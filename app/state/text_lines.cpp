@@ -74,8 +74,7 @@ std::optional<std::string_view> TextLines::next() {
     }
     if (end == at_ && end == buffer_.size()) return std::nullopt;
     ++line_;
-    if (end == std::string::npos || end - at_ > longest_line)
-        refuse("a line of over 65536 bytes", "give another file");
+    if (end == std::string::npos || end - at_ > longest_line) refuse("a line of over 65536 bytes", "give another file");
     std::string_view line(&buffer_[at_], end - at_);
     open_end_ = end == buffer_.size();
     at_ = std::min(end + 1, buffer_.size());
