@@ -80,7 +80,7 @@ Region inner_part(const Region& region, const Grid& grid, int width) {
     Box frame = with_halo(bounds_of(region), {width, width, width});
     std::array<int, 3> images{0, 0, 0};  // that reach into the frame from either side
     for (int a = 0; a < 3; ++a) {
-        if (a < grid.dimensions && grid.periodic[a]) {
+        if (grid.periodic[a]) {
             images[a] = (width + grid.cells[a] - 1) / grid.cells[a];
         } else {
             frame.lower[a] = std::max(frame.lower[a], 0);
@@ -103,7 +103,7 @@ Region inner_part(const Region& region, const Grid& grid, int width) {
 Region cells_around(const Region& region, const Grid& grid, int width) {
     std::array<int, 3> images{0, 0, 0};
     for (int a = 0; a < 3; ++a)
-        if (a < grid.dimensions && grid.periodic[a]) images[a] = (width + grid.cells[a] - 1) / grid.cells[a];
+        if (grid.periodic[a]) images[a] = (width + grid.cells[a] - 1) / grid.cells[a];
     Region around;
     for (const Box& b : region) {
         const Box wide = with_halo(b, {width, width, width});
