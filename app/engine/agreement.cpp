@@ -28,6 +28,14 @@ const char* what_is_wrong(md::FaultKind kind) {
     }
 }
 
+// In the first pass, where forces act at the first positions.
+std::string remedy_at_the_start(md::FaultKind kind) {
+    const char* other = kind == md::FaultKind::velocity ? "give it a smaller velocity, or "
+                        : kind == md::FaultKind::speed  ? "use a smaller dt, or "
+                                                        : "";
+    return std::string(other) + "move it away from the particle or wall that it is too near to";
+}
+
 }  // namespace
 
 void Agreement::lists_built(double limit) {
@@ -77,9 +85,7 @@ void Agreement::throw_fault(int passes_ago) const {
     comm::require(comm_, false, [&] {
         const auto wrong = static_cast<md::FaultKind>(kind[0]);
         md::SimulationError error("particle " + std::to_string(id[0]) + what_is_wrong(wrong));
-        if (passes_ <= 1 && wrong != md::FaultKind::velocity)  // by the forces at the first positions
-            error.remedy = std::string(wrong == md::FaultKind::speed ? "use a smaller dt, or " : "") +
-                           "move it away from the particle or wall that it is too near to";
+        if (passes_ <= 1) error.remedy = remedy_at_the_start(wrong);
         error.passes_ago = passes_ago;
         return error;
     });

@@ -191,7 +191,7 @@ def test_partition_loads(tmp):
         ("endless", "negative, infinite"),
         ("zeros", "zeros only"),
         ("line", "2 or 3 dimensions"),
-        ("words", "2 or 3 dimensions"),
+        ("words", "holds no numbers"),
         ("none", "no dataset none"),
     ):
         code, text = run(
