@@ -21,6 +21,7 @@ part_tests() { scripts/test.sh; }
 part_clang() {
     scripts/setup.sh --sanitize &&
         cmake --preset clang -DSTEELYARD_UNITY=OFF -DSTEELYARD_TESTS=OFF -DSTEELYARD_CUDA=OFF >/dev/null &&
+        cmake --build build-clang --target steelyard_commit >/dev/null &&
         scripts/read_sources.py build-clang
 }
 

@@ -22,6 +22,7 @@
 #include "comm/file/durable.hpp"
 #include "comm/file/file.hpp"
 #include "comm/file/number_file.hpp"
+#include "comm/file/posix_file.hpp"
 #include "comm/machine/topology.hpp"
 
 namespace app {
