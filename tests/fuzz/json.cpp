@@ -18,6 +18,9 @@ void fuzz::read(std::string_view input) {
     const app::Lineage lineage = app::lineage_in(text, trajectory);
     if (lineage.empty()) return;
     app::Trajectory again;
-    require(app::lineage_in(app::text_of(lineage, trajectory), again) == lineage && again == trajectory,
-            "run.json is read back as it was written");
+    const bool same = app::lineage_in(app::text_of(lineage, trajectory), again) == lineage &&
+                      again.dt == trajectory.dt && again.precision == trajectory.precision &&
+                      again.settings == trajectory.settings && again.steps == trajectory.steps &&
+                      again.processes == trajectory.processes;
+    require(same, "run.json is read back as it was written");
 }
