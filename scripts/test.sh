@@ -14,7 +14,7 @@ if [[ " $* " == *" -L slow "* ]]; then
     scripts/setup.sh --slow --slurm
 fi
 code=0
-# Most of a test is waiting, so twice as many run at once as there are cores.
+# Tests also wait, so twice as many run at once as there are cores.
 ctest --test-dir build --output-on-failure --timeout 900 -j$((2 * $(nproc))) "${labels[@]}" "$@" || code=$?
 kernels=$(build/steelyard --version | sed -n 's/^ *kernels *//p')
 [[ $kernels != avx512* || $kernels == *"here avx512" ]] ||
