@@ -23,7 +23,7 @@ template <int D>
 std::unique_ptr<Zone<D>> make_zone(Backend backend, int accelerator, int threads, const ZoneSetup& setup,
                                    std::uint64_t shuffle) {
     if (backend == Backend::cuda) return cuda::make_zone<D>(accelerator, setup);
-    return std::make_unique<ZoneOn<D, Host>>(std::make_unique<Host>(threads, shuffle), setup);
+    return std::make_unique<ZoneOn<D, Host>>(std::make_unique<Host>(threads, shuffle, setup.isa), setup);
 }
 template std::unique_ptr<Zone<2>> make_zone(Backend, int, int, const ZoneSetup&, std::uint64_t);
 template std::unique_ptr<Zone<3>> make_zone(Backend, int, int, const ZoneSetup&, std::uint64_t);

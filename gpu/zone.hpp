@@ -40,6 +40,7 @@ struct ZoneSetup {
     md::Precision precision = md::Precision::mixed;
     md::ForceLimits limits;
     double dt = 0;
+    std::string isa = {};  ///< of the tiles' kernels: the host backend goes no further; empty: the best there is
 };
 
 /// What a block shares with what lies around it. All boxes are disjoint within their list.

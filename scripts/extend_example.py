@@ -3,8 +3,8 @@
 """Does what docs/extend.md tells to do to add a load model, a criterion, a partitioner, a controller, an order of
 messages and an output: extend_example.py BUILD_FOLDER [--check] [--out DIR]
 
-Takes each file out of the page, compiles it and the list that names it, links the program anew with both, and runs the
-page's comparison of models, a collision with the partitioner, which must not change the state hash, and one with the
+Takes the files out of the page, compiles them and the lists that name them, links the program anew with all, and runs
+the page's comparison of models, a collision with the partitioner, which must not change the state hash, and one with the
 output, whose rows a restart must continue. Prints the
 overall LBE of each model, as the page shows it; with --check it fails where the page shows something else. The times
 are counted work, so the figures are the same on every machine.
@@ -18,8 +18,29 @@ import subprocess
 import sys
 import tempfile
 
+from multiprocessing.pool import ThreadPool
+
 from common import call, mpiexec, read_json
 
+EXAMPLES = [  # as example() takes them
+    ("pairs", "balance/model/pairs.cpp", "balance/model/load_model.cpp"),
+    ("columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp"),
+    ("tenth", "balance/criterion/tenth.cpp", "balance/criterion/criterion.cpp"),
+    ("patient", "balance/zone/patient.cpp", "balance/zone/controller.cpp"),
+    (
+        "large_first",
+        "comm/large_first.cpp",
+        "comm/schedule.hpp",
+        ("comm/schedule.cpp", "app/deck/table_machine.cpp"),
+    ),
+    (
+        "crowding",
+        "app/output/crowding.cpp",
+        "app/deck/outputs.hpp",
+        ("app/output/series.cpp", "app/deck/table.cpp"),
+        'add(crowding, "steps between rows of crowding.csv; 0: never")',
+    ),
+]
 SOURCE = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 
@@ -44,41 +65,10 @@ def unit_of(build, source):
     return sys.exit(f"extend_example.py: {build} does not compile {source}")
 
 
-def compile_in(folder, unit, source):
-    """Compiles `source` as the build compiles `unit`, with the headers in `folder` before all others; returns the
-    object."""
-    words = shlex.split(unit["command"])
-    words.insert(next(i for i, word in enumerate(words) if word.startswith("-I")), "-I" + folder)
-    result = os.path.join(folder, os.path.basename(source) + ".o")
-    words[words.index("-o") + 1], words[words.index("-c") + 1] = result, source
-    for option, value in (("-MF", result + ".d"), ("-MT", result)):
-        if option in words:
-            words[words.index(option) + 1] = value
-    call(words + ["-O0"], cwd=unit["directory"])  # a third of the time; no figure depends on it
-    return result
-
-
-def with_files_of(folder, unit):
-    """The source of a compilation, in which the files in `folder` take the place of those of the same names."""
-    with open(unit["file"]) as f:
-        text = f.read()
-    if not unit["file"].endswith(".cxx"):
-        ours = os.path.join(folder, os.path.relpath(unit["file"], SOURCE))
-        return ours if os.path.exists(ours) else unit["file"]
-    for path in re.findall(r'#include "(.*)"', text):
-        ours = os.path.join(folder, os.path.relpath(path, SOURCE))
-        if os.path.exists(ours):
-            text = text.replace(f'"{path}"', f'"{ours}"')
-    result = os.path.join(folder, os.path.basename(unit["file"]))
-    with open(result, "w") as f:
-        f.write(text)
-    return result
-
-
-def program_with(build, folder, page, name, file, table, users=(), entry=None):
-    """The program with the file that the page shows under `file`, and a line at the end of the list in `table`.
+def example(folder, page, name, file, table, users=(), entry=None):
+    """Puts the file that the page shows under `file` into the folder, and `table` with a line at the end of its list.
     users: if the table is a header, the sources that take more from it than the names of what was there before.
-    entry: the line, if it is not `add(name)`.
+    entry: the line, if it is not `add(name)`. Returns the sources to compile anew.
     """
     entry = entry or f"add({name})"
     code = re.search(rf"`({re.escape(file)})`[^\n]*(?:\n[^\n]+)*:\n\n```cpp\n(.*?)```", page, re.S)
@@ -98,10 +88,54 @@ def program_with(build, folder, page, name, file, table, users=(), entry=None):
         os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
         with open(os.path.join(folder, path), "w") as f:
             f.write(text)
-    units = {unit["file"]: unit for unit in (unit_of(build, source) for source in users or (table,))}.values()
-    objects = [compile_in(folder, unit, with_files_of(folder, unit)) for unit in units]
-    objects.append(compile_in(folder, next(iter(units)), os.path.join(folder, file)))  # compiled as the first one
-    words, binary = commands(build, "steelyard"), os.path.join(folder, f"steelyard_{name}")
+    return users or (table,)
+
+
+def with_files_of(folder, unit, added):
+    """The sources of a compilation, in which the files in `folder` take the place of those of the same names; `added`
+    are compiled with them."""
+    added = [os.path.join(folder, file) for file in added]
+    if not unit["file"].endswith(".cxx"):
+        ours = os.path.join(folder, os.path.relpath(unit["file"], SOURCE))
+        return [ours if os.path.exists(ours) else unit["file"]] + added
+    with open(unit["file"]) as f:
+        text = f.read() + "".join(f'#include "{path}"\n' for path in added)
+    for path in re.findall(r'#include "(.*)"', text):
+        ours = os.path.join(folder, os.path.relpath(path, SOURCE))
+        if os.path.exists(ours):
+            text = text.replace(f'"{path}"', f'"{ours}"')
+    result = os.path.join(folder, os.path.basename(unit["file"]))
+    with open(result, "w") as f:
+        f.write(text)
+    return [result]
+
+
+def compile_in(folder, unit, source):
+    """Compiles `source` as the build compiles `unit`, with the headers in `folder` before all others; returns the
+    object."""
+    words = shlex.split(unit["command"])
+    words.insert(next(i for i, word in enumerate(words) if word.startswith("-I")), "-I" + folder)
+    result = os.path.join(folder, os.path.relpath(source, "/").replace("/", "_") + ".o")
+    words[words.index("-o") + 1], words[words.index("-c") + 1] = result, source
+    for option, value in (("-MF", result + ".d"), ("-MT", result)):
+        if option in words:
+            words[words.index(option) + 1] = value
+    call(words + ["-O0"], cwd=unit["directory"])  # a third of the time; no figure depends on it
+    return result
+
+
+def program_with(build, folder, page, examples):
+    """The program with the files that the page shows."""
+    units, added = {}, {}
+    for shown in examples:
+        for n, source in enumerate(example(folder, page, *shown)):
+            unit = unit_of(build, source)
+            units[unit["file"]] = unit
+            added.setdefault(unit["file"], []).extend([shown[1]] if n == 0 else [])
+    jobs = [(folder, u, s) for name, u in units.items() for s in with_files_of(folder, u, added[name])]
+    with ThreadPool(os.cpu_count()) as pool:
+        objects = pool.starmap(compile_in, jobs)
+    words, binary = commands(build, "steelyard"), os.path.join(folder, "steelyard")
     at = words.index("-o")  # objects before libraries: what they define is not taken from there
     call(words[:at] + objects + ["-o", binary] + words[at + 2 :], cwd=build)
     return binary
@@ -134,24 +168,16 @@ def main():
             " looks for"
         )
     with tempfile.TemporaryDirectory() as folder:
-        binary = program_with(
-            arguments.build, folder, page, "pairs", "balance/model/pairs.cpp", "balance/model/load_model.cpp"
-        )
+        binary = program_with(arguments.build, folder, page, EXAMPLES)
         words = shlex.split(command.group(1).replace("\\\n", " "))
         at = words.index("--out")
         summary = run(binary, words[:at] + words[at + 2 :], arguments.out or os.path.join(folder, "pairs"))
-        binary = program_with(
-            arguments.build, folder, page, "columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp"
-        )
         collision = ["run.steps=100", "balance.every=20", "balance.clock=work"]
         partitions = collision + ["balance.processes=8", "balance.criterion=every", "balance.partition.kind="]
         hashes = {
             kind: run(binary, tiny(partitions[:-1] + [partitions[-1] + kind]), os.path.join(folder, kind))["state_hash"]
             for kind in ("columns", "chain")
         }
-        binary = program_with(
-            arguments.build, folder, page, "tenth", "balance/criterion/tenth.cpp", "balance/criterion/criterion.cpp"
-        )
         out = os.path.join(folder, "tenth_run")
         compared = [
             "balance.processes=8",
@@ -162,35 +188,13 @@ def main():
         with open(os.path.join(out, "balance.csv")) as f:
             rows = [row for row in csv.DictReader(f) if row["model"] == "r1/tenth"]
         asked = {row["decision"] for row in rows if float(row["lost_seconds"]) > 0}
-        binary = program_with(
-            arguments.build, folder, page, "patient", "balance/zone/patient.cpp", "balance/zone/controller.cpp"
-        )
         zones = ["accelerator.backend=host", "accelerator.controller=patient", "accelerator.every=10"]
         out = os.path.join(folder, "patient_run")
         hashes["patient"] = run(binary, tiny(collision + zones + ["accelerator.speed=[4.0]"]), out)["state_hash"]
         with open(os.path.join(out, "zones.csv")) as f:
             shares = [float(row["next_share"]) for row in csv.DictReader(f)]
-        binary = program_with(
-            arguments.build,
-            folder,
-            page,
-            "large_first",
-            "comm/large_first.cpp",
-            "comm/schedule.hpp",
-            users=("comm/schedule.cpp", "app/deck/table_machine.cpp"),
-        )
         order = ["comm.aggregate=none", "comm.order=large_first"]
         hashes["large_first"] = run(binary, tiny(collision + order), os.path.join(folder, "order"), 3)["state_hash"]
-        binary = program_with(
-            arguments.build,
-            os.path.join(folder, "with_output"),  # away from the headers of the others
-            page,
-            "crowding",
-            "app/output/crowding.cpp",
-            "app/deck/outputs.hpp",
-            users=("app/output/series.cpp", "app/deck/table.cpp"),
-            entry='add(crowding, "steps between rows of crowding.csv; 0: never")',
-        )
         crowded, once = [], "inputs/tiny.yaml --set output.crowding_every=20 --set checkpoint.every=30 --set run.steps="
         for name, steps in (("whole", [100]), ("continued", [60, 100])):
             for n, last in enumerate(steps):

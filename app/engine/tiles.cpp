@@ -43,7 +43,7 @@ Tiles<D>::Tiles(const Setup& setup, const balance::Decomposition& decomposition,
     : TileSet(setup, comm, decomposition.hosts()) {
     const Accelerators& a = setup.accelerators;
     const gpu::ZoneSetup zone{setup.domain,    setup.halo,   setup.potential, setup.external,
-                              setup.precision, setup.limits, setup.dt};
+                              setup.precision, setup.limits, setup.dt,        setup.kernels->isa};
     for (const int device : a.devices)
         zones_.push_back(gpu::make_zone<D>(a.backend, device, a.threads, zone, a.shuffle));
     replace(decomposition);

@@ -59,7 +59,7 @@ std::vector<std::int32_t> random_order(std::int64_t n, std::uint64_t seed) {
 
 }  // namespace
 
-Host::Host(int threads, std::uint64_t shuffle) : table_(host_table()), shuffle_(shuffle) {
+Host::Host(int threads, std::uint64_t shuffle, const std::string& isa) : table_(host_table(isa)), shuffle_(shuffle) {
     try {
         for (int t = 0; t < std::max(threads, 1); ++t)
             threads_.emplace_back([this] {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <unordered_map>
@@ -24,8 +25,8 @@ class Host {
 public:
     /// threads: of its own, at least one. They may run on every processor that this process had when it started, even
     /// if the caller's thread is bound to one. shuffle: not 0: every launch is cut into small blocks, which the threads
-    /// take in a random order, as they take the functor's threads within each.
-    Host(int threads, std::uint64_t shuffle);
+    /// take in a random order, as they take the functor's threads within each. isa: see host_table().
+    Host(int threads, std::uint64_t shuffle, const std::string& isa);
     /// Waits for what was started.
     ~Host();
     Host(const Host&) = delete;

@@ -2,6 +2,7 @@
 // The functors of kernels/all.hpp as plain functions, one table for each instruction set; all give the same bits.
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace gpu {
 
@@ -13,7 +14,8 @@ struct HostTable {
     RunChunk run[96];
 };
 
-/// The best table that this processor can run.
-const HostTable& host_table();
+/// The best table that this processor can run, up to an instruction set of md::Kernels: AVX2 for "avx2" and "avx512",
+/// the plain one for others; empty: any.
+const HostTable& host_table(const std::string& isa);
 
 }  // namespace gpu

@@ -51,6 +51,13 @@ inline const md::Kernels& kernels_in_turn() {
     return *all[turn++ % all.size()];
 }
 
+/// A zone, with the instruction set of these kernels on the host.
+template <int D>
+std::unique_ptr<gpu::Zone<D>> zone_beside(const md::Kernels& kernels, const Accelerator& on, gpu::ZoneSetup setup) {
+    setup.isa = kernels.isa;
+    return gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle);
+}
+
 template <int D>
 bool same(const md::Particle<D>& p, const md::Particle<D>& q) {
     return p.id == q.id && std::ranges::equal(p.x, q.x) && std::ranges::equal(p.v, q.v);
@@ -64,7 +71,7 @@ public:
         : setup_(setup),
           skin_(skin),
           kernels_(kernels_in_turn()),
-          zone_(gpu::make_zone<D>(on.backend, 0, on.threads, setup, on.shuffle)),
+          zone_(zone_beside<D>(kernels_, on, setup)),
           world_(setup.domain, setup.domain.grid().box(), setup.halo, setup.halo) {
         world_.insert(particles);
         world_.sort(kernels_, scratch_);
