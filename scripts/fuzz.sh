@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # fuzz.sh [SECONDS | --corpus] [NAME...]: gives changed inputs to the readers of files, each for SECONDS (60), or to
 # those that are named, and prints a line for each. A finding makes it exit with 1, and its input stays in out/fuzz/.
-# --corpus runs the inputs of tests/fuzz/corpus/ unchanged, which takes seconds. Builds the preset fuzz first: clang's
+# --corpus runs the inputs of tests/fuzz/corpus/ unchanged, which takes seconds. Builds the preset asan first: clang's
 # libFuzzer with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer. docs/reliability.md says more.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,7 +25,7 @@ scripts/setup.sh --sanitize || exit 1
 work=$(mktemp -d)
 memory=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)  # readers of paths read their inputs from there
 trap 'rm -rf "$work" "$memory"' EXIT
-TARGET="${names[*]/#/fuzz_}" scripts/build.sh fuzz >"$work/build.log" 2>&1 ||
+TARGET="${names[*]/#/fuzz_}" scripts/build.sh asan >"$work/build.log" 2>&1 ||
     { tail -n 30 "$work/build.log" >&2; echo "fuzz.sh: the fuzzers could not be built" >&2; exit 1; }
 
 # As in sanitize.sh: yaml-cpp appends to vectors without telling AddressSanitizer, and hwloc's plugins leak.
@@ -50,7 +50,7 @@ for name in "${names[@]}"; do
     mkdir "$work/$name"  # takes the inputs that are found
     if [[ $seconds -gt 0 ]]; then options+=("-max_total_time=$seconds"); else options+=(-runs=0); fi
     verdict=clean
-    build-fuzz/fuzzers/"fuzz_$name" "${options[@]}" "$work/$name" "${inputs[@]}" >"$log" 2>&1 || {
+    build-asan/fuzzers/"fuzz_$name" "${options[@]}" "$work/$name" "${inputs[@]}" >"$log" 2>&1 || {
         findings=$((findings + 1))
         verdict="FINDING: $(grep -m1 -oE '(FINDING|SUMMARY|ERROR): .*|runtime error: .*' "$log" || tail -n 1 "$log")"
         verdict+=" ($(grep -oE 'out/fuzz/[^ ]*' "$log" | tail -n 1))"

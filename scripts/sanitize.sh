@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # sanitize.sh [--unit | --teams | asan tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer,
 # UndefinedBehaviorSanitizer) and tsan (ThreadSanitizer), default both, and runs under them the tests and the program
-# over varied settings: one line for each run. --unit builds and runs asan's tests of balance/, comm/ and md/ alone,
-# --teams tsan's tests of teams of threads. The first finding does not stop it, but any makes it exit with 1. About 6
+# over varied settings: one line for each run. --unit builds and runs asan's tests of balance/, comm/ and md/ and the
+# program in boxes of any length alone, --teams tsan's tests of teams of threads. The first finding does not stop it, but any makes it exit with 1. About 6
 # minutes to build, 10 to run, on two free cores. KEEP=1 keeps the outputs of all runs.
 #
 # All our code is instrumented, with the kernels of every instruction set; for UndefinedBehaviorSanitizer only the plain
@@ -141,6 +141,7 @@ source_of() {
 unit_runs() {
     asan_controls
     asan_tests balance comm md
+    OMP_NUM_THREADS=1 LIMIT=600 check asan_extents 0 ctest --test-dir build-asan --no-tests=error --verbose -R '^extents$'
 }
 
 # Tests whose ranks are threads: whole rounds, and each kind of collective work in them.
@@ -299,7 +300,7 @@ for preset in "${presets[@]}"; do
     built=$preset
     export TARGET=
     case $preset in
-        unit) built=asan TARGET=$(grep -hoP 'add_(unit|mpi)_test\(\K\w+' tests/{balance,comm,md}/CMakeLists.txt | tr '\n' ' ') ;;
+        unit) built=asan TARGET="steelyard $(grep -hoP 'add_(unit|mpi)_test\(\K\w+' tests/{balance,comm,md}/CMakeLists.txt | tr '\n' ' ')" ;;
         teams) built=tsan TARGET=$team_tests ;;
     esac
     scripts/build.sh "$built" >"$work/build_$preset.log" 2>&1 || { tail -n 30 "$work/build_$preset.log" >&2; \
