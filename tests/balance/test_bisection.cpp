@@ -9,6 +9,7 @@
 
 #include "balance/partition/bisection.hpp"
 #include "random_partition.hpp"
+#include "sanitized.hpp"
 #include "thread_team.hpp"
 
 using namespace balance;
@@ -169,10 +170,12 @@ Taken most_taken(const Problem& p, int members, bool sticky) {
 }  // namespace
 
 TEST_CASE("a team of any size bisects any loads as one member does, from scratch and from memory") {
-    check_teams({2, 3, 7, 33, 65}, [](const Problem&) { return std::vector<Split>(); });
+    check_teams(test::teams({2, 3, 7, 33, 65}), [](const Problem&) { return std::vector<Split>(); });
 }
 
-TEST_CASE("a team bisects as one member does from a memory in which nothing fits") { check_teams({3, 33}, any_memory); }
+TEST_CASE("a team bisects as one member does from a memory in which nothing fits") {
+    check_teams(test::teams({3, 33}), any_memory);
+}
 
 TEST_CASE("the first cut is the best of all with 40 to 60 % of the parts on each side") {
     std::mt19937_64 random(8);
@@ -223,7 +226,7 @@ TEST_CASE("no member of a bisecting team gets more than a few times its share of
                              {"few parts", wide, thin, 70},
                              {"space", deep, uneven, 800},
                              {"space, thin", deep, thin, 800}})
-        for (const int members : {33, 130})
+        for (const int members : test::teams({33, 130}))
             for (const bool sticky : {false, true}) {
                 const Taken most = most_taken(p, members, sticky);
                 const double share = static_cast<double>(p.grid.box().cells()) / members,

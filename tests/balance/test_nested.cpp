@@ -10,13 +10,14 @@
 #include "balance/partition/bisection.hpp"
 #include "paper_loads.hpp"
 #include "random_machine.hpp"
+#include "sanitized.hpp"
 #include "thread_team.hpp"
 
 using namespace balance;
 
 namespace {
 
-constexpr int cases = 10000;
+constexpr int cases = test::cases(10000);
 
 // A case, its partition, and who owns what.
 struct Made {

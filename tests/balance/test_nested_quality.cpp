@@ -8,6 +8,7 @@
 
 #include "balance/nested/lbe_bound.hpp"
 #include "random_machine.hpp"
+#include "sanitized.hpp"
 #include "thread_team.hpp"
 
 using namespace balance;
@@ -76,7 +77,8 @@ NestedQuality by_brute_force(const RandomCase& c, const NestedPartition& p) {
 TEST_CASE("ghosts, contacts, loads and LBE_m are those of brute force, for any number of members") {
     const SerialTeam alone;
     std::int64_t contacts = 0, remote = 0;
-    for (int seed = 0; seed < 600; ++seed) {
+    constexpr int cases = test::cases(600);
+    for (int seed = 0; seed < cases; ++seed) {
         const RandomCase c(seed);
         const NestedPartition p = c.partition(alone);
         const NestedQuality expected = by_brute_force(c, p);
@@ -89,14 +91,15 @@ TEST_CASE("ghosts, contacts, loads and LBE_m are those of brute force, for any n
         contacts += expected.other_cpu_contacts;
         for (const std::int64_t r : expected.remote_cells) remote += r;
     }
-    CHECK(contacts > 100);
-    CHECK(remote > 1000);
+    CHECK(contacts > cases / 6);
+    CHECK(remote > 5 * cases / 3);
 }
 
 TEST_CASE("no partition is better than its bound") {
     const SerialTeam alone;
     int reached = 0, below_one = 0;
-    for (int seed = 0; seed < 10000; ++seed) {
+    constexpr int cases = test::cases(10000);
+    for (int seed = 0; seed < cases; ++seed) {
         const RandomCase c(seed);
         const NestedQuality q = quality_of(alone, c.grid, c.load, c.machine, c.partition(alone), 1);
         const double bound = lbe_bound(alone, c.grid, c.load, c.machine, c.options);
@@ -105,7 +108,7 @@ TEST_CASE("no partition is better than its bound") {
         below_one += bound < 0.99;
         reached += bound < 0.99 && q.lbe_model > bound - 0.01;
     }
-    CHECK(below_one > 1000);
+    CHECK(below_one > cases / 10);
     CHECK(reached > below_one / 10);
 }
 

@@ -10,6 +10,7 @@
 
 #include "balance/round.hpp"
 #include "random_partition.hpp"
+#include "sanitized.hpp"
 #include "thread_team.hpp"
 
 using namespace balance;
@@ -392,7 +393,7 @@ TEST_CASE("teams of 2 to 64 tell the same story as one member, to the last bit")
     for (const Case& c : all) {
         CAPTURE(c.name);
         const std::vector<Told> alone = play(SerialTeam{}, c);
-        for (const int members : {2, 3, 4, 7, 16, 33, 64}) {
+        for (const int members : test::teams({2, 3, 4, 7, 16, 33, 64})) {
             CAPTURE(members);
             const auto told = ThreadTeam::run(members, [&](const Team& team) { return play(team, c); });
             int different = 0;

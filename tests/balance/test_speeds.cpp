@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "sanitized.hpp"
 #include "speed_world.hpp"
 #include "thread_team.hpp"
 
@@ -145,7 +146,7 @@ TEST_CASE("speeds do not depend on the number of members") {
         w.slow_from = 2;  // the first looks find nothing
         const Outcome alone = simulate(SerialTeam(), w);
         CHECK(std::ranges::count(alone.relative, alone.relative.front()) < processes);
-        for (const int members : {2, 3, 50}) {  // of more members than processes the first one hosts none
+        for (const int members : test::teams({2, 3, 50})) {  // of more members than processes the first one hosts none
             const std::vector<Outcome> all =
                 ThreadTeam::run(members, [&](const Team& team) { return simulate(team, w); });
             CHECK(all[0] == alone);
