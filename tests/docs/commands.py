@@ -154,6 +154,12 @@ COMMANDS = [
     ),
     ("text", "none +LBE", "what the example prints; the test library checks it"),
     # docs/nested.md
+    (
+        "quick",
+        r"build/steelyard partition inputs/nested_1600x320\.yaml --out out/nested_3d ",
+        {},
+        {"600, 400, 400": "60, 40, 40"},
+    ),
     ("quick", r"(mpiexec\.mpich -n \d+ )?build/steelyard partition inputs/nested_1600x320\.yaml --out out/", {}, {}),
     ("quick", r"scripts/report\.py out/(nodes32|nested) --pictures png$", {}, {}),
     ("slow", r"scripts/reproduce/nested\.sh$", {}),

@@ -4,6 +4,8 @@
 Every command must have an entry in commands.py. They run in a copy of the source tree, page after page, in the order
 of the text. Without --full long runs are shortened and slow commands are left out. Links, deck keys, options, scripts
 and names STEELYARD_... in the text must exist.
+
+Groups: text; commands_1 to commands_4, each with some of the pages.
 """
 import glob
 import os
@@ -220,6 +222,22 @@ FILES = tracked()
 PAGES = sorted((name for name in FILES if name.endswith(".md")), key=lambda name: (name != "README.md", name))
 FOUND, SPANS, PROBLEMS = parse()
 RUN = [c for c in FOUND if c[3][0] in ("quick", "slow")]
+# By output directory: the command that makes it.
+MAKERS = {out: c for c in reversed(RUN) for out in re.findall(r"--out (out/\w+)", c[2])}
+
+
+def groups():
+    """page: the group of its commands; each next page goes to the group that has fewest commands."""
+    sizes, group = [0] * 4, {}
+    pages = {page: sum(c[0] == page for c in RUN) for page in PAGES}
+    for page in sorted(pages, key=pages.get, reverse=True):
+        least = sizes.index(min(sizes))
+        sizes[least] += pages[page]
+        group[page] = f"commands_{least + 1}"
+    return group
+
+
+GROUP = groups()
 
 
 @pytest.fixture(scope="module")
@@ -235,15 +253,18 @@ def copy():
         yield folder
 
 
+@pytest.mark.group("text")
 def test_every_command_has_an_entry():
     assert not PROBLEMS
 
 
+@pytest.mark.group("text")
 @pytest.mark.parametrize("page", PAGES)
 def test_links(page):
     assert not list(broken_links(page))
 
 
+@pytest.mark.group("text")
 def test_sizes_of_the_files_to_read_first():
     rows = re.findall(r"^\| `([\w/.]+)` \| (\d+) \|", read("README.md"), re.M)
     assert len(rows) >= 12
@@ -251,16 +272,19 @@ def test_sizes_of_the_files_to_read_first():
         assert abs(read(path).count("\n") / int(said) - 1) < 0.5, f"{path} has other than {said} lines"
 
 
+@pytest.mark.group("text")
 def test_names(copy):
     code = r"(\.(cpp|hpp|in|sh|cmake)|CMakeLists\.txt)$"
     assert not list(unknown_names(copy, "".join(read(n) for n in FILES if re.search(code, n))))
 
 
-@pytest.mark.parametrize("page, line, command, entry", RUN, ids=[f"{page}:{line}" for page, line, *_ in RUN])
-def test_command(copy, page, line, command, entry):
-    group, pattern, *replacements = entry
-    if group == "slow" and not options.full:
-        pytest.skip("only with --full")
+def perform(copy, command, entry):
+    """Runs a command, after those of other pages that make what it reads and is not there."""
+    _, pattern, *replacements = entry
+    for out in re.findall(r"(?<!--out )\bout/\w+", command):
+        maker = MAKERS.get(out, (None, None, command))
+        if maker[2] != command and not os.path.exists(os.path.join(copy, out)):
+            perform(copy, *maker[2:])
     words = ["/bin/bash", "-c", command]
     if command.startswith("python3: "):
         words = ["pvpython" if "paraview" in pattern else sys.executable, "-c", pattern]
@@ -270,3 +294,13 @@ def test_command(copy, page, line, command, entry):
     words[2] = re.sub(r"\bmpiexec\.mpich\b", shutil.which(options.mpiexec), words[2])
     output, code = execute(words, 2400 if options.full else HANG_SECONDS, copy)
     assert code == 0, f"`{words[2]}` ended with {'the time limit' if code is None else code}:\n{output[-2000:]}"
+
+
+@pytest.mark.parametrize(
+    "command, entry",
+    [pytest.param(*c[2:], id=f"{c[0]}:{c[1]}", marks=pytest.mark.group(GROUP[c[0]])) for c in RUN],
+)
+def test_command(copy, command, entry):
+    if entry[0] == "slow" and not options.full:
+        pytest.skip("only with --full")
+    perform(copy, command, entry)
