@@ -137,7 +137,8 @@ function mapSection(runs) {
   show(look.step == null ? steps.length - 1 : lastUpTo(steps, look.step));
 }
 
-// Reads the page anew every so many seconds; it then shows what it shows now. Not while somebody uses it.
+// Reads the page anew every so many seconds, or after as long as it took to come, so that one can look at it for half of
+// the time; it then shows what it shows now. Not while somebody uses it.
 function followRun(seconds) {
   let held = false;
   const box = document.getElementById("follow"), label = document.getElementById("follow-label"), help = document.getElementById("help");
@@ -150,7 +151,7 @@ function followRun(seconds) {
     if (!box.checked || held || help.open || place.playing || document.hidden) return;
     history.replaceState({ map: place.look(), follow: true, scroll: [scrollX, scrollY] }, "");
     location.reload();
-  }, 1000 * seconds);
+  }, Math.max(1000 * seconds, performance.now()));
 }
 
 async function start() {
