@@ -5,14 +5,15 @@
 #   tests   scripts/test.sh: format, build with g++ (and nvcc, where it is) and all tests but slow, gpu, smpi and arm ones
 #   clang   clang reads each source of the program, its tools and examples alone; warnings are errors: read_sources.py
 #   smpi    compiles the program for simulated ranks, without optimisation, and runs a few steps on 16 of them
-#   asan    the unit tests of balance/, comm/ and md/ under AddressSanitizer and UndefinedBehaviorSanitizer
+#   asan    the unit tests of balance/, comm/ and md/, and boxes of any length, under AddressSanitizer and
+#           UndefinedBehaviorSanitizer
 #   tsan    teams of threads under ThreadSanitizer
 #   fuzz    the readers of files with the inputs in tests/fuzz/corpus, under AddressSanitizer: fuzz.sh
 # Says what each part took and what ctest found. A part that fails does not stop the others; the exit code is then 1.
 # Installs the packages that are missing, as setup.sh does.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,12s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
+[[ ${1:-} == -h || ${1:-} == --help ]] && { sed -n '3,13s/^# \{0,1\}//p' scripts/ci.sh; exit 0; }
 
 part_start() { scripts/setup.sh --bare && scripts/bare.sh; }
 

@@ -4,10 +4,9 @@
 messages and an output: extend_example.py BUILD_FOLDER [--check] [--out DIR]
 
 Takes the files out of the page, compiles them and the lists that name them, links the program anew with all, and runs
-the page's comparison of models, a collision with the partitioner, which must not change the state hash, and one with the
-output, whose rows a restart must continue. Prints the
-overall LBE of each model, as the page shows it; with --check it fails where the page shows something else. The times
-are counted work, so the figures are the same on every machine.
+the page's comparison of models, a collision with the partitioner, which must not change the state hash, and one with
+the output, whose rows a restart must continue. Prints the overall LBE of each model, as the page shows it; with --check
+it fails where the page shows something else. The times are counted work, so the figures are the same on every machine.
 """
 import argparse
 import csv

@@ -3,8 +3,8 @@
 # sanitize.sh [--unit | --teams | asan tsan]: builds the presets asan (AddressSanitizer, LeakSanitizer,
 # UndefinedBehaviorSanitizer) and tsan (ThreadSanitizer), default both, and runs under them the tests and the program
 # over varied settings: one line for each run. --unit builds and runs asan's tests of balance/, comm/ and md/ and the
-# program in boxes of any length alone, --teams tsan's tests of teams of threads. The first finding does not stop it, but any makes it exit with 1. About 6
-# minutes to build, 10 to run, on two free cores. KEEP=1 keeps the outputs of all runs.
+# program in boxes of any length alone, --teams tsan's tests of teams of threads. The first finding does not stop it,
+# but any makes it exit with 1. About 6 minutes to build, 10 to run, on two free cores. KEEP=1 keeps the outputs of all.
 #
 # All our code is instrumented, with the kernels of every instruction set; for UndefinedBehaviorSanitizer only the plain
 # kernels are (md/CMakeLists.txt says why), so runs that are meant for it set STEELYARD_ISA=scalar. MPICH, HDF5,
