@@ -24,7 +24,7 @@ mount --bind /proc "$root/proc"
 mkdir -p "$root/dev/shm"
 mount -t tmpfs tmpfs "$root/dev/shm"  # MPI's shared memory
 git clone --quiet --no-local . "$root$project"
-echo "bare.sh: $(du -sm "$root" | cut -f1) MB of Debian, $(chroot "$root" dpkg-query -W | wc -l) packages; $* begins"
+echo "bare.sh: $(du -smx "$root" | cut -f1) MB of Debian, $(chroot "$root" dpkg-query -W | wc -l) packages; $* begins"
 TIMEFORMAT="bare.sh: %0R s, of which the processors were busy with it for %0U + %0S s"
 time env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C chroot "$root" \
     /bin/bash -c 'umask 027 && cd "$1" && shift && exec "$@"' bash "$project" "$@"

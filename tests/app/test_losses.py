@@ -525,7 +525,8 @@ def test_locks(tmp):
             assert (
                 process.returncode == 5 and len(ours) == 1 and "; " in ours[0]
             ), f"{what}: {process.returncode} {text!r}"
-            assert not again or os.listdir(out) == [], f"{what}: {os.listdir(out)}"
+            # A write that has begun when the directory is exchanged ends in the new one.
+            assert not again or len(os.listdir(out)) <= 1, f"{what}: {os.listdir(out)}"
     for ranks in (1, 2):
         out = os.path.join(tmp, f"lock{ranks}")
         process = under_way(ranks, out)
