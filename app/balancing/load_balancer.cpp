@@ -15,8 +15,6 @@
 namespace app {
 namespace {
 
-using balance::Clock;
-
 balance::Policy policy_of(const Deck& deck, const balance::Grid& grid, std::int64_t processes,
                           const comm::Communicator& comm) {
     balance::Policy policy = policy_of(deck.balance, processes, comm);
@@ -60,19 +58,19 @@ LoadBalancer::LoadBalancer(const Deck& deck, const balance::Grid& grid, std::int
       keeps_cells_(!deck.output.balance_formats.empty()) {
     if (settings_.speeds == balance::SpeedSource::given)
         state_.speeds.set(agreed(comm, [&] { return given_speeds(deck.machine, setting_.policy.partition); }));
-    if (on() && settings_.clock == Clock::wall) wall_.emplace(comm);
+    if (on() && settings_.clock == balance::Clock::wall) wall_.emplace(comm);
 }
 
 bool LoadBalancer::due(std::int64_t step, bool displaced) const {
     if (!on()) return false;
     if (!last_step_) return true;
-    if (settings_.clock == Clock::work) return step > *last_step_ && step % settings_.every == 0;
+    if (settings_.clock == balance::Clock::work) return step > *last_step_ && step % settings_.every == 0;
     const std::int64_t waited = step - *last_step_ - settings_.every;
     return waited >= 0 && (displaced || state_.models.front().criterion->always() || waited >= settings_.every);
 }
 
 bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
-    if (!last_step_ || settings_.clock == Clock::work) return true;
+    if (!last_step_ || settings_.clock == balance::Clock::work) return true;
     const Timed phase(timers_, Phase::balancing);
     ProcessNanoseconds taken =
         zones_.on() ? zones_.take_nanoseconds(engine, *wall_)
@@ -106,7 +104,7 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
 
 void LoadBalancer::balance(std::int64_t step, Engine& engine) {
     const double begin = comm::now();
-    const bool first = !last_step_, wall = settings_.clock == Clock::wall;
+    const bool first = !last_step_, wall = settings_.clock == balance::Clock::wall;
     if (!wall && !first) engine.build_neighbour_lists();  // the pairs that are counted
     balance::Decomposition owners = timed_around_home(engine);
     const balance::ProcessBoxes before = partition();
@@ -135,7 +133,7 @@ void LoadBalancer::balance(std::int64_t step, Engine& engine) {
 // From now to what the next measurement tells of: by counted work the state at that step, by the wall clock the mean of
 // all steps until then.
 double LoadBalancer::time_ahead(double dt) const {
-    return static_cast<double>(settings_.every) * dt * (settings_.clock == Clock::work ? 1 : 0.5);
+    return static_cast<double>(settings_.every) * dt * (settings_.clock == balance::Clock::work ? 1 : 0.5);
 }
 
 // The library's part of a balancing.
@@ -148,7 +146,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     measured.first = !last_step_;
     measured.observed = std::exchange(observed_, std::nullopt);
     measured.accelerator_speeds = zones_.speeds();
-    const bool pairs = settings_.clock == Clock::work && !measured.first;
+    const bool pairs = settings_.clock == balance::Clock::work && !measured.first;
     try {
         balance::TileCells cells = read_tiles(engine, pairs);
         if (!measured.first && wants_ahead(state_))
@@ -192,7 +190,7 @@ void LoadBalancer::migrate(std::int64_t step, Engine& engine, balance::Decomposi
 }
 
 void LoadBalancer::move_border(std::int64_t step, Engine& engine) {
-    const bool counted = settings_.clock == Clock::work && zones_.placed();
+    const bool counted = settings_.clock == balance::Clock::work && zones_.placed();
     if (counted) engine.build_neighbour_lists();  // the pairs that are counted
     const balance::Decomposition owners = timed_around_home(engine);
     bool changed = false;

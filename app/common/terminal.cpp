@@ -45,7 +45,7 @@ comm::Descriptor output_of_launcher() {
     return {};
 }
 
-std::string word(const char* name) {
+std::string variable(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
 }
@@ -54,12 +54,13 @@ std::string word(const char* name) {
 
 Terminal::Terminal() : file_(STDOUT_FILENO) {
     if (comm::launched()) of_launcher_ = output_of_launcher(), file_ = of_launcher_;
-    const std::string kind = word("TERM");
+    const std::string kind = variable("TERM");
     if (comm::simulated) lacks_ = "the ranks are simulated";
     else if (!isatty(file_)) lacks_ = "standard output is no terminal";
     else if (kind.empty() || kind == "dumb") lacks_ = "the terminal cannot move its cursor (TERM)";
     // The variables that terminals set: https://no-color.org, and COLORTERM where TERM says too little.
-    colours_ = word("NO_COLOR").empty() && (kind.find("256color") != std::string::npos || !word("COLORTERM").empty());
+    colours_ =
+        variable("NO_COLOR").empty() && (kind.find("256color") != std::string::npos || !variable("COLORTERM").empty());
 }
 
 Screen Terminal::screen() const {

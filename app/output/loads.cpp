@@ -16,7 +16,7 @@ namespace {
 constexpr const char* loads_file = "loads.h5";
 
 // Datasets in the order of describe().
-enum Place : std::size_t { place_step, place_time, place_load, place_particles };
+enum LoadsPlace : std::size_t { place_step, place_time, place_load, place_particles };
 
 }  // namespace
 

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* trajectory_file = "trajectory.h5";
 
 // Datasets in the order of describe().
-enum Place : std::size_t { place_step, place_time, place_edges, place_id, first_column };
+enum TrajectoryPlace : std::size_t { place_step, place_time, place_edges, place_id, first_column };
 
 // A frame goes out in windows of ids, of which each rank writes this many rows at a time: little memory, long writes.
 constexpr std::int64_t window_rows = 1 << 16;

@@ -62,7 +62,7 @@ Forecaster::Forecaster(const Deck& deck, const md::Domain& domain, const Deck::M
 }
 
 // How a run of the deck balances, in particles of the field.
-predict::Rules Forecaster::rules_for(const Placement& placement) const {
+predict::Rules Forecaster::rules_for(const RankPlacement& placement) const {
     const Deck::Balance& b = deck_.balance;
     const double particles = snapshots_.front().field.content();  // that one of the field stands for
     predict::Rules rules;
@@ -96,7 +96,7 @@ predict::Course Forecaster::follow(const predict::Rules& rules) const {
     }
 }
 
-predict::Conditions Forecaster::conditions_for(const Placement& placement) const {
+predict::Conditions Forecaster::conditions_for(const RankPlacement& placement) const {
     predict::Conditions conditions;
     conditions.nodes = comm::NodeMap(placement.node, static_cast<int>(machine_.nodes_per_switch));
     conditions.machine = machine_;
@@ -106,7 +106,7 @@ predict::Conditions Forecaster::conditions_for(const Placement& placement) const
 }
 
 predict::RankSteps Forecaster::steps_of(const predict::CellField& field, const balance::Partition& partition,
-                                        const Placement& placement, const predict::Conditions& conditions) const {
+                                        const RankPlacement& placement, const predict::Conditions& conditions) const {
     const std::int64_t ranks = partition.processes();
     const balance::Decomposition owners(field.grid, partition, {ranks, static_cast<int>(ranks)},
                                         tile_shape(deck_, domain_, ranks * omp_get_max_threads()));
@@ -124,7 +124,7 @@ predict::CellField Forecaster::mean_field(std::size_t snapshot) const {
 
 // The partitions of a run that balances, and what balancing takes of a mean step: the first partition, over all steps
 // of the run, and the balancings between the snapshots.
-Forecaster::Balanced Forecaster::balanced(const Placement& placement, predict::Conditions& conditions) const {
+Forecaster::Balanced Forecaster::balanced(const RankPlacement& placement, predict::Conditions& conditions) const {
     const auto ranks = static_cast<std::int64_t>(placement.node.size());
     const Deck::Balance& b = deck_.balance;
     predict::Rules rules = rules_for(placement);
@@ -181,7 +181,7 @@ Forecaster::Balanced Forecaster::balanced(const Placement& placement, predict::C
 }
 
 predict::Forecast Forecaster::operator()(std::int64_t ranks) const {
-    const Placement placement = placement_of(nodes_, machine_, deck_.comm.ranks_per_node, ranks);
+    const RankPlacement placement = placement_of(nodes_, machine_, deck_.comm.ranks_per_node, ranks);
     predict::Conditions conditions = conditions_for(placement);
     const bool balancing = balances(deck_) && ranks > 1;
     Balanced run;

@@ -29,17 +29,17 @@ public:
     predict::Forecast operator()(std::int64_t ranks) const;
 
 private:
-    predict::Conditions conditions_for(const Placement& placement) const;
+    predict::Conditions conditions_for(const RankPlacement& placement) const;
     predict::RankSteps steps_of(const predict::CellField& field, const balance::Partition& partition,
-                                const Placement& placement, const predict::Conditions& conditions) const;
-    predict::Rules rules_for(const Placement& placement) const;
+                                const RankPlacement& placement, const predict::Conditions& conditions) const;
+    predict::Rules rules_for(const RankPlacement& placement) const;
     /// predict::follow() for this deck.
     predict::Course follow(const predict::Rules& rules) const;
     struct Balanced {
         predict::Course course;
         predict::RankSteps steps;  ///< of its first stretch
     };
-    Balanced balanced(const Placement& placement, predict::Conditions& conditions) const;
+    Balanced balanced(const RankPlacement& placement, predict::Conditions& conditions) const;
     /// Of what the cells hold from one snapshot to the next; of the last one what they hold then.
     predict::CellField mean_field(std::size_t snapshot) const;
 

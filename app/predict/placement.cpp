@@ -27,15 +27,15 @@ double speed_of(const Machine& m, std::int64_t node) {
 
 }  // namespace
 
-void Placement::slow_down(std::vector<predict::RankStep>& steps) const {
+void RankPlacement::slow_down(std::vector<predict::RankStep>& steps) const {
     for (std::size_t r = 0; r < steps.size(); ++r) {
         steps[r].inner_seconds /= speed[r];
         for (predict::RimTile& tile : steps[r].rim) tile.seconds /= speed[r];
     }
 }
 
-Placement placement_of(const Machine& nodes, const predict::Machine& machine,
-                       std::optional<std::int64_t> ranks_per_node, std::int64_t ranks) {
+RankPlacement placement_of(const Machine& nodes, const predict::Machine& machine,
+                           std::optional<std::int64_t> ranks_per_node, std::int64_t ranks) {
     const std::int64_t each = ranks_per_node.value_or(machine.ranks_per_node);
     if (each == 0 && nodes.nodes && (nodes.cpus_per_node.empty() || nodes.cores_per_cpu.empty()))
         throw UsageError(
@@ -44,7 +44,7 @@ Placement placement_of(const Machine& nodes, const predict::Machine& machine,
     const bool one_node = each == 0 && !nodes.nodes;
     const auto ranks_on = [&](std::int64_t node) { return each > 0 ? each : one_node ? ranks : cores_of(nodes, node); };
     const double cores_each = static_cast<double>(cores_of(nodes, 0)) / static_cast<double>(ranks_on(0));
-    Placement placement;
+    RankPlacement placement;
     for (std::int64_t node = 0; std::ssize(placement.node) < ranks; ++node) {
         if (nodes.nodes && node == *nodes.nodes)
             throw UsageError(fmt::format("command line: --processes: {} for {} that hold {}; use fewer, or more nodes",

@@ -11,7 +11,7 @@
 
 namespace app {
 
-struct Placement {
+struct RankPlacement {
     std::vector<int> node;      ///< of each rank
     std::vector<double> speed;  ///< of each rank, relative to one that the machine's costs are of
 
@@ -23,8 +23,8 @@ struct Placement {
 /// each core of the nodes that are given; else all to one node. A rank has its share of its node's cores and
 /// accelerators; costs are of a rank of the first node, with a core_speed of 1. Throws UsageError where the nodes do
 /// not hold so many ranks.
-Placement placement_of(const Deck::Machine& nodes, const predict::Machine& machine,
-                       std::optional<std::int64_t> ranks_per_node, std::int64_t ranks);
+RankPlacement placement_of(const Deck::Machine& nodes, const predict::Machine& machine,
+                           std::optional<std::int64_t> ranks_per_node, std::int64_t ranks);
 
 /// Most ranks that these nodes hold; nothing where there are as many nodes as are needed.
 std::optional<std::int64_t> most_ranks_on(const Deck::Machine& nodes, const predict::Machine& machine,

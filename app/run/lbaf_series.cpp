@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string_view>
 
@@ -20,6 +19,7 @@
 #include "app/common/say.hpp"
 #include "app/common/words.hpp"
 #include "app/deck/wording.hpp"
+#include "app/output/result_files.hpp"
 #include "balance/partition/decomposition.hpp"
 #include "comm/file/durable.hpp"
 #include "comm/file/posix_file.hpp"
@@ -58,7 +58,7 @@ struct Senseless : std::runtime_error {
 constexpr std::int64_t most_along = 1 << 20;                // cells along an axis
 constexpr std::int64_t most_cells = std::int64_t{1} << 31;  // of a grid
 
-std::int64_t whole_number(const nlohmann::json& number, std::int64_t least, std::int64_t most) {
+std::int64_t whole_number_of(const nlohmann::json& number, std::int64_t least, std::int64_t most) {
     const bool whole = number.is_number_integer() &&
                        !(number.is_number_unsigned() && number.get<std::uint64_t>() > std::uint64_t{INT64_MAX});
     if (!whole || number.get<std::int64_t>() < least || number.get<std::int64_t>() > most)
@@ -66,10 +66,10 @@ std::int64_t whole_number(const nlohmann::json& number, std::int64_t least, std:
     return number.get<std::int64_t>();
 }
 
-std::vector<int> whole_numbers(const nlohmann::json& list, std::int64_t least, std::int64_t most) {
+std::vector<int> whole_numbers_of(const nlohmann::json& list, std::int64_t least, std::int64_t most) {
     if (!list.is_array()) throw Senseless(list.dump() + " is no list");
     std::vector<int> numbers;
-    for (const nlohmann::json& number : list) numbers.push_back(static_cast<int>(whole_number(number, least, most)));
+    for (const nlohmann::json& number : list) numbers.push_back(static_cast<int>(whole_number_of(number, least, most)));
     return numbers;
 }
 
@@ -83,30 +83,47 @@ std::string reason_of(const std::exception& e) {
 
 constexpr const char* missing = "it is missing or cannot be read; give the files of all ranks";
 
+// NAME.RANK.json, or compressed NAME.RANK.json.br; nothing where a file is called otherwise.
+struct RankFile {
+    std::string name;
+    std::int64_t rank = 0;
+    bool compressed = false;
+};
+std::optional<RankFile> rank_file(std::string_view file) {
+    RankFile found;
+    if ((found.compressed = file.ends_with(".br"))) file.remove_suffix(3);
+    const std::size_t dot = file.substr(0, file.rfind('.')).rfind('.');
+    if (dot == 0 || dot == std::string_view::npos) return std::nullopt;
+    const auto rank = step_in_name(file.substr(dot), ".", ".json");
+    if (!rank || *rank < 0 || *rank > 999'999'999) return std::nullopt;
+    found.name = file.substr(0, dot), found.rank = *rank;
+    return found;
+}
+
 // The files of all ranks in the order of the ranks, at least that of rank 0.
 std::vector<std::string> files_at(const std::string& path) {
     std::error_code error;
     const bool directory = fs::is_directory(path, error);
     const fs::path folder = directory ? fs::path(path) : fs::path(path).parent_path();
-    static const std::regex pattern(R"((.+)\.(0|[1-9]\d{0,8})\.json(\.br)?)");
-    std::smatch match;
     std::set<std::string> names;
     std::set<std::int64_t> ranks;
     bool unfinished = false;
     const std::string file = fs::path(path).filename().string();
     if (!directory) {
-        if (!std::regex_match(file, match, pattern)) refuse(path, "is not called NAME.RANK.json; give such a file");
-        names.insert(match[1]);
+        const auto given = rank_file(file);
+        if (!given) refuse(path, "is not called NAME.RANK.json; give such a file");
+        names.insert(given->name);
     }
     for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
          it.increment(error)) {
         const std::string found = it->path().filename().string();
         unfinished = unfinished || found.ends_with(".json.tmp");
-        if (!std::regex_match(found, match, pattern) || (!directory && match[1] != *names.begin())) continue;
-        if (match[3].matched)
+        const auto one = rank_file(found);
+        if (!one || (!directory && one->name != *names.begin())) continue;
+        if (one->compressed)
             refuse(it->path().string(), "is compressed; decompress the files of all ranks: brotli -d --rm *.br");
-        names.insert(match[1]);
-        ranks.insert(std::stoll(match[2]));
+        names.insert(one->name);
+        ranks.insert(one->rank);
     }
     if (names.size() > 1)
         refuse(path,
@@ -127,8 +144,8 @@ std::vector<std::string> files_at(const std::string& path) {
 
 balance::Box box_of(const nlohmann::json& corners) {
     balance::Box box{{0, 0, 0}, {1, 1, 1}};
-    const std::vector<int> lower = whole_numbers(corners.at("lower"), 0, most_along),
-                           upper = whole_numbers(corners.at("upper"), 0, most_along);
+    const std::vector<int> lower = whole_numbers_of(corners.at("lower"), 0, most_along),
+                           upper = whole_numbers_of(corners.at("upper"), 0, most_along);
     if (lower.size() != upper.size() || lower.size() > 3) throw Senseless("the corners of a box do not fit together");
     for (std::size_t a = 0; a < lower.size(); ++a) box.lower[a] = lower[a], box.upper[a] = upper[a];
     return box;
@@ -142,7 +159,7 @@ Object object_of(const nlohmann::json& task) {
     if (!task.at("time").is_number()) throw Senseless(fmt::format("the time {} is no number", task["time"].dump()));
     Object object{id.get<std::uint64_t>(), task["time"].get<double>(), {}, {}, entity.value("migratable", true)};
     if (!(object.time >= 0)) throw Senseless(fmt::format("the time is {}; give times >= 0", object.time));
-    if (entity.contains("index")) object.index = whole_numbers(entity["index"], INT32_MIN, INT32_MAX);
+    if (entity.contains("index")) object.index = whole_numbers_of(entity["index"], INT32_MIN, INT32_MAX);
     if (task.contains("user_defined") && task["user_defined"].contains("lower"))
         object.box = box_of(task["user_defined"]);
     return object;
@@ -158,9 +175,9 @@ void add(const nlohmann::json& file, const std::string& path, bool first, Files&
     if (phases.size() != all.phases.size()) differ();
     for (std::size_t i = 0; i < phases.size(); ++i) {
         LbafPhase& phase = all.phases[i];
-        const std::int64_t id = whole_number(phases[i].at("id"), INT64_MIN, INT64_MAX);
+        const std::int64_t id = whole_number_of(phases[i].at("id"), INT64_MIN, INT64_MAX);
         const nlohmann::json said = phases[i].value("user_defined", nlohmann::json::object());
-        const std::int64_t step = said.contains("step") ? whole_number(said["step"], 0, INT64_MAX) : id;
+        const std::int64_t step = said.contains("step") ? whole_number_of(said["step"], 0, INT64_MAX) : id;
         if (first) phase.id = id, phase.step = step;
         if (phase.id != id || phase.step != step) differ();
         const nlohmann::json& tasks = phases[i].at("tasks");
@@ -176,8 +193,8 @@ void add(const nlohmann::json& file, const std::string& path, bool first, Files&
     const nlohmann::json attributes =
         file.value("metadata", nlohmann::json::object()).value("attributes", nlohmann::json::object());
     if (!first || !attributes.contains("cells")) return;
-    all.ranks = whole_number(attributes.at("processes"), 1, INT32_MAX);
-    const std::vector<int> cells = whole_numbers(attributes["cells"], 1, most_along);
+    all.ranks = whole_number_of(attributes.at("processes"), 1, INT32_MAX);
+    const std::vector<int> cells = whole_numbers_of(attributes["cells"], 1, most_along);
     const auto boundary = attributes.value("boundary", std::vector<std::string>(cells.size()));
     if (cells.size() < 2 || cells.size() > 3 || boundary.size() != cells.size())
         refuse(path, "its metadata name no cells and boundaries of 2 or 3 axes; mend them");

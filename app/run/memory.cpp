@@ -31,7 +31,7 @@ std::vector<std::pair<double, double>> parts_of(const md::System& system, const 
 // positions, for ghosts too; counts and slots of its part of a cell; its neighbours. A neighbour is one byte in a row,
 // in three dimensions two, and rows of a cluster are as long as its longest: half as much again was measured on liquids
 // and colliding slabs, in three dimensions a sixth.
-double particle_bytes(const Deck& deck, const Setup& setup, balance::TileShape tile) {
+double bytes_of_particle(const Deck& deck, const Setup& setup, balance::TileShape tile) {
     const int axes = setup.domain.dimensions;
     const double r = setup.radius(),
                  around = axes == 2 ? std::numbers::pi * r * r : 4.0 / 3 * std::numbers::pi * r * r * r;
@@ -61,7 +61,7 @@ Memory memory_of(const Deck& deck, const Setup& setup, balance::TileShape tile, 
     double filled = 0;
     for (const auto& [n, density] : parts_of(deck.system, setup.domain)) filled += n / density;
     for (const md::Axis& axis : setup.domain.axes()) filled /= axis.cell_width();
-    return {particle_bytes(deck, setup, tile) * static_cast<double>(particles) / ranks,
+    return {bytes_of_particle(deck, setup, tile) * static_cast<double>(particles) / ranks,
             (empty_cell * std::max(0.0, cells - filled) + (deck.balance.every > 0 ? balanced_cell_bytes * cells : 0)) /
                 ranks};
 }

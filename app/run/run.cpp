@@ -119,7 +119,7 @@ void refuse_inputs(const Options& options) {
 }
 
 // What a run has of the machine.
-struct Place {
+struct RunPlace {
     comm::Topology topology;
     Setup setup;
     bool own_units;  // each thread has a core of its own
@@ -131,7 +131,7 @@ bool by_wall_clock(ThreadTimer timer, bool own_units) {
     return timer == ThreadTimer::wall || (timer == ThreadTimer::automatic && own_units);
 }
 
-Place place_of(const Deck& deck, const comm::Communicator& comm) {
+RunPlace place_of(const Deck& deck, const comm::Communicator& comm) {
     const comm::Topology topology = comm::detect(comm);
     Setup setup = agreed(comm, [&] {  // nodes may differ in instruction sets and accelerators
         Setup s = make_checked_setup(deck);
@@ -205,7 +205,7 @@ Outcome simulate(RunContext& context, const Setup& setup, RunDirectory& director
 
 Outcome run(const Options& options, const comm::Communicator& comm) {
     const Deck deck = read_deck(options, comm);
-    Place place = place_of(deck, comm);
+    RunPlace place = place_of(deck, comm);
     Setup& setup = place.setup;
     const std::int64_t processes = agreed(comm, [&] { return process_count(deck, setup.domain.grid(), comm.size()); });
     const OldResults old = old_results(options);

@@ -23,7 +23,7 @@ using Kind = comm::NumberFile::Kind;
 constexpr std::int64_t most_frames = 1 << 20;  // that are looked through
 
 // "a, b, ...": the first of many names.
-std::string some_of(const std::vector<std::string>& names) {
+std::string beginning_of(const std::vector<std::string>& names) {
     constexpr std::size_t most = 4;
     const auto end = names.begin() + std::min(most, names.size());
     return printable(fmt::format("{}{}", fmt::join(names.begin(), end, ", "), names.size() > most ? ", ..." : ""));
@@ -71,10 +71,10 @@ std::string H5mdElements::find_group(const std::string& wanted) const {
     if (name.empty() && file_.kind("/particles/all") == Kind::group) name = "all";
     if (name.empty() && names.size() == 1) name = names[0];
     if (name.empty())
-        refuse(fmt::format("/particles holds the groups {}", some_of(names)),
+        refuse(fmt::format("/particles holds the groups {}", beginning_of(names)),
                fmt::format("name one beside the file, as in group: {}", printable(names[0])));
     if (name.find('/') != std::string::npos || file_.kind("/particles/" + name) != Kind::group)
-        refuse(fmt::format("/particles holds no group {}, but {}", name, some_of(names)), "name one of these");
+        refuse(fmt::format("/particles holds no group {}, but {}", name, beginning_of(names)), "name one of these");
     return "/particles/" + name;
 }
 

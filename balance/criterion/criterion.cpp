@@ -25,8 +25,8 @@ STEELYARD_CRITERIA(STEELYARD_DECLARED)
 
 namespace {
 
-using Factory = std::unique_ptr<Criterion> (*)(const CriterionOptions&);
-const std::pair<const char*, Factory> criteria[] = {
+using CriterionFactory = std::unique_ptr<Criterion> (*)(const CriterionOptions&);
+const std::pair<const char*, CriterionFactory> criteria[] = {
 #define STEELYARD_NAMED(name) {#name, make_##name},
     STEELYARD_CRITERIA(STEELYARD_NAMED)
 #undef STEELYARD_NAMED

@@ -27,8 +27,8 @@ STEELYARD_MODELS(STEELYARD_DECLARED)
 
 namespace {
 
-using Factory = std::unique_ptr<LoadModel> (*)(const ModelConstants&);
-const std::pair<const char*, Factory> models[] = {
+using ModelFactory = std::unique_ptr<LoadModel> (*)(const ModelConstants&);
+const std::pair<const char*, ModelFactory> models[] = {
 #define STEELYARD_NAMED(name) {#name, make_##name},
     STEELYARD_MODELS(STEELYARD_NAMED)
 #undef STEELYARD_NAMED

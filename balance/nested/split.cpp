@@ -9,12 +9,12 @@
 namespace balance {
 namespace {
 
-struct Sums {
+struct NeedSums {
     double speed = 0;
     std::int64_t cells = 0;
 };
-Sums sums_of(std::span<const PartNeed> parts) {
-    Sums s;
+NeedSums sums_of(std::span<const PartNeed> parts) {
+    NeedSums s;
     for (const PartNeed& p : parts) s.speed += p.speed, s.cells += p.cells;
     return s;
 }
@@ -50,10 +50,10 @@ void split(const Region& region, const Loads& loads, std::span<const PartNeed> p
         for (std::size_t p = 0; p < parts.size(); ++p) result.push_back({joined(region), axis});
         return;
     }
-    const Sums all = sums_of(parts);
+    const NeedSums all = sums_of(parts);
     const std::size_t n = parts_below(parts, all.speed);
     const std::span<const PartNeed> lower = parts.first(n), upper = parts.subspan(n);
-    const Sums below = sums_of(lower);
+    const NeedSums below = sums_of(lower);
     const auto load = static_cast<double>(load_in(region, loads));
     const std::array<int, 3> axes = axes_by_length(shape_of(region));
     const auto [least_below, least_above] =

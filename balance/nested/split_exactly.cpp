@@ -14,13 +14,13 @@ namespace balance {
 namespace {
 
 // The boxes of all parts in one row, and the order of the cells in each.
-struct Row {
+struct PartRow {
     std::vector<Box> boxes;
     std::vector<std::array<int, 3>> axes;
     std::vector<std::int64_t> first_cell{0};  // of each box, and the number of all
 };
-Row row_of(std::vector<SplitPart> parts) {
-    Row row;
+PartRow row_of(std::vector<SplitPart> parts) {
+    PartRow row;
     for (SplitPart& part : parts) {
         if (part.region.empty()) continue;
         std::array<int, 3> axes = axes_by_length(bounds_of(part.region));
@@ -37,7 +37,7 @@ Row row_of(std::vector<SplitPart> parts) {
     return row;
 }
 
-std::vector<std::int64_t> loads_along(const Row& row, const Loads& loads) {
+std::vector<std::int64_t> loads_along(const PartRow& row, const Loads& loads) {
     std::vector<std::int64_t> of_cells;
     of_cells.reserve(row.first_cell.back());
     for (std::size_t i = 0; i < row.boxes.size(); ++i) {
@@ -103,7 +103,7 @@ void exchange_cells(Deal& deal, std::span<const PartNeed> parts, double toleranc
     }
 }
 
-Region cells_of(const Row& row, const Deal& deal, std::size_t part) {
+Region cells_of(const PartRow& row, const Deal& deal, std::size_t part) {
     Region region;
     std::size_t box = 0;
     for (std::int64_t i = deal.cuts[part], next; i < deal.cuts[part + 1]; i = next) {
@@ -153,7 +153,7 @@ std::vector<Region> split_exactly(const Region& region, const Loads& loads, std:
         for (SplitPart& p : split) regions.push_back(std::move(p.region));
         return regions;
     }
-    const Row row = row_of(std::move(split));
+    const PartRow row = row_of(std::move(split));
     Deal deal{loads_along(row, loads), std::vector<std::int64_t>(cells), {}, std::vector<double>(n, 0.0)};
     std::iota(deal.order.begin(), deal.order.end(), std::int64_t{0});
     deal.cuts = cuts_of(deal.load, parts);

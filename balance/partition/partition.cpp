@@ -105,7 +105,7 @@ ChainItems items_of(const PartitionInput& in, const PartitionOptions& options, s
         std::vector<std::int64_t> items;
         const std::int64_t* next = cells.data();
         for (const Box& b : boxes) {
-            Row(b, options.cut, in.grid.dimensions).add_items(next, items);
+            PatchRow(b, options.cut, in.grid.dimensions).add_items(next, items);
             next += b.cells();
         }
         return items;
@@ -131,7 +131,7 @@ ProcessBoxes partition_chain(const PartitionInput& in, const PartitionOptions& o
     std::int64_t process = cuts.first_part;
     for (const std::int64_t end : cuts.at) {
         for (boxes.clear(); at < end;) {
-            const Row row(patch->box, options.cut, in.grid.dimensions);
+            const PatchRow row(patch->box, options.cut, in.grid.dimensions);
             const std::int64_t upto = std::min(end, patch->before + row.items());
             row.add_boxes(at - patch->before, upto - patch->before, boxes);
             at = upto;

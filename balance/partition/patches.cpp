@@ -104,10 +104,10 @@ std::vector<Box> sorted_patches(const Team& team, const Grid& grid, Leaves leave
 
 }  // namespace
 
-Row::Row(const Box& patch, CutAt cut, int dimensions)
+PatchRow::PatchRow(const Box& patch, CutAt cut, int dimensions)
     : patch_(patch), cut_(cut), axes_(axes_by_length(patch)), line_(patch.extent(axes_[dimensions - 1])) {}
 
-void Row::add_items(const std::int64_t* cells, std::vector<std::int64_t>& items) const {
+void PatchRow::add_items(const std::int64_t* cells, std::vector<std::int64_t>& items) const {
     const std::size_t begin = items.size();
     items.resize(begin + this->items(), 0);
     std::array<std::int64_t, 3> step{};  // places of a cell in the row, along each axis
@@ -121,7 +121,7 @@ void Row::add_items(const std::int64_t* cells, std::vector<std::int64_t>& items)
                 items[begin + (x * step[0] + y * step[1] + z * step[2]) / each] += *cells++;
 }
 
-void Row::add_boxes(std::int64_t begin, std::int64_t end, std::vector<Box>& boxes) const {
+void PatchRow::add_boxes(std::int64_t begin, std::int64_t end, std::vector<Box>& boxes) const {
     const std::int64_t each = patch_.cells() / items();
     add_cells(patch_, axes_, begin * each, end * each, boxes);
 }
@@ -130,7 +130,7 @@ Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std:
     Patches patches;
     for (const Box& b : sorted_patches(team, grid, std::move(leaves), order)) {
         patches.mine.push_back({patches.items, b});
-        patches.items += Row(b, cut, grid.dimensions).items();
+        patches.items += PatchRow(b, cut, grid.dimensions).items();
     }
     const std::vector<std::int64_t> before =
         sums_before(team, std::array<std::int64_t, 2>{patches.items, std::ssize(patches.mine)});
@@ -141,7 +141,7 @@ Patches patches_in_order(const Team& team, const Grid& grid, Leaves leaves, std:
     // patches.
     std::int64_t place = before[1];
     patches.mine = deliver_each(team, std::move(patches.mine), [&](const Patch& p) {
-        const __int128 among_items = 2 * p.before + Row(p.box, cut, grid.dimensions).items(),
+        const __int128 among_items = 2 * p.before + PatchRow(p.box, cut, grid.dimensions).items(),
                        among_patches = 2 * place++ + 1;
         return static_cast<int>((among_items * all + among_patches * patches.items) * team.size() /
                                 (__int128{4} * patches.items * all));

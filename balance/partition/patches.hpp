@@ -12,9 +12,9 @@ namespace balance {
 
 /// A patch as a row of items. Cells are taken in the order of its sides, along the shortest one fastest; strips are the
 /// lines of cells along that one. In two dimensions they go across the longer side; in three they are pencils.
-class Row {
+class PatchRow {
 public:
-    Row(const Box& patch, CutAt cut, int dimensions);
+    PatchRow(const Box& patch, CutAt cut, int dimensions);
 
     std::int64_t items() const {
         return cut_ == CutAt::patches ? 1 : cut_ == CutAt::strips ? patch_.cells() / line_ : patch_.cells();

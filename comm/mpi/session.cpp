@@ -25,24 +25,24 @@ void let_the_launcher_read() {
 // The code of the first rank of this node that called fatal(), 0 before: in memory that the node's ranks share. The
 // others then neither print a second message nor end the job with another code. A pointer, because fatal() may be
 // called from anywhere.
-std::atomic<std::int32_t>* first_failure = nullptr;
-MPI_Win first_failure_window = MPI_WIN_NULL;
+std::atomic<std::int32_t>* first_code = nullptr;
+MPI_Win first_code_window = MPI_WIN_NULL;
 
-void share_first_failure() {
+void share_first_code() {
     MPI_Comm node;
     mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
               "MPI_Comm_split_type");
     int rank = 0;
     MPI_Comm_rank(node, &rank);
     void* memory = nullptr;
-    MPI_Aint size = rank == 0 ? static_cast<MPI_Aint>(sizeof *first_failure) : 0;
-    mpi_check(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node, &memory, &first_failure_window),
+    MPI_Aint size = rank == 0 ? static_cast<MPI_Aint>(sizeof *first_code) : 0;
+    mpi_check(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node, &memory, &first_code_window),
               "MPI_Win_allocate_shared");
     int unit = 1;
-    mpi_check(MPI_Win_shared_query(first_failure_window, 0, &size, &unit, &memory), "MPI_Win_shared_query");
+    mpi_check(MPI_Win_shared_query(first_code_window, 0, &size, &unit, &memory), "MPI_Win_shared_query");
     if (rank == 0) new (memory) std::atomic<std::int32_t>(0);
     MPI_Barrier(node);
-    first_failure = static_cast<std::atomic<std::int32_t>*>(memory);
+    first_code = static_cast<std::atomic<std::int32_t>*>(memory);
     MPI_Comm_free(&node);
 }
 
@@ -64,7 +64,7 @@ Session::Session(int& argc, char**& argv) {
         0;  // a simulated cluster says SINGLE; threads never call MPI at the same time, so any answer will do
     mpi_check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    share_first_failure();
+    share_first_code();
 }
 
 Session::~Session() { end(0); }
@@ -73,8 +73,8 @@ int Session::end(int code) {
     int finalised = 0;
     MPI_Finalized(&finalised);
     if (finalised) return code;
-    first_failure = nullptr;
-    MPI_Win_free(&first_failure_window);
+    first_code = nullptr;
+    MPI_Win_free(&first_code_window);
     // MPICH before 4.2 over UCX hangs now and then where one rank is in MPI_Finalize before another: it has left the
     // network alone when the other one takes leave (pmodels/mpich, pull request 6596). The barrier makes that rare, and
     // where it happens nothing is left to be done.
@@ -88,7 +88,7 @@ int Session::end(int code) {
 void fatal(int code, std::string_view message) {
     code = std::clamp(code, 1, 125);  // MPI_Abort(256) would report success
     std::int32_t none = 0;
-    if (first_failure && !first_failure->compare_exchange_strong(none, code)) {
+    if (first_code && !first_code->compare_exchange_strong(none, code)) {
         sleep(5);  // the first one ends the job; if it can't, this rank does
         code = none;
     } else {
