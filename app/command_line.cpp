@@ -10,11 +10,27 @@
 #include <sstream>
 
 #include "app/common/build_info.hpp"
+#include "app/common/errors.hpp"
+#include "app/common/say.hpp"
+#include "app/deck/deck.hpp"
 #include "app/deck/wording.hpp"
+#include "app/predict/predict.hpp"
+#include "app/run/partition.hpp"
+#include "app/run/replay.hpp"
+#include "app/run/run.hpp"
 #include "balance/partition/partition.hpp"
+#include "comm/agreed.hpp"
 
 namespace app {
 namespace {
+
+struct CommandLine {
+    std::string command;  // as given: run, partition, ...; empty where there is nothing to carry out
+    bool has_deck = false;
+    Options options;
+    std::string text;   // to be printed on standard output: help or the version
+    std::string error;  // why the command line is refused, without "error:"; empty: it isn't
+};
 
 const char* const exit_codes =
     "Exit codes:\n"
@@ -253,8 +269,6 @@ void parse(CLI::App& cli, std::vector<std::string> words, CommandLine& line) {
     }
 }
 
-}  // namespace
-
 CommandLine read_command_line(int argc, char** argv) {
     CommandLine line;
     line.options.command_line.assign(argv, argv + argc);
@@ -276,6 +290,37 @@ CommandLine read_command_line(int argc, char** argv) {
     else parse(cli, std::move(words), line);
     if (!line.error.empty()) line.error = "command line: " + line.error;
     return line;
+}
+
+// A launcher can give each rank a command line of its own; then ranks would wait for each other in different places.
+void require_one_command(int argc, char** argv, const comm::Communicator& comm) {
+    std::string mine;
+    for (int i = 1; i < argc; ++i) mine += std::string(argv[i]) + '\n';
+    std::string first = mine;
+    comm.broadcast(first);
+    comm::require(comm, mine == first, [] {
+        return UsageError("command line: it is not the same on all ranks; start all of them with the same one");
+    });
+}
+
+}  // namespace
+
+Outcome carry_out(int argc, char** argv, const comm::Communicator& comm) {
+    require_one_command(argc, argv, comm);
+    const CommandLine line = agreed(comm, [&] {
+        CommandLine read = read_command_line(argc, argv);
+        if (!read.error.empty()) throw UsageError(read.error);
+        return read;
+    });
+    const std::string& command = line.command;
+    if (command == "run") return run(line.options, comm);
+    if (command == "predict") return {predict(line.options, comm)};
+    if (command == "partition") return {partition(line.options, comm)};
+    if (command == "replay") return {replay(line.options, comm)};
+    if (command == "info") return {info(line.options, comm)};
+    if (command == "check" && line.has_deck) return {check(line.options, comm)};
+    if (comm.rank() == 0) say(stdout, "{}", command == "check" ? deck_reference() : line.text);
+    return {};
 }
 
 }  // namespace app

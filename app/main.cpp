@@ -5,7 +5,8 @@
 // own; the others may be waiting for it in a collective call, so it ends the whole job (app/common/errors.hpp).
 #include <fmt/format.h>
 
-#include <stdexcept>
+#include <exception>
+#include <string>
 #include <string_view>
 
 #include "app/command_line.hpp"
@@ -14,45 +15,10 @@
 #include "app/common/say.hpp"
 #include "app/common/signals.hpp"
 #include "app/common/words.hpp"
-#include "app/deck/deck.hpp"
-#include "app/predict/predict.hpp"
-#include "app/run/partition.hpp"
-#include "app/run/replay.hpp"
-#include "app/run/run.hpp"
-#include "comm/agreed.hpp"
 #include "comm/communicator.hpp"
 #include "comm/session.hpp"
 
 namespace {
-
-// A launcher can give each rank a command line of its own; then ranks would wait for each other in different places.
-void require_one_command(int argc, char** argv, const comm::Communicator& comm) {
-    std::string mine;
-    for (int i = 1; i < argc; ++i) mine += std::string(argv[i]) + '\n';
-    std::string first = mine;
-    comm.broadcast(first);
-    comm::require(comm, mine == first, [] {
-        return app::UsageError("command line: it is not the same on all ranks; start all of them with the same one");
-    });
-}
-
-app::Outcome dispatch(int argc, char** argv, const comm::Communicator& comm) {
-    require_one_command(argc, argv, comm);
-    const app::CommandLine line = app::agreed(comm, [&] {
-        app::CommandLine read = app::read_command_line(argc, argv);
-        if (!read.error.empty()) throw app::UsageError(read.error);
-        return read;
-    });
-    const std::string& command = line.command;
-    if (command == "run") return app::run(line.options, comm);
-    if (command == "predict") return {app::predict(line.options, comm)};
-    if (command == "partition") return {app::partition(line.options, comm)};
-    if (command == "replay") return {app::replay(line.options, comm)};
-    if (command == "info") return {app::info(line.options, comm)};
-    if (command == "check" && line.has_deck) return {app::check(line.options, comm)};
-    if (comm.rank() == 0) app::say(stdout, "{}", command == "check" ? app::deck_reference() : line.text);
-    return {};
-}
 
 // The exit code.
 int run_program(int argc, char** argv, const comm::Communicator& world) {
@@ -65,7 +31,7 @@ int run_program(int argc, char** argv, const comm::Communicator& world) {
         return 2;
     }
     try {
-        const app::Outcome outcome = dispatch(argc, argv, world);
+        const app::Outcome outcome = app::carry_out(argc, argv, world);
         if (outcome.by_signal) comm::end_job(outcome.code);
         return outcome.code;
     } catch (const std::exception& e) {

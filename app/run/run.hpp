@@ -2,15 +2,10 @@
 // The commands.
 #pragma once
 #include "app/run/options.hpp"
+#include "app/run/outcome.hpp"
 #include "comm/communicator.hpp"
 
 namespace app {
-
-/// How a run ended; the same on all ranks.
-struct Outcome {
-    int code = 0;            ///< exit code
-    bool by_signal = false;  ///< some rank was sent one
-};
 
 /// steelyard run. Collective.
 Outcome run(const Options& options, const comm::Communicator& comm);
