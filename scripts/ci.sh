@@ -17,12 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 part_start() { scripts/setup.sh --bare && scripts/bare.sh; }
 
-# What fails beside others runs once more alone. Both outcomes are shown: a test that passes only alone needs mending.
-part_tests() {
-    scripts/test.sh && return
-    echo "ci.sh: what failed runs once more, alone"
-    scripts/test.sh --rerun-failed -j1
-}
+part_tests() { scripts/test.sh; }
 
 part_clang() {
     scripts/setup.sh --sanitize &&

@@ -2,7 +2,6 @@
 // A team whose members are threads of this process: tests of what members do together, without MPI.
 #pragma once
 #include <algorithm>
-#include <barrier>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -25,6 +24,26 @@ inline std::vector<std::size_t> places_in_line(std::span<const balance::Part> pa
     for (const balance::Part& p : parts) at.push_back(std::exchange(next, next + p.bytes));
     return at;
 }
+
+/// Threads that wait here sleep. std::barrier first gives its core away some times, which on a busy machine costs a
+/// time slice of each other program.
+class Barrier {
+public:
+    explicit Barrier(int members) : members_(members) {}
+    void arrive_and_wait() {
+        std::unique_lock lock(mutex_);
+        const int round = round_;
+        if (++arrived_ < members_) return all_arrived_.wait(lock, [&] { return round_ != round; });
+        arrived_ = 0, ++round_;
+        all_arrived_.notify_all();
+    }
+
+private:
+    const int members_;
+    std::mutex mutex_;
+    std::condition_variable all_arrived_;
+    int arrived_ = 0, round_ = 0;
+};
 
 class ThreadTeam final : public balance::Team {
 public:
@@ -110,7 +129,7 @@ public:
     struct Board {
         explicit Board(int n) : members(n), barrier(n), published(n) {}
         const int members;
-        std::barrier<> barrier;
+        Barrier barrier;
         std::vector<std::vector<std::byte>> published;
         std::mutex mutex;
         struct Box {
