@@ -243,8 +243,9 @@ def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
     )
     assert browser.run(slider) == browser.run(frames) - 1, "it stays at the last frame"
     assert "goes on, as of" in browser.run("return document.querySelector('.state').textContent")
-    # Somebody looks at an earlier frame, in other colours, without borders, further down.
-    browser.run("const s = document.getElementById('time'); s.value = 1; s.dispatchEvent(new Event('input'))")
+    # Somebody looks at the first frame, in other colours, without borders, further down. (Of the others a run drops every
+    # second one as it grows.)
+    browser.run("const s = document.getElementById('time'); s.value = 0; s.dispatchEvent(new Event('input'))")
     browser.key("2"), browser.key("b")
     browser.run("scrollTo({ top: 321, behavior: 'instant' })")
     step = re.match("step ([0-9,]+),", browser.run(where))[1]
