@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from multiprocessing.pool import ThreadPool
+from concurrent.futures import ThreadPoolExecutor
 
 from common import call, mpiexec, read_json
 
@@ -54,7 +54,13 @@ def commands(build, target):
 def unit_of(build, source):
     """The compilation, an entry of compile_commands.json, that a source of the program is a part of."""
     path = os.path.join(SOURCE, source)
+    program = subprocess.run(
+        ["ninja", "-C", build, "-t", "commands", "steelyard"], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
     for entry in read_json(os.path.join(build, "compile_commands.json")):
+        words = shlex.split(entry["command"])
+        if f" -o {words[words.index('-o') + 1]} " not in program:  # of a library that is not the program's
+            continue
         if os.path.samefile(entry["file"], path):
             return entry
         if entry["file"].endswith(".cxx"):  # sources that are compiled together
@@ -103,7 +109,9 @@ def with_files_of(folder, unit, added):
         ours = os.path.join(folder, os.path.relpath(path, SOURCE))
         if os.path.exists(ours):
             text = text.replace(f'"{path}"', f'"{ours}"')
-    result = os.path.join(folder, os.path.basename(unit["file"]))
+    result = os.path.join(
+        folder, os.path.relpath(unit["file"], "/").replace("/", "_")
+    )  # names repeat in other libraries
     with open(result, "w") as f:
         f.write(text)
     return [result]
@@ -132,8 +140,8 @@ def program_with(build, folder, page, examples):
             units[unit["file"]] = unit
             added.setdefault(unit["file"], []).extend([shown[1]] if n == 0 else [])
     jobs = [(folder, u, s) for name, u in units.items() for s in with_files_of(folder, u, added[name])]
-    with ThreadPool(os.cpu_count()) as pool:
-        objects = pool.starmap(compile_in, jobs)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # a compilation that fails ends the script
+        objects = list(pool.map(compile_in, *zip(*jobs)))
     words, binary = commands(build, "steelyard"), os.path.join(folder, "steelyard")
     at = words.index("-o")  # objects before libraries: what they define is not taken from there
     call(words[:at] + objects + ["-o", binary] + words[at + 2 :], cwd=build)
