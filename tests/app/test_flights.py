@@ -59,7 +59,7 @@ def test_every_position(tmp_path, name, velocity):
     keys = SMALL | OWN.get(name, {}) | dict(system__bodies__0__velocity=velocity)
     length = SIDE << 40
     first = None
-    for ranks in (1, 2, 3, 7) if velocity == [8, 8] else (3,):
+    for ranks in ((1, 2, 3, 7) if name in ("geometric", "patch") else (1, 2, 3)) if velocity == [8, 8] else (3,):
         out = tmp_path / str(ranks)
         before, after = flown(deck, out, ranks, keys)
         x, v = before[:, :2], before[:, 2:]

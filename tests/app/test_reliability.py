@@ -874,6 +874,13 @@ def test_hostile(tmp, deck, small, dimensions):
     for name, values in old.items():
         if name.startswith("exact/id") or name.startswith("exact/state"):
             continue
+        if dimensions == 3 and name not in (
+            "balance/r1/boxes",
+            "balance/r1/first",
+            "balance/r1/splits",
+            "balance/r1/state",
+        ):
+            continue  # as in the plane
         if name != "balance/r1/splits":  # nothing is remembered where the kind of the partition has changed
             refused(f"{name}: empty", replace(name, []))
         if name != "balance/step":

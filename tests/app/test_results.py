@@ -515,6 +515,9 @@ def test_trajectory_kills(tmp):
     """kill -9 at random times: the file opens with every frame up to the last checkpoint, all that it shows is right, a
     restart goes on."""
     keys = dict(run__steps=1500, output__every=60, output__trajectory_every=3, checkpoint__every=30)
+    keys |= dict(system__box=[130.0, 70.0])  # 5,000 particles
+    for i, x in enumerate((10, 65)):
+        keys |= {f"system__slabs__{i}__lower": [x, 10], f"system__slabs__{i}__upper": [x + 53, 60]}
     whole = os.path.join(tmp, "whole")
     assert run(2, "run", DECK, "--out", whole, "--quiet", *settings(**keys))[0] == 0, "whole run"
     steps, positions = frames_of(os.path.join(whole, "trajectory.h5"))
