@@ -243,8 +243,8 @@ def test_page_that_reads_itself_anew(tmp_path, long_run, browser):
     )
     assert browser.run(slider) == browser.run(frames) - 1, "it stays at the last frame"
     assert "goes on, as of" in browser.run("return document.querySelector('.state').textContent")
-    # Somebody looks at the first frame, in other colours, without borders, further down. (Of the others a run drops every
-    # second one as it grows.)
+    # Somebody looks at the first frame, in other colours, without borders, further down. (A run drops every second one
+    # of the others as it grows.)
     browser.run("const s = document.getElementById('time'); s.value = 0; s.dispatchEvent(new Event('input'))")
     browser.key("2"), browser.key("b")
     browser.run("scrollTo({ top: 321, behavior: 'instant' })")
