@@ -16,7 +16,7 @@ namespace {
 constexpr const char* loads_file = "loads.h5";
 
 // Datasets in the order of describe().
-enum LoadsPlace : std::size_t { place_step, place_time, place_load, place_particles };
+enum LoadsPlace : std::size_t { entry_step, entry_time, entry_load, entry_particles };
 
 }  // namespace
 
@@ -66,8 +66,8 @@ std::vector<comm::FramePlace> LoadSeries::describe(comm::FileWriter& file, std::
 
 void LoadSeries::write_frame(std::int64_t frame, const Moment& now) {
     if (comm().rank() == 0) {
-        file().write(place_step, frame, 0, &now.step, 1);
-        file().write(place_time, frame, 0, &now.time, 1);
+        file().write(entry_step, frame, 0, &now.step, 1);
+        file().write(entry_time, frame, 0, &now.time, 1);
     }
     const balance::HomeCells cells = now.balancer.count(now.step, now.engine);
     const balance::Box home = balance::Homes{grid_, comm().size()}.of(comm().rank());
@@ -85,8 +85,8 @@ void LoadSeries::write_frame(std::int64_t frame, const Moment& now) {
                 constexpr auto size = static_cast<std::int64_t>(sizeof(T));
                 file().write_part(place, frame, row, first * size, values.data(), std::ssize(values) * size);
             };
-            write(place_load, loads);
-            write(place_particles, particles);
+            write(entry_load, loads);
+            write(entry_particles, particles);
         }
 }
 

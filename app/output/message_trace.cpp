@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view header = "plan,kind,step,source,target,bytes,source_node,target_node\n";
 
 // A part, on its way to rank 0.
-struct Row {
+struct TracedMessage {
     std::int32_t source, target;
     std::int64_t bytes;
 };
@@ -93,9 +93,9 @@ void MessageTrace::append(const std::string& rows) {
 }
 
 void MessageTrace::add(std::string_view kind, std::span<const balance::Part> sent) {
-    std::vector<Row> mine;
+    std::vector<TracedMessage> mine;
     for (const balance::Part& p : sent) mine.push_back({comm_.rank(), p.member, static_cast<std::int64_t>(p.bytes)});
-    for (const Row& r : balance::gather<Row>(comm::Ranks(comm_), mine))
+    for (const TracedMessage& r : balance::gather<TracedMessage>(comm::Ranks(comm_), mine))
         fmt::format_to(std::back_inserter(unwritten_), "{},{},{},{},{},{},{},{}\n", plans_, kind, step_, r.source,
                        r.target, r.bytes, nodes_.of(r.source), nodes_.of(r.target));
     ++plans_;

@@ -33,7 +33,7 @@ struct Cell {
 
 // use(cell, place of the cell among all of the rank's) for each cell of this rank.
 template <class Use>
-void for_each_cell(const Engine& engine, Use use) {
+void for_each_own_cell(const Engine& engine, Use use) {
     const balance::Box grid = engine.setup().domain.grid().box();
     for (std::size_t t = 0, place = 0; t < engine.tiles().size(); ++t) {
         const balance::Box& box = engine.tiles().box(t);
@@ -154,7 +154,7 @@ std::optional<CloseParticles> closest_pair_with_files(const Deck& deck, double r
     const double most = radius > 0 ? most_apart(domain, radius) : std::numeric_limits<double>::infinity();
     std::vector<Cell> crowded;
     std::array<std::int64_t, 1> fullest{0};
-    for_each_cell(engine, [&](const Cell& cell, std::size_t) {
+    for_each_own_cell(engine, [&](const Cell& cell, std::size_t) {
         fullest[0] = std::max(fullest[0], cell.particles);
         if (static_cast<double>(cell.particles) > most) crowded.push_back(cell);
     });
@@ -172,7 +172,7 @@ std::optional<CloseParticles> closest_pair_with_files(const Deck& deck, double r
     engine.build_neighbour_lists();
     const std::vector<std::int64_t> pairs = engine.cell_neighbours();
     std::vector<Cell> close;
-    for_each_cell(engine, [&](const Cell& cell, std::size_t place) {
+    for_each_own_cell(engine, [&](const Cell& cell, std::size_t place) {
         if (pairs[place] > 0) close.push_back(cell);
     });
     if (sum_of(std::ssize(close), comm) == 0) return std::nullopt;

@@ -19,12 +19,12 @@
 namespace app {
 namespace {
 
-std::string number(double x) { return fmt::format("{:.3g}", x); }
+std::string short_number(double x) { return fmt::format("{:.3g}", x); }
 
 // A length in tenths of sigma, rounded up.
 std::string gap_of(const md::PotentialSpec& potential) {
     const double tenth = potential.sigma / 10;
-    return number(std::ceil(md::calm_distance(potential) / tenth) * tenth);
+    return short_number(std::ceil(md::calm_distance(potential) / tenth) * tenth);
 }
 
 std::string where(const md::ClosePair& p, const md::System& system) {
@@ -34,8 +34,8 @@ std::string where(const md::ClosePair& p, const md::System& system) {
 std::string what(const md::ClosePair& p, const md::System& system, const md::Body& first) {
     const auto name = [&](int i) { return md::body_name(system, p.body[i]); };
     if (p.in_lattice)
-        return fmt::format("particles of {} are {} apart at its density of {}", name(0), number(p.distance),
-                           number(first.density));
+        return fmt::format("particles of {} are {} apart at its density of {}", name(0), short_number(p.distance),
+                           short_number(first.density));
     std::string at = fmt::format("{:.6g}, {:.6g}", p.at[0], p.at[1]);
     if (system.dimensions == 3) at += fmt::format(", {:.6g}", p.at[2]);
     const bool slabs = p.body[1] < system.slabs.size();
@@ -43,13 +43,13 @@ std::string what(const md::ClosePair& p, const md::System& system, const md::Bod
                        p.body[0] == p.body[1] ? fmt::format("two particles of {}", name(0))
                        : slabs                ? fmt::format("particles of slabs {} and {}", p.body[0], p.body[1])
                                               : fmt::format("particles of {} and {}", name(0), name(1)),
-                       number(p.distance), at, p.across_box ? ", across the periodic boundary" : "");
+                       short_number(p.distance), at, p.across_box ? ", across the periodic boundary" : "");
 }
 
-std::string remedy(const md::ClosePair& p, const md::System& system, const md::Body& first) {
+std::string advice(const md::ClosePair& p, const md::System& system, const md::Body& first) {
     if (p.in_lattice)
         return fmt::format("use a density of at most {}",
-                           number(md::lattice_density(first.lattice, md::calm_distance(system.potential))));
+                           short_number(md::lattice_density(first.lattice, md::calm_distance(system.potential))));
     const std::string gap = gap_of(system.potential);
     const char* of_what = p.body[1] < system.slabs.size() ? "slab" : "body";
     if (p.body[0] != p.body[1] && !p.across_box)
@@ -90,8 +90,9 @@ void check_crowd(const Deck& deck, const Setup& setup) {
             throw DeckError(fmt::format(
                 "{}.density: {} puts {} particles into the {} columns of cells around one, more than {}; use at most "
                 "{}{}",
-                md::body_path(deck.system, i), number(body.density), number(crowd), columns, most,
-                number(most / extent), deck.grid.cell > setup.potential.cutoff ? ", or a smaller grid.cell" : ""));
+                md::body_path(deck.system, i), short_number(body.density), short_number(crowd), columns, most,
+                short_number(most / extent),
+                deck.grid.cell > setup.potential.cutoff ? ", or a smaller grid.cell" : ""));
     }
 }
 
@@ -102,10 +103,11 @@ std::vector<std::string> check_spacing(const md::System& system, std::span<const
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         if (bodies[i].fill != md::Fill::random) continue;
         const double r = bodies[i].spacing;
-        const std::string what = fmt::format("particles of {} may be {} apart", md::body_name(system, i), number(r));
+        const std::string what =
+            fmt::format("particles of {} may be {} apart", md::body_name(system, i), short_number(r));
         if (r < least)
             throw DeckError(fmt::format("{}.spacing: {}, and forces are exact from {} on; use a spacing of at least {}",
-                                        md::body_path(system, i), what, number(least), gap_of(system.potential)));
+                                        md::body_path(system, i), what, short_number(least), gap_of(system.potential)));
         if (r < hot)
             notes.push_back(
                 fmt::format("{}: the start releases up to {} epsilon there; use a spacing of at least {}", what,
@@ -123,11 +125,12 @@ std::vector<std::string> check_bodies(const Deck& deck, const Setup& setup) {
                  hot = md::distance_of_energy(potential, 100 * potential.epsilon);
     const auto sentence = [&](const md::ClosePair& p, const std::string& so) {
         const md::Body& first = bodies[p.body[0]];
-        return fmt::format("{}{}; {}", what(p, deck.system, first), so, remedy(p, deck.system, first));
+        return fmt::format("{}{}; {}", what(p, deck.system, first), so, advice(p, deck.system, first));
     };
     if (const auto close = md::closest_pair(setup.domain, bodies, least))
-        throw DeckError(fmt::format("{}: {}", where(*close, deck.system),
-                                    sentence(*close, fmt::format(", and forces are exact from {} on", number(least)))));
+        throw DeckError(
+            fmt::format("{}: {}", where(*close, deck.system),
+                        sentence(*close, fmt::format(", and forces are exact from {} on", short_number(least)))));
     std::vector<std::string> notes = check_spacing(deck.system, bodies, least, hot);
     check_crowd(deck, setup);
     const auto close = md::closest_pair(setup.domain, bodies, hot);
@@ -148,10 +151,10 @@ std::vector<std::string> close_in_bodies(const Deck& deck, const CloseParticles&
     const std::vector<md::Body> bodies = md::all_bodies(deck.system);
     const md::ClosePair pair{close.body, close.at, close.distance, false, close.across_box};
     const md::Body& first = bodies[pair.body[0]];
-    const std::string found = what(pair, deck.system, first), so = remedy(pair, deck.system, first);
+    const std::string found = what(pair, deck.system, first), so = advice(pair, deck.system, first);
     if (close.distance < least)
         throw DeckError(fmt::format("{}: {}, and forces are exact from {} on; {}", where(pair, deck.system), found,
-                                    number(least), so));
+                                    short_number(least), so));
     if (first.fill == md::Fill::lattice && bodies[pair.body[1]].fill == md::Fill::lattice) return {};
     return {fmt::format("{}: {}; {}", found, energy_released(deck.system.potential, close.distance), so)};
 }
@@ -169,12 +172,12 @@ std::vector<std::string> check_files(const Deck& deck, const Setup& setup, const
     std::string at = fmt::format("{:.6g}, {:.6g}", close->at[0], close->at[1]);
     if (setup.domain.dimensions == 3) at += fmt::format(", {:.6g}", close->at[2]);
     const std::string what = fmt::format("{}: particles {} and {} are {} apart at [{}]", path, close->id[0],
-                                         close->id[1], number(close->distance), at);
+                                         close->id[1], short_number(close->distance), at);
     comm::require(comm, close->distance >= least, [&] {
         return InputError(
             fmt::format("{}, and forces are exact from {} on; leave out one of them, or let the state "
                         "relax where it was made",
-                        what, number(least)));
+                        what, short_number(least)));
     });
     return {fmt::format("{}: {}; let the state relax where it was made", what,
                         energy_released(potential, close->distance))};

@@ -28,7 +28,7 @@
 namespace app {
 namespace {
 
-constexpr std::int64_t most_particles = std::int64_t{1} << 40, most_id = std::int64_t{1} << 60;
+constexpr std::int64_t most_in_file = std::int64_t{1} << 40, most_id = std::int64_t{1} << 60;
 constexpr double particle_bytes = 100;  // on the way to its owner
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, const std::string& remedy) {
@@ -62,7 +62,7 @@ void reading(const comm::Communicator& comm, Body body) {
 }
 
 void check_head(const SourceHead& head, const std::string& path, int ranks_of_node, int ranks) {
-    if (head.particles > most_particles)
+    if (head.particles > most_in_file)
         refuse(path, fmt::format("announces {} particles, more than 2^40", head.particles), "give a smaller file");
     const double needed = static_cast<double>(head.particles) * particle_bytes * ranks_of_node / ranks,
                  there = comm::memory_bytes();

@@ -17,7 +17,7 @@ constexpr std::size_t buffer_bytes = 1 << 20, longest_line = 1 << 16;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of UTF-8
 
 template <class T>
-std::optional<T> number(std::string_view word) {
+std::optional<T> number_in(std::string_view word) {
     if (word.starts_with('+')) word.remove_prefix(1);
     T x{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), x);
@@ -94,7 +94,7 @@ void split(std::string_view line, std::vector<std::string_view>& words) {
     }
 }
 
-std::optional<double> real_number(std::string_view word) { return number<double>(word); }
-std::optional<std::int64_t> whole_number(std::string_view word) { return number<std::int64_t>(word); }
+std::optional<double> real_number(std::string_view word) { return number_in<double>(word); }
+std::optional<std::int64_t> whole_number(std::string_view word) { return number_in<std::int64_t>(word); }
 
 }  // namespace app
