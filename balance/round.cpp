@@ -180,8 +180,8 @@ private:
     }
 
     CellLoads learnt_loads(const std::vector<double>& times) {
-        if (driver_ && s_.policy.finds_speeds())
-            all_.speeds.learn(s_.team, s_.grid, pieces_, cells_.counts, times, s_.meter);
+        if (driver_ && s_.policy.finds_speeds() && measured_.reference)
+            all_.speeds.learn(s_.team, hosted_by(s_), *measured_.reference, s_.meter);
         const auto loads_of = [&](const ProcessCells& cells) {
             s_.meter.part(RoundPart::model, std::min(s_.hosts.processes(), most_concluded), cells.cells());
             return evaluate(*b_.model, s_.team, s_.grid, cells, cells_.counts, b_.state,
@@ -303,7 +303,7 @@ private:
 
 Balancing make_balancing(const Setting& s, const ModelConstants& constants, const std::string& driver,
                          std::span<const Contender> others) {
-    Balancing all{{}, Speeds(s.hosts.processes(), constants), {}, {}, 0};
+    Balancing all{{}, Speeds(s.hosts.processes()), {}, {}, 0};
     const ProcessBoxes even = even_processes(s.grid, s.hosts.processes(), s.hosts.processes_of(s.team.rank()));
     const auto add = [&](const Contender& c, const std::string& label) {
         BalancedModel b{c, label, make_model(c.model, constants), even};

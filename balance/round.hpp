@@ -46,7 +46,7 @@ struct Policy {
     Start start = Start::particles;  ///< the loads before anything was measured
     Counting counting;               ///< Clock::work; its costs also say what a migration takes
 
-    /// A partition that never changes cannot tell slow processes from dear cells.
+    /// A partition that never changes has no use for speeds.
     bool finds_speeds() const { return speeds == SpeedSource::measured && kind_of(partition).follows_loads; }
 };
 
@@ -173,6 +173,9 @@ struct Measured {
     Moment moment;
     bool first = false;                   ///< nothing was measured yet: all models partition by the same first loads
     std::optional<Observation> observed;  ///< by the wall clock, what observe() said of the driver
+    /// Seconds of the reference piece of work (balance/model/speeds.hpp) on each process that this member hosts, on all
+    /// members or on none; without them speeds stay as they are.
+    std::optional<std::vector<double>> reference = {};
     /// Of each member, where they have accelerators: how fast they are together, relative to the member's CPU.
     std::vector<double> accelerator_speeds = {};
     /// Seconds a step of the driver's processes that this member hosts, on all members or on none; without them they

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench_rates: CPU time of the arithmetic of one balancing on member 0 of a team, the busiest, whatever the others do:
 // messages are left out. The bisection is timed by the wall clock, on one member after the other, and that of the
-// busiest is printed: run it on an idle machine. From the tables come the rates in app/balancing/simulated_cost.hpp;
-// those of the search for slow processes from bench_search.
+// busiest is printed: run it on an idle machine. From the tables come the rates in app/balancing/simulated_cost.hpp.
 #include <time.h>
 
 #include <algorithm>

@@ -102,6 +102,7 @@ Spent balance_once(const balance::Setting& s, balance::Balancing& state, int rou
     balance::Measured measured;
     measured.moment = {10 * (round + 1), 10 * round, {}};
     measured.first = round == 0;
+    measured.reference.emplace(s.hosts.processes_of(s.team.rank()).size(), 1e-5);
     balance::Outcome outcome = rebalance(
         s, before, contents(s.grid, before.tiles_of_rank(s.team.rank()), 0.04 + 0.01 * round), measured, state);
     Spent spent{s.meter.now() - begin, 0};

@@ -96,10 +96,33 @@ bool LoadBalancer::collect_times(std::int64_t step, Engine& engine) {
     // Of the driver alone: the times that other partitions would have taken cannot be measured.
     observed_ = balance::observe(setting_, {step, *last_step_, noise},
                                  wall_->trusts(mean) ? std::optional(std::move(times)) : std::nullopt, state_);
-    if (observed_->row.decision == balance::Decision::none) return true;
+    elapsed_ += static_cast<double>(sum) * 1e-9 / team_.size() / wall_->mean_threads();
+    if (observed_->row.decision == balance::Decision::none) {
+        measure_reference(engine);
+        return true;
+    }
     rows_ = {observed_->row};
     last_step_ = step;
     return false;
+}
+
+void LoadBalancer::measure_reference(Engine& engine) {
+    if (!finds_speeds()) return;
+    if (!reference_) reference_.emplace(engine.setup(), team_.comm());
+    reference_seconds_ = reference_->measure(std::exchange(elapsed_, 0.0));
+    if (reference_seconds_ > 0) reference_seconds_ /= engine.take_share();
+}
+
+// Of the processes of this rank, on all ranks or on none.
+std::optional<std::vector<double>> LoadBalancer::reference_times(std::int64_t step) const {
+    if (!finds_speeds() || !last_step_) return std::nullopt;
+    const balance::Range hosted = hosts().processes_of(team_.rank());
+    std::vector<double> seconds(hosted.size(), reference_seconds_);
+    if (settings_.clock == balance::Clock::work)
+        seconds = counted_reference(settings_.work.slow, settings_.noise, seed_, step, hosted);
+    else if (reference_seconds_ == 0) return std::nullopt;
+    for (double& s : seconds) s /= zones_.speed_up();
+    return seconds;
 }
 
 void LoadBalancer::balance(std::int64_t step, Engine& engine) {
@@ -145,6 +168,7 @@ balance::Outcome LoadBalancer::make_round(std::int64_t step, Engine& engine, con
     measured.moment = {step, last_step(), noise};
     measured.first = !last_step_;
     measured.observed = std::exchange(observed_, std::nullopt);
+    measured.reference = reference_times(step);
     measured.accelerator_speeds = zones_.speeds();
     const bool pairs = settings_.clock == balance::Clock::work && !measured.first;
     try {

@@ -15,6 +15,7 @@
 
 #include "app/balancing/balanced_cells.hpp"
 #include "app/balancing/measure.hpp"
+#include "app/balancing/reference.hpp"
 #include "app/balancing/simulated_cost.hpp"
 #include "app/balancing/zone_balancer.hpp"
 #include "app/common/timers.hpp"
@@ -156,6 +157,8 @@ private:
     balance::Decomposition timed_around_home(const Engine& engine) const;  // as part of a balancing
     balance::Decomposition cut(balance::ProcessBoxes known, balance::TileShape tile) const;
     double time_ahead(double dt) const;
+    void measure_reference(Engine& engine);
+    std::optional<std::vector<double>> reference_times(std::int64_t step) const;
     balance::Outcome make_round(std::int64_t step, Engine& engine, const balance::Decomposition& owners);
     void migrate(std::int64_t step, Engine& engine, balance::Decomposition old, balance::LocalPartition next,
                  const balance::ProcessBoxes& before, const balance::HomeCells& cells);
@@ -169,9 +172,13 @@ private:
     balance::Balancing state_;
     ZoneBalancer zones_;
     std::optional<WallClock> wall_;
-    std::optional<std::int64_t> last_step_;         // of the last round; nothing before the first one
-    std::int64_t timed_from_ = 0;                   // by the wall clock, the step from which times add up
-    std::optional<balance::Observation> observed_;  // by the wall clock, of a round that is under way
+    std::optional<std::int64_t> last_step_;  // of the last round; nothing before the first one
+    std::int64_t timed_from_ = 0;            // by the wall clock, the step from which times add up
+    // By the wall clock, of a round that is under way: what was observed, and the seconds of the reference; 0: unknown.
+    std::optional<balance::Observation> observed_;
+    double reference_seconds_ = 0;
+    std::optional<Reference> reference_;
+    double elapsed_ = 0;  // mean of the ranks, at work since the reference was measured last
     std::vector<BalanceRow> rows_;
     std::vector<ResourceRow> resources_;
     bool keeps_cells_;  // of balancings, for formats of other programs

@@ -17,12 +17,11 @@ struct PartCost {
 };
 
 /// Measured on one core of an AMD EPYC with AVX-512, of 2024 or later, for 96 to 2400 processes and 0.26 to 130 million
-/// cells by bench/bench_rates and bench_search, rounded up (numbers that are added up: over_all() by itself); on an
+/// cells by bench/bench_rates, rounded up (numbers that are added up: over_all() by itself); on an
 /// Intel Xeon of 2023 most were twice as long. Cells: of a rank's home, but lines of cells that ranks cut together for
 /// lines, and of hosted processes for a model that is not additive. For the chain, processes are the parts that sweeps
 /// go through, and cells the items that a leader collects; for tiles, fields and owners they are those that a rank
-/// knows around it, for the bisection those that it cuts itself; for the search for slow processes see balance::Meter,
-/// which is told of it twice, so that its `once` is spent twice.
+/// knows around it, for the bisection those that it cuts itself.
 namespace cost {
 inline constexpr PartCost tiles{3e-5, 7e-8, 1e-9};        ///< around a rank: a decomposition and a plan of its halo
 inline constexpr PartCost fields{5e-6, 6e-9, 7.5e-10};    ///< a plan between homes and boxes; a number that is packed
@@ -35,20 +34,14 @@ inline constexpr PartCost model{0, 1.9e-8, 8.5e-9};       ///< r1
 inline constexpr PartCost lines{0, 0, 2e-8};              ///< of the bisection's first levels
 inline constexpr PartCost bisection{1e-4, 1.5e-5, 1e-8};  ///< into 8 patches a process
 inline constexpr PartCost chain{0, 1.2e-8, 1.4e-9};       ///< by a leader, with unequal targets
-inline constexpr PartCost blocks{0, 0, 5e-9};             ///< for the search for slow processes
-inline constexpr PartCost look{0, 9e-8, 0};               ///< for that, at the times of the hosted processes
-inline constexpr PartCost medians{0, 2.5e-8, 0};          ///< on rank 0, of times of all processes or of some of many
-inline constexpr PartCost prior{1.5e-5, 2.1e-7, 0};       ///< on rank 0, where times are not explained: the costs anew
-inline constexpr PartCost shares{0, 3e-7, 0};             ///< of a process in blocks
-inline constexpr PartCost sift{0, 1.2e-7, 0};             ///< on a rank that searches: which of them it looks at
-inline constexpr PartCost search{1e-4, 7e-10, 7e-8};      ///< and the search itself
+inline constexpr PartCost speeds{0, 4e-8, 0};             ///< of the hosted processes
+inline constexpr PartCost medians{0, 5e-8, 0};            ///< on rank 0, of all processes or of some of many
 }  // namespace cost
 
 /// Of each balance::RoundPart, in its order.
-inline constexpr std::array part_costs{cost::fields, cost::around,    cost::counted, cost::owners,  cost::model,
-                                       cost::lines,  cost::bisection, cost::chain,   cost::quality, cost::sums,
-                                       cost::blocks, cost::look,      cost::medians, cost::prior,   cost::shares,
-                                       cost::sift,   cost::search};
+inline constexpr std::array part_costs{cost::fields,  cost::around, cost::counted,   cost::owners,
+                                       cost::model,   cost::lines,  cost::bisection, cost::chain,
+                                       cost::quality, cost::sums,   cost::speeds,    cost::medians};
 
 /// Nothing where time is real.
 inline void charge(const PartCost& part, std::int64_t processes, std::int64_t cells) {

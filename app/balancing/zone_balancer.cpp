@@ -101,6 +101,12 @@ std::vector<double> ZoneBalancer::speeds() const {
     return speeds;
 }
 
+double ZoneBalancer::speed_up() const {
+    const double ratio = counted() ? settings_.speed_of(setting_.team.rank()) : speed();
+    const double slower = std::max(1 - share(), ratio > 0 ? share() / ratio : 0.0);  // the side that takes longer
+    return on() && slower > 0 ? 1 / slower : 1;
+}
+
 bool ZoneBalancer::due(std::int64_t step, bool displaced) const {
     if (!on() || (placed_ && step <= last_step_)) return false;
     if (!placed_) return true;

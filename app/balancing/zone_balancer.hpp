@@ -124,6 +124,8 @@ public:
     double share() const { return border_.share(); }
     double most_share() const { return border_.most_share(); }
     double speed() const { return balance::relative_speed(state_); }
+    /// How many times as fast as its CPU alone this rank is with its accelerators at this share; 1 without.
+    double speed_up() const;
     std::int64_t boxes() const { return border_.boxes(); }
     /// What all ranks have learnt, for checkpoints. Collective.
     std::vector<double> memory() const;

@@ -3,6 +3,8 @@
 
 #include <omp.h>
 
+#include <algorithm>
+
 namespace app {
 
 Stopwatch::Stopwatch(const Setup& setup, const TileSet& tiles)
@@ -12,11 +14,14 @@ void Stopwatch::timed_for(const ThreadSchedule& schedule, const std::function<vo
     if (!setup_.time_tiles)
         return parallel_runs(
             schedule.first, [&](std::size_t i) { body(schedule.items[i]); }, [] {});
+    const bool by_wall = setup_.thread_seconds == comm::now, shared = by_wall && measuring_;
+    const double begin = by_wall ? comm::now() : 0;
     parallel_runs(
         schedule.first,
         [&](std::size_t i) {
             const std::size_t t = schedule.items[i];
             Watch& w = watches_[omp_get_thread_num()];
+            if (shared && !w.running) w.begin = clocks_now();
             if (!w.running || tiles_.process_of(w.tile) != tiles_.process_of(t)) {
                 book(w);
                 w.tile = t;
@@ -27,9 +32,30 @@ void Stopwatch::timed_for(const ThreadSchedule& schedule, const std::function<vo
         [&] {
             Watch& w = watches_[omp_get_thread_num()];
             if (w.running) book(w);
+            if (shared && w.running) {
+                const Clocks end = clocks_now();
+                w.spent = {end.wall - w.begin.wall, end.cpu - w.begin.cpu};
+            }
             w.running = false;
         });
     for (Watch& w : watches_) busy_ += std::exchange(w.busy, 0.0);
+    if (by_wall) book_share(comm::now() - begin, shared);
+}
+
+void Stopwatch::book_share(double elapsed, bool measured) {
+    constexpr double reading = 1e-6, part = 0.001;
+    saved_ = std::min(saved_ + elapsed - (measured ? reading / part : 0), enough);
+    if (saved_ >= enough) measuring_ = true;
+    if (saved_ <= 0) measuring_ = false;
+    for (Watch& w : watches_) {
+        const Clocks spent = std::exchange(w.spent, {});
+        at_tiles_.wall += spent.wall, at_tiles_.cpu += spent.cpu;
+    }
+}
+
+double Stopwatch::take_share() {
+    const Clocks spent = std::exchange(at_tiles_, {});
+    return spent.wall > 0 ? std::clamp(spent.cpu / spent.wall, 0.0, 1.0) : 1;
 }
 
 void Stopwatch::book(Watch& w) {

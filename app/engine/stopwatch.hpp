@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CPU time of each process's tiles, for balancing by the wall clock and between the CPU and its accelerators.
+// Time of each process's tiles, for balancing by the wall clock and between the CPU and its accelerators.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -30,19 +30,35 @@ public:
     /// Seconds since the last call, booked on all threads together.
     double take_busy() { return std::exchange(busy_, 0.0); }
 
+    /// Which part of the time since the last call in which the threads were at tiles they had their cores, 0 to 1,
+    /// where the clock is the wall clock: others may have taken them meanwhile. 1 by another clock. It is measured in
+    /// as many loops as make the reading of the clocks cost 0.1 %, some after each other: loops of a pass are unlike.
+    double take_share();
+
 private:
+    // Of a thread in a loop.
+    struct Clocks {
+        double wall = 0, cpu = 0;
+    };
+    static Clocks clocks_now() { return {comm::now(), comm::thread_cpu_seconds()}; }
     struct alignas(64) Watch {  // of one thread: since when it has been at tiles of the process that `tile` belongs to
         std::size_t tile = 0;
         double start = 0, busy = 0;
         bool running = false;
+        Clocks begin, spent;  // in a loop whose share is measured
     };
     void book(Watch& w);
+    void book_share(double elapsed, bool measured);
 
     const Setup& setup_;
     const TileSet& tiles_;
     std::vector<Watch> watches_;  // by thread
     std::vector<double> seconds_;
     double busy_ = 0;
+    static constexpr double enough = 1e-2;
+    Clocks at_tiles_;        // of all threads together, in loops whose share was measured
+    double saved_ = enough;  // elapsed seconds of loops, less a thousand times what reading the clocks has taken
+    bool measuring_ = true;  // from where enough is saved until it is spent
 };
 
 }  // namespace app

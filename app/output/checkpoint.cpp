@@ -50,7 +50,7 @@ void write_balance(comm::FileWriter& file, const LoadBalancer& balancer) {
     if (!balancer.finds_speeds()) return;
     const std::vector<double> memory = balancer.speeds().memory(balancer.team());
     file.dataset("/balance/speeds/found", std::span<const double>(balancer.speeds().found()));
-    file.rows("/balance/speeds/records", std::span<const double>(memory));
+    file.rows("/balance/speeds/reference", std::span<const double>(memory));
 }
 
 // Of one model, as write_balance() lays it out. boxes: of all processes.

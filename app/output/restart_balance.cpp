@@ -123,9 +123,9 @@ void load_speeds(comm::FileReader& file, const std::string& path, std::int64_t p
         return;
     }
     std::optional<std::vector<double>> memory;
-    if (file.has("/balance/speeds/memory"))
+    if (file.has("/balance/speeds/records") || file.has("/balance/speeds/memory"))
         notes.push_back("what the speeds were found from is dropped: another version of the program wrote it");
-    else memory = file.all<double>("/balance/speeds/records");
+    else memory = file.all<double>("/balance/speeds/reference");
     const bool good = balancer.speeds().restore(balancer.hosts().processes_of(comm.rank()), found, memory);
     comm::require(comm, good, [&] {
         return InputError(

@@ -144,11 +144,9 @@ double partition_seconds(const Deck::Balance& balance, const Prices& price, int 
         m.gathered_bytes += 8 * chain.items;
     }
     if (balance.speeds == balance::SpeedSource::measured) {
-        // Nothing stands out: where something does, the search takes more.
-        seconds += price.part(cost::blocks, price.cells_of_a_rank(), 1) + price.part(cost::look, 0, 1) +
-                   price.part(cost::medians, 0, concluded);
-        m.reductions += 1, m.broadcasts += 1, m.gathers += 1, m.messages += 2;
-        m.gathered_bytes += ratio * concluded;
+        seconds += price.part(cost::speeds, 0, 1) + price.part(cost::medians, 0, concluded);
+        m.broadcasts += 2, m.gathers += 2;
+        m.gathered_bytes += 2 * ratio * concluded;
     }
     if (!counted_work) {  // only now, as counted work has before
         seconds += price.around(cost::tiles) + price.around(plan_of_fields) + price.around(cost::around);

@@ -45,7 +45,7 @@ balance::NestedPartition flat_partition(const comm::Communicator& comm, const Lo
                         counted(options.processes, "resource"), along_axes(field.grid.cells, field.grid.dimensions),
                         counted(most, "part")));
     });
-    balance::Speeds speeds(options.processes, {});
+    balance::Speeds speeds(options.processes);
     std::vector<double> given;
     for (const balance::Resource& r : resources) given.push_back(r.speed);
     speeds.set(given);

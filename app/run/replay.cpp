@@ -93,12 +93,10 @@ void check_replayable(const Options& options, const Deck& deck, const LoadSeries
     if (!series.has_particles()) check_needs(options, deck);
     check_partitions(b, series.grid(), *b.processes);
     check_formats(deck.output, series.grid());
-    if (options.optimum && (b.model != "exact" || b.partition.sticky || b.speeds != balance::SpeedSource::off ||
-                            b.noise > 0 || b.work.slow.fraction > 0))
+    if (options.optimum && (b.model != "exact" || b.partition.sticky || b.noise > 0 || b.work.slow.fraction > 0))
         throw DeckError(
             "--optimum: the best schedule is known only where a partition depends on the loads of its step alone; set "
-            "balance.model=exact, balance.partition.sticky=false and balance.speeds=off, without balance.noise and "
-            "balance.work.slow");
+            "balance.model=exact and balance.partition.sticky=false, without balance.noise and balance.work.slow");
 }
 
 balance::Policy policy_of(const Deck& deck, const LoadSeriesReader& series, const comm::Communicator& comm) {
@@ -158,6 +156,8 @@ public:
             noise_of(deck_.balance.noise, deck_.system.seed, step, setting_.hosts.processes_of(team_.rank()));
         measured.first = !last_step_;
         measured.moment = {step, last_step_.value_or(step), noise};
+        measured.reference = counted_reference(deck_.balance.work.slow, deck_.balance.noise, deck_.system.seed, step,
+                                               setting_.hosts.processes_of(team_.rank()));
         balance::HomeCells cells = series_.cells(time);
         std::optional<balance::Infeasible> unseen_dead_end;
         if (clairvoyant_) unseen_dead_end = clairvoyant_->see(step, cells);
@@ -247,10 +247,7 @@ int replay(const Options& options, const comm::Communicator& comm) {
     });
     RunDirectory directory(out, comm);
     const LoadSeriesReader series(options.loads, comm);
-    if (!series.has_particles()) {  // what tells dear cells from slow processes, and where to begin
-        deck.balance.constants.start = balance::Start::uniform;
-        if (deck.balance.speeds == balance::SpeedSource::measured) deck.balance.speeds = balance::SpeedSource::off;
-    }
+    if (!series.has_particles()) deck.balance.constants.start = balance::Start::uniform;
     agreed(comm, [&] { check_replayable(options, deck, series, comm.size()); });
     const std::vector<std::int64_t> opportunities = opportunities_of(series, deck.balance.every);
     if (options.optimum)

@@ -9,12 +9,9 @@ Prior::Prior(std::span<const double> costs) {
     for (int i = 0; i < features; ++i) theta_[i] = costs[i];
 }
 
-void Prior::scale(double factor) {
-    for (double& v : theta_) v *= factor;
-}
-
 // Normal equations in units in which every feature's sum of squares is 1.
-void Prior::fit(std::span<const double> rows, std::span<const double> times, double forgetting, double pull) {
+void Prior::fit(std::span<const double> rows, std::span<const double> times, double forgetting) {
+    constexpr double pull = 1e-6;
     // Copies, which stay in registers: for all a compiler knows, the rows could overlap the members.
     Normal normal = normal_;
     Unknowns right = right_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The prior of r1 and of the search for speeds: what a cell should cost by what is in it and around it.
+// The prior of r1: what a cell should cost by what is in it and around it.
 #pragma once
 #include <array>
 #include <span>
@@ -26,11 +26,9 @@ public:
     /// Seconds of a cell.
     double cost(const Features& f) const { return dot(theta_, f); }
     /// Learns from processes: rows holds the sums of the features of each one's cells, times their seconds; both may be
-    /// scaled process by process. forgetting: weight of what was learnt before. pull: how much the last costs count
-    /// beside all times; a weak pull decides where the processes cannot tell features apart.
-    void fit(std::span<const double> rows, std::span<const double> times, double forgetting, double pull = 1e-6);
-    /// Multiplies all costs.
-    void scale(double factor);
+    /// scaled process by process. forgetting: weight of what was learnt before. The last costs count a little beside
+    /// all times, which decides where the processes cannot tell features apart.
+    void fit(std::span<const double> rows, std::span<const double> times, double forgetting);
 
     static constexpr std::size_t count = features * (features + 2);
     /// What is known, for checkpoints: `count` numbers.

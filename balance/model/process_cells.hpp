@@ -5,11 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <stdexcept>
-#include <utility>
 #include <vector>
 
-#include "balance/delivery.hpp"
 #include "balance/grid/field.hpp"
 #include "balance/partition/hosts.hpp"
 #include "balance/partition/process_boxes.hpp"
@@ -67,32 +64,6 @@ public:
     std::vector<std::int64_t> sums_at_hosts(std::span<const std::int64_t> rows, std::size_t width) const;
     /// Such a row of each process that this member hosts, for each of the pieces. Collective.
     std::vector<double> for_pieces(std::span<const double> of_hosted, std::size_t width) const;
-    /// What the pieces of the processes have, that this member hosts, in any order. lists: of each piece, none empty.
-    /// Not of whole processes. Collective.
-    template <class T>
-    std::vector<T> lists_at_hosts(const std::vector<std::vector<T>>& lists) const {
-        if (are_whole()) throw std::logic_error("whole processes are at their hosts already; this is a bug");
-        std::vector<T> here;
-        std::vector<Parcel<std::byte>> parcels;
-        std::vector<int> senders;
-        for (const Partner& p : partners_) {
-            std::vector<T> list;
-            for (const std::size_t i : p.pieces) list.insert(list.end(), lists[i].begin(), lists[i].end());
-            if (p.member == team_.rank()) {
-                here = std::move(list);
-                continue;
-            }
-            const auto bytes = std::as_bytes(std::span(list));
-            if (!list.empty()) parcels.push_back({p.member, {bytes.begin(), bytes.end()}});
-            if (!p.hosted.empty()) senders.push_back(p.member);
-        }
-        if (team_.size() == 1) return here;
-        for (const Parcel<std::byte>& p : exchange_parcels(team_, std::move(parcels), senders)) {
-            const std::vector<T> list = elements_in<T>(p.list);
-            here.insert(here.end(), list.begin(), list.end());
-        }
-        return here;
-    }
 
 private:
     /// A member, perhaps this one, with which rows are exchanged.

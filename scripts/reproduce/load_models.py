@@ -56,7 +56,6 @@ STUDIES = {  # name: what is set beside the deck, all in test 2 with cuts at cel
     "start from particles": ["balance.constants.start=particles"],
     "noise 1 %": ["balance.noise=0.01"],
     "region x 3": [REGION],
-    "region x 3, speeds off": [REGION, "balance.speeds=off"],
     "outside features": ["balance.work.capacity=10", "balance.work.spill=2e-9"],
     "sticky morton strips": [
         "balance.partition.sticky=true",

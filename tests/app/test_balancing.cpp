@@ -8,11 +8,16 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <mutex>
 #include <numeric>
+#include <optional>
+#include <thread>
 
 #include "app/balancing/measure.hpp"
+#include "app/balancing/noise.hpp"
+#include "app/balancing/reference.hpp"
 #include "tests/app/run.hpp"
 
 using namespace app;
@@ -32,18 +37,18 @@ const std::vector<std::string> expensive_region{"balance.work.region.lower=[20, 
 thread_local double charged_seconds = 0;  // the clock
 const EngineOf<2>* watched = nullptr;
 bool region_is_expensive = true;
+double slowness = 1;  // of this rank
 md::KernelsOf<2>::Step real_step = nullptr;
 std::mutex truth_mutex;
 std::vector<double> truth;  // seconds of each process, those of other ranks 0
 
 double read_charges() { return charged_seconds; }
 
-std::int64_t process_of(const md::TileView<2>& view) {
+// Nothing for the reference's liquid, which is nobody's.
+std::optional<std::int64_t> process_of(const md::TileView<2>& view) {
     for (std::size_t t = 0; t < watched->tiles().size(); ++t)
-        if (watched->tiles()[t].size() > 0 && watched->tiles()[t].id(0) == view.id[0])
-            return watched->tiles().process_of(t);
-    FAIL("a tile that nobody owns");
-    return 0;
+        if (watched->tiles()[t].packed() == view.packed) return watched->tiles().process_of(t);
+    return std::nullopt;
 }
 
 void charging_step(const md::TileView<2>& view, const md::StepArgs& args, md::StepResult& result) {
@@ -57,12 +62,13 @@ void charging_step(const md::TileView<2>& view, const md::StepArgs& args, md::St
     }
     real_step(view, args, result);
     if (particles == 0) return;
-    const double seconds = seconds_per_particle *
-                           (static_cast<double>(particles) + (expensive_factor - 1) * static_cast<double>(expensive));
+    const std::optional<std::int64_t> process = process_of(view);
+    const double of_all = static_cast<double>(particles) + (expensive_factor - 1) * static_cast<double>(expensive),
+                 seconds = slowness * (process ? seconds_per_particle * of_all : 1e-3);
     charged_seconds += seconds;
-    const std::int64_t process = process_of(view);
+    if (!process) return;
     const std::lock_guard lock(truth_mutex);
-    truth[process] += seconds;
+    truth[*process] += seconds;
 }
 
 const md::Kernels& charging_kernels(const md::PotentialSpec& potential, md::Precision precision) {
@@ -216,6 +222,82 @@ TEST_CASE("balancing takes load off the slowest process, by the wall clock and b
                 CHECK(first[i].lbe == Approx(mean(times[i]) / largest(times[i])).epsilon(1e-6));
             }
         }
+}
+
+TEST_CASE("processes of a slow rank are found by the reference, and get less") {
+    region_is_expensive = false;
+    const auto speed_of = [](std::int64_t process) {
+        return balance::Hosts(processes, world().size()).member_of(process) == 0 ? 0.5 : 1.0;
+    };
+    double sum = 0;
+    for (std::int64_t p = 0; p < processes; ++p) sum += speed_of(p);
+    slowness = world().rank() == 0 ? 2 : 1;
+    Run run(off_centre, {"balance.every=3", "balance.migrate=always", "balance.partition.cut=cells"});
+    run.steps(0, 12);
+    const std::vector<double> times = run.seconds_of(12, 14);
+    slowness = 1;
+    region_is_expensive = true;
+    for (std::int64_t p = 0; p < processes; ++p)
+        CHECK(run.balancer.speeds().relative()[p] == Approx(speed_of(p) * processes / sum));
+    CHECK(largest(times) < 1.4 * mean(times));
+}
+
+TEST_CASE("the reference is measured only where a run affords it") {
+    const auto setup = [](double (*clock)()) {
+        Setup s = make_setup(parse_deck(off_centre, "test.yaml", {}), "");
+        s.kernels = &charging_kernels(s.potential, s.precision);
+        s.thread_seconds = clock;
+        return s;
+    };
+    const Setup charged = setup(read_charges);  // 1 ms a pass
+    const Run watched_run(off_centre, {});
+    Reference reference(charged, world());
+    CHECK(reference.measure(0) == 0);
+    CHECK(reference.measure(0.9) == 0);
+    CHECK(reference.measure(0.2) == Approx(1e-3));
+    CHECK(reference.measure(0.2) == 0);
+    charged_seconds = 0;
+    reference.measure(1e6);
+    CHECK(charged_seconds < 20e-3);  // of the passes that could have been made only the last ones
+    const Setup standing = setup([] { return 1.0; });
+    CHECK(Reference(standing, world()).measure(1e6) == 0);
+    const std::vector<double> counted =
+        counted_reference({.fraction = 0.5, .speed = 0.25, .active = {.from_step = 10}}, 0, 1, 10, {2, 6});
+    CHECK(counted == std::vector<double>{1, 4, 1, 4});
+    CHECK(counted_reference({.fraction = 0.5, .active = {.from_step = 10}}, 0, 1, 9, {2, 4}) ==
+          std::vector<double>{1, 1});
+    const std::vector<double> noisy = counted_reference({}, 0.1, 1, 10, {0, 3}),
+                              other = counted_reference({}, 0.1, 1, 10, {1, 3});
+    CHECK((noisy[0] != 1 && noisy[1] == other[0] && noisy[1] != noisy[2]));
+    CHECK(noisy != noise_of(0.1, 1, 10, {0, 3}));
+}
+
+namespace {
+void sleeping_step(const md::TileView<2>& view, const md::StepArgs& args, md::StepResult& result) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    real_step(view, args, result);
+}
+}  // namespace
+
+TEST_CASE("by the wall clock it is known what part of its time a thread had its core") {
+    for (const bool by_wall : {true, false}) {
+        const auto change = [&](Setup& s, const Deck&) {
+            s.thread_seconds = by_wall ? comm::now : comm::thread_cpu_seconds;
+            s.kernels = &charging_kernels(s.potential, s.precision);
+            md::Kernels& kernels = const_cast<md::Kernels&>(*s.kernels);
+            for (auto& of_potential : kernels.in_plane.step)
+                for (auto& of_precision : of_potential)
+                    for (auto& step : of_precision) step = sleeping_step;
+        };
+        test::Run<Record> run(off_centre, {"balance.every=100000"}, {processes, {64, 64}, change});
+        CHECK(run.engine.take_share() == 1);
+        run.steps(0, 2);
+        const double share = run.engine.take_share();
+        CAPTURE(share, run.engine.particles());
+        if (by_wall) CHECK((share > 0 && share < 0.9));
+        else CHECK(share == 1);
+        CHECK(run.engine.take_share() == 1);
+    }
 }
 
 TEST_CASE("what the even partition would have taken is about what it takes") {

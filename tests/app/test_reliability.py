@@ -862,7 +862,7 @@ def test_hostile(tmp, deck, small, dimensions):
                 "balance/a1/state",
                 "balance/moving_average/state",
                 "balance/speeds/found",
-                "balance/speeds/records",
+                "balance/speeds/reference",
                 "balance/step",
                 "exact/clock",
                 "exact/energies",

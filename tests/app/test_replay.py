@@ -273,11 +273,9 @@ def test_errors(tmp_path):
     assert "no cut keeps 4 processes within 100 particles; the smallest limit that works now is 120" in text
     text = replay(path, out, 2, 2, more=["--optimum"], balance__processes=4)
     assert "--optimum: the best schedule is known only where" in text
-    exact = dict(
-        balance__processes=4, balance__model="exact", balance__speeds="off", balance__partition__sticky="false"
-    )
+    exact = dict(balance__processes=4, balance__model="exact", balance__partition__sticky="false")
     replay(path, out, 2, more=["--optimum", "--force"], **exact)
-    for key, value in (("work__slow__fraction", 0.5), ("noise", 0.1), ("speeds", "measured"), ("model", "a1")):
+    for key, value in (("work__slow__fraction", 0.5), ("noise", 0.1), ("model", "a1")):
         text = replay(path, out, 2, 2, more=["--optimum", "--force"], **(exact | {f"balance__{key}": value}))
         assert "--optimum: the best schedule is known only where" in text, key
     limit = dict(balance__partition__max_particles_per_process=119)

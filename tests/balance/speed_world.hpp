@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A world in which speeds are to be found from times: a chain of cells is dealt to processes by the loads and speeds
+// A world in which speeds are to be found: a chain of cells is dealt to processes by the loads and speeds
 // that are known so far, again and again, and the processes' times follow from costs and speeds that only the world
 // knows.
 #pragma once
@@ -22,6 +22,7 @@ struct World {
     std::vector<double> speed = std::vector<double>(40, 1.0);
     double surcharge = 1;  // factor on the costs of a region that no feature shows
     double noise = 0;
+    double noise_of_reference = 1;  // relative to that of the times
     int balancings = 12;
     int change_at = -1;  // balancing from which on all speeds are 1
     int slow_from = 0;   // balancing before which all speeds are 1
@@ -49,17 +50,7 @@ inline double true_cost(const World& w, int x, int y) {
     return x >= first && x < first + 12 ? cost * w.surcharge : cost;
 }
 
-/// What records of all processes leave to explain, as Unexplained::squares.
-inline std::vector<double> left_of_all(std::span<const SpeedRecord> records, std::span<const double> known) {
-    std::vector<std::vector<double>> excesses;
-    std::vector<double> sizes;
-    for (const SpeedRecord& r : records) excesses.push_back(r.excess);
-    for (std::size_t p = 0; p < known.size(); ++p) sizes.push_back(std::abs(excesses.back()[p] + std::log(known[p])));
-    const Unexplained left = unexplained(excesses, known, noise_in(sizes), std::ssize(known));
-    return left.shows ? left.squares : std::vector<double>(known.size());
-}
-
-/// speeds: who finds them, as class Speeds does.
+/// speeds: who finds them, as class Speeds does, from the times of a reference.
 template <class Finder>
 Outcome simulate(const Team& team, const World& w, Finder speeds) {
     const Grid grid = w.grid();
@@ -81,13 +72,16 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
             make_partition({team, grid, {w.processes, team.size()}, load, {}, speeds.targets()}, options, memory));
         std::vector<double> times(w.processes, 0.0);
         std::mt19937 random(1000 * w.seed + k);
+        const auto speed_now = [&](std::int64_t p) {
+            return k >= w.slow_from && (w.change_at < 0 || k < w.change_at) ? w.speed[p] : 1;
+        };
         double largest = 0, sum = 0;
         for (std::int64_t p = 0; p < w.processes; ++p) {
             for (std::int64_t b = partition.first[p]; b < partition.first[p + 1]; ++b)
                 for (int x = partition.boxes[b].lower[0]; x < partition.boxes[b].upper[0]; ++x)
                     for (int y = partition.boxes[b].lower[1]; y < partition.boxes[b].upper[1]; ++y)
                         times[p] += true_cost(w, x, y);
-            if (k >= w.slow_from && (w.change_at < 0 || k < w.change_at)) times[p] /= w.speed[p];
+            times[p] /= speed_now(p);
             times[p] *= 1 + w.pace * k;
             largest = std::max(largest, times[p]), sum += times[p];
             times[p] *= 1 + w.noise * std::normal_distribution<double>()(random);
@@ -97,7 +91,14 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
         const ProcessCells cells = ProcessCells::at_home(team, grid, known, Hosts(w.processes, team.size()));
         const Range hosted = cells.hosted();
         times = {times.begin() + hosted.begin, times.begin() + hosted.end};
-        if (w.use) speeds.learn(team, grid, cells, counts, times);
+        std::vector<double> reference;
+        std::mt19937 other(77777 + 1000 * w.seed + k);
+        for (std::int64_t p = 0; p < w.processes; ++p) {
+            const double seconds =
+                (1 + w.pace * k) * (1 + w.noise_of_reference * w.noise * std::normal_distribution<double>()(other));
+            if (p >= hosted.begin && p < hosted.end) reference.push_back(1e-5 * seconds / speed_now(p));
+        }
+        if (w.use) speeds.learn(team, hosted, reference);
         load = evaluate(*model, team, grid, cells, counts, state, speeds.at_mean_speed(times, hosted.begin)).load;
     }
     outcome.relative = speeds.relative();
@@ -105,7 +106,7 @@ Outcome simulate(const Team& team, const World& w, Finder speeds) {
     return outcome;
 }
 
-inline Outcome simulate(const Team& team, const World& w) { return simulate(team, w, Speeds(w.processes, {})); }
+inline Outcome simulate(const Team& team, const World& w) { return simulate(team, w, Speeds(w.processes)); }
 
 /// All at the same speed.
 inline World equal_speeds(std::int64_t processes = 40) {

@@ -7,7 +7,6 @@
 #include <random>
 #include <utility>
 
-#include "balance/model/block_parts.hpp"
 #include "balance/model/counted_work.hpp"
 #include "balance/model/evaluate.hpp"
 #include "balance/model/exact_sum.hpp"
@@ -212,56 +211,6 @@ TEST_CASE("work that is too much to be summed exactly is found, with the key tha
     double expected = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) expected += static_cast<double>(neighbours[i]) * 0.75;
     CHECK(excess->seconds == Approx(expected).epsilon(1e-3));
-}
-
-TEST_CASE("what a process has in each block is what its cells there hold") {
-    for (const Grid& g : {grid, Grid{{9, 11, 7}, {true, false, false}, 3}}) {
-        const int side = 3, layers = (g.cells[2] + side - 1) / side;
-        const SerialTeam alone;
-        std::vector<CellCounts> counts;
-        for_each_cell(g.box(), [&](int x, int y, int z) { counts.push_back(counts_at(x, y + 2 * z)); });
-        const ProcessBoxes known = all_of(random_partition(g, processes, 7));
-        const ProcessCells cells = ProcessCells::at_home(alone, g, known, Hosts(processes, 1));
-        for (const Piece& p : cells.pieces()) {
-            std::map<std::pair<int, int>, std::array<std::int64_t, 4>> expected, found;
-            for (const Box& box : p.boxes)
-                for_each_cell(box, [&](int x, int y, int z) {
-                    const CellCounts c = counts_at(x, y + 2 * z);
-                    auto& block = expected[{x / side, y / side * layers + z / side}];
-                    block[0] += 1, block[1] += c.n, block[2] += c.n * c.n3, block[3] += c.n * c.n5;
-                });
-            const std::vector<BlockPart> parts = parts_of(p, g.box(), counts, side, layers);
-            for (const BlockPart& b : parts) {
-                CHECK(b.process == p.process);
-                found[{b.x, b.y}] = {b.cells, b.sums[0], b.sums[1], b.sums[2]};
-            }
-            CHECK(found == expected);
-            CHECK(found.size() == parts.size());
-        }
-    }
-}
-
-TEST_CASE("parts of blocks come back as they were packed, and those of a vacuum take next to no room") {
-    CHECK(PackedParts({}).unpacked().empty());
-    std::mt19937 random(11);
-    const auto one_of = [&](int n) { return static_cast<std::int32_t>(random() % n); };
-    const auto now_and_then = [&] { return one_of(8) == 0 ? 1 : 0; };
-    std::vector<BlockPart> parts(1, BlockPart{0, 0, 0, 9, {}});
-    while (parts.size() < 5000) {  // each differs from the one before in its place along y, and rarely in anything else
-        BlockPart part = parts.back();
-        part.process += now_and_then(), part.x += now_and_then(), part.y += 1 + now_and_then();
-        part.cells = 9 - now_and_then();
-        for (std::int64_t& s : part.sums) s = now_and_then();
-        parts.push_back(part);
-    }
-    CHECK(PackedParts(parts).unpacked() == parts);
-    CHECK(PackedParts(parts).bytes() < static_cast<std::int64_t>(4500 * sizeof(BlockPart)));
-
-    std::vector<BlockPart> vacuum;
-    for (int x = 0; x < 20; ++x)
-        for (int y = 0; y < 50; ++y) vacuum.push_back({7, x, y, 9, {}});
-    CHECK(PackedParts(vacuum).unpacked() == vacuum);
-    CHECK(PackedParts(vacuum).bytes() == static_cast<std::int64_t>(20 * (sizeof(BlockPart) + 8)));  // one a column
 }
 
 TEST_CASE("the work of a home is that of its cells, in the region and beside it") {

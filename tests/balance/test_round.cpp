@@ -114,6 +114,9 @@ std::vector<Told> play(const Team& team, const Case& c) {
         if (!noise.empty()) noise = noise.subspan(mine.begin, mine.size());
         measured.moment = {round * every, (round - 1) * every, noise};
         measured.first = round == 0;
+        measured.reference.emplace();
+        for (std::int64_t p = mine.begin; p < mine.end; ++p)
+            measured.reference->push_back(1e-5 / speed_of(c.policy.counting.work.slow, p, round * every));
         Told told;
         if (c.wall && round > 0) {
             const std::vector<double> times = times_of(in_use, round, c.policy.counting.work.slow);
@@ -408,8 +411,15 @@ TEST_CASE("teams of 2 to 64 tell the same story as one member, to the last bit")
         }
         if (c.name == "measured speeds") {
             REQUIRE(alone.back().resources.size() == processes);
-            double mean = 0;
-            for (const ResourceRow& r : alone.back().resources) mean += r.load / processes;
+            double mean = 0, speed = 0;
+            const auto speed_at_end = [&](std::int64_t p) {
+                return speed_of(c.policy.counting.work.slow, p, (rounds - 1) * every);
+            };
+            for (std::int64_t p = 0; p < processes; ++p) speed += speed_at_end(p) / processes;
+            for (const ResourceRow& r : alone.back().resources) {
+                mean += r.load / processes;
+                CHECK(r.speed == Approx(speed_at_end(r.resource) / speed));
+            }
             CHECK(mean == Approx(1));
         }
     }

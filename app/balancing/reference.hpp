@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The reference by which the speeds of processes are found: a fixed piece of work, the same on all ranks.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "app/engine/engine.hpp"
+#include "balance/grid/grid.hpp"
+#include "balance/model/work.hpp"
+#include "comm/communicator.hpp"
+
+namespace app {
+
+/// Force passes over a liquid of some thousand Lennard-Jones particles, in the dimensions, the precision and with the
+/// kernels of the run. Each thread has a liquid of its own, which stays as it is. A pass takes some ten microseconds,
+/// so a run affords only so many: `part` of its time.
+class Reference {
+public:
+    static constexpr double part = 0.001;
+
+    /// Makes the liquids and measures what a pass takes. Collective.
+    Reference(const Setup& setup, const comm::Communicator& comm);
+
+    /// elapsed: seconds since the last call, the same on all ranks. Returns the seconds that a pass takes on this rank:
+    /// of each thread the median, of all threads the harmonic mean; 0, on all ranks, where no pass can be afforded yet.
+    double measure(double elapsed);
+
+private:
+    double median_of(int passes) const;
+
+    double (*clock_)();
+    std::vector<std::function<void()>> passes_;  // by thread
+    double pass_seconds_ = 0;                    // on the slowest rank, at the start
+    double saved_ = 0;                           // seconds that may be spent
+};
+
+/// By counted work: the reference takes 1 on a process with speed 1. hosted: the processes; noise, seed: relative
+/// noise, another one than that of their times.
+std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,
+                                      std::int64_t step, const balance::Range& hosted);
+
+}  // namespace app
