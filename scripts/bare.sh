@@ -13,7 +13,7 @@ command -v mmdebstrap >/dev/null || { echo "bare.sh: there is no mmdebstrap; run
 work=$(mktemp -d)
 root=$work/root project="/srv/Kräne und Waagen/steelyard"
 cleanup() {
-    umount "$root/proc" "$root/dev/shm" 2>/dev/null || true
+    umount "$root/proc" "$root/sys" "$root/dev/shm" 2>/dev/null || true
     # What is mounted below belongs to the machine.
     if grep -qF " $root/" /proc/mounts; then echo "bare.sh: $root is still in use and stays" >&2; else rm -rf "$work"; fi
 }
@@ -21,6 +21,7 @@ trap cleanup EXIT
 # shellcheck source=/dev/null
 mmdebstrap --quiet --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root"
 mount --bind /proc "$root/proc"
+mount --bind /sys "$root/sys"
 mkdir -p "$root/dev/shm"
 mount -t tmpfs tmpfs "$root/dev/shm"  # MPI's shared memory
 git clone --quiet --no-local . "$root$project"

@@ -77,6 +77,13 @@ def environment(threads=1, isa=None):
     return e
 
 
+def preloaded(library):
+    """Variables with which a program loads a library before its own: by its name, since blanks separate paths."""
+    folder, name = os.path.split(library)
+    folders = [folder] + [f for f in os.environ.get("LD_LIBRARY_PATH", "").split(":") if f]
+    return dict(LD_PRELOAD=name, LD_LIBRARY_PATH=":".join(folders))
+
+
 def run(ranks, *arguments, threads=1, isa=None, binary=None, timeout=HANG_SECONDS, limit=None):
     """Returns (exit code, standard error)."""
     before = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None

@@ -110,17 +110,18 @@ void LoadBalancer::measure_reference(Engine& engine) {
     if (!finds_speeds()) return;
     if (!reference_) reference_.emplace(engine.setup(), team_.comm());
     reference_seconds_ = reference_->measure(std::exchange(elapsed_, 0.0));
-    if (reference_seconds_ > 0) reference_seconds_ /= engine.take_share();
+    if (reference_seconds_) *reference_seconds_ /= engine.take_share();
 }
 
 // Of the processes of this rank, on all ranks or on none.
 std::optional<std::vector<double>> LoadBalancer::reference_times(std::int64_t step) const {
     if (!finds_speeds() || !last_step_) return std::nullopt;
     const balance::Range hosted = hosts().processes_of(team_.rank());
-    std::vector<double> seconds(hosted.size(), reference_seconds_);
+    std::vector<double> seconds;
     if (settings_.clock == balance::Clock::work)
         seconds = counted_reference(settings_.work.slow, settings_.noise, seed_, step, hosted);
-    else if (reference_seconds_ == 0) return std::nullopt;
+    else if (reference_seconds_) seconds.assign(hosted.size(), *reference_seconds_);
+    else return std::nullopt;
     for (double& s : seconds) s /= zones_.speed_up();
     return seconds;
 }

@@ -174,9 +174,10 @@ private:
     std::optional<WallClock> wall_;
     std::optional<std::int64_t> last_step_;  // of the last round; nothing before the first one
     std::int64_t timed_from_ = 0;            // by the wall clock, the step from which times add up
-    // By the wall clock, of a round that is under way: what was observed, and the seconds of the reference; 0: unknown.
+    // By the wall clock, of a round that is under way: what was observed, and the seconds of the reference, on all
+    // ranks or on none.
     std::optional<balance::Observation> observed_;
-    double reference_seconds_ = 0;
+    std::optional<double> reference_seconds_;
     std::optional<Reference> reference_;
     double elapsed_ = 0;  // mean of the ranks, at work since the reference was measured last
     std::vector<BalanceRow> rows_;

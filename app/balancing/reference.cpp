@@ -99,11 +99,11 @@ Reference::Reference(const Setup& setup, const comm::Communicator& comm)
     pass_seconds_ = static_cast<double>(nanoseconds[0]) * 1e-9;
 }
 
-double Reference::measure(double elapsed) {
-    if (pass_seconds_ == 0) return 0;  // less than a step of the clock
+std::optional<double> Reference::measure(double elapsed) {
+    if (pass_seconds_ == 0) return std::nullopt;
     saved_ = std::min(saved_ + part * elapsed, most_passes * pass_seconds_);
     const int passes = static_cast<int>(saved_ / pass_seconds_);
-    if (passes == 0) return 0;
+    if (passes == 0) return std::nullopt;
     saved_ -= passes * pass_seconds_;
     return median_of(passes);
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "app/engine/engine.hpp"
@@ -23,8 +24,9 @@ public:
     Reference(const Setup& setup, const comm::Communicator& comm);
 
     /// elapsed: seconds since the last call, the same on all ranks. Returns the seconds that a pass takes on this rank:
-    /// of each thread the median, of all threads the harmonic mean; 0, on all ranks, where no pass can be afforded yet.
-    double measure(double elapsed);
+    /// of each thread the median, of all threads the harmonic mean; nothing, on all ranks, where no pass can be
+    /// afforded yet. 0: less than a step of the clock.
+    std::optional<double> measure(double elapsed);
 
 private:
     double median_of(int passes) const;

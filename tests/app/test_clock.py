@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from program import DECK, hash_of, options, run, settings, summary
+from program import DECK, hash_of, options, preloaded, run, settings, summary
 
 # Enough steps to be under way when the clock jumps, and rows to see it.
 STEPS, EVERY = 1500, 100
@@ -39,7 +39,8 @@ def test_set_clocks(tmp, monkeypatch, hashes, how, ranks):
     out = os.path.join(tmp, "out")
     monkeypatch.setenv("SET_CLOCK", how)
     monkeypatch.setenv("SET_CLOCK_AFTER", os.path.join(out, "timing.csv"))
-    monkeypatch.setenv("LD_PRELOAD", options.tool)
+    for name, value in preloaded(options.tool).items():
+        monkeypatch.setenv(name, value)
     code, text = run(ranks, "run", DECK, "--out", out, "--quiet", *WORDS, timeout=LONGEST_SECONDS)
     assert (code, text) == (0, "")
     seconds = seconds_of(out)

@@ -21,6 +21,7 @@ from program import (
     environment,
     hash_of,
     options,
+    preloaded,
     settings,
     start,
     summary,
@@ -50,7 +51,7 @@ KEYS = dict(
 def go(out, *more, ranks=1, code=0, preload={}, **keys):
     """Standard error of a run."""
     words = command(ranks, "run", DECK, "--out", str(out), "--quiet", *more, *QUICK, *settings(**keys))
-    variables = dict(environment(), **preload, **({"LD_PRELOAD": options.tool} if preload else {}))
+    variables = dict(environment(), **preload, **(preloaded(options.tool) if preload else {}))
     done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=HANG_SECONDS)
     assert done.returncode == code, f"{more} {keys}: exit code {done.returncode}, not {code}: {done.stderr!r}"
     return done.stderr
@@ -281,7 +282,8 @@ def test_no_locks_are_noted_once(tmp_path, error):
 @pytest.mark.group("calls")
 def test_of_two_runs_without_locks_one_stops(tmp_path, monkeypatch):
     """The one whose run.json is replaced ends with one line, and leaves the files of the other alone."""
-    monkeypatch.setenv("LD_PRELOAD", options.tool)
+    for name, value in preloaded(options.tool).items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("NO_LOCKS", NO_LOCKS["NO_LOCKS"])
     words = ["run", DECK, "--out", str(tmp_path), "--quiet", *QUICK]
     first = start(1, *words, *settings(run__steps=100000000, output__every=10))
