@@ -24,6 +24,7 @@ mount --bind /proc "$root/proc"
 mount --bind /sys "$root/sys"
 mkdir -p "$root/dev/shm"
 mount -t tmpfs tmpfs "$root/dev/shm"  # MPI's shared memory
+echo "127.0.0.1 localhost $(uname -n)" >"$root/etc/hosts"  # as an installer writes it; or each start of MPI asks for the name
 git clone --quiet --no-local . "$root$project"
 echo "bare.sh: $(du -smx "$root" | cut -f1) MB of Debian, $(chroot "$root" dpkg-query -W | wc -l) packages; $* begins"
 TIMEFORMAT="bare.sh: %0R s, of which the processors were busy with it for %0U + %0S s"

@@ -966,7 +966,6 @@ def test_full_disk(tmp):
         assert (
             run(ranks, "run", DECK, "--out", out, "--quiet", *settings(**dict(keys, run__steps=60)), *LARGE)[0] == 0
         ), "first part"
-        begin = time.monotonic()
         code, text = run(
             ranks,
             "run",
@@ -981,9 +980,7 @@ def test_full_disk(tmp):
             limit=6 << 20,
             timeout=HANG_SECONDS,
         )
-        assert (
-            code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10
-        ), f"file-size limit on {ranks} ranks: {code} {text!r}"
+        assert code == 5 and text.count("\n") == 1, f"file-size limit on {ranks} ranks: {code} {text!r}"
         assert run(0, "info", os.path.join(out, "checkpoint_60.h5"))[0] == 0, "the previous checkpoint does not load"
         assert (
             run(ranks, "run", DECK, "--out", out, "--quiet", "--restart", "auto", *settings(**keys), *LARGE)[0] == 0
@@ -997,13 +994,10 @@ def test_full_disk(tmp):
     try:
         for ranks in (1, 2):
             out = os.path.join(mount, "out")
-            begin = time.monotonic()
             code, text = run(
                 ranks, "run", DECK, "--out", out, "--quiet", *settings(**keys, checkpoint__keep=9), timeout=HANG_SECONDS
             )
-            assert (
-                code == 5 and text.count("\n") == 1 and time.monotonic() - begin < 10
-            ), f"full tmpfs on {ranks} ranks: {code} {text!r}"
+            assert code == 5 and text.count("\n") == 1, f"full tmpfs on {ranks} ranks: {code} {text!r}"
             left = checkpoints(out)
             assert (
                 len(left) >= 1 and run(0, "info", os.path.join(out, f"checkpoint_{left[-1]}.h5"))[0] == 0
