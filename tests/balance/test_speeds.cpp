@@ -173,6 +173,10 @@ TEST_CASE("a mean forgets, and follows a drift that no measurement shows") {
     double log_speed = 0;
     for (int i = 0; i < 200; ++i) track.add(log_speed -= 0.002, 0.01);
     CHECK(track.speed(0.01) == Approx(std::exp(log_speed)).epsilon(0.02));
+    SpeedTrack step;  // by less than a change
+    for (int i = 0; i < 30; ++i) step.add(-0.1, 0.01);
+    for (int i = 0; i < 16; ++i) step.add(-0.13, 0.01);
+    CHECK(std::log(step.speed(0.01)) == Approx(-0.13 + 0.03 * std::pow(7.0 / 8, 16)));
 }
 
 TEST_CASE("a process without a measurement keeps its speed") {
