@@ -110,7 +110,7 @@ void LoadBalancer::measure_reference(Engine& engine) {
     if (!finds_speeds()) return;
     if (!reference_) reference_.emplace(engine.setup(), team_.comm());
     reference_seconds_ = reference_->measure(std::exchange(elapsed_, 0.0));
-    if (reference_seconds_) *reference_seconds_ /= engine.take_share();
+    if (reference_seconds_) *reference_seconds_ *= wall_->of_thread() / engine.take_share();
 }
 
 // Of the processes of this rank, on all ranks or on none.
@@ -122,7 +122,8 @@ std::optional<std::vector<double>> LoadBalancer::reference_times(std::int64_t st
         seconds = counted_reference(settings_.work.slow, settings_.noise, seed_, step, hosted);
     else if (reference_seconds_) seconds.assign(hosted.size(), *reference_seconds_);
     else return std::nullopt;
-    for (double& s : seconds) s /= zones_.speed_up();
+    if (hosts().processes() == team_.size())  // else times are those of CPUs alone
+        for (double& s : seconds) s /= zones_.speed_up();
     return seconds;
 }
 

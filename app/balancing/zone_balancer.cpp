@@ -102,7 +102,8 @@ std::vector<double> ZoneBalancer::speeds() const {
 }
 
 double ZoneBalancer::speed_up() const {
-    const double ratio = counted() ? settings_.speed_of(setting_.team.rank()) : speed();
+    const auto at_work = std::ranges::count_if(border_.blocks(), [](const balance::Box& b) { return !b.empty(); });
+    const double ratio = counted() ? settings_.speed_of(setting_.team.rank()) * static_cast<double>(at_work) : speed();
     const double slower = std::max(1 - share(), ratio > 0 ? share() / ratio : 0.0);  // the side that takes longer
     return on() && slower > 0 ? 1 / slower : 1;
 }

@@ -56,6 +56,9 @@ Speeds::Speeds(std::int64_t processes)
       deviations_(enough_deviations, first_noise / per_median) {}
 
 void Speeds::learn(const Team& team, const Range& hosted, std::span<const double> reference, const Meter& meter) {
+    if (std::ssize(reference) != hosted.size())
+        throw std::invalid_argument(std::to_string(reference.size()) + " times of the reference for " +
+                                    std::to_string(hosted.size()) + " processes");
     if (processes_ < 2) return;
     meter.part(RoundPart::speeds, hosted.size(), 0);
     tracks_.resize(hosted.size());
@@ -89,7 +92,10 @@ Speeds::Usual Speeds::usual_of(const Team& team, const Range& hosted, std::span<
         for (std::size_t i = 0; i < told.size(); i += 2) speeds.push_back(told[i]);
         usual.log_speed = median(std::move(speeds));
         for (std::size_t i = 1; i < told.size(); i += 2)
-            if (!std::isnan(told[i])) sizes.push_back(std::abs(told[i] - usual.log_speed));
+            if (!std::isnan(told[i])) sizes.push_back(told[i]);
+        // Beside their own median, since another speed may be the usual one now.
+        const double common = median(sizes);
+        for (double& s : sizes) s = std::abs(s - common);
         usual.noise = noise_of(std::move(sizes));
     }
     team.broadcast(std::as_writable_bytes(std::span(&usual, 1)));

@@ -179,6 +179,19 @@ TEST_CASE("a mean forgets, and follows a drift that no measurement shows") {
     CHECK(std::log(step.speed(0.01)) == Approx(-0.13 + 0.03 * std::pow(7.0 / 8, 16)));
 }
 
+TEST_CASE("where another speed becomes the usual one, all are known at once") {
+    Speeds speeds(40);
+    std::vector<double> reference(40, 1e-5);
+    for (std::size_t p = 0; p < 18; ++p) reference[p] = 2e-5;
+    for (int i = 0; i < 4; ++i) speeds.learn(SerialTeam(), {0, 40}, reference);
+    CHECK(speeds.relative()[0] / speeds.relative()[39] == Approx(0.5));
+    for (std::size_t p = 18; p < 22; ++p) reference[p] = 2e-5;
+    speeds.learn(SerialTeam(), {0, 40}, reference);
+    for (const std::size_t p : {0, 17, 18, 21}) CHECK(speeds.relative()[p] / speeds.relative()[39] == Approx(0.5));
+    CHECK(speeds.relative()[22] == speeds.relative()[39]);
+    CHECK_THROWS_AS(speeds.learn(SerialTeam(), {0, 40}, std::vector<double>(39, 1.0)), std::invalid_argument);
+}
+
 TEST_CASE("a process without a measurement keeps its speed") {
     Speeds speeds(40);
     std::vector<double> reference(40, 1e-5);
