@@ -14,8 +14,8 @@
 namespace app {
 
 /// Force passes over a liquid of some thousand Lennard-Jones particles, in the dimensions, the precision and with the
-/// kernels of the run. Each thread has a liquid of its own, which stays as it is. A pass takes some ten microseconds,
-/// so a run affords only so many: `part` of its time.
+/// kernels of the run. Each thread has a liquid of its own, which stays as it is. A pass takes tens of microseconds.
+/// A run spends at most `part` of its time on passes.
 class Reference {
 public:
     static constexpr double part = 0.001;
@@ -23,9 +23,9 @@ public:
     /// Makes the liquids and measures what a pass takes. Collective.
     Reference(const Setup& setup, const comm::Communicator& comm);
 
-    /// elapsed: seconds since the last call, the same on all ranks. Returns the seconds that a pass takes on this rank:
-    /// of each thread the median, of all threads the harmonic mean; nothing, on all ranks, where no pass can be
-    /// afforded yet. 0: less than a step of the clock.
+    /// elapsed: seconds at work since the last call, the same on all ranks. Returns the seconds that a pass takes on
+    /// this rank: of each thread the median, of all threads the harmonic mean; nothing, on all ranks, where no pass can
+    /// be afforded yet. 0: less than a step of the clock.
     std::optional<double> measure(double elapsed);
 
 private:

@@ -34,7 +34,7 @@ inline constexpr PartCost model{0, 1.9e-8, 8.5e-9};       ///< r1
 inline constexpr PartCost lines{0, 0, 2e-8};              ///< of the bisection's first levels
 inline constexpr PartCost bisection{1e-4, 1.5e-5, 1e-8};  ///< into 8 patches a process
 inline constexpr PartCost chain{0, 1.2e-8, 1.4e-9};       ///< by a leader, with unequal targets
-inline constexpr PartCost speeds{0, 4e-8, 0};             ///< of the hosted processes
+inline constexpr PartCost speeds{0, 4e-8, 0};             ///< of the hosted processes; estimated, as medians are
 inline constexpr PartCost medians{0, 5e-8, 0};            ///< on rank 0, of all processes or of some of many
 }  // namespace cost
 
