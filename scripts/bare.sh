@@ -13,7 +13,7 @@ command -v mmdebstrap >/dev/null || { echo "bare.sh: there is no mmdebstrap; run
 work=$(mktemp -d)
 root=$work/root project="/srv/Kräne und Waagen/steelyard"
 cleanup() {
-    umount "$root/proc" "$root/sys" "$root/dev/shm" 2>/dev/null || true
+    umount "$root/proc" "$root/sys" "$root/dev/shm" "$root/dev/pts" 2>/dev/null || true
     # What is mounted below belongs to the machine.
     if grep -qF " $root/" /proc/mounts; then echo "bare.sh: $root is still in use and stays" >&2; else rm -rf "$work"; fi
 }
@@ -22,8 +22,10 @@ trap cleanup EXIT
 mmdebstrap --quiet --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root"
 mount --bind /proc "$root/proc"
 mount --bind /sys "$root/sys"
-mkdir -p "$root/dev/shm"
+mkdir -p "$root/dev/shm" "$root/dev/pts"
 mount -t tmpfs tmpfs "$root/dev/shm"  # MPI's shared memory
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"  # terminals, for the live view
+ln -sf pts/ptmx "$root/dev/ptmx"
 echo "127.0.0.1 localhost $(uname -n)" >"$root/etc/hosts"  # as an installer writes it; or each start of MPI asks for the name
 git clone --quiet --no-local . "$root$project"
 echo "bare.sh: $(du -smx "$root" | cut -f1) MB of Debian, $(chroot "$root" dpkg-query -W | wc -l) packages; $* begins"

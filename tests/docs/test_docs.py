@@ -28,10 +28,11 @@ def read(name):
 
 
 def tracked():
-    """The files of the checkout, or of an unpacked archive."""
-    found = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z"], stdout=subprocess.PIPE, text=True)
-    names = found.stdout.split("\0")
-    if found.returncode != 0:
+    """The files of the checkout, or of an unpacked archive; also where there is no git."""
+    listing = ["git", "-C", SOURCE, "ls-files", "-z"]
+    found = shutil.which("git") and subprocess.run(listing, stdout=subprocess.PIPE, text=True)
+    names = found.stdout.split("\0") if found else []
+    if not found or found.returncode != 0:
         names = [
             os.path.relpath(os.path.join(folder, n), SOURCE)
             for folder, _, files in os.walk(SOURCE)

@@ -89,7 +89,7 @@ def libraries():
     inputs = set()
     for target in ("steelyard", "replay_messages", "test_engine"):
         inputs.update(path for path in lines("ninja", "-C", BUILD, "-t", "inputs", target) if path.startswith("/"))
-    linked = re.findall(r"=> (/\S+)", "\n".join(lines("ldd", options.binary)))
+    linked = re.findall(r"=> (/.+) \(0x", "\n".join(lines("ldd", options.binary)))
     return inputs | set(linked)
 
 
