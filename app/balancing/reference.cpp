@@ -90,10 +90,10 @@ std::function<void()> pass_over_liquid(const Setup& setup) {
 
 Reference::Reference(const Setup& setup, const comm::Communicator& comm)
     : clock_(setup.thread_seconds), passes_(omp_get_max_threads()) {
-#pragma omp parallel
-    passes_[omp_get_thread_num()] = comm::simulated                ? [] { comm::compute(simulated_seconds); }
-                                    : setup.domain.dimensions == 2 ? pass_over_liquid<2>(setup)
-                                                                   : pass_over_liquid<3>(setup);
+    for (std::function<void()>& pass : passes_)
+        pass = comm::simulated                ? [] { comm::compute(simulated_seconds); }
+               : setup.domain.dimensions == 2 ? pass_over_liquid<2>(setup)
+                                              : pass_over_liquid<3>(setup);
     std::array<std::int64_t, 1> nanoseconds{std::llround(median_of(first_passes) * 1e9)};
     comm.max(nanoseconds);  // all ranks must afford the same passes
     pass_seconds_ = static_cast<double>(nanoseconds[0]) * 1e-9;
@@ -109,8 +109,8 @@ std::optional<double> Reference::measure(double elapsed) {
 }
 
 double Reference::median_of(int passes) const {
-    std::vector<double> rates(passes_.size());
-#pragma omp parallel
+    std::vector<double> rates(passes_.size());  // 0 of a thread that the system doesn't give
+#pragma omp parallel num_threads(static_cast <int>(passes_.size()))
     {
         const int t = omp_get_thread_num();
         std::vector<double> seconds(passes);
@@ -125,7 +125,7 @@ double Reference::median_of(int passes) const {
     }
     double sum = 0;
     for (const double r : rates) sum += r;
-    return static_cast<double>(rates.size()) / sum;
+    return static_cast<double>(std::ranges::count_if(rates, [](double r) { return r > 0; })) / sum;
 }
 
 std::vector<double> counted_reference(const balance::Slowdown& slow, double noise, std::uint64_t seed,

@@ -15,7 +15,6 @@ void Stopwatch::timed_for(const ThreadSchedule& schedule, const std::function<vo
         return parallel_runs(
             schedule.first, [&](std::size_t i) { body(schedule.items[i]); }, [] {});
     const bool by_wall = setup_.thread_seconds == comm::now, shared = by_wall && measuring_;
-    const double begin = by_wall ? comm::now() : 0;
     parallel_runs(
         schedule.first,
         [&](std::size_t i) {
@@ -38,13 +37,16 @@ void Stopwatch::timed_for(const ThreadSchedule& schedule, const std::function<vo
             }
             w.running = false;
         });
-    for (Watch& w : watches_) busy_ += std::exchange(w.busy, 0.0);
-    if (by_wall) book_share(comm::now() - begin, shared);
+    double busy = 0;
+    for (Watch& w : watches_) busy += std::exchange(w.busy, 0.0);
+    busy_ += busy;
+    if (by_wall) book_share(busy, shared);
 }
 
-void Stopwatch::book_share(double elapsed, bool measured) {
-    constexpr double reading = 1e-6, part = 0.001;
-    saved_ = std::min(saved_ + elapsed - (measured ? reading / part : 0), enough);
+void Stopwatch::book_share(double busy, bool measured) {
+    constexpr double of_a_thread = 1e-6, part = 0.001;
+    const double reading = of_a_thread * static_cast<double>(watches_.size());
+    saved_ = std::min(saved_ + busy - (measured ? reading / part : 0), enough);
     if (saved_ >= enough) measuring_ = true;
     if (saved_ <= 0) measuring_ = false;
     for (Watch& w : watches_) {

@@ -48,7 +48,7 @@ private:
         Clocks begin, spent;  // in a loop whose share is measured
     };
     void book(Watch& w);
-    void book_share(double elapsed, bool measured);
+    void book_share(double busy, bool measured);
 
     const Setup& setup_;
     const TileSet& tiles_;
@@ -57,7 +57,7 @@ private:
     double busy_ = 0;
     static constexpr double enough = 1e-2;
     Clocks at_tiles_;        // of all threads together, in loops whose share was measured
-    double saved_ = enough;  // elapsed seconds of loops, less a thousand times what reading the clocks has taken
+    double saved_ = enough;  // seconds of threads in loops, less a thousand times what reading the clocks has taken
     bool measuring_ = true;  // from where enough is saved until it is spent
 };
 

@@ -197,10 +197,8 @@ TEST_CASE("balancing takes load off the slowest process, by the wall clock and b
     for (const bool wall : {true, false})
         for (const char* migrate : {"gain", "always"}) {
             CAPTURE(wall, migrate);
-            // Speeds are off: a region that costs many times as much as it looks could be taken for slow processes.
-            Run run(off_centre,
-                    joined(wall ? std::vector<std::string>{} : counted,
-                           {"balance.every=3", std::string("balance.migrate=") + migrate, "balance.speeds=off"}));
+            Run run(off_centre, joined(wall ? std::vector<std::string>{} : counted,
+                                       {"balance.every=3", std::string("balance.migrate=") + migrate}));
             run.steps(0, 18);
             const std::vector<BalanceRow> first = run.record.rows;
             const std::vector<std::vector<double>> times = run.record.times;
