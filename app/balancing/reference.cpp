@@ -109,8 +109,9 @@ std::optional<double> Reference::measure(double elapsed) {
 }
 
 double Reference::median_of(int passes) const {
-    std::vector<double> rates(passes_.size());  // 0 of a thread that the system doesn't give
-#pragma omp parallel num_threads(static_cast <int>(passes_.size()))
+    const int threads = static_cast<int>(passes_.size());
+    std::vector<double> rates(passes_.size());  // 0 of a thread that the system does not give
+#pragma omp parallel num_threads(threads)
     {
         const int t = omp_get_thread_num();
         std::vector<double> seconds(passes);

@@ -224,7 +224,7 @@ PAGES = sorted((name for name in FILES if name.endswith(".md")), key=lambda name
 FOUND, SPANS, PROBLEMS = parse()
 RUN = [c for c in FOUND if c[3][0] in ("quick", "slow")]
 # By output directory: the command that makes it.
-PERFORMED = set()  # commands, in the copy that all of a process use
+PERFORMED = set()  # commands that have succeeded, in the copy that all of a process use
 MAKERS = {out: c for c in reversed(RUN) for out in re.findall(r"--out (out/\w+)", c[2])}
 
 
@@ -281,10 +281,10 @@ def test_names(copy):
 
 
 def perform(copy, command, entry):
-    """Runs a command, after those of other pages that make what it reads and is not there; never twice."""
+    """Runs a command, after those of other pages that make what it reads and is not there. Nothing
+    that has succeeded runs twice."""
     if command in PERFORMED:
         return
-    PERFORMED.add(command)
     _, pattern, *replacements = entry
     for out in re.findall(r"(?<!--out )\bout/\w+", command):
         maker = MAKERS.get(out, (None, None, command))
@@ -299,6 +299,7 @@ def perform(copy, command, entry):
     words[2] = re.sub(r"\bmpiexec\.mpich\b", shutil.which(options.mpiexec), words[2])
     output, code = execute(words, 2400 if options.full else HANG_SECONDS, copy)
     assert code == 0, f"`{words[2]}` ended with {'the time limit' if code is None else code}:\n{output[-2000:]}"
+    PERFORMED.add(command)
 
 
 @pytest.mark.parametrize(
