@@ -26,12 +26,7 @@ EXAMPLES = [  # as example() takes them
     ("columns", "balance/partition/columns.cpp", "balance/partition/partition.cpp"),
     ("tenth", "balance/criterion/tenth.cpp", "balance/criterion/criterion.cpp"),
     ("patient", "balance/zone/patient.cpp", "balance/zone/controller.cpp"),
-    (
-        "large_first",
-        "comm/large_first.cpp",
-        "comm/schedule.hpp",
-        ("comm/schedule.cpp", "app/deck/table_machine.cpp"),
-    ),
+    ("large_first", "comm/large_first.cpp", "comm/schedule.hpp", ("comm/schedule.cpp", "app/deck/table_machine.cpp")),
     (
         "crowding",
         "app/output/crowding.cpp",

@@ -38,11 +38,7 @@ SIMULATED_STEPS = (
     6,
 )  # of two runs: the steps between them count, in one of which the lists, which serve 5, are rebuilt
 # With --balancing: a run of so many steps with a balancing every so many, and one without.
-BALANCING = {
-    "inputs/strip.yaml": [8, 16, 32],
-    "inputs/tiny.yaml": [8, 16, 32],
-    "inputs/collision_3d.yaml": [8, 16, 32],
-}
+BALANCING = {"inputs/strip.yaml": [8, 16, 32], "inputs/tiny.yaml": [8, 16, 32], "inputs/collision_3d.yaml": [8, 16, 32]}
 BALANCING_STEPS, BALANCING_EVERY = 300, 20
 OVERLAP_DECK, OVERLAP_STEPS = "inputs/liquid.yaml", 1000
 OVERLAP = [

@@ -13,11 +13,7 @@ from program import DECK, hash_of, options, preloaded, run, settings, summary
 # Enough steps to be under way when the clock jumps, and rows to see it.
 STEPS, EVERY = 1500, 100
 WORDS = settings(
-    run__steps=STEPS,
-    checkpoint__every=300,
-    checkpoint__time_limit_seconds=600,
-    output__every=EVERY,
-    balance__every=50,
+    run__steps=STEPS, checkpoint__every=300, checkpoint__time_limit_seconds=600, output__every=EVERY, balance__every=50
 )
 LONGEST_SECONDS = 100
 

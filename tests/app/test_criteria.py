@@ -15,11 +15,7 @@ from program import HANG_SECONDS, COLLISIONS, command, decisions, environment, h
 CRITERIA = ["gain", "every", "never", "threshold", "menon", "zhai", "procassini", "boulmier"]
 # A migration of these collisions moves some ten particles a process.
 BALANCED = dict(
-    balance__every=5,
-    balance__clock="work",
-    balance__processes=12,
-    balance__speeds="off",
-    balance__work__balancing=2e-6,
+    balance__every=5, balance__clock="work", balance__processes=12, balance__speeds="off", balance__work__balancing=2e-6
 )
 
 

@@ -15,19 +15,7 @@ import time
 import h5py
 import pytest
 
-from program import (
-    HANG_SECONDS,
-    DECK,
-    SOURCE,
-    checkpoints,
-    hash_of,
-    rows,
-    run,
-    settings,
-    start,
-    summary,
-    wait_for_rows,
-)
+from program import HANG_SECONDS, DECK, SOURCE, checkpoints, hash_of, rows, run, settings, start, summary, wait_for_rows
 
 SMALL = [
     "system.box=[60.0, 40.0]",

@@ -154,10 +154,7 @@ def test_predict_space(tmp):
     out, other, machine = (os.path.join(tmp, n) for n in ("out", "other", "machine.yaml"))
     with open(machine, "w") as f:
         f.write(MACHINE)
-    for name, change in (
-        ("melt", dict(system__slabs__0__cells="[8, 9, 10]")),
-        ("collision_3d", {}),
-    ):
+    for name, change in (("melt", dict(system__slabs__0__cells="[8, 9, 10]")), ("collision_3d", {})):
         deck = os.path.join(SOURCE, "inputs", name + ".yaml")
         keys = dict(change, grid__skin=0.3, balance__clock="work", run__steps=1)
         given = ("--machine", machine, "--processes", "2,3")

@@ -40,11 +40,7 @@ COMMANDS = [
         r"cmake --build build --target bench_nested$|build/bench/bench_nested$",
         "a benchmark; test_nested checks what it measures",
     ),
-    (
-        "elsewhere",
-        r"build/bench/bench_members ",
-        "a benchmark; test_many_members makes balancings in the same way",
-    ),
+    ("elsewhere", r"build/bench/bench_members ", "a benchmark; test_many_members makes balancings in the same way"),
     (
         "elsewhere",
         r"scripts/reproduce/speeds\.sh( --wall)?$",

@@ -303,8 +303,7 @@ def perform(copy, command, entry):
 
 
 @pytest.mark.parametrize(
-    "command, entry",
-    [pytest.param(*c[2:], id=f"{c[0]}:{c[1]}", marks=pytest.mark.group(GROUP[c[0]])) for c in RUN],
+    "command, entry", [pytest.param(*c[2:], id=f"{c[0]}:{c[1]}", marks=pytest.mark.group(GROUP[c[0]])) for c in RUN]
 )
 def test_command(copy, command, entry):
     if entry[0] == "slow" and not options.full:
