@@ -68,7 +68,7 @@ COMMANDS = [
         {"run.steps=900": "run.steps=20", "every=300": "every=10"},
     ),
     ("quick", r"scripts/report\.py out/space --pictures png --only particles ", {}, {"--steps 0 300 900": ""}),
-    # docs/models.md
+    # docs/experiment.md
     (
         "elsewhere",
         r"scripts/reproduce/criteria\.sh$",
