@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a deck says of a body of particles: a shape, what fills it, and how it moves. A slab is one that a lattice
-// fills.
+// A body of particles as a deck describes it: shape, filling and motion. A slab is a body that a lattice fills.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,9 +21,9 @@ constexpr auto words_of(LatticeKind) {
                                                       {LatticeKind::hcp, "hcp"}});
 }
 
-/// What a body fills of the box between its corners. A ball touches the faces of that box, which is a cube; in two
-/// dimensions it is a disc in a square. A shell is a ball with a hole that is one too; in two dimensions a ring. A
-/// cylinder touches the faces along its axis and ends at the two others.
+/// The part of the box between its corners that a body fills. A ball touches all faces of that box, which is a cube. In
+/// two dimensions a ball is a disc in a square. A shell is a ball with a concentric spherical hole (a ring in two
+/// dimensions). A cylinder touches the side faces of the box and ends at the two faces across its axis.
 enum class BodyShape { box, ball, cylinder, shell };
 constexpr auto words_of(BodyShape) {
     return std::to_array<balance::Word<BodyShape>>({{BodyShape::box, "box"},
@@ -56,14 +55,14 @@ constexpr auto words_of(ProfileKind) {
 struct Profile {
     ProfileKind kind = ProfileKind::uniform;
     AxisName axis = AxisName::x;
-    std::array<double, 2> ends{1, 0};  // linear: at the lower and the upper end of the body, one relative to the other
-    double ratio = 1;                  // geometric: from one place to that a length further on
-    double periods = 1;                // sinusoidal: of cos^2 from end to end
+    std::array<double, 2> ends{1, 0};  // Linear: densities at the lower and the upper end, relative to each other.
+    double ratio = 1;                  // Geometric: factor of the density over one length.
+    double periods = 1;                // Sinusoidal: periods of cos^2 from end to end.
 };
 
 /// Particles of number density `density` (per area, or per volume). A lattice in a box has its first site at `lower`
-/// and ends below `upper`; in another shape it has a site at the centre; or, with `cells`, it fills the periodic box
-/// without a seam (the box is then derived: `box: fit`). In two dimensions z is not used.
+/// and ends below `upper`. In another shape it has a site at the centre. With `cells` it fills the periodic box
+/// without a seam, and the box follows from it (`box: fit`). In two dimensions z is not used.
 struct Body {
     std::array<double, 3> lower{0, 0, 0}, upper{0, 0, 0};  // lengths; unused with `cells`
     BodyShape shape = BodyShape::box;                      // a box with `cells`
@@ -77,23 +76,23 @@ struct Body {
     std::optional<std::array<long long, 3>> cells;  // of the lattice, along each axis
     LatticeKind lattice = LatticeKind::hexagonal;
     double density = 1.0;
-    std::optional<std::int64_t> particles;  // at random: their number; density follows from it
-    double spacing = 0;                     // at random: the smallest distance of two
-    Profile profile;                        // at random; density is then the mean
-    StateFile from;                         // of a file: its box is repeated from the lower corner on, and cut
+    std::optional<std::int64_t> particles;  // At random: their number. The density follows from it.
+    double spacing = 0;                     // At random: the smallest distance of two particles.
+    Profile profile;                        // At random: `density` is then the mean.
+    StateFile from;                         // From a file: its box is repeated from the lower corner on, and cut.
 
     double temperature = 0.0;
     std::array<double, 3> velocity{0, 0, 0};
     std::array<double, 3> spin{0, 0, 0};  // angular velocity about the centre; in two dimensions along z
 };
 
-/// Of which lattices bodies can be.
+/// The lattices that a body can have in this number of dimensions.
 inline int dimensions_of(LatticeKind kind) { return kind == LatticeKind::hexagonal ? 2 : 3; }
 
 /// Its volume, in two dimensions its area, from its corners.
 double volume(const Body& body);
 
-/// Of its fastest particle, but for temperature: drift, and spin where it is farthest from the centre.
+/// Speed of its fastest particle without thermal motion: drift, and spin at the point farthest from the centre.
 double speed_of(const Body& body);
 
 }  // namespace md

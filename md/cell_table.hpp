@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The cells of a tile with the halo around them, and which slots the particles in them have. Cells go by columns, which
-// run along the last axis; slots run up each column, cell by cell, so that the particles of any box of cells are one
-// contiguous run a column.
+// The cells of a tile with the halo around them, and the slots of the particles in them. Cells are ordered by columns
+// along the last axis. Slots run up each column, cell by cell. So the particles of any box of cells are one contiguous
+// run in each column.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -36,18 +36,18 @@ void for_each_cell(const balance::Box& box, Use use) {
 
 template <int D>
 struct CellTable {
-    static constexpr int up = D - 1;  ///< the axis along which columns run
-    /// In front of each layer of columns (those of one x) stands a slot for a position that is out of reach of all its
+    static constexpr int up = D - 1;  ///< The axis along which columns run.
+    /// In front of each layer of columns (those of one x) stands a slot for a position out of reach of all its
     /// particles. In two dimensions the kernels make one up.
     static constexpr int far_slots = D == 2 ? 0 : 1;
 
-    balance::Box box;                                ///< the tile's own cells, without the halo
-    int halo;                                        ///< its width in cells
-    balance::Box all;                                ///< the box with its halo, whose particles are counted
-    balance::Box seen;                               ///< the part of it that neighbours may be in, which has slots
-    std::array<std::vector<std::int64_t>, D> edges;  ///< of own cells, 2^-26; one more than cells
-    std::vector<std::int32_t> counts;                ///< particles by cell
-    std::vector<std::int32_t> first;                 ///< slot by cell; one more at the end of each column
+    balance::Box box;                                ///< The tile's own cells, without the halo.
+    int halo;                                        ///< Width of the halo in cells.
+    balance::Box all;                                ///< The box with its halo. Its particles are counted.
+    balance::Box seen;                               ///< The part of `all` within reach of neighbours. It has slots.
+    std::array<std::vector<std::int64_t>, D> edges;  ///< Edges of own cells, 2^-26; one more than cells.
+    std::vector<std::int32_t> counts;                ///< Particles by cell.
+    std::vector<std::int32_t> first;                 ///< First slot by cell; one more at the end of each column.
 
     /// reach: cells that a neighbour may be away, at most halo_width.
     CellTable(const std::array<Axis, 3>& axis, const balance::Box& own, int halo_width, int reach)

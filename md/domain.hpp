@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Fixed-point space. A coordinate is a 64-bit integer of 2^-40 lengths on the global grid; the kernels see 32 bits of
-// it: in 2^-26 lengths, or in up to 2^-28 where pairs are computed in doubles. Differences of packed positions wrap
-// exactly, so a pair's displacement is the same wherever and from whichever side it is computed. Box sides are whole
-// numbers of 2^-26, so that a periodic image is an exact shift in all.
+// Fixed-point space. A coordinate is a 64-bit integer of 2^-40 lengths on the global grid. The kernels see 32 bits of
+// it, the packed position, in units of 2^-26 lengths (down to 2^-28 if pairs are computed in doubles). Differences of
+// packed positions wrap exactly, so a pair's displacement is the same wherever and from whichever side it is computed.
+// Box sides are whole numbers of 2^-26, so a periodic image is an exact shift in every unit.
 //
-// What goes through particles takes the number of dimensions D, 2 or 3, as a template parameter. What describes the
-// box has three axes, the last of which is one cell deep in two dimensions, and knows the number at run time.
+// Code that loops over particles takes the number of dimensions D, 2 or 3, as a template parameter. Descriptions of the
+// box know the number at run time. They have three axes; in two dimensions the last axis is one cell deep.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -120,16 +120,17 @@ HD Packed<D> shifted(const Packed<D>& p, const Packed<D>& shift) {
     return packed_from<D>([&](int a) { return p.at[a] + shift.at[a]; });
 }
 
-/// The radius (lengths) that a search for neighbours within `radius` takes: floats of packed lengths round by at most
-/// 2^-24 of their size, and it grows by far more than that.
+/// The radius (lengths) with which a search finds all neighbours within `radius`. It is wider because floats of packed
+/// lengths round by at most 2^-24 of their size. The margin is far larger than that.
 HD double searched_radius(double radius) { return radius * (1 + 1e-5); }
 
 /// Cells that lie in reach of `radius` (lengths, up to 20) from within one of width `cell` (at least edge_unit): below
 /// 2^31.
 inline int cells_within(double radius, double cell) { return static_cast<int>(std::ceil(radius / cell)); }
 
-/// Packed positions wrap at 2^(32 - packed_bits) lengths. True if two particles of a column of cells of width
-/// `cell`, and of those in reach of `radius` (lengths), can never appear close merely because positions have wrapped.
+/// True if wrapped positions can never make two distant particles appear close. The particles are those of a column of
+/// cells of width `cell` and of the cells within `radius` (lengths). Packed positions wrap at 2^(32 - packed_bits)
+/// lengths.
 inline bool fits_before_wrap(int packed_bits, double radius, double cell) {
     const double wrap = std::ldexp(1.0, 32 - packed_bits);
     return cell * (1 + cells_within(radius, cell)) <= wrap - radius && cell <= wrap / 2;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What acts on each particle by itself, whatever the others do: gravity, and the faces of the box, which may attract or
-// repel, or move. Forces depend on the particle's position alone, so they are as exact and as reversible as those of
-// pairs. Mass 1.
+// External forces on single particles: gravity, and the faces of the box. A face may attract, repel or move. The forces
+// depend on the particle's position alone, so they are as exact and as reversible as those of pairs. Mass 1.
 #pragma once
 #include <cstdint>
 
@@ -51,7 +50,8 @@ struct FaceMotion {
     bool moves(std::int64_t step) const { return stride > 0 && from <= step && step < to; }
 };
 
-/// Of a particle `inside` quanta from the first or last position: a face is half a quantum outside of it.
+/// Distance from the face of a particle `inside` quanta from the first or last position. The face is half a quantum
+/// outside of that position.
 HD double distance_to_face(std::int64_t inside) { return (static_cast<double>(inside) + 0.5) * position_unit; }
 
 struct External {
@@ -83,8 +83,8 @@ struct External {
         const double most = two_to(61);  // a particle so close to a face stops the run as too fast
         return static_cast<std::int64_t>(to_i64(min(e * two_to(kinetic_bits), most)));
     }
-    /// What a pass at this step is told of gravity and of the faces that particles of a box of cells may feel or meet,
-    /// those that have strayed `halo` cells from it included.
+    /// Gravity and the faces that particles of a box of cells may feel or meet in a pass at this step. The particles
+    /// may have strayed `halo` cells from the box.
     void tell(StepArgs& args, const Domain& domain, const balance::Box& box, int halo, std::int64_t step) const;
 
 private:
@@ -94,7 +94,7 @@ private:
     }
 };
 
-/// What acts on the particles of a system in its domain, in steps of dt.
+/// The external forces of a system in its domain, in steps of dt.
 External external_of(const System& system, const Domain& domain, double dt);
 
 }  // namespace md

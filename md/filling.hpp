@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is in a body: the places of its particles, of any part of the box, without those of the rest.
+// The places of a body's particles within any part of the box. The places in the rest of the box are not computed.
 #pragma once
 #include <functional>
 

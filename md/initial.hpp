@@ -35,8 +35,8 @@ void make_particles(const Domain& domain, const Lattice& lattice, std::int64_t f
 template <int D>
 std::array<Int128, D> velocity_sum(std::span<const Particle<D>> particles);
 
-/// What to add to the velocities of a body's n particles, whose sum is known, so that their mean is its velocity, to
-/// the next quantum.
+/// The shift that makes the mean velocity of a body's n particles its drift, to the next quantum. `sum` is the sum of
+/// their velocities.
 template <int D>
 std::array<std::int64_t, D> to_drift(const Body& body, std::span<const Int128, D> sum, std::int64_t n);
 

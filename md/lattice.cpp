@@ -163,7 +163,7 @@ bool Lattice::has_neighbours() const {
     return filled > 1 || (along_axis && body_.lattice != LatticeKind::bcc && body_.lattice != LatticeKind::fcc);
 }
 
-// Of what is centred: opposite sites have opposite coordinates, exactly.
+// Place of a centred lattice: opposite sites have opposite coordinates, exactly.
 std::int64_t Lattice::from_centre(const Train& t, int axis, std::int64_t i) const {
     const double place = static_cast<double>(i - from_end_[axis]) + t.place[axis] / 12.0;
     return std::llrint(place * side_[axis] / position_unit);

@@ -61,11 +61,11 @@ public:
 private:
     /// The sites that stand at the same place of all cells: their number along each axis.
     struct Train {
-        std::array<int, 3> place;            ///< in the cell, in twelfths of its sides
-        std::array<std::int64_t, 3> count;   ///< along each axis
-        std::int64_t first = 0;              ///< number of its first site
-        std::array<std::int64_t, 2> next{};  ///< from a row's first number to that of the next one along y and z
-        std::vector<std::int64_t> rows{};    ///< unless in a box: the rows' first numbers, plane by plane
+        std::array<int, 3> place;            ///< Place in the cell, in twelfths of its sides.
+        std::array<std::int64_t, 3> count;   ///< Sites along each axis.
+        std::int64_t first = 0;              ///< Number of the first site.
+        std::array<std::int64_t, 2> next{};  ///< Steps from a row's first number to the next row's along y and z.
+        std::vector<std::int64_t> rows{};    ///< The rows' first numbers, plane by plane. Empty in a box.
 
         std::int64_t sites() const { return count[0] * count[1] * count[2]; }
     };

@@ -4,7 +4,7 @@
 
 namespace md {
 
-/// Of cutoff + skin, lengths: the kernels see differences of +-32, cells and skins included.
+/// Largest cutoff + skin, lengths. The kernels see differences of +-32, cells and skins included.
 inline constexpr double longest_reach = 10;
 
 }  // namespace md

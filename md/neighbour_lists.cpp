@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists are built cluster by cluster, up each column, so that neighbours in memory are neighbours in space: the cells
-// in reach of a cluster follow from those of the one before it, and candidates are whole runs of slots.
+// Lists are built cluster by cluster, up each column, so neighbours in memory are neighbours in space. The cells in
+// reach of a cluster follow from those of the cluster before it. Candidates are whole runs of slots.
 #include "md/neighbour_lists.hpp"
 
 #include <algorithm>
@@ -60,12 +60,12 @@ private:
     std::int64_t most_apart_ = 0;  // 2^-26: of the particles of one cluster
     std::int64_t particles_ = 0;
     std::uint16_t limit_ = 0;
-    std::size_t rows_used_ = 0;      // elements of all clusters so far
-    struct Column {                  // the one that is being built
-        int from = 0, to = 0;        // cells in reach of the last cluster: [from, to) of a column, from its lowest
-        std::int32_t base = 0;       // first slot of the columns in reach
-        std::uint32_t far_x = 0;     // packed, out of reach
-        std::int32_t far_place = 0;  // of a slot that is out of reach, from the base (in three dimensions)
+    std::size_t rows_used_ = 0;      // Elements of all clusters so far.
+    struct Column {                  // The column that is being built.
+        int from = 0, to = 0;        // Cells [from, to) of a column in reach of the last cluster, from its lowest.
+        std::int32_t base = 0;       // First slot of the columns in reach.
+        std::uint32_t far_x = 0;     // Packed x out of reach.
+        std::int32_t far_place = 0;  // Place of a slot out of reach, from the base (in three dimensions).
     } column_;
 };
 
@@ -98,8 +98,8 @@ void ListBuilder<D>::build() {
     lists_.rows.insert(lists_.rows.end(), padding, Place<D>{0});  // kernels read ahead
 }
 
-// Positions of all slots in 16 bits, as fine as clusters allow that are twice as long as those of this tile are on
-// average: if longer ones had to be cut, 2 % of the rows' lanes would be empty in a liquid in the plane.
+// Positions of all slots in 16 bits. They are as fine as clusters of twice this tile's average length allow. A finer
+// unit would cut more clusters and leave 2 % of the rows' lanes empty in a liquid in the plane.
 template <int D>
 void ListBuilder<D>::make_coarse() {
     double cell[D];
@@ -147,8 +147,8 @@ void ListBuilder<D>::begin_column(const CellIndex& lowest) {
     c.far_place = cells.layer(lowest[0]) - c.base;
 }
 
-// How many of the next particles make a cluster, and between which heights they lie: as many as fit, unless they are so
-// far apart that packed distances to their candidates would be ambiguous.
+// Number of the next particles that make a cluster, and the heights between which they lie. A cluster takes as many as
+// fit, unless packed distances to their candidates would be ambiguous.
 template <int D>
 typename ListBuilder<D>::Extent ListBuilder<D>::cluster_extent(std::int64_t own, std::int32_t left) const {
     const auto height = [&](std::int32_t k) { return tile_.heights[own + k] >> edge_shift; };
@@ -187,8 +187,8 @@ std::size_t ListBuilder<D>::find_candidates(const Extent& cluster) {
     return candidates;
 }
 
-// Takes the rows of the last clusters to those of the tile. What the first ones took tells what all of them will take.
-// done: particles whose rows are there.
+// Takes the rows of the last clusters to the rows of the tile. Memory for all of them is estimated from the first ones.
+// done: particles with rows.
 template <int D>
 void ListBuilder<D>::flush(std::int64_t done) {
     std::vector<Place<D>>& rows = lists_.rows;

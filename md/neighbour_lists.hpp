@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The neighbour lists of a tile: clusters of particles that follow each other in a column, the neighbourhoods around
-// them, and for each particle a row of places there.
+// The neighbour lists of a tile. A cluster is a run of particles in a column. Around it lie its neighbourhoods. Each
+// particle has a row of places in a neighbourhood.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -37,14 +37,15 @@ struct SearchedTile {
 
 /// How neighbours are searched among positions of 16 bits; see RowsArgs.
 struct CoarseSearch {
-    int bits;             ///< positions are in 2^-bits lengths, rounded down
-    std::uint16_t limit;  ///< two particles may be in reach where the squares of their differences, divided by 2^15 and
-                          ///< rounded to the nearest integer each, add up to at most this
+    int bits;  ///< Unit of positions: 2^-bits lengths, rounded down.
+    /// Two particles may be in reach if their differences' squares add up to at most this. Each square is first divided
+    /// by 2^15 and rounded to the nearest integer.
+    std::uint16_t limit;
 };
-/// The search for `radius` (lengths) that finds all neighbours, and few pairs besides, on cells of these widths
-/// (lengths, axis by axis), where packed positions have packed_bits: the finer its positions, the fewer. They wrap
-/// where no particle can appear close merely because of that, and clusters may still have `extent` (lengths) along
-/// their columns, unless packed positions allow less.
+/// The finest search for `radius` (lengths) that is safe on cells of these widths (lengths, axis by axis). It finds all
+/// neighbours; with finer positions it finds fewer other pairs. Its positions wrap so far out that no distant particle
+/// appears close. Clusters may still have `extent` (lengths) along their columns, unless packed positions with
+/// packed_bits allow less.
 CoarseSearch coarse_search(int dimensions, const double* cell, int packed_bits, double radius, double extent);
 
 /// Packed x that is out of reach of all particles in the columns of cells at x: half way round.

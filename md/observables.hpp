@@ -11,7 +11,7 @@
 
 namespace md {
 
-/// What others than pairs and potentials have given the particles so far, 2^-kinetic_bits.
+/// Energy that thermostats and moving faces have given the particles so far, 2^-kinetic_bits.
 struct Given {
     Int128 heat = 0;  ///< by a thermostat
     Int128 work = 0;  ///< by faces that moved
@@ -33,11 +33,11 @@ struct Thermo {
     double temperature = 0;  ///< in the frame of the centre of mass, D (N - 1) degrees of freedom
     double pressure = 0;     ///< (twice the kinetic energy in that frame + virial) / (D volume)
     double total() const { return kinetic + potential + external; }
-    /// What the exact motion would keep.
+    /// The energy that the exact motion would conserve.
     double conserved() const { return total() - heat - work; }
 };
 
-/// Of sums of kinetic energy and momentum, in the frame of the centre of mass.
+/// Temperature from sums of kinetic energy and momentum, in the frame of the centre of mass.
 inline double temperature_of(const SystemSums& t, int dimensions) {
     if (t.particles < 2) return 0;
     const auto n = static_cast<double>(t.particles);

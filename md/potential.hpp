@@ -151,9 +151,10 @@ HD double mie_prefactor(int h, int l) {
     return static_cast<double>(h) / (h - l) * root;
 }
 
-/// Mie: U = C eps (iv^h - iv^l), iv = sigma^2 / (s + softening^2), with h = repulsive / 2 and l = attractive / 2:
-/// exponents are even, so no root of s is needed. 12-6 is Lennard-Jones, bit by bit. The difference is taken after l
-/// powers have been factored out: where iv^h overflows, F is infinite rather than NaN.
+/// Mie: U = C eps (iv^h - iv^l), with iv = sigma^2 / (s + softening^2), h = repulsive / 2 and l = attractive / 2.
+///
+/// Exponents are even, so no root of s is needed. 12-6 is Lennard-Jones, bit by bit. The difference is taken after l
+/// powers have been factored out. So F is infinite rather than NaN where iv^h overflows.
 template <class T, bool softened>
 struct Mie {
     static constexpr std::string_view name = "mie";
@@ -241,8 +242,8 @@ struct PairValue {
 };
 PairValue pair_value(const PotentialSpec& spec, double r);
 
-/// For each limit the smallest r^2 from which on, up to the cutoff, |F|, |U| and |F r| stay finite and at most that
-/// limit; sampled at 2^14 radii.
+/// For each limit the smallest r^2 of a safe range. From there to the cutoff |F|, |U| and |F r| are finite and at most
+/// that limit. They are sampled at 2^14 radii.
 std::vector<double> smallest_safe_r2(const PotentialSpec& spec, std::span<const double> limits);
 
 }  // namespace md

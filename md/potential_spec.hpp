@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a deck says of the pair potential; the arithmetic is in potential.hpp.
+// The pair potential as a deck describes it. The arithmetic is in potential.hpp.
 #pragma once
 #include <limits>
 #include <string>

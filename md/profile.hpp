@@ -11,7 +11,7 @@ namespace md {
 /// to 1. Only operations that IEEE rounds correctly are used, so it is the same on every machine.
 double relative_density(const Body& body, std::int64_t at);
 
-/// Of the relative density, over all of the body: the mean, and the mean of its square.
+/// Mean of the relative density over all of the body, and mean of its square.
 struct ProfileMeans {
     double first = 1, second = 1;
 

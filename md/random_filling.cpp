@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Trials are evaluated in their order, cell by cell of a patch. A trial is rejected by an earlier particle that is too
-// near; where an earlier trial that is not decided, or a cell outside the patch, could be that particle, it is open.
-// All that is neither rejected nor open is what it would be in the whole body, so no margin and no partition decides
-// anything. Positions are integers, and all random numbers are integers or exact fractions.
+// Trials are evaluated in their order, cell by cell of a patch. An earlier particle that is too near rejects a trial.
+// If an undecided earlier trial or a cell outside the patch could be such a particle, the trial is open. Every trial
+// that is rejected or kept has the same fate in the whole body, so margins and partitions decide nothing. Positions are
+// integers, and all random numbers are integers or exact fractions.
 #include "md/random_filling.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace md {
 namespace {
 
-constexpr int most_cells_along = 1 << 20;  // so that a cell's number and a trial's in it fit into 64 bits
-constexpr int most_trials = 16;            // of a cell in an epoch: more come once in 10^14 times, and are left out
+constexpr int most_cells_along = 1 << 20;  // A cell's number and a trial's number in it fit into 64 bits.
+constexpr int most_trials = 16;            // In a cell and epoch. More come once in 10^14 times and are left out.
 constexpr int trials_per_particle = 128;
 constexpr int first_margin = 2;  // cells
 
@@ -59,7 +59,7 @@ void for_each_part(const balance::Box& all, int side, Use use) {
             }
 }
 
-// Of a point from an image of a body, lengths.
+// Distance of a point from an image of a body, lengths.
 double distance_to(const Body& body, const Point& at, const Point& image) {
     Body point;
     point.lattice = body.lattice;
@@ -249,7 +249,7 @@ private:
                     });
             });
     }
-    // Of an image of another body from one of this body, lengths.
+    // Distance of an image of another body from an image of this body, lengths.
     double distance(Body other, const Point& image, const Point& own) const {
         for (int a = 0; a < 3; ++a) {
             const double shift = static_cast<double>(image[a] - own[a]) * position_unit;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Random sequential addition: trials come one after the other, each at a place that is uniform in the body, and one
-// that would lie nearer than the body's spacing to an earlier particle, or to one of another body, is given up. The
-// body is full when it has its number of particles.
+// Random sequential addition. Trials come one after the other, each at a place that is uniform in the body. A trial is
+// given up if it lies nearer than the body's spacing to an earlier particle or to a particle of another body. The body
+// is full when it has its number of particles.
 //
-// Space is cut into cells. In each epoch a cell has a number of trials, 1 in the mean (Poisson), which follow from the
-// seed, the body, the epoch and the cell; all trials of an epoch are ordered by a random mark, from which also follows
-// whether the body's profile leaves one at its place. So the trials of all cells are a Poisson process in space and
-// time, and any part of it can be made anywhere. Whether one is kept depends on earlier ones next to it, and on those
-// next to these: a box of cells is evaluated with a margin around it, and where something beyond the margin could
-// matter, again with a wider one.
+// Space is cut into cells. In each epoch a cell has a Poisson number of trials with mean 1. The trials follow from the
+// seed, the body, the epoch and the cell. A random mark orders all trials of an epoch. It also decides if the body's
+// profile leaves a trial at its place. So the trials of all cells are a Poisson process in space and time, and any part
+// of it can be made anywhere.
+//
+// An earlier trial next to a trial can reject it, and the earlier trial depends on its own neighbours. So a box of
+// cells is evaluated with a margin around it. If cells beyond the margin could matter, the margin becomes wider.
 #pragma once
 #include <compare>
 #include <optional>
@@ -42,9 +43,13 @@ struct Placed {
 
 class RandomFilling final : public Filling {
 public:
-    /// number: of the body among all of them, which keys its random numbers. others: fillings from which it keeps its
-    /// distance; of those at random the last moment must be known. solid: bodies whose particles are not known here:
-    /// it keeps its distance from all of their shape. All must stay.
+    /// number: place of the body among all bodies; it keys the random numbers.
+    ///
+    /// others: fillings from which it keeps its distance. If they are at random, their last moment must be known.
+    ///
+    /// solid: bodies with particles that are not known here. The filling keeps its distance from their whole shape.
+    ///
+    /// All references must stay valid.
     RandomFilling(const Domain& domain, const Body& body, std::size_t number, std::uint64_t seed,
                   std::span<const Filling* const> others, std::vector<Body> solid = {});
 
@@ -52,10 +57,10 @@ public:
     std::int64_t blocks() const;
     /// Epochs after which it counts as full: 128 trials for each particle.
     int most_epochs() const;
-    /// What is kept in a block of the trials before epoch `epochs`, in the order of its cells.
+    /// The trials before epoch `epochs` that are kept in a block, in the order of its cells.
     std::vector<Placed> placed(std::int64_t number, int epochs) const { return placed(block(number), epochs); }
 
-    /// The moment of its last particle. What would be kept later is none.
+    /// The moment of its last particle. Later trials give no particle.
     void set_last(const Moment& last) { last_ = last; }
     const std::optional<Moment>& last() const { return last_; }
 

@@ -18,9 +18,9 @@ struct Region {
     bool contains(const Point& at) const;
 
     int dimensions;
-    Point lower{}, upper{}, centre{};    ///< corners of the box around it, and its middle
-    std::array<bool, 3> round{};         ///< axes along which it ends at a distance from the centre: all of a ball
-    std::int64_t radius = 0, inner = 0;  ///< 2^-40 lengths; 0: it has none
+    Point lower{}, upper{}, centre{};    ///< Corners of the box around it, and its middle.
+    std::array<bool, 3> round{};         ///< Axes that count for the distance from the centre (all axes of a ball).
+    std::int64_t radius = 0, inner = 0;  ///< 2^-40 lengths; 0: none.
 };
 
 /// Square of a length in 2^-40.

@@ -12,13 +12,13 @@ namespace {
 // nearer to 4, but a melt is as fast with a skin of 0.2 as with 0.34, and shorter rows need less memory.
 constexpr double rebuild_cost(int dimensions) { return dimensions == 2 ? 5.0 : 2.5; }
 
-constexpr double factor = 1.2;       // from one skin to the next
-constexpr double narrowest = 0.05;   // lengths
-constexpr int trials = 3;            // of each; the cheapest one counts, other work disturbs
-constexpr double wider_pays = 1.25;  // more than 1: rows get longer in steps, and narrower ones are tried cheaply
-constexpr double equal = 1.01;       // times the other's cost: then the narrower skin is taken, which needs less memory
-constexpr double hopeless = 1.15;    // times the cheapest cost: not worth the other trials
-constexpr int most_pause = 256;      // rebuilds between two searches
+constexpr double factor = 1.2;       // From one skin to the next.
+constexpr double narrowest = 0.05;   // Lengths.
+constexpr int trials = 3;            // Of each skin. The cheapest one counts, because other work disturbs.
+constexpr double wider_pays = 1.25;  // More than 1, because rows grow in steps and narrower skins are tried cheaply.
+constexpr double equal = 1.01;       // Ratio of costs up to which the narrower skin is taken: it needs less memory.
+constexpr double hopeless = 1.15;    // Ratio to the cheapest cost from which on a skin gets no other trials.
+constexpr int most_pause = 256;      // Rebuilds between two searches.
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void SkinSearch::turn_to(double skin) {
     trials_ = 0;
 }
 
-// Whatever disturbs a trial slows down both parts of its cost; a skin makes one of them cheaper.
+// A disturbance slows down both parts of a trial's cost. A better skin makes one of them cheaper.
 bool SkinSearch::far_dearer() const {
     const bool of_itself = rebuild_ <= best_rebuild_ || cost_ - rebuild_ <= best_cost_ - best_rebuild_;
     return direction_ != 0 && of_itself && cost_ > hopeless * best_cost_;

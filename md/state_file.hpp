@@ -8,12 +8,12 @@
 namespace md {
 
 struct StateFile {
-    std::string file;                   ///< its path; empty: there is none
-    std::optional<std::int64_t> frame;  ///< counted from 0; empty: the last
-    std::string group;                  ///< of particles, in a file that holds several; empty: `all`, or the only one
-    std::string digest;                 ///< of all its bytes, 16 hex digits; empty: not known yet, as all that follows
-    std::int64_t particles = 0;         ///< that are taken of it: all, or as many as a body has
-    double fastest = 0;                 ///< the largest speed of a particle, length / time
+    std::string file;                   ///< Path of the file; empty: none.
+    std::optional<std::int64_t> frame;  ///< Number of the frame from 0; empty: the last one.
+    std::string group;                  ///< Group of particles in the file; empty: `all`, or the only one.
+    std::string digest;                 ///< Digest of all bytes, 16 hex digits. Empty: the file has not been read yet.
+    std::int64_t particles = 0;         ///< Particles that are taken: all, or as many as a body has.
+    double fastest = 0;                 ///< Largest speed of a particle, length / time.
 };
 
 }  // namespace md

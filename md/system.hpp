@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is simulated: a box, what its faces do, the particles that it starts with, in bodies or of a file, and the force
-// between them.
+// The simulated system: a box with its faces, the initial particles (from bodies or a file), and the pair force.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -44,7 +43,7 @@ bool has_motion(const System& system);
 /// Its slabs and then its other bodies, the order of their particles' ids.
 std::vector<Body> all_bodies(const System& system);
 
-/// What messages call number i of them, "slab 0" or "body 1", and where a deck has it, "system.slabs.0".
+/// Name of number i of them in messages ("slab 0", "body 1"), and its place in a deck ("system.slabs.0").
 std::string body_name(const System& system, std::size_t i);
 std::string body_path(const System& system, std::size_t i);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Langevin: the exact solution of friction and noise over the time between two actions has the factor exp(-2 h), h half
-// of what friction takes. (1 - h) / (1 + h) is that to order h^3, needs nothing but IEEE arithmetic, and with the
-// spread that belongs to it leaves exactly the wanted temperature, whatever h.
+// Langevin: friction takes 2 h between two actions, so the exact solution keeps the factor exp(-2 h). The program takes
+// (1 - h) / (1 + h), which is the same to order h^3 and needs nothing but IEEE arithmetic. With the spread that belongs
+// to it, it leaves exactly the wanted temperature for every h.
 //
 // Rescaling works in the frame of the centre of mass, in which the temperature is measured, from exact sums: the factor
 // is the same on all ranks.

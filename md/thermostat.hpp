@@ -14,8 +14,8 @@
 
 namespace md {
 
-/// What an action does to the velocity v of a particle: mean + keep (v - mean) + spread R, R normal random numbers,
-/// which depend on seed, id and step alone.
+/// An action of a thermostat. It changes the velocity v of a particle to mean + keep (v - mean) + spread R. The normal
+/// random numbers R depend on seed, id and step alone.
 template <int D>
 struct VelocityChange {
     std::int64_t mean[D];  ///< 2^-40, as velocities

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A tile: the particles of a small box of cells, the ghosts in the halo around it, and its neighbour lists.
 //
-// Storage is by columns of cells, which run along the last axis. A *slot* holds a packed position; slots run up each
-// column of the box with its halo, cell by cell, so that the particles of any box of cells are one contiguous run a
-// column: ghosts, messages and candidates are such runs. The other arrays hold own particles only (*own* order: the
+// Storage is by columns of cells, which run along the last axis. A *slot* holds a packed position. Slots run up each
+// column of the box with its halo, cell by cell. So the particles of any box of cells are one contiguous run in each
+// column, and ghosts, messages and candidates are such runs. The other arrays hold own particles only (*own* order: the
 // same order without ghosts).
 #pragma once
 #include <array>
@@ -39,8 +39,8 @@ int holder_of(const Particle<D>& particle, std::span<const HaloBox> boxes, const
 template <int D>
 class Tile {
 public:
-    /// box: own cells; halo: width of the halo in cells, where particles are counted; reach: of the part of it that
-    /// neighbours may be in, which has slots.
+    /// box: own cells. halo: width of the halo in cells. Particles of the halo are counted. reach: width of the part of
+    /// the halo that can hold neighbours and has slots.
     Tile(const Domain& domain, balance::Box box, int halo, int reach);
 
     const balance::Box& box() const { return cells_.box; }
@@ -107,9 +107,9 @@ public:
     void sort(const Kernels& kernels, TileScratch& scratch);
     bool sorted() const { return sorted_; }
 
-    /// How many particles each cell of the box with its halo would hold if the own particles flew straight on for a
-    /// time and there were no others; those that would leave the halo, or a box that is not periodic, stay at its rim.
-    /// In the order of swap_counts(). After sort().
+    /// Particles in each cell of the box with its halo if the own particles flew straight on for `time` and there were
+    /// no others. Particles that would leave the halo, or a box that is not periodic, stay at its rim. In the order of
+    /// swap_counts(). After sort().
     std::vector<std::int32_t> counts_after(double time) const;
     /// Puts other numbers in the place of those that count() gives.
     void swap_counts(std::vector<std::int32_t>& counts) { cells_.counts.swap(counts); }
@@ -151,9 +151,9 @@ public:
     /// Builds the neighbour lists for `radius` = cutoff + skin (lengths).
     void build_neighbour_lists(const Kernels& kernels, double radius, TileScratch& scratch);
 
-    /// What the kernels of a step see; they read the positions of now and write the next ones.
+    /// View for the kernels of a step, which read the current positions and write the next ones.
     TileView<D> view();
-    /// What kernels see that only read positions and neighbour lists.
+    /// View for kernels that only read positions and neighbour lists.
     ListView<D> lists() const;
 
 private:
@@ -168,8 +168,8 @@ private:
     NeighbourLists<D> lists_;
 };
 
-/// Replaces each of a box's numbers, which lie in the order of cells, by the sum of `wide` that follow each other along
-/// an axis, itself and those behind it: that axis becomes shorter by wide - 1.
+/// Replaces each of a box's numbers by the sum of itself and the wide - 1 numbers behind it along an axis. Numbers lie
+/// in the order of cells. The axis becomes shorter by wide - 1.
 inline std::vector<std::int32_t> summed_along(int axis, int wide, std::vector<std::int32_t> values,
                                               std::array<int, 3>& extent) {
     std::size_t inner = 1, outer = 1;

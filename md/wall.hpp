@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a face of the box does besides reflecting.
+// The faces of the box: a face may have a potential, and it may move.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -22,11 +22,11 @@ constexpr auto words_of(BoxFace) {
 /// A face with a potential, or one that moves into the box.
 struct Wall {
     BoxFace face = BoxFace::x_lower;
-    double epsilon = 0, sigma = 1;        ///< of the 9-3 potential (WallPotential); epsilon 0: none
-    std::optional<double> cutoff = {};    ///< lengths; empty: where the potential is lowest, so that it only repels
-    double velocity = 0;                  ///< into the box, lengths / time; 0: it stands still
-    std::int64_t from = 0;                ///< the first step at which it moves
-    std::optional<std::int64_t> to = {};  ///< and the first at which it no longer does
+    double epsilon = 0, sigma = 1;        ///< Of the 9-3 potential (WallPotential); epsilon 0: none.
+    std::optional<double> cutoff = {};    ///< Lengths. Empty: the potential's minimum, so that the face only repels.
+    double velocity = 0;                  ///< Velocity into the box, lengths / time; 0: the face stands still.
+    std::int64_t from = 0;                ///< First step at which it moves.
+    std::optional<std::int64_t> to = {};  ///< First step after `from` at which it stands still again.
 
     int axis() const { return static_cast<int>(face) / 2; }
     int side() const { return static_cast<int>(face) % 2; }  ///< 0: lower

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a step does to a particle whose force is known: one text for the vector kernels, which call it with vectors of
-// eight particles, and for a thread that has one particle, which calls it with std::uint64_t (scalar.hpp). The caller
-// loads, stores, and knows which lanes hold particles.
+// The integration of a particle whose force is known. One text serves the vector kernels and the threads of a device.
+// Vector kernels call it with vectors of eight particles. A thread has one particle and calls it with std::uint64_t
+// (scalar.hpp). The caller loads, stores, and knows the lanes that hold particles.
 #pragma once
 #include <cstdint>
 
@@ -112,16 +112,25 @@ struct Integration {
     }
 
     /// Takes particles through the part of a step that `kick` names. f: force quanta. `p` stands for a particle in the
-    /// caller's memory, or a vector of them, and has these members:
-    ///   x(axis), v(axis)      load positions and velocities, 2^-40
-    ///   whole_step(v)         receives the velocities at the time of the forces, for sums; those of 2048 and more are
-    ///                         faults there, because a pass without kicks does not look at velocities otherwise
-    ///   fault(kind, mask)     receives a bit for each lane that fails a check
-    ///   set_velocity(v)       stores; a reflection stores once more
-    ///   pushed(before, v)     receives velocities before and after walls that move reflected some, for sums
-    ///   with_external(*this, dv), reflected(*this, d)   return what external_kicks() and reflected_by_moved() do with
-    ///                         itself, for which they may call a function: few need it
-    ///   move(x)               stores the new position, also as the kernels will see it
+    /// caller's memory, or a vector of them. Its members:
+    ///
+    ///   x(axis), v(axis)          Load positions and velocities, 2^-40.
+    ///
+    ///   whole_step(v)             Receives the velocities at the time of the forces, for sums. Velocities of 2048 and
+    ///                             more are faults there. A pass without kicks checks velocities nowhere else.
+    ///
+    ///   fault(kind, mask)         Receives a bit for each lane that fails a check.
+    ///
+    ///   set_velocity(v)           Stores velocities. A reflection stores them once more.
+    ///
+    ///   pushed(before, v)         Receives velocities before and after a reflection at moving walls, for sums.
+    ///
+    ///   with_external(*this, dv)  Returns external_kicks() of the particle. Few particles need it, so it may call a
+    ///                             function.
+    ///
+    ///   reflected(*this, d)       Returns reflected_by_moved() of the particle, likewise.
+    ///
+    ///   move(x)                   Stores the new position, also as the kernels will see it.
     template <class Particles, class I64>
     HD void operator()(Particles& p, const Vec<I64, D>& f) const {
         using F64 = decltype(to_f64(f[0]));

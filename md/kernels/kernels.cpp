@@ -54,8 +54,8 @@ std::vector<const Kernels*> available_kernels() {
     return found;
 }
 
-// Of n pairs, those beyond a radius r feel little each: a share of the range between them. The others' forces g r, g =
-// F/r, add up to at most r sqrt(n sum g^2) (Cauchy-Schwarz): the remaining share.
+// Among n pairs, the forces of those beyond a radius r are small: together they take at most a share of the range. The
+// others' forces g r, g = F/r, add up to at most r sqrt(n sum g^2) (Cauchy-Schwarz), the remaining share.
 ForceLimits force_limits(const PotentialSpec& potential) {
     const double range = std::ldexp(0.999, 31 - force_bits(Precision::mixed)), far_share = 1.0 / 8;
     std::vector<double> limits{std::ldexp(1.0, 18)};  // forces below 2^18 sum up in 64 bits in any number

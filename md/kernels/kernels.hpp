@@ -47,7 +47,7 @@ struct Cluster {
     std::uint32_t far_x;       ///< packed x that is out of reach
 };
 
-/// What kernels see of a tile that only read. Slots hold packed positions of own particles and ghosts.
+/// View of a tile for kernels that only read. Slots hold packed positions of own particles and ghosts.
 template <int D>
 struct ListView {
     const Packed<D>* packed;
@@ -58,8 +58,8 @@ struct ListView {
     std::int32_t packed_bits;  ///< see Domain
 };
 
-/// What the kernels of a step see. The arrays of own particles are in own order and readable up to 16 elements beyond
-/// their end.
+/// View of a tile for the kernels of a step. The arrays of own particles are in own order and readable up to 16
+/// elements beyond their end.
 template <int D>
 struct TileView : ListView<D> {
     Packed<D>* next;  ///< by slot: positions after a drift
@@ -73,8 +73,8 @@ HD constexpr int force_bits(Precision p) { return p == Precision::mixed ? 16 : 3
 inline constexpr int energy_bits = 32;   ///< pair energies and virials are rounded to 2^-32
 inline constexpr int kinetic_bits = 28;  ///< kinetic energies to 2^-28
 
-/// Velocity Verlet in half-kicks. first: half-kick, drift. middle: two half-kicks, drift. last: half-kick only, which
-/// leaves positions and velocities at the same time. none: forces and sums only, where they already are.
+/// Velocity Verlet in half-kicks. `first`: half-kick, drift. `middle`: two half-kicks, drift. `last`: a half-kick only;
+/// it leaves positions and velocities at the same time. `none`: forces and sums only, for such a state.
 enum class Kick { none, first, middle, last };
 
 inline constexpr int narrow_rows = 256;  ///< longer rows are always summed in 64 bits
@@ -90,11 +90,11 @@ ForceLimits force_limits(const PotentialSpec& potential);
 struct WallPotential;  // md/external.hpp
 /// A face of the box, within a tile's reach or not.
 struct Face {
-    bool reflects;          ///< it is there for this tile
-    std::int64_t at;        ///< after the drift, 2^-40: positions below (a lower face), or from here on (an upper one),
-                            ///< are reflected
-    std::int64_t velocity;  ///< its own while it drifts, 2^-40 per time
-    const WallPotential* potential;  ///< null: none, or out of this tile's reach
+    bool reflects;  ///< True if particles of this tile may meet it.
+    /// Place after the drift, 2^-40. A lower face reflects positions below it, an upper face positions from there on.
+    std::int64_t at;
+    std::int64_t velocity;           ///< Velocity of the face during the drift, 2^-40 per time.
+    const WallPotential* potential;  ///< Null: none, or out of this tile's reach.
 };
 
 struct StepArgs {
@@ -103,12 +103,12 @@ struct StepArgs {
     double safe_r2;
     double dt;
     Kick kick;
-    bool sum_kinetic;        ///< add up kinetic energy and momentum at the whole step
-    double cell[3];          ///< widths of a cell, lengths: no particle may move further in one step
-    Face face[3][2];         ///< at the lower, upper end of each axis
-    std::int64_t length[3];  ///< box, 2^-40
-    double gravity[3];       ///< lengths / time^2
-    std::int64_t* force[3];  ///< where to store the force quanta of each axis, own order; may be null
+    bool sum_kinetic;        ///< Add up kinetic energy and momentum at the whole step.
+    double cell[3];          ///< Widths of a cell, lengths. No particle may move further in one step.
+    Face face[3][2];         ///< Faces at the lower and upper end of each axis.
+    std::int64_t length[3];  ///< Sides of the box, 2^-40.
+    double gravity[3];       ///< Acceleration, lengths / time^2.
+    std::int64_t* force[3];  ///< Out: force quanta of each axis, own order; may be null.
 };
 
 /// velocity: of 2048 or more along an axis. speed: more than a cell in one step.
@@ -152,21 +152,21 @@ struct KeysArgs {
 /// differences tell which particles may be in reach. See CoarseSearch.
 template <int D>
 struct RowsArgs {
-    const std::uint16_t* coarse[D];  ///< positions by slot, axis by axis; readable 32 elements beyond the end
-    std::uint16_t limit;             ///< at most this is the sum of squares of a difference in reach, see CoarseSearch
-    const std::int32_t* ranges;      ///< [2 * range_count]: runs of candidate slots
+    const std::uint16_t* coarse[D];  ///< Positions by slot, axis by axis; readable 32 elements beyond the end.
+    std::uint16_t limit;             ///< Largest sum of squares of a difference in reach, see CoarseSearch.
+    const std::int32_t* ranges;      ///< [2 * range_count]: runs of candidate slots.
     std::int32_t range_count;
-    std::int32_t slot, base, count;    ///< as in Cluster
-    std::int32_t far_place;            ///< in three dimensions: of a slot out of reach
-    std::uint16_t* x[D];               ///< scratch for all candidates + 48
-    std::uint16_t* place;              ///< the same
-    std::int32_t* start;               ///< the same
-    std::uint16_t* lane_rows;          ///< scratch: 16 rows of `stride`, + 32
-    std::int32_t stride;               ///< at least all candidates + 48
-    Neighbourhood<D>* neighbourhoods;  ///< out; `row` counts from `rows`
-    Place<D>* rows;                    ///< out
-    std::int32_t neighbourhoods_room;  ///< most_neighbourhoods()
-    std::int64_t rows_room;            ///< most_row_elements()
+    std::int32_t slot, base, count;    ///< As in Cluster.
+    std::int32_t far_place;            ///< In three dimensions: place of a slot out of reach.
+    std::uint16_t* x[D];               ///< Scratch for all candidates + 48.
+    std::uint16_t* place;              ///< Scratch of the same length.
+    std::int32_t* start;               ///< Scratch of the same length.
+    std::uint16_t* lane_rows;          ///< Scratch: 16 rows of `stride`, + 32.
+    std::int32_t stride;               ///< At least all candidates + 48.
+    Neighbourhood<D>* neighbourhoods;  ///< Out. `row` counts from `rows`.
+    Place<D>* rows;                    ///< Out.
+    std::int32_t neighbourhoods_room;  ///< Room for so many: most_neighbourhoods().
+    std::int64_t rows_room;            ///< Room for so many elements: most_row_elements().
 };
 /// Neighbourhoods of a cluster at most. A run of n candidates lies in up to 1 + (n - 1) / window windows, and one more
 /// may follow for the far place. The first neighbourhood takes `windows` of them, each further one windows - 1, because
@@ -177,8 +177,8 @@ constexpr std::size_t most_neighbourhoods(std::size_t runs, std::size_t candidat
     const std::size_t used = runs + (candidates - runs) / window;
     return (used + windows - 2) / (windows - 1);
 }
-/// Elements of a cluster's rows at most: in each neighbourhood the longest row has no more elements than there are
-/// candidates which the neighbourhood before could not address, and the last one is written in blocks of 16 columns.
+/// Bound of the elements of a cluster's rows. The longest row of a neighbourhood has at most as many elements as there
+/// are candidates out of reach of the neighbourhood before. The last row is written in blocks of 16 columns.
 constexpr std::size_t most_row_elements(std::size_t candidates) { return lanes * (candidates + 16); }
 
 /// The kernels for particles in D dimensions.
@@ -194,8 +194,8 @@ struct KernelsOf {
     void (*neighbours)(const ListView<D>&, double cutoff, std::int32_t* within);
     /// Sorting keys of particles that lie in the tile's cells.
     void (*keys)(const KeysArgs<D>&);
-    /// Positions of `count` slots in 16 bits, axis by axis, by leaving out the lowest `shift` bits of packed ones and
-    /// the highest; `to` has room for whole vectors.
+    /// Positions of `count` slots in 16 bits, axis by axis. They are packed positions without the lowest `shift` bits
+    /// and without the highest ones. `to` has room for whole vectors.
     void (*coarse)(const Packed<D>* packed, std::int64_t count, int shift, std::uint16_t* const* to);
     /// Builds the rows of a cluster, returns the number of its neighbourhoods; -1, having written nothing beyond its
     /// room, where that does not suffice.
@@ -220,8 +220,8 @@ const KernelsOf<D>& kernels_of(const Kernels& kernels) {
 /// The instruction sets of this program's tables, best first, whether this processor can run them or not.
 std::vector<std::string> built_kernels();
 
-/// The tables this processor can run, those of wider vectors first: "avx512", "avx2", "portable" and "scalar" on
-/// x86-64, "neon" and "scalar" on 64-bit Arm, "portable" and "scalar" on others.
+/// The tables that this processor can run, wider vectors first. On x86-64 these are "avx512", "avx2", "portable" and
+/// "scalar". On 64-bit Arm they are "neon" and "scalar", elsewhere "portable" and "scalar".
 std::vector<const Kernels*> available_kernels();
 
 /// The first table, or the one named: nothing is measured at the start (docs/architecture.md, "Vectors"). Throws

@@ -42,12 +42,15 @@ HD void prefetch_near(const Neighbourhood<2>& hood, const Packed<2>* base, const
 }
 HD void prefetch_near(const Neighbourhood<3>&, const Packed<3>*, const std::uint16_t*) {}  // rows are long enough
 
-// Shows each part of a cluster its neighbours: `width` lanes, which stay in registers while their rows last. A Part is
-// copied and has these members:
-//   pair(positions)       begins the work on the lanes' next neighbours, as far as their distances, and returns it
-//   add(pair)             does the rest
-// Returns how many rows there were. What a row begins is finished a row later, and its neighbours are picked a row
-// before: instructions that wait for others fill the processor's queues.
+// Shows each part of a cluster its neighbours. A part is `width` lanes, which stay in registers while their rows last.
+// A Part is copied and has these members:
+//
+//   pair(positions)       Begins the work on the lanes' next neighbours, as far as their distances, and returns it.
+//
+//   add(pair)             Does the rest.
+//
+// Returns the number of rows. The work on a row ends a row later, and its neighbours are picked a row before, because
+// instructions that wait for others fill the processor's queues.
 template <int D, class Part>
 HD int for_each_row(const ListView<D>& tile, const Cluster& cluster, NearOf<D>& near, Part (&part)[parts]) {
     int length = 0;
@@ -193,8 +196,8 @@ struct Integrate {
     HD void finish() { result.displacement2 = reduce_max(farthest); }
 };
 
-// The potential that most decks have gets loops of its own where that is worth the time of a build: with vectors. It
-// alone is compiled without softening too (adding a softening of zero changes no bit and costs 2 to 5 % of a step).
+// The usual potential gets loops of its own in sets with vectors, where they are worth the time of a build. It alone is
+// compiled without softening too. Adding a softening of zero changes no bit, but costs 2 to 5 % of a step.
 template <template <class, bool> class P>
 constexpr bool usual = STEELYARD_ISA != 0 && std::is_same_v<P<double, true>, LennardJones<double, true>>;
 

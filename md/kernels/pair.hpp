@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A pair's arithmetic: one text for the vector kernels of every instruction set, which call it with vectors, and for a
-// thread that has one particle, which calls it with float or double (scalar.hpp).
+// A pair's arithmetic. One text serves the vector kernels of every instruction set and the threads of a device. Vector
+// kernels call it with vectors. A thread has one particle and calls it with float or double (scalar.hpp).
 //
 // Displacements are differences of packed positions in units of 2^-difference_bits lengths, converted exactly. The
 // potential is scaled to that unit and to force quanta, so that no loop converts anything.
@@ -24,15 +24,15 @@ HD constexpr double two_to(int n) {
     return r;
 }
 
-/// Adding 1.5 * 2^52 rounds a double of less than 2^51 to an integer, to even on a tie whatever its sign, and leaves
-/// that integer in the low bits: sums of the bits are exact sums of the integers.
+/// Adding 1.5 * 2^52 rounds a double of less than 2^51 to an integer, to even on a tie, for both signs. The low bits
+/// then hold that integer, so sums of the bits are exact sums of the integers.
 inline constexpr double round_bias = 1.5 * two_to(52);
 /// a b rounded once to an integer, plus the bits of round_bias.
 template <class F64>
 HD auto biased_integer(F64 a, F64 b) {
     return bits_of(fma(a, b, F64(round_bias)));
 }
-/// What a sum of `count` biased integers has too much.
+/// The bias of a sum of `count` biased integers.
 HD std::uint64_t biases(int count) { return bits_of(round_bias) * static_cast<std::uint64_t>(count); }
 
 /// r^2 of a displacement, in its unit squared. Axes without extent leave the bits of the others alone.
@@ -84,7 +84,7 @@ struct MixedForce : ForceOverR<P, float, softened> {
     HD Pair<F32, D> operator()(const Vec<F32, D>& d) const {
         return (*this)(d, square_of(d));
     }
-    /// Of a displacement whose square is known.
+    /// The same for a displacement whose square is known.
     template <class F32, int D>
     HD Pair<F32, D> operator()(const Vec<F32, D>& d, F32 s) const {
         const F32 g = this->at(s);
@@ -112,7 +112,7 @@ struct DoubleForce : ForceOverR<P, double, softened> {
     HD auto operator()(const Vec<F64, D>& d) const {
         return (*this)(d, square_of(d));
     }
-    /// Of a displacement whose square is known.
+    /// The same for a displacement whose square is known.
     template <class F64, int D>
     HD auto operator()(const Vec<F64, D>& d, F64 s) const {
         const F64 g = this->at(s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernels' vector operations for one particle, so that the functors can also be called with float, double and
-// integers, as a thread of a device does; simd.hpp has the rules. Integers are unsigned, because their sums and
-// differences must wrap as those of vectors do; conversions read them in two's complement, and a signed argument or
-// result may be given or taken instead. Only C functions that nvcc maps to the device's are called.
+// The kernels' vector operations for one particle. With them a thread of a device calls the functors with float, double
+// and integers. simd.hpp has the rules. Integers are unsigned, because their sums and differences must wrap as those of
+// vectors do. Conversions read them in two's complement. Arguments and results may be signed instead. Only C functions
+// that nvcc maps to the device's are called.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Vectors for the kernels, in the compiler's own vector types: one text for every instruction set, and the same bits
-// everywhere. Included by kernels_isa.cpp only, which is compiled once for each STEELYARD_ISA:
+// everywhere. Only kernels_isa.cpp includes this file. It is compiled once for each STEELYARD_ISA:
+//
 //   512  AVX-512 (F, DQ, BW, VL), 64 bytes     1  NEON, or whatever vectors the compiler finds, 16 bytes
 //   2    AVX2 with FMA, 32 bytes               0  the plain reference, 8 bytes: one double at a time
-// Masks, and what a set does better than the compiler, follow in simd_avx512.hpp and simd_masks.hpp. Every operation is
+//
+// simd_avx512.hpp and simd_masks.hpp add masks and the operations that a set does better than the compiler. Each is
 // correctly rounded or exact. Conversions round to nearest even and want their argument in range: of 32-bit integers
 // 31 bits, of 64-bit integers 51 bits.
 #pragma once
@@ -38,7 +40,7 @@ template <class T>
 struct Vector {
     Raw<T> v;
     Vector() = default;
-    // Compilers copy structures of vectors in pieces, which stalls the loads that follow; but not what has these.
+    // Without these constructors compilers copy structures of vectors in pieces, and later loads stall.
     HD Vector(const Vector& a) : v(a.v) {}
     HD Vector& operator=(const Vector& a) {
         v = a.v;
@@ -179,7 +181,7 @@ HD Positions<3> load_positions(const Packed<3>* p) {
             axis(std::integral_constant<int, 2>{})};
 }
 
-/// What picks positions in three dimensions: they stay in memory.
+/// Picks positions in three dimensions, where they stay in memory.
 struct NearInSpace {
     const Packed<3>* base;
 };

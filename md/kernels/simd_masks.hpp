@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sets whose masks are vectors, all ones in the lanes that are meant, and whose registers cannot hold a
-// neighbourhood: NEON, AVX2, the portable one and the plain reference. Where AVX2 has an instruction that the compiler
-// does not find, it stands beside the general text.
+// The sets without mask registers: NEON, AVX2, the portable set and the plain reference. Their masks are vectors, all
+// ones in the lanes that are meant. Their registers cannot hold a neighbourhood. Instructions of AVX2 that the compiler
+// does not find stand beside the general text.
 #pragma once
 #if STEELYARD_ISA == 2
 #include <immintrin.h>
@@ -19,7 +19,7 @@ struct M16 {
     Raw<std::int16_t> v;
 };
 HD M32 first_lanes(int n) { return {same_bits<Raw<std::int32_t>>(counting_from<std::uint32_t>(0).v) < n}; }
-/// Of I16, the first n lanes; all of them where n is more, none where it is negative.
+/// Mask of the first n lanes of I16: all lanes if n is larger than their number, none if it is negative.
 HD M16 first_shorts(int n) {
     const auto most = static_cast<std::int16_t>(n < short_width ? n : short_width);
     return {same_bits<Raw<std::int16_t>>(counting_from<std::uint16_t>(0).v) < most};
@@ -238,8 +238,8 @@ HD void load_near(Near& near, const Packed<2>* base, const std::uint16_t* start,
         __builtin_memcpy(near.packed + w * window, base + start[w], window * sizeof *base);
     near.packed[far_place] = far_x;
 }
-/// Of the particles at `width` places. They are loaded one by one, which is faster than instructions that gather, into
-/// two vectors, each 16 bytes of which hold two positions: in this order no instruction crosses 16 bytes.
+/// Positions of the particles at `width` places. They are loaded one by one, because that is faster than instructions
+/// that gather. Each 16 bytes of the two vectors hold two positions, so no instruction crosses 16 bytes.
 HD Positions<2> pick(const Near& near, const std::uint8_t* places) {
     const auto at = [&](int lane) { return near.packed[places[lane]]; };
 #if STEELYARD_ISA == 0

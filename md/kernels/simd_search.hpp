@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a rebuild does with vectors: keys to sort particles by, and the rows of neighbours of each cluster. Included by
-// kernels_isa.cpp only.
+// The parts of a rebuild that use vectors: keys for sorting particles, and the rows of neighbours of each cluster. Only
+// kernels_isa.cpp includes this file.
 #pragma once
 #include <cstdint>
 
@@ -129,7 +129,7 @@ Survivors filter_candidates(const RowsArgs<D>& a) {
         for (const int last = places[candidates - 1]; s.used * window <= last; ++s.used)
             a.start[s.used] = s.used * window - shift - a.base;
     }
-    // What follows in the last vector is half way round, out of reach.
+    // The rest of the last vector is half way round, out of reach.
     for_each_axis<D>([&](int k) STEELYARD_INLINED { store(to[k] + candidates, box.middle[k] + I16(1 << 15)); });
     s.candidates = candidates;
     return s;
@@ -207,9 +207,9 @@ HD void transpose_16_columns(std::uint8_t* out, const std::uint16_t* rows, int s
 }
 
 // Deals the lanes' neighbours to neighbourhoods of `windows` windows; returns how many there are. Neighbourhoods
-// overlap. Each must take the neighbours that the next one cannot address; lanes with shorter rows may take more, up to
-// the longest row, to even the lengths out. -1: there is no room for them. Most clusters need one neighbourhood, whose
-// loops are simpler: compiled on its own, that case saves 8 % of the time of all neighbour lists.
+// overlap. Each must take the neighbours that the next one cannot address. Lanes with shorter rows may take more, up to
+// the longest row, so that lengths even out. Returns -1 if there is no room. Most clusters need one neighbourhood, and
+// its loops are simpler. Compiled on its own, that case saves 8 % of the time of all neighbour lists.
 template <bool several>
 HD std::int32_t deal_to_neighbourhoods(const RowsArgs<2>& a, int real, int used, const int (&lengths)[lanes]) {
     const int steps = several ? (used - 2) / (windows - 1) : 0;  // of windows - 1 at most
