@@ -23,15 +23,15 @@ void require(const Communicator& comm, bool good, Make make);
 template <class E>
 [[noreturn]] void throw_together(const Communicator& comm, E error);
 
-/// Throws `error` in the place of one that was caught: on all ranks alike where that one was thrown so.
+/// Throws `error` in the place of a caught one. If all ranks agreed on the caught one, they agree on this one too.
 template <class E>
 [[noreturn]] void throw_in_place_of(const std::exception& caught, E error);
 
-/// What all Agreed errors have in common.
+/// The base of all Agreed errors.
 class ThrownByAll {
 public:
     virtual ~ThrownByAll() = default;
-    /// Of the communicator whose ranks all throw this error.
+    /// Identity of the communicator whose ranks all throw this error.
     int ranks() const { return ranks_; }
 
 private:

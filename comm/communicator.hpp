@@ -27,9 +27,9 @@ public:
     Communicator();
     /// The ranks that give the same colour (>= 0), in the order of their ranks here.
     Communicator split(int colour) const;
-    /// The same ranks, whose gather, all_gather, broadcast, all_to_all and pass_on send messages of at most `bytes` (>
-    /// 0) bytes, and whose sum, min, max and spread reduce as many at once, or a value. At first it is 2^30, because
-    /// MPI counts with 31 bits. Any amount of bytes goes through; tests set it small.
+    /// The same ranks with another limit of `bytes` (> 0) for one message of gather, all_gather, broadcast, all_to_all
+    /// and pass_on. sum, min, max and spread reduce as many bytes at once, but at least one value. The limit is 2^30 by
+    /// default, because MPI counts with 31 bits. Any amount of bytes goes through; tests set a small limit.
     Communicator in_pieces_of(std::size_t bytes) const;
 
     int rank() const { return rank_; }
@@ -48,7 +48,7 @@ public:
     void max(std::span<std::int64_t> values) const;
     std::int64_t exclusive_sum(std::int64_t value) const;  ///< sum over lower ranks
     bool all_agree(bool good) const;
-    /// Of each value over the ranks, on all of them. The mean depends on the order in which MPI adds doubles.
+    /// Spread of each value over the ranks, on all ranks. The mean depends on the order in which MPI adds doubles.
     std::vector<Spread> spread(std::span<const double> values) const;
     /// Sends to_rank[r] to rank r; returns everything that came, in rank order. Any sizes; only ranks that have
     /// something for each other exchange messages.
@@ -56,9 +56,9 @@ public:
     std::vector<std::string> gather(const std::string& text) const;  ///< on rank 0; empty elsewhere
     /// What the ranks give, one after the other, on rank 0; empty elsewhere.
     std::vector<std::byte> gather(std::span<const std::byte> mine) const;
-    std::vector<std::byte> all_gather(std::span<const std::byte> mine) const;  ///< the same on all ranks
-    /// All ranks stand in a circle: sends bytes to the rank that is `distance` (1 .. size() - 1) places further on, and
-    /// returns what the one as many places behind has sent.
+    std::vector<std::byte> all_gather(std::span<const std::byte> mine) const;  ///< The same on all ranks.
+    /// All ranks stand in a circle. Sends bytes to the rank `distance` (1 .. size() - 1) places further on, and returns
+    /// the bytes of the rank as many places behind.
     std::vector<std::byte> pass_on(int distance, std::span<const std::byte> bytes) const;
 
     struct Handle;  ///< the MPI communicator (comm/mpi/mpi_check.hpp); nothing in a build without MPI

@@ -31,7 +31,7 @@ Network make_network(const Schedule& schedule, const Communicator& comm, int ran
 /// whose number is half the number of ranks higher; the shortest length counts. Collective.
 std::size_t measure_eager_limit(const Communicator& comm, std::size_t most = std::size_t{1} << 20);
 
-/// What a rank has sent, with what it has forwarded.
+/// Messages and bytes that a rank has sent, forwarded ones among them.
 struct Traffic {
     std::int64_t messages = 0, bytes = 0;
 };

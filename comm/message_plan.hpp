@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The messages of one rank: where each part lies, what is sent and received in which order, and what is forwarded to
-// other ranks of the node. A pure function; the ranks' plans fit together because all of them follow from the parts.
+// The messages of one rank: the places of the parts, the order of sends and receives, and the forwarding to other ranks
+// of the node. A pure function. The plans of the ranks fit together because all of them follow from the parts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ForwardedPart {
     std::size_t bytes;
 };
 
-/// What all ranks of a node know of its small parts. Empty but with Aggregate::node.
+/// The small parts of a node, known to all its ranks. Empty but with Aggregate::node.
 struct NodeTraffic {
     std::vector<ForwardedPart> parts;  ///< by source, by target, then as the target receives them
     std::vector<std::int64_t> targets,
@@ -34,9 +34,9 @@ struct MessagePlan {
     /// Bytes of an aggregated message that go to another rank of the node, or stay on this one.
     struct Forward {
         int to, tag;
-        std::size_t at, bytes;           ///< in the forwarding buffer
-        std::size_t place = 0;           ///< among all that this rank receives, where they stay
-        std::vector<std::size_t> parts;  ///< of this rank that lie in them, where they stay
+        std::size_t at, bytes;           ///< In the forwarding buffer.
+        std::size_t place = 0;           ///< If they stay: place in the receive buffer of this rank.
+        std::vector<std::size_t> parts;  ///< If they stay: the parts of this rank in them.
     };
     struct Receive {
         int from, tag;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the ranks of a node have to tell each other before they can plan their messages.
+// The knowledge that the ranks of a node exchange before they can plan their messages.
 #pragma once
 #include <span>
 

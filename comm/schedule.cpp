@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sizes and nodes are all that these functions see, so both sides of a message, and predictions of runs on other
-// machines, come to the same messages without asking each other.
+// These functions see sizes and nodes only. So both sides of a message compute the same messages without asking each
+// other, and so do predictions of runs on other machines.
 #include "comm/schedule.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ void cut_into_pieces(std::size_t begin, std::size_t end, std::size_t piece, std:
 // Bytes from which on a part is a message of its own: to copy so many costs more than a message (docs/messages.md).
 constexpr std::size_t large_part = 65536;
 
-// Bytes of the messages in which parts that are not large go (Aggregate::automatic): all of them in messages of at most
-// `threshold` bytes, unless these would be more than the parts; else only the parts below it are merged.
+// Bytes of the messages of parts that are not large (Aggregate::automatic). All parts go in messages of at most
+// `threshold` bytes, unless that makes more messages than there are parts. In that case only parts below it are merged.
 std::vector<std::size_t> messages_of(std::span<const std::size_t> parts, std::size_t threshold) {
     std::vector<std::size_t> messages;
     const std::size_t all = std::accumulate(parts.begin(), parts.end(), std::size_t{0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In which messages the parts of a plan go, and in which order the messages are issued: pure functions of what is to be
-// carried and of where the ranks live. comm/exchange.hpp carries them out.
+// The messages of a plan's parts, and the order in which a rank issues them. These are pure functions of the parts and
+// of the ranks' nodes. comm/exchange.hpp carries them out.
 //
 // Source: Peng et al., message reordering and aggregation by topology. Where its text and its printed comparator
 // differ, both are options (docs/messages.md).
@@ -41,11 +41,12 @@ constexpr auto words_of(Order) {
 
 /// How parts are merged into messages.
 enum class Aggregate {
-    none,      ///< each part is a message
-    process,   ///< all parts for a rank are one message
-    node,      ///< all small parts for a node go to one of its ranks, the aggregator, which forwards them
-    automatic  ///< as messages of `threshold` bytes, where that takes no more of them than there are parts; everywhere
-               ///< if no message may be longer (`piece`)
+    none,     ///< Each part is a message.
+    process,  ///< All parts for a rank are one message.
+    node,     ///< All small parts for a node go to one of its ranks, the aggregator, which forwards them.
+    /// Parts are cut and merged into messages of `threshold` bytes, unless that would make more messages than there are
+    /// parts. If `piece` limits the message length, parts are always cut.
+    automatic
 };
 constexpr auto words_of(Aggregate) {
     return std::to_array<balance::Word<Aggregate>>({{Aggregate::none, "none"},
@@ -54,11 +55,11 @@ constexpr auto words_of(Aggregate) {
                                                     {Aggregate::automatic, "auto"}});
 }
 
-/// What a rank does while ghosts are on their way.
+/// The work of a rank while ghosts are on their way.
 enum class Overlap {
-    none,   ///< sends one message after the other, and computes when all ghosts are there
-    links,  ///< sends all messages at once, and computes when all ghosts are there
-    full    ///< computes what needs no ghosts meanwhile, and the rest as they come
+    none,   ///< Sends one message after the other, and computes when all ghosts are there.
+    links,  ///< Sends all messages at once, and computes when all ghosts are there.
+    full    ///< Computes tiles that need no ghosts meanwhile, and the others as their ghosts come.
 };
 constexpr auto words_of(Overlap) {
     return std::to_array<balance::Word<Overlap>>(
@@ -68,11 +69,11 @@ constexpr auto words_of(Overlap) {
 struct Schedule {
     Order order = Order::plain;
     Aggregate aggregate = Aggregate::process;
-    bool one_by_one = false;                       ///< each message starts when the one before it has been received
-    std::size_t threshold = std::size_t{1} << 12;  ///< bytes: of a message of `automatic`; with `node` parts of so
-                                                   ///< many and more are not forwarded
-    std::size_t piece = std::size_t{1} << 30;      ///< bytes that a message has at most; below 2^31, because MPI
-                                                   ///< counts with 31 bits
+    bool one_by_one = false;  ///< Each message starts when the one before it has been received.
+    /// Bytes of a message of `automatic`. With `node`, parts of so many bytes and more are not forwarded.
+    std::size_t threshold = std::size_t{1} << 12;
+    /// Largest length of a message in bytes; below 2^31, because MPI counts with 31 bits.
+    std::size_t piece = std::size_t{1} << 30;
 };
 
 /// Where ranks live.
@@ -88,8 +89,8 @@ public:
     int ranks() const { return static_cast<int>(node_.size()); }
     int of(int rank) const { return node_[rank]; }
     int nodes() const;
-    /// Between two nodes: 0 for one and the same; in a row the difference of their numbers, in a fat tree the links
-    /// that a message takes: 2 through a common switch, else 4.
+    /// Distance of two nodes, 0 for one and the same. In a row it is the difference of their numbers. In a fat tree it
+    /// is the number of links of a message: 2 through a common switch, else 4.
     int distance(int a, int b) const;
 
 private:
@@ -97,18 +98,18 @@ private:
     int nodes_per_switch_ = 0;
 };
 
-/// Ends of the messages in which parts of these sizes go to one rank, in bytes from the first part on; ascending, the
-/// last one is the sum. sizes: bytes, each > 0. With Aggregate::automatic there are never more messages than parts, but
-/// for what schedule.piece cuts: docs/messages.md.
+/// Ends of the messages in which parts of these sizes go to one rank, in bytes from the first part on. They ascend, and
+/// the last end is the sum. sizes: bytes, each > 0. Aggregate::automatic never makes more messages than parts, unless
+/// schedule.piece cuts them (docs/messages.md).
 std::vector<std::size_t> message_ends(std::span<const std::size_t> sizes, const Schedule& schedule);
 
-/// The same for the parts that go to all ranks of a node through its aggregator (Aggregate::node): the first message
-/// holds one part, and each next one `growth` times as many parts as the one before, rounded up, so that merging hides
-/// behind sending; but no part is cut, and no message is longer than `piece`, unless one part alone is.
+/// The same for the parts that go to all ranks of a node through its aggregator (Aggregate::node). The first message
+/// holds one part. Each next one holds `growth` times as many parts as the one before, rounded up, so that merging
+/// hides behind sending. No part is cut. No message is longer than `piece`, unless one part alone is.
 std::vector<std::size_t> aggregated_message_ends(std::span<const std::size_t> sizes, double growth, std::size_t piece);
 
-/// That growth: 1.5 + log2 of the larger of the numbers of nodes that the source's node sends to and that the target's
-/// node receives from.
+/// Growth of these messages: 1.5 + log2 n. n is the larger of two numbers: the nodes that the source's node sends to,
+/// and the nodes that the target's node receives from.
 double aggregation_growth(int targets_of_source, int sources_of_target);
 
 /// Does this part go to the aggregator of its target's node, which forwards it?
@@ -129,9 +130,9 @@ struct Outgoing {
 /// The order in which a rank issues them, as indices: a strict order, which depends on nothing else.
 std::vector<std::size_t> issue_order(int source, std::span<const Outgoing> outgoing, const NodeMap& nodes, Order order);
 
-/// What an order sorts by: the least is issued first, and of equal ones the one to the lower rank.
+/// Sort key of an order. The message with the least key is issued first; of equal keys, the one to the lower rank.
 using Turn = std::array<std::int64_t, 3>;
-// Of what the rank `source` sends: Turn turn_plain(...), and so on.
+// Keys of the messages of rank `source`: Turn turn_plain(...), and so on.
 #define STEELYARD_ORDER(name) Turn turn_##name(int source, const Outgoing& outgoing, const NodeMap& nodes);
 STEELYARD_ORDERS(STEELYARD_ORDER)
 #undef STEELYARD_ORDER

@@ -12,8 +12,8 @@ namespace comm {
 
 namespace {
 
-// What launchers tell their processes. SLURM_NTASKS is not asked: a job may start smaller launches inside its
-// allocation, and programs without any.
+// Variables that launchers set for their processes. SLURM_NTASKS is not among them, because a job may start smaller
+// launches inside its allocation, and programs without any.
 constexpr std::array sizes{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}, ranks_of{"PMI_RANK", "OMPI_COMM_WORLD_RANK"};
 
 }  // namespace

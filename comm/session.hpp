@@ -18,23 +18,23 @@ public:
     int end(int code);
 };
 
-/// Prints `steelyard: error: MESSAGE` as one line and ends the whole job with `code` (1..125), whichever ranks call it;
-/// of several ranks of a node that call it, the first is heard. Needs no memory, no other rank, and works before MPI is
-/// initialised and after it is finalised, too.
+/// Prints `steelyard: error: MESSAGE` as one line and ends the whole job with `code` (1..125). Any rank may call it. If
+/// several ranks of a node do, the message of the first is printed. Needs no memory and no other rank. Works before MPI
+/// is initialised and after it is finalised, too.
 [[noreturn]] void fatal(int code, std::string_view message);
 
 /// Prints `steelyard: error: MESSAGE` as one line of standard error. Needs no memory.
 void print_error(std::string_view message);
 
-/// Ends the whole job with `code` when every rank has called it: for ends on a signal, after which Hydra's mpiexec
-/// often reports 0 whatever the ranks return, but never forgets an abort.
+/// Ends the whole job with `code` when every rank has called it. For ends on a signal: Hydra's mpiexec then often
+/// reports 0 for any code that the ranks return, but it always reports an abort.
 [[noreturn]] void end_job(int code);
 
 /// Has a launcher (mpiexec, srun) started this process, by what it tells its processes?
 bool launched();
 
-/// What a launcher says of its number of processes where that isn't `ranks`, empty where nothing contradicts: another
-/// MPI's mpiexec starts programs of one rank each that know nothing of each other.
+/// The launcher's words on its number of processes if that isn't `ranks`, else an empty text. The mpiexec of another
+/// MPI starts programs of one rank each, without knowledge of each other.
 std::string other_launcher(int ranks);
 
 /// Whether this process is the one that should print what other_launcher() found: the launcher's first.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a run on a simulated cluster needs beyond MPI (docs/simulation.md). The simulator counts the time of messages by
-// itself; the time of arithmetic is what the program says that it would take. Elsewhere nothing here does anything.
+// The needs of a run on a simulated cluster beyond MPI (docs/simulation.md). The simulator counts the time of messages
+// by itself. The program tells it the time of arithmetic. On real machines these functions do nothing.
 #pragma once
 #include <string>
 
 namespace comm {
 
-/// What all ranks together have sent, the messages inside collective calls among it.
+/// Messages and bytes of all ranks together, those inside collective calls among them.
 struct SimulatedTraffic {
     double messages = 0, bytes = 0;
 };
@@ -17,7 +17,7 @@ inline constexpr bool simulated = true;
 void compute(double seconds);
 /// Since the start, up to now.
 SimulatedTraffic simulated_traffic();
-/// What the launcher says of the simulated cluster and what is assumed of it, as JSON.
+/// The simulated cluster as the launcher describes it, with the assumptions about it, as JSON.
 std::string simulated_platform();
 /// This rank has freed much, of which others may make use: all ranks have one heap, and memory is what limits a
 /// simulation. Now and then its free pages are given back, which arrays of other sizes could not use.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tags of all messages between ranks, listed once: messages of two kinds that are under way at the same time
-// between the same ranks are never taken for each other.
+// The tags of all messages between ranks, listed once. So two kinds of messages between the same ranks are never
+// confused.
 #pragma once
 
 namespace comm {

@@ -25,7 +25,7 @@ std::span<const std::byte> take_sized(std::span<const std::byte>& all) {
 
 }  // namespace
 
-// Of equal blocks of ranks, as many as nodes; 1 where nodes differ.
+// Number of equal blocks of ranks: the nodes, or 1 if nodes differ.
 int Ranks::nodes() const {
     if (nodes_ > 0) return nodes_;
     std::array<std::int64_t, 2> extremes{comm_.node_size(), -comm_.node_size()};

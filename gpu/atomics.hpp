@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What threads of one launch may do to the same number: integers only, so the order of threads changes no bit. On a
-// device a warp joins its threads' values first, so that one of them touches memory. The other threads of the launch
-// that call the same function there must name the same number, or (atomic_next) may name any.
+// Changes of one number by several threads of a launch. Numbers are integers, so the order of threads changes no bit.
+// On a device a warp joins its threads' values first, and one of them touches memory. So the threads that call a
+// function at the same place must name the same number. Only atomic_next may name any number.
 #pragma once
 #include <cstdint>
 
@@ -44,7 +44,7 @@ HD void atomic_add(std::uint64_t* total, std::uint64_t value) {
 #endif
 }
 
-/// Keeps the largest. Memory is only read where that is there already, which is nearly always.
+/// Keeps the largest. Usually memory holds the largest already; then it is only read.
 HD void atomic_max(std::uint32_t* largest, std::uint32_t value) {
 #ifdef __CUDA_ARCH__
     const WarpMates mates;

@@ -8,14 +8,14 @@
 // functor that is launched stands in the list of kernels/all.hpp.
 //
 // Host and Device have the same members:
-//   allocate(bytes), release(p)       memory of the accelerator; release() waits for what was started
-//   allocate_shared(bytes), release_shared(p)  memory of the processor that copies may reach while it goes on
-//   to_device(to, from, bytes)        copies in order; `from` must stay as it is until it is done: wait()
-//   to_host(to, from, bytes)          the same back
-//   copy(to, from, bytes), clear(to, bytes)
-//   start_clock(), stop_clock()       the time between them, of the accelerator: seconds(), after wait()
-//   wait()                            sleeps until all is done
-//   bytes()                           allocated
+// * allocate(bytes), release(p): memory of the accelerator. release() waits for all started work.
+// * allocate_shared(bytes), release_shared(p): memory of the processor that copies may reach at any time.
+// * to_device(to, from, bytes): copies in order. `from` must not change before wait() returns.
+// * to_host(to, from, bytes): copies back, likewise.
+// * copy(to, from, bytes), clear(to, bytes): on the accelerator.
+// * start_clock(), stop_clock(): seconds() is the accelerator's time between them, after wait().
+// * wait(): sleeps until all is done.
+// * bytes(): allocated memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ public:
     T* data() const { return data_; }
     std::size_t size() const { return size_; }
 
-    /// Changes the size. What was there is lost.
+    /// Changes the size. The old content is lost.
     void resize(std::size_t n) {
         if (n > capacity_) {
             release();

@@ -3,9 +3,9 @@
 // positions in a border of cells, and the particles that leave or come. One thread at a time may call a zone, any one.
 // Positions, velocities and forces are the same bits as those of md::Tile and its kernels.
 //
-// The order of calls is that of a tile: insert(), sort(), lay_slots() with the counts of the halo, the ghosts'
-// positions into incoming(), build_neighbour_lists(), then passes until a particle has moved too far, take_emigrants(),
-// and again.
+// The order of calls is that of a tile. insert() and sort() come first, then lay_slots() with the counts of the halo.
+// The ghosts' positions go into incoming() before build_neighbour_lists(). Passes follow until a particle has moved too
+// far. After take_emigrants() the order begins again.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace gpu {
 
 enum class Backend { host, cuda };
 
-/// What stays the same for a run.
+/// The setup of a zone, constant during a run.
 struct ZoneSetup {
     md::Domain domain;
     int halo = 1;  ///< width in cells, as of the tiles
@@ -43,7 +43,7 @@ struct ZoneSetup {
     std::string isa = {};  ///< of the tiles' kernels: the host backend goes no further; empty: the best there is
 };
 
-/// What a block shares with what lies around it. All boxes are disjoint within their list.
+/// The cells that a block shares with the tiles around it. All boxes are disjoint within their list.
 template <int D>
 struct Border {
     /// Cells of the block whose particles others see.
@@ -64,14 +64,14 @@ struct Border {
     std::vector<Image> images;
 };
 
-/// What a pass over the particles of a zone does.
+/// Options of a pass over the particles of a zone.
 struct ZonePassOptions {
     md::Kick kick = md::Kick::none;
     bool sums = false;         ///< also energies and momenta
     bool keep_forces = false;  ///< for forces()
     std::int64_t step = 0;     ///< its number, by which faces move
 };
-/// What comes of it.
+/// Result of a pass.
 struct ZoneResult {
     md::StepResult step;
     md::PairSums pairs;  ///< with ZonePassOptions::sums
@@ -108,8 +108,8 @@ public:
     virtual void build_neighbour_lists(double radius) = 0;
 
     // --- a step
-    /// Packed positions as of now: of the particles in the outgoing boxes, box after box, column after column, upwards;
-    /// valid until the next start() or rebuild.
+    /// Current packed positions of the particles in the outgoing boxes, box after box, column after column, upwards.
+    /// Valid until the next start() or rebuild.
     virtual std::span<const md::Packed<D>> outgoing() const = 0;
     /// Where the positions of the particles in the incoming boxes go, in the same order, before start(). They are the
     /// owner's: the zone adds the shift.
@@ -139,14 +139,14 @@ protected:
     Zone& operator=(const Zone&) = delete;
 };
 
-/// An accelerator cannot do what it should. what() says what and where; remedy what the user can do.
+/// Failure of an accelerator. what() names the failure and its place, `remedy` the user's way out.
 struct Error : std::runtime_error {
     Error(const std::string& what, std::string what_helps) : std::runtime_error(what), remedy(std::move(what_helps)) {}
     std::string remedy;
 };
 
-/// Accelerators that this backend has here: with host any number, returned as 1; with cuda the visible devices, 0 where
-/// there is no driver or the program was built without CUDA.
+/// Number of accelerators of this backend. The host backend has any number and returns 1. With CUDA it is the number of
+/// visible devices, 0 without a driver or in a program built without CUDA.
 int accelerator_count(Backend backend);
 /// Whether this program was built with CUDA, and why no device can be used ("" if one can).
 bool built_with_cuda();
@@ -154,9 +154,14 @@ std::string why_no_cuda();
 /// For the log: "NVIDIA H100, 79 GiB"; of the host backend "2 threads of this processor, in the place of a device".
 std::string accelerator_name(Backend backend, int accelerator, int threads);
 
-/// An empty zone. accelerator: number of the device (cuda). threads: of its own (host), which compute while the
-/// caller's threads go on. shuffle: not 0: the host backend takes blocks and threads of each launch in a random order
-/// with this seed (tests).
+/// An empty zone.
+///
+/// accelerator: number of the device (cuda).
+///
+/// threads: number of its own threads (host), which compute while the caller's threads go on.
+///
+/// shuffle: if not 0, the host backend takes blocks and threads of each launch in a random order with this seed. For
+/// tests.
 template <int D>
 std::unique_ptr<Zone<D>> make_zone(Backend backend, int accelerator, int threads, const ZoneSetup& setup,
                                    std::uint64_t shuffle = 0);

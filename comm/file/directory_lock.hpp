@@ -7,10 +7,10 @@
 
 namespace comm {
 
-/// Makes one process at a time the owner of a directory; the system lets go of the lock when that process ends, however
-/// it ends. Two locks are held: of the directory itself, which nobody can take away while the directory is there, and
-/// of the file .steelyard.lock in it, because network file systems lock files that are open for writing only. Where the
-/// file system has no locks at all, nobody is kept out.
+/// Makes one process at a time the owner of a directory. The system releases the lock at any end of that process. Two
+/// locks are held. The lock of the directory itself lasts as long as the directory. The lock of the file
+/// .steelyard.lock in it is for network file systems, because they lock only files that are open for writing. A file
+/// system without locks keeps nobody out.
 class DirectoryLock {
 public:
     /// Tries for some seconds, since a run that was just killed may not have gone yet. Returns an empty text, or who

@@ -77,7 +77,7 @@ std::vector<double> read_box(const Source& s, const balance::Box& box, std::int6
     return out;
 }
 
-// Of each rank the values of its home, on rank 0.
+// The values of each rank's home, on rank 0.
 void read_homes(const Source& s, std::int64_t t, std::vector<std::vector<std::byte>>& to_rank) {
     const balance::Homes homes{{s.cells}, static_cast<int>(to_rank.size())};
     for (std::size_t r = 0; r < to_rank.size(); ++r) {

@@ -57,7 +57,7 @@ public:
         int dimensions = 2;
         friend bool operator==(const Shape&, const Shape&) = default;
     };
-    /// Of a dataset of numbers with 3 or 4 dimensions.
+    /// Extents of a dataset of numbers with 3 or 4 dimensions.
     virtual Shape shape(const std::string& dataset) const = 0;
 
     /// The field of time t, x slowest, then y, then z. On rank 0; nothing elsewhere.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// HDF5 files that all ranks write and read together. Rank 0 alone has the file open in HDF5: it lays out groups,
-// attributes and datasets of known size, or looks where they are; then every rank writes or reads its own bytes at
-// their place, without the others. So nobody waits inside a library (with more ranks than cores that costs seconds), an
-// error of one rank is told to all, and closing a file while an exception passes concerns nobody else.
+// HDF5 files that all ranks write and read together. Rank 0 alone has the file open in HDF5. It lays out groups,
+// attributes and datasets of known size, or looks where they are. Then every rank writes or reads its own bytes at
+// their place, without the others. So no rank waits inside a library, which costs seconds with more ranks than cores.
+// All ranks learn of an error of one rank. Closing a file during an exception concerns no other rank.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -63,9 +63,12 @@ struct FramePlace {
 /// Writes a new file. All calls are collective, with the same arguments but for the data.
 class FileWriter {
 public:
-    /// Creates the file; whatever bore its name is removed, not followed. front_bytes: room before the HDF5 part for a
-    /// header of the caller's (a "user block": 0 or a power of two from 512). structure_bytes: room for groups,
-    /// attributes and the like in one piece before all data; 0: wherever HDF5 puts them. Throws WriteError.
+    /// Creates the file. An older file or link of its name is removed, not followed. Throws WriteError.
+    ///
+    /// front_bytes: room before the HDF5 part for a header of the caller's (a "user block": 0 or a power of two from
+    /// 512).
+    ///
+    /// structure_bytes: room for groups and attributes in one piece before all data. 0: HDF5 chooses their places.
     FileWriter(const std::string& path, const Communicator& comm, std::int64_t front_bytes = 0,
                std::int64_t structure_bytes = 0);
     /// Removes a file that was not closed.

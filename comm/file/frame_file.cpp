@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The file is laid out once: the places of all frames that a run can have are fixed when it begins, so that a frame is
-// a few plain writes, and the number of frames, changed last within one page, is what makes it exist.
+// The file is laid out once. The places of all frames of a run are fixed at its begin, so a frame is a few plain
+// writes. A frame exists once the number of frames has changed. That number lies within one page and is written last.
 #include "comm/file/frame_file.hpp"
 
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// An HDF5 file that grows by frames and is whole at every moment: a run that is killed leaves a file that opens, with
-// all frames that were finished.
+// An HDF5 file that grows by frames and is whole at every moment. A killed run leaves a file that opens and has all
+// finished frames.
 //
 // HDF5 itself can't do that, since it changes several places of a file for each frame. Here the places of all frames
-// that the file has room for are fixed when it is made (what is not written yet takes no space on the disk). Every rank
-// writes its part of a frame there. Then one number changes in the structure at the beginning of the file, how many
-// frames there are, in a single write of a few hundred bytes. What to write comes from HDF5: it makes a file of the
-// same structure with that number of frames, without data.
+// are fixed when the file is made. Unwritten parts take no space on the disk. Every rank writes its part of a frame
+// there. Then the number of frames changes in the structure at the beginning of the file, in a single write of a few
+// hundred bytes. These bytes come from HDF5: it makes a file of the same structure with that number of frames, without
+// data.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -32,8 +32,8 @@ public:
 
     // All of these are collective, and throw Agreed<WriteError>.
 
-    /// Goes on with the file that is there, which holds `frames` of `capacity` frames; false if it isn't one that
-    /// describe() makes.
+    /// Goes on with the existing file of `frames` out of `capacity` frames. False if its structure is not that of
+    /// describe().
     bool open(std::int64_t frames, std::int64_t capacity);
     /// Starts a new file; it bears its name from the first commit() on.
     void create(std::int64_t capacity);

@@ -35,8 +35,8 @@ private:
     herr_t (*close_)(hid_t) = nullptr;
 };
 
-/// Before the first call of HDF5: no messages of its own, no code loaded that a file names, and nothing to do at exit,
-/// where a rank that fails has no business any more.
+/// Call it before all other calls of HDF5. The library then prints no messages, loads no code that a file names, and
+/// does nothing at exit, so a failed rank can leave at once.
 inline void prepare_hdf5() {
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Datasets of numbers in HDF5 files of any writer, in any layout that HDF5 reads by itself, on one rank. A file may be
-// hostile: no link is followed, nothing outside the file is read, numbers that were never written are none, and memory
-// is taken only for a block that the file holds and the node has room for.
+// hostile. So no link is followed, nothing outside the file is read, and unwritten numbers are refused. Memory is taken
+// only for a block that the file holds and the node has room for.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -26,7 +26,8 @@ public:
     NumberFile& operator=(const NumberFile&) = delete;
 
     enum class Kind { absent, group, dataset };
-    /// What is at an absolute path inside the file. Throws where a part of it is a link to another name or file.
+    /// Kind of the object at an absolute path inside the file. Throws if part of the path is a link to another name or
+    /// file.
     Kind kind(const std::string& path) const;
     /// The path that a soft link names, inside this file; `path` itself where it is no such link. Nothing is opened.
     std::string soft_target(const std::string& path) const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of one rank, by POSIX calls. A name that exists already is never written through: a new file is made beside it
-// and takes its name when it is whole, so that no symbolic link is followed and no half-written file bears a final
-// name.
+// Files of one rank, by POSIX calls. An existing name is never written through. A new file is made beside it and takes
+// its name when it is whole. So no symbolic link is followed, and no half-written file bears a final name.
 #pragma once
 #include <fcntl.h>
 
@@ -47,8 +46,8 @@ Descriptor create_new(const std::string& path);
 /// The name under which a file is written before it takes its own.
 inline std::string unfinished(const std::string& path) { return path + ".tmp"; }
 
-/// What a regular file holds; an empty text for anything else: a link, a pipe, nothing. No value where a file is there
-/// and cannot be read. Throws ReadError for a file that this node has no room for.
+/// Content of a regular file. Links, pipes and missing files give an empty text. An unreadable file gives no value.
+/// Throws ReadError for a file that this node has no room for.
 std::optional<std::string> read_whole(const std::string& path);
 /// The same; an empty text also for a file that cannot be read.
 std::string read_text(const std::string& path);
@@ -58,8 +57,8 @@ std::string read_text(const std::string& path);
 int read_input(const std::string& path, std::size_t most, std::string& text);
 inline constexpr int no_regular_file = -1;
 
-/// Gives `text` to a file in one piece: the file has its old content or this one, at any moment. durable: also after a
-/// power cut, since the text is on the disk before the name changes, and the name on return. Returns success.
+/// Gives `text` to a file in one piece. At any moment the file has its old content or this one. durable: also after a
+/// power cut, because the text is on the disk before the name changes. The name is there on return. Returns success.
 bool replace_file(const std::string& path, const std::string& text, bool durable = false);
 
 /// Brings the names in the directory of this file to the disk. Returns success.
@@ -76,8 +75,8 @@ bool copy_file(const std::string& from, const std::string& to);
 /// path that is relative begins at the directory that is open as `from`.
 bool same_file(int fd, const std::string& path, int from = working_directory);
 
-/// Empty while the file at `path` is the one that is open as `fd`, of `size` bytes; else what another program has done
-/// to it: "was removed", "was replaced", "was changed".
+/// Damage that another program has done to the file at `path`: "was removed", "was replaced" or "was changed". Empty if
+/// it still is the file open as `fd`, of `size` bytes.
 std::string damage_of(const std::string& path, int fd, std::int64_t size);
 
 /// A text file that grows.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rank 0 looks where a dataset lies, and that it is of the one kind that FileWriter makes; every rank then reads its
-// own bytes there. A file may be damaged or forged: no name in it is followed to another name or file, and nothing is
+// Rank 0 looks where a dataset lies, and checks that FileWriter could have made it. Every rank then reads its own bytes
+// there. A file may be damaged or forged. So no name in it is followed to another name or file, and nothing is
 // allocated that the file does not hold.
 #include <fcntl.h>
 #include <fmt/format.h>

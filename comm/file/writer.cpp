@@ -132,10 +132,9 @@ void FileWriter::link(const std::string& path, const std::string& target) {
                                                       H5P_DEFAULT, H5P_DEFAULT) >= 0;
 }
 
-// Chunks of a dataset that is allocated at once, has a largest extent and no filters need no index: they lie one after
-// the other, those of frames to come too, and the number of frames is all that changes in the file's structure. A
-// dataset that is a single chunk is laid out otherwise, so there are always more chunks than one where the number of
-// frames can change.
+// HDF5 needs no index of chunks for a dataset that is allocated at once and has a largest extent and no filters. Its
+// chunks lie one after the other, those of later frames too. Only the number of frames changes in the file's structure.
+// A dataset of a single chunk has another layout, so a dataset whose number of frames can change has several chunks.
 FramePlace FileWriter::frames(const std::string& path, Element type, std::int64_t frames, std::int64_t capacity,
                               const std::vector<std::int64_t>& extents) {
     constexpr std::int64_t most_bytes = 1 << 30, most_scalars = 1024;  // of a chunk; HDF5 has a limit of 4 GiB
@@ -249,8 +248,8 @@ void FileWriter::write_rows(const std::string& path, const Shape& shape, std::in
     }
 }
 
-// Each rank writes a band of the field's lines, which it collects from the ranks that own the cells: a few long writes
-// instead of one for every line of every block.
+// Each rank writes a band of the field's lines. It collects the lines from the ranks that own the cells. So there are a
+// few long writes instead of one for every line of every block.
 void FileWriter::write_field(const std::string& path, Element type, std::size_t size, const balance::Grid& grid,
                              std::int64_t blocks,
                              const std::function<std::pair<balance::Box, const void*>(std::int64_t)>& block) {

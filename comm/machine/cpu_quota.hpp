@@ -6,10 +6,12 @@
 
 namespace comm {
 
-/// CPUs that a process may use at a time: the least quota of its control groups and their parents, infinite if none has
-/// one.
+/// CPUs that a process may use at a time: the least quota of its control groups and their parents. Infinite without a
+/// quota.
+///
 /// groups: the contents of /proc/self/cgroup.
-/// root: where control groups are mounted, as /sys/fs/cgroup.
+///
+/// root: the mount point of control groups, as /sys/fs/cgroup.
 double cpu_quota(const std::string& groups, const std::string& root);
 
 /// Threads of a rank by default, at least 1.

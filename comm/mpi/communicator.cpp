@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a node has more ranks than cores, collective calls are nonblocking ones that are waited for, so that a rank can
-// give its core away while it waits. Elsewhere they are blocking ones.
+// If a node has more ranks than cores, collective calls are nonblocking calls with a wait. So a waiting rank can give
+// its core away. Elsewhere they are blocking ones.
 #include "comm/communicator.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void reduce(const Communicator::Handle& handle, std::span<T> values, MPI_Datatyp
     });
 }
 
-// What a Reduction does to its values, which MPI takes for one element: so no part of them comes here without the rest.
+// The operation of a Reduction. MPI takes all its values for one element, so they come here together.
 void largest_and_sum(void* in, void* in_out, int* count, MPI_Datatype*) {
     const auto* from = static_cast<const Reduction::Values*>(in);
     auto* to = static_cast<Reduction::Values*>(in_out);
@@ -61,8 +61,8 @@ private:
     MPI_Datatype type_;
 };
 
-// Of this rank's and all before it, in rounds that each double how many ranks a sum is of: MPI_Exscan of the simulator
-// sends a message from each rank to each later one.
+// Sum of the values of this rank and all before it. Each round doubles the number of ranks in a sum, because MPI_Exscan
+// of the simulator sends a message from each rank to each later one.
 std::int64_t sum_up_to_rank(MPI_Comm comm, int rank, int size, std::int64_t sum) {
     for (int step = 1; step < size; step *= 2) {
         const int below = rank >= step ? rank - step : MPI_PROC_NULL,

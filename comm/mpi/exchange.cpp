@@ -28,9 +28,9 @@ struct Exchange::State {
     std::vector<std::byte> forwarding;
     // Since start():
     std::span<std::byte> received;
-    std::shared_ptr<const void> owner;  // of what is sent and received
-    std::vector<MPI_Request> receives;  // that have not completed
-    std::vector<std::size_t> messages;  // which of the plan's each of them is
+    std::shared_ptr<const void> owner;  // Keeps the sent and received bytes alive.
+    std::vector<MPI_Request> receives;  // Receives that have not completed.
+    std::vector<std::size_t> messages;  // Their messages in the plan.
     std::vector<MPI_Request> sends;
     std::vector<int> missing;    // of each part: messages that have not come yet
     std::vector<int> completed;  // places in `receives`

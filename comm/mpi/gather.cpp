@@ -13,8 +13,8 @@
 namespace comm {
 
 std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std::byte>> to_rank) const {
-    // How many ranks send to this one. No rank comes through here before all have called: messages of one call cannot
-    // be taken for those of the call before, although the next lines receive from any rank.
+    // The number of ranks that send to this one. No rank comes through here before all have called. So messages of two
+    // calls cannot be confused, although the next lines receive from any rank.
     std::vector<int> sends(size_);
     for (int r = 0; r < size_; ++r) sends[r] = r != rank_ && !to_rank[r].empty();
     int senders = 0;
@@ -65,8 +65,9 @@ std::vector<std::byte> Communicator::all_to_all(std::span<const std::vector<std:
     return in;
 }
 
-// Along a binomial tree: a rank collects from the next one, from the next but one, the next but three, ..., what they
-// have of those behind them, and sends all of it on. So no rank receives more messages than the logarithm of the ranks.
+// Along a binomial tree: a rank collects from the ranks 1, 2, 4, ... places further on. Each has collected from the
+// ranks behind it before. The rank then sends all of it on. So no rank receives more messages than the logarithm of the
+// ranks.
 std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) const {
     std::vector<std::byte> all(mine.begin(), mine.end());
     const auto transfer = [&](auto call, auto* data, int count, MPI_Datatype type, int other, int tag) {
@@ -95,10 +96,9 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine) con
     return all;
 }
 
-// In rounds that double what each rank has (Bruck et al., IEEE TPDS 8(11), 1997): a rank has the bytes of itself and of
-// the ranks that follow it, the first rank after the last, and in each round gets those of as many more. So it takes
-// logarithmically many messages, and no byte comes twice, whatever the lengths; MPI_Allgatherv of many bytes goes from
-// neighbour to neighbour in as many messages as there are ranks.
+// The method of Bruck et al. (IEEE TPDS 8(11), 1997). A rank has its own bytes and those of the ranks behind it, in a
+// circle. Each round brings the bytes of as many more ranks. So the number of messages is logarithmic, and no byte
+// comes twice. MPI_Allgatherv of many bytes goes from neighbour to neighbour in as many messages as there are ranks.
 std::vector<std::byte> Communicator::all_gather(std::span<const std::byte> mine) const {
     std::vector<std::byte> bytes(mine.begin(), mine.end());
     std::vector<std::int64_t> sizes{

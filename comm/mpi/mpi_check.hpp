@@ -37,8 +37,8 @@ struct Communicator::Handle {
     const MPI_Comm comm;
 };
 
-/// MPI_Waitall. yield: give the core away while waiting, for nodes with more ranks than cores: a rank that spins there
-/// keeps the one it waits for from running (hundreds of times slower on two cores).
+/// MPI_Waitall. yield: give the core away while waiting, for nodes with more ranks than cores. A spinning rank would
+/// keep the rank that it waits for from running (hundreds of times slower on two cores).
 inline void wait_all(int count, MPI_Request* requests, MPI_Status* statuses, bool yield) {
     int done = 0;
     while (yield && !done) {

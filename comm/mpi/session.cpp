@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What begins and ends a job. Ending it for one rank's failure must work from anywhere, once, and with the message of
-// the first rank that failed.
+// Begin and end of a job. The end for one rank's failure must work from anywhere, once, and with the message of the
+// first rank that failed.
 #include "comm/session.hpp"
 
 #include <unistd.h>
@@ -75,9 +75,9 @@ int Session::end(int code) {
     if (finalised) return code;
     first_code = nullptr;
     MPI_Win_free(&first_code_window);
-    // MPICH before 4.2 over UCX hangs now and then where one rank is in MPI_Finalize before another: it has left the
-    // network alone when the other one takes leave (pmodels/mpich, pull request 6596). The barrier makes that rare, and
-    // where it happens nothing is left to be done.
+    // MPICH before 4.2 over UCX hangs now and then if one rank is in MPI_Finalize before another (pmodels/mpich, pull
+    // request 6596). The first rank then no longer serves the network when the other one takes leave. The barrier makes
+    // that rare. When it happens, the work is done.
     MPI_Barrier(MPI_COMM_WORLD);
     leave_at_last(code);
     MPI_Finalize();

@@ -22,7 +22,7 @@
 namespace comm {
 namespace {
 
-// Of the one process that all ranks are in: the simulator's, and no rank's.
+// Traffic of all ranks together. One process, the simulator's, holds all ranks.
 SimulatedTraffic& sent_by_all() {
     static SimulatedTraffic traffic;
     return traffic;

@@ -20,7 +20,7 @@ Topology detect(const Communicator&) {
     return t;
 }
 
-// Of a node of the cluster nothing is known.
+// Nothing is known of a node of the cluster.
 double memory_bytes() { return std::numeric_limits<double>::infinity(); }
 
 std::vector<NodeShape> detect_nodes(const Communicator& comm) {

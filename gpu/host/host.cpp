@@ -17,7 +17,7 @@ namespace gpu {
 namespace {
 
 // OpenMP may bind the first thread of a program to one core before main() begins, when its library is loaded, and new
-// threads would be bound there too. What stands in this section runs before.
+// threads would be bound there too. The code of this section runs before that.
 cpu_set_t processors_at_start;
 __attribute__((no_sanitize("address", "undefined", "thread"))) void read_processors() {
     sched_getaffinity(0, sizeof processors_at_start, &processors_at_start);

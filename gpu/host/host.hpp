@@ -23,9 +23,13 @@ namespace gpu {
 
 class Host {
 public:
-    /// threads: of its own, at least one. They may run on every processor that this process had when it started, even
-    /// if the caller's thread is bound to one. shuffle: not 0: every launch is cut into small blocks, which the threads
-    /// take in a random order, as they take the functor's threads within each. isa: see host_table().
+    /// threads: number of its own threads, at least one. They may run on every processor that this process had at its
+    /// start, even if the caller's thread is bound to one.
+    ///
+    /// shuffle: if not 0, every launch is cut into small blocks. Threads take the blocks in a random order, and the
+    /// functor's threads within each block too.
+    ///
+    /// isa: see host_table().
     Host(int threads, std::uint64_t shuffle, const std::string& isa);
     /// Waits for what was started.
     ~Host();

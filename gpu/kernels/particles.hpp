@@ -62,7 +62,7 @@ struct TakeListed {
     }
 };
 
-/// Of the particles behind the first `kept`, those that stay; and of the listed ones, the holes among the first. There
+/// The particles behind the first `kept` that stay, and the listed particles among the first, which leave holes. There
 /// are as many of both.
 template <int D>
 struct FindMovers {
@@ -101,8 +101,8 @@ struct FillHoles {
     }
 };
 
-/// The bin of each particle, and its place there: bins are cells cut into slices, as in a tile. What does not lie in
-/// the block is counted in `lost`.
+/// The bin of each particle, and its place there. Bins are cells cut into slices, as in a tile. Particles outside the
+/// block are counted in `lost`.
 template <int D>
 struct FindBins {
     Particles<D> particles;

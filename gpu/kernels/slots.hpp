@@ -81,7 +81,7 @@ struct ListSlots {
         for (std::int32_t i = 0; i < size; ++i) slots[first[k] + i] = begin + i;
     }
 };
-/// What is to be added to the positions of the particles in listed cells.
+/// The shift of the positions of the particles in listed cells.
 template <int D>
 struct ListShifts {
     const std::int32_t *cells, *first, *first_slot;

@@ -16,7 +16,7 @@
 
 namespace gpu {
 
-/// What a pass reads and writes of the particles.
+/// The particles' arrays that a pass reads and writes.
 template <int D>
 struct PassView {
     Particles<D> particles;

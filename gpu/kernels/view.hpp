@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the kernels see of a zone. As in a tile, columns of cells run along the last axis, one after the other; slots
-// count the particles of the block with its halo in that order, own numbers those of the block alone.
+// Views of a zone for kernels. As in a tile, columns of cells run along the last axis, one after the other. Slots count
+// the particles of the block with its halo in that order. Own numbers count those of the block alone.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a zone's block shows of its cells, and what it sees around them: the lists of cells and slots, and the positions
-// on their way.
+// The border of a zone's block: the lists of cells and slots that others see and that it sees, and the positions on
+// their way.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -24,7 +24,7 @@ public:
     void set(const Border<D>& border, const ZoneCells<D, On>& cells);
     /// Counts the particles in the cells that others and images see. After the cells were sorted.
     void count(ZoneCells<D, On>& cells);
-    /// Of the outgoing cells.
+    /// Counts of the outgoing cells.
     std::span<const std::int32_t> outgoing_counts() const { return {counts_.data(), outgoing_cells_}; }
     /// Particles that the halo will hold. incoming: of the incoming cells.
     std::int64_t ghosts(std::span<const std::int32_t> incoming) const;

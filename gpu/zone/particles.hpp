@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The particles of a zone: those that come, those that leave, and the order in which they lie.
+// The particles of a zone: arrivals, departures, and the order in memory.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A pass over the particles of a zone: which functors it launches for a potential and a precision, on which positions,
-// and what comes back of it.
+// A pass over the particles of a zone: the functors that it launches for a potential and a precision, their positions,
+// and the results.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -45,7 +45,7 @@ public:
     ZoneResult result() const;
     /// See Zone::forces().
     const Array<On, std::int64_t>& force(int axis) const { return force_[axis]; }
-    /// What the functors of a pass see.
+    /// View for the functors of a pass.
     PassView<D> view(const ZonePassOptions& pass, const Particles<D>& particles, const std::int32_t* slot,
                      const Rows& rows) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// replay_messages: carries out the plans of a trace under several schedules, on the MPI that it is started with, by the
-// code that the program uses (comm/exchange.hpp), and says what an exchange takes.
+// replay_messages: carries out the plans of a trace under several schedules and prints the time of an exchange. It uses
+// the MPI of its launcher and the program's own code (comm/exchange.hpp).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -78,7 +78,7 @@ public:
         schedule_seconds_ = median(trials);
     }
 
-    // Of the slowest rank.
+    // Seconds of the slowest rank.
     double exchange(int round) {
         for_each_byte(plan_.sent, places_.sent, [&](std::size_t at, int other, int k, std::size_t i) {
             out_[at] = content(comm_.rank(), other, k, i, round);
@@ -100,7 +100,7 @@ public:
         return seconds;
     }
 
-    // Of the slowest rank: what lay_out() took; its arithmetic, for which simulated time stands still, is measured.
+    // Seconds of lay_out() on the slowest rank. Its arithmetic is measured, because simulated time stands still for it.
     double schedule_seconds() const {
         double arithmetic = 0;
         if (comm::simulated && way_.network) {

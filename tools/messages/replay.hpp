@@ -15,14 +15,14 @@ struct Way {
     std::optional<comm::Network> network;  ///< empty: MPI's collective call among neighbours
 };
 
-/// What one kind of plan takes in one way.
+/// Costs of one kind of plan in one way. Seconds are those of the slowest rank.
 struct Timing {
     std::string kind, way;
-    int plans = 0;                      ///< whose mean the rest is
-    double seconds = 0;                 ///< of an exchange: the slowest rank's, the median of the rounds
-    double schedule_seconds = 0;        ///< to make the schedule: the slowest rank's
-    double messages = 0, bytes = 0;     ///< of an exchange, of all ranks
-    double parts = 0, small_parts = 0;  ///< of a plan; at most 4096 bytes
+    int plans = 0;                      ///< Number of plans. The rest are means over them.
+    double seconds = 0;                 ///< Median of the rounds of an exchange.
+    double schedule_seconds = 0;        ///< Time to make the schedule.
+    double messages = 0, bytes = 0;     ///< Sums over all ranks of an exchange.
+    double parts = 0, small_parts = 0;  ///< Parts of a plan. Small parts have at most 4096 bytes.
 };
 
 /// Carries out each plan in each way, `rounds` times, in random turns. All bytes are compared with what was sent.
